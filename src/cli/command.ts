@@ -1,0 +1,17 @@
+/** What a command may touch of the outside; tests hand it plain values. */
+export interface Io {
+  stdout(text: string): void
+  stderr(text: string): void
+  readonly stdin: AsyncIterable<Buffer | string>
+  /** Absolute path that relative arguments start from. */
+  readonly cwd: string
+}
+
+/** One command of `bailiwick`: one file, listed in src/cli/commands.ts. */
+export interface Command {
+  readonly name: string
+  readonly summary: string
+  readonly usage: string
+  /** Resolves with the exit code: 0 pass or done, 1 new violations, 2 could not decide or bad usage. Throws BailiwickError for the latter. */
+  run(args: readonly string[], io: Io): Promise<number>
+}

@@ -1,0 +1,71 @@
+import type { Origin } from './kube/origin.ts'
+
+/** Every code an error of ours can carry; docs and exit messages rely on the set being closed. */
+export type ErrorCode =
+  // input that could not be read
+  | 'yaml-syntax'
+  | 'yaml-ambiguous'
+  | 'yaml-encoding'
+  | 'invalid-object'
+  | 'unknown-scope'
+  | 'render-limits'
+  | 'graph-limits'
+  // kustomize and Flux
+  | 'kustomize-unsupported'
+  | 'kustomize-invalid'
+  | 'kustomize-missing'
+  | 'kustomize-multiple-files'
+  | 'flux-unsupported'
+  | 'flux-invalid'
+  | 'path-not-found'
+  // sources and git
+  | 'git-missing'
+  | 'git-corrupt'
+  | 'git-truncated'
+  | 'git-ambiguous'
+  | 'source-unreadable'
+  // GitHub
+  | 'github-unavailable'
+  | 'merge-conflict'
+  | 'not-permitted'
+  // onboarding
+  | 'onboard-input'
+  | 'onboard-layout'
+  // cluster
+  | 'cluster-unavailable'
+  | 'cluster-forbidden'
+  | 'cluster-invalid'
+  | 'cluster-conflict'
+  | 'cluster-fenced'
+  | 'cluster-controller-active'
+  // set-up and command line
+  | 'config'
+  | 'usage'
+  // ours
+  | 'evaluation-limits'
+  | 'internal'
+
+/** What may stand beside the message. `rule`: the input is forbidden by that rule (a violation), not merely unreadable. */
+export interface ErrorDetails {
+  readonly origin?: Origin | undefined
+  readonly rule?: string | undefined
+  readonly fix?: string | undefined
+  readonly cause?: unknown
+}
+
+/** An expected failure with a code: what happened, where, what to do. Anything else that is thrown is a bug or an outage. */
+export class BailiwickError extends Error {
+  override readonly name = 'BailiwickError'
+  readonly code: ErrorCode
+  readonly origin: Origin | undefined
+  readonly rule: string | undefined
+  readonly fix: string | undefined
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.code = code
+    this.origin = details.origin
+    this.rule = details.rule
+    this.fix = details.fix
+  }
+}

@@ -1,0 +1,85 @@
+import type { BailiwickError } from '../errors.ts'
+import type { KubeObject } from '../kube/object.ts'
+import type { SourceRef, WantedSource } from './input.ts'
+
+/** Who applies a node: the user that is impersonated. Never empty. */
+export interface Identity {
+  /** `system:serviceaccount:<namespace>:<name>`. */
+  readonly user: string
+  /** False: the Kustomization names no account and no lockdown default holds, so Flux's controller itself would apply it. */
+  readonly impersonated: boolean
+}
+
+/** One Flux Kustomization on one cluster: the unit of rendering, judgement and apply. */
+export interface FleetNode {
+  /** `<cluster>/<namespace>/<name>`. */
+  readonly key: string
+  readonly cluster: string
+  readonly namespace: string
+  readonly name: string
+  /** Key of the node that renders this Kustomization; absent for the root of the cluster. */
+  readonly parent?: string
+  readonly identity: Identity
+  /** Name of the tenant it belongs to; absent for the platform's own nodes. */
+  readonly tenant?: string
+  /** The Flux Kustomization object (the root's may be synthetic). */
+  readonly kustomization: KubeObject
+  readonly source: NodeSource
+  readonly path: string
+  readonly dependsOn: readonly string[]
+  readonly suspend: boolean
+  readonly prune: boolean
+  /** What it renders; empty where `error` or an opaque source says why. */
+  readonly objects: readonly KubeObject[]
+  /** SHA-256 of the canonical objects in order: what is judged is what is applied. '' without objects being known. */
+  readonly digest: string
+  readonly error?: BailiwickError
+}
+
+export interface NodeSource {
+  /** `<Kind>/<namespace>/<name>` of the Flux source. */
+  readonly id: string
+  readonly url: string
+  readonly ref: SourceRef
+  /** '' for a working copy or an opaque source. */
+  readonly commit: string
+  /** Why its content was not seen. */
+  readonly opaque?: string
+}
+
+export interface Tenant {
+  readonly name: string
+  readonly clusters: readonly string[]
+  readonly namespaces: readonly string[]
+  readonly identities: readonly string[]
+}
+
+export interface Cluster {
+  readonly name: string
+  /** Directory of the fleet repository: `clusters/<name>`. */
+  readonly path: string
+  readonly lockdown: Lockdown
+}
+
+/** Flux's multi-tenancy flags as the cluster's manifests or their patches set them. */
+export interface Lockdown {
+  readonly noCrossNamespaceRefs: boolean
+  readonly noRemoteBases: boolean
+  readonly defaultServiceAccount?: string
+}
+
+/** What every cluster would get, and what could not be seen. Deterministic order: clusters by name, nodes parents first. */
+export interface Fleet {
+  readonly clusters: readonly Cluster[]
+  readonly tenants: readonly Tenant[]
+  readonly nodes: readonly FleetNode[]
+  /** Not empty: the graph is not complete yet, read these and build again. */
+  readonly wanted: readonly WantedSource[]
+  readonly notSeen: readonly NotSeen[]
+}
+
+export interface NotSeen {
+  readonly source: string
+  readonly url: string
+  readonly reason: string
+}

@@ -1,0 +1,43 @@
+import type { Tree } from '../git/tree.ts'
+
+/** What a source follows. One of its forms is set; a branch is the default form. */
+export interface SourceRef {
+  readonly branch?: string
+  readonly tag?: string
+  readonly commit?: string
+  readonly semver?: string
+  readonly name?: string
+}
+
+/** The content that a repository has at a ref, read by somebody outside the core. */
+export interface SourceContent {
+  /** Normalised by normaliseUrl. */
+  readonly url: string
+  readonly ref: SourceRef
+  /** 40 hex digits; '' for a working copy. */
+  readonly commit: string
+  readonly tree: Tree
+}
+
+/** A source that nobody could read, and why: judged by identity, listed in notSeen. */
+export interface OpaqueSource {
+  readonly url: string
+  readonly ref: SourceRef
+  readonly reason: string
+}
+
+/** Everything that a verdict on one combination depends on. */
+export interface FleetInput {
+  /** The fleet repository at one commit; its url and branch are how Flux sources name it. */
+  readonly fleet: { readonly url: string; readonly branch: string; readonly commit: string; readonly tree: Tree }
+  readonly sources: readonly SourceContent[]
+  readonly opaque: readonly OpaqueSource[]
+  /** Rules that the operator of this process switched off (tests and emergencies); default none. */
+  readonly disabledRules?: readonly string[]
+}
+
+/** A source that the graph needs and the input does not hold: read it and build again, or pass it as opaque. */
+export interface WantedSource {
+  readonly url: string
+  readonly ref: SourceRef
+}

@@ -1,0 +1,10 @@
+import type { Tree } from '../git/tree.ts'
+
+/** What a Flux source gives to a Kustomization: a git tree of which source-controller packs what is not ignored. */
+export interface Artifact {
+  /** Normalised address of the repository; goes into every origin. */
+  readonly repository: string
+  readonly tree: Tree
+  /** `spec.ignore` of the source; absent: none. */
+  readonly ignore?: string
+}

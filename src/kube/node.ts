@@ -1,0 +1,98 @@
+import type { Origin } from './origin.ts'
+
+/** What a scalar of a Kubernetes document can be. Integers beyond 2^53 are bigint, so nothing is rounded. */
+export type ScalarValue = string | number | bigint | boolean | null
+
+/** Nodes are immutable and shared: a transformer builds new ones along the path that it changes. */
+export interface ScalarNode {
+  readonly type: 'scalar'
+  readonly value: ScalarValue
+  readonly origin: Origin
+  /** Source text of a plain scalar, where it differs from String(value) (kustomize stringifies annotations from it). */
+  readonly text?: string
+}
+
+export interface ListNode {
+  readonly type: 'list'
+  readonly items: readonly Node[]
+  readonly origin: Origin
+}
+
+/** A field knows where its key was written; its value knows where the value was. */
+export interface Field {
+  readonly key: Origin
+  readonly value: Node
+}
+
+export interface MapNode {
+  readonly type: 'map'
+  readonly fields: ReadonlyMap<string, Field>
+  readonly origin: Origin
+}
+
+export type Node = ScalarNode | ListNode | MapNode
+
+export type Path = readonly (string | number)[]
+
+/** The node at `path`, or undefined where any step of it is absent or of another type. */
+export function at(node: Node | undefined, path: Path): Node | undefined {
+  let here = node
+  for (const step of path) {
+    if (here?.type === 'map') here = here.fields.get(String(step))?.value
+    else if (here?.type === 'list' && typeof step === 'number') here = here.items[step]
+    else return undefined
+  }
+  return here
+}
+
+/** The string at `path`; undefined where there is none or it is not a string. */
+export function stringAt(node: Node | undefined, path: Path): string | undefined {
+  const found = at(node, path)
+  return found?.type === 'scalar' && typeof found.value === 'string' ? found.value : undefined
+}
+
+/**
+ * Where to point for `path`: the value's own origin; for an absent value the key of the deepest part that is there
+ * (a missing `spec.serviceAccountName` points at `spec:`).
+ */
+export function originAt(node: Node, path: Path): Origin {
+  let here: Node = node
+  let origin = node.origin
+  for (const step of path) {
+    if (here.type === 'map') {
+      const field = here.fields.get(String(step))
+      if (!field) return origin
+      origin = field.value.type === 'scalar' ? field.value.origin : field.key
+      here = field.value
+    } else if (here.type === 'list' && typeof step === 'number' && here.items[step]) {
+      here = here.items[step]
+      origin = here.origin
+    } else return origin
+  }
+  return origin
+}
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
+
+/** Plain JSON of a node, keys in the order of the node. A bigint becomes a number where that is exact, else its text. */
+export function toJson(node: Node): Json {
+  if (node.type === 'list') return node.items.map(toJson)
+  if (node.type === 'map') {
+    const object: { [key: string]: Json } = Object.create(null)
+    for (const [key, field] of node.fields) object[key] = toJson(field.value)
+    return object
+  }
+  if (typeof node.value !== 'bigint') return node.value
+  const number = Number(node.value)
+  return BigInt(number) === node.value ? number : String(node.value)
+}
+
+/** Canonical text of a node: JSON with sorted keys and exact integers. Equal text means equal objects for the cluster. */
+export function canonical(node: Node): string {
+  if (node.type === 'list') return `[${node.items.map(canonical).join(',')}]`
+  if (node.type === 'map') {
+    const keys = [...node.fields.keys()].sort()
+    return `{${keys.map(key => `${JSON.stringify(key)}:${canonical(node.fields.get(key)!.value)}`).join(',')}}`
+  }
+  return typeof node.value === 'bigint' ? String(node.value) : JSON.stringify(node.value)
+}

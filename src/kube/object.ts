@@ -1,0 +1,38 @@
+import { type MapNode, stringAt } from './node.ts'
+import type { Step } from './origin.ts'
+
+/** One Kubernetes object as it would be applied; each field knows who wrote it. */
+export interface KubeObject {
+  readonly root: MapNode
+  /** The overlays and components that it passed, innermost first. */
+  readonly trail: readonly Step[]
+}
+
+/** What names an object in a cluster; `namespace` is '' for none. Identity ignores the version. */
+export interface ObjectId {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+}
+
+/** Identity of an object; an absent part is ''. */
+export function idOf(object: KubeObject): ObjectId {
+  return {
+    apiVersion: stringAt(object.root, ['apiVersion']) ?? '',
+    kind: stringAt(object.root, ['kind']) ?? '',
+    namespace: stringAt(object.root, ['metadata', 'namespace']) ?? '',
+    name: stringAt(object.root, ['metadata', 'name']) ?? '',
+  }
+}
+
+/** API group of an apiVersion: '' for the core group. */
+export function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf('/')
+  return slash < 0 ? '' : apiVersion.slice(0, slash)
+}
+
+/** `Deployment apps/web`, or `ClusterRole web` for an object without a namespace. */
+export function display(id: ObjectId): string {
+  return id.namespace ? `${id.kind} ${id.namespace}/${id.name}` : `${id.kind} ${id.name}`
+}

@@ -1,0 +1,27 @@
+/** How a value came to be where it is, one step per writer: the overlay's entry that names it. */
+export interface Step {
+  readonly step:
+    | 'resource'
+    | 'component'
+    | 'patch'
+    | 'generator'
+    | 'transformer'
+    | 'flux-target-namespace'
+    | 'flux-patch'
+    | 'flux-component'
+    | 'kustomization'
+  readonly file: string
+  readonly line: number
+}
+
+/** Where a value was written: 1-based line and column of a file of a repository. */
+export interface Origin {
+  /** Normalised address of the repository; '' for a plain folder. */
+  readonly repository: string
+  /** Path relative to the root of the repository. */
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  /** Through what the value came here, innermost first; absent for a value that stands where it was written. */
+  readonly via?: readonly Step[]
+}

@@ -1,0 +1,73 @@
+/** Judge a pull request as it stands now. */
+export interface ValidatePullRequest {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
+  readonly pull: number
+}
+
+/** Judge one commit of a branch in the combination that it makes, then look after the clusters that it concerns. */
+export interface ValidatePush {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
+  readonly branch: string
+  readonly sha: string
+}
+
+/** Answer a `/bailiwick onboard ...` comment. The comment is read again from GitHub; nothing of it is trusted here. */
+export interface Onboard {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
+  readonly issue: number
+  readonly comment: number
+}
+
+/** Bring one cluster of the operator's clusters.yaml to the approved state. */
+export interface Reconcile {
+  readonly cluster: string
+}
+
+/** The jobs that there are: keys only, every worker reads the present state itself. */
+export interface Jobs {
+  readonly 'validate-pull-request': ValidatePullRequest
+  readonly 'validate-push': ValidatePush
+  readonly onboard: Onboard
+  readonly reconcile: Reconcile
+}
+
+export type JobName = keyof Jobs
+
+/** `lastAttempt`: if this throws, nothing runs the job again by itself. */
+export interface Attempt {
+  readonly number: number
+  readonly lastAttempt: boolean
+  readonly signal: AbortSignal
+}
+
+export type Handler<N extends JobName> = (data: Jobs[N], attempt: Attempt) => Promise<void>
+
+/**
+ * Work that has been promised. Equal jobs (same name and key) that wait are one job; while one runs, the next equal
+ * one waits for it and runs once afterwards. Different keys run side by side, `reconcile` has a queue per cluster.
+ * A handler that throws BailiwickError with code `not-permitted`, `onboard-input` or `onboard-layout` is not retried.
+ */
+export interface Queue {
+  /** Resolves when the job is stored; rejects within `addTimeoutMs` when the store does not answer. */
+  add<N extends JobName>(name: N, data: Jobs[N], options?: { readonly delayMs?: number }): Promise<void>
+  /** Starts to work on a kind of job. For `reconcile`, one call per cluster. */
+  work<N extends JobName>(name: N, handler: Handler<N>, options?: WorkOptions): void
+  /** Calls `add` every `everyMs` until close; idempotent per name and key, survives restarts where the store does. */
+  repeat<N extends JobName>(name: N, data: Jobs[N], everyMs: number): Promise<void>
+  /** Resolves when no job waits or runs (tests, the demo, a graceful stop). Repeats do not count while they wait. */
+  idle(): Promise<void>
+  /** Stops taking jobs, waits for the running ones at most `graceMs`, lets go of the store. */
+  close(graceMs?: number): Promise<void>
+}
+
+export interface WorkOptions {
+  readonly concurrency?: number
+  /** Only for `reconcile`: the cluster whose queue to work on. */
+  readonly cluster?: string
+}

@@ -1,0 +1,89 @@
+import type { ErrorCode } from '../errors.ts'
+import type { NotSeen, Tenant } from '../fleet/fleet.ts'
+import type { ObjectId } from '../kube/object.ts'
+import type { Origin, Step } from '../kube/origin.ts'
+
+export type Severity = 'critical' | 'high' | 'medium' | 'low'
+
+/** One violation or warning, as the command line prints it and the check run shows it (plain JSON). */
+export interface Finding {
+  readonly rule: string
+  readonly severity: Severity
+  readonly state: 'new' | 'standing' | 'fixed' | 'waived'
+  readonly cluster: string
+  readonly tenant: string
+  readonly identity: string
+  readonly object: ObjectId
+  /** JSON pointer of the offending field. */
+  readonly field: string
+  readonly origin: Omit<Origin, 'via'>
+  readonly via: readonly Step[]
+  readonly message: string
+  readonly fix: string
+  /** Key of the node (`<cluster>/<namespace>/<name>`) that would apply the object. */
+  readonly node: string
+  /** Identity of the violation across commits: rule, cluster, object, field, value; never file or line. */
+  readonly fingerprint: string
+}
+
+/** A node that could not be decided. */
+export interface NodeFailure {
+  readonly code: ErrorCode
+  readonly state: 'new' | 'standing'
+  readonly message: string
+  readonly fix: string
+  readonly origin: Omit<Origin, 'via'>
+  readonly cluster: string
+  readonly tenant: string
+  readonly node: string
+  readonly fingerprint: string
+}
+
+/** The answer for one combination. The first part is the contract of the command line (`check -o json`). */
+export interface Verdict {
+  readonly result: 'pass' | 'fail' | 'error'
+  readonly summary: string
+  readonly clusters: readonly { readonly name: string; readonly path: string }[]
+  readonly tenants: readonly Tenant[]
+  readonly violations: readonly Finding[]
+  readonly warnings: readonly Finding[]
+  readonly errors: readonly NodeFailure[]
+  readonly notSeen: readonly NotSeen[]
+  /** Hash of everything that the verdict depends on (DESIGN: the combination). */
+  readonly combination: string
+}
+
+/** A node with what the worker needs to apply it, as plain JSON: exactly these objects were judged. */
+export interface JudgedNode {
+  readonly key: string
+  readonly cluster: string
+  readonly namespace: string
+  readonly name: string
+  readonly parent: string | null
+  readonly user: string
+  readonly impersonated: boolean
+  readonly tenant: string | null
+  readonly source: {
+    readonly id: string
+    readonly url: string
+    readonly commit: string
+    readonly opaque: string | null
+  }
+  readonly dependsOn: readonly string[]
+  readonly suspend: boolean
+  readonly prune: boolean
+  readonly digest: string
+  /** Violations and errors of this node, whatever their state; approval reads them. */
+  readonly findings: readonly Finding[]
+  readonly failures: readonly NodeFailure[]
+  /** Canonical JSON text of each object, in the order of the build. */
+  readonly objects: readonly string[]
+  /** Fields of the Kustomization that the worker does not honour yet and therefore refuses to apply: `spec.wait`, ... */
+  readonly refused: readonly string[]
+}
+
+/** The judgement of one combination: the verdict, and each node as it may be applied. */
+export interface Judgement {
+  readonly verdict: Verdict
+  readonly nodes: readonly JudgedNode[]
+}
