@@ -38,6 +38,8 @@ export type ErrorCode =
   | 'cluster-conflict'
   | 'cluster-fenced'
   | 'cluster-controller-active'
+  // queue
+  | 'queue-unavailable'
   // set-up and command line
   | 'config'
   | 'usage'

@@ -1,0 +1,157 @@
+import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { address, badVariable, type Environment, integer, oneOf, optional, required } from './environment.ts'
+import { readPrivateKey } from './private-key.ts'
+
+/** What a process that works on jobs must know. Secrets are not enumerable: logs, JSON and spreads leave them out. */
+export interface Config {
+  readonly appId: number
+  /** PKCS#8 PEM; secret. */
+  readonly privateKey: string
+  /** May hold a password; secret. Absent: jobs live in this process. */
+  readonly redisUrl: string | undefined
+  readonly redisPrefix: string
+  /** Absolute path of the operator's clusters.yaml; absent: judge only. */
+  readonly clustersFile: string | undefined
+  /** Lower case. Absent: every account that installed the App. */
+  readonly allowedAccounts: readonly string[] | undefined
+  /** Without a slash at the end. */
+  readonly githubApiUrl: string
+  readonly cacheDir: string
+  readonly logLevel: string
+  readonly resyncSeconds: number
+  readonly renderTimeoutMs: number
+  readonly renderHeapMb: number
+}
+
+/** What the web process must know besides. */
+export interface WebConfig extends Config {
+  /** Secret. */
+  readonly webhookSecret: string
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+}
+
+/** What the process of workers alone knows: it shares a Redis with the web process. */
+export interface WorkerConfig extends Config {
+  readonly redisUrl: string
+}
+
+type ReadFile = (path: string) => string
+
+const readText: ReadFile = path => readFileSync(path, 'utf8')
+
+/**
+ * Reads the settings of the web process (with workers inside when there is no REDIS_URL). Throws `config`, naming the
+ * variable and the remedy, for whatever is missing or wrong.
+ */
+export function readConfig(env: Environment, readFile: ReadFile = readText): WebConfig {
+  return seal({
+    ...common(env, readFile),
+    webhookSecret: webhookSecret(env),
+    host: optional(env, 'HOST') ?? '127.0.0.1',
+    port: integer(env, 'PORT', { min: 0, max: 65_535, otherwise: 3000 }),
+  })
+}
+
+/** Reads the settings of a process of workers alone: REDIS_URL is needed, the webhook's secret is not. Throws `config`. */
+export function readWorkerConfig(env: Environment, readFile: ReadFile = readText): WorkerConfig {
+  required(
+    env,
+    'REDIS_URL',
+    'set it to the Redis of the web process; without Redis the web process works on jobs itself',
+  )
+  const settings = common(env, readFile)
+  return seal({ ...settings, redisUrl: settings.redisUrl ?? '' })
+}
+
+function common(env: Environment, readFile: ReadFile): Config {
+  return {
+    appId: appId(env),
+    privateKey: readPrivateKey(env, readFile),
+    redisUrl: address(env, 'REDIS_URL', ['redis', 'rediss'])?.href,
+    redisPrefix: redisPrefix(env),
+    clustersFile: clustersFile(env, readFile),
+    allowedAccounts: allowedAccounts(env),
+    githubApiUrl: githubApiUrl(env),
+    cacheDir: cacheDir(env),
+    logLevel: oneOf(env, 'LOG_LEVEL', ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
+    resyncSeconds: integer(env, 'RESYNC_SECONDS', { min: 1, max: 86_400, otherwise: 60 }),
+    renderTimeoutMs: integer(env, 'RENDER_TIMEOUT_MS', { min: 100, max: 3_600_000, otherwise: 60_000 }),
+    renderHeapMb: integer(env, 'RENDER_HEAP_MB', { min: 64, max: 65_536, otherwise: 1024 }),
+  }
+}
+
+function appId(env: Environment): number {
+  const fix = 'copy the "App ID" from the settings page of the GitHub App'
+  const text = required(env, 'APP_ID', fix)
+  if (!/^[1-9]\d{0,11}$/.test(text)) throw badVariable('APP_ID', 'is not a number', fix)
+  return Number(text)
+}
+
+function webhookSecret(env: Environment): string {
+  const fix = 'make one with `openssl rand -hex 32`, and set it here and on the settings page of the GitHub App'
+  const secret = required(env, 'WEBHOOK_SECRET', fix)
+  if (secret === 'development') throw badVariable('WEBHOOK_SECRET', 'is the default that everybody knows', fix)
+  if (secret.length < 16) throw badVariable('WEBHOOK_SECRET', 'is shorter than 16 characters', fix)
+  return secret
+}
+
+function redisPrefix(env: Environment): string {
+  const prefix = optional(env, 'REDIS_PREFIX') ?? 'bailiwick'
+  if (/^[A-Za-z0-9_-]{1,64}$/.test(prefix)) return prefix
+  throw badVariable(
+    'REDIS_PREFIX',
+    'has other characters than letters, digits, - and _',
+    'shorten it to 1 to 64 of these',
+  )
+}
+
+function clustersFile(env: Environment, readFile: ReadFile): string | undefined {
+  const path = optional(env, 'CLUSTERS_FILE')
+  if (path === undefined) return undefined
+  try {
+    readFile(path)
+  } catch {
+    throw badVariable(
+      'CLUSTERS_FILE',
+      'names a file that cannot be read',
+      'mount the file, or remove the variable to judge only',
+    )
+  }
+  return resolve(path)
+}
+
+// Set but empty is refused: a template that lost its value must not open the App to everybody who installs it.
+function allowedAccounts(env: Environment): readonly string[] | undefined {
+  if (env.ALLOWED_ACCOUNTS === undefined) return undefined
+  const names = env.ALLOWED_ACCOUNTS.split(',').map(name => name.trim().toLowerCase())
+  if (names.every(name => /^[a-z\d][a-z\d_-]{0,99}$/.test(name))) return Object.freeze([...new Set(names)])
+  const fix =
+    'write account names with commas in between (acme,acme-labs), or remove the variable to allow every installation'
+  throw badVariable('ALLOWED_ACCOUNTS', 'holds something that is no account name', fix)
+}
+
+function githubApiUrl(env: Environment): string {
+  const url = address(env, 'GITHUB_API_URL', ['https', 'http'])
+  if (url === undefined) return 'https://api.github.com'
+  const here = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
+  if (url.protocol === 'https:' || here) return url.href.replace(/\/+$/, '')
+  throw badVariable('GITHUB_API_URL', 'would send tokens unencrypted', 'use https; http is for this machine only')
+}
+
+function cacheDir(env: Environment): string {
+  const home = optional(env, 'XDG_CACHE_HOME')
+  return resolve(optional(env, 'CACHE_DIR') ?? join(home ?? tmpdir(), 'bailiwick'))
+}
+
+const SECRETS = ['privateKey', 'webhookSecret', 'redisUrl']
+
+function seal<T extends object>(settings: T): Readonly<T> {
+  for (const name of SECRETS.filter(name => name in settings)) {
+    Object.defineProperty(settings, name, { enumerable: false })
+  }
+  return Object.freeze(settings)
+}

@@ -1,0 +1,55 @@
+import { BailiwickError } from './errors.ts'
+
+/** The variables of a process, as `process.env` has them. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The error that stops a start: names the variable and what to do; never shows the value, which may be a secret. */
+export function badVariable(name: string, what: string, fix: string): BailiwickError {
+  return new BailiwickError('config', `${name} ${what}`, { fix })
+}
+
+/** The variable's text; an empty or blank one counts as absent, as env files leave them. */
+export function optional(env: Environment, name: string): string | undefined {
+  const value = env[name]?.trim()
+  return value === '' ? undefined : value
+}
+
+/** The variable's text. Throws `config` where it is absent. */
+export function required(env: Environment, name: string, fix: string): string {
+  const value = optional(env, name)
+  if (value === undefined) throw badVariable(name, 'is missing', fix)
+  return value
+}
+
+/** A whole number within bounds. Throws `config` for anything else. */
+export function integer(env: Environment, name: string, bounds: Bounds): number {
+  const text = optional(env, name)
+  if (text === undefined) return bounds.otherwise
+  const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN
+  if (value >= bounds.min && value <= bounds.max) return value
+  const range = `a whole number from ${bounds.min} to ${bounds.max}`
+  throw badVariable(name, `is not ${range}`, `set ${name} to ${range}, or remove it to get ${bounds.otherwise}`)
+}
+
+export interface Bounds {
+  readonly min: number
+  readonly max: number
+  readonly otherwise: number
+}
+
+/** One of a few words. Throws `config` for any other. */
+export function oneOf(env: Environment, name: string, words: readonly string[], otherwise: string): string {
+  const value = optional(env, name) ?? otherwise
+  if (words.includes(value)) return value
+  throw badVariable(name, `is none of ${words.join(', ')}`, `set ${name} to one of them, or remove it for ${otherwise}`)
+}
+
+/** An address with one of the schemes. Throws `config` for anything else. */
+export function address(env: Environment, name: string, schemes: readonly string[]): URL | undefined {
+  const text = optional(env, name)
+  if (text === undefined) return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url && schemes.includes(url.protocol.slice(0, -1)) && url.hostname !== '') return url
+  const allowed = schemes.map(scheme => `${scheme}://host`).join(' or ')
+  throw badVariable(name, `is not an address like ${allowed}`, `write it as ${allowed}`)
+}

@@ -1,0 +1,40 @@
+import { type DestinationStream, type Logger, pino } from 'pino'
+
+/** What a part of ours may ask of a logger; pino and a test's list of lines both fit. */
+export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
+
+/** A log that says nothing, for tests and for commands that print themselves. */
+export const silentLog: Log = pino({ level: 'silent' })
+
+const MAX_TEXT = 2_000
+
+/**
+ * The process's log: one JSON object per line, so that a newline in a tenant's input cannot start a line of its own.
+ * Errors are reduced to type, code, message and stack, because errors of HTTP clients carry request headers (tokens)
+ * and those of webhook libraries the whole payload.
+ */
+export function createLog(level: string, destination?: DestinationStream): Logger {
+  const options = {
+    level,
+    base: null,
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: plainError, error: plainError, event: eventName },
+    redact: { paths: ['*.headers', '*.privateKey', '*.webhookSecret', '*.token', '*.redisUrl'], remove: true },
+  }
+  return destination ? pino(options, destination) : pino(options)
+}
+
+function plainError(error: unknown): unknown {
+  if (!(error instanceof Error)) return String(error).slice(0, MAX_TEXT)
+  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {}
+  const stack = error.stack?.slice(0, MAX_TEXT)
+  const inner = error instanceof AggregateError ? { errors: error.errors.slice(0, 10).map(plainError) } : {}
+  return { type: error.name, ...code, message: error.message.slice(0, MAX_TEXT), stack, ...inner }
+}
+
+function eventName(event: unknown): unknown {
+  if (typeof event !== 'object' || event === null) return event
+  const { id, name } = event as { id?: unknown; name?: unknown }
+  return { id, name }
+}

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BailiwickError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { clusterOf, jobKey, queueName } from './job-key.ts'
+import { Lane, type LaneHandler } from './lane.ts'
+import type { Handler, JobName, Jobs, Queue, WorkOptions } from './queue.ts'
+import { defaultRetry, type RetryPolicy } from './retry.ts'
+
+/** How many jobs of one kind run side by side unless `work` says otherwise. */
+export const DEFAULT_CONCURRENCY = 4
+
+/**
+ * The queue of a single process, for laptops, the demo and small installations. A restart forgets what waits: the
+ * sweep finds open work again.
+ */
+export class InProcessQueue implements Queue {
+  readonly #lanes = new Map<string, Lane>()
+  readonly #repeats = new Map<string, NodeJS.Timeout>()
+  readonly #retry: RetryPolicy
+  readonly #log: Log
+  #idlers: (() => void)[] = []
+  #closing: Promise<void> | undefined
+
+  constructor(log: Log, retry: RetryPolicy = defaultRetry) {
+    this.#log = log
+    this.#retry = retry
+  }
+
+  async add<N extends JobName>(name: N, data: Jobs[N], options: { readonly delayMs?: number } = {}): Promise<void> {
+    this.#refuseWhenClosed()
+    this.#lane(name, clusterOf(name, data)).add(jobKey(name, data), structuredClone(data), options.delayMs ?? 0)
+  }
+
+  work<N extends JobName>(name: N, handler: Handler<N>, options: WorkOptions = {}): void {
+    this.#refuseWhenClosed()
+    const lane = this.#lane(name, options.cluster)
+    if (lane.taken) throw new BailiwickError('internal', `${queueName(name, options.cluster)} has a handler already`)
+    const run: LaneHandler = (data, attempt) => handler(data as Jobs[N], attempt)
+    lane.work(run, options.concurrency ?? DEFAULT_CONCURRENCY)
+  }
+
+  /** The first `add` happens at once. */
+  async repeat<N extends JobName>(name: N, data: Jobs[N], everyMs: number): Promise<void> {
+    this.#refuseWhenClosed()
+    const key = jobKey(name, data)
+    clearInterval(this.#repeats.get(key))
+    this.#repeats.set(
+      key,
+      setInterval(() => void this.add(name, data), everyMs),
+    )
+    await this.add(name, data)
+  }
+
+  async idle(): Promise<void> {
+    while (![...this.#lanes.values()].every(lane => lane.quiet)) {
+      await new Promise<void>(resolve => this.#idlers.push(resolve))
+    }
+  }
+
+  close(graceMs = 10_000): Promise<void> {
+    this.#closing ??= this.#close(graceMs)
+    return this.#closing
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    for (const timer of this.#repeats.values()) clearInterval(timer)
+    const lanes = [...this.#lanes.values()]
+    for (const lane of lanes) lane.stop()
+    const running = lanes.flatMap(lane => lane.running)
+    const done = Promise.all(running.map(job => job.done))
+    const grace = new AbortController()
+    const late = sleep(graceMs, 'late' as const, { signal: grace.signal }).catch(() => undefined)
+    if ((await Promise.race([done, late])) === 'late') for (const job of running) job.abort.abort(closed())
+    grace.abort()
+    this.#wake()
+  }
+
+  #lane(name: JobName, cluster: string | undefined): Lane {
+    const id = queueName(name, cluster)
+    const lane = this.#lanes.get(id) ?? new Lane(this.#retry, this.#log, () => this.#wake())
+    this.#lanes.set(id, lane)
+    return lane
+  }
+
+  #wake(): void {
+    const idlers = this.#idlers
+    this.#idlers = []
+    for (const resolve of idlers) resolve()
+  }
+
+  #refuseWhenClosed(): void {
+    if (this.#closing) throw closed()
+  }
+}
+
+/** Why a closed queue takes nothing, and the reason that running jobs are told. */
+export function closed(): BailiwickError {
+  return new BailiwickError('queue-unavailable', 'the queue is closed: this process is stopping')
+}

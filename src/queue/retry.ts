@@ -1,0 +1,22 @@
+import { BailiwickError, type ErrorCode } from '../errors.ts'
+
+/** How often a job is tried and how long it rests in between: `backoffMs`, twice that, four times that, ... */
+export interface RetryPolicy {
+  readonly attempts: number
+  readonly backoffMs: number
+}
+
+/** Six tries in half a minute ride out a restart of GitHub's or an API server's; after that the sweep asks again. */
+export const defaultRetry: RetryPolicy = { attempts: 6, backoffMs: 1_000 }
+
+const FINAL: ReadonlySet<ErrorCode> = new Set(['not-permitted', 'onboard-input', 'onboard-layout'])
+
+/** Whether trying again cannot help: the answer was a refusal, not an outage. */
+export function isFinal(error: unknown): boolean {
+  return error instanceof BailiwickError && FINAL.has(error.code)
+}
+
+/** The rest before attempt `number + 1`. */
+export function backoff(policy: RetryPolicy, number: number): number {
+  return policy.backoffMs * 2 ** (number - 1)
+}

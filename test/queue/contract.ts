@@ -1,0 +1,256 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import { BailiwickError } from '../../src/errors.ts'
+import type { Attempt, Queue, ValidatePullRequest } from '../../src/queue/queue.ts'
+import { until } from './until.ts'
+
+/** What every implementation of Queue promises; `open` gives a fresh, empty one with three attempts and short rests. */
+export function queueContract(title: string, open: () => Queue): void {
+  describe(title, () => {
+    let queues: Queue[] = []
+    const opened = (): Queue => {
+      const queue = open()
+      queues.push(queue)
+      return queue
+    }
+    afterEach(async () => {
+      await Promise.all(queues.map(queue => queue.close(0)))
+      queues = []
+    })
+
+    test('equal jobs that wait are one job, owner and repo without case', async () => {
+      const queue = opened()
+      const seen: number[] = []
+      await queue.add('validate-pull-request', pull(1))
+      await queue.add('validate-pull-request', { ...pull(1), owner: 'ACME', repo: 'Fleet' })
+      await queue.add('validate-pull-request', pull(2))
+      await queue.add('validate-pull-request', pull(1))
+      queue.work('validate-pull-request', async data => void seen.push(data.pull))
+      await queue.idle()
+      expect(seen.sort()).toEqual([1, 2])
+    })
+
+    test('a handler gets the data as it was given', async () => {
+      const queue = opened()
+      const seen: unknown[] = []
+      const data = { installation: 7, owner: 'Acme', repo: 'fleet', branch: 'feature/ü:1', sha: 'a'.repeat(40) }
+      queue.work('validate-push', async given => void seen.push(given))
+      await queue.add('validate-push', data)
+      await queue.idle()
+      expect(seen).toEqual([data])
+    })
+
+    test('equal jobs that arrive while one runs become exactly one run, afterwards', async () => {
+      const queue = opened()
+      const gate = new Gate()
+      queue.work('validate-pull-request', () => gate.run(), { concurrency: 4 })
+      await queue.add('validate-pull-request', pull(1))
+      await until(() => gate.started === 1)
+      for (let i = 0; i < 3; i++) await queue.add('validate-pull-request', pull(1))
+      await sleep(100)
+      expect(gate.started).toBe(1)
+      gate.open()
+      await queue.idle()
+      expect([gate.started, gate.mostAtOnce]).toEqual([2, 1])
+    })
+
+    test('different keys run side by side, up to the concurrency', async () => {
+      const queue = opened()
+      const gate = new Gate()
+      queue.work('validate-pull-request', () => gate.run(), { concurrency: 2 })
+      for (let i = 1; i <= 3; i++) await queue.add('validate-pull-request', pull(i))
+      await until(() => gate.started === 2)
+      await sleep(100)
+      expect(gate.started).toBe(2)
+      gate.open()
+      await queue.idle()
+      expect([gate.started, gate.mostAtOnce]).toEqual([3, 2])
+    })
+
+    test('clusters have queues of their own', async () => {
+      const queue = opened()
+      const staging = new Gate()
+      const seen: string[] = []
+      queue.work('reconcile', () => staging.run(), { cluster: 'staging', concurrency: 1 })
+      queue.work('reconcile', async data => void seen.push(data.cluster), { cluster: 'production', concurrency: 1 })
+      await queue.add('reconcile', { cluster: 'staging' })
+      await queue.add('reconcile', { cluster: 'production' })
+      await until(() => seen.length === 1 && staging.started === 1)
+      expect(seen).toEqual(['production'])
+      staging.open()
+      await queue.idle()
+    })
+
+    test('a worker for reconcile names its cluster', () => {
+      expect(() => opened().work('reconcile', async () => undefined)).toThrow(/names no cluster/)
+    })
+
+    test('an outage is tried again; the last attempt says so; then the job is over', async () => {
+      const queue = opened()
+      const attempts: [number, boolean][] = []
+      queue.work('validate-pull-request', async (_, attempt) => {
+        attempts.push([attempt.number, attempt.lastAttempt])
+        throw new BailiwickError('github-unavailable', 'GitHub answered 502')
+      })
+      await queue.add('validate-pull-request', pull(1))
+      await queue.idle()
+      expect(attempts).toEqual([
+        [1, false],
+        [2, false],
+        [3, true],
+      ])
+      await queue.add('validate-pull-request', pull(1))
+      await queue.idle()
+      expect(attempts.slice(3).map(([number]) => number)).toEqual([1, 2, 3])
+    })
+
+    test('cluster-unavailable is an outage as well, and success ends the tries', async () => {
+      const queue = opened()
+      const attempts: number[] = []
+      queue.work(
+        'reconcile',
+        async (_, attempt) => {
+          attempts.push(attempt.number)
+          if (attempt.number === 1) throw new BailiwickError('cluster-unavailable', 'no answer')
+        },
+        { cluster: 'staging' },
+      )
+      await queue.add('reconcile', { cluster: 'staging' })
+      await queue.idle()
+      expect(attempts).toEqual([1, 2])
+    })
+
+    test.each(['not-permitted', 'onboard-input', 'onboard-layout'] as const)('%s is not tried again', async code => {
+      const queue = opened()
+      let runs = 0
+      queue.work('onboard', async () => {
+        runs++
+        throw new BailiwickError(code, 'refused')
+      })
+      await queue.add('onboard', { installation: 1, owner: 'acme', repo: 'fleet', issue: 1, comment: 9 })
+      await queue.idle()
+      expect(runs).toBe(1)
+    })
+
+    test('an equal job that arrives while one fails for good still runs', async () => {
+      const queue = opened()
+      const gate = new Gate()
+      queue.work('validate-pull-request', async () => {
+        await gate.run()
+        if (gate.started === 1) throw new BailiwickError('not-permitted', 'refused')
+      })
+      await queue.add('validate-pull-request', pull(1))
+      await until(() => gate.started === 1)
+      await queue.add('validate-pull-request', pull(1))
+      gate.open()
+      await queue.idle()
+      expect(gate.started).toBe(2)
+    })
+
+    test('a delayed job waits, and equal ones join it', async () => {
+      const queue = opened()
+      const seen: number[] = []
+      queue.work('validate-pull-request', async () => void seen.push(performance.now()))
+      const start = performance.now()
+      await queue.add('validate-pull-request', pull(1), { delayMs: 300 })
+      await queue.add('validate-pull-request', pull(1), { delayMs: 300 })
+      await queue.idle()
+      expect(seen.length).toBe(1)
+      expect(seen[0]! - start).toBeGreaterThan(250)
+    })
+
+    test('repeat adds again and again; called twice it is one repeat; close ends it', async () => {
+      const queue = opened()
+      let runs = 0
+      queue.work('reconcile', async () => void runs++, { cluster: 'staging' })
+      await queue.repeat('reconcile', { cluster: 'staging' }, 200)
+      await queue.repeat('reconcile', { cluster: 'staging' }, 200)
+      await sleep(1000)
+      await queue.idle()
+      expect(runs).toBeGreaterThanOrEqual(2)
+      expect(runs, 'two repeats would run about eleven times').toBeLessThanOrEqual(7)
+      await queue.close(1000)
+      const after = runs
+      await sleep(500)
+      expect(runs).toBe(after)
+    })
+
+    test('idle waits for what runs and resolves at once where nothing is left', async () => {
+      const queue = opened()
+      await queue.idle()
+      const gate = new Gate()
+      let idle = false
+      queue.work('validate-pull-request', () => gate.run())
+      await queue.add('validate-pull-request', pull(1))
+      const done = queue.idle().then(() => {
+        idle = true
+      })
+      await until(() => gate.started === 1)
+      await sleep(200)
+      expect(idle).toBe(false)
+      gate.open()
+      await done
+    })
+
+    test('close takes no more jobs and waits for the running one', async () => {
+      const queue = opened()
+      const gate = new Gate()
+      let finished = false
+      let attempt: Attempt | undefined
+      queue.work('validate-pull-request', async (_, given) => {
+        attempt = given
+        await gate.run()
+        finished = true
+      })
+      await queue.add('validate-pull-request', pull(1))
+      await until(() => gate.started === 1)
+      const closing = queue.close(10_000)
+      await expect(queue.add('validate-pull-request', pull(2))).rejects.toMatchObject({ code: 'queue-unavailable' })
+      gate.open()
+      await closing
+      expect([finished, attempt?.signal.aborted]).toEqual([true, false])
+    })
+
+    test('close tells a job that outlasts the grace, and returns', async () => {
+      const queue = opened()
+      const gate = new Gate()
+      let told = false
+      queue.work('validate-pull-request', async (_, { signal }) => {
+        signal.addEventListener('abort', () => {
+          told = true
+        })
+        await gate.run()
+      })
+      await queue.add('validate-pull-request', pull(1))
+      await until(() => gate.started === 1)
+      await queue.close(100)
+      expect(told).toBe(true)
+      gate.open()
+    })
+  })
+}
+
+/** A pull request job of acme/fleet. */
+export function pull(number: number): ValidatePullRequest {
+  return { installation: 1, owner: 'acme', repo: 'fleet', pull: number }
+}
+
+/** Jobs that stay until it opens, and a count of them. */
+class Gate {
+  started = 0
+  mostAtOnce = 0
+  #now = 0
+  readonly #opened = Promise.withResolvers<void>()
+
+  open(): void {
+    this.#opened.resolve()
+  }
+
+  async run(): Promise<void> {
+    this.started++
+    this.#now++
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.#now)
+    await this.#opened.promise
+    this.#now--
+  }
+}
