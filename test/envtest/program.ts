@@ -1,0 +1,41 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { openSync, readFileSync } from 'node:fs'
+
+/** A child process whose output goes to a file. */
+export interface Program {
+  readonly process: ChildProcess
+  /** Set once it has ended. */
+  ended(): boolean
+  /** The end of its output, for a message. */
+  output(): string
+  /** SIGTERM, then SIGKILL after `graceMs`; resolves when the process is gone. */
+  stop(graceMs: number): Promise<void>
+}
+
+/** Starts a program; it is killed when this process exits, however that happens (but for SIGKILL). */
+export function startProgram(command: string, args: readonly string[], log: string): Program {
+  const file = openSync(log, 'a')
+  const child = spawn(command, args, { stdio: ['ignore', file, file] })
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  const gone = new Promise<void>(resolve => {
+    child.once('exit', () => resolve())
+    child.once('error', () => resolve())
+  }).then(() => void process.removeListener('exit', kill))
+  let isGone = false
+  void gone.then(() => {
+    isGone = true
+  })
+  return {
+    process: child,
+    ended: () => isGone,
+    output: () => readFileSync(log, 'utf8').slice(-2000),
+    async stop(graceMs) {
+      if (graceMs > 0) child.kill('SIGTERM')
+      else kill()
+      const timer = setTimeout(kill, graceMs)
+      await gone
+      clearTimeout(timer)
+    },
+  }
+}
