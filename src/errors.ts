@@ -52,6 +52,8 @@ export interface ErrorDetails {
   readonly origin?: Origin | undefined
   readonly rule?: string | undefined
   readonly fix?: string | undefined
+  /** Seconds after which the other side said to come back. */
+  readonly retryAfter?: number | undefined
   readonly cause?: unknown
 }
 
@@ -62,6 +64,7 @@ export class BailiwickError extends Error {
   readonly origin: Origin | undefined
   readonly rule: string | undefined
   readonly fix: string | undefined
+  readonly retryAfter: number | undefined
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -69,5 +72,6 @@ export class BailiwickError extends Error {
     this.origin = details.origin
     this.rule = details.rule
     this.fix = details.fix
+    this.retryAfter = details.retryAfter
   }
 }
