@@ -1,0 +1,74 @@
+import { display } from '../kube/object.ts'
+import type { Finding, NodeFailure, Verdict } from '../rules/finding.ts'
+import { groupFindings } from './group-findings.ts'
+import { isNew } from './headline.ts'
+import type { ReportContext } from './outcome.ts'
+import { visible } from './visible.ts'
+
+/** One annotation of a check run, in GitHub's words; plain text, GitHub reads no Markdown in it. */
+export interface Annotation {
+  readonly path: string
+  readonly line: number
+  readonly level: 'failure' | 'warning' | 'notice'
+  readonly title: string
+  readonly message: string
+}
+
+/** GitHub takes 50 per request; more than this costs requests that nobody reads, and the text counts the rest. */
+export const MAX_ANNOTATIONS = 100
+
+/** What stands at lines of this repository: new errors, then new violations by severity, then new warnings. */
+export function annotationsOf(verdict: Verdict, context: ReportContext): Annotation[] {
+  const errors = verdict.errors.filter(isNew).flatMap(failure => failureAnnotation(failure, context))
+  const violations = groupFindings(verdict.violations.filter(isNew))
+  const warnings = groupFindings(verdict.warnings.filter(isNew))
+  return [
+    ...errors,
+    ...violations.flatMap(({ finding, clusters }) => annotation(finding, clusters, 'failure', context)),
+    ...warnings.flatMap(({ finding, clusters }) => annotation(finding, clusters, 'warning', context)),
+  ]
+}
+
+function annotation(
+  finding: Finding,
+  clusters: readonly string[],
+  level: Annotation['level'],
+  context: ReportContext,
+): Annotation[] {
+  const { origin } = finding
+  if (origin.repository !== context.repository || origin.file === '') return []
+  const place = changedPlace(finding, context)
+  const elsewhere = place.file === origin.file ? '' : `\nWritten at ${visible(origin.file)}:${origin.line}`
+  return [
+    {
+      path: place.file,
+      line: Math.max(1, place.line),
+      level,
+      title: visible(`${finding.rule}: ${display(finding.object)} (${clusters.join(', ')})`, 200),
+      message: `${visible(finding.message, 2000)}\nApplied by ${visible(finding.identity)}\nFix: ${visible(finding.fix, 1000)}${elsewhere}`,
+    },
+  ]
+}
+
+/** GitHub shows an annotation in the diff only on a changed file: prefer the changed overlay that leads to the origin. */
+function changedPlace(finding: Finding, { changedPaths }: ReportContext): { file: string; line: number } {
+  const { origin } = finding
+  if (!changedPaths || changedPaths.has(origin.file)) return origin
+  // steps of Flux may stand in another repository than the origin, those of kustomize never do
+  const own = finding.via.filter(step => !step.step.startsWith('flux-') && step.step !== 'kustomization')
+  return own.find(step => changedPaths.has(step.file)) ?? origin
+}
+
+function failureAnnotation(failure: NodeFailure, context: ReportContext): Annotation[] {
+  const { origin } = failure
+  if (origin.repository !== context.repository || origin.file === '') return []
+  return [
+    {
+      path: origin.file,
+      line: Math.max(1, origin.line),
+      level: 'failure',
+      title: visible(`could not decide (${failure.code}): ${failure.node}`, 200),
+      message: `${visible(failure.message, 2000)}${failure.fix ? `\nFix: ${visible(failure.fix, 1000)}` : ''}`,
+    },
+  ]
+}

@@ -1,0 +1,76 @@
+import { display, type ObjectId } from '../kube/object.ts'
+import { fitBudget, type Section } from './fit-budget.ts'
+import { count } from './headline.ts'
+import { code, prose } from './markdown.ts'
+import { redact } from './redact.ts'
+import { visible } from './visible.ts'
+
+/** What became of one object. `message` is the API server's, where it refused. */
+export interface AppliedObject {
+  readonly object: ObjectId
+  readonly action: 'created' | 'configured' | 'unchanged' | 'pruned' | 'refused'
+  readonly message?: string
+}
+
+/** What became of one node. `reason`: why it is held, or why it failed as a whole. */
+export interface AppliedNode {
+  readonly key: string
+  /** Who it was applied as. */
+  readonly user: string
+  readonly outcome: 'applied' | 'held' | 'failed'
+  readonly reason?: string
+  readonly objects: readonly AppliedObject[]
+}
+
+/** The check run of an apply on the commit that was applied. */
+export interface ApplyCheckRun {
+  readonly name: string
+  readonly conclusion: 'success' | 'failure'
+  readonly title: string
+  readonly summary: string
+}
+
+/**
+ * What an apply did on one cluster, said on a commit: per node what was created, configured, pruned and refused, in the API
+ * server's words without secret values, and what is held. Pass only the nodes that the commit's repository may see.
+ */
+export function applyReport(cluster: string, nodes: readonly AppliedNode[]): ApplyCheckRun {
+  const held = nodes.filter(node => node.outcome === 'held')
+  const failed = nodes.filter(node => node.outcome === 'failed' || node.objects.some(o => o.action === 'refused'))
+  const parts = (['created', 'configured', 'pruned', 'refused'] as const).flatMap(action => {
+    const number = nodes.reduce((sum, node) => sum + node.objects.filter(o => o.action === action).length, 0)
+    return number > 0 ? [`${number} ${action}`] : []
+  })
+  if (held.length > 0) parts.push(`${count(held.length, 'Kustomization')} held`)
+  const broken = failed.filter(node => node.outcome === 'failed').length
+  if (broken > 0) parts.push(`${count(broken, 'Kustomization')} failed`)
+  const clean = nodes.filter(node => !failed.includes(node) && !held.includes(node))
+  const sections = [...failed, ...held, ...clean].map(nodeSection)
+  return {
+    name: visible(`bailiwick / apply (${cluster})`, 100),
+    conclusion: failed.length + held.length > 0 ? 'failure' : 'success',
+    title: parts.length > 0 ? parts.join(', ') : 'Nothing to do: the cluster is as it was approved',
+    summary: fitBudget(`Applied to ${code(cluster, 80)}: ${count(nodes.length, 'Kustomization')}.`, sections),
+  }
+}
+
+/** How many objects of a node are listed; refused ones come first. */
+const MAX_OBJECTS = 200
+
+function nodeSection(node: AppliedNode): Section {
+  const order = ['refused', 'pruned', 'created', 'configured']
+  const changed = node.objects
+    .filter(item => item.action !== 'unchanged')
+    .sort((a, b) => order.indexOf(a.action) - order.indexOf(b.action))
+  const lines = changed.slice(0, MAX_OBJECTS).map(({ action, object, message }) => {
+    const why = message ? `: ${code(redact(message, object), 1000)}` : ''
+    return `- ${action} ${code(display(object))}${why}`
+  })
+  const left = changed.length - lines.length
+  if (left > 0) lines.push(`- … and ${left} more`)
+  const unchanged = node.objects.length - changed.length
+  if (unchanged > 0) lines.push(`- unchanged: ${count(unchanged, 'object')}`)
+  const reason = node.reason ? `: ${prose(redact(node.reason))}` : ''
+  const head = `### ${code(node.key)} ${node.outcome}${reason}\n\nas ${code(node.user)}`
+  return { text: [head, lines.join('\n')].filter(part => part !== '').join('\n\n'), label: 'Kustomization' }
+}

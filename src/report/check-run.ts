@@ -1,0 +1,102 @@
+import { BailiwickError } from '../errors.ts'
+import type { Verdict } from '../rules/finding.ts'
+import { type Annotation, annotationsOf, MAX_ANNOTATIONS } from './annotations.ts'
+import { type View, viewFor } from './audience.ts'
+import { fitBudget } from './fit-budget.ts'
+import { count, headlineOf } from './headline.ts'
+import { code, prose } from './markdown.ts'
+import { matrixTable } from './matrix.ts'
+import type { Outcome, ReportContext } from './outcome.ts'
+import { placeOf, shortUrl } from './place.ts'
+import { verdictSections } from './verdict-sections.ts'
+import { visible } from './visible.ts'
+
+/** A finished check run. GitHub takes 50 annotations per request: the caller sends them in portions. */
+export interface CheckRun {
+  readonly conclusion: 'success' | 'failure'
+  readonly title: string
+  readonly summary: string
+  readonly annotations: readonly Annotation[]
+}
+
+/** Name of the check run that gates a merge: the required check. */
+export const CHECK_NAME = 'bailiwick / tenancy'
+
+/**
+ * The check run that carries a verdict. What could not be decided is a failure, never neutral or skipped: GitHub lets
+ * those pass a required check. The summary stays under GitHub's 65,535 characters.
+ */
+export function checkRunOf(outcome: Outcome, context: ReportContext): CheckRun {
+  if (outcome === undefined) return untouched(context)
+  if (outcome instanceof BailiwickError) return undecided(outcome, context)
+  const view = viewFor(outcome, context.audience, context.repository)
+  const all = annotationsOf(view.verdict, context)
+  const annotations = all.slice(0, MAX_ANNOTATIONS)
+  const note =
+    all.length > annotations.length ? `${annotations.length} of ${count(all.length, 'line')} are annotated.` : ''
+  const head = [judgedLine(outcome, context, view), matrixTable(view.verdict), hiddenLine(view), note]
+  return {
+    conclusion: outcome.result === 'pass' ? 'success' : 'failure',
+    title: headlineOf(view),
+    summary: fitBudget(
+      head.filter(part => part !== '').join('\n\n'),
+      verdictSections(view.verdict, context.repository),
+    ),
+    annotations,
+  }
+}
+
+function untouched(context: ReportContext): CheckRun {
+  const title = 'Nothing of the fleet is touched'
+  const summary = `${title}: no Kustomization of a cluster reads what ${code(context.headSha.slice(0, 7))} holds here.`
+  return { conclusion: 'success', title, summary, annotations: [] }
+}
+
+function undecided(error: BailiwickError, context: ReportContext): CheckRun {
+  const { origin } = error
+  const ours = origin === undefined || origin.repository === context.repository
+  // without a verdict nobody knows which names belong to other tenants
+  const open = context.audience === undefined || ours
+  const message = open ? error.message : 'the fleet could not be read; its platform admins see why'
+  const place = origin && open ? placeOf(origin, context.repository) : ''
+  const lines = [
+    `Nothing was judged at ${code(context.headSha.slice(0, 7))} (${code(error.code)}).`,
+    `- What: ${prose(message)}`,
+    ...(place ? [`- Where: ${code(place)}`] : []),
+    ...(error.fix && open ? [`- Fix: ${prose(error.fix)}`] : []),
+  ]
+  return {
+    conclusion: 'failure',
+    title: visible(`Could not decide: ${message}`, 180),
+    summary: lines.join('\n'),
+    annotations:
+      origin && ours && origin.file !== ''
+        ? [
+            {
+              path: origin.file,
+              line: Math.max(1, origin.line),
+              level: 'failure',
+              title: `could not decide (${error.code})`,
+              message: visible(error.message, 2000) + (error.fix ? `\nFix: ${visible(error.fix, 1000)}` : ''),
+            },
+          ]
+        : [],
+  }
+}
+
+function judgedLine(verdict: Verdict, { headSha, fleet, kind }: ReportContext, view: View): string {
+  const clusters = view.verdict.clusters.map(cluster => code(cluster.name, 80)).slice(0, 20)
+  const what = kind === 'pull-request' ? 'Judged as it would be merged' : 'Judged as it stands on the branch'
+  const against = fleet ? `, fleet ${code(shortUrl(fleet.repository))} at ${code(fleet.commit.slice(0, 7))}` : ''
+  const where = clusters.length > 0 ? `, clusters ${clusters.join(', ')}` : ''
+  return `${what}: ${code(headSha.slice(0, 7))}${against}${where}, combination ${code(verdict.combination.slice(0, 12))}.`
+}
+
+function hiddenLine({ hidden }: View): string {
+  const parts = [
+    ...(hidden.violations > 0 ? [count(hidden.violations, 'violation')] : []),
+    ...(hidden.errors > 0 ? [count(hidden.errors, 'error')] : []),
+  ]
+  if (parts.length === 0) return ''
+  return `${parts.join(' and ')} of others in the fleet decided with it; a platform admin sees which.`
+}

@@ -1,0 +1,42 @@
+import { groupOf } from '../kube/object.ts'
+import type { Finding } from '../rules/finding.ts'
+
+/**
+ * What Flux or the API server would have answered, as plain text; undefined where we do not know it for sure.
+ * Wording: kustomize-controller (acl.go, ssa errors) and apiserver/pkg/endpoints/handlers/responsewriters/errors.go.
+ */
+export function clusterAnswer(finding: Finding): string | undefined {
+  const impersonated = finding.identity.startsWith('system:serviceaccount:') || finding.identity.startsWith('gotk:')
+  switch (finding.rule) {
+    case 'namespace-confinement':
+    case 'cluster-scoped-forbidden':
+      if (!impersonated) return 'nothing: Flux would apply it with its own rights'
+      return forbidden(finding)
+    case 'sa-required':
+      return impersonated
+        ? `applies it as ${finding.identity}, whatever that account may do`
+        : 'nothing: Flux would apply it with its own rights (cluster-admin)'
+    case 'cross-namespace-ref':
+      return "with --no-cross-namespace-refs: can't access the source, cross-namespace references have been blocked; without it: nothing"
+    case 'plaintext-secret':
+      return 'nothing: the cluster takes it, and everybody who reads the repository has it'
+    default:
+      return undefined
+  }
+}
+
+function forbidden({ object, identity, rule }: Finding): string {
+  const group = groupOf(object.apiVersion)
+  const plural = pluralOf(object.kind)
+  const resource = group === '' ? plural : `${plural}.${group}`
+  const scope = rule === 'cluster-scoped-forbidden' ? 'at the cluster scope' : `in the namespace "${object.namespace}"`
+  return `${resource} "${object.name}" is forbidden: User "${identity}" cannot patch resource "${plural}" in API group "${group}" ${scope}`
+}
+
+/** As Kubernetes guesses it itself (apimachinery meta.UnsafeGuessKindToResource). */
+function pluralOf(kind: string): string {
+  const lower = kind.toLowerCase()
+  if (lower === 'endpoints') return lower
+  if (lower.endsWith('s')) return `${lower}es`
+  return lower.endsWith('y') ? `${lower.slice(0, -1)}ies` : `${lower}s`
+}

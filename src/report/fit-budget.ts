@@ -1,0 +1,35 @@
+/** A piece of a text that can be left out as a whole; `label` says what was left out. */
+export interface Section {
+  readonly text: string
+  readonly label: string
+}
+
+/** Room under GitHub's 65,535 characters for what GitHub or a caller adds. */
+export const TEXT_BUDGET = 60_000
+
+/**
+ * Joins sections by blank lines within `budget` characters. What does not fit is left out from the end, whole sections
+ * only, and the last line says how many of what are missing. A `head` section is never left out.
+ */
+export function fitBudget(head: string, sections: readonly Section[], budget: number = TEXT_BUDGET): string {
+  const reserve = 600
+  const kept = [head]
+  const cut = new Map<string, number>()
+  let used = head.length
+  for (const { text, label } of sections) {
+    if (cut.size === 0 && used + text.length + 2 <= budget - reserve) {
+      kept.push(text)
+      used += text.length + 2
+    } else if (label !== '') cut.set(label, (cut.get(label) ?? 0) + 1)
+  }
+  if (cut.size > 0) kept.push(cutNote(cut))
+  return kept.join('\n\n')
+}
+
+function cutNote(cut: ReadonlyMap<string, number>): string {
+  const parts = [...cut].map(([label, number]) => `${number} × ${label}`)
+  const shown = parts.slice(0, 5)
+  const left = parts.length - shown.length
+  const rest = left > 0 ? ` and ${left} more kinds` : ''
+  return `**Left out for length:** ${shown.join(', ')}${rest}. \`bailiwick check\` on the same commit shows all of it.`
+}

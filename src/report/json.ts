@@ -1,0 +1,48 @@
+import type { Finding, Verdict } from '../rules/finding.ts'
+
+/** The object that `check -o json` prints: exactly the keys of the command line's contract, in its order. */
+export function verdictJson(verdict: Verdict): Record<string, unknown> {
+  return {
+    result: verdict.result,
+    summary: verdict.summary,
+    clusters: verdict.clusters.map(({ name, path }) => ({ name, path })),
+    tenants: verdict.tenants.map(({ name, clusters, namespaces, identities }) => ({
+      name,
+      clusters,
+      namespaces,
+      identities,
+    })),
+    violations: verdict.violations.map(findingJson),
+    warnings: verdict.warnings.map(findingJson),
+    errors: verdict.errors.map(({ code, state, message, origin }) => ({
+      code,
+      state,
+      message,
+      origin: originJson(origin),
+    })),
+    notSeen: verdict.notSeen.map(({ source, url, reason }) => ({ source, url, reason })),
+  }
+}
+
+function findingJson(finding: Finding): Record<string, unknown> {
+  const { rule, severity, state, cluster, tenant, identity, object, field, origin, via, message, fix } = finding
+  const { apiVersion, kind, namespace, name } = object
+  return {
+    rule,
+    severity,
+    state,
+    cluster,
+    tenant,
+    identity,
+    object: { apiVersion, kind, namespace, name },
+    field,
+    origin: originJson(origin),
+    via: via.map(({ step, file, line }) => ({ step, file, line })),
+    message,
+    fix,
+  }
+}
+
+function originJson({ repository, file, line, column }: Finding['origin']) {
+  return { repository, file, line, column }
+}

@@ -1,0 +1,20 @@
+import type { BailiwickError } from '../errors.ts'
+import type { Verdict } from '../rules/finding.ts'
+
+/** What there is to say: a verdict; an error before there could be one; undefined: nothing of the fleet is touched. */
+export type Outcome = Verdict | BailiwickError | undefined
+
+/** Where it is said, and about what. */
+export interface ReportContext {
+  readonly kind: 'pull-request' | 'branch'
+  /** Normalised address of the repository that it is said on. */
+  readonly repository: string
+  /** The commit that the check run stands on. */
+  readonly headSha: string
+  /** The fleet's address and the commit of it that was judged; absent where no fleet was read. */
+  readonly fleet?: { readonly repository: string; readonly commit: string }
+  /** The repository belongs to this tenant: nothing of other tenants is shown there. Absent: the fleet repository. */
+  readonly audience?: string
+  /** Files that the pull request changes: what stems from an unchanged file is annotated where a changed one leads to it. */
+  readonly changedPaths?: ReadonlySet<string>
+}

@@ -1,0 +1,13 @@
+import type { Origin } from '../kube/origin.ts'
+
+/** `file:line`, with the repository before it where that is not `here`; '' for no place at all. Plain text, not escaped. */
+export function placeOf(origin: Omit<Origin, 'via'>, here: string): string {
+  if (origin.file === '') return ''
+  const place = origin.line > 0 ? `${origin.file}:${origin.line}` : origin.file
+  return origin.repository === here || origin.repository === '' ? place : `${shortUrl(origin.repository)} ${place}`
+}
+
+/** An address without its scheme. */
+export function shortUrl(url: string): string {
+  return url.replace(/^https:\/\//, '')
+}

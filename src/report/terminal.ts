@@ -1,0 +1,61 @@
+import { display } from '../kube/object.ts'
+import type { Finding, NodeFailure, Verdict } from '../rules/finding.ts'
+import { clusterAnswer } from './cluster-answer.ts'
+import { type FindingGroup, groupFindings } from './group-findings.ts'
+import { count, headlineOf, isNew } from './headline.ts'
+import { placeOf } from './place.ts'
+import { visible } from './visible.ts'
+
+/**
+ * The verdict as lines for a terminal: what blocks first, each with place, who, what and how to fix. `here` is the address
+ * of the repository in which the reader stands. Every value is made visible: it may hold escape sequences.
+ */
+export function terminalText(verdict: Verdict, here: string): string {
+  const lines = [
+    ...verdict.errors.flatMap(failure => failureLines(failure, here)),
+    ...groupFindings(shown(verdict.violations)).flatMap(group => findingLines(group, 'violation', here)),
+    ...groupFindings(shown(verdict.warnings)).flatMap(group => findingLines(group, 'warning', here)),
+    ...verdict.notSeen.map(seen => `not seen: ${visible(seen.source)} (${visible(seen.url)}): ${visible(seen.reason)}`),
+    `${verdict.result}: ${headlineOf({ verdict, hidden: { violations: 0, errors: 0 } })}${scopeOf(verdict)}`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+const shown = (list: readonly Finding[]) =>
+  list.filter(finding => finding.state === 'new' || finding.state === 'standing')
+
+function findingLines({ finding, clusters }: FindingGroup, noun: string, here: string): string[] {
+  const answer = clusterAnswer(finding)
+  const state = isNew(finding) ? '' : ` (${finding.state})`
+  const place = placeOf(finding.origin, here) || 'no file'
+  const lines = [
+    `${visible(place)}: ${noun}[${finding.rule}]${state}: ${visible(finding.message, 1000)}`,
+    `  object   ${visible(display(finding.object))} ${visible(finding.field)}, on ${visible(clusters.join(', '))}`,
+    `  who      ${visible(finding.identity)}${finding.tenant === '' ? ' (the platform)' : ` (tenant ${visible(finding.tenant)})`}`,
+  ]
+  if (finding.via.length > 0) {
+    const via = finding.via.map(step => `${step.step} ${step.file}:${step.line}`).join(', ')
+    lines.push(`  through  ${visible(via)}`)
+  }
+  if (answer) lines.push(`  cluster  ${visible(answer, 600)}`)
+  lines.push(`  fix      ${visible(finding.fix, 1000)}`, '')
+  return lines
+}
+
+function failureLines(failure: NodeFailure, here: string): string[] {
+  const place = placeOf(failure.origin, here)
+  const state = isNew(failure) ? '' : ` (${failure.state})`
+  return [
+    `${place ? `${visible(place)}: ` : ''}error[${failure.code}]${state}: ${visible(failure.message, 1000)}`,
+    `  node     ${visible(failure.node)}`,
+    ...(failure.fix ? [`  fix      ${visible(failure.fix, 1000)}`] : []),
+    '',
+  ]
+}
+
+function scopeOf(verdict: Verdict): string {
+  const clusters = verdict.clusters.map(cluster => cluster.name).join(', ')
+  return visible(
+    ` (${count(verdict.tenants.length, 'tenant')}, ${count(verdict.clusters.length, 'cluster')}${clusters ? `: ${clusters}` : ''})`,
+  )
+}

@@ -1,0 +1,68 @@
+import type { Finding, Verdict } from '../rules/finding.ts'
+import { failureText, findingText } from './finding-text.ts'
+import type { Section } from './fit-budget.ts'
+import { type FindingGroup, groupFindings } from './group-findings.ts'
+import { count, isNew } from './headline.ts'
+import { code, prose } from './markdown.ts'
+
+/** The parts of a verdict as Markdown sections, what matters most first; the end is what may be left out. */
+export function verdictSections(verdict: Verdict, here: string): Section[] {
+  const fresh = verdict.errors.filter(isNew)
+  const standing = verdict.errors.filter(failure => !isNew(failure))
+  return [
+    ...list('Could not be decided', fresh, 'error', failure => failureText(failure, here)),
+    ...byRule(verdict.violations.filter(isNew), 'violation', here),
+    ...byRule(verdict.warnings.filter(isNew), 'warning', here),
+    ...notSeenSections(verdict),
+    ...list('Could not be decided before either', standing, 'standing error', failure => failureText(failure, here)),
+    ...folded('Standing violations: they do not block until they change', verdict, 'standing', here),
+    ...folded('Waived', verdict, 'waived', here),
+    ...folded('Fixed by this', verdict, 'fixed', here),
+  ]
+}
+
+function list<T>(heading: string, items: readonly T[], label: string, text: (item: T) => string): Section[] {
+  if (items.length === 0) return []
+  return [{ text: `### ${heading}`, label: '' }, ...items.map(item => ({ text: text(item), label }))]
+}
+
+function byRule(findings: readonly Finding[], noun: string, here: string): Section[] {
+  const rules = new Map<string, FindingGroup[]>()
+  for (const group of groupFindings(findings)) {
+    rules.set(group.finding.rule, [...(rules.get(group.finding.rule) ?? []), group])
+  }
+  return [...rules].flatMap(([rule, groups]) => {
+    const total = groups.reduce((sum, group) => sum + group.clusters.length, 0)
+    const heading = `### ${code(rule)}: ${count(total, noun)} (${groups[0]!.finding.severity})`
+    return [
+      { text: heading, label: '' },
+      ...groups.map(group => ({ text: findingText(group, here), label: `${noun} of ${code(rule)}` })),
+    ]
+  })
+}
+
+function notSeenSections(verdict: Verdict): Section[] {
+  if (verdict.notSeen.length === 0) return []
+  const lines = verdict.notSeen
+    .slice(0, 50)
+    .map(seen => `- ${code(seen.source)} at ${code(seen.url)}: ${prose(seen.reason)}`)
+  const left = verdict.notSeen.length - lines.length
+  if (left > 0) lines.push(`- … and ${left} more`)
+  const text = `### Not seen: judged by identity only\n\n${lines.join('\n')}`
+  return [{ text, label: 'list of sources that were not seen' }]
+}
+
+function folded(summary: string, verdict: Verdict, state: Finding['state'], here: string): Section[] {
+  const groups = groupFindings(verdict.violations.filter(finding => finding.state === state))
+  if (groups.length === 0) return []
+  const texts = groups.slice(0, 20).map(group => findingText(group, here))
+  const left = groups.length - texts.length
+  if (left > 0) texts.push(`… and ${left} more`)
+  const open = `<details><summary>${summary} (${groups.length})</summary>`
+  return [
+    {
+      text: [open, ...texts, '</details>'].join('\n\n'),
+      label: `list of ${count(groups.length, `${state} violation`)}`,
+    },
+  ]
+}
