@@ -1,0 +1,261 @@
+import { globSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, posix } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+/**
+ * Which part may import which (docs/architecture.md). A part is a folder of src, a file at its top, or `workers`.
+ * `git/tree` is the one interface of `git` that the core sees.
+ */
+const meaning = ['errors', 'git/tree', 'kube']
+const core = [...meaning, 'kustomize', 'flux', 'fleet', 'rules', 'report', 'onboard', 'approval']
+const settings = ['errors', 'config', 'environment', 'log', 'private-key']
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  errors: ['kube'],
+  kube: ['errors', 'git/tree'],
+  kustomize: meaning,
+  flux: [...meaning, 'kustomize'],
+  fleet: [...meaning, 'kustomize', 'flux'],
+  rules: [...meaning, 'kustomize', 'flux', 'fleet'],
+  report: [...meaning, 'kustomize', 'flux', 'fleet', 'rules'],
+  onboard: [...meaning, 'kustomize', 'flux', 'fleet'],
+  git: ['errors', 'kube'],
+  log: settings,
+  environment: settings,
+  'private-key': settings,
+  config: [...settings, 'kube'],
+  queue: settings,
+  github: [...core, ...settings, 'git'],
+  cluster: [...core, ...settings],
+  web: settings,
+  cli: [...core, 'git'],
+  webhooks: [...settings, 'queue'],
+  index: [...settings, 'queue', 'webhooks', 'web'],
+  workers: [...core, ...settings, 'git', 'github', 'cluster', 'queue', 'web'],
+}
+const PURE = ['kube', 'kustomize', 'flux', 'fleet', 'rules', 'report', 'onboard']
+/** Packages that a part may use; Node's own modules aside. Nobody else sees Probot, BullMQ or a Kubernetes client. */
+const PACKAGES: Record<string, readonly string[]> = {
+  kube: ['yaml'],
+  kustomize: ['yaml'],
+  onboard: ['yaml', 'sops-age'],
+}
+/** src/index.ts starts the workers in its own process when there is no Redis; only by `await import()`. */
+const DYNAMIC = [{ from: 'index', to: 'workers' }]
+
+interface Import {
+  readonly specifier: string
+  readonly dynamic: boolean
+}
+
+const root = join(import.meta.dirname, '..')
+const production = read('{src,workers}/**/*.ts')
+const everything = new Map([...production, ...read('{test,demo,bench,bin}/**/*.ts')])
+
+function read(pattern: string): Map<string, string> {
+  const paths = globSync(pattern, { cwd: root }).sort()
+  return new Map(paths.map(path => [path, readFileSync(join(root, path), 'utf8')]))
+}
+
+const COMMENT = /\/\*[\s\S]*?\*\/|\/\/[^\n]*/
+const STRING = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`/
+const REGEXP = /(?<=[=(,:;!&|?{}[\n]\s*)\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/
+const TOKEN = new RegExp(`(${COMMENT.source})|(${STRING.source})|(${REGEXP.source})`, 'g')
+
+const withoutComments = (source: string) =>
+  source.replace(TOKEN, (text, comment) => (comment === undefined ? text : ' '))
+const codeOnly = (source: string) => source.replace(TOKEN, ' _ ')
+
+function importsOf(source: string): Import[] {
+  const text = withoutComments(source)
+  const found: Import[] = []
+  const add = (pattern: RegExp, dynamic: boolean) => {
+    for (const match of text.matchAll(pattern)) found.push({ specifier: match[1] ?? '', dynamic })
+  }
+  add(/^\s*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/gm, false)
+  add(/^\s*import\s*['"]([^'"]+)['"]/gm, false)
+  add(/\bimport\s*\(\s*['"`]([^'"`]+)['"`]/g, true)
+  // A worker thread's file is started by its address: an import in everything but name.
+  add(/\bnew URL\(\s*['"`](\.[^'"`]+\.[cm]?[jt]s)['"`]/g, true)
+  return found
+}
+
+const resolveFrom = (path: string, specifier: string) => posix.normalize(posix.join(dirname(path), specifier))
+
+function partOf(path: string): string {
+  if (path === 'src/git/tree.ts') return 'git/tree'
+  const [top = '', second = ''] = path.split('/')
+  return top === 'src' ? second.replace(/\.ts$/, '') : top
+}
+
+function mayImport(from: string, { dynamic }: Import, to: string): boolean {
+  const part = from === 'git/tree' ? 'git' : from
+  if (part === to || (part === 'git' && to === 'git/tree')) return true
+  if (to === 'git/tree' && MAY_IMPORT[part]?.includes('git')) return true
+  if (dynamic && DYNAMIC.some(allowed => allowed.from === part && allowed.to === to)) return true
+  return MAY_IMPORT[part]?.includes(to) ?? false
+}
+
+function problems(visit: (path: string, source: string) => Iterable<string>, files = production): string[] {
+  return [...files].flatMap(([path, source]) => [...visit(path, source)].map(text => `${path}: ${text}`))
+}
+
+describe('directions', () => {
+  test('every part imports only what the table allows', () => {
+    const found = problems(function* (path, source) {
+      const from = partOf(path)
+      if (!(from in MAY_IMPORT) && from !== 'git/tree')
+        yield `${from} is no part of the table: add it with what it may import`
+      for (const one of importsOf(source)) {
+        if (!one.specifier.startsWith('.')) continue
+        const to = partOf(resolveFrom(path, one.specifier))
+        if (!mayImport(from, one, to)) yield `${from} may not import ${to} (${one.specifier})`
+      }
+    })
+    expect(found).toEqual([])
+  })
+
+  test('an import names a file that is there, and nothing is loaded by a computed name', () => {
+    const found = problems(function* (path, source) {
+      for (const { specifier } of importsOf(source)) {
+        if (!specifier.startsWith('.')) continue
+        const target = resolveFrom(path, specifier)
+        if (!everything.has(target) && !target.endsWith('.json')) yield `${specifier} is not a file of ours`
+      }
+      const code = codeOnly(source)
+      if (/\bimport\s*\((?!\s*_)/.test(code)) yield 'import() of a computed name'
+      if (/\b(?:require|createRequire)\s*\(/.test(code)) yield 'require()'
+    }, everything)
+    expect(found).toEqual([])
+  })
+
+  test('files import each other in no circle', () => {
+    expect(circles(production)).toEqual([])
+  })
+})
+
+/** Every circle that a depth-first walk closes, as the list of its files. */
+function circles(files: ReadonlyMap<string, string>): string[] {
+  const found: string[] = []
+  const done = new Set<string>()
+  const walk = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) {
+      found.push([...trail.slice(trail.indexOf(path)), path].join(' -> '))
+      return
+    }
+    if (done.has(path)) return
+    for (const { specifier } of importsOf(files.get(path) ?? '')) {
+      if (specifier.startsWith('.')) walk(resolveFrom(path, specifier), [...trail, path])
+    }
+    done.add(path)
+  }
+  for (const path of files.keys()) walk(path, [])
+  return found
+}
+
+describe('the core', () => {
+  const pure = new Map([...production].filter(([path]) => PURE.includes(partOf(path)) || path === 'src/git/tree.ts'))
+
+  test('does no input or output: of Node it uses node:crypto, of packages those of its table', () => {
+    const found = problems(function* (path, source) {
+      const allowed = ['node:crypto', ...(PACKAGES[partOf(path)] ?? [])]
+      for (const { specifier } of importsOf(source)) {
+        if (!specifier.startsWith('.') && !allowed.includes(specifier)) yield `imports ${specifier}`
+      }
+    }, pure)
+    expect(found).toEqual([])
+  })
+
+  test('sees no clock, no chance, no process, no network and no console', () => {
+    const outside =
+      /\b(?:Date\.now|new Date\(\)|Math\.random|performance\.|process\.|console\.|globalThis\b|set(?:Timeout|Interval|Immediate)\(|fetch\(|randomUUID|randomBytes|eval\(|new Function\()/
+    const found = problems(function* (_path, source) {
+      const match = outside.exec(codeOnly(source))
+      if (match) yield `uses ${match[0]}`
+    }, pure)
+    expect(found).toEqual([])
+  })
+
+  test('is there at all', () => {
+    for (const part of PURE) expect([...pure.keys()].map(partOf), part).toContain(part)
+  })
+})
+
+describe('house rules', () => {
+  test('`any` stands nowhere, enums and namespaces neither', () => {
+    const found = problems(function* (_path, source) {
+      const code = codeOnly(source)
+      if (/(?:[:<|&,]|\bas|=>|=)\s*any\b(?!\s*[(.:])|\bany\[\]/.test(code)) yield 'any'
+      if (/^\s*(?:export\s+)?(?:declare\s+)?(?:const\s+)?enum\s+\w/m.test(code)) yield 'enum'
+      if (/^\s*(?:export\s+)?(?:declare\s+)?namespace\s+\w/m.test(code)) yield 'namespace'
+    }, everything)
+    expect(found).toEqual([])
+  })
+
+  test('no file is over 250 lines, no test over 400, no function over 60', () => {
+    const found = problems(function* (path, source) {
+      const lines = source.split('\n')
+      const limit = path.startsWith('test/') ? 400 : 250
+      if (lines.length - 1 > limit) yield `${lines.length - 1} lines, at most ${limit}`
+      if (path.startsWith('test/')) return
+      for (const { name, length } of functionsOf(lines))
+        if (length > 60) yield `${name} has ${length} lines, at most 60`
+    }, everything)
+    expect(found).toEqual([])
+  })
+
+  test('a file with one export is named after it', () => {
+    const found = problems(function* (path, source) {
+      const [name, ...others] = exportsOf(source).map(kebab)
+      const stem = basename(path, '.ts')
+      if (name === undefined || others.length > 0 || stem === 'index') return
+      if (!sharesWord(name, stem)) yield `exports ${name}`
+    })
+    expect(found).toEqual([])
+  })
+
+  test('no file is called utils, helpers, manager or common', () => {
+    const vague = /(?:^|[-/])(?:utils?|helpers?|managers?|common|misc)(?:[-./]|$)/
+    expect([...everything.keys()].filter(path => vague.test(path))).toEqual([])
+  })
+
+  test('no test is switched off or run alone', () => {
+    const found = problems(function* (_path, source) {
+      const match = /\b(?:test|it|describe)\.(?:only|todo|skip)\b/.exec(codeOnly(source))
+      if (match) yield match[0]
+    }, everything)
+    expect(found).toEqual([])
+  })
+})
+
+/** Functions at the top of a file and methods of its classes; the formatter makes where they end plain. */
+function* functionsOf(lines: readonly string[]): Generator<{ name: string; length: number }> {
+  for (const [start, line] of lines.entries()) {
+    const head =
+      /^(?<indent>(?: {2})?)(?:export |default |async |static |private )*(?:function\*? )?\*?(?<name>[\w#]+)\(.*$/.exec(
+        line,
+      )
+    if (!head?.groups || /^\s*(?:if|for|while|switch|return|catch)\b/.test(line)) continue
+    const { indent = '', name = '' } = head.groups
+    if (indent === '' && !line.includes('function')) continue
+    const end = lines.findIndex(
+      (text, at) => at > start && text.startsWith(indent) && /^[^\s)\]]/.test(text.slice(indent.length)),
+    )
+    if (end > 0 && lines[end] === `${indent}}`) yield { name, length: end - start + 1 }
+  }
+}
+
+function exportsOf(source: string): string[] {
+  const code = codeOnly(source)
+  const declared =
+    /^export (?:default )?(?:abstract )?(?:async )?(?:function\*?|class|interface|type|const|let)\s+([A-Za-z_$][\w$]*)/gm
+  return [...code.matchAll(declared)].map(match => match[1] ?? '')
+}
+
+const kebab = (name: string) =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, '$1-$2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1-$2')
+    .toLowerCase()
+
+/** `KubeObject` in object.ts and `createLog` in log.ts are sensible: a word of the file stands in the name. */
+const sharesWord = (name: string, stem: string) => stem.split('-').some(word => name.split('-').includes(word))

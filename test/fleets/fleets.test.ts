@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { findProgram, programs } from '../programs.ts'
+import { fleetFiles, fleetRepositories } from './read-fleet.ts'
+
+interface Rendered {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly spec?: {
+    readonly path?: string
+    readonly sourceRef: { readonly name: string }
+    readonly serviceAccountName?: string
+  }
+}
+
+const here = import.meta.dirname
+const kustomize = findProgram('kustomize')
+const fluxRender = findProgram('flux-render')
+// A component is no target of a build of its own: it patches what an overlay has.
+const overlays = globSync('acme/*/**/kustomization.yaml', { cwd: here, exclude: ['**/components/**'] })
+  .map(dirname)
+  .sort()
+const fluxKind = 'kustomize.toolkit.fluxcd.io/v1'
+
+describe('our fleet', () => {
+  test('every committed repository has files', () => {
+    for (const repository of ['acme/fleet', 'acme/dev-team', 'acme/ops-team'] as const) {
+      expect(Object.keys(fleetFiles(repository))).not.toEqual([])
+      expect(Object.keys(fleetRepositories)).toContain(repository)
+    }
+  })
+
+  test.for(overlays)('%s builds with the real kustomize', (overlay, { skip }) => {
+    if (kustomize === undefined) return skip(`no kustomize: ${programs.kustomize.get}`)
+    const args = ['build', '--load-restrictor', 'LoadRestrictionsNone', join(here, overlay)]
+    expect(execFileSync(kustomize, args, { encoding: 'utf8', stdio: 'pipe' })).toContain('kind: ')
+  })
+
+  test.for(['staging', 'production'])(
+    'Flux renders all of %s, and each part under the identity it should have',
+    (cluster, { skip }) => {
+      if (fluxRender === undefined) return skip(`no flux-render: ${programs['flux-render'].get}`)
+      const autoscaler = cluster === 'production' ? ['HorizontalPodAutoscaler apps/storefront'] : []
+      expect(walk(fluxRender, cluster)).toEqual({
+        'flux-system/flux-system': expect.arrayContaining([
+          'as kustomize-controller',
+          'Deployment flux-system/kustomize-controller',
+        ]),
+        'flux-system/infrastructure': [
+          'as kustomize-controller',
+          'CustomResourceDefinition widgets.example.acme.dev',
+          'Namespace sandbox',
+        ],
+        'flux-system/sandbox-limits': [
+          'as kustomize-controller',
+          'ResourceQuota sandbox/ceiling',
+          'LimitRange sandbox/container-defaults',
+        ],
+        'flux-system/tenants': [
+          'as kustomize-controller',
+          'Namespace apps',
+          'ServiceAccount apps/dev-team',
+          'RoleBinding apps/dev-team-reconciler',
+          'GitRepository apps/dev-team',
+          'Kustomization apps/dev-team',
+        ],
+        'apps/dev-team': [
+          'as dev-team',
+          'Deployment apps/storefront',
+          'Service apps/storefront',
+          'Widget apps/banner',
+          'ConfigMap apps/storefront-settings-ccddtmmh89',
+          ...autoscaler,
+        ],
+      })
+    },
+  )
+})
+
+/** What each Flux Kustomization of a cluster renders, followed from the one that the bootstrap writes. */
+function walk(program: string, cluster: string): Record<string, string[]> {
+  const first = { name: 'flux-system', namespace: 'flux-system' }
+  const root = {
+    apiVersion: fluxKind,
+    kind: 'Kustomization',
+    metadata: first,
+    spec: { path: `./clusters/${cluster}`, sourceRef: first },
+  }
+  const found: Record<string, string[]> = {}
+  const next: Rendered[] = render(program, root).filter(isFlux)
+  for (const node of next) {
+    const key = `${node.metadata.namespace}/${node.metadata.name}`
+    if (key in found) continue
+    const objects = render(program, node)
+    found[key] = [`as ${node.spec?.serviceAccountName}`, ...objects.map(titleOf)]
+    next.push(...objects.filter(isFlux))
+  }
+  return found
+}
+
+const isFlux = (object: Rendered) => object.apiVersion === fluxKind && object.kind === 'Kustomization'
+const titleOf = ({ kind, metadata }: Rendered) =>
+  `${kind} ${metadata.namespace ? `${metadata.namespace}/` : ''}${metadata.name}`
+
+function render(program: string, kustomization: Rendered): Rendered[] {
+  const repository = kustomization.spec?.sourceRef.name === 'dev-team' ? 'dev-team' : 'fleet'
+  const request = { root: join(here, 'acme', repository), kustomization, strict: true, remoteBases: false }
+  const line = execFileSync(program, { input: `${JSON.stringify(request)}\n`, encoding: 'utf8', stdio: 'pipe' })
+  const answer = JSON.parse(line) as { objects?: Rendered[]; error?: string }
+  if (!answer.objects) throw new Error(`${kustomization.metadata.name}: ${answer.error}`)
+  return answer.objects
+}

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { findProgram, type Program, programs } from './programs.ts'
+import type { SkippedTest, Tally } from './tally-reporter.ts'
+
+const root = resolve(import.meta.dirname, '..')
+
+/** `npm test [-- FILTER...]`: all tests, then the ones left out with their reasons; the last line is the count. */
+async function main(): Promise<number> {
+  const directory = mkdtempSync(join(tmpdir(), 'bailiwick-test-'))
+  try {
+    const report = join(directory, 'tally.json')
+    const code = await vitest(report)
+    const tally = readTally(report)
+    printSkipped(tally.skipped)
+    const refused = process.env.CI_REQUIRE_ALL ? tally.skipped.filter(test => !mayBeSkipped(test)) : []
+    for (const test of refused) console.log(`not allowed to be skipped here: ${test.file}: ${test.name}`)
+    const failed = tally.failed + refused.length
+    const skipped = tally.skipped.length - refused.length
+    console.log(`\n${tally.passed} passed, ${failed} failed, ${skipped} skipped`)
+    return code !== 0 ? code : failed > 0 ? 1 : 0
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+function vitest(report: string): Promise<number> {
+  const reporters = ['--reporter=default', `--reporter=${join(root, 'test/tally-reporter.ts')}`]
+  const child = spawn(
+    nodePath(),
+    [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...process.argv.slice(2)],
+    {
+      cwd: root,
+      stdio: 'inherit',
+      env: { ...process.env, ...programVariables(), BAILIWICK_TALLY: report },
+    },
+  )
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => child.kill(signal))
+  return new Promise((settle, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code, signal) => settle(code ?? 128 + (signal === null ? 0 : constants.signals[signal])))
+  })
+}
+
+/** The Node 24 of the devDependency, whatever started this: type stripping is what runs our files. */
+function nodePath(): string {
+  const own = join(root, 'node_modules/node/bin/node')
+  if (existsSync(own)) return own
+  if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath
+  throw new Error(`Node ${process.version} is too old for the tests: run \`npm ci\`, which brings Node 24`)
+}
+
+function programVariables(): Record<string, string> {
+  const found = (['kustomize', 'flux-render', 'redis-server'] as const).flatMap(name => {
+    const path = findProgram(name)
+    return path === undefined ? [] : [[programs[name].variable, path] as const]
+  })
+  return Object.fromEntries(found)
+}
+
+function readTally(report: string): Tally {
+  if (existsSync(report)) return JSON.parse(readFileSync(report, 'utf8')) as Tally
+  console.log('vitest ended without a report: see its message above')
+  return { passed: 0, failed: 1, skipped: [] }
+}
+
+function printSkipped(skipped: readonly SkippedTest[]): void {
+  if (skipped.length === 0) return
+  console.log('\nSkipped')
+  const groups = Map.groupBy(
+    skipped,
+    test => `${test.file}: ${test.reason || 'a program or folder it needs is missing'}`,
+  )
+  for (const [title, tests] of groups) {
+    console.log(`  ${title}`)
+    for (const test of tests) console.log(`    - ${test.name}`)
+  }
+  const missing = (Object.keys(programs) as Program[]).filter(name => findProgram(name) === undefined)
+  for (const name of missing) console.log(`  ${name} is missing: ${programs[name].get}`)
+  if (!existsSync(join(root, '../shared/fleets')))
+    console.log('  ../shared/fleets is missing: the reference fleets are not part of this repository')
+}
+
+/** With CI_REQUIRE_ALL only what needs data beside the repository may be left out, and only where that data is absent. */
+function mayBeSkipped({ name, reason }: SkippedTest): boolean {
+  return ['fleets', 'oracles'].some(
+    folder => `${name} ${reason}`.includes(`../shared/${folder}`) && !existsSync(join(root, '../shared', folder)),
+  )
+}
+
+process.exitCode = await main()

@@ -1,0 +1,49 @@
+import { writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node'
+
+export interface SkippedTest {
+  readonly file: string
+  readonly name: string
+  /** What the test said when it left itself out (`ctx.skip(reason)`); empty for one left out by `skipIf`. */
+  readonly reason: string
+}
+
+export interface Tally {
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: readonly SkippedTest[]
+}
+
+/** Writes what ran to the file that test/run.ts names, because vitest's own summary has no reasons and no fixed last line. */
+export class TallyReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
+    const target = process.env.BAILIWICK_TALLY
+    if (target === undefined) throw new Error('BAILIWICK_TALLY is not set: start the tests with `npm test`')
+    writeFileSync(target, JSON.stringify(tallyOf(modules, unhandled.length)))
+  }
+}
+
+export default TallyReporter
+
+function tallyOf(modules: readonly TestModule[], unhandled: number): Tally {
+  const tests = modules.flatMap(module => [...module.children.allTests()])
+  // A file or a suite that breaks outside its tests fails no test, but it is a failure all the same.
+  const broken = modules
+    .flatMap(module => [module, ...module.children.allSuites()])
+    .filter(part => part.errors().length)
+  const failed = tests.filter(test => test.result().state === 'failed').length + broken.length + unhandled
+  const passed = tests.filter(test => test.result().state === 'passed').length
+  return { passed, failed, skipped: tests.filter(isLeftOut).map(skippedTest) }
+}
+
+function isLeftOut(test: TestCase): boolean {
+  const { state } = test.result()
+  return state === 'skipped' || state === 'pending'
+}
+
+function skippedTest(test: TestCase): SkippedTest {
+  const result = test.result()
+  const reason = result.state === 'skipped' ? (result.note ?? '') : 'never ran'
+  return { file: relative(process.cwd(), test.module.moduleId), name: test.fullName, reason }
+}
