@@ -2,15 +2,13 @@ import { accessSync, constants } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
-/** Real programs that tests are held against: the variable that names each, and how to get it. */
+/** Real programs that tests are held against: the variable that names each, and how to get it. (The API server: test/envtest.) */
 export const programs = {
   kustomize: { variable: 'KUSTOMIZE', get: '`.ci/run` installs it, or set KUSTOMIZE to a kustomize 5.8.1' },
   'flux-render': {
     variable: 'FLUX_RENDER',
     get: '`.ci/run` builds it, or set FLUX_RENDER to a build of test/oracles/flux-render',
   },
-  'kube-apiserver': { variable: 'KUBEBUILDER_ASSETS', get: '`npm run envtest` builds it (about 3 minutes, needs Go)' },
-  etcd: { variable: 'KUBEBUILDER_ASSETS', get: '`npm run envtest` builds it (about 3 minutes, needs Go)' },
   'redis-server': { variable: 'REDIS_SERVER', get: 'install the package `redis-server`' },
 } as const
 
@@ -21,18 +19,17 @@ export const programCache = join(process.env.XDG_CACHE_HOME || join(homedir(), '
 
 /** Path of a program: its variable, the cache, PATH, in this order; undefined when the machine has none. */
 export function findProgram(name: Program): string | undefined {
-  const { variable } = programs[name]
-  const named = process.env[variable]
-  if (named) return runnable(variable === 'KUBEBUILDER_ASSETS' ? join(named, name) : named)
+  const named = process.env[programs[name].variable]
+  if (named) return isRunnable(named) ? named : undefined
   const directories = [programCache, ...(process.env.PATH ?? '').split(delimiter)].filter(directory => directory !== '')
-  return directories.map(directory => join(directory, name)).find(path => runnable(path) !== undefined)
+  return directories.map(directory => join(directory, name)).find(isRunnable)
 }
 
-function runnable(path: string): string | undefined {
+function isRunnable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)
-    return path
+    return true
   } catch {
-    return undefined
+    return false
   }
 }

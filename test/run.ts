@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { findProgram, type Program, programs } from './programs.ts'
+import { findAssets, NO_ASSETS } from './envtest/assets.ts'
+import { findProgram, type Program, programCache, programs } from './programs.ts'
 import type { SkippedTest, Tally } from './tally-reporter.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -52,12 +53,15 @@ function nodePath(): string {
   throw new Error(`Node ${process.version} is too old for the tests: run \`npm ci\`, which brings Node 24`)
 }
 
+/** Tests find the programs by these variables; what the caller has set stays. */
 function programVariables(): Record<string, string> {
-  const found = (['kustomize', 'flux-render', 'redis-server'] as const).flatMap(name => {
+  const found = (Object.keys(programs) as Program[]).flatMap(name => {
     const path = findProgram(name)
     return path === undefined ? [] : [[programs[name].variable, path] as const]
   })
-  return Object.fromEntries(found)
+  const inCache = ['etcd', 'kube-apiserver'].every(name => existsSync(join(programCache, name)))
+  const assets = !findAssets() && inCache ? { KUBEBUILDER_ASSETS: programCache } : {}
+  return { ...Object.fromEntries(found), ...assets }
 }
 
 function readTally(report: string): Tally {
@@ -79,6 +83,7 @@ function printSkipped(skipped: readonly SkippedTest[]): void {
   }
   const missing = (Object.keys(programs) as Program[]).filter(name => findProgram(name) === undefined)
   for (const name of missing) console.log(`  ${name} is missing: ${programs[name].get}`)
+  if (!findAssets()) console.log(`  ${NO_ASSETS}`)
   if (!existsSync(join(root, '../shared/fleets')))
     console.log('  ../shared/fleets is missing: the reference fleets are not part of this repository')
 }
