@@ -1,0 +1,67 @@
+import { BailiwickError } from '../errors.ts'
+
+/** What a repository may hold at most before it is refused: a reader must not be filled by somebody else's commit. */
+export interface TreeLimits {
+  readonly files: number
+  readonly bytes: number
+}
+
+/** Room for a fleet of some thousand tenants; memory stays bounded. */
+export const DEFAULT_LIMITS: TreeLimits = { files: 100_000, bytes: 256 * 1024 * 1024 }
+
+/** git's own limit for a path on Linux. */
+const MAX_PATH_BYTES = 4096
+
+/** Throws `render-limits` when a listing has more files or bytes than allowed. */
+export function checkSize(what: string, files: number, bytes: number, limits: TreeLimits): void {
+  if (files > limits.files) throw tooMuch(what, `${files} files`, `${limits.files} files`)
+  if (bytes > limits.bytes) throw tooMuch(what, `${bytes} bytes`, `${limits.bytes} bytes`)
+}
+
+function tooMuch(what: string, found: string, allowed: string): BailiwickError {
+  return new BailiwickError('render-limits', `${what} holds ${found}; at most ${allowed} are read`, {
+    fix: 'Keep what clusters are built from in a repository of its own.',
+  })
+}
+
+/**
+ * Throws `git-ambiguous` for names that git itself would never check out or that two readers would take differently:
+ * empty, `.`, `..` and `.git` components, NUL, not UTF-8, a path twice, a path that is a file and a directory.
+ */
+export function checkPaths(what: string, entries: readonly { readonly path: string }[]): void {
+  const seen = new Set<string>()
+  for (const { path } of entries) {
+    const problem = problemOf(path)
+    if (problem) throw ambiguous(what, path, problem)
+    if (seen.has(path)) throw ambiguous(what, path, 'it is there twice')
+    seen.add(path)
+  }
+  const directories = new Set<string>()
+  for (const path of seen) {
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const directory = path.slice(0, end)
+      if (directories.has(directory)) break
+      if (seen.has(directory)) throw ambiguous(what, directory, 'it is a file and a directory')
+      directories.add(directory)
+    }
+  }
+}
+
+function problemOf(path: string): string | undefined {
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `it is longer than ${MAX_PATH_BYTES} bytes`
+  if (path.includes('\0')) return 'it holds a NUL'
+  if (path.includes('\ufffd')) return 'it is not UTF-8'
+  for (const name of path.split('/')) {
+    if (name === '') return 'it has an empty component'
+    if (name === '.' || name === '..') return `it has the component "${name}"`
+    if (name.toLowerCase() === '.git') return 'it has the component ".git"'
+  }
+  return undefined
+}
+
+function ambiguous(what: string, path: string, problem: string): BailiwickError {
+  const shown = JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path)
+  return new BailiwickError('git-ambiguous', `${what}: the path ${shown} is refused: ${problem}`, {
+    fix: 'Rename or remove it.',
+  })
+}

@@ -1,0 +1,56 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { BailiwickError } from '../errors.ts'
+import { checkPaths, checkSize, DEFAULT_LIMITS, type TreeLimits } from './entry-limits.ts'
+import { readFileEntry, statsOf } from './read-file-entry.ts'
+import { packSnapshot, type SnapshotFile } from './snapshot.ts'
+import type { TreeSnapshot } from './tree.ts'
+
+/**
+ * What a plain folder holds, without any `.git`. Links are recorded, not followed. Throws `git-missing` when there is no such
+ * folder, `git-ambiguous` for a name that is not UTF-8, `render-limits`.
+ */
+export async function readFolder(dir: string, limits: TreeLimits = DEFAULT_LIMITS): Promise<TreeSnapshot> {
+  if (!(await isDirectory(dir))) {
+    throw new BailiwickError('git-missing', `${dir} is no folder`, { fix: 'Name an existing folder.' })
+  }
+  const paths: string[] = []
+  const visit = async (prefix: string): Promise<void> => {
+    const names = await readdir(join(dir, prefix), { withFileTypes: true })
+    names.sort((a, b) => (a.name < b.name ? -1 : 1))
+    for (const entry of names) {
+      if (entry.name === '.git') continue
+      if (entry.isDirectory()) await visit(`${prefix}${entry.name}/`)
+      else paths.push(prefix + entry.name)
+      checkSize(dir, paths.length, 0, limits)
+    }
+  }
+  await visit('')
+  return readPaths(dir, paths, limits)
+}
+
+/** Packs these files of a folder; those that are gone are left out. */
+export async function readPaths(
+  dir: string,
+  paths: readonly string[],
+  limits: TreeLimits,
+  others: readonly SnapshotFile[] = [],
+): Promise<TreeSnapshot> {
+  const files = [...others]
+  checkSize(dir, files.length + paths.length, 0, limits)
+  let bytes = others.reduce((sum, file) => sum + file.content.length, 0)
+  for (const path of paths) {
+    const size = (await statsOf(join(dir, path)))?.size ?? 0
+    checkSize(dir, files.length, bytes + size, limits)
+    const file = await readFileEntry(dir, path)
+    if (!file) continue
+    bytes += file.content.length
+    files.push(file)
+  }
+  checkPaths(dir, files)
+  return packSnapshot(files)
+}
+
+async function isDirectory(dir: string): Promise<boolean> {
+  return (await statsOf(join(dir, '.')))?.isDirectory() ?? false
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { BailiwickError } from '../errors.ts'
+import { type ListedEntry, parseListing, printListing, treeIdOf } from './listed-tree.ts'
+import { MemoryCache } from './memory-cache.ts'
+import { objectId } from './object-id.ts'
+import type { TreeSnapshot } from './tree.ts'
+
+const ID = /^[0-9a-f]{40}$/
+
+/**
+ * Git objects by their id: a folder on disk, the most recent ones in memory. What is read is always what the id says:
+ * a file that a crash or a person changed is dropped and counts as absent. Any number of processes may share the folder.
+ */
+export class ObjectStore {
+  readonly #dir: string
+  readonly #blobs: MemoryCache<Uint8Array>
+  readonly #snapshots: MemoryCache<TreeSnapshot>
+
+  constructor(dir: string, memoryBytes: number = 128 * 1024 * 1024) {
+    this.#dir = dir
+    this.#blobs = new MemoryCache(memoryBytes / 2)
+    this.#snapshots = new MemoryCache(memoryBytes / 2)
+  }
+
+  /** Content of a blob, or undefined where the store has none that matches its id. */
+  async readBlob(id: string): Promise<Uint8Array | undefined> {
+    const cached = this.#blobs.get(id)
+    if (cached) return cached
+    const file = this.#fileOf('blobs', id)
+    const content = await readIfThere(file)
+    if (!content) return undefined
+    if (objectId('blob', content) !== id) {
+      await rm(file, { force: true })
+      return undefined
+    }
+    this.#blobs.set(id, content, content.length)
+    return content
+  }
+
+  /** Stores a blob. Throws `git-corrupt` when the content is not what the id says. */
+  async writeBlob(id: string, content: Uint8Array): Promise<void> {
+    const actual = objectId('blob', content)
+    if (actual !== id) throw new BailiwickError('git-corrupt', `blob ${id} has content with the id ${actual}`)
+    // a small view may keep a large buffer alive: remember a copy of just these bytes
+    this.#blobs.set(id, Uint8Array.prototype.slice.call(content), content.length)
+    await writeAtomically(this.#fileOf('blobs', id), content)
+  }
+
+  /** Flat listing of a tree, or undefined where the store has none that hashes to its id. */
+  async readListing(treeId: string): Promise<readonly ListedEntry[] | undefined> {
+    const file = this.#fileOf('trees', treeId)
+    const content = await readIfThere(file)
+    if (!content) return undefined
+    const entries = parseListing(content.toString())
+    if (entries && treeIdOf(entries) === treeId) return entries
+    await rm(file, { force: true })
+    return undefined
+  }
+
+  /** Stores the flat listing of a tree. Throws `git-corrupt` when it does not hash to the id. */
+  async writeListing(treeId: string, entries: readonly ListedEntry[]): Promise<void> {
+    const actual = treeIdOf(entries)
+    if (actual !== treeId) throw new BailiwickError('git-corrupt', `tree ${treeId} has a listing with the id ${actual}`)
+    await writeAtomically(this.#fileOf('trees', treeId), printListing(entries))
+  }
+
+  /** Tree id of a commit as it was remembered, or undefined. `repository` keeps one repository's answers from another's. */
+  async readCommitTree(repository: string, commit: string): Promise<string | undefined> {
+    const text = (await readIfThere(this.#commitFile(repository, commit)))?.toString() ?? ''
+    const [tree, sum] = text.split(' ')
+    return tree && ID.test(tree) && sum === objectId('blob', Buffer.from(`${commit} ${tree}`)) ? tree : undefined
+  }
+
+  /** Remembers the tree of a commit; a commit never changes. */
+  async writeCommitTree(repository: string, commit: string, tree: string): Promise<void> {
+    const sum = objectId('blob', Buffer.from(`${commit} ${tree}`))
+    await writeAtomically(this.#commitFile(repository, commit), `${tree} ${sum}`)
+  }
+
+  /** A whole tree that this process put together lately. */
+  recentSnapshot(treeId: string): TreeSnapshot | undefined {
+    return this.#snapshots.get(treeId)
+  }
+
+  /** Keeps a whole tree in memory for the next reader. */
+  keepSnapshot(snapshot: TreeSnapshot): void {
+    this.#snapshots.set(snapshot.id, snapshot, snapshot.bytes.length + snapshot.entries.length * 200)
+  }
+
+  #commitFile(repository: string, commit: string): string {
+    return join(this.#fileOf('commits', commit), objectId('blob', Buffer.from(repository.toLowerCase())))
+  }
+
+  #fileOf(kind: 'blobs' | 'trees' | 'commits', id: string): string {
+    if (!ID.test(id)) throw new BailiwickError('git-corrupt', `${JSON.stringify(id.slice(0, 80))} is no git object id`)
+    return join(this.#dir, kind, id.slice(0, 2), id.slice(2))
+  }
+}
+
+async function readIfThere(file: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(file)
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+/** A reader in another process sees the whole file or none. */
+async function writeAtomically(file: string, content: Uint8Array | string): Promise<void> {
+  const draft = `${file}.${process.pid}.${randomUUID()}.tmp`
+  try {
+    await writeFile(draft, content, { flag: 'wx' }).catch(async error => {
+      if (!isCode(error, 'ENOENT')) throw error
+      await mkdir(dirname(file), { recursive: true })
+      await writeFile(draft, content, { flag: 'wx' })
+    })
+    await rename(draft, file)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

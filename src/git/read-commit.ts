@@ -1,0 +1,65 @@
+import { BailiwickError } from '../errors.ts'
+import { decodeRecords } from './decode-paths.ts'
+import { checkPaths, checkSize, DEFAULT_LIMITS, type TreeLimits } from './entry-limits.ts'
+import { isMode, type ListedEntry } from './listed-tree.ts'
+import { readBlobs } from './read-blobs.ts'
+import { askGit } from './run-git.ts'
+import { packSnapshot } from './snapshot.ts'
+import type { TreeSnapshot } from './tree.ts'
+
+export interface CommitSnapshot extends TreeSnapshot {
+  readonly commit: string
+}
+
+/**
+ * What a commit of a local repository holds. `ref` may come from a person: it is looked up, never run as an option.
+ * Throws `git-missing` for an unknown ref, `git-ambiguous`, `git-corrupt`, `render-limits`.
+ */
+export async function readCommit(
+  dir: string,
+  ref: string,
+  limits: TreeLimits = DEFAULT_LIMITS,
+): Promise<CommitSnapshot> {
+  const commit = await revision(dir, `${ref}^{commit}`)
+  const tree = commit && (await revision(dir, `${commit}^{tree}`))
+  if (!commit || !tree) {
+    throw new BailiwickError('git-missing', `${dir} has no commit ${JSON.stringify(ref.slice(0, 200))}`, {
+      fix: 'Name a branch, tag or commit that is in this repository (git fetch brings those of a remote).',
+    })
+  }
+  const listing = await askGit(dir, ['ls-tree', '-r', '-z', '-l', '--full-tree', commit])
+  if (!listing) throw new BailiwickError('git-missing', `git could not list commit ${commit} of ${dir}`)
+  const entries = decodeRecords(dir, listing).map(record => parseRecord(dir, record))
+  checkPaths(dir, entries)
+  checkSize(
+    dir,
+    entries.length,
+    entries.reduce((sum, entry) => sum + entry.size, 0),
+    limits,
+  )
+  const ids = new Set(entries.filter(entry => entry.mode !== '160000').map(entry => entry.id))
+  const blobs = await readBlobs(dir, [...ids])
+  const snapshot = packSnapshot(
+    entries.map(({ path, mode, id }) => ({ path, mode, id, content: blobs.get(id) ?? new Uint8Array() })),
+  )
+  if (snapshot.id !== tree)
+    throw new BailiwickError('git-corrupt', `the files of ${commit} make another tree than ${tree}`)
+  return { ...snapshot, commit }
+}
+
+async function revision(dir: string, expression: string): Promise<string | undefined> {
+  // not with GIT_DIR of a folder above: an empty folder inside a repository has no commits of its own
+  const output = await askGit(dir, ['rev-parse', '--verify', '--quiet', '--end-of-options', expression])
+  const id = output?.toString().trim() ?? ''
+  return /^[0-9a-f]{40}$/.test(id) ? id : undefined
+}
+
+function parseRecord(dir: string, record: string): ListedEntry & { readonly size: number } {
+  const tab = record.indexOf('\t')
+  const [mode, , id = '', size] = record.slice(0, tab).split(/ +/)
+  const path = record.slice(tab + 1)
+  if (isMode(mode)) return { path, mode, id, size: Number(size) || 0 }
+  throw new BailiwickError('git-ambiguous', `${dir}: ${JSON.stringify(path)} has the mode ${JSON.stringify(mode)}`, {
+    fix: 'Allowed are 100644, 100755, 120000 and 160000; commit the file again with a current git.',
+  })
+}

@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process'
+import { BailiwickError } from '../errors.ts'
+
+/** Answers larger than this are no listing of a repository that we read. */
+const MAX_OUTPUT = 512 * 1024 * 1024
+
+/** Configuration that would run a program or reach out, switched off: a checkout's own config is not ours to trust. */
+const SAFE = [
+  '-c',
+  'core.fsmonitor=',
+  '-c',
+  'core.hooksPath=/dev/null',
+  '-c',
+  'core.pager=cat',
+  '-c',
+  'core.quotePath=false',
+]
+
+export interface GitAnswer {
+  readonly status: number
+  readonly output: Buffer
+}
+
+/**
+ * Runs git in a directory, without a shell and without the caller's GIT_* variables (inside a hook they name another
+ * repository). Throws `git-missing` when there is no git program, `render-limits` for an endless answer.
+ */
+export function runGit(dir: string, args: readonly string[], input?: Uint8Array | string): Promise<GitAnswer> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('git', [...SAFE, ...args], { cwd: dir, env: environment(), stdio: ['pipe', 'pipe', 'ignore'] })
+    const chunks: Buffer[] = []
+    let size = 0
+    child.stdout.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > MAX_OUTPUT) {
+        child.kill()
+        reject(new BailiwickError('render-limits', `git ${args[0]} answers with more than ${MAX_OUTPUT} bytes`))
+      } else chunks.push(chunk)
+    })
+    child.on('error', cause =>
+      reject(new BailiwickError('git-missing', 'The program git could not be started', { fix: 'Install git.', cause })),
+    )
+    child.on('close', code => resolve({ status: code ?? 1, output: Buffer.concat(chunks) }))
+    // git may end before it has read everything; its status tells
+    child.stdin.on('error', () => {})
+    child.stdin.end(input)
+  })
+}
+
+/** Runs git and returns what it prints; undefined when it ends with a failure. */
+export async function askGit(
+  dir: string,
+  args: readonly string[],
+  input?: Uint8Array | string,
+): Promise<Buffer | undefined> {
+  const { status, output } = await runGit(dir, args, input)
+  return status === 0 ? output : undefined
+}
+
+function environment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))
+  return {
+    ...Object.fromEntries(kept),
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+    // a partial clone would fetch, a replace ref would show other content than the id says
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_NO_REPLACE_OBJECTS: '1',
+  }
+}

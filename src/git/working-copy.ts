@@ -1,0 +1,94 @@
+import { realpath } from 'node:fs/promises'
+import { BailiwickError } from '../errors.ts'
+import { decodeRecords } from './decode-paths.ts'
+import { DEFAULT_LIMITS, type TreeLimits } from './entry-limits.ts'
+import { readFolder, readPaths } from './folder-tree.ts'
+import { readBlobs } from './read-blobs.ts'
+import { statsOf } from './read-file-entry.ts'
+import { askGit } from './run-git.ts'
+import type { SnapshotFile } from './snapshot.ts'
+import type { SnapshotEntry, TreeSnapshot } from './tree.ts'
+
+/** An untracked repository inside the folder would be committed as a submodule; which commit nobody can say yet. */
+const UNKNOWN_COMMIT = '0'.repeat(40)
+
+/**
+ * What a folder holds now. In the root of a git working copy: tracked and untracked files, not the ignored ones; any other
+ * folder: all of it. Nothing of the folder's own configuration is run. Throws as readFolder, and `git-missing` for a
+ * working copy that git refuses to list.
+ */
+export async function readWorkingCopy(dir: string, limits: TreeLimits = DEFAULT_LIMITS): Promise<TreeSnapshot> {
+  if (!(await isWorkingCopy(dir))) return readFolder(dir, limits)
+  const listing = await askGit(dir, ['ls-files', '--cached', '--others', '--exclude-standard', '-z'])
+  const index = await askGit(dir, ['ls-files', '--stage', '-t', '-z'])
+  if (!listing || !index) {
+    throw new BailiwickError('git-missing', `git does not list the files of ${dir}`, {
+      fix: 'Run `git status` there: git says why (another owner, a damaged index).',
+    })
+  }
+  const tracked = decodeRecords(dir, index).map(parseIndexRecord)
+  const submodules = tracked.filter(entry => entry.mode === '160000')
+  const unreadable = await absentByChoice(dir, tracked)
+  const others: SnapshotFile[] = [...submodules.map(({ path, id }) => submodule(path, id)), ...unreadable]
+  const taken = new Set(others.map(file => file.path))
+  const paths = new Set(decodeRecords(dir, listing).filter(path => !taken.has(path)))
+  for (const path of paths) {
+    if (!path.endsWith('/')) continue
+    paths.delete(path)
+    if (!taken.has(path.slice(0, -1))) others.push(submodule(path.slice(0, -1), UNKNOWN_COMMIT))
+  }
+  return readPaths(dir, [...paths], limits, others)
+}
+
+/** Whether `dir` is the root of a git working copy (not a folder somewhere inside of one, nor a bare repository). */
+export async function isWorkingCopy(dir: string): Promise<boolean> {
+  if (!(await statsOf(dir))) return false
+  const top = (await askGit(dir, ['rev-parse', '--show-toplevel']))?.toString().replace(/\n$/, '')
+  return top !== undefined && top !== '' && (await realpath(top)) === (await realpath(dir))
+}
+
+/** Address of a remote, or undefined where there is none (or `dir` is no working copy). */
+export async function remoteUrl(dir: string, remote: string = 'origin'): Promise<string | undefined> {
+  if (!(await isWorkingCopy(dir))) return undefined
+  const output = await askGit(dir, ['config', '--local', '--get', `remote.${remote}.url`])
+  return output?.toString().trim() || undefined
+}
+
+/** The branch that is checked out; undefined on a detached head or in a plain folder. */
+export async function currentBranch(dir: string): Promise<string | undefined> {
+  if (!(await isWorkingCopy(dir))) return undefined
+  const output = await askGit(dir, ['symbolic-ref', '--quiet', '--short', 'HEAD'])
+  return output?.toString().trim() || undefined
+}
+
+interface IndexEntry {
+  readonly tag: string
+  readonly mode: string
+  readonly id: string
+  readonly path: string
+}
+
+function parseIndexRecord(record: string): IndexEntry {
+  const tab = record.indexOf('\t')
+  const [tag = '', mode = '', id = ''] = record.slice(0, tab).split(' ')
+  return { tag, mode, id, path: record.slice(tab + 1) }
+}
+
+/** A sparse checkout leaves files out on purpose (tag S): they are still part of the tree, so the index has their content. */
+async function absentByChoice(dir: string, tracked: readonly IndexEntry[]): Promise<SnapshotFile[]> {
+  const absent: IndexEntry[] = []
+  for (const entry of tracked) {
+    if (entry.tag === 'S' && entry.mode !== '160000' && !(await statsOf(`${dir}/${entry.path}`))) absent.push(entry)
+  }
+  const blobs = await readBlobs(dir, [...new Set(absent.map(entry => entry.id))])
+  return absent.map(({ path, mode, id }) => ({
+    path,
+    mode: mode as SnapshotEntry['mode'],
+    id,
+    content: blobs.get(id)!,
+  }))
+}
+
+function submodule(path: string, id: string): SnapshotFile {
+  return { path, mode: '160000', id, content: new Uint8Array() }
+}
