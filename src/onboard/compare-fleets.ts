@@ -1,0 +1,93 @@
+import { parseAllDocuments } from 'yaml'
+import type { Fleet, FleetNode } from '../fleet/fleet.ts'
+import { at, canonical, type Node, toJson } from '../kube/node.ts'
+import { display, idOf, type ObjectId } from '../kube/object.ts'
+import { stableText } from './stable-text.ts'
+
+/** What the new tenant must be on each of its clusters. */
+export interface Expected {
+  /** The text of its manifests. */
+  readonly manifests: string
+  /** Key of the node that renders its objects, and the path that its Kustomization has there. */
+  readonly nodes: ReadonlyMap<string, string>
+}
+
+/** Fields of a tenant's objects that make it what it is; a fleet's own patches may set the others. */
+const IDENTITY = [
+  ['subjects'],
+  ['roleRef'],
+  ['spec', 'url'],
+  ['spec', 'ref'],
+  ['spec', 'serviceAccountName'],
+  ['spec', 'sourceRef'],
+  ['spec', 'targetNamespace'],
+  ['spec', 'kubeConfig'],
+  ['spec', 'path'],
+] as const
+
+/**
+ * What is wrong with `after` as the onboarding of a tenant into `before`; undefined when everything that was there renders
+ * as before, and the new tenant is what its manifests say, on its clusters and nowhere else.
+ */
+export function compareFleets(before: Fleet, after: Fleet, expected: Expected): string | undefined {
+  const old = new Map(before.nodes.map(node => [node.key, node]))
+  for (const node of before.nodes) {
+    if (!after.nodes.some(other => other.key === node.key)) return `${node.key} would be gone`
+  }
+  for (const node of after.nodes) {
+    const previous = old.get(node.key)
+    if (!previous) {
+      if (!expected.nodes.has(node.parent ?? '')) return `${node.key} would be new`
+      continue
+    }
+    if (node.error?.message !== previous.error?.message) return `${node.key} would fail: ${node.error?.message}`
+    const problem = compareNode(previous, node, expected)
+    if (problem) return problem
+  }
+  return undefined
+}
+
+function compareNode(before: FleetNode, after: FleetNode, expected: Expected): string | undefined {
+  const path = expected.nodes.get(after.key)
+  const wanted = path === undefined ? [] : expectedObjects(expected.manifests, path)
+  const old = new Map(before.objects.map(object => [keyOf(idOf(object)), object]))
+  const now = new Map(after.objects.map(object => [keyOf(idOf(object)), object]))
+  for (const [key, object] of old) {
+    const other = now.get(key)
+    if (!other) return `${display(idOf(object))} on ${after.cluster} would be gone`
+    if (canonical(other.root) !== canonical(object.root))
+      return `${display(idOf(object))} on ${after.cluster} would change`
+  }
+  for (const one of wanted) {
+    const object = now.get(one.key)
+    if (!object) return `${one.name} on ${after.cluster} would not be there`
+    const field = IDENTITY.find(steps => textOf(at(object.root, steps)) !== textAt(one.data, steps))
+    if (field) return `${one.name} on ${after.cluster} would have another ${field.join('.')}`
+  }
+  const known = new Set(wanted.map(one => one.key))
+  const stray = after.objects.find(object => !old.has(keyOf(idOf(object))) && !known.has(keyOf(idOf(object))))
+  return stray && `${display(idOf(stray))} on ${after.cluster} would be new`
+}
+
+function expectedObjects(manifests: string, path: string) {
+  return parseAllDocuments(manifests).map(document => {
+    const data = document.toJS() as Record<string, Record<string, unknown>>
+    if (String(data.kind) === 'Kustomization') data.spec = { ...data.spec, path }
+    const metadata = data.metadata as { name: string; namespace?: string }
+    const id: ObjectId = {
+      apiVersion: String(data.apiVersion),
+      kind: String(data.kind),
+      namespace: metadata.namespace ?? '',
+      name: metadata.name,
+    }
+    return { key: keyOf(id), name: display(id), data }
+  })
+}
+
+const keyOf = ({ apiVersion, kind, namespace, name }: ObjectId) => `${apiVersion} ${kind} ${namespace} ${name}`
+const textOf = (node: Node | undefined) => (node ? stableText(toJson(node)) : '')
+
+function textAt(data: unknown, steps: readonly string[]): string {
+  const found = steps.reduce<unknown>((here, step) => (here as Record<string, unknown> | undefined)?.[step], data)
+  return found === undefined ? '' : stableText(found)
+}

@@ -1,0 +1,95 @@
+import { type Document, isMap, isSeq, type Pair, parseDocument, type YAMLMap } from 'yaml'
+import { BailiwickError } from '../errors.ts'
+import { stableText } from './stable-text.ts'
+
+/** Where the file stands, for error messages. */
+export interface EditedFile {
+  readonly path: string
+  readonly text: string
+}
+
+/** Adds an item at the end of a top-level list and leaves every other character alone. Throws `onboard-layout`. */
+export function addToList(file: EditedFile, key: string, item: string | { readonly path: string }): string {
+  const { document, map } = open(file)
+  const inline = typeof item === 'string' ? item : `path: ${item.path}`
+  const pair = pairOf(map, key)
+  const list = pair?.value
+  let text: string
+  if (!pair) text = `${withNewline(file.text)}${key}:\n${dashIndent(file.text)}- ${inline}\n`
+  else if (isSeq(list) && !list.flow && list.items.length > 0) text = afterLastItem(file.text, list.items, inline)
+  else text = ''
+  document.addIn([key], document.createNode(item))
+  return verified(file, text, document)
+}
+
+/** Removes a top-level field together with its line. */
+export function removeField(file: EditedFile, key: string): string {
+  const { document, map } = open(file)
+  const range = pairOf(map, key) && rangeOf(pairOf(map, key)!)
+  document.delete(key)
+  if (!range) return file.text
+  const start = file.text.lastIndexOf('\n', range.start) + 1
+  const end = file.text.indexOf('\n', range.end - 1)
+  return verified(file, file.text.slice(0, start) + (end < 0 ? '' : file.text.slice(end + 1)), document)
+}
+
+/** Sets the top-level `namespace` of a kustomization that has none, before `resources`. */
+export function addNamespace(file: EditedFile, namespace: string): string {
+  const { document, map } = open(file)
+  const resources = pairOf(map, 'resources')
+  const start = resources ? file.text.lastIndexOf('\n', rangeOf(resources)?.start ?? 0) + 1 : -1
+  document.set('namespace', namespace)
+  const text = start < 0 ? '' : `${file.text.slice(0, start)}namespace: ${namespace}\n${file.text.slice(start)}`
+  return verified(file, text, document)
+}
+
+/** The file as plain data. Throws `onboard-layout` for what is not one plain YAML map. */
+export function readKustomization(file: EditedFile): Record<string, unknown> {
+  const data: unknown = open(file).document.toJS({ maxAliasCount: 0 })
+  return data as Record<string, unknown>
+}
+
+function open(file: EditedFile): { document: Document; map: YAMLMap } {
+  const document = parseDocument(file.text)
+  if (document.errors.length > 0 || !isMap(document.contents)) {
+    throw new BailiwickError('onboard-layout', `${file.path} is not a YAML file with one map`, {
+      fix: `Make ${file.path} a plain kustomization.`,
+      origin: { repository: '', file: file.path, line: 1, column: 1 },
+    })
+  }
+  return { document, map: document.contents }
+}
+
+/** The edited text where it means what the document means, else the document written anew (comments stay, layout may not). */
+function verified(file: EditedFile, text: string, expected: Document): string {
+  if (text !== '') {
+    const got = parseDocument(text)
+    if (got.errors.length === 0 && stableText(got.toJS()) === stableText(expected.toJS())) return text
+  }
+  return expected.toString({ lineWidth: 0, indentSeq: dashIndent(file.text) !== '' })
+}
+
+function afterLastItem(text: string, items: readonly unknown[], inline: string): string {
+  const first = (items[0] as { range?: [number, number, number] }).range
+  const last = (items.at(-1) as { range?: [number, number, number] }).range
+  if (!first || !last) return ''
+  const lineStart = text.lastIndexOf('\n', first[0] - 1) + 1
+  const indent = /^[ ]*(?=- )/.exec(text.slice(lineStart))?.[0]
+  if (indent === undefined) return ''
+  const end = text.indexOf('\n', Math.max(last[0], last[1] - 1))
+  const before = end < 0 ? `${text}\n` : text.slice(0, end + 1)
+  return `${before}${indent}- ${inline}\n${end < 0 ? '' : text.slice(end + 1)}`
+}
+
+function pairOf(map: YAMLMap, key: string): Pair | undefined {
+  return map.items.find(pair => String(pair.key) === key)
+}
+
+function rangeOf(pair: Pair): { start: number; end: number } | undefined {
+  const key = (pair.key as { range?: [number, number, number] }).range
+  const value = (pair.value as { range?: [number, number, number] } | null)?.range
+  return key && { start: key[0], end: value?.[1] ?? key[1] }
+}
+
+const withNewline = (text: string) => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
+const dashIndent = (text: string) => /^([ ]*)- /m.exec(text)?.[1] ?? '  '

@@ -1,0 +1,154 @@
+import { BailiwickError } from '../errors.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import type { Tree } from '../git/tree.ts'
+import { quote } from './checked-names.ts'
+import { compareFleets, type Expected } from './compare-fleets.ts'
+import { addToList, readKustomization } from './edit-kustomization.ts'
+import { findConflicts } from './find-conflicts.ts'
+import { fleetAt } from './fleet-at.ts'
+import { namespaceMoves } from './namespace-moves.ts'
+import { overlayTree, relativePath } from './overlay-tree.ts'
+import type { OnboardRequest } from './request.ts'
+import { type TenantLayout, tenantLayout } from './tenant-layout.ts'
+import { BASE_KUSTOMIZATION, pathPatch, syncManifest, tenantManifest } from './tenant-manifests.ts'
+
+/** One file of an onboarding: its whole new content. */
+export interface OnboardFile {
+  readonly path: string
+  readonly content: string
+  readonly change: 'created' | 'edited'
+}
+
+export interface OnboardPlan {
+  /** Sorted by path; empty when the fleet has all of it already. */
+  readonly files: readonly OnboardFile[]
+  /** What is done besides adding the tenant's own files, in plain text; may name other tenants. */
+  readonly summary: readonly string[]
+}
+
+/**
+ * The files that make `request` true in a fleet: what the flux CLI would create, in the fleet's own layout. The result is
+ * rendered and compared: every other object of every cluster stays as it was. Running it on its own result gives no files.
+ * Throws `onboard-input` for a request that may not be, `onboard-layout` for a fleet in which its place is not clear.
+ */
+export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: string, branch: string): OnboardPlan {
+  const before = fleetAt(tree, fleetUrl, branch)
+  const layouts = request.clusters.map(cluster => tenantLayout(before, tree, fleetUrl, cluster))
+  const created = tenantFiles(request, layouts)
+  const present = [...created].filter(([path, text]) => readText(tree, path) === text).map(([path]) => path)
+  const ownFiles = new Set(
+    [...created.keys()].every(path => present.includes(path)) ? present : partial(present, request),
+  )
+  findConflicts(before, request, { url: fleetUrl, branch }, ownFiles)
+  refuseOtherContent(tree, created)
+  const drafts = new Map([...created, ...overlayEdits(request, tree, layouts)])
+  const expected: Expected = {
+    manifests: tenantManifest(request) + syncManifest(request),
+    nodes: new Map(layouts.map(({ node, cluster }) => [node, pathOn(request, cluster) ?? './'])),
+  }
+  const { files, notes } = fitting(before, tree, drafts, layouts, expected, { url: fleetUrl, branch })
+  return { files: changed(tree, files), summary: notes }
+}
+
+/** Which directory of the tenant's repository a cluster gets; undefined: the root, as the base says. */
+export function pathOn(request: OnboardRequest, cluster: string): string | undefined {
+  if (request.path !== undefined) return request.path === './' ? undefined : request.path
+  return request.tenantDirectories?.includes(cluster) ? `./${cluster}` : undefined
+}
+
+function tenantFiles(request: OnboardRequest, layouts: readonly TenantLayout[]): Map<string, string> {
+  const files = new Map<string, string>()
+  for (const { base, cluster, overlay } of layouts) {
+    const directory = base === '' ? request.tenant : `${base}/${request.tenant}`
+    files.set(`${directory}/rbac.yaml`, tenantManifest(request))
+    files.set(`${directory}/sync.yaml`, syncManifest(request))
+    files.set(`${directory}/kustomization.yaml`, BASE_KUSTOMIZATION)
+    const path = pathOn(request, cluster)
+    if (path !== undefined) files.set(`${overlay}/${request.tenant}-patch.yaml`, pathPatch(request, path))
+  }
+  return files
+}
+
+/** Files of the base alone: the tenant is known on one cluster and comes to another. */
+function partial(present: readonly string[], { tenant }: OnboardRequest): string[] {
+  const base = present.filter(path => path.includes(`/${tenant}/`))
+  return base.length >= 3 ? base : []
+}
+
+function refuseOtherContent(tree: Tree, created: ReadonlyMap<string, string>): void {
+  for (const [path, text] of created) {
+    const parts = path.split('/')
+    const blocked = parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join('/'))
+    const inTheWay = blocked.find(parent => (tree.entry(parent)?.type ?? 'directory') !== 'directory')
+    const other = tree.entry(path) !== undefined && readText(tree, path) !== text
+    if (!inTheWay && !other) continue
+    throw new BailiwickError('onboard-layout', `${quote(inTheWay ?? path)} exists with other content`, {
+      fix: 'Choose another name for the tenant, or move that file away first.',
+      origin: { repository: '', file: inTheWay ?? path, line: 1, column: 1 },
+    })
+  }
+}
+
+function overlayEdits(request: OnboardRequest, tree: Tree, layouts: readonly TenantLayout[]): Map<string, string> {
+  const edits = new Map<string, string>()
+  for (const { file, overlay, base, cluster } of layouts) {
+    let text = edits.get(file) ?? readText(tree, file)!
+    const entry = relativePath(overlay, base === '' ? request.tenant : `${base}/${request.tenant}`)
+    const data = readKustomization({ path: file, text })
+    const resources = Array.isArray(data.resources) ? data.resources : []
+    if (!resources.some(item => item === entry || item === `./${entry}` || item === `${entry}/`)) {
+      text = addToList({ path: file, text }, 'resources', entry)
+    }
+    const patch = `${request.tenant}-patch.yaml`
+    const patches: readonly unknown[] = Array.isArray(data.patches) ? data.patches : []
+    const named = patches.some(item => (item as { path?: unknown } | null)?.path === patch)
+    if (pathOn(request, cluster) !== undefined && !named) {
+      text = addToList({ path: file, text }, 'patches', { path: patch })
+    }
+    edits.set(file, text)
+  }
+  return edits
+}
+
+/** The first way of writing it under which nothing else changes: as it is, without the overlay's namespace, with it moved down. */
+function fitting(
+  before: Fleet,
+  tree: Tree,
+  drafts: ReadonlyMap<string, string>,
+  layouts: readonly TenantLayout[],
+  expected: Expected,
+  home: { readonly url: string; readonly branch: string },
+): { files: ReadonlyMap<string, string>; notes: readonly string[] } {
+  const problems: string[] = []
+  for (const move of namespaceMoves(tree, drafts, layouts)) {
+    const after = fleetAt(overlayTree(tree, move.files), home.url, home.branch)
+    const problem = compareFleets(before, after, expected)
+    if (problem === undefined) return { files: move.files, notes: move.notes }
+    problems.push(`${move.name}: ${problem}`)
+  }
+  throw cannotFit(problems, layouts)
+}
+
+function cannotFit(problems: readonly string[], layouts: readonly TenantLayout[]): BailiwickError {
+  const { file } = layouts[0]!
+  return new BailiwickError(
+    'onboard-layout',
+    `the layout has no place for a second tenant without changing what is there (${problems.join('; ')})`,
+    {
+      fix: `Take out of ${layouts.map(layout => layout.file).join(', ')} what changes every tenant (namespace, name prefix, patches without a target), then ask again.`,
+      origin: { repository: '', file, line: 1, column: 1 },
+    },
+  )
+}
+
+function changed(tree: Tree, files: ReadonlyMap<string, string>): OnboardFile[] {
+  return [...files]
+    .filter(([path, content]) => readText(tree, path) !== content)
+    .map(([path, content]): OnboardFile => ({ path, content, change: tree.entry(path) ? 'edited' : 'created' }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+function readText(tree: Tree, path: string): string | undefined {
+  if (tree.entry(path)?.type !== 'file') return undefined
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(tree.read(path))
+}

@@ -1,0 +1,39 @@
+import { codeSpan as code } from './escape-markdown.ts'
+import { type OnboardPlan, pathOn } from './plan.ts'
+import type { OnboardRequest } from './request.ts'
+
+export interface PullRequestText {
+  readonly title: string
+  readonly body: string
+}
+
+/** Title and body of the onboarding pull request: what the tenant will be able to do, the files, what comes next. */
+export function pullRequestText(request: OnboardRequest, plan: OnboardPlan): PullRequestText {
+  const { tenant, namespaces, clusters, url, branch } = request
+  const list = (values: readonly string[]) => values.map(code).join(', ')
+  const paths = clusters.map(cluster => `${code(pathOn(request, cluster) ?? './')} on ${code(cluster)}`)
+  const more =
+    namespaces.length > 1
+      ? `- The Kustomization lives in ${code(namespaces[0]!)} and may write there only. Each further namespace has an account of its own; what is to be applied there needs a Kustomization there.`
+      : undefined
+  const body = [
+    `Onboards tenant ${code(tenant)} on ${list(clusters)}.`,
+    '### What this tenant will be able to do',
+    [
+      `- Whoever may push to branch ${code(branch)} of ${code(url)} decides what runs in ${list(namespaces)}: ${paths.join(', ')}.`,
+      `- It is applied as the account ${code(tenant)}, which has the role ${code('cluster-admin')} inside ${list(namespaces)} and nothing outside.`,
+      ...(more ? [more] : []),
+    ].join('\n'),
+    '### Files',
+    plan.files.map(file => `- ${code(file.path)} (${file.change})`).join('\n'),
+    ...(plan.summary.length > 0 ? ['### Layout', plan.summary.map(note => `- ${code(note)}`).join('\n')] : []),
+    '### Next',
+    [
+      '1. Wait for the check on this pull request; it judges the fleet as it would be after the merge.',
+      `2. Make sure that the cluster may read ${code(url)}: a private repository needs a secret in ${code(namespaces[0]!)} and \`spec.secretRef\`.`,
+      `3. Install the App on ${code(url)} and require its check on ${code(branch)}.`,
+      '4. Merge: that is the approval.',
+    ].join('\n'),
+  ]
+  return { title: `Onboard tenant ${tenant} on ${clusters.join(', ')}`.slice(0, 200), body: body.join('\n\n') }
+}

@@ -1,0 +1,91 @@
+import { BailiwickError } from '../errors.ts'
+import type { Fleet, FleetNode } from '../fleet/fleet.ts'
+import type { Tree } from '../git/tree.ts'
+import { idOf } from '../kube/object.ts'
+import { normaliseUrl } from '../kube/url.ts'
+import { inputError, quote } from './checked-names.ts'
+import { parentOf } from './overlay-tree.ts'
+
+/** Where the tenants of one cluster are listed, and where what they consist of is written. */
+export interface TenantLayout {
+  readonly cluster: string
+  /** Key of the platform's node that renders this cluster's tenants. */
+  readonly node: string
+  /** Directory of the overlay, and its kustomization file. */
+  readonly overlay: string
+  readonly file: string
+  /** Directory in which each tenant has its own. */
+  readonly base: string
+}
+
+const FILES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
+
+/**
+ * Learns the layout of `cluster` from the tenants that the fleet has. Throws `onboard-input` for an unknown cluster and
+ * `onboard-layout` where the place for a tenant is not clear: it is never guessed.
+ */
+export function tenantLayout(fleet: Fleet, tree: Tree, fleetUrl: string, cluster: string): TenantLayout {
+  if (!fleet.clusters.some(known => known.name === cluster)) {
+    const names = fleet.clusters.map(known => known.name).join(', ') || 'none'
+    throw inputError(`there is no cluster ${quote(cluster)} in this fleet`, `Clusters of this fleet: ${names}.`)
+  }
+  const node = tenantsNode(fleet, tree, fleetUrl, cluster)
+  const overlay = clean(node.path)
+  const bases = new Set([node, ...fleet.nodes].flatMap(candidate => tenantDirectories(fleet, candidate, overlay, node)))
+  const [first] = bases
+  const base = first ?? [parentOf(overlay), 'base'].filter(part => part !== '').join('/')
+  return { cluster, node: node.key, overlay, file: kustomizationFile(tree, overlay)!, base }
+}
+
+/** The kustomization file of a directory, or undefined. */
+export function kustomizationFile(tree: Tree, directory: string): string | undefined {
+  return FILES.map(name => (directory === '' ? name : `${directory}/${name}`)).find(
+    path => tree.entry(path)?.type === 'file',
+  )
+}
+
+function tenantsNode(fleet: Fleet, tree: Tree, fleetUrl: string, cluster: string): FleetNode {
+  const here = fleet.nodes.filter(
+    node => node.cluster === cluster && normaliseUrl(node.source.url) === normaliseUrl(fleetUrl) && !node.tenant,
+  )
+  const broken = here.find(node => node.error)
+  if (broken?.error) {
+    throw new BailiwickError('onboard-layout', `${broken.key} cannot be rendered: ${broken.error.message}`, {
+      fix: 'Repair it first: until then nobody knows which names are taken.',
+      origin: broken.error.origin,
+      cause: broken.error,
+    })
+  }
+  const overlays = here.filter(node => kustomizationFile(tree, clean(node.path)) && node.parent !== undefined)
+  const full = overlays.filter(node => fleet.nodes.some(child => child.parent === node.key && child.tenant))
+  const named = overlays.filter(node => node.name === 'tenants' || clean(node.path).split('/').includes('tenants'))
+  const [node, second] = full.length > 0 ? full : named
+  if (node && !second) return node
+  const found = second ? `${(full.length > 0 ? full : named).map(n => n.key).join(', ')} all hold tenants` : 'none does'
+  throw new BailiwickError(
+    'onboard-layout',
+    `no single Kustomization of cluster ${cluster} holds its tenants: ${found}`,
+    { fix: `Have one Flux Kustomization named "tenants" in clusters/${cluster} with the path of a kustomize overlay.` },
+  )
+}
+
+/** The directories above those of the tenants' own objects, as far as they are written in this fleet; own cluster first. */
+function tenantDirectories(fleet: Fleet, node: FleetNode, overlay: string, own: FleetNode): string[] {
+  if (node !== own && clean(node.path).split('/')[0] !== overlay.split('/')[0]) return []
+  const children = fleet.nodes.filter(child => child.parent === node.key && child.tenant)
+  const names = new Set(children.map(child => `${child.namespace}/${child.name}`))
+  return node.objects.flatMap(object => {
+    const id = idOf(object)
+    if (id.kind !== 'Kustomization' || !names.has(`${id.namespace}/${id.name}`)) return []
+    const directory = parentOf(object.root.origin.file)
+    if (directory === clean(node.path)) return node === own ? [directory] : []
+    // what stands inside another cluster's overlay is that cluster's
+    return node !== own && directory.startsWith(`${clean(node.path)}/`) ? [] : [parentOf(directory)]
+  })
+}
+
+const clean = (path: string) =>
+  path
+    .split('/')
+    .filter(part => part !== '' && part !== '.')
+    .join('/')
