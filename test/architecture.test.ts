@@ -3,12 +3,11 @@ import { basename, dirname, join, posix } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 /**
- * Which part may import which (docs/architecture.md). A part is a folder of src, a file at its top, or `workers`.
- * `git/tree` is the one interface of `git` that the core sees.
+ * Which part may import which (docs/architecture.md). A part is a folder of src, or `workers`; the files at the top of
+ * src (settings, log, how a process starts and ends) are one part. `git/tree` is the one interface that the core sees of git.
  */
 const meaning = ['errors', 'git/tree', 'kube']
-const core = [...meaning, 'kustomize', 'flux', 'fleet', 'rules', 'report', 'onboard', 'approval']
-const settings = ['errors', 'config', 'environment', 'log', 'private-key']
+const core = [...meaning, 'kustomize', 'flux', 'fleet', 'rules', 'report', 'onboard']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   errors: ['kube'],
   kube: ['errors', 'git/tree'],
@@ -19,19 +18,19 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   report: [...meaning, 'kustomize', 'flux', 'fleet', 'rules'],
   onboard: [...meaning, 'kustomize', 'flux', 'fleet'],
   git: ['errors', 'kube'],
-  log: settings,
-  environment: settings,
-  'private-key': settings,
-  config: [...settings, 'kube'],
-  queue: settings,
-  github: [...core, ...settings, 'git'],
-  cluster: [...core, ...settings],
-  web: settings,
-  cli: [...core, 'git'],
-  webhooks: [...settings, 'queue'],
-  index: [...settings, 'queue', 'webhooks', 'web'],
-  workers: [...core, ...settings, 'git', 'github', 'cluster', 'queue', 'web'],
+  top: ['errors', 'kube'],
+  queue: ['errors', 'top'],
+  github: [...core, 'git', 'top'],
+  cluster: [...core, 'top'],
+  web: ['errors', 'top'],
+  // The command line is a program of its own: it opens its own working copies.
+  cli: [...core, 'git', 'top'],
+  webhooks: ['errors', 'top', 'queue'],
+  index: ['errors', 'top', 'queue', 'webhooks', 'web'],
+  workers: [...core, 'top', 'git', 'github', 'cluster', 'queue', 'web'],
 }
+/** src/index.ts starts the workers in its own process when there is no Redis; only by `await import()`. */
+const DYNAMIC = [{ from: 'index', to: 'workers' }]
 const PURE = ['kube', 'kustomize', 'flux', 'fleet', 'rules', 'report', 'onboard']
 /** Packages that a part may use; Node's own modules aside. Nobody else sees Probot, BullMQ or a Kubernetes client. */
 const PACKAGES: Record<string, readonly string[]> = {
@@ -39,12 +38,10 @@ const PACKAGES: Record<string, readonly string[]> = {
   kustomize: ['yaml'],
   onboard: ['yaml', 'sops-age'],
 }
-/** src/index.ts starts the workers in its own process when there is no Redis; only by `await import()`. */
-const DYNAMIC = [{ from: 'index', to: 'workers' }]
-
 interface Import {
   readonly specifier: string
-  readonly dynamic: boolean
+  /** A type import leaves nothing behind at run time; a dynamic one loads when it is reached. */
+  readonly how: 'value' | 'type' | 'dynamic'
 }
 
 const root = join(import.meta.dirname, '..')
@@ -68,14 +65,15 @@ const codeOnly = (source: string) => source.replace(TOKEN, ' _ ')
 function importsOf(source: string): Import[] {
   const text = withoutComments(source)
   const found: Import[] = []
-  const add = (pattern: RegExp, dynamic: boolean) => {
-    for (const match of text.matchAll(pattern)) found.push({ specifier: match[1] ?? '', dynamic })
+  const add = (pattern: RegExp, how: Import['how']) => {
+    for (const match of text.matchAll(pattern)) found.push({ specifier: match[1] ?? '', how })
   }
-  add(/^\s*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/gm, false)
-  add(/^\s*import\s*['"]([^'"]+)['"]/gm, false)
-  add(/\bimport\s*\(\s*['"`]([^'"`]+)['"`]/g, true)
+  add(/^\s*(?:import|export)\s+type\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/gm, 'type')
+  add(/^\s*(?:import|export)\b(?!\s+type\b)[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/gm, 'value')
+  add(/^\s*import\s*['"]([^'"]+)['"]/gm, 'value')
+  add(/\bimport\s*\(\s*['"`]([^'"`]+)['"`]/g, 'dynamic')
   // A worker thread's file is started by its address: an import in everything but name.
-  add(/\bnew URL\(\s*['"`](\.[^'"`]+\.[cm]?[jt]s)['"`]/g, true)
+  add(/\bnew URL\(\s*['"`](\.[^'"`]+\.[cm]?[jt]s)['"`]/g, 'dynamic')
   return found
 }
 
@@ -83,15 +81,16 @@ const resolveFrom = (path: string, specifier: string) => posix.normalize(posix.j
 
 function partOf(path: string): string {
   if (path === 'src/git/tree.ts') return 'git/tree'
-  const [top = '', second = ''] = path.split('/')
-  return top === 'src' ? second.replace(/\.ts$/, '') : top
+  const [top = '', part = '', ...deeper] = path.split('/')
+  if (top !== 'src') return top
+  return deeper.length > 0 ? part : (['errors', 'index'].find(name => part === `${name}.ts`) ?? 'top')
 }
 
-function mayImport(from: string, { dynamic }: Import, to: string): boolean {
+function mayImport(from: string, { how }: Import, to: string): boolean {
   const part = from === 'git/tree' ? 'git' : from
   if (part === to || (part === 'git' && to === 'git/tree')) return true
   if (to === 'git/tree' && MAY_IMPORT[part]?.includes('git')) return true
-  if (dynamic && DYNAMIC.some(allowed => allowed.from === part && allowed.to === to)) return true
+  if (how === 'dynamic' && DYNAMIC.some(allowed => allowed.from === part && allowed.to === to)) return true
   return MAY_IMPORT[part]?.includes(to) ?? false
 }
 
@@ -122,6 +121,7 @@ describe('directions', () => {
         if (!everything.has(target) && !target.endsWith('.json')) yield `${specifier} is not a file of ours`
       }
       const code = codeOnly(source)
+      if (!production.has(path)) return
       if (/\bimport\s*\((?!\s*_)/.test(code)) yield 'import() of a computed name'
       if (/\b(?:require|createRequire)\s*\(/.test(code)) yield 'require()'
     }, everything)
@@ -143,8 +143,8 @@ function circles(files: ReadonlyMap<string, string>): string[] {
       return
     }
     if (done.has(path)) return
-    for (const { specifier } of importsOf(files.get(path) ?? '')) {
-      if (specifier.startsWith('.')) walk(resolveFrom(path, specifier), [...trail, path])
+    for (const { specifier, how } of importsOf(files.get(path) ?? '')) {
+      if (specifier.startsWith('.') && how === 'value') walk(resolveFrom(path, specifier), [...trail, path])
     }
     done.add(path)
   }
@@ -253,6 +253,7 @@ function exportsOf(source: string): string[] {
 
 const kebab = (name: string) =>
   name
+    .replaceAll('_', '-')
     .replace(/([a-z\d])([A-Z])/g, '$1-$2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1-$2')
     .toLowerCase()
