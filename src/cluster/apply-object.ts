@@ -1,0 +1,113 @@
+import { BailiwickError } from '../errors.ts'
+import type { Json } from '../kube/node.ts'
+import { display, type ObjectId } from '../kube/object.ts'
+import type { ApplyRequest } from './apply-objects.ts'
+import { ClusterError, clusterError } from './cluster-error.ts'
+import type { ClusterClient } from './connect.ts'
+import { objectPath, type Resource } from './discovery.ts'
+import type { InventoryEntry } from './inventory-entry.ts'
+import { stringAt } from './json-at.ts'
+import { normaliseObject } from './normalise-object.ts'
+import { ADOPT, foreignOwner, type Ownership, ownershipOf, withOwner, withoutOwner } from './ownership.ts'
+import { skipReason } from './skip-reason.ts'
+import { FIELD_MANAGER, takeOverFields } from './take-over-fields.ts'
+
+/** `uid` only where the object is this owner's. */
+export interface Applied {
+  readonly action: 'created' | 'configured' | 'unchanged' | 'skipped'
+  readonly message?: string
+  readonly uid?: string
+}
+
+/**
+ * One object, as the user. Fields of others are taken (force) only on an object that is this owner's or adopted; on
+ * one that others made, our fields are put beside theirs without a label, so that it never becomes ours by a detour;
+ * another Kustomization's object is refused. Throws what the API server says, see clusterError.
+ */
+export async function applyObject(
+  client: ClusterClient,
+  request: ApplyRequest,
+  object: Json,
+  id: ObjectId,
+  known: InventoryEntry | undefined,
+): Promise<Applied> {
+  const { user, owner, adopt = false, signal } = request
+  const resource = await findResource(client, id)
+  const path = objectPath(resource, id.namespace, id.name)
+  const found = await client.request({ user }, 'GET', path, { signal })
+  const live = found.status === 404 ? undefined : found.body
+  const skip = skipReason(object, live)
+  if (skip) return { action: 'skipped', message: skip }
+  const ownership = live !== undefined && adopt ? 'ours' : ownershipOf(live, owner, known?.uid)
+  if (live !== undefined && ownership === 'foreign') throw foreign(live, request, id)
+  if (live !== undefined && ownership === 'ours') await takeOverFields(client, request, path, live, id.apiVersion)
+
+  const plain = normaliseObject(object)
+  const response = await client
+    .request({ user }, 'PATCH', path, {
+      query: { fieldManager: FIELD_MANAGER, force: String(ownership === 'ours') },
+      contentType: 'application/apply-patch+yaml',
+      body: ownership === 'shared' ? withoutOwner(plain) : withOwner(plain, owner),
+      signal,
+    })
+    .catch(error => {
+      throw explained(error, id, request)
+    })
+  if (response.status === 404) throw explained(clusterError(client.name, 404, response.body), id, request)
+  return outcome(live, response.body, ownership)
+}
+
+async function findResource(client: ClusterClient, id: ObjectId): Promise<Resource> {
+  const resource = await client.discovery.find(id.apiVersion, id.kind)
+  if (!resource) {
+    throw new BailiwickError(
+      'cluster-invalid',
+      `the cluster has no kind ${id.kind} in ${id.apiVersion || 'no apiVersion'}`,
+      {
+        fix: 'Apply its CustomResourceDefinition first (dependsOn), or correct apiVersion and kind.',
+      },
+    )
+  }
+  if (resource.namespaced && id.namespace === '') {
+    // kubectl would say `default`; a controller must not guess
+    throw new BailiwickError('cluster-invalid', `${display(id)} has no namespace`, { fix: 'Set metadata.namespace.' })
+  }
+  return resource
+}
+
+function outcome(live: Json | undefined, applied: Json, ownership: Ownership): Applied {
+  const version = (object: Json) => stringAt(object, 'metadata', 'resourceVersion')
+  const action = live === undefined ? 'created' : version(live) === version(applied) ? 'unchanged' : 'configured'
+  if (ownership !== 'shared') return { action, uid: stringAt(applied, 'metadata', 'uid') }
+  const message = `it was there before: applied beside its other owners, and neither put back nor pruned unless it is annotated ${ADOPT}`
+  return { action, message }
+}
+
+function foreign(live: Json, { owner }: ApplyRequest, id: ObjectId): BailiwickError {
+  return new BailiwickError('cluster-conflict', `${display(id)} belongs to ${foreignOwner(live, owner)}`, {
+    fix: 'Remove it from one of the two; where it is meant to move, remove its owner labels on the cluster first.',
+  })
+}
+
+function explained(error: unknown, id: ObjectId, { owner }: ApplyRequest): unknown {
+  if (!(error instanceof ClusterError)) return error
+  if (id.kind === 'Secret' && ![401, 403, 404, 409].includes(error.status)) {
+    const fields = error.causes.map(cause => cause.field).filter(Boolean)
+    const message = `the API server refuses ${display(id)} (status ${error.status}${fields.length > 0 ? `, ${fields.join(', ')}` : ''})`
+    return new ClusterError(error.code, message, error.status, [], {
+      fix: 'Its message is left out, as it may quote the value. Check the types of the fields.',
+    })
+  }
+  const conflicts = error.causes.filter(cause => cause.reason === 'FieldManagerConflict')
+  if (conflicts.length === 0) return error
+  const fields = conflicts.map(({ field, message }) => `${field} (${message})`).join(', ')
+  return new ClusterError(
+    error.code,
+    `${display(id)} is not ours, and others own ${fields}`,
+    error.status,
+    error.causes,
+    {
+      fix: `Leave these fields out, or let a person with access to the cluster annotate the object ${ADOPT}: ${owner.namespace}/${owner.name}.`,
+    },
+  )
+}

@@ -1,0 +1,140 @@
+import { BailiwickError, type ErrorCode } from '../errors.ts'
+import type { Json } from '../kube/node.ts'
+import { display, type ObjectId } from '../kube/object.ts'
+import { type Applied, applyObject } from './apply-object.ts'
+import { waves } from './apply-order.ts'
+import { ClusterError } from './cluster-error.ts'
+import type { ClusterClient } from './connect.ts'
+import { eachLimited } from './each-limited.ts'
+import { entryOf, type InventoryEntry } from './inventory-entry.ts'
+import { stringAt } from './json-at.ts'
+import type { Owner } from './ownership.ts'
+import { waitUntilReady } from './wait-until-ready.ts'
+
+const AT_ONCE = 8
+const STAGE_WAIT_MS = 60_000
+
+export interface ApplyRequest {
+  /** Who applies: impersonated, never empty. */
+  readonly user: string
+  readonly owner: Owner
+  /** Plain JSON (see parseExact), in any order. */
+  readonly objects: readonly Json[]
+  /** Entries of the owner's inventory: their uid keeps an object ours whose labels somebody removed. */
+  readonly known?: readonly InventoryEntry[]
+  /** Take over whatever is there, as Flux does always. For the platform's own Kustomizations; never for a tenant's. */
+  readonly adopt?: boolean
+  /** How long definitions and namespaces may take to be ready (60 s). */
+  readonly stageWaitMs?: number
+  readonly signal?: AbortSignal
+}
+
+export interface ObjectResult {
+  readonly id: ObjectId
+  readonly action: 'created' | 'configured' | 'unchanged' | 'skipped' | 'failed'
+  /** Of the failure. */
+  readonly code?: ErrorCode
+  readonly message?: string
+  /** What the inventory should hold for it; absent where it must not (its name cannot be recorded). */
+  readonly entry?: InventoryEntry
+}
+
+export interface ApplyResult {
+  /** In the order of applying. */
+  readonly objects: readonly ObjectResult[]
+  readonly failed: number
+}
+
+interface Item {
+  readonly id: ObjectId
+  readonly object: Json
+}
+
+/**
+ * Server-side apply as the user, in Flux's stages: definitions, namespaces and cluster roles until they are ready, then
+ * classes, then the rest by kind. An object that the API server refuses is `failed` with its message, and the others
+ * are applied. Throws `cluster-unavailable` where the cluster does not answer: run it again, it is idempotent.
+ */
+export async function applyObjects(client: ClusterClient, request: ApplyRequest): Promise<ApplyResult> {
+  const known = new Map(request.known?.map(entry => [entry.id, entry]))
+  const seen = new Set<string>()
+  const results: ObjectResult[] = []
+  const items = request.objects.map(object => ({ id: idOf(object), object }))
+  const applyOne = (item: Item) =>
+    attempt(item, entry => applyObject(client, request, item.object, item.id, known.get(entry.id)))
+
+  let stage = 1
+  let waitFor: Item[] = []
+  for (const wave of waves(items)) {
+    if (wave.stage !== stage) {
+      await settle(client, request, waitFor, results)
+      waitFor = []
+      stage = wave.stage
+    }
+    const unique = wave.items.filter(item => {
+      const key = `${item.id.apiVersion} ${display(item.id)}`
+      if (!seen.has(key)) return seen.add(key)
+      results.push(failure(item.id, new BailiwickError('cluster-invalid', `${display(item.id)} is there twice`)))
+      return false
+    })
+    const done = await eachLimited(unique, AT_ONCE, applyOne)
+    results.push(...done)
+    if (wave.stage === 1) waitFor.push(...unique.filter((_, index) => done[index]!.action !== 'failed'))
+  }
+  await settle(client, request, waitFor, results)
+  return { objects: results, failed: results.filter(result => result.action === 'failed').length }
+}
+
+async function attempt(item: Item, work: (entry: InventoryEntry) => Promise<Applied>): Promise<ObjectResult> {
+  let entry: InventoryEntry | undefined
+  try {
+    if (item.id.name === '') throw new BailiwickError('cluster-invalid', `${item.id.kind || 'the object'} has no name`)
+    entry = entryOf(item.id)
+    const { uid, ...applied } = await work(entry)
+    return { id: item.id, ...applied, entry: uid ? { ...entry, uid } : entry }
+  } catch (error) {
+    if (!concernsObject(error)) throw error
+    return { ...failure(item.id, error), ...(entry ? { entry } : {}) }
+  }
+}
+
+/** What was applied in the first stage and does not become ready turns into a failure. */
+async function settle(
+  client: ClusterClient,
+  request: ApplyRequest,
+  items: Item[],
+  results: ObjectResult[],
+): Promise<void> {
+  const deadline = Date.now() + (request.stageWaitMs ?? STAGE_WAIT_MS)
+  await eachLimited(items, AT_ONCE, async item => {
+    try {
+      await waitUntilReady(client, request, item.id, deadline)
+    } catch (error) {
+      if (!concernsObject(error)) throw error
+      const index = results.findIndex(result => result.id === item.id)
+      results[index] = { ...results[index], ...failure(item.id, error) }
+    }
+  })
+}
+
+function failure(id: ObjectId, error: BailiwickError): ObjectResult {
+  const message = error.fix === undefined ? error.message : `${error.message}. ${error.fix}`
+  return { id, action: 'failed', code: error.code, message }
+}
+
+/** An answer about this object, a failing admission webhook (500) included; anything else concerns the whole cluster. */
+function concernsObject(error: unknown): error is BailiwickError {
+  if (error instanceof ClusterError && error.status === 500) return true
+  return (
+    error instanceof BailiwickError && ['cluster-forbidden', 'cluster-invalid', 'cluster-conflict'].includes(error.code)
+  )
+}
+
+function idOf(object: Json): ObjectId {
+  return {
+    apiVersion: stringAt(object, 'apiVersion'),
+    kind: stringAt(object, 'kind'),
+    namespace: stringAt(object, 'metadata', 'namespace'),
+    name: stringAt(object, 'metadata', 'name'),
+  }
+}

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { parseDocument } from 'yaml'
+import { BailiwickError } from '../errors.ts'
+import { normaliseUrl } from '../kube/url.ts'
+
+/** One cluster as its operator bound it: what may be applied there comes from this repository, branch and path only. */
+export interface ClusterBinding {
+  readonly name: string
+  /** Normalised address of the fleet repository. */
+  readonly fleet: string
+  readonly branch: string
+  readonly path: string
+  /** Absolute path; absent: the account of the pod that the worker runs in. */
+  readonly kubeconfig?: string
+  readonly context?: string
+  readonly mode: 'gate' | 'reconcile'
+  /** The worker's own namespace on that cluster. */
+  readonly namespace: string
+  readonly resyncSeconds: number
+}
+
+const KEYS = ['name', 'fleet', 'branch', 'path', 'kubeconfig', 'context', 'mode', 'namespace', 'resync']
+const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+
+/**
+ * The operator's clusters.yaml: `clusters:`, a list with `name`, `fleet`, and optionally `branch` (main), `path`
+ * (clusters/<name>), `kubeconfig`, `context`, `mode` (gate), `namespace` (bailiwick-system), `resync` (600 seconds).
+ * Throws `config` naming file and key for anything else.
+ */
+export function readClustersFile(file: string): ClusterBinding[] {
+  try {
+    return parseClusters(readFileSync(file, 'utf8'), file)
+  } catch (error) {
+    if (error instanceof BailiwickError) throw error
+    throw new BailiwickError('config', `${file} cannot be read: ${(error as Error).message}`, {
+      fix: 'Let CLUSTERS_FILE name a file that this process may read.',
+    })
+  }
+}
+
+/** The same from text; `file` is named in messages and is what a relative kubeconfig is relative to. */
+export function parseClusters(text: string, file: string): ClusterBinding[] {
+  const document = parseDocument(text, { uniqueKeys: true })
+  const problem = document.errors[0] ?? document.warnings[0]
+  if (problem) throw new BailiwickError('config', `${file}: ${problem.message}`)
+  const root: unknown = document.toJS({ maxAliasCount: 0 })
+  const top = mapOf(root, file, 'the file')
+  onlyKeys(top, ['clusters'], file, '')
+  const list = top.get('clusters')
+  if (!Array.isArray(list)) throw wrong(file, 'clusters', 'is not a list')
+  const bindings = list.map((item: unknown, index) => readBinding(item, `clusters[${index}]`, file))
+  for (const [index, { name }] of bindings.entries()) {
+    if (bindings.findIndex(other => other.name === name) !== index) {
+      throw wrong(file, `clusters[${index}].name`, `${name} is bound twice`)
+    }
+  }
+  return bindings
+}
+
+function readBinding(item: unknown, at: string, file: string): ClusterBinding {
+  const map = mapOf(item, file, at)
+  onlyKeys(map, KEYS, file, `${at}.`)
+  const text = (key: string, fallback?: string): string => {
+    const value = map.get(key) ?? fallback
+    if (typeof value === 'string' && value !== '' && value.trim() === value) return value
+    throw wrong(file, `${at}.${key}`, value === undefined ? 'is missing' : 'is not a text')
+  }
+  const name = text('name')
+  if (!LABEL.test(name)) throw wrong(file, `${at}.name`, `${name} is not lower-case letters, digits and "-"`)
+  const fleet = normaliseUrl(text('fleet'))
+  if (!/^https?:\/\/[^/]+\/.+/.test(fleet))
+    throw wrong(file, `${at}.fleet`, `${fleet} is not the address of a repository`)
+  const path = text('path', `clusters/${name}`).replace(/^\.\//, '').replace(/\/+$/, '')
+  if (path.startsWith('/') || path.split('/').some(part => ['', '.', '..'].includes(part))) {
+    throw wrong(file, `${at}.path`, `${path} is not a folder inside the repository`)
+  }
+  const mode = text('mode', 'gate')
+  if (mode !== 'gate' && mode !== 'reconcile') throw wrong(file, `${at}.mode`, `${mode} is neither gate nor reconcile`)
+  const namespace = text('namespace', 'bailiwick-system')
+  if (!LABEL.test(namespace)) throw wrong(file, `${at}.namespace`, `${namespace} is not the name of a namespace`)
+  const resync = map.get('resync') ?? 600
+  if (typeof resync !== 'number' || !Number.isInteger(resync) || resync < 10 || resync > 86_400) {
+    throw wrong(file, `${at}.resync`, `${String(resync)} is not a whole number of seconds from 10 to 86400`)
+  }
+  return {
+    name,
+    fleet,
+    branch: text('branch', 'main'),
+    path,
+    mode,
+    namespace,
+    resyncSeconds: resync,
+    ...(map.has('kubeconfig') ? { kubeconfig: resolve(dirname(file), text('kubeconfig')) } : {}),
+    ...(map.has('context') ? { context: text('context') } : {}),
+  }
+}
+
+function mapOf(value: unknown, file: string, at: string): Map<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return new Map(Object.entries(value))
+  throw wrong(file, at, 'is not a map')
+}
+
+function onlyKeys(map: Map<string, unknown>, allowed: readonly string[], file: string, prefix: string): void {
+  for (const key of map.keys()) {
+    if (!allowed.includes(key)) throw wrong(file, `${prefix}${key}`, `is not known here; known: ${allowed.join(', ')}`)
+  }
+}
+
+function wrong(file: string, key: string, what: string): BailiwickError {
+  return new BailiwickError('config', `${file}: ${key} ${what}`, { fix: `Correct ${key} in ${file}.` })
+}

@@ -1,0 +1,122 @@
+import { Agent } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BailiwickError } from '../errors.ts'
+import type { Json } from '../kube/node.ts'
+import { clusterError } from './cluster-error.ts'
+import type { ClusterBinding } from './clusters-file.ts'
+import { readCredentials } from './credentials.ts'
+import { createDiscovery, type Discovery } from './discovery.ts'
+import { impersonatedUser } from './impersonated-user.ts'
+import { type Call, send } from './send.ts'
+
+const TIMEOUT_MS = 30_000
+const CONNECTIONS = 16
+const BUSY_ATTEMPTS = 4
+const BUSY_WAIT_S = 5
+
+/** As whom a request is made: `user` is impersonated; `worker` is the identity of the kubeconfig, and must be asked for. */
+export type Actor = { readonly user: string } | 'worker'
+
+export interface RequestOptions {
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: Json
+  readonly contentType?: string
+  readonly accept?: string
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A success, or 404 with the API server's Status. */
+export interface Response {
+  readonly status: number
+  readonly body: Json
+}
+
+/** One cluster of clusters.yaml: credentials, a limited number of kept connections, the kinds that it knows. */
+export interface ClusterClient {
+  readonly name: string
+  /** The worker's own namespace, where inventories are. */
+  readonly namespace: string
+  readonly discovery: Discovery
+  /**
+   * One request. Resolves for 2xx and 404; throws ClusterError for other answers (see clusterError) and BailiwickError
+   * `cluster-unavailable` where there is none. Never sends a group: the API server derives those of an account.
+   */
+  request(actor: Actor, method: string, path: string, options?: RequestOptions): Promise<Response>
+  close(): void
+}
+
+/** A client for the bound cluster. Reads credentials, does not talk to the cluster yet. Throws `config` (see readCredentials). */
+export async function connect(binding: ClusterBinding, options: { timeoutMs?: number } = {}): Promise<ClusterClient> {
+  const credentials = await readCredentials(binding)
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, scheduling: 'lifo' })
+  const free = slots(CONNECTIONS)
+
+  const exchange = async (call: Call) => {
+    await free.take()
+    try {
+      const reply = await send(call, await credentials.access(), agent)
+      return reply.status === 401 ? await send(call, await credentials.access(true), agent) : reply
+    } finally {
+      free.give()
+    }
+  }
+  const request: ClusterClient['request'] = async (actor, method, path, more = {}) => {
+    const call: Call = {
+      cluster: binding.name,
+      url: address(credentials.server, path, more.query),
+      method,
+      headers: headersOf(actor, more),
+      timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+      signal: more.signal,
+      ...(more.body === undefined ? {} : { body: JSON.stringify(more.body) }),
+    }
+    for (let attempt = 1; ; attempt++) {
+      const reply = await exchange(call)
+      if ((reply.status >= 200 && reply.status < 300) || reply.status === 404) return reply
+      // 429 is priority and fairness: it asks to come back later
+      if (reply.status !== 429 || attempt === BUSY_ATTEMPTS) throw clusterError(binding.name, reply.status, reply.body)
+      await sleep(Math.min(reply.retryAfter || 1, BUSY_WAIT_S) * 1000)
+    }
+  }
+  return {
+    name: binding.name,
+    namespace: binding.namespace,
+    discovery: createDiscovery(binding.name, request),
+    request,
+    close: () => agent.destroy(),
+  }
+}
+
+function headersOf(actor: Actor, { body, contentType, accept }: RequestOptions): Record<string, string> {
+  const headers: Record<string, string> = { 'User-Agent': 'bailiwick' }
+  if (accept !== undefined) headers.Accept = accept
+  if (body !== undefined) headers['Content-Type'] = contentType ?? 'application/json'
+  if (actor !== 'worker') headers['Impersonate-User'] = impersonatedUser(actor.user)
+  return headers
+}
+
+function address(server: URL, path: string, query: Readonly<Record<string, string>> = {}): URL {
+  const url = new URL(server)
+  const prefix = server.pathname.replace(/\/$/, '')
+  url.pathname = `${prefix}${path}`
+  if (url.pathname !== `${prefix}${path}`) throw new BailiwickError('internal', `${path} is not a path of the API`)
+  for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value)
+  return url
+}
+
+/** A counting lock: the time limit of a request starts when it has its turn, not while it waits. */
+function slots(count: number): { take(): Promise<void>; give(): void } {
+  let free = count
+  const waiting: (() => void)[] = []
+  return {
+    async take() {
+      if (free > 0) free--
+      else await new Promise<void>(resolve => waiting.push(resolve))
+    },
+    give() {
+      const next = waiting.shift()
+      if (next) next()
+      else free++
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import type { RequestOptions } from 'node:https'
+import type { KubeConfig } from '@kubernetes/client-node'
+import { BailiwickError } from '../errors.ts'
+import type { ClusterBinding } from './clusters-file.ts'
+
+const REFRESH_MS = 30_000
+
+/** What a request needs to reach the API server as the worker. */
+export interface Access {
+  readonly headers: Readonly<Record<string, string>>
+  readonly tls: Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'servername'>
+}
+
+export interface Credentials {
+  readonly server: URL
+  /** Read again after 30 s, or at once when `renew` is set: tokens and certificates rotate. */
+  access(renew?: boolean): Promise<Access>
+}
+
+/**
+ * Credentials of the operator's kubeconfig, or of the pod where it names none. Throws `config` for a kubeconfig that
+ * cannot be read, for plain http, switched-off certificate checks, an impersonated user and a proxy: each would
+ * change silently where requests go or as whom.
+ */
+export async function readCredentials(binding: ClusterBinding): Promise<Credentials> {
+  const config = await load(binding)
+  const cluster = config.getCurrentCluster()
+  const user = config.getCurrentUser()
+  if (!cluster || !user) throw wrong(binding, `context ${config.getCurrentContext()} names no known cluster and user`)
+  if (!cluster.server.startsWith('https://')) throw wrong(binding, `the server ${cluster.server} is not https`)
+  if (cluster.skipTLSVerify) throw wrong(binding, 'insecure-skip-tls-verify is set; give the certificate-authority')
+  if (cluster.proxyUrl) throw wrong(binding, 'proxy-url is not supported')
+  if (user.impersonateUser) throw wrong(binding, 'the user has `as`; the worker decides whom it impersonates')
+  if (user.username) throw wrong(binding, 'username and password are not supported; use a token or a certificate')
+
+  let access: Access | undefined
+  let readAt = 0
+  return {
+    server: new URL(cluster.server),
+    async access(renew = false) {
+      if (access && !renew && Date.now() - readAt < REFRESH_MS) return access
+      access = await readAccess(binding, config)
+      readAt = Date.now()
+      return access
+    },
+  }
+}
+
+async function load(binding: ClusterBinding): Promise<KubeConfig> {
+  const { KubeConfig } = await import('@kubernetes/client-node') // 880 exports: a second that only a worker should pay
+  const config = new KubeConfig()
+  if (binding.kubeconfig === undefined) {
+    if (!process.env.KUBERNETES_SERVICE_HOST) {
+      throw wrong(binding, 'no kubeconfig is named and this process is not in a cluster')
+    }
+    config.loadFromCluster()
+    return config
+  }
+  try {
+    config.loadFromFile(binding.kubeconfig)
+  } catch (cause) {
+    throw wrong(binding, cause instanceof Error ? cause.message : String(cause))
+  }
+  if (binding.context !== undefined) config.setCurrentContext(binding.context)
+  return config
+}
+
+async function readAccess(binding: ClusterBinding, config: KubeConfig): Promise<Access> {
+  const options: RequestOptions = {}
+  try {
+    await config.applyToHTTPSOptions(options)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new BailiwickError('cluster-unavailable', `cluster ${binding.name}: no credentials: ${reason}`, { cause })
+  }
+  const authorization = new Headers(options.headers as Record<string, string>).get('authorization')
+  const { ca, cert, key, servername } = options
+  const tls = Object.fromEntries(Object.entries({ ca, cert, key, servername }).filter(([, value]) => value))
+  return { headers: authorization ? { Authorization: authorization } : {}, tls }
+}
+
+function wrong({ name, kubeconfig }: ClusterBinding, what: string): BailiwickError {
+  const where = kubeconfig ?? "the pod's service account"
+  return new BailiwickError('config', `cluster ${name}, ${where}: ${what}`, {
+    fix: 'Correct the kubeconfig, or `kubeconfig` and `context` of this cluster in clusters.yaml.',
+  })
+}

@@ -1,0 +1,182 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { BailiwickError } from '../errors.ts'
+import type { Json } from '../kube/node.ts'
+import type { ClusterClient } from './connect.ts'
+import { type InventoryEntry, idOfEntry } from './inventory-entry.ts'
+import { itemsAt, jsonAt, stringAt } from './json-at.ts'
+
+/** A ConfigMap holds 1 MiB; the rest is for its metadata. */
+const MAX_BYTES = 900 * 1024
+const MAX_JSON_BYTES = 64 * 1024 * 1024
+const PAGE = '25'
+const MANAGED_BY = 'app.kubernetes.io/managed-by'
+const CLUSTER = 'bailiwick.dev/cluster'
+const PLAIN = 'inventory.json'
+const PACKED = 'inventory.json.gz'
+
+/** What a node has on a cluster, and as whom. */
+export interface InventoryContent {
+  /** `<cluster>/<namespace>/<name>` of the Kustomization. */
+  readonly node: string
+  readonly parent: string | null
+  /** The identity that applied and that would prune. */
+  readonly user: string
+  readonly prune: boolean
+  readonly entries: readonly InventoryEntry[]
+  /** `<branch>@sha1:<commit>` as last applied completely; '' before that. */
+  readonly revision: string
+  readonly digest: string
+  readonly combination: string
+}
+
+/** `resourceVersion` is the fence: '' for an inventory that is not stored yet. */
+export interface Inventory extends InventoryContent {
+  readonly cluster: string
+  readonly uid: string
+  readonly resourceVersion: string
+}
+
+/** An inventory of a node that has none yet; stored by its first claim. */
+export function newInventory(cluster: string, node: string, user: string): Inventory {
+  const content = { node, parent: null, user, prune: false, entries: [], revision: '', digest: '', combination: '' }
+  return { ...content, cluster, uid: '', resourceVersion: '' }
+}
+
+/** Every inventory of a cluster. Throws `cluster-invalid` for one that cannot be read, naming it: pruning must not guess. */
+export async function readInventories(client: ClusterClient, cluster: string = client.name): Promise<Inventory[]> {
+  const found: Inventory[] = []
+  let next = ''
+  do {
+    const query = { labelSelector: `${MANAGED_BY}=bailiwick,${CLUSTER}=${cluster}`, limit: PAGE }
+    const { body } = await client.request('worker', 'GET', collection(client), {
+      query: next ? { ...query, continue: next } : query,
+    })
+    for (const item of itemsAt(body, 'items')) found.push(parseInventory(item, cluster))
+    next = stringAt(body, 'metadata', 'continue')
+  } while (next)
+  return found.sort((a, b) => (a.node < b.node ? -1 : 1))
+}
+
+/**
+ * Stores the inventory with `patch`, as the worker, if it still is what was read; the answer is what to claim with
+ * next time. Each claim changes the object, so that of two workers one always loses. Throws `cluster-fenced` for the
+ * loser: somebody else works on this node, stop.
+ */
+export async function claim(
+  client: ClusterClient,
+  inventory: Inventory,
+  patch: Partial<Omit<InventoryContent, 'node'>> = {},
+): Promise<Inventory> {
+  const { uid, resourceVersion, cluster, ...before } = inventory
+  const content: InventoryContent = { ...before, ...patch }
+  const stored = uid !== ''
+  const name = inventoryName(content.node)
+  const body: Json = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name,
+      namespace: client.namespace,
+      labels: { [MANAGED_BY]: 'bailiwick', [CLUSTER]: cluster },
+      annotations: { 'bailiwick.dev/node': content.node },
+      ...(stored ? { uid, resourceVersion } : {}),
+    },
+    ...pack(content),
+  }
+  const path = stored ? `${collection(client)}/${name}` : collection(client)
+  const response = await client.request('worker', stored ? 'PUT' : 'POST', path, { body }).catch(fenced(content.node))
+  if (response.status === 404) throw lostNamespaceOrFence(client, content.node, stored)
+  return {
+    ...content,
+    cluster,
+    uid: stringAt(response.body, 'metadata', 'uid'),
+    resourceVersion: stringAt(response.body, 'metadata', 'resourceVersion'),
+  }
+}
+
+/** Forgets a node that has nothing left on the cluster. Throws `cluster-fenced` where somebody wrote in between. */
+export async function removeInventory(client: ClusterClient, inventory: Inventory): Promise<void> {
+  if (inventory.uid === '') return
+  const { uid, resourceVersion } = inventory
+  await client
+    .request('worker', 'DELETE', `${collection(client)}/${inventoryName(inventory.node)}`, {
+      body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } },
+    })
+    .catch(fenced(inventory.node))
+}
+
+/** Name of the ConfigMap of a node. */
+export function inventoryName(node: string): string {
+  return `bailiwick-inventory-${createHash('sha256').update(node).digest('hex').slice(0, 40)}`
+}
+
+function collection(client: ClusterClient): string {
+  return `/api/v1/namespaces/${client.namespace}/configmaps`
+}
+
+function fenced(node: string): (error: unknown) => never {
+  return error => {
+    if (!(error instanceof BailiwickError) || error.code !== 'cluster-conflict') throw error
+    throw new BailiwickError('cluster-fenced', `the inventory of ${node} was written by somebody else meanwhile`, {
+      cause: error,
+    })
+  }
+}
+
+function lostNamespaceOrFence(client: ClusterClient, node: string, stored: boolean): BailiwickError {
+  if (stored)
+    return new BailiwickError('cluster-fenced', `the inventory of ${node} was removed by somebody else meanwhile`)
+  return new BailiwickError('cluster-invalid', `cluster ${client.name} has no namespace ${client.namespace}`, {
+    fix: 'Apply docs/worker-rbac.yaml to the cluster, or correct `namespace` in clusters.yaml.',
+  })
+}
+
+/** Readable as long as it fits; about 100,000 entries fit packed. */
+function pack(content: InventoryContent): { [key: string]: Json } {
+  const text = JSON.stringify({ ...content, claim: randomUUID() })
+  if (Buffer.byteLength(text) <= MAX_BYTES) return { data: { [PLAIN]: text } }
+  const packed = gzipSync(text).toString('base64')
+  if (packed.length <= MAX_BYTES) return { binaryData: { [PACKED]: packed } }
+  const count = content.entries.length
+  throw new BailiwickError('cluster-invalid', `${content.node}: ${count} objects do not fit into one inventory`, {
+    fix: 'Divide the Kustomization into several.',
+  })
+}
+
+function parseInventory(object: Json, cluster: string): Inventory {
+  const name = stringAt(object, 'metadata', 'name')
+  try {
+    const packed = stringAt(object, 'binaryData', PACKED)
+    const unpacked = packed && gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_JSON_BYTES }).toString()
+    const content: Json = JSON.parse(unpacked || stringAt(object, 'data', PLAIN))
+    const node = stringAt(content, 'node')
+    if (inventoryName(node) !== name) throw new Error(`it holds the node ${JSON.stringify(node)}`)
+    return {
+      cluster,
+      node,
+      parent: stringAt(content, 'parent') || null,
+      user: stringAt(content, 'user'),
+      prune: jsonAt(content, 'prune') === true,
+      entries: itemsAt(content, 'entries').map(parseEntry),
+      revision: stringAt(content, 'revision'),
+      digest: stringAt(content, 'digest'),
+      combination: stringAt(content, 'combination'),
+      uid: stringAt(object, 'metadata', 'uid'),
+      resourceVersion: stringAt(object, 'metadata', 'resourceVersion'),
+    }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new BailiwickError('cluster-invalid', `inventory ${name} on cluster ${cluster} cannot be read: ${reason}`, {
+      cause,
+      fix: 'Restore the ConfigMap. Without it, what was applied cannot be pruned.',
+    })
+  }
+}
+
+function parseEntry(json: Json): InventoryEntry {
+  const uid = stringAt(json, 'uid')
+  const entry = { id: stringAt(json, 'id'), v: stringAt(json, 'v'), ...(uid ? { uid } : {}) }
+  idOfEntry(entry)
+  return entry
+}

@@ -1,0 +1,61 @@
+import type { Json } from '../kube/node.ts'
+import { jsonAt, mapAt, stringAt } from './json-at.ts'
+
+/** The Flux Kustomization that applies an object. */
+export interface Owner {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** Flux's labels: dashboards and `flux tree` read them, and a cluster that leaves Flux keeps its owners. */
+export const OWNER_NAME = 'kustomize.toolkit.fluxcd.io/name'
+export const OWNER_NAMESPACE = 'kustomize.toolkit.fluxcd.io/namespace'
+/** On a live object, set by somebody with access to the cluster: `<namespace>/<name>` of the Kustomization that may take it over. */
+export const ADOPT = 'bailiwick.dev/adopt'
+
+/**
+ * `absent`: nothing is there. `ours`: created or adopted by this owner. `foreign`: another Kustomization's.
+ * `shared`: made by somebody else and nobody's by label.
+ */
+export type Ownership = 'absent' | 'ours' | 'foreign' | 'shared'
+
+/** Whose the live object is. `knownUid`: the uid that the inventory holds for it, so that removed labels do not disown it. */
+export function ownershipOf(live: Json | undefined, owner: Owner, knownUid: string | undefined): Ownership {
+  if (live === undefined) return 'absent'
+  if (carriesLabelsOf(live, owner)) return 'ours'
+  const labels = mapAt(live, 'metadata', 'labels')
+  if (Object.hasOwn(labels, OWNER_NAME) || Object.hasOwn(labels, OWNER_NAMESPACE)) return 'foreign'
+  if (knownUid !== undefined && knownUid === stringAt(live, 'metadata', 'uid')) return 'ours'
+  const adopt = stringAt(live, 'metadata', 'annotations', ADOPT)
+  return adopt === `${owner.namespace}/${owner.name}` ? 'ours' : 'shared'
+}
+
+/** True where the live object carries both owner labels of this owner. */
+export function carriesLabelsOf(live: Json, owner: Owner): boolean {
+  const labels = mapAt(live, 'metadata', 'labels')
+  return labels[OWNER_NAME] === owner.name && labels[OWNER_NAMESPACE] === owner.namespace
+}
+
+/** The object with the owner labels; a forged one of another owner is overwritten. */
+export function withOwner(object: Json, owner: Owner): Json {
+  const metadata = mapAt(object, 'metadata')
+  const labels = { ...mapAt(metadata, 'labels'), [OWNER_NAME]: owner.name, [OWNER_NAMESPACE]: owner.namespace }
+  return { ...mapAt(object), metadata: { ...metadata, labels } }
+}
+
+/** The object without owner labels: what is put on an object of somebody else must not make it ours. */
+export function withoutOwner(object: Json): Json {
+  const metadata = mapAt(object, 'metadata')
+  if (jsonAt(metadata, 'labels') === undefined) return object
+  const { [OWNER_NAME]: _name, [OWNER_NAMESPACE]: _namespace, ...labels } = mapAt(metadata, 'labels')
+  return { ...mapAt(object), metadata: { ...metadata, labels } }
+}
+
+/** Who it belongs to, for a message; another namespace's Kustomization is not named, its tenant may be somebody else. */
+export function foreignOwner(live: Json, owner: Owner): string {
+  const labels = mapAt(live, 'metadata', 'labels')
+  const same = labels[OWNER_NAMESPACE] === owner.namespace
+  return same
+    ? `Kustomization ${owner.namespace}/${String(labels[OWNER_NAME])}`
+    : 'a Kustomization of another namespace'
+}

@@ -1,0 +1,88 @@
+import { BailiwickError } from '../errors.ts'
+import { display, type ObjectId } from '../kube/object.ts'
+import { compareIds } from './apply-order.ts'
+import { ClusterError } from './cluster-error.ts'
+import type { ClusterClient } from './connect.ts'
+import { objectPath } from './discovery.ts'
+import { type InventoryEntry, idOfEntry } from './inventory-entry.ts'
+import { stringAt } from './json-at.ts'
+import { carriesLabelsOf, type Owner } from './ownership.ts'
+import { keepReason } from './skip-reason.ts'
+
+export interface PruneRequest {
+  readonly user: string
+  readonly owner: Owner
+  readonly entries: readonly InventoryEntry[]
+  readonly signal?: AbortSignal
+}
+
+export interface PrunedObject {
+  readonly id: ObjectId
+  readonly entry: InventoryEntry
+  /** `skipped`: left on the cluster and no longer ours to look after. `failed`: keep the entry and try again. */
+  readonly action: 'deleted' | 'skipped' | 'failed'
+  readonly message?: string
+}
+
+export interface PruneResult {
+  /** In the order of deleting. */
+  readonly objects: readonly PrunedObject[]
+  /** Entries that the inventory must keep. */
+  readonly remaining: readonly InventoryEntry[]
+}
+
+/**
+ * Deletes what the entries name, as the user and in reverse order of applying; only objects that carry both owner
+ * labels of this owner, and only as they were read (uid and resourceVersion). Throws `cluster-unavailable` where the
+ * cluster does not answer: nothing is lost, run it again with the same entries.
+ */
+export async function pruneObjects(client: ClusterClient, request: PruneRequest): Promise<PruneResult> {
+  const items = request.entries.map(entry => ({ entry, id: idOfEntry(entry) }))
+  items.sort((a, b) => compareIds(b.id, a.id))
+  const objects: PrunedObject[] = []
+  for (const { id, entry } of items) {
+    try {
+      objects.push({ id, entry, ...(await pruneOne(client, request, id, entry)) })
+    } catch (error) {
+      const whole = error instanceof BailiwickError && error.code === 'cluster-unavailable'
+      if (!(error instanceof BailiwickError) || (whole && !(error instanceof ClusterError && error.status === 500)))
+        throw error
+      objects.push({ id, entry, action: 'failed', message: error.message })
+    }
+  }
+  return { objects, remaining: objects.filter(({ action }) => action === 'failed').map(({ entry }) => entry) }
+}
+
+async function pruneOne(
+  client: ClusterClient,
+  { user, owner, signal }: PruneRequest,
+  id: ObjectId,
+  entry: InventoryEntry,
+): Promise<Pick<PrunedObject, 'action' | 'message'>> {
+  const resource = await client.discovery.find(id.apiVersion, id.kind)
+  if (!resource) return { action: 'deleted', message: `the cluster has no kind ${id.kind} any more` }
+  const path = objectPath(resource, id.namespace, id.name)
+  const { status, body: live } = await client.request({ user }, 'GET', path, { signal })
+  if (status === 404) return { action: 'deleted', message: 'it was gone already' }
+  if (!carriesLabelsOf(live, owner))
+    return { action: 'skipped', message: `${display(id)} does not carry our owner labels` }
+  const uid = stringAt(live, 'metadata', 'uid')
+  if (entry.uid !== undefined && entry.uid !== uid) {
+    return { action: 'skipped', message: `${display(id)} was deleted and made again by somebody else` }
+  }
+  const keep = keepReason(live)
+  if (keep) return { action: 'skipped', message: keep }
+  if (stringAt(live, 'metadata', 'deletionTimestamp'))
+    return { action: 'deleted', message: 'its deletion is under way' }
+  const resourceVersion = stringAt(live, 'metadata', 'resourceVersion')
+  await client.request({ user }, 'DELETE', path, {
+    body: {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      propagationPolicy: 'Background',
+      preconditions: { uid, resourceVersion },
+    },
+    signal,
+  })
+  return { action: 'deleted' }
+}
