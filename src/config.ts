@@ -23,15 +23,15 @@ export interface Config {
   readonly resyncSeconds: number
   readonly renderTimeoutMs: number
   readonly renderHeapMb: number
+  readonly host: string
+  /** Of the web server; a process of workers alone answers only /healthz and /readyz there. 0: any free port. */
+  readonly port: number
 }
 
 /** What the web process must know besides. */
 export interface WebConfig extends Config {
   /** Secret. */
   readonly webhookSecret: string
-  readonly host: string
-  /** 0: any free port. */
-  readonly port: number
 }
 
 /** What the process of workers alone knows: it shares a Redis with the web process. */
@@ -48,12 +48,7 @@ const readText: ReadFile = path => readFileSync(path, 'utf8')
  * variable and the remedy, for whatever is missing or wrong.
  */
 export function readConfig(env: Environment, readFile: ReadFile = readText): WebConfig {
-  return seal({
-    ...common(env, readFile),
-    webhookSecret: webhookSecret(env),
-    host: optional(env, 'HOST') ?? '127.0.0.1',
-    port: integer(env, 'PORT', { min: 0, max: 65_535, otherwise: 3000 }),
-  })
+  return seal({ ...common(env, readFile), webhookSecret: webhookSecret(env) })
 }
 
 /** Reads the settings of a process of workers alone: REDIS_URL is needed, the webhook's secret is not. Throws `config`. */
@@ -81,6 +76,8 @@ function common(env: Environment, readFile: ReadFile): Config {
     resyncSeconds: integer(env, 'RESYNC_SECONDS', { min: 1, max: 86_400, otherwise: 60 }),
     renderTimeoutMs: integer(env, 'RENDER_TIMEOUT_MS', { min: 100, max: 3_600_000, otherwise: 60_000 }),
     renderHeapMb: integer(env, 'RENDER_HEAP_MB', { min: 64, max: 65_536, otherwise: 1024 }),
+    host: host(env),
+    port: integer(env, 'PORT', { min: 0, max: 65_535, otherwise: 3000 }),
   }
 }
 
@@ -145,6 +142,16 @@ function githubApiUrl(env: Environment): string {
 function cacheDir(env: Environment): string {
   const home = optional(env, 'XDG_CACHE_HOME')
   return resolve(optional(env, 'CACHE_DIR') ?? join(home ?? tmpdir(), 'bailiwick'))
+}
+
+function host(env: Environment): string {
+  const value = optional(env, 'HOST') ?? '127.0.0.1'
+  if (/^[A-Za-z0-9.:_-]{1,253}$/.test(value)) return value
+  throw badVariable(
+    'HOST',
+    'is no host name or address',
+    'use 127.0.0.1 behind a proxy on this machine, 0.0.0.0 in a container',
+  )
 }
 
 const SECRETS = ['privateKey', 'webhookSecret', 'redisUrl']

@@ -3,7 +3,7 @@ import { BailiwickError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { clusterOf, jobKey, queueName } from './job-key.ts'
 import { Lane, type LaneHandler } from './lane.ts'
-import type { Handler, JobName, Jobs, Queue, WorkOptions } from './queue.ts'
+import type { Handler, JobName, Jobs, OpenQueue, WorkOptions } from './queue.ts'
 import { defaultRetry, type RetryPolicy } from './retry.ts'
 
 /** How many jobs of one kind run side by side unless `work` says otherwise. */
@@ -13,7 +13,7 @@ export const DEFAULT_CONCURRENCY = 4
  * The queue of a single process, for laptops, the demo and small installations. A restart forgets what waits: the
  * sweep finds open work again.
  */
-export class InProcessQueue implements Queue {
+export class InProcessQueue implements OpenQueue {
   readonly #lanes = new Map<string, Lane>()
   readonly #repeats = new Map<string, NodeJS.Timeout>()
   readonly #retry: RetryPolicy
@@ -55,6 +55,10 @@ export class InProcessQueue implements Queue {
     while (![...this.#lanes.values()].every(lane => lane.quiet)) {
       await new Promise<void>(resolve => this.#idlers.push(resolve))
     }
+  }
+
+  async ping(): Promise<void> {
+    this.#refuseWhenClosed()
   }
 
   close(graceMs = 10_000): Promise<void> {

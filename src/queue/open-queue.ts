@@ -1,7 +1,9 @@
 import type { Log } from '../log.ts'
+import { BullmqQueue } from './bullmq-queue.ts'
+import type { LockTimes } from './bullmq-settings.ts'
 import { InProcessQueue } from './in-process-queue.ts'
-import type { Queue } from './queue.ts'
-import { defaultRetry, type RetryPolicy } from './retry.ts'
+import type { OpenQueue } from './queue.ts'
+import type { RetryPolicy } from './retry.ts'
 
 /** Where jobs are kept. Without `redisUrl` they live in this process and end with it. */
 export interface QueueSettings {
@@ -10,9 +12,12 @@ export interface QueueSettings {
   readonly prefix?: string | undefined
   readonly log: Log
   readonly retry?: RetryPolicy | undefined
+  readonly locks?: LockTimes | undefined
 }
 
 /** Opens the queue that the settings name. Connecting to Redis goes on in the background; `add` says when it fails. */
-export function openQueue(settings: QueueSettings): Queue {
-  return new InProcessQueue(settings.log, settings.retry ?? defaultRetry)
+export function openQueue(settings: QueueSettings): OpenQueue {
+  const { redisUrl, prefix = 'bailiwick', log, retry, locks } = settings
+  if (redisUrl === undefined) return new InProcessQueue(log, retry)
+  return new BullmqQueue({ redisUrl, prefix, log, retry, locks })
 }

@@ -66,6 +66,12 @@ export interface Queue {
   close(graceMs?: number): Promise<void>
 }
 
+/** A queue as the process that opened it knows it. */
+export interface OpenQueue extends Queue {
+  /** Resolves when the store answers; rejects with `queue-unavailable` when it does not, or the queue is closed. */
+  ping(): Promise<void>
+}
+
 export interface WorkOptions {
   readonly concurrency?: number
   /** Only for `reconcile`: the cluster whose queue to work on. */

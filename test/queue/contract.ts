@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
-import type { Attempt, Queue, ValidatePullRequest } from '../../src/queue/queue.ts'
+import type { Attempt, OpenQueue, ValidatePullRequest } from '../../src/queue/queue.ts'
 import { until } from './until.ts'
 
 /** What every implementation of Queue promises; `open` gives a fresh, empty one with three attempts and short rests. */
-export function queueContract(title: string, open: () => Queue): void {
+export function queueContract(title: string, open: () => OpenQueue): void {
   describe(title, () => {
-    let queues: Queue[] = []
-    const opened = (): Queue => {
+    let queues: OpenQueue[] = []
+    const opened = (): OpenQueue => {
       const queue = open()
       queues.push(queue)
       return queue
@@ -209,6 +209,13 @@ export function queueContract(title: string, open: () => Queue): void {
       gate.open()
       await closing
       expect([finished, attempt?.signal.aborted]).toEqual([true, false])
+    })
+
+    test('ping answers until close', async () => {
+      const queue = opened()
+      await queue.ping()
+      await queue.close()
+      await expect(queue.ping()).rejects.toMatchObject({ code: 'queue-unavailable' })
     })
 
     test('close tells a job that outlasts the grace, and returns', async () => {

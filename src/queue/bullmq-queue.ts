@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Queue as BullQueue } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { BailiwickError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { BullmqLane } from './bullmq-lane.ts'
+import { BullmqRepeats } from './bullmq-repeats.ts'
+import { defaultLocks, jobOptions, type LockTimes, producerConnection, workerConnection } from './bullmq-settings.ts'
+import { closed, DEFAULT_CONCURRENCY } from './in-process-queue.ts'
+import { clusterOf, jobKey, queueName } from './job-key.ts'
+import type { Handler, JobName, Jobs, OpenQueue, WorkOptions } from './queue.ts'
+import { defaultRetry, type RetryPolicy } from './retry.ts'
+import { within } from './within.ts'
+
+/** Settings of a queue on Redis; the times are for tests to shorten. */
+export interface BullmqSettings {
+  readonly redisUrl: string
+  readonly prefix: string
+  readonly log: Log
+  readonly retry?: RetryPolicy | undefined
+  readonly locks?: LockTimes | undefined
+  readonly addTimeoutMs?: number | undefined
+}
+
+/** Jobs on Redis, shared by any number of processes. An answer to GitHub waits for `add`, hence its time limit. */
+export class BullmqQueue implements OpenQueue {
+  readonly #settings: BullmqSettings
+  readonly #producer: Redis
+  readonly #queues = new Map<string, BullQueue>()
+  readonly #lanes = new Map<string, BullmqLane>()
+  readonly #repeats: BullmqRepeats
+  #consumer: Redis | undefined
+  #closing: Promise<void> | undefined
+
+  constructor(settings: BullmqSettings) {
+    this.#settings = settings
+    this.#producer = this.#listen(producerConnection(settings.redisUrl))
+    this.#repeats = new BullmqRepeats({
+      queue: () => this.#queue('repeats'),
+      connection: () => this.#workerConnection(),
+      prefix: settings.prefix,
+      log: settings.log,
+      add: (name, data) => this.add(name, data),
+    })
+  }
+
+  async add<N extends JobName>(name: N, data: Jobs[N], options: { readonly delayMs?: number } = {}): Promise<void> {
+    this.#refuseWhenClosed()
+    await this.#timely(this.#add(name, data, options.delayMs ?? 0))
+  }
+
+  work<N extends JobName>(name: N, handler: Handler<N>, options: WorkOptions = {}): void {
+    this.#refuseWhenClosed()
+    const queue = queueName(name, options.cluster)
+    if (this.#lanes.has(queue)) throw new BailiwickError('internal', `${queue} has a handler already`)
+    const { prefix, log, locks = defaultLocks } = this.#settings
+    const lane = new BullmqLane({
+      connection: this.#workerConnection(),
+      prefix,
+      queue,
+      concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
+      locks,
+      log,
+      handler: (data, attempt) => handler(data as Jobs[N], attempt),
+    })
+    this.#lanes.set(queue, lane)
+  }
+
+  /** The first `add` happens at once. Kept in Redis: any process that called `repeat` for anything carries it on. */
+  async repeat<N extends JobName>(name: N, data: Jobs[N], everyMs: number): Promise<void> {
+    this.#refuseWhenClosed()
+    await this.#timely(this.#repeats.start(name, data, everyMs))
+  }
+
+  /** About all queues of this prefix that any process added to. */
+  async idle(): Promise<void> {
+    while (!this.#closing && !(await this.#isIdle())) await sleep(25)
+  }
+
+  async ping(): Promise<void> {
+    this.#refuseWhenClosed()
+    await this.#timely(this.#producer.ping())
+  }
+
+  close(graceMs = 10_000): Promise<void> {
+    this.#closing ??= this.#close(graceMs)
+    return this.#closing
+  }
+
+  async #add<N extends JobName>(name: N, data: Jobs[N], delayMs: number): Promise<void> {
+    const id = queueName(name, clusterOf(name, data))
+    const options = jobOptions(jobKey(name, data), this.#settings.retry ?? defaultRetry, delayMs)
+    await Promise.all([this.#producer.sadd(this.#names, id), this.#queue(id).add(name, data, options)])
+  }
+
+  async #isIdle(): Promise<boolean> {
+    const names = new Set([...(await this.#producer.smembers(this.#names)), ...this.#lanes.keys()])
+    for (const name of names) {
+      const counts = await this.#queue(name).getJobCounts('waiting', 'active', 'delayed')
+      if (Object.values(counts).some(count => count > 0)) return false
+    }
+    return true
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    const lanes = [...this.#lanes.values()]
+    await Promise.all(lanes.map(lane => lane.pause()))
+    const quiet = Promise.all(lanes.map(lane => lane.quiet()))
+    if ((await within(graceMs, quiet)) === 'late') {
+      for (const lane of lanes) lane.abort(closed())
+      await within(500, quiet) // what heeds its signal can still say that it failed, and is retried without a stall
+    }
+    const ends = [...lanes, this.#repeats, ...this.#queues.values()].map(part => part.close())
+    await within(2_000, Promise.allSettled(ends)) // without Redis the farewells never come back
+    this.#producer.disconnect()
+    this.#consumer?.disconnect()
+  }
+
+  async #timely(storing: Promise<unknown>): Promise<void> {
+    const limit = this.#settings.addTimeoutMs ?? 2_000
+    const outcome = await within(limit, storing).catch(cause => {
+      throw unavailable('Redis refused', cause)
+    })
+    if (outcome === 'late') throw unavailable(`Redis did not answer within ${limit} ms`)
+  }
+
+  #queue(name: string): BullQueue {
+    const known = this.#queues.get(name)
+    if (known) return known
+    const queue = new BullQueue(name, { connection: this.#producer, prefix: this.#settings.prefix })
+    queue.on('error', err => this.#settings.log.warn({ queue: name, err }, 'the queue has trouble'))
+    this.#queues.set(name, queue)
+    return queue
+  }
+
+  #workerConnection(): Redis {
+    this.#consumer ??= this.#listen(workerConnection(this.#settings.redisUrl))
+    return this.#consumer
+  }
+
+  #listen(redis: Redis): Redis {
+    return redis.on('error', err => this.#settings.log.warn({ err }, 'Redis has trouble'))
+  }
+
+  get #names(): string {
+    return `${this.#settings.prefix}:queue-names`
+  }
+
+  #refuseWhenClosed(): void {
+    if (this.#closing) throw closed()
+  }
+}
+
+function unavailable(what: string, cause?: unknown): BailiwickError {
+  const fix = 'look at Redis and at REDIS_URL; GitHub lists the delivery as failed and can send it again'
+  return new BailiwickError('queue-unavailable', `the queue is not available: ${what}`, { fix, cause })
+}

@@ -1,0 +1,63 @@
+import { type Queue as BullQueue, Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import type { Log } from '../log.ts'
+import { jobKey } from './job-key.ts'
+import type { JobName, Jobs } from './queue.ts'
+
+/** What repeats need of the queue that they belong to. */
+export interface BullmqRepeatsSettings {
+  readonly queue: () => BullQueue
+  readonly connection: () => Redis
+  readonly prefix: string
+  readonly log: Log
+  readonly add: <N extends JobName>(name: N, data: Jobs[N]) => Promise<void>
+}
+
+/**
+ * Ticks in a queue of their own; each tick adds the real job, so that repeated and other jobs coalesce. However many
+ * processes ask for one repeat, it ticks once per interval. A Redis that lost its data gets the repeat again.
+ */
+export class BullmqRepeats {
+  readonly #settings: BullmqRepeatsSettings
+  readonly #guards = new Map<string, NodeJS.Timeout>()
+  #worker: Worker | undefined
+
+  constructor(settings: BullmqRepeatsSettings) {
+    this.#settings = settings
+  }
+
+  async start<N extends JobName>(name: N, data: Jobs[N], everyMs: number): Promise<void> {
+    this.#worker ??= this.#work()
+    const key = jobKey(name, data)
+    clearInterval(this.#guards.get(key))
+    const guard = setInterval(() => this.#restore(name, data, everyMs), Math.max(everyMs, 1_000))
+    this.#guards.set(key, guard)
+    await this.#schedule(name, data, everyMs)
+  }
+
+  async close(): Promise<void> {
+    for (const guard of this.#guards.values()) clearInterval(guard)
+    await this.#worker?.close()
+  }
+
+  async #schedule<N extends JobName>(name: N, data: Jobs[N], everyMs: number): Promise<void> {
+    const opts = { removeOnComplete: true, removeOnFail: 100 }
+    await this.#settings.queue().upsertJobScheduler(jobKey(name, data), { every: everyMs }, { name, data, opts })
+  }
+
+  #restore<N extends JobName>(name: N, data: Jobs[N], everyMs: number): void {
+    const restoring = async (): Promise<void> => {
+      const known = await this.#settings.queue().getJobScheduler(jobKey(name, data))
+      if (!known) await this.#schedule(name, data, everyMs)
+    }
+    restoring().catch(err => this.#settings.log.warn({ err }, 'could not look after a repeated job'))
+  }
+
+  #work(): Worker {
+    const { connection, prefix, log, add, queue } = this.#settings
+    const tick = (name: string, data: unknown): Promise<void> => add(name as JobName, data as Jobs[JobName])
+    const options = { connection: connection(), prefix, runRetryDelay: 1_000, stalledInterval: 5_000 }
+    const worker = new Worker(queue().name, job => tick(job.name, job.data), options)
+    return worker.on('error', err => log.warn({ err }, 'the queue of repeated jobs has trouble'))
+  }
+}

@@ -1,0 +1,48 @@
+import type { JobsOptions, WorkerOptions } from 'bullmq'
+import { Redis } from 'ioredis'
+import type { RetryPolicy } from './retry.ts'
+
+/** How long a worker may be silent before others take its job, and how often they look. */
+export interface LockTimes {
+  readonly lockMs: number
+  readonly stalledMs: number
+}
+
+/** A killed worker's job runs again within 35 s. */
+export const defaultLocks: LockTimes = { lockMs: 30_000, stalledMs: 5_000 }
+
+/**
+ * A job's options. `keepLastIfActive` with `replace` is the one way of BullMQ to have one waiting and one running job
+ * per key and lose nothing: https://docs.bullmq.io/guide/jobs/deduplication
+ */
+export function jobOptions(key: string, retry: RetryPolicy, delayMs: number): JobsOptions {
+  return {
+    attempts: retry.attempts,
+    backoff: { type: 'exponential', delay: retry.backoffMs },
+    deduplication: { id: key, keepLastIfActive: true, replace: true },
+    removeOnComplete: { count: 1_000, age: 86_400 },
+    removeOnFail: { count: 1_000, age: 604_800 },
+    ...(delayMs > 0 ? { delay: delayMs } : {}),
+  }
+}
+
+/** A worker's options. A stall does not count as an attempt, so a job that kills its worker ends after three of them. */
+export function workerOptions(locks: LockTimes, concurrency: number): Omit<WorkerOptions, 'connection'> {
+  return {
+    concurrency,
+    lockDuration: locks.lockMs,
+    stalledInterval: locks.stalledMs,
+    maxStalledCount: 3,
+    runRetryDelay: 1_000,
+  }
+}
+
+/** A connection to add jobs with: a command fails when Redis is gone, instead of waiting for its return. */
+export function producerConnection(url: string): Redis {
+  return new Redis(url, { maxRetriesPerRequest: 1, connectTimeout: 2_000 })
+}
+
+/** A connection to work with; BullMQ demands that its blocking commands wait for ever. */
+export function workerConnection(url: string): Redis {
+  return new Redis(url, { maxRetriesPerRequest: null, connectTimeout: 5_000 })
+}

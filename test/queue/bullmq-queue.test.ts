@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { silentLog } from '../../src/log.ts'
+import { openQueue } from '../../src/queue/open-queue.ts'
+import type { OpenQueue } from '../../src/queue/queue.ts'
+import { pull, queueContract } from './contract.ts'
+import { hasRedis, startRedis, type TestRedis } from './start-redis.ts'
+import { until } from './until.ts'
+
+const locks = { lockMs: 1_000, stalledMs: 500 }
+
+describe.skipIf(!hasRedis)('on a real Redis', () => {
+  let redis: TestRedis
+  let count = 0
+  const open = (prefix = `test-${++count}`): OpenQueue =>
+    openQueue({ redisUrl: redis.url, prefix, log: silentLog, retry: { attempts: 3, backoffMs: 20 }, locks })
+
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+
+  queueContract('BullMQ queue', () => open())
+
+  test('two processes share the work: no key runs twice at once', async () => {
+    const [one, two] = [open('shared'), open('shared')]
+    let now = 0
+    let most = 0
+    let runs = 0
+    const handler = async (): Promise<void> => {
+      most = Math.max(most, ++now)
+      await new Promise(resolve => setTimeout(resolve, 50))
+      runs++
+      now--
+    }
+    one.work('validate-pull-request', handler)
+    two.work('validate-pull-request', handler)
+    for (let i = 0; i < 20; i++) await one.add('validate-pull-request', pull(1))
+    await one.idle()
+    expect(most).toBe(1)
+    expect(runs).toBeGreaterThanOrEqual(2)
+    await Promise.all([one.close(), two.close()])
+  })
+
+  test('a repeat is carried on by another process, once per interval', async () => {
+    const first = open('repeat')
+    await first.repeat('reconcile', { cluster: 'staging' }, 300)
+    await first.close()
+    const second = open('repeat')
+    let runs = 0
+    second.work('reconcile', async () => void runs++, { cluster: 'staging' })
+    await second.repeat('reconcile', { cluster: 'production' }, 60_000)
+    await until(() => runs >= 3)
+    await second.close()
+  })
+
+  test('a worker that is killed in the middle of a job: another one does the job', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bailiwick-kill-'))
+    const flag = join(folder, 'started')
+    const queue = open('killed')
+    await queue.add('validate-pull-request', pull(1))
+    const worker = spawn(process.execPath, ['test/queue/stuck-worker.ts', redis.url, 'killed', flag])
+    await until(() => existsSync(flag))
+    worker.kill('SIGKILL')
+    await once(worker, 'exit')
+    const seen: unknown[] = []
+    queue.work('validate-pull-request', async data => void seen.push(data))
+    await queue.idle()
+    expect(seen).toEqual([pull(1)])
+    await queue.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  test('a Redis that was emptied, even during a job, takes and runs later jobs', async () => {
+    const queue = open('flushed')
+    const seen: number[] = []
+    const release = Promise.withResolvers<void>()
+    queue.work('validate-pull-request', async data => {
+      seen.push(data.pull)
+      if (data.pull === 1) await release.promise
+    })
+    let repeats = 0
+    queue.work('reconcile', async () => void repeats++, { cluster: 'staging' })
+    await queue.repeat('reconcile', { cluster: 'staging' }, 300)
+    await queue.add('validate-pull-request', pull(1))
+    await until(() => seen.length === 1)
+    await redis.flush()
+    release.resolve()
+    await queue.add('validate-pull-request', pull(2))
+    await queue.add('validate-pull-request', pull(1))
+    await until(() => seen.includes(2) && seen.filter(number => number === 1).length === 2)
+    const before = repeats
+    await until(() => repeats > before + 1)
+    await queue.close()
+  })
+})
+
+describe.skipIf(!hasRedis)('without Redis', () => {
+  test('add rejects within its time limit, works again when Redis is back, and close returns', async () => {
+    const redis = await startRedis(['--appendonly', 'yes'])
+    const queue = openQueue({ redisUrl: redis.url, log: silentLog, retry: { attempts: 3, backoffMs: 20 }, locks })
+    const seen: number[] = []
+    queue.work('validate-pull-request', async data => void seen.push(data.pull))
+    await queue.add('validate-pull-request', pull(1))
+    await queue.idle()
+    await redis.kill()
+    const start = performance.now()
+    await expect(queue.add('validate-pull-request', pull(2))).rejects.toMatchObject({ code: 'queue-unavailable' })
+    expect(performance.now() - start).toBeLessThan(3_000)
+    await expect(queue.ping()).rejects.toMatchObject({ code: 'queue-unavailable' })
+    await redis.restart()
+    await until(() =>
+      queue.add('validate-pull-request', pull(3)).then(
+        () => true,
+        () => false,
+      ),
+    )
+    await until(() => seen.includes(3))
+    await redis.kill()
+    await queue.close(100)
+    await redis.stop()
+  })
+
+  test('a Redis that never was there is told as well', async () => {
+    const queue = openQueue({ redisUrl: 'redis://127.0.0.1:1', log: silentLog })
+    await expect(queue.add('validate-pull-request', pull(1))).rejects.toMatchObject({ code: 'queue-unavailable' })
+    await queue.close(0)
+  })
+})

@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { until } from './until.ts'
+
+/** Whether the machine has redis-server. */
+export const hasRedis = spawnSync('redis-server', ['--version']).status === 0
+
+if (!hasRedis) console.warn('SKIPPED: tests on Redis, because there is no redis-server on the PATH')
+
+/** A real Redis of a test, on 127.0.0.1, with its data in a temporary folder. */
+export interface TestRedis {
+  readonly url: string
+  readonly port: number
+  /** Ends the server at once and keeps its data. */
+  kill(): Promise<void>
+  /** Starts it again on the same port with the same data. */
+  restart(): Promise<void>
+  flush(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Starts one on a free port; `args` are further options of redis-server. */
+export async function startRedis(args: readonly string[] = []): Promise<TestRedis> {
+  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-redis-'))
+  const port = await freePort()
+  const url = `redis://127.0.0.1:${port}`
+  const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...args]
+  let server = await launch(options, url)
+  const kill = async (): Promise<void> => {
+    if (server.exitCode !== null || server.signalCode !== null) return
+    server.kill('SIGKILL')
+    await once(server, 'exit')
+  }
+  return {
+    url,
+    port,
+    kill,
+    restart: async () => {
+      server = await launch(options, url)
+    },
+    flush: () => command(url, 'flushall').then(() => undefined),
+    stop: async () => {
+      await kill()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A port that nothing listened on a moment ago. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  if (address === null || typeof address === 'string') throw new Error('no port was given')
+  return address.port
+}
+
+async function launch(options: readonly string[], url: string): Promise<ChildProcess> {
+  const server = spawn('redis-server', [...options], { stdio: 'ignore' })
+  await until(() =>
+    command(url, 'ping').then(
+      answer => answer === 'PONG',
+      () => false,
+    ),
+  )
+  return server
+}
+
+async function command(url: string, name: string): Promise<unknown> {
+  const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 })
+  client.on('error', () => undefined) // the caller gets it as a rejection
+  try {
+    return await client.call(name)
+  } finally {
+    client.disconnect()
+  }
+}
