@@ -1,0 +1,7 @@
+/**
+ * Whether the operator lets this account (the owner of a repository) use the App. The App may be public: without the
+ * list, anybody who installs it is served. Webhooks ask before a job is stored, workers again before they act.
+ */
+export function isAllowedAccount(allowed: readonly string[] | undefined, account: string): boolean {
+  return allowed === undefined || allowed.includes(account.toLowerCase())
+}

@@ -1,0 +1,21 @@
+import type { Heard, Payload } from './heard.ts'
+
+/**
+ * `/bailiwick onboard ...` on the first line of a new comment by a person. Not edited comments, not quoted replies,
+ * not bots (ours included). Whether the person may is the worker's question, which GitHub answers.
+ */
+export const issueComment: Heard<'issue_comment'> = {
+  event: 'issue_comment',
+  job: (payload, place) => {
+    if (payload.action !== 'created' || isFromBot(payload) || !isOnboard(payload.comment.body)) return undefined
+    return { name: 'onboard', data: { ...place, issue: payload.issue.number, comment: payload.comment.id } }
+  },
+}
+
+function isFromBot({ comment, sender }: Payload<'issue_comment'>): boolean {
+  return sender.type !== 'User' || comment.user?.type !== 'User' || Boolean(comment.performed_via_github_app)
+}
+
+function isOnboard(body: string): boolean {
+  return /^\/bailiwick[ \t]+onboard(?:[ \t\r\n]|$)/.test(body)
+}
