@@ -1,0 +1,84 @@
+import { type ApplicationFunction, Probot } from 'probot'
+import { readConfig, type WebConfig } from './config.ts'
+import { createLog } from './log.ts'
+import { openQueue } from './queue/open-queue.ts'
+import type { OpenQueue } from './queue/queue.ts'
+import { runProcess } from './run-process.ts'
+import { stopOnSignal } from './stop-on-signal.ts'
+import type { Receiver } from './web/receive-webhook.ts'
+import { startServer, type WebServer } from './web/server.ts'
+import { type Intake, registerWebhooks } from './webhooks/register.ts'
+
+type Logger = ReturnType<typeof createLog>
+
+/** A web process that runs. */
+export interface Site {
+  readonly url: string
+  readonly queue: OpenQueue
+  /** Stops listening, lets running jobs finish within the time, and lets go of everything. */
+  close(graceMs?: number): Promise<void>
+}
+
+/** The Probot app over a given queue. It only stores jobs. */
+export function createApp(intake: Intake): ApplicationFunction {
+  return probot => registerWebhooks(probot, intake)
+}
+
+/** The Probot app as Probot's own tools load it: settings from the environment. */
+export const app: ApplicationFunction = probot => {
+  const config = readConfig(process.env)
+  const log = createLog(config.logLevel)
+  const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log })
+  registerWebhooks(probot, { queue, log, allowedAccounts: config.allowedAccounts })
+}
+
+/** Starts the web process, with workers inside when there is no Redis. Throws `config` when it cannot. */
+export async function startSite(config: WebConfig, log: Logger): Promise<Site> {
+  const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log })
+  const { host, port, allowedAccounts } = config
+  const receiver = await createReceiver(config, log, createApp({ queue, log, allowedAccounts }))
+  const server = await startServer({ host, port, receiver, ready: () => queue.ping(), log }).catch(async error => {
+    await queue.close(0)
+    throw error
+  })
+  if (config.redisUrl !== undefined) return siteOf(server, queue, async () => undefined)
+  try {
+    // Not a static import: the web process beside a Redis must not load what renders and applies.
+    const { startWorkers } = await import('../workers/start-workers.ts')
+    const workers = await startWorkers({ config, queue, log })
+    return siteOf(server, queue, graceMs => workers.close(graceMs))
+  } catch (error) {
+    await siteOf(server, queue, async () => undefined).close(0)
+    throw error
+  }
+}
+
+function siteOf(server: WebServer, queue: OpenQueue, closeWorkers: (graceMs: number) => Promise<void>): Site {
+  const close = async (graceMs = 20_000): Promise<void> => {
+    await server.close(Math.min(graceMs, 5_000))
+    await queue.close(graceMs) // running jobs need their workers until here
+    await closeWorkers(graceMs)
+  }
+  return { url: server.url, queue, close }
+}
+
+async function createReceiver(config: WebConfig, log: Logger, appFunction: ApplicationFunction): Promise<Receiver> {
+  const { appId, privateKey, webhookSecret: secret, githubApiUrl: baseUrl } = config
+  const probot = new Probot({ appId, privateKey, secret, baseUrl, log })
+  await probot.ready()
+  await probot.load(appFunction)
+  return {
+    verify: (body, signature) => probot.webhooks.verify(body, signature),
+    receive: event => probot.receive(event as Parameters<typeof probot.receive>[0]),
+  }
+}
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env)
+  const log = createLog(config.logLevel)
+  const site = await startSite(config, log)
+  stopOnSignal(log, () => site.close())
+  log.info({ url: site.url, queue: config.redisUrl === undefined ? 'in process' : 'redis' }, 'listening')
+}
+
+if (import.meta.main) await runProcess(main)

@@ -1,0 +1,27 @@
+import type { Log } from './log.ts'
+
+/** Longest stop; shorter than `stop_grace_period` in docker-compose.yml. */
+const DEADLINE_MS = 30_000
+
+/**
+ * Runs `stop` at the first SIGTERM or SIGINT, then exits with 0. Exits with 1 when it fails, takes longer than the
+ * deadline, or a second signal comes.
+ */
+export function stopOnSignal(log: Log, stop: () => Promise<void>): void {
+  let stopping = false
+  const onSignal = (signal: string): void => {
+    if (stopping) process.exit(1)
+    stopping = true
+    log.info({ signal }, 'stopping')
+    setTimeout(() => process.exit(1), DEADLINE_MS).unref()
+    stop().then(
+      () => process.exit(0),
+      err => {
+        log.error({ err }, 'could not stop cleanly')
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+}

@@ -1,0 +1,120 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { BailiwickError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { answer, refuse } from './answer.ts'
+import { BodyReader } from './read-body.ts'
+import { type Receiver, readHeaders, receiveWebhook } from './receive-webhook.ts'
+
+export const WEBHOOK_PATH = '/api/github/webhooks'
+
+/** What the server serves. */
+export interface ServerSettings {
+  readonly host: string
+  readonly port: number
+  /** Absent: a process of workers alone, which only says how it is. */
+  readonly receiver?: Receiver | undefined
+  /** Rejects while the process cannot do its work. */
+  readonly ready: () => Promise<void>
+  readonly log: Log
+}
+
+/** A server that listens. */
+export interface WebServer {
+  readonly url: string
+  /** Stops listening and waits for open requests, at most this long. */
+  close(graceMs?: number): Promise<void>
+}
+
+/** Listens. Serves webhooks, /healthz and /readyz, nothing else. Throws `config` when the address cannot be had. */
+export async function startServer(settings: ServerSettings): Promise<WebServer> {
+  const bodies = new BodyReader()
+  const server = createServer(TIMEOUTS, (request, response) => {
+    serve(request, response, settings, bodies).catch(err => {
+      settings.log.error({ err }, 'a request failed')
+      if (response.headersSent) response.destroy()
+      else refuse(request, response, { status: 500, text: 'internal error' })
+    })
+  })
+  server.maxConnections = 1_000
+  await listen(server, settings)
+  return { url: urlOf(server, settings.host), close: (graceMs = 5_000) => close(server, graceMs) }
+}
+
+// GitHub gives up after 10 s; who needs longer holds a connection and nothing else.
+const TIMEOUTS = {
+  headersTimeout: 5_000,
+  requestTimeout: 12_000,
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16_384,
+}
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  settings: ServerSettings,
+  bodies: BodyReader,
+): Promise<void> {
+  const path = request.url?.split('?', 1)[0]
+  if (path === '/healthz' && request.method === 'GET') return answer(response, { status: 200, text: 'ok' })
+  if (path === '/readyz' && request.method === 'GET') return sayReady(response, settings)
+  if (path !== WEBHOOK_PATH || settings.receiver === undefined) {
+    return refuse(request, response, { status: 404, text: 'not found' })
+  }
+  if (request.method !== 'POST') return refuse(request, response, { status: 405, text: 'only POST' })
+  await serveWebhook(request, response, settings.receiver, settings.log, bodies)
+}
+
+async function serveWebhook(
+  request: IncomingMessage,
+  response: ServerResponse,
+  receiver: Receiver,
+  log: Log,
+  bodies: BodyReader,
+): Promise<void> {
+  const delivery = readHeaders(request.headers)
+  if ('status' in delivery) return refuse(request, response, delivery)
+  const body = await bodies.read(request)
+  if (body === 'aborted') return void response.destroy()
+  if (body === 'too-large') return refuse(request, response, { status: 413, text: 'the body is over 25 MB' })
+  if (body === 'busy') return refuse(request, response, { status: 503, text: 'too many deliveries at once' })
+  answer(response, await receiveWebhook(delivery, body, receiver, log))
+}
+
+async function sayReady(response: ServerResponse, { ready, log }: ServerSettings): Promise<void> {
+  try {
+    await ready()
+    answer(response, { status: 200, text: 'ready' })
+  } catch (err) {
+    log.warn({ err }, 'not ready')
+    answer(response, { status: 503, text: 'not ready: the queue does not answer' })
+  }
+}
+
+async function listen(server: Server, { host, port }: ServerSettings): Promise<void> {
+  server.listen(port, host)
+  try {
+    await once(server, 'listening')
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? ` (${cause.code})` : ''
+    throw new BailiwickError('config', `HOST ${host} and PORT ${port} cannot be listened on${code}`, {
+      fix: 'set HOST and PORT to an address of this machine and a free port',
+      cause,
+    })
+  }
+}
+
+async function close(server: Server, graceMs: number): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
+  await closed
+  clearTimeout(deadline)
+}
+
+function urlOf(server: Server, host: string): string {
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}

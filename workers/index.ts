@@ -1,0 +1,25 @@
+import { readWorkerConfig } from '../src/config.ts'
+import { createLog } from '../src/log.ts'
+import { openQueue } from '../src/queue/open-queue.ts'
+import { runProcess } from '../src/run-process.ts'
+import { stopOnSignal } from '../src/stop-on-signal.ts'
+import { startServer } from '../src/web/server.ts'
+import { startWorkers } from './start-workers.ts'
+
+/** A process of workers alone, beside a web process on the same Redis. */
+async function main(): Promise<void> {
+  const config = readWorkerConfig(process.env)
+  const log = createLog(config.logLevel)
+  const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log })
+  const { host, port } = config
+  const server = await startServer({ host, port, ready: () => queue.ping(), log })
+  const workers = await startWorkers({ config, queue, log })
+  stopOnSignal(log, async () => {
+    await server.close(1_000)
+    await queue.close(20_000) // running jobs need their workers until here
+    await workers.close()
+  })
+  log.info({ health: `${server.url}/readyz` }, 'working')
+}
+
+await runProcess(main)
