@@ -1,0 +1,45 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parseClusters } from '../src/cluster/clusters-file.ts'
+
+const root = join(import.meta.dirname, '..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const operations = read('docs/operations.md')
+const documents = ['CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: root })]
+
+describe('documents', () => {
+  test('the table of settings has exactly the variables that the code reads', () => {
+    const code = ['config', 'environment', 'private-key'].map(name => read(`src/${name}.ts`)).join('\n')
+    const called = code.matchAll(
+      /\b(?:required|optional|integer|oneOf|address)\(\s*env,\s*'([A-Z_]+)'|\benv\.([A-Z_]+)/g,
+    )
+    const inCode = new Set([...called].map(([, quoted, member]) => quoted ?? member))
+    const inTable = [...operations.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(match => match[1])
+    expect(inTable.length).toBeGreaterThan(10)
+    expect([...inTable].sort()).toEqual([...inCode].sort())
+  })
+
+  test('the example of clusters.yaml is read, and shows every key', () => {
+    const example = /```yaml\n(clusters:\n[\s\S]*?)```/.exec(operations)?.[1] ?? ''
+    const [binding] = parseClusters(example, join(root, 'clusters.yaml'))
+    expect(binding).toMatchObject({ name: 'staging', mode: 'reconcile', resyncSeconds: 600, context: 'staging' })
+    const keys = /^const KEYS = \[(.*)\]$/m.exec(read('src/cluster/clusters-file.ts'))?.[1] ?? ''
+    const shown = [...example.matchAll(/^ {2}(?:- | {2})([a-z]+):/gm)].map(match => `'${match[1]}'`)
+    expect(shown.sort()).toEqual(keys.split(', ').sort())
+  })
+
+  test.for(documents)('%s links only to files that are there', document => {
+    const links = [...read(document).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(match => match[1] ?? '')
+    expect(links.filter(link => !existsSync(join(root, dirname(document), link)))).toEqual([])
+  })
+
+  test.for(documents)('%s names only npm scripts and folders that are there', document => {
+    const scripts = Object.keys((JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts)
+    const text = read(document)
+    const named = [...text.matchAll(/\bnpm run ([a-z:]+)/g)].map(match => match[1] ?? '')
+    expect(named.filter(name => !scripts.includes(name))).toEqual([])
+    const paths = [...text.matchAll(/`((?:src|workers|test|docs|\.ci)(?:\/[\w.-]+)*)`/g)].map(match => match[1] ?? '')
+    expect(paths.filter(path => !existsSync(join(root, path)))).toEqual([])
+  })
+})
