@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'unknown-scope'
   | 'render-limits'
   | 'graph-limits'
+  | 'graph-conflict'
   // kustomize and Flux
   | 'kustomize-unsupported'
   | 'kustomize-invalid'

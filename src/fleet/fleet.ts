@@ -34,6 +34,8 @@ export interface FleetNode {
   /** SHA-256 of the canonical objects in order: what is judged is what is applied. '' without objects being known. */
   readonly digest: string
   readonly error?: BailiwickError
+  /** With `error`: hash of everything that the failed rendering read, so that "the change does not touch it" is known. */
+  readonly inputs?: string
 }
 
 export interface NodeSource {
@@ -59,6 +61,8 @@ export interface Cluster {
   /** Directory of the fleet repository: `clusters/<name>`. */
   readonly path: string
   readonly lockdown: Lockdown
+  /** Which tenant each namespace belongs to; a namespace that is not here is the platform's. */
+  readonly owners?: ReadonlyMap<string, string>
 }
 
 /** Flux's multi-tenancy flags as the cluster's manifests or their patches set them. */
@@ -66,6 +70,8 @@ export interface Lockdown {
   readonly noCrossNamespaceRefs: boolean
   readonly noRemoteBases: boolean
   readonly defaultServiceAccount?: string
+  /** The same flag of helm-controller. */
+  readonly helmDefaultServiceAccount?: string
 }
 
 /** What every cluster would get, and what could not be seen. Deterministic order: clusters by name, nodes parents first. */
@@ -76,6 +82,8 @@ export interface Fleet {
   /** Not empty: the graph is not complete yet, read these and build again. */
   readonly wanted: readonly WantedSource[]
   readonly notSeen: readonly NotSeen[]
+  /** Rules that the operator of this process switched off. */
+  readonly disabledRules?: readonly string[]
 }
 
 export interface NotSeen {

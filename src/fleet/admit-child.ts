@@ -1,0 +1,58 @@
+import { BailiwickError, type ErrorCode } from '../errors.ts'
+import { canonical, originAt } from '../kube/node.ts'
+import { display, idOf } from '../kube/object.ts'
+import type { Claim, Walk } from './walk-cluster.ts'
+
+/** No real fleet nests deeper; endless ones stop here. */
+const MAX_DEPTH = 16
+/** Kustomizations of one tenant on one cluster: a tenant who makes more stops only themselves. */
+const MAX_TENANT_NODES = 1_000
+const MAX_PLATFORM_NODES = 20_000
+
+/**
+ * Whether a rendered Kustomization becomes a node. What may not is an error of the node that renders it; a tenant's
+ * Kustomization in a namespace that is not theirs is left to the rule `namespace-confinement`, and never followed.
+ */
+export function admitChild(walk: Walk, claim: Claim): boolean {
+  const { parent, kustomization } = claim
+  const id = idOf(kustomization)
+  const key = `${walk.cluster}/${id.namespace}/${id.name}`
+  if (key === parent.key) {
+    // Every bootstrapped fleet renders its own root; only a different one would be a fight.
+    if (canonical(kustomization.root) !== canonical(parent.kustomization.root)) {
+      refuse(claim, 'graph-conflict', `${display(id)} renders itself differently from what declares it`)
+    }
+    return false
+  }
+  if (parent.tenant !== undefined && walk.tenancy.owners.get(id.namespace) !== parent.tenant) return false
+  if (walk.drafts.has(key)) {
+    refuse(claim, 'graph-conflict', `${display(id)} is rendered twice on cluster ${walk.cluster}`)
+    return false
+  }
+  const limit = parent.tenant === undefined ? MAX_PLATFORM_NODES : MAX_TENANT_NODES
+  if ((walk.counts.get(parent.tenant ?? '') ?? 0) >= limit) {
+    refuse(claim, 'graph-limits', `more than ${limit} Kustomizations on cluster ${walk.cluster}`)
+    return false
+  }
+  if (depthOf(walk, parent.key) >= MAX_DEPTH) {
+    refuse(claim, 'graph-limits', `Kustomizations are nested deeper than ${MAX_DEPTH}`)
+    return false
+  }
+  return true
+}
+
+function depthOf(walk: Walk, key: string): number {
+  let depth = 0
+  for (
+    let here = walk.drafts.get(key);
+    here;
+    here = here.parent === undefined ? undefined : walk.drafts.get(here.parent)
+  )
+    depth++
+  return depth
+}
+
+function refuse({ parent, kustomization }: Claim, code: ErrorCode, message: string): void {
+  const origin = originAt(kustomization.root, ['metadata', 'name'])
+  parent.error ??= new BailiwickError(code, message, { origin, fix: 'Remove this Kustomization, or rename it.' })
+}

@@ -1,0 +1,69 @@
+import type { Cluster, Fleet, FleetNode, NotSeen, Tenant } from './fleet.ts'
+import type { FleetInput, WantedSource } from './input.ts'
+import { WANTED } from './open-node.ts'
+import { refKey } from './ref.ts'
+import { openSources } from './resolve-source.ts'
+import { walkCluster } from './walk-cluster.ts'
+
+/**
+ * What every cluster of a fleet would get: a pure function of its input. Clusters are the directories
+ * `clusters/<name>`. Problems are errors of the nodes that they concern; nothing is thrown for what a repository holds.
+ */
+export function buildFleet(input: FleetInput): Fleet {
+  const sources = openSources(input)
+  const directories = input.fleet.tree.list('clusters').filter(entry => entry.type === 'directory')
+  const names = directories.map(entry => entry.name).sort()
+  const walked = names.map(name => walkCluster(name, `clusters/${name}`, sources))
+  const clusters = walked.map(one => one.cluster)
+  const nodes = walked.flatMap(one => one.nodes)
+  return {
+    clusters,
+    tenants: tenantsOf(clusters, nodes),
+    nodes,
+    wanted: wantedOf(nodes),
+    notSeen: notSeenOf(nodes),
+    disabledRules: input.disabledRules ?? [],
+  }
+}
+
+function tenantsOf(clusters: readonly Cluster[], nodes: readonly FleetNode[]): Tenant[] {
+  const tenants = new Map<string, { clusters: Set<string>; namespaces: Set<string>; identities: Set<string> }>()
+  for (const cluster of clusters) {
+    for (const [namespace, name] of cluster.owners ?? []) {
+      const tenant = tenants.get(name) ?? { clusters: new Set(), namespaces: new Set(), identities: new Set() }
+      tenants.set(name, tenant)
+      tenant.clusters.add(cluster.name)
+      tenant.namespaces.add(namespace)
+    }
+  }
+  for (const node of nodes) {
+    if (node.tenant !== undefined && node.identity.impersonated)
+      tenants.get(node.tenant)?.identities.add(node.identity.user)
+  }
+  return [...tenants]
+    .map(([name, tenant]) => ({
+      name,
+      clusters: [...tenant.clusters].sort(),
+      namespaces: [...tenant.namespaces].sort(),
+      identities: [...tenant.identities].sort(),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function wantedOf(nodes: readonly FleetNode[]): WantedSource[] {
+  const wanted = new Map<string, WantedSource>()
+  for (const { source } of nodes) {
+    if (source.opaque === WANTED)
+      wanted.set(`${source.url} ${refKey(source.ref)}`, { url: source.url, ref: source.ref })
+  }
+  return [...wanted].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, source]) => source)
+}
+
+function notSeenOf(nodes: readonly FleetNode[]): NotSeen[] {
+  const seen = new Map<string, NotSeen>()
+  for (const { source } of nodes) {
+    if (source.opaque === undefined) continue
+    seen.set(`${source.id} ${source.url}`, { source: source.id, url: source.url, reason: source.opaque })
+  }
+  return [...seen].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, source]) => source)
+}

@@ -1,0 +1,124 @@
+import { BailiwickError } from '../errors.ts'
+import { renderKustomization } from '../flux/render-kustomization.ts'
+import { canonical, originAt, stringAt } from '../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import type { Lockdown } from './fleet.ts'
+import { OPEN, readLockdown } from './lockdown.ts'
+import { probeBootstrap } from './probe-bootstrap.ts'
+import type { Resolved, Sources } from './resolve-source.ts'
+import { bootstrapKustomization } from './synthetic.ts'
+
+/** Where Flux's bootstrap puts its own objects. */
+export const ROOT_NAMESPACE = 'flux-system'
+export const ROOT_NAME = 'flux-system'
+
+/** The Kustomization that a cluster starts from, settled: it renders itself as it is. */
+export interface Root {
+  readonly kustomization: KubeObject
+  readonly resolved: Resolved
+  readonly objects: readonly KubeObject[]
+  readonly lockdown: Lockdown
+  readonly error?: BailiwickError
+}
+
+/** Whether an object is the Flux Kustomization that a cluster starts from. */
+export function isRoot(object: KubeObject): boolean {
+  const id = idOf(object)
+  return isKustomization(object) && id.namespace === ROOT_NAMESPACE && id.name === ROOT_NAME
+}
+
+/** Whether an object is a Flux Kustomization, of any version. */
+export function isKustomization(object: KubeObject): boolean {
+  const { apiVersion, kind } = idOf(object)
+  return kind === 'Kustomization' && groupOf(apiVersion) === 'kustomize.toolkit.fluxcd.io'
+}
+
+const HOPS = 4
+
+/**
+ * Opens the root of the cluster at `path`. Its spec is what it renders itself, its source what that spec follows; both
+ * are followed until they stay the same. A root that cannot be settled or read carries the error; nothing is thrown.
+ */
+export function openRoot(path: string, sources: Sources): Root {
+  const { repository, tree } = sources.own.artifact
+  let resolved: Resolved = sources.own
+  let kustomization = bootstrapKustomization(path, repository, tree)
+  let objects: readonly KubeObject[] = []
+  try {
+    for (let hop = 0; hop < HOPS; hop++) {
+      if (resolved.type !== 'content')
+        return { kustomization, resolved, objects: [], lockdown: OPEN, ...unread(resolved, kustomization) }
+      objects = renderKustomization(resolved.artifact, kustomization)
+      const self = objects.find(isRoot)
+      if (!self) return probed(path, kustomization, resolved, objects)
+      const source = resolveRoot(self, objects, sources)
+      const settled = canonical(self.root) === canonical(kustomization.root) && sameContent(source, resolved)
+      kustomization = self
+      resolved = source
+      if (settled) return { kustomization, resolved, objects, lockdown: readLockdown(objects) ?? OPEN }
+    }
+    const details = {
+      origin: kustomization.root.origin,
+      fix: 'Remove what changes the Kustomization in its own rendering.',
+    }
+    throw new BailiwickError(
+      'graph-limits',
+      'the Kustomization flux-system renders itself differently each time',
+      details,
+    )
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    return { kustomization, resolved, objects: [], lockdown: OPEN, error }
+  }
+}
+
+/** A fleet that holds no bootstrap objects: its overlay still says what it does to them. */
+function probed(
+  path: string,
+  synthetic: KubeObject,
+  resolved: Resolved & { type: 'content' },
+  objects: readonly KubeObject[],
+): Root {
+  const probe = probeBootstrap(path, synthetic, resolved.artifact)
+  const kustomization = probe?.find(isRoot) ?? synthetic
+  const lockdown = readLockdown(objects) ?? readLockdown(probe ?? []) ?? OPEN
+  return { kustomization, resolved, objects, lockdown }
+}
+
+function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: Sources): Resolved {
+  const kind = stringAt(self.root, ['spec', 'sourceRef', 'kind'])
+  const name = stringAt(self.root, ['spec', 'sourceRef', 'name'])
+  const namespace = stringAt(self.root, ['spec', 'sourceRef', 'namespace']) || ROOT_NAMESPACE
+  const source = objects.find(object => {
+    const id = idOf(object)
+    const isSource = groupOf(id.apiVersion) === 'source.toolkit.fluxcd.io' && id.kind === kind
+    return isSource && id.name === name && id.namespace === namespace
+  })
+  if (!source || sources.own.url === '') return sources.own
+  const resolved = sources.resolve(kind ?? '', source)
+  if (resolved.url === sources.own.url) return resolved
+  throw new BailiwickError(
+    'source-unreadable',
+    `the cluster follows ${resolved.url}, but this repository is ${sources.own.url}: what it would get cannot be judged here`,
+    {
+      origin: originAt(source.root, ['spec', 'url']),
+      fix: 'Correct spec.url of the source of the cluster, or name the address of this repository.',
+    },
+  )
+}
+
+function sameContent(a: Resolved, b: Resolved): boolean {
+  if (a.type !== 'content' || b.type !== 'content') return false
+  return a.artifact === b.artifact || (a.artifact.tree === b.artifact.tree && a.artifact.ignore === b.artifact.ignore)
+}
+
+/** Everything of a cluster hangs on its root: a root that nobody could read is never passed over in silence. */
+function unread(resolved: Resolved, kustomization: KubeObject): { error?: BailiwickError } {
+  if (resolved.type !== 'opaque') return {}
+  const message = `the cluster's own source ${resolved.url} could not be read: ${resolved.reason}`
+  const details = {
+    origin: kustomization.root.origin,
+    fix: 'Let the App read the repository and branch that the cluster follows.',
+  }
+  return { error: new BailiwickError('source-unreadable', message, details) }
+}

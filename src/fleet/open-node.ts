@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto'
+import { BailiwickError } from '../errors.ts'
+import type { Artifact } from '../flux/artifact.ts'
+import { renderKustomization } from '../flux/render-kustomization.ts'
+import { canonical, originAt } from '../kube/node.ts'
+import { idOf, type KubeObject } from '../kube/object.ts'
+import { ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
+import { digestOfTexts } from './digest.ts'
+import type { Lockdown } from './fleet.ts'
+import { CONTROLLER, identityOf } from './identity.ts'
+import { type KustomizationSpec, readName, readSpec } from './read-spec.ts'
+import { recordReads } from './record-reads.ts'
+import type { Resolved, Sources } from './resolve-source.ts'
+import type { SourceIndex } from './source-index.ts'
+import type { Tenancy } from './tenancy.ts'
+import type { Draft } from './walk-cluster.ts'
+
+/** What opening a node needs to know about its cluster. */
+export interface NodeContext {
+  readonly cluster: string
+  readonly lockdown: Lockdown
+  readonly sources: Sources
+  readonly index: SourceIndex
+  readonly tenancy: Tenancy
+  /** What each node rendered from. */
+  readonly artifacts: Map<string, Artifact>
+}
+
+/** The node of a cluster's root. */
+export function rootNode(context: NodeContext, root: Root): Draft {
+  const draft = blank(context, root.kustomization)
+  if (root.error) draft.error = root.error
+  fill(context, draft, () => {
+    const spec = readSpec(root.kustomization, ROOT_NAMESPACE)
+    describe(context, draft, spec)
+    place(context, draft, `GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}`, root.resolved)
+    draft.objects = root.objects
+    if (!draft.error && root.resolved.type === 'content') draft.digest = digest(root.objects)
+  })
+  return draft
+}
+
+/**
+ * The node of a Kustomization, rendered. `source-unknown` while its source was not rendered yet. What Flux would
+ * refuse, or what we cannot read, is the node's error; nothing is thrown.
+ */
+export function openNode(context: NodeContext, kustomization: KubeObject, parent: string): Draft | 'source-unknown' {
+  const draft = blank(context, kustomization)
+  draft.parent = parent
+  let unknown = false
+  fill(context, draft, () => {
+    const { namespace } = readName(kustomization)
+    const spec = readSpec(kustomization, namespace)
+    const id = `${spec.source.kind}/${spec.source.namespace}/${spec.source.name}`
+    draft.source = { id, url: '', ref: {}, commit: '' }
+    const resolved = find(context, spec, id, kustomization)
+    if (resolved === undefined) {
+      unknown = true
+      return
+    }
+    const tenant = context.tenancy.decide(namespace, resolved.type === 'content' && resolved.own)
+    if (tenant !== undefined) draft.tenant = tenant
+    describe(context, draft, spec)
+    if (isForeign(context, draft, spec.source.namespace)) {
+      const opaque = "it belongs to another tenant's namespace"
+      draft.source = { id, url: '', ref: {}, commit: '', opaque }
+      return
+    }
+    place(context, draft, id, resolved)
+    if (resolved.type !== 'content') return
+    draft.objects = renderKustomization(resolved.artifact, kustomization)
+    draft.digest = digest(draft.objects)
+  })
+  return unknown ? 'source-unknown' : draft
+}
+
+/** Adds to a failed node what its rendering read, so that a change elsewhere is known not to touch it. */
+export function failed(context: NodeContext, draft: Draft): void {
+  const hash = createHash('sha256').update(canonical(draft.kustomization.root)).update(JSON.stringify(draft.source.ref))
+  const artifact = context.artifacts.get(draft.key)
+  if (artifact) {
+    const recorded = recordReads(artifact.tree)
+    try {
+      renderKustomization({ ...artifact, tree: recorded.tree }, draft.kustomization)
+    } catch (error) {
+      if (!(error instanceof BailiwickError)) throw error
+    }
+    hash.update(recorded.key())
+  }
+  draft.inputs = hash.digest('hex')
+}
+
+function blank(context: NodeContext, kustomization: KubeObject): Draft {
+  const id = idOf(kustomization)
+  return {
+    key: `${context.cluster}/${id.namespace}/${id.name}`,
+    cluster: context.cluster,
+    namespace: id.namespace,
+    name: id.name,
+    identity: CONTROLLER,
+    kustomization,
+    source: { id: '', url: '', ref: {}, commit: '' },
+    path: '',
+    dependsOn: [],
+    suspend: false,
+    prune: false,
+    objects: [],
+    digest: '',
+  }
+}
+
+function fill(context: NodeContext, draft: Draft, step: () => void): void {
+  try {
+    step()
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    draft.error ??= error
+    const owner = context.tenancy.owners.get(draft.namespace)
+    if (owner !== undefined) draft.tenant ??= owner
+  }
+}
+
+function describe(context: NodeContext, draft: Draft, spec: KustomizationSpec): void {
+  draft.path = spec.path
+  draft.dependsOn = spec.dependsOn.map(name => `${context.cluster}/${name}`)
+  draft.suspend = spec.suspend
+  draft.prune = spec.prune
+  draft.identity = identityOf(draft.kustomization, draft.namespace, draft.tenant, context.lockdown)
+}
+
+function find(
+  context: NodeContext,
+  spec: KustomizationSpec,
+  id: string,
+  kustomization: KubeObject,
+): Resolved | undefined {
+  const { kind } = spec.source
+  const origin = originAt(kustomization.root, ['spec', 'sourceRef', 'name'])
+  if (!['GitRepository', 'OCIRepository', 'Bucket', 'ExternalArtifact'].includes(kind)) {
+    const fix = 'Use GitRepository, OCIRepository, Bucket or ExternalArtifact.'
+    throw new BailiwickError('flux-invalid', 'spec.sourceRef.kind is no kind of source', { origin, fix })
+  }
+  const source = context.index.find(id)
+  const isFleet = id === `GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}` && context.sources.own.url === ''
+  if (source === 'bootstrap' || isFleet) return context.sources.own
+  if (source) return context.sources.resolve(kind, source)
+  if (kind === 'ExternalArtifact')
+    return { type: 'opaque', url: '', ref: {}, reason: 'the content of an ExternalArtifact is not in git' }
+  if (!context.index.complete) return undefined
+  const fix = 'Declare the source in the fleet, or correct its kind, name and namespace.'
+  throw new BailiwickError('flux-invalid', `source '${id}' not found: no object of the fleet declares it`, {
+    origin,
+    fix,
+  })
+}
+
+/** Another tenant's content is never rendered into a tenant's node: what is said about it would show it. */
+function isForeign(context: NodeContext, draft: Draft, namespace: string): boolean {
+  const owner = context.tenancy.owners.get(namespace)
+  return draft.tenant !== undefined && owner !== undefined && owner !== draft.tenant
+}
+
+function place(context: NodeContext, draft: Draft, id: string, resolved: Resolved): void {
+  const { url, ref } = resolved
+  if (resolved.type === 'content') {
+    draft.source = { id, url, ref, commit: resolved.commit }
+    context.artifacts.set(draft.key, resolved.artifact)
+  } else if (resolved.type === 'opaque') draft.source = { id, url, ref, commit: '', opaque: resolved.reason }
+  else draft.source = { id, url, ref, commit: '', opaque: WANTED }
+}
+
+/** Reason of a source that nobody has read yet; such a graph is not complete. */
+export const WANTED = 'it was not read yet'
+
+const digest = (objects: readonly KubeObject[]) => digestOfTexts(objects.map(object => canonical(object.root)))

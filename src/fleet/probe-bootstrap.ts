@@ -1,0 +1,80 @@
+import { BailiwickError } from '../errors.ts'
+import type { Artifact } from '../flux/artifact.ts'
+import { renderKustomization } from '../flux/render-kustomization.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { overlayTree } from './overlay-tree.ts'
+
+const CONTROLLERS = [
+  'source-controller',
+  'kustomize-controller',
+  'helm-controller',
+  'notification-controller',
+  'image-reflector-controller',
+  'image-automation-controller',
+]
+
+/**
+ * What a cluster's overlay would do to the objects of `flux bootstrap`, for a repository that holds only comments in
+ * their place (as fluxcd/flux2-multi-tenancy does): those files are filled with the least that bootstrap writes and
+ * rendered. Undefined where the files are not there, are not empty, or the overlay needs more than that.
+ */
+export function probeBootstrap(
+  path: string,
+  kustomization: KubeObject,
+  artifact: Artifact,
+): readonly KubeObject[] | undefined {
+  const files = new Map<string, string>()
+  const contents = { 'gotk-components.yaml': COMPONENTS, 'gotk-sync.yaml': sync(path) }
+  for (const [name, content] of Object.entries(contents)) {
+    const file = `${path}/flux-system/${name}`
+    if (artifact.tree.entry(file)?.type === 'file' && isEmpty(artifact.tree.read(file))) files.set(file, content)
+  }
+  if (files.size === 0) return undefined
+  try {
+    return renderKustomization({ ...artifact, tree: overlayTree(artifact.tree, files) }, kustomization)
+  } catch (error) {
+    if (error instanceof BailiwickError) return undefined
+    throw error
+  }
+}
+
+function isEmpty(bytes: Uint8Array): boolean {
+  if (bytes.length > 4096) return false
+  return new TextDecoder()
+    .decode(bytes)
+    .split('\n')
+    .every(line => /^(#.*|---)?\s*$/.test(line))
+}
+
+const COMPONENTS = CONTROLLERS.map(
+  name => `---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: ${name}
+  namespace: flux-system
+  labels:
+    app.kubernetes.io/part-of: flux
+    control-plane: controller
+spec:
+  template:
+    spec:
+      containers:
+      - name: manager
+        args:
+        - --log-level=info
+`,
+).join('')
+
+const sync = (path: string) => `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: flux-system
+  namespace: flux-system
+spec:
+  path: ${JSON.stringify(`./${path}`)}
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+`

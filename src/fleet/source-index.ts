@@ -1,0 +1,45 @@
+import { BailiwickError } from '../errors.ts'
+import { canonical, originAt } from '../kube/node.ts'
+import { display, idOf, type KubeObject } from '../kube/object.ts'
+
+/** The source objects of one cluster that were rendered so far, by `<Kind>/<namespace>/<name>`. */
+export class SourceIndex {
+  /** Nothing more will be added: a source that is not here is nowhere. */
+  complete = false
+  readonly #objects = new Map<string, { object: KubeObject; node: string }>()
+  #bootstrap = ''
+  #changed = false
+
+  /** Throws `graph-conflict` where another node renders the same source differently; the first one stays. */
+  add(object: KubeObject, node: string): void {
+    const { kind, namespace, name } = idOf(object)
+    const id = `${kind}/${namespace}/${name}`
+    const known = this.#objects.get(id)
+    if (!known) {
+      this.#objects.set(id, { object, node })
+      this.#changed = true
+      return
+    }
+    if (canonical(known.object.root) === canonical(object.root)) return
+    throw new BailiwickError('graph-conflict', `${display(idOf(object))} is rendered twice, with different content`, {
+      origin: originAt(object.root, ['metadata', 'name']),
+      fix: 'Keep one of the two.',
+    })
+  }
+
+  /** The source that bootstrap makes, for a fleet that does not hold it. */
+  addBootstrap(id: string): void {
+    this.#bootstrap = id
+  }
+
+  find(id: string): KubeObject | 'bootstrap' | undefined {
+    return this.#objects.get(id)?.object ?? (id === this.#bootstrap ? 'bootstrap' : undefined)
+  }
+
+  /** Whether something was added since the last time this was asked. */
+  changed(): boolean {
+    const changed = this.#changed
+    this.#changed = false
+    return changed
+  }
+}

@@ -1,0 +1,134 @@
+import { BailiwickError } from '../errors.ts'
+import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import { admitChild } from './admit-child.ts'
+import { capsuleOwners } from './capsule.ts'
+import { isKustomization, openRoot, ROOT_NAME, ROOT_NAMESPACE } from './cluster-root.ts'
+import type { Cluster, FleetNode } from './fleet.ts'
+import { failed, type NodeContext, openNode, rootNode } from './open-node.ts'
+import type { Sources } from './resolve-source.ts'
+import { SourceIndex } from './source-index.ts'
+import { isNamespace, Tenancy } from './tenancy.ts'
+
+/** A node while the graph is built: what later objects show about it may still become its error. */
+export type Draft = { -readonly [K in keyof FleetNode]: FleetNode[K] }
+
+/** A Kustomization that a node renders and that is to become a node. */
+export interface Claim {
+  readonly kustomization: KubeObject
+  readonly parent: Draft
+}
+
+/** One cluster as it is known so far. */
+export interface Walk extends NodeContext {
+  /** Who owns a Capsule Tenant. */
+  readonly capsule: Set<string>
+  readonly drafts: Map<string, Draft>
+  /** Claims of the root's namespace, of other platform nodes, of tenants: worked off in this order. */
+  readonly claims: readonly [Claim[], Claim[], Claim[]]
+  readonly counts: Map<string, number>
+}
+
+/**
+ * The nodes of the cluster at `path`, parents first. What the platform renders is followed before what tenants render,
+ * so a tenant's object never takes the place of the platform's. Problems become errors of nodes; nothing is thrown.
+ */
+export function walkCluster(
+  name: string,
+  path: string,
+  sources: Sources,
+): { cluster: Cluster; nodes: readonly FleetNode[] } {
+  const root = openRoot(path, sources)
+  const walk: Walk = {
+    cluster: name,
+    lockdown: root.lockdown,
+    sources,
+    index: new SourceIndex(),
+    tenancy: new Tenancy(),
+    capsule: new Set(),
+    artifacts: new Map(),
+    drafts: new Map(),
+    claims: [[], [], []],
+    counts: new Map(),
+  }
+  const first = rootNode(walk, root)
+  walk.drafts.set(first.key, first)
+  collect(walk, first)
+  walk.index.addBootstrap(`GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}`)
+  const waiting: Claim[] = []
+  for (let claim = take(walk, waiting); claim; claim = take(walk, waiting)) follow(walk, claim, waiting)
+  finish(walk)
+  const cluster = { name, path, lockdown: root.lockdown, owners: walk.tenancy.owners }
+  return { cluster, nodes: [...walk.drafts.values()] }
+}
+
+/** The next claim; one whose source was not known yet comes back as soon as a source appeared, or at the very end. */
+function take(walk: Walk, waiting: Claim[]): Claim | undefined {
+  const platform = walk.claims[0].shift() ?? walk.claims[1].shift()
+  if (platform) return platform
+  if (waiting.length > 0 && walk.index.changed()) {
+    for (const claim of waiting.splice(0)) enqueue(walk, claim)
+    return take(walk, waiting)
+  }
+  const tenants = walk.claims[2].shift()
+  if (tenants) return tenants
+  walk.index.complete = true
+  return waiting.shift()
+}
+
+function enqueue(walk: Walk, claim: Claim): void {
+  const own = claim.parent.tenant === undefined
+  const place = own ? (idOf(claim.kustomization).namespace === ROOT_NAMESPACE ? 0 : 1) : 2
+  walk.claims[place].push(claim)
+}
+
+function follow(walk: Walk, claim: Claim, waiting: Claim[]): void {
+  if (!admitChild(walk, claim)) return
+  const draft = openNode(walk, claim.kustomization, claim.parent.key)
+  if (draft === 'source-unknown') {
+    waiting.push(claim)
+    return
+  }
+  walk.drafts.set(draft.key, draft)
+  const account = draft.tenant ?? ''
+  walk.counts.set(account, (walk.counts.get(account) ?? 0) + 1)
+  collect(walk, draft)
+}
+
+/** Takes note of what a node renders: namespaces first, then sources, then Kustomizations, whatever their order. */
+function collect(walk: Walk, draft: Draft): void {
+  const own = draft.tenant === undefined
+  if (own) for (const owner of capsuleOwners(draft.objects)) walk.capsule.add(owner)
+  for (const object of draft.objects) {
+    if (!isNamespace(object)) continue
+    if (own) attempt(draft, () => walk.tenancy.declare(object))
+    else walk.tenancy.create(object, draft.tenant!, draft.identity, walk.capsule)
+  }
+  for (const object of draft.objects) {
+    const { apiVersion, namespace } = idOf(object)
+    const isSource = groupOf(apiVersion) === 'source.toolkit.fluxcd.io'
+    if (!isSource || (!own && walk.tenancy.owners.get(namespace) !== draft.tenant)) continue
+    attempt(draft, () => walk.index.add(object, draft.key))
+  }
+  for (const object of draft.objects)
+    if (isKustomization(object)) enqueue(walk, { kustomization: object, parent: draft })
+}
+
+function attempt(draft: Draft, step: () => void): void {
+  try {
+    step()
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    draft.error ??= error
+  }
+}
+
+function finish(walk: Walk): void {
+  walk.tenancy.settle()
+  for (const draft of walk.drafts.values()) {
+    if (!walk.tenancy.late.has(draft.namespace) || draft.error) continue
+    const message = `the namespace ${draft.namespace} is given to a tenant by an object that comes after its first use`
+    const fix = 'Let a Kustomization of flux-system render the Namespace with its tenant label.'
+    draft.error = new BailiwickError('graph-conflict', message, { origin: draft.kustomization.root.origin, fix })
+  }
+  for (const draft of walk.drafts.values()) if (draft.error) failed(walk, draft)
+}

@@ -1,0 +1,42 @@
+import { stringAt } from './node.ts'
+import { groupOf, idOf, type KubeObject } from './object.ts'
+import { KUBERNETES, PROJECTS } from './scope-table.ts'
+
+export type Scope = 'Namespaced' | 'Cluster'
+
+/** Scopes of custom kinds by `<group>/<Kind>`. */
+export type CustomScopes = ReadonlyMap<string, Scope>
+
+/** The scopes that CustomResourceDefinitions among `objects` declare. A scope that is neither value is left out. */
+export function customScopes(objects: Iterable<KubeObject>): CustomScopes {
+  const scopes = new Map<string, Scope>()
+  for (const object of objects) {
+    const { apiVersion, kind } = idOf(object)
+    if (kind !== 'CustomResourceDefinition' || groupOf(apiVersion) !== 'apiextensions.k8s.io') continue
+    const scope = stringAt(object.root, ['spec', 'scope'])
+    if (scope !== 'Namespaced' && scope !== 'Cluster') continue
+    scopes.set(`${stringAt(object.root, ['spec', 'group'])}/${stringAt(object.root, ['spec', 'names', 'kind'])}`, scope)
+  }
+  return scopes
+}
+
+/**
+ * Whether objects of a kind live in namespaces; undefined where nobody says so. Kinds of Kubernetes itself first (no
+ * definition can redefine them), then the fleet's own definitions, then well-known projects. The kind is compared exactly.
+ */
+export function scopeOf(apiVersion: string, kind: string, custom: CustomScopes): Scope | undefined {
+  const key = `${groupOf(apiVersion)}/${kind}`
+  return KUBERNETES_SCOPES.get(key) ?? custom.get(key) ?? PROJECT_SCOPES.get(key)
+}
+
+const KUBERNETES_SCOPES = flatten(KUBERNETES)
+const PROJECT_SCOPES = flatten(PROJECTS)
+
+function flatten(table: typeof KUBERNETES): CustomScopes {
+  const scopes = new Map<string, Scope>()
+  for (const [group, { namespaced, cluster }] of Object.entries(table)) {
+    for (const kind of namespaced.split(' ').filter(Boolean)) scopes.set(`${group}/${kind}`, 'Namespaced')
+    for (const kind of cluster.split(' ').filter(Boolean)) scopes.set(`${group}/${kind}`, 'Cluster')
+  }
+  return scopes
+}
