@@ -72,7 +72,8 @@ export async function connect(binding: ClusterBinding, options: { timeoutMs?: nu
     }
     for (let attempt = 1; ; attempt++) {
       const reply = await exchange(call)
-      if ((reply.status >= 200 && reply.status < 300) || reply.status === 404) return reply
+      if ((reply.status >= 200 && reply.status < 300) || reply.status === 404)
+        return { status: reply.status, body: reply.body }
       // 429 is priority and fairness: it asks to come back later
       if (reply.status !== 429 || attempt === BUSY_ATTEMPTS) throw clusterError(binding.name, reply.status, reply.body)
       await sleep(Math.min(reply.retryAfter || 1, BUSY_WAIT_S) * 1000)

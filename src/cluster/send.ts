@@ -57,7 +57,9 @@ function exchange(call: Call, access: Access, agent: Agent): Promise<Reply> {
       }
       reject(gone(why, error))
     }
-    const sent = request(call.url, { method: call.method, headers, agent, signal, ...access.tls }, response => {
+    // explicitly, or NODE_TLS_REJECT_UNAUTHORIZED=0 would send the worker's token to anybody
+    const options = { method: call.method, headers, agent, signal, rejectUnauthorized: true, ...access.tls }
+    const sent = request(call.url, options, response => {
       const chunks: Buffer[] = []
       let size = 0
       response.on('error', failed)

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { parseClusters, readClustersFile } from '../../src/cluster/clusters-file.ts'
+
+const FILE = '/etc/bailiwick/clusters.yaml'
+
+describe('clusters.yaml', () => {
+  test('what is left out has its default', () => {
+    const text = 'clusters:\n  - name: staging\n    fleet: git@github.com:Acme/Fleet.git\n'
+    expect(parseClusters(text, FILE)).toEqual([
+      {
+        name: 'staging',
+        fleet: 'https://github.com/acme/fleet',
+        branch: 'main',
+        path: 'clusters/staging',
+        mode: 'gate',
+        namespace: 'bailiwick-system',
+        resyncSeconds: 600,
+      },
+    ])
+  })
+
+  test('everything may be said; a kubeconfig is found from the file', () => {
+    const text = `clusters:
+  - name: production
+    fleet: https://git.example/acme/fleet
+    branch: release
+    path: ./sites/prod/
+    kubeconfig: prod.kubeconfig
+    context: admin
+    mode: reconcile
+    namespace: gate
+    resync: 60
+`
+    expect(parseClusters(text, FILE)).toEqual([
+      {
+        name: 'production',
+        fleet: 'https://git.example/acme/fleet',
+        branch: 'release',
+        path: 'sites/prod',
+        kubeconfig: '/etc/bailiwick/prod.kubeconfig',
+        context: 'admin',
+        mode: 'reconcile',
+        namespace: 'gate',
+        resyncSeconds: 60,
+      },
+    ])
+  })
+
+  const one = (line: string) => `clusters:\n  - name: staging\n    fleet: https://github.com/acme/fleet\n    ${line}\n`
+  test.each([
+    ['an unknown key', one('modes: gate'), 'clusters[0].modes is not known here'],
+    ['an unknown key at the top', 'cluster: []\n', 'cluster is not known here'],
+    ['a bare list', '- name: staging\n', 'the file is not a map'],
+    ['an empty file', '', 'the file is not a map'],
+    ['no list', 'clusters: {}\n', 'clusters is not a list'],
+    ['an entry that is a text', 'clusters: [staging]\n', 'clusters[0] is not a map'],
+    ['no name', 'clusters:\n  - fleet: https://github.com/a/b\n', 'clusters[0].name is missing'],
+    ['no fleet', 'clusters:\n  - name: staging\n', 'clusters[0].fleet is missing'],
+    [
+      'a name that is a path',
+      one('name2: x')
+        .replace('staging', '../prod')
+        .replace(/ {4}name2.*\n/, ''),
+      '../prod is not',
+    ],
+    [
+      'a fleet that is no address',
+      one('branch: main').replace('https://github.com/acme/fleet', 'fleet'),
+      'fleet is not the',
+    ],
+    ['a path that leaves the repository', one('path: clusters/../../x'), 'clusters[0].path'],
+    ['an absolute path', one('path: /clusters'), 'clusters[0].path'],
+    ['a mode that is none', one('mode: apply'), 'apply is neither gate nor reconcile'],
+    ['a number for a text', one('branch: 1'), 'clusters[0].branch is not a text'],
+    ['null for a text', one('context:'), 'clusters[0].context'],
+    ['a resync that is too often', one('resync: 1'), 'clusters[0].resync 1 is not a whole number'],
+    ['a namespace that is none', one('namespace: A_B'), 'clusters[0].namespace A_B'],
+    ['a key twice', one('branch: a\n    branch: b'), 'Map keys must be unique'],
+    ['text that is no YAML', 'clusters: [', FILE],
+    [
+      'a cluster twice',
+      `${one('mode: gate')}${one('mode: gate').replace('clusters:\n', '')}`,
+      'staging is bound twice',
+    ],
+    ['a key of the prototype', one('__proto__: {mode: reconcile}'), '__proto__ is not known here'],
+  ])('%s is refused with file and key', (_what, text, message) => {
+    const parse = () => parseClusters(text, FILE)
+    expect(parse).toThrow(expect.objectContaining({ code: 'config', message: expect.stringContaining(message) }))
+    expect(parse).toThrow(FILE)
+  })
+
+  test('a file that is not there', () => {
+    expect(() => readClustersFile('/nonexistent/clusters.yaml')).toThrow(
+      expect.objectContaining({ code: 'config', fix: expect.stringContaining('CLUSTERS_FILE') }),
+    )
+  })
+})

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { applyObjects } from '../../src/cluster/apply-objects.ts'
+import type { InventoryEntry } from '../../src/cluster/inventory-entry.ts'
+import { pruneObjects } from '../../src/cluster/prune-objects.ts'
+import type { Json } from '../../src/kube/node.ts'
+import {
+  type ClusterUnderTest,
+  configMap,
+  create,
+  createTenant,
+  get,
+  haveAssets,
+  startUnderTest,
+} from './cluster-under-test.ts'
+
+const owner = { namespace: 'apps', name: 'dev-team' }
+const CONFIGMAPS = '/api/v1/namespaces/apps/configmaps'
+
+describe.skipIf(!haveAssets())('pruneObjects on a real API server', () => {
+  let cluster: ClusterUnderTest
+  let user: string
+
+  beforeAll(async () => {
+    cluster = await startUnderTest()
+    user = await createTenant(cluster.server, 'apps', 'dev-team')
+    await create(cluster.server, '/api/v1/namespaces', { metadata: { name: 'other' } })
+  })
+  afterAll(() => cluster?.stop())
+
+  const apply = async (objects: Json[]): Promise<InventoryEntry[]> => {
+    const { objects: results } = await applyObjects(cluster.client, { user, owner, objects })
+    return results.map(result => result.entry!)
+  }
+  const prune = (entries: readonly InventoryEntry[], as = user) =>
+    pruneObjects(cluster.client, { user: as, owner, entries })
+  const change = (name: string, metadata: Json) =>
+    cluster.server.request(
+      'PATCH',
+      `${CONFIGMAPS}/${name}`,
+      { metadata },
+      { contentType: 'application/merge-patch+json' },
+    )
+
+  test('deletes in reverse order of applying, and what is gone counts as deleted', async () => {
+    const account: Json = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'sa', namespace: 'apps' } }
+    const entries = await apply([account, configMap('apps', 'a'), configMap('apps', 'b')])
+    await cluster.server.request('DELETE', `${CONFIGMAPS}/a`)
+    const result = await prune(entries)
+    expect(result.objects.map(({ id, action, message }) => [id.kind, id.name, action, message])).toEqual([
+      ['ConfigMap', 'b', 'deleted', undefined],
+      ['ConfigMap', 'a', 'deleted', 'it was gone already'],
+      ['ServiceAccount', 'sa', 'deleted', undefined],
+    ])
+    expect(result.remaining).toEqual([])
+    expect(await get(cluster.server, `${CONFIGMAPS}/b`)).toBeUndefined()
+  })
+
+  test('a poisoned inventory deletes nothing that does not carry our labels', async () => {
+    await create(cluster.server, CONFIGMAPS, { metadata: { name: 'by-hand' } })
+    const labels = { 'kustomize.toolkit.fluxcd.io/name': 'dev-team', 'kustomize.toolkit.fluxcd.io/namespace': 'other' }
+    await create(cluster.server, CONFIGMAPS, { metadata: { name: 'taken-over', labels } })
+    const result = await prune([
+      { id: 'apps_by-hand__ConfigMap', v: 'v1' },
+      { id: 'apps_taken-over__ConfigMap', v: 'v1' },
+    ])
+    expect(result.objects.map(({ action }) => action)).toEqual(['skipped', 'skipped'])
+    expect(result.objects[0]!.message).toContain('does not carry our owner labels')
+    expect(result.remaining).toEqual([])
+    expect(await get(cluster.server, `${CONFIGMAPS}/by-hand`)).toBeDefined()
+    expect(await get(cluster.server, `${CONFIGMAPS}/taken-over`)).toBeDefined()
+  })
+
+  test('an object that somebody made again under our labels is not the one that we made', async () => {
+    const [entry] = await apply([configMap('apps', 'again')])
+    await cluster.server.request('DELETE', `${CONFIGMAPS}/again`)
+    await apply([configMap('apps', 'again')])
+    expect((await prune([entry!])).objects[0]).toMatchObject({ action: 'skipped' })
+    expect((await prune([{ id: entry!.id, v: 'v1' }])).objects[0]).toMatchObject({ action: 'deleted' })
+  })
+
+  test('prune: disabled on the live object keeps it', async () => {
+    const entries = await apply([configMap('apps', 'kept')])
+    await change('kept', { annotations: { 'kustomize.toolkit.fluxcd.io/prune': 'Disabled' } })
+    const result = await prune(entries)
+    expect(result.objects[0]).toMatchObject({
+      action: 'skipped',
+      message: 'kustomize.toolkit.fluxcd.io/prune: disabled',
+    })
+    expect(await get(cluster.server, `${CONFIGMAPS}/kept`)).toBeDefined()
+  })
+
+  test('what the account may not delete stays in the inventory with the message, the rest is deleted', async () => {
+    const foreign = { id: 'other_x__ConfigMap', v: 'v1' }
+    const [mine] = await apply([configMap('apps', 'mine')])
+    const result = await prune([foreign, mine!])
+    expect(result.remaining).toEqual([foreign])
+    expect(result.objects.map(({ action }) => action)).toEqual(['failed', 'deleted'])
+    expect(result.objects[0]!.message).toContain(`User "${user}" cannot get resource "configmaps"`)
+  })
+
+  test('objects of a kind that the cluster no longer has are gone', async () => {
+    const result = await prune([{ id: 'apps_x_acme.example_Widget', v: 'v1' }])
+    expect(result.objects[0]).toMatchObject({ action: 'deleted', message: 'the cluster has no kind Widget any more' })
+  })
+
+  test('never as the worker itself', async () => {
+    const entries = await apply([configMap('apps', 'as-nobody')])
+    expect((await prune(entries, '')).objects[0]).toMatchObject({ action: 'failed' })
+    expect(await get(cluster.server, `${CONFIGMAPS}/as-nobody`)).toBeDefined()
+  })
+})
