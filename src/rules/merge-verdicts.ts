@@ -1,0 +1,22 @@
+import { hash } from 'node:crypto'
+import type { Verdict } from './finding.ts'
+
+const RANK = { pass: 0, fail: 1, error: 2 } as const
+
+/** One verdict out of those of several fleets that read the same repository: the worst result, everything listed. Needs at least one. */
+export function mergeVerdicts(verdicts: readonly [Verdict, ...Verdict[]]): Verdict {
+  const [first, ...others] = verdicts
+  if (others.length === 0) return first
+  const worst = verdicts.reduce((a, b) => (RANK[b.result] > RANK[a.result] ? b : a))
+  return {
+    result: worst.result,
+    summary: worst.summary,
+    clusters: verdicts.flatMap(verdict => verdict.clusters),
+    tenants: verdicts.flatMap(verdict => verdict.tenants),
+    violations: verdicts.flatMap(verdict => verdict.violations),
+    warnings: verdicts.flatMap(verdict => verdict.warnings),
+    errors: verdicts.flatMap(verdict => verdict.errors),
+    notSeen: verdicts.flatMap(verdict => verdict.notSeen),
+    combination: hash('sha256', verdicts.map(verdict => verdict.combination).join(' ')),
+  }
+}

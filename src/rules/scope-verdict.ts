@@ -1,0 +1,32 @@
+import type { JudgedNode, Judgement, Verdict } from './finding.ts'
+
+/**
+ * The part of a verdict that concerns one repository: what stands in the nodes that read it and in those that they lead
+ * to, and whatever else is new there because of a change of it in a pull request. The others' own faults do not turn it red.
+ */
+export function scopeVerdict(judgement: Judgement, url: string, options: { readonly keepNew: boolean }): Verdict {
+  const { verdict } = judgement
+  const own = nodesOf(judgement.nodes, url)
+  const concerns = (item: { node: string; state: string }) =>
+    own.has(item.node) || item.node === '' || (options.keepNew && item.state === 'new')
+  const violations = verdict.violations.filter(concerns)
+  const errors = verdict.errors.filter(concerns)
+  return {
+    ...verdict,
+    result: errors.some(isNew) ? 'error' : violations.some(isNew) ? 'fail' : 'pass',
+    violations,
+    warnings: verdict.warnings.filter(concerns),
+    errors,
+  }
+}
+
+function nodesOf(nodes: readonly JudgedNode[], url: string): ReadonlySet<string> {
+  const own = new Set<string>()
+  // parents come first, so one pass reaches every descendant
+  for (const node of nodes) {
+    if (node.source.url === url || (node.parent !== null && own.has(node.parent))) own.add(node.key)
+  }
+  return own
+}
+
+const isNew = ({ state }: { readonly state: string }) => state === 'new'

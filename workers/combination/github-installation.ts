@@ -1,0 +1,50 @@
+import { readHead } from '../../src/github/branch.ts'
+import { isDirectory } from '../../src/github/is-directory.ts'
+import type { Octokit } from '../../src/github/octokit.ts'
+import { readTree } from '../../src/github/read-tree.ts'
+import { listRepositories, type Repository } from '../../src/github/repositories.ts'
+import type { WorkerContext } from '../worker-context.ts'
+import type { Installation, ReadableRepository } from './installation.ts'
+
+/** Where every fleet keeps its clusters, see fluxcd/flux2-multi-tenancy. */
+const CLUSTERS = 'clusters'
+
+/** One installation as GitHub has it now: repositories, heads and commits are asked once per job, trees come from the store. */
+export function githubInstallation({ store }: WorkerContext, id: number, octokit: Octokit): Installation {
+  const nameOf = (repository: ReadableRepository) => ({ owner: repository.owner, repo: repository.name })
+  const fleets = new Map<string, Promise<boolean>>()
+  const trees = new Map<string, string>()
+  let repositories: Promise<readonly ReadableRepository[]> | undefined
+  return {
+    id,
+    repositories: () => {
+      repositories ??= listRepositories(octokit).then(list => list.map(readable))
+      return repositories
+    },
+    isFleet: repository => {
+      const known = fleets.get(repository.url)
+      if (known) return known
+      const answer = isDirectory(octokit, nameOf(repository), CLUSTERS)
+      fleets.set(repository.url, answer)
+      return answer
+    },
+    head: async (repository, ref) => {
+      const head = await readHead(octokit, nameOf(repository), ref)
+      if (head) trees.set(head.commit, head.tree)
+      return head?.commit
+    },
+    content: (repository, commit) => {
+      const tree = trees.get(commit)
+      return readTree(octokit, store, { ...nameOf(repository), commit, ...(tree ? { tree } : {}) })
+    },
+  }
+}
+
+function readable(repository: Repository): ReadableRepository {
+  return {
+    owner: repository.owner,
+    name: repository.repo,
+    url: repository.url,
+    defaultBranch: repository.defaultBranch,
+  }
+}

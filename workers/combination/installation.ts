@@ -1,0 +1,22 @@
+import type { SourceRef } from '../../src/fleet/input.ts'
+import type { TreeSnapshot } from '../../src/git/tree.ts'
+
+/** A repository that the App may read, as GitHub names it. */
+export interface ReadableRepository {
+  readonly owner: string
+  readonly name: string
+  /** Normalised by normaliseUrl: how Flux sources name it. */
+  readonly url: string
+  readonly defaultBranch: string
+}
+
+/** What a combination is made of: asked of one installation, so that nobody reads a repository through somebody else's rights. */
+export interface Installation {
+  readonly id: number
+  repositories(): Promise<readonly ReadableRepository[]>
+  /** Whether the repository has a `clusters` directory on its default branch. */
+  isFleet(repository: ReadableRepository): Promise<boolean>
+  /** Commit that a ref stands at now; undefined where it does not exist or the repository is empty. */
+  head(repository: ReadableRepository, ref: SourceRef): Promise<string | undefined>
+  content(repository: ReadableRepository, commit: string): Promise<TreeSnapshot>
+}

@@ -1,0 +1,36 @@
+import type { Judgement } from '../../src/rules/finding.ts'
+import type { WorkerContext } from '../worker-context.ts'
+import { fleetPlaces } from './fleet-places.ts'
+import type { Installation } from './installation.ts'
+import { type FleetPlace, judgeCombination } from './judge-combination.ts'
+import { type Pin, SourceReader } from './source-reader.ts'
+
+/** A commit that a branch has, gets or would get; `base` is what it would come in place of. */
+export interface Change {
+  readonly head: Pin
+  readonly base?: Pin
+}
+
+/** What one fleet says about a change that it reads. */
+export interface FleetAnswer {
+  readonly place: FleetPlace
+  readonly fleetCommit: string
+  readonly judgement: Judgement
+}
+
+/** Judges a change in every fleet of the installation that reads the branch; empty: nothing of a fleet is touched. */
+export async function judgeChange(
+  context: WorkerContext,
+  installation: Installation,
+  change: Change,
+): Promise<FleetAnswer[]> {
+  const bound = context.bindings.map(binding => ({ url: binding.fleet, branch: binding.branch }))
+  const reader = new SourceReader(installation)
+  const answers: FleetAnswer[] = []
+  for (const place of await fleetPlaces(installation, bound)) {
+    const { disabledRules, evaluator } = context
+    const judged = await judgeCombination(evaluator, reader, { fleet: place, ...change, disabledRules })
+    if (judged.concerned) answers.push({ place, fleetCommit: judged.fleetCommit, judgement: judged.judgement })
+  }
+  return answers
+}

@@ -1,0 +1,101 @@
+import { BailiwickError } from '../../src/errors.ts'
+import type { WantedSource } from '../../src/fleet/input.ts'
+import type { Judgement } from '../../src/rules/finding.ts'
+import type { Evaluator } from '../evaluation/evaluator.ts'
+import type { CombinationSnapshot, EvaluationAnswer } from '../evaluation/protocol.ts'
+import { undecided } from '../evaluation/undecided.ts'
+import type { ReadableRepository } from './installation.ts'
+import { isPinned, type Pin, type ReadSource, type SourceReader } from './source-reader.ts'
+
+/** A fleet repository on the branch that clusters follow. */
+export interface FleetPlace {
+  readonly repository: ReadableRepository
+  readonly branch: string
+}
+
+export interface CombinationRequest {
+  readonly fleet: FleetPlace
+  /** Judge this commit in place of what its branch holds now. */
+  readonly head?: Pin
+  /** Compare with this commit in place of what its branch holds now. */
+  readonly base?: Pin
+  readonly disabledRules: readonly string[]
+}
+
+export interface JudgedCombination {
+  readonly judgement: Judgement
+  /** Fingerprints that the fleet's baseline file lists; empty where a base was compared with. */
+  readonly baseline: readonly string[]
+  /** Commit of the fleet repository that was judged. */
+  readonly fleetCommit: string
+  /** The sources that it read besides the fleet, as they were judged. */
+  readonly sources: readonly ReadSource[]
+  /** Whether `head` or `base` took part: false means that this fleet does not read what changed. */
+  readonly concerned: boolean
+}
+
+/** Sources appear one level deeper with each round; more levels than this is no fleet. */
+const MAX_ROUNDS = 16
+
+/**
+ * Judges one combination: reads the fleet and, round by round, every source that its graph turns out to need.
+ * A fleet that cannot be decided as a whole gives an error verdict; a GitHub that does not answer throws.
+ */
+export async function judgeCombination(
+  evaluator: Evaluator,
+  reader: SourceReader,
+  request: CombinationRequest,
+): Promise<JudgedCombination> {
+  const { fleet, disabledRules } = request
+  const wanted: WantedSource[] = []
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const head = await snapshot(reader, fleet, wanted, request.head, disabledRules)
+    const base = request.base && (await snapshot(reader, fleet, wanted, request.base, disabledRules))
+    const answer = await evaluator.evaluate({
+      type: 'judge',
+      head: head.snapshot,
+      ...(base ? { base: base.snapshot } : {}),
+    })
+    if (answer.type === 'wanted') {
+      wanted.push(...answer.wanted)
+      continue
+    }
+    const concerned = [fleetSource(fleet), ...wanted].some(
+      source => isPinned(source, request.head) || isPinned(source, request.base),
+    )
+    const { judgement, baseline } =
+      answer.type === 'judged' ? answer : { judgement: undecided(refusal(answer)), baseline: [] }
+    return { judgement, baseline, fleetCommit: head.snapshot.fleet.commit, sources: head.sources, concerned }
+  }
+  throw new BailiwickError('graph-limits', `sources of ${fleet.repository.url} lead to more than ${MAX_ROUNDS} levels of sources`)
+}
+
+async function snapshot(
+  reader: SourceReader,
+  fleet: FleetPlace,
+  wanted: readonly WantedSource[],
+  pin: Pin | undefined,
+  disabledRules: readonly string[],
+): Promise<{ snapshot: CombinationSnapshot; sources: ReadSource[] }> {
+  const place = await reader.read(fleetSource(fleet), pin)
+  if (!('tree' in place)) throw new BailiwickError('source-unreadable', `${place.url}: ${place.reason}`)
+  const sources = await Promise.all(wanted.map(source => reader.read(source, pin)))
+  return {
+    sources,
+    snapshot: {
+      fleet: { url: place.url, branch: fleet.branch, commit: place.commit, tree: place.tree },
+      sources: sources.flatMap(source => ('tree' in source ? [source] : [])),
+      opaque: sources.flatMap(source => ('reason' in source ? [source] : [])),
+      disabledRules,
+    },
+  }
+}
+
+function fleetSource(fleet: FleetPlace): WantedSource {
+  return { url: fleet.repository.url, ref: { branch: fleet.branch } }
+}
+
+function refusal(answer: EvaluationAnswer) {
+  if (answer.type === 'refused') return answer
+  throw new TypeError(`the rendering thread answered ${answer.type} to a question for a judgement`)
+}

@@ -1,0 +1,76 @@
+import type { OpaqueSource, WantedSource } from '../../src/fleet/input.ts'
+import type { TreeSnapshot } from '../../src/git/tree.ts'
+import type { Installation, ReadableRepository } from './installation.ts'
+
+/** A commit that stands in for what a branch holds now: the test merge of a pull request, or a pushed commit. */
+export interface Pin {
+  readonly url: string
+  readonly branch: string
+  readonly commit: string
+}
+
+export interface SeenSource extends WantedSource {
+  readonly commit: string
+  readonly tree: TreeSnapshot
+}
+
+export type ReadSource = SeenSource | OpaqueSource
+
+/** True when `pin` stands for what `wanted` follows. */
+export function isPinned(wanted: WantedSource, pin: Pin | undefined): pin is Pin {
+  return pin !== undefined && wanted.url === pin.url && wanted.ref.branch === pin.branch && !followsOther(wanted)
+}
+
+function followsOther({ ref }: WantedSource): boolean {
+  return ref.commit !== undefined || ref.tag !== undefined || ref.semver !== undefined || ref.name !== undefined
+}
+
+/**
+ * Reads sources through one installation, each head once: within a job two questions about one branch get one answer.
+ * What cannot be read is opaque, with the reason; a failing GitHub throws (and the job is tried again).
+ */
+export class SourceReader {
+  readonly #installation: Installation
+  readonly #heads = new Map<string, Promise<string | undefined>>()
+
+  constructor(installation: Installation) {
+    this.#installation = installation
+  }
+
+  async read(wanted: WantedSource, pin: Pin | undefined): Promise<ReadSource> {
+    const { url, ref } = wanted
+    const repository = await this.repository(url)
+    if (!repository) return { url, ref, reason: 'the App is not installed on this repository' }
+    if (ref.semver !== undefined || ref.name !== undefined) {
+      return { url, ref, reason: `${ref.semver !== undefined ? 'ref.semver' : 'ref.name'} is not followed yet` }
+    }
+    const commit = isPinned(wanted, pin) ? pin.commit : await this.head(repository, wanted)
+    if (commit === undefined) return { url, ref, reason: 'the branch, tag or commit that it follows does not exist' }
+    return { url, ref, commit, tree: await this.#installation.content(repository, commit) }
+  }
+
+  /** Commit that a wanted source stands at now. */
+  head(repository: ReadableRepository, wanted: WantedSource): Promise<string | undefined> {
+    const key = JSON.stringify([repository.url, wanted.ref])
+    const known = this.#heads.get(key)
+    if (known) return known
+    const head = this.#installation.head(repository, wanted.ref)
+    this.#heads.set(key, head)
+    return head
+  }
+
+  /** The same by address; undefined where the repository or the ref is not there. */
+  async headOf(wanted: WantedSource): Promise<string | undefined> {
+    const repository = await this.repository(wanted.url)
+    return repository && this.head(repository, wanted)
+  }
+
+  async repository(url: string): Promise<ReadableRepository | undefined> {
+    const repositories = await this.#installation.repositories()
+    return repositories.find(repository => repository.url === url)
+  }
+
+  content(repository: ReadableRepository, commit: string): Promise<TreeSnapshot> {
+    return this.#installation.content(repository, commit)
+  }
+}

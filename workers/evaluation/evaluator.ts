@@ -1,0 +1,74 @@
+import { Worker } from 'node:worker_threads'
+import { BailiwickError } from '../../src/errors.ts'
+import type { EvaluationAnswer, EvaluationRequest } from './protocol.ts'
+
+/** Wall clock and heap of one evaluation: hostile input costs at most this, and never the process. */
+export interface EvaluationLimits {
+  readonly timeoutMs: number
+  readonly heapMb: number
+}
+
+/**
+ * Renders and judges in a thread of its own, one evaluation at a time, so that the event loop of the process stays free
+ * (a blocked loop loses the job's lock and the job runs twice). A thread that passes its limits is ended and replaced.
+ */
+export class Evaluator {
+  readonly #limits: EvaluationLimits
+  #thread: Worker | undefined
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(limits: EvaluationLimits) {
+    this.#limits = limits
+  }
+
+  /** Answers in order. Throws `evaluation-limits` when time or heap ran out (never cached: the machine was too slow, or the input too much). */
+  evaluate(request: EvaluationRequest): Promise<EvaluationAnswer> {
+    const answer = this.#turn.then(() => this.#run(request))
+    this.#turn = answer.catch(() => undefined)
+    return answer
+  }
+
+  async close(): Promise<void> {
+    const thread = this.#thread
+    this.#thread = undefined
+    await thread?.terminate()
+  }
+
+  async #run(request: EvaluationRequest): Promise<EvaluationAnswer> {
+    const thread = this.#open()
+    const { promise, resolve, reject } = Promise.withResolvers<EvaluationAnswer>()
+    const timer = setTimeout(() => reject(this.#exceeded(`${this.#limits.timeoutMs} ms`)), this.#limits.timeoutMs)
+    const onError = (error: Error & { code?: string }) =>
+      reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? this.#exceeded(`${this.#limits.heapMb} MiB of heap`) : error)
+    const onExit = (code: number) => reject(new Error(`the rendering thread ended with code ${code}`))
+    thread.once('message', resolve).once('error', onError).once('exit', onExit)
+    try {
+      thread.postMessage(request)
+      return await promise
+    } catch (error) {
+      await this.close()
+      throw error
+    } finally {
+      clearTimeout(timer)
+      thread.off('message', resolve).off('error', onError).off('exit', onExit)
+    }
+  }
+
+  #open(): Worker {
+    if (!this.#thread) {
+      this.#thread = new Worker(new URL('./thread.ts', import.meta.url), {
+        resourceLimits: { maxOldGenerationSizeMb: this.#limits.heapMb },
+        // the thread gets no environment: nothing that it renders can reach a secret of the process
+        env: {},
+      })
+      this.#thread.unref()
+    }
+    return this.#thread
+  }
+
+  #exceeded(limit: string): BailiwickError {
+    return new BailiwickError('evaluation-limits', `rendering and judging took more than ${limit}`, {
+      fix: 'Make the change smaller, or let the operator raise RENDER_TIMEOUT_MS or RENDER_HEAP_MB.',
+    })
+  }
+}

@@ -1,0 +1,48 @@
+import type { ErrorCode } from '../../src/errors.ts'
+import type { OpaqueSource, SourceRef, WantedSource } from '../../src/fleet/input.ts'
+import type { TreeSnapshot } from '../../src/git/tree.ts'
+import type { OnboardPlan } from '../../src/onboard/plan.ts'
+import type { OnboardRequest } from '../../src/onboard/request.ts'
+import type { Judgement } from '../../src/rules/finding.ts'
+
+/** A FleetInput as it crosses to the rendering thread: trees are snapshots whose bytes are shared memory. */
+export interface CombinationSnapshot {
+  readonly fleet: {
+    readonly url: string
+    readonly branch: string
+    readonly commit: string
+    readonly tree: TreeSnapshot
+  }
+  readonly sources: readonly {
+    readonly url: string
+    readonly ref: SourceRef
+    readonly commit: string
+    readonly tree: TreeSnapshot
+  }[]
+  readonly opaque: readonly OpaqueSource[]
+  readonly disabledRules: readonly string[]
+}
+
+/** Judge `head`; with `base`, tell what is new from what stood there before. */
+export interface JudgeRequest {
+  readonly type: 'judge'
+  readonly head: CombinationSnapshot
+  readonly base?: CombinationSnapshot
+}
+
+/** Plan an onboarding: it renders the whole fleet before and after. */
+export interface PlanRequest {
+  readonly type: 'plan'
+  readonly request: OnboardRequest
+  readonly tree: TreeSnapshot
+  readonly url: string
+  readonly branch: string
+}
+
+export type EvaluationRequest = JudgeRequest | PlanRequest
+
+export type EvaluationAnswer =
+  | { readonly type: 'planned'; readonly plan: OnboardPlan }
+  | { readonly type: 'wanted'; readonly wanted: readonly WantedSource[] }
+  | { readonly type: 'judged'; readonly judgement: Judgement; readonly baseline: readonly string[] }
+  | { readonly type: 'refused'; readonly code: ErrorCode; readonly message: string; readonly fix: string }

@@ -1,0 +1,22 @@
+import { parentPort } from 'node:worker_threads'
+import { BailiwickError } from '../../src/errors.ts'
+import { openSnapshot } from '../../src/git/snapshot.ts'
+import { planOnboarding } from '../../src/onboard/plan.ts'
+import { evaluate } from './evaluate.ts'
+import type { EvaluationAnswer, EvaluationRequest } from './protocol.ts'
+
+/** The rendering thread: one request in, one answer out. A bug ends the thread, and the evaluator says so. */
+parentPort?.on('message', (request: EvaluationRequest) => {
+  parentPort?.postMessage(answer(request))
+})
+
+function answer(request: EvaluationRequest): EvaluationAnswer {
+  try {
+    if (request.type === 'judge') return evaluate(request)
+    const plan = planOnboarding(request.request, openSnapshot(request.tree), request.url, request.branch)
+    return { type: 'planned', plan }
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    return { type: 'refused', code: error.code, message: error.message, fix: error.fix ?? '' }
+  }
+}

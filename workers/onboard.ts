@@ -1,0 +1,102 @@
+import { BailiwickError } from '../src/errors.ts'
+import { type IssueComment, readIssueComment } from '../src/github/issue-comment.ts'
+import { openPullRequest } from '../src/github/open-pull-request.ts'
+import { readRole } from '../src/github/permission.ts'
+import { react } from '../src/github/reactions.ts'
+import { writeReply } from '../src/github/reply.ts'
+import { normaliseUrl } from '../src/kube/url.ts'
+import { codeSpan } from '../src/onboard/escape-markdown.ts'
+import { parseOnboardCommand } from '../src/onboard/parse-command.ts'
+import type { OnboardPlan } from '../src/onboard/plan.ts'
+import { pullRequestText } from '../src/onboard/pull-request-text.ts'
+import type { OnboardRequest } from '../src/onboard/request.ts'
+import type { Attempt, Onboard } from '../src/queue/queue.ts'
+import { githubInstallation } from './combination/github-installation.ts'
+import type { Installation, ReadableRepository } from './combination/installation.ts'
+import { asBailiwickError, isPassing } from './verdict/job-error.ts'
+import type { Place } from './verdict/say-verdict.ts'
+import type { WorkerContext } from './worker-context.ts'
+
+/**
+ * Answers `/bailiwick onboard ...` with a pull request. Who may not ask gets a reaction and nothing else; a request that
+ * cannot be met gets a reply that says why; merging the pull request is the approval.
+ */
+export async function onboard(context: WorkerContext, data: Onboard, attempt: Attempt): Promise<void> {
+  const octokit = await context.app.client(data.installation)
+  const place: Place = { octokit, app: await context.app.identity(), owner: data.owner, repo: data.repo }
+  const comment = await readIssueComment(octokit, data, data.comment)
+  if (!comment || comment.edited || comment.author.type === 'Bot') return
+  if (comment.issue.number !== data.issue || !comment.issue.open) return
+  const role = await readRole(octokit, data, comment.author.login)
+  if (role !== 'admin' && role !== 'maintain') return react(octokit, data, data.comment, '-1')
+  try {
+    const request = parseOnboardCommand(comment.body)
+    if (!request) return
+    await open(context, place, githubInstallation(context, data.installation, octokit), comment, request)
+    await react(octokit, data, data.comment, 'rocket')
+  } catch (error) {
+    if (isPassing(error) && !attempt.lastAttempt) throw error
+    context.log.warn({ err: error, comment: data.comment }, 'an onboarding was refused')
+    await writeReply(octokit, place.app, data, { issue: data.issue, about: data.comment, body: refusal(error) })
+    await react(octokit, data, data.comment, 'confused')
+  }
+}
+
+async function open(
+  context: WorkerContext,
+  place: Place,
+  installation: Installation,
+  comment: IssueComment,
+  asked: OnboardRequest,
+): Promise<void> {
+  const repositories = await installation.repositories()
+  const fleet = repositories.find(one => one.owner === place.owner && one.name === place.repo)
+  const branch = fleet?.defaultBranch ?? ''
+  const commit = fleet && (await installation.head(fleet, { branch }))
+  if (!fleet || !commit) throw new BailiwickError('onboard-layout', 'this repository is empty: there is no fleet to add to')
+  const directories = await tenantDirectories(installation, repositories, asked)
+  const request = directories ? { ...asked, tenantDirectories: directories } : asked
+  const tree = await installation.content(fleet, commit)
+  const plan = await planned(context, { request, tree, url: fleet.url, branch })
+  if (plan.files.length === 0) {
+    throw new BailiwickError('onboard-input', `${asked.tenant} is in this fleet already, exactly as you ask`)
+  }
+  const text = pullRequestText(request, plan)
+  await openPullRequest(place.octokit, place.app, place, {
+    base: branch,
+    branch: `bailiwick/onboard-${asked.tenant}`,
+    files: plan.files.map(({ path, content }) => ({ path, content })),
+    title: text.title,
+    body: `${text.body}\n\nAsked for in #${comment.issue.number}.`,
+    message: text.title,
+  })
+}
+
+async function planned(
+  { evaluator }: WorkerContext,
+  question: Omit<Parameters<WorkerContext['evaluator']['evaluate']>[0] & { type: 'plan' }, 'type'>,
+): Promise<OnboardPlan> {
+  const answer = await evaluator.evaluate({ type: 'plan', ...question })
+  if (answer.type === 'planned') return answer.plan
+  if (answer.type === 'refused') throw new BailiwickError(answer.code, answer.message, { fix: answer.fix })
+  throw new TypeError(`the rendering thread answered ${answer.type} to a question for a plan`)
+}
+
+/** What lies at the root of the tenant's repository; undefined where it cannot be read. */
+async function tenantDirectories(
+  installation: Installation,
+  repositories: readonly ReadableRepository[],
+  { url, branch }: OnboardRequest,
+): Promise<string[] | undefined> {
+  const repository = repositories.find(one => one.url === normaliseUrl(url))
+  const commit = repository && (await installation.head(repository, { branch }))
+  if (!repository || !commit) return undefined
+  const { entries } = await installation.content(repository, commit)
+  return [...new Set(entries.flatMap(({ path }) => (path.includes('/') ? [path.slice(0, path.indexOf('/'))] : [])))]
+}
+
+function refusal(error: unknown): string {
+  const { code, message, fix } = asBailiwickError(error)
+  const how = fix ? `\n\n${codeSpan(fix)}` : ''
+  return `This tenant cannot be onboarded (${code}): ${codeSpan(message)}${how}`
+}

@@ -1,0 +1,64 @@
+import type { ClusterClient } from '../../src/cluster/connect.ts'
+import { claim, type Inventory, removeInventory } from '../../src/cluster/inventory.ts'
+import { type InventoryEntry, unionEntries } from '../../src/cluster/inventory-entry.ts'
+import { type PruneResult, pruneObjects } from '../../src/cluster/prune-objects.ts'
+import type { AppliedObject } from '../../src/report/apply-report.ts'
+
+export interface PruneOutcome {
+  readonly objects: readonly AppliedObject[]
+  /** False: something is left to prune, and whoever gives the account its rights must stay. */
+  readonly complete: boolean
+}
+
+/** Deletes what a node has no more, as its account; what could not be deleted stays in the inventory. */
+export async function pruneStale(
+  client: ClusterClient,
+  inventory: Inventory,
+  stale: readonly InventoryEntry[],
+  signal: AbortSignal,
+): Promise<PruneOutcome> {
+  if (stale.length === 0) return { objects: [], complete: true }
+  const gone = new Set(stale.map(entry => entry.id))
+  const kept = inventory.entries.filter(entry => !gone.has(entry.id))
+  if (!inventory.prune) {
+    await claim(client, inventory, { entries: kept })
+    return { objects: [], complete: true }
+  }
+  const result = await prune(client, inventory, stale, signal)
+  await claim(client, inventory, { entries: unionEntries(kept, result.remaining) })
+  return described(result)
+}
+
+/** Ends a node that its parent renders no more: prunes it where it asked for that, and forgets it. */
+export async function pruneNode(
+  client: ClusterClient,
+  inventory: Inventory,
+  signal: AbortSignal,
+): Promise<PruneOutcome> {
+  if (!inventory.prune) {
+    await removeInventory(client, inventory)
+    return { objects: [], complete: true }
+  }
+  const claimed = await claim(client, inventory)
+  const result = await prune(client, claimed, claimed.entries, signal)
+  if (result.remaining.length === 0) await removeInventory(client, claimed)
+  else await claim(client, claimed, { entries: result.remaining })
+  return described(result)
+}
+
+function prune(client: ClusterClient, inventory: Inventory, entries: readonly InventoryEntry[], signal: AbortSignal) {
+  const [, namespace, name] = inventory.node.split('/')
+  const owner = { namespace: namespace!, name: name! }
+  return pruneObjects(client, { user: inventory.user, owner, entries, signal })
+}
+
+function described({ objects, remaining }: PruneResult): PruneOutcome {
+  return {
+    complete: remaining.length === 0,
+    objects: objects.map(({ id, action, message }) => ({
+      object: id,
+      action: action === 'deleted' ? 'pruned' : action === 'failed' ? 'refused' : 'unchanged',
+      ...(message === undefined ? {} : { message }),
+    })),
+  }
+}

@@ -1,0 +1,65 @@
+import { hash } from 'node:crypto'
+import { publishCheckRun } from '../../src/github/check-run.ts'
+import type { AppIdentity, Octokit } from '../../src/github/octokit.ts'
+import { type AppliedNode, applyReport } from '../../src/report/apply-report.ts'
+import type { Installation } from '../combination/installation.ts'
+import type { Approved } from './approved-nodes.ts'
+
+/** A commit that something was applied from, and its nodes. */
+interface Group {
+  readonly url: string
+  readonly commit: string
+  readonly nodes: AppliedNode[]
+}
+
+export interface Speaker {
+  readonly octokit: Octokit
+  readonly app: AppIdentity
+  readonly installation: Installation
+  /** What was said last, by cluster and commit: an unchanged resync asks nothing of GitHub. */
+  readonly said: Map<string, string>
+}
+
+/** Says on each commit what became of the nodes that read it; a repository is told of its own nodes only. */
+export async function sayApplied(
+  speaker: Speaker,
+  cluster: string,
+  fleet: { readonly url: string; readonly commit: string },
+  approved: Approved,
+  applied: readonly AppliedNode[],
+): Promise<void> {
+  const repositories = await speaker.installation.repositories()
+  for (const group of groupByCommit(fleet, approved, applied)) {
+    const repository = repositories.find(one => one.url === group.url)
+    if (!repository) continue
+    const report = applyReport(cluster, group.nodes)
+    const externalId = hash('sha256', JSON.stringify(report))
+    const key = `${cluster} ${group.url} ${group.commit}`
+    if (speaker.said.get(key) === externalId) continue
+    await publishCheckRun(speaker.octokit, speaker.app, { owner: repository.owner, repo: repository.name }, {
+      ...report,
+      headSha: group.commit,
+      externalId,
+      annotations: [],
+    })
+    speaker.said.set(key, externalId)
+  }
+}
+
+function groupByCommit(
+  fleet: { readonly url: string; readonly commit: string },
+  approved: Approved,
+  applied: readonly AppliedNode[],
+): Group[] {
+  const groups = new Map<string, Group>()
+  for (const node of applied) {
+    const source = approved.nodes.find(one => one.key === node.key)?.source
+    // a node that is gone, or whose content nobody saw, is the fleet's to hear of
+    const at = source?.commit ? { url: source.url, commit: source.commit } : fleet
+    const key = `${at.url} ${at.commit}`
+    const group = groups.get(key) ?? { ...at, nodes: [] }
+    group.nodes.push(node)
+    groups.set(key, group)
+  }
+  return [...groups.values()]
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path'
+import { readClustersFile } from '../src/cluster/clusters-file.ts'
+import type { Config } from '../src/config.ts'
+import { ObjectStore } from '../src/git/object-store.ts'
+import { openApp } from '../src/github/app.ts'
+import type { Log } from '../src/log.ts'
+import type { Queue } from '../src/queue/queue.ts'
+import { Evaluator } from './evaluation/evaluator.ts'
+import { onboard } from './onboard.ts'
+import { ClusterConnections } from './reconcile/cluster-connections.ts'
+import { reconcileCluster } from './reconcile/reconcile-cluster.ts'
+import { sweep } from './sweep.ts'
+import { validatePullRequest } from './validate-pull-request.ts'
+import { validatePush } from './validate-push.ts'
+import type { WorkerContext } from './worker-context.ts'
+
+export interface WorkerDependencies {
+  readonly config: Config
+  readonly queue: Queue
+  readonly log: Log
+  /** Rules to switch off in this process. */
+  readonly disabledRules?: readonly string[]
+}
+
+export interface Workers {
+  close(graceMs?: number): Promise<void>
+}
+
+const VALIDATIONS_AT_ONCE = 4
+
+/**
+ * Works on every kind of job of the queue, one reconcile queue per bound cluster, and looks once for open work that a
+ * restart may have lost. Throws `config` for a clusters.yaml that cannot be used.
+ */
+export async function startWorkers({ config, queue, log, disabledRules = [] }: WorkerDependencies): Promise<Workers> {
+  const bindings = config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile)
+  const evaluator = new Evaluator({ timeoutMs: config.renderTimeoutMs, heapMb: config.renderHeapMb })
+  const context: WorkerContext = {
+    config,
+    app: openApp({
+      appId: config.appId,
+      privateKey: config.privateKey,
+      baseUrl: config.githubApiUrl,
+      allowedAccounts: config.allowedAccounts ?? [],
+      // GitHub asks for a write per second at most; a server on this machine does not
+      throttle: !isLoopback(config.githubApiUrl),
+      log,
+    }),
+    queue,
+    store: new ObjectStore(join(config.cacheDir, 'objects')),
+    evaluator,
+    bindings,
+    disabledRules,
+    log,
+  }
+  const memory = { connections: new ClusterConnections(), said: new Map<string, string>() }
+  queue.work('validate-pull-request', (data, attempt) => validatePullRequest(context, data, attempt), {
+    concurrency: VALIDATIONS_AT_ONCE,
+  })
+  queue.work('validate-push', (data, attempt) => validatePush(context, data, attempt), {
+    concurrency: VALIDATIONS_AT_ONCE,
+  })
+  queue.work('onboard', (data, attempt) => onboard(context, data, attempt))
+  for (const { name: cluster, mode, resyncSeconds } of bindings) {
+    if (mode !== 'reconcile') continue
+    queue.work('reconcile', (data, attempt) => reconcileCluster(context, memory, data, attempt), { cluster })
+    await queue.repeat('reconcile', { cluster }, (resyncSeconds ?? config.resyncSeconds) * 1000)
+  }
+  const swept = sweep(context).catch(error => log.warn({ err: error }, 'looking for open work failed; events still work'))
+  return {
+    close: async () => {
+      await swept
+      await evaluator.close()
+      await memory.connections.close()
+    },
+  }
+}
+
+function isLoopback(url: string): boolean {
+  return ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(url).hostname)
+}

@@ -1,0 +1,17 @@
+import { BailiwickError, type ErrorCode } from '../../src/errors.ts'
+
+const PASSING: ReadonlySet<ErrorCode> = new Set(['github-unavailable', 'cluster-unavailable', 'cluster-fenced'])
+
+/** Whether an error may be gone when the job is tried again: an outage, or a bug that nobody knows. */
+export function isPassing(error: unknown): boolean {
+  return !(error instanceof BailiwickError) || PASSING.has(error.code)
+}
+
+/** What to say of an error that ends a job: its own words where it is ours, nothing of its inside where it is a bug. */
+export function asBailiwickError(error: unknown): BailiwickError {
+  if (error instanceof BailiwickError) return error
+  return new BailiwickError('internal', 'Bailiwick itself failed', {
+    cause: error,
+    fix: 'Push again or ask the operator: the log of the worker has the reason.',
+  })
+}

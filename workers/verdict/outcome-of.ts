@@ -1,0 +1,31 @@
+import { mergeVerdicts } from '../../src/rules/merge-verdicts.ts'
+import { scopeVerdict } from '../../src/rules/scope-verdict.ts'
+import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
+import type { FleetAnswer } from '../combination/judge-change.ts'
+
+/** What is said on a repository, and to whom. */
+export type Statement = Pick<ReportContext, 'fleet' | 'audience'> & { readonly outcome: Outcome }
+
+/**
+ * What the fleets' answers come to on the repository at `url`: a fleet's own repository is told everything; a tenant's is
+ * told what its own nodes do and what the change newly causes, under the name of its tenants only.
+ */
+export function outcomeOf(answers: readonly FleetAnswer[], url: string, kind: ReportContext['kind']): Statement {
+  const [first, ...more] = answers
+  if (!first) return { outcome: undefined }
+  const isFleet = answers.some(answer => answer.place.repository.url === url)
+  const keepNew = kind === 'pull-request'
+  const verdicts = [first, ...more].map(({ judgement }) =>
+    isFleet ? judgement.verdict : scopeVerdict(judgement, url, { keepNew }),
+  )
+  return {
+    outcome: mergeVerdicts(verdicts as [(typeof verdicts)[0], ...typeof verdicts]),
+    fleet: { repository: first.place.repository.url, commit: first.fleetCommit },
+    ...(isFleet ? {} : { audience: tenantsOf(answers, url) }),
+  }
+}
+
+function tenantsOf(answers: readonly FleetAnswer[], url: string): string[] {
+  const nodes = answers.flatMap(answer => answer.judgement.nodes).filter(node => node.source.url === url)
+  return [...new Set(nodes.flatMap(node => node.tenant ?? []))].sort()
+}

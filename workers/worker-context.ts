@@ -1,0 +1,21 @@
+import type { ClusterBinding } from '../src/cluster/clusters-file.ts'
+import type { Config } from '../src/config.ts'
+import type { ObjectStore } from '../src/git/object-store.ts'
+import type { App } from '../src/github/app.ts'
+import type { Log } from '../src/log.ts'
+import type { Queue } from '../src/queue/queue.ts'
+import type { Evaluator } from './evaluation/evaluator.ts'
+
+/** What every job has at hand. Nothing in it is state of a job: a process that dies loses nothing with it. */
+export interface WorkerContext {
+  readonly config: Config
+  readonly app: App
+  readonly queue: Queue
+  readonly store: ObjectStore
+  readonly evaluator: Evaluator
+  /** The operator's clusters.yaml; empty: judge only. */
+  readonly bindings: readonly ClusterBinding[]
+  /** Rules that are switched off for this process. */
+  readonly disabledRules: readonly string[]
+  readonly log: Log
+}
