@@ -1,4 +1,4 @@
-import { BailiwickError } from '../errors.ts'
+import { BailiwickError, type ErrorCode } from '../errors.ts'
 import type { Verdict } from '../rules/finding.ts'
 import { type Annotation, annotationsOf, MAX_ANNOTATIONS } from './annotations.ts'
 import { type View, viewFor } from './audience.ts'
@@ -52,9 +52,17 @@ function untouched(context: ReportContext): CheckRun {
   return { conclusion: 'success', title, summary, annotations: [] }
 }
 
+/** Errors without a place whose message speaks of the pull request and of nobody else. */
+const ABOUT_THE_PULL_REQUEST: ReadonlySet<ErrorCode> = new Set([
+  'merge-conflict',
+  'github-unavailable',
+  'git-truncated',
+  'evaluation-limits',
+])
+
 function undecided(error: BailiwickError, context: ReportContext): CheckRun {
   const { origin } = error
-  const ours = origin === undefined || origin.repository === context.repository
+  const ours = origin === undefined ? ABOUT_THE_PULL_REQUEST.has(error.code) : origin.repository === context.repository
   // without a verdict nobody knows which names belong to other tenants
   const open = context.audience === undefined || ours
   const message = open ? error.message : 'the fleet could not be read; its platform admins see why'

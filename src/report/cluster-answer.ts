@@ -1,11 +1,22 @@
 import { groupOf } from '../kube/object.ts'
 import type { Finding } from '../rules/finding.ts'
 
+/** `verbatim`: the words of the API server; else ours. */
+export interface ClusterAnswer {
+  readonly text: string
+  readonly verbatim: boolean
+}
+
 /**
  * What Flux or the API server would have answered, as plain text; undefined where we do not know it for sure.
  * Wording: kustomize-controller (acl.go, ssa errors) and apiserver/pkg/endpoints/handlers/responsewriters/errors.go.
  */
-export function clusterAnswer(finding: Finding): string | undefined {
+export function clusterAnswer(finding: Finding): ClusterAnswer | undefined {
+  const text = answerText(finding)
+  return text === undefined ? undefined : { text, verbatim: text.includes(' is forbidden: User ') }
+}
+
+function answerText(finding: Finding): string | undefined {
   const impersonated = finding.identity.startsWith('system:serviceaccount:') || finding.identity.startsWith('gotk:')
   switch (finding.rule) {
     case 'namespace-confinement':

@@ -15,7 +15,8 @@ export function findingText({ finding, clusters }: FindingGroup, here: string): 
     `- Where: ${code(placeOf(finding.origin, here) || 'no file')}, field ${code(finding.field || '/')}${via.length > 0 ? `, through ${via.join(', ')}` : ''}`,
     `- Who: ${code(finding.identity)}${finding.tenant === '' ? ' (the platform)' : ` (tenant ${code(finding.tenant, 80)})`}`,
   ]
-  if (answer) lines.push(`- The cluster would have said: ${code(answer, 600)}`)
+  if (answer)
+    lines.push(`- The cluster would have said: ${answer.verbatim ? code(answer.text, 600) : prose(answer.text)}`)
   lines.push(`- Fix: ${prose(finding.fix)}`)
   return lines.join('\n')
 }

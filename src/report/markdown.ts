@@ -1,9 +1,9 @@
 import { visible } from './visible.ts'
 
 /** What GitHub leaves alone in running text: a word of letters. Anything else could be a link, a mention, a reference or HTML. */
-const PLAIN = /^[A-Za-z]+(?:['-][A-Za-z]+)*$/
-/** GitHub links these to commits where one begins so. */
-const HEXADECIMAL = /^[0-9a-f]{7,}$/i
+const PLAIN = /^(?:[A-Za-z]+(?:['-][A-Za-z]+)*|\d{1,6})$/
+/** GitHub links what could be the id of a commit. */
+const HEXADECIMAL = /(?:^|['-])[0-9a-f]{7,}(?:$|['-])/i
 const TRAILING = /[.,;:!?…]+$/
 const DASH = /^[—–]$/
 
@@ -45,12 +45,16 @@ function words(part: string): string {
   for (const token of part.split(' ').filter(t => t !== '')) {
     const tail = TRAILING.exec(token)?.[0] ?? ''
     const word = token.slice(0, token.length - tail.length)
-    if (word === '' || DASH.test(word) || (PLAIN.test(word) && !HEXADECIMAL.test(word))) {
+    // "1." begins a list
+    const numbered = /^\d/.test(word) && tail !== ''
+    if (word === '' || DASH.test(word) || (PLAIN.test(word) && !HEXADECIMAL.test(word) && !numbered)) {
       flush()
       out.push(token)
     } else {
-      quoted.push(word)
-      if (tail === '') continue
+      const inside = /^"([^"]+)"$/.exec(word)?.[1]
+      if (inside !== undefined) flush()
+      quoted.push(inside ?? word)
+      if (tail === '' && inside === undefined) continue
       flush()
       out.push(`${out.pop()}${tail}`)
     }
@@ -62,6 +66,6 @@ function words(part: string): string {
 /** A value from outside as an inline HTML code element, for places where Markdown is not read (`<summary>`). */
 export function htmlCode(value: string, max = 200): string {
   const shown = visible(value, max).trim() || '""'
-  const escaped = shown.replace(/[^A-Za-z0-9 ]/gu, char => `&#${char.codePointAt(0)};`)
+  const escaped = shown.replace(/[^A-Za-z0-9 ./:_-]/gu, char => `&#${char.codePointAt(0)};`)
   return `<code>${escaped}</code>`
 }

@@ -37,7 +37,7 @@ function findingLines({ finding, clusters }: FindingGroup, noun: string, here: s
     const via = finding.via.map(step => `${step.step} ${step.file}:${step.line}`).join(', ')
     lines.push(`  through  ${visible(via)}`)
   }
-  if (answer) lines.push(`  cluster  ${visible(answer, 600)}`)
+  if (answer) lines.push(`  cluster  ${visible(answer.text, 600)}`)
   lines.push(`  fix      ${visible(finding.fix, 1000)}`, '')
   return lines
 }
