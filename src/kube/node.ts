@@ -10,6 +10,12 @@ export interface ScalarNode {
   readonly origin: Origin
   /** Source text of a plain scalar, where it differs from String(value) (kustomize stringifies annotations from it). */
   readonly text?: string
+  /** How a block scalar was written: the lines of a literal one stand in the file as they are, below its origin. */
+  readonly style?: 'literal' | 'folded'
+  /** Spaces that stand before each line of a literal block scalar. */
+  readonly indent?: number
+  /** Written in quotes, so that it is text for every YAML version. */
+  readonly quoted?: boolean
 }
 
 export interface ListNode {

@@ -1,0 +1,68 @@
+import { resolve } from 'node:path'
+import { BailiwickError } from '../errors.ts'
+import { packTree } from '../flux/pack-tree.ts'
+import { renderKustomization } from '../flux/render-kustomization.ts'
+import { readFolder } from '../git/folder-tree.ts'
+import { openSnapshot } from '../git/snapshot.ts'
+import type { Tree } from '../git/tree.ts'
+import { type Json, type MapNode, toJson } from '../kube/node.ts'
+import { parseDocuments } from '../kube/parse-documents.ts'
+import { build } from '../kustomize/build.ts'
+import { directoryBelow } from './render-directory.ts'
+
+type Answer = { [key: string]: Json }
+
+/** The answer to one line of `render --stdin`; what goes wrong is in its `error`, which starts with the code. */
+export async function answerRender(line: string): Promise<Answer> {
+  const answer: Answer = {}
+  try {
+    await answerInto(answer, line)
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    const { origin, rule } = error
+    const place = origin ? ` (${origin.file}:${origin.line})` : ''
+    return { ...answer, error: `${error.code}: ${error.message}${place}${rule ? ` [${rule}]` : ''}` }
+  }
+  return answer
+}
+
+async function answerInto(answer: Answer, line: string): Promise<void> {
+  const request = parseRequest(line)
+  const root = text(request, 'root')
+  const directory = text(request, 'build')
+  if (directory !== undefined) {
+    const base = resolve(root ?? directory)
+    const objects = build(await open(base), '', directoryBelow(base, resolve(directory)))
+    answer.objects = objects.map(object => toJson(object.root))
+    return
+  }
+  if (root === undefined) throw new BailiwickError('usage', 'a request needs root or build')
+  const ignore = text(request, 'ignore')
+  const tree = await open(resolve(root))
+  answer.files = [...filesOf(packTree(tree, ignore), '')]
+  const kustomization = request.fields.get('kustomization')?.value
+  if (kustomization?.type !== 'map') return
+  const artifact = { repository: '', tree, ...(ignore === undefined ? {} : { ignore }) }
+  const objects = renderKustomization(artifact, { root: kustomization, trail: [] })
+  if (objects.length > 0) answer.objects = objects.map(object => toJson(object.root))
+}
+
+const open = async (directory: string): Promise<Tree> => openSnapshot(await readFolder(directory))
+
+function parseRequest(line: string): MapNode {
+  const [request] = parseDocuments({ repository: '', path: 'request' }, Buffer.from(line))
+  if (request?.type !== 'map') throw new BailiwickError('usage', 'a request is one JSON object per line')
+  return request
+}
+
+function text(request: MapNode, name: string): string | undefined {
+  const node = request.fields.get(name)?.value
+  return node?.type === 'scalar' && typeof node.value === 'string' ? node.value : undefined
+}
+
+function* filesOf(tree: Tree, directory: string): Generator<string> {
+  for (const entry of tree.list(directory)) {
+    if (entry.type === 'directory') yield* filesOf(tree, entry.path)
+    else if (entry.type === 'file') yield entry.path
+  }
+}

@@ -1,0 +1,72 @@
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { parseArgs } from 'node:util'
+import { stringify } from 'yaml'
+import { BailiwickError } from '../errors.ts'
+import { readFolder } from '../git/folder-tree.ts'
+import { openSnapshot } from '../git/snapshot.ts'
+import { toJson } from '../kube/node.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { build } from '../kustomize/build.ts'
+import type { Command, Io } from './command.ts'
+import { directoryBelow } from './render-directory.ts'
+import { originsOf } from './render-origins.ts'
+import { answerRender } from './render-request.ts'
+
+/** `bailiwick render`: what a directory builds, as `kustomize build --load-restrictor LoadRestrictionsNone` would. */
+export const render: Command = {
+  name: 'render',
+  summary: 'Show what a directory renders, like kustomize build',
+  usage: 'render DIR [--root DIR] [-o yaml|json] [--origins]\n       render --stdin',
+  run,
+}
+
+async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = parse(args)
+  if (values.stdin) return answerAll(io)
+  const [directory, more] = positionals
+  if (!directory || more) throw usage('name one directory')
+  const output = values.output ?? 'yaml'
+  if (output !== 'yaml' && output !== 'json') throw usage(`-o ${output}; use yaml or json`)
+  const root = resolve(io.cwd, values.root ?? directory)
+  const tree = openSnapshot(await readFolder(root))
+  const objects = build(tree, '', directoryBelow(root, resolve(io.cwd, directory)))
+  io.stdout(show(objects, output, values.origins ?? false))
+  return 0
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        root: { type: 'string' },
+        output: { type: 'string', short: 'o' },
+        origins: { type: 'boolean' },
+        stdin: { type: 'boolean' },
+      },
+    })
+  } catch (error) {
+    throw usage(error instanceof Error ? error.message : 'bad arguments')
+  }
+}
+
+function show(objects: readonly KubeObject[], output: 'yaml' | 'json', origins: boolean): string {
+  const shown = objects.map(object => (origins ? originsOf(object) : toJson(object.root)))
+  if (output === 'json') return `${JSON.stringify(shown, null, 2)}\n`
+  return shown.map(object => stringify(object, { version: '1.1', lineWidth: 0 })).join('---\n')
+}
+
+/** Answers JSON lines with JSON lines, in order, until the input ends. */
+async function answerAll(io: Io): Promise<number> {
+  for await (const line of createInterface({ input: Readable.from(io.stdin), crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (line.trim() !== '') io.stdout(`${JSON.stringify(await answerRender(line))}\n`)
+  }
+  return 0
+}
+
+function usage(what: string): BailiwickError {
+  return new BailiwickError('usage', `render: ${what}`, { fix: render.usage })
+}

@@ -1,0 +1,5 @@
+import type { Tree } from '../git/tree.ts'
+
+export function packTree(tree: Tree, _ignore?: string): Tree {
+  return tree
+}

@@ -1,0 +1,108 @@
+import { BailiwickError } from '../errors.ts'
+import { withField, withoutField, withValueAt } from '../kube/edit-node.ts'
+import { at, type MapNode, type Node, stringAt } from '../kube/node.ts'
+import type { Origin } from '../kube/origin.ts'
+import { annotationsAsText } from './annotations.ts'
+import { applyJsonPatch } from './json-patch.ts'
+import type { PatchEntry } from './kustomization.ts'
+import type { Patch } from './load-patch.ts'
+import { currentId, describe, makeResource, type Resource } from './resource.ts'
+import type { ResourceList } from './resource-list.ts'
+import { select } from './select.ts'
+import { strategicMerge } from './strategic-merge.ts'
+
+/** Applies one entry of `patches`. Throws `kustomize-invalid` where kustomize does; a target without match is fine. */
+export function applyPatch(resources: ResourceList, entry: PatchEntry, patch: Patch): void {
+  if (patch.type === 'json') return applyJson(resources, entry, patch)
+  const { target } = entry
+  if (!target) {
+    for (const object of patch.objects) mergeByIdentity(resources, object, entry)
+    return
+  }
+  const [object, second] = patch.objects
+  if (second) fail('a patch with a target may hold only one document', entry.origin)
+  if (!object) return
+  const selected = new Set(select(resources.all, target))
+  // the patch stands for the target's kind, so it can neither rename nor move it
+  const kept = resources.all.filter(resource => !selected.has(resource) || mergeInto(resource, object, entry))
+  resources.reset(kept)
+}
+
+/** Applies a patch to the object that it names itself; there must be exactly one. */
+export function mergeByIdentity(resources: ResourceList, patch: MapNode, options: Changes): void {
+  const id = currentId(makeResource(patch, { step: 'patch', file: '', line: 0 }))
+  const found = resources.findByAnyId(id)
+  const [target, second] = found
+  if (!target)
+    fail(`no object ${describe(id)} for this patch`, patch.origin, 'Correct kind, name or namespace of the patch.')
+  if (second) fail(`more than one object ${describe(id)} for this patch`, patch.origin)
+  const kept = mergeInto(target, patch, options)
+  resources.reset(resources.all.filter(resource => resource !== target || kept))
+}
+
+interface Changes {
+  readonly allowNameChange: boolean
+  readonly allowKindChange: boolean
+}
+
+/** Merges in place; false where the patch deletes the object. Name, kind and namespace stay, unless allowed. */
+function mergeInto(resource: Resource, patch: MapNode, options: Changes): boolean {
+  const before = resource.root
+  if (options.allowNameChange || options.allowKindChange) resource.previous.push(currentId(resource))
+  const merged = strategicMerge(before, patch)
+  if (!merged || merged.fields.size === 0) return false
+  let root = merged
+  if (!options.allowKindChange) root = restore(root, before, ['kind'])
+  if (!options.allowNameChange) root = restore(root, before, ['metadata', 'name'])
+  resource.root = restoreNamespace(root, before)
+  return true
+}
+
+function restore(root: MapNode, before: MapNode, path: readonly string[]): MapNode {
+  const value = at(before, path)
+  if (!value || at(root, path) === value) return root
+  return withValueAt(root, path, value)
+}
+
+function restoreNamespace(root: MapNode, before: MapNode): MapNode {
+  const path = ['metadata', 'namespace']
+  if (stringAt(before, path)) return restore(root, before, path)
+  const metadata = at(root, ['metadata'])
+  if (metadata?.type !== 'map' || !metadata.fields.has('namespace')) return root
+  return withField(root, 'metadata', withoutField(metadata, 'namespace'))
+}
+
+function applyJson(resources: ResourceList, entry: PatchEntry, patch: Patch & { type: 'json' }): void {
+  if (!entry.target) fail('a JSON6902 patch needs a target', entry.origin)
+  const { operations } = patch
+  for (const resource of select(resources.all, entry.target)) {
+    resource.previous.push(currentId(resource))
+    resource.root = annotationsAsText(throughJson(applyJsonPatch(resource.root, operations)))
+    checkIdentity(resource.root, entry.origin)
+  }
+  resources.reindex()
+}
+
+/** The object goes through JSON, which forgets how a value was written and rounds large integers. */
+function throughJson<T extends Node>(node: T): T {
+  if (node.type === 'scalar') {
+    const value = typeof node.value === 'bigint' ? Number(node.value) : node.value
+    return { type: 'scalar', value, origin: node.origin } as T
+  }
+  if (node.type === 'list') return { ...node, items: node.items.map(throughJson) }
+  const fields = new Map([...node.fields].map(([key, field]) => [key, { ...field, value: throughJson(field.value) }]))
+  return { ...node, fields }
+}
+
+function checkIdentity(root: MapNode, origin: Origin): void {
+  for (const path of [['apiVersion'], ['kind'], ['metadata', 'name'], ['metadata', 'namespace']]) {
+    const node = at(root, path)
+    const absent = node === undefined && path[1] === 'namespace'
+    if (absent || (node?.type === 'scalar' && typeof node.value === 'string')) continue
+    fail(`the patch leaves an object whose ${path.join('.')} is no text`, node?.origin ?? origin)
+  }
+}
+
+function fail(message: string, origin: Origin, fix?: string): never {
+  throw new BailiwickError('kustomize-invalid', message, { origin, fix })
+}

@@ -1,0 +1,44 @@
+import type { Tree } from '../git/tree.ts'
+import { isAbsent } from '../kube/edit-node.ts'
+import { at, type MapNode } from '../kube/node.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { Accumulation } from './accumulate.ts'
+import { annotationsAsText } from './annotations.ts'
+import { appendHash } from './hash-name.ts'
+import type { Kustomization } from './kustomization.ts'
+import { fixReferences } from './name-references.ts'
+import { type Resource, toKubeObject } from './resource.ts'
+import { roundTrip } from './round-trip.ts'
+
+/**
+ * What `kustomize build --load-restrictor LoadRestrictionsNone --reorder none` (5.8.1) gives for `directory`, every
+ * field with its origin. Throws BailiwickError: with a `rule` for what is forbidden, `kustomize-unsupported` for what
+ * this engine does not know, `kustomize-invalid` for what kustomize refuses; never a guess.
+ */
+export function build(tree: Tree, repository: string, directory: string): readonly KubeObject[] {
+  return finish(new Accumulation(tree, repository).directory(directory))
+}
+
+/** The same for a root kustomization that was made or changed in memory, as Flux does. */
+export function buildFrom(tree: Tree, repository: string, root: Kustomization): readonly KubeObject[] {
+  return finish(new Accumulation(tree, repository).root(root))
+}
+
+function finish(resources: readonly Resource[]): readonly KubeObject[] {
+  for (const resource of resources) if (resource.needsHash) appendHash(resource)
+  fixReferences(resources)
+  return resources.filter(resource => !isLocal(resource.root)).map(resource => toKubeObject(finished(resource)))
+}
+
+function isLocal(root: MapNode): boolean {
+  const value = at(root, ['metadata', 'annotations', 'config.kubernetes.io/local-config'])
+  return value !== undefined && !(value.type === 'scalar' && value.value === 'false')
+}
+
+function finished(resource: Resource): Resource {
+  const annotations = at(resource.root, ['metadata', 'annotations'])
+  const untouched = isAbsent(annotations) || (annotations.type === 'map' && annotations.fields.size === 0)
+  // build notes among the annotations (kept for objects that were renamed or moved) are taken out again at the end
+  const root = untouched && resource.previous.length === 0 ? resource.root : annotationsAsText(resource.root)
+  return { ...resource, root: roundTrip(root) }
+}

@@ -1,0 +1,2 @@
+import type { Resource } from './resource.ts'
+export function fixReferences(_resources: readonly Resource[]): void {}

@@ -1,0 +1,5 @@
+import type { MapNode } from '../kube/node.ts'
+
+export function roundTrip(root: MapNode): MapNode {
+  return root
+}

@@ -1,0 +1,98 @@
+import { BailiwickError } from '../errors.ts'
+import { isAbsent } from '../kube/edit-node.ts'
+import { type Field, type ListNode, type MapNode, type Node, stringAt } from '../kube/node.ts'
+import { mergeList } from './merge-list.ts'
+import { mergeTypeOf } from './merge-schema.ts'
+import { MERGE_TYPES, type MergeField, type MergeType } from './merge-types.ts'
+import { takeListDirective, takeMapDirective } from './patch-directive.ts'
+
+/** What a schema says about a place: undefined where there is no schema at all. */
+export type Schema = (MergeField & { readonly known: true }) | undefined
+
+/**
+ * `object` under a strategic merge patch, as kyaml's merge2 does it (with lists growing at the front); undefined where
+ * the patch deletes the object. Throws `kustomize-invalid` where a map meets a list or a text.
+ */
+export function strategicMerge(object: MapNode, patch: MapNode): MapNode | undefined {
+  const merged = merge(object, patch, undefined)
+  return merged?.type === 'map' ? merged : undefined
+}
+
+/** Merges one value; both sides may be missing. */
+export function merge(dest: Node | undefined, patch: Node | undefined, schema: Schema): Node | undefined {
+  const type = isAbsent(dest) ? (isAbsent(patch) ? 'map' : patch.type) : dest.type
+  for (const node of [dest, patch]) {
+    if (isAbsent(node) || node.type === type) continue
+    const message = `a patch puts a ${patch?.type} where the object has a ${dest?.type}`
+    throw new BailiwickError('kustomize-invalid', message, { origin: (patch ?? node).origin })
+  }
+  if (type === 'scalar') return patch ?? dest
+  const known = schema ?? schemaOf(dest) ?? schemaOf(patch)
+  if (type === 'map') return mergeMap(dest, patch, known)
+  const destList = dest as ListNode | undefined
+  const patchList = patch as ListNode | undefined
+  return known?.keys ? mergeAssociative(destList, patchList, known) : (patchList ?? destList)
+}
+
+/** A value inside another kind's object may be an object itself; kyaml then takes the schema of that. */
+function schemaOf(node: Node | undefined): Schema {
+  const apiVersion = stringAt(node, ['apiVersion'])
+  const kind = stringAt(node, ['kind'])
+  const type = apiVersion && kind ? mergeTypeOf(apiVersion, kind) : undefined
+  return type && { known: true, type: nameOf(type) }
+}
+
+const NAMES = new Map([...MERGE_TYPES].map(([name, type]) => [type, name]))
+const nameOf = (type: MergeType): string => NAMES.get(type)!
+
+function mergeMap(dest: Node | undefined, patch: Node | undefined, schema: Schema): Node | undefined {
+  if (isAbsent(dest)) return addMap(dest, patch, schema)
+  if (dest.type !== 'map') return dest
+  if (patch !== undefined && isAbsent(patch)) return undefined
+  if (patch?.type !== 'map') return mergeFields(dest, undefined, schema)
+  const { directive, rest } = takeMapDirective(patch)
+  if (directive === 'delete') return undefined
+  // merge2 goes on merging the fields of the patch into what it has just put there, which changes nothing but nulls
+  if (directive === 'replace') return mergeFields(rest, rest, schema)
+  return mergeFields(dest, rest, schema)
+}
+
+function addMap(dest: Node | undefined, patch: Node | undefined, schema: Schema): Node | undefined {
+  if (patch === undefined) return dest?.type === 'scalar' && dest.text !== '' ? dest : undefined
+  if (isAbsent(patch)) return undefined
+  if (patch.type !== 'map') return patch
+  const { directive, rest } = takeMapDirective(patch)
+  return directive === 'delete' ? undefined : mergeFields(rest, rest, schema)
+}
+
+function mergeFields(dest: MapNode, patch: MapNode | undefined, schema: Schema): MapNode {
+  const fields = new Map<string, Field>()
+  const keys = new Set([...dest.fields.keys(), ...(patch?.fields.keys() ?? [])])
+  for (const key of keys) {
+    const before = dest.fields.get(key)
+    const change = patch?.fields.get(key)
+    const value = merge(before?.value, change?.value, fieldSchema(schema, key))
+    if (value === undefined) continue
+    const field = value === before?.value ? before : change && value === change.value ? change : (before ?? change)!
+    fields.set(key, { key: field.key, value })
+  }
+  return { ...dest, fields }
+}
+
+function fieldSchema(schema: Schema, key: string): Schema {
+  if (!schema) return undefined
+  const field = schema.type ? MERGE_TYPES.get(schema.type)?.fields.get(key) : undefined
+  return { ...field, known: true }
+}
+
+function mergeAssociative(dest: ListNode | undefined, patch: ListNode | undefined, schema: NonNullable<Schema>) {
+  if (isAbsent(dest as Node | undefined)) {
+    if (patch === undefined || isAbsent(patch as Node)) return undefined
+    return mergeList(patch, patch, schema, merge)
+  }
+  if (patch !== undefined && isAbsent(patch as Node)) return undefined
+  if (!patch) return mergeList(dest!, undefined, schema, merge)
+  const { directive, rest } = takeListDirective(patch)
+  if (directive === 'delete') return undefined
+  return mergeList(directive === 'replace' ? rest : dest!, rest, schema, merge)
+}
