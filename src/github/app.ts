@@ -143,7 +143,8 @@ function clientClass(options: AppOptions) {
   })).plugin(octokit => {
     // a POST that failed with 502 may have been done: what is written must be looked at again before it is repeated
     octokit.hook.before('request', request => {
-      if (request.method !== 'GET') request.request.retries = 0
+      // a new object: the one that is there is shared by all requests
+      if (request.method !== 'GET') request.request = { ...request.request, retries: 0 }
     })
     return {}
   })
