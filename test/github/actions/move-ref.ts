@@ -1,0 +1,65 @@
+import { pullPayload, pushPayload } from '../events/payloads.ts'
+import { isAncestor } from '../git/graph.ts'
+import { now, type Pull, type Repository, type User, type World } from '../world.ts'
+import { scheduleMergeability } from './mergeability.ts'
+
+/**
+ * Sets, creates or (with undefined) deletes a ref, whoever asked and whatever protects it, and lets everything follow:
+ * the push event, pull requests from and to the branch, their test merges, and those that are merged by it.
+ */
+export function moveRef(world: World, repository: Repository, ref: string, after: string | undefined, by: User): void {
+  const before = repository.refs.get(ref)
+  if (before === after) return
+  const payload = pushPayload(world, repository, by, { ref, before, after })
+  if (after === undefined) repository.refs.delete(ref)
+  else repository.refs.set(ref, after)
+  repository.pushedAt = now()
+  world.emit(repository, by, 'push', payload)
+  if (!ref.startsWith('refs/heads/')) return
+  const branch = ref.slice('refs/heads/'.length)
+  for (const target of world.repositories.values()) {
+    for (const pull of target.pulls.values()) {
+      if (pull.issue.state === 'closed') continue
+      if (pull.head.repository === repository && pull.head.ref === branch) followHead(world, target, pull, after, by)
+      if (target === repository && pull.base.ref === branch) followBase(world, target, pull, after, by)
+    }
+  }
+}
+
+function followHead(world: World, target: Repository, pull: Pull, after: string | undefined, by: User): void {
+  if (after === undefined) {
+    closePull(world, target, pull, by)
+    return
+  }
+  const before = pull.head.sha
+  pull.head.sha = after
+  pull.issue.updatedAt = now()
+  target.refs.set(`refs/pull/${pull.issue.number}/head`, after)
+  scheduleMergeability(world, target, pull)
+  world.emit(target, by, 'pull_request', pullPayload(world, target, 'synchronize', pull, { before, after }))
+}
+
+function followBase(world: World, target: Repository, pull: Pull, after: string | undefined, by: User): void {
+  if (after === undefined) {
+    closePull(world, target, pull, by)
+    return
+  }
+  const contained = isAncestor(target.store, pull.head.sha, after)
+  pull.base.sha = after
+  if (contained) {
+    // pushed to the base by hand: GitHub counts the pull request as merged
+    pull.merged = { by, at: now() }
+    pull.mergeCommit = after
+    closePull(world, target, pull, by)
+    return
+  }
+  scheduleMergeability(world, target, pull)
+}
+
+/** Closes a pull request and says so. */
+export function closePull(world: World, repository: Repository, pull: Pull, by: User): void {
+  pull.issue.state = 'closed'
+  pull.issue.closedAt = now()
+  pull.issue.updatedAt = pull.issue.closedAt
+  world.emit(repository, by, 'pull_request', pullPayload(world, repository, 'closed', pull))
+}

@@ -1,0 +1,145 @@
+import { createHmac, randomUUID } from 'node:crypto'
+import { installationJson } from '../json/app.ts'
+import { repositoryJson } from '../json/repository.ts'
+import { userJson } from '../json/user.ts'
+import type { App, Installation, Repository, User, World } from '../world.ts'
+
+export interface Delivery {
+  readonly id: number
+  readonly guid: string
+  readonly app: string
+  readonly event: string
+  readonly action: string | undefined
+  readonly payload: Readonly<Record<string, unknown>>
+  readonly redelivery: boolean
+  readonly at: string
+  /** HTTP status of the answer; 0 when there was none; undefined while it is awaited. */
+  status: number | undefined
+  durationMs: number
+}
+
+/** How long GitHub waits for an answer (docs, best practices for using webhooks). */
+const PATIENCE_MS = 10_000
+
+/** Sends webhooks to the apps, one after the other per app, and remembers them. */
+export class Deliveries {
+  readonly log: Delivery[] = []
+  readonly #world: World
+  readonly #queues = new Map<number, Promise<void>>()
+  readonly #stop = new AbortController()
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  /** Tells every app that is installed on the repository, and subscribed, what happened. */
+  announce(repository: Repository, sender: User, event: string, payload: Record<string, unknown>): void {
+    for (const installation of this.#world.installations.values()) {
+      const { app } = installation
+      const covered = installation.repositories === 'all' || installation.repositories.has(repository.id)
+      if (installation.account.id !== repository.owner.id || !covered || !app.events.includes(event)) continue
+      const about = event === 'push' ? pushRepository(this.#world, repository) : repositoryJson(this.#world, repository)
+      this.send(app, event, { ...payload, repository: about, ...this.#context(installation, sender) })
+    }
+  }
+
+  /** The `installation` event, which every app gets. */
+  installed(installation: Installation, action: string, sender: User, repositories: readonly Repository[]): void {
+    const brief = repositories.map(r => {
+      const { id, node_id, name, full_name } = repositoryJson(this.#world, r)
+      return { id, node_id, name, full_name, private: r.private }
+    })
+    const payload = {
+      action,
+      installation: installationJson(this.#world, installation),
+      repositories: brief,
+      requester: null,
+    }
+    this.send(installation.app, 'installation', { ...payload, sender: userJson(this.#world, sender) })
+  }
+
+  /** Queues one delivery; the payload is frozen as it is now. An app without a hook address gets none. */
+  send(app: App, event: string, payload: Record<string, unknown>, redeliveryOf?: Delivery): void {
+    if (!app.webhookUrl) return
+    const action = typeof payload.action === 'string' ? payload.action : undefined
+    const delivery: Delivery = {
+      ...{ id: this.#world.nextId(), guid: redeliveryOf?.guid ?? randomUUID(), app: app.slug, event, action, payload },
+      ...{ redelivery: redeliveryOf !== undefined, at: new Date().toISOString(), status: undefined, durationMs: 0 },
+    }
+    this.log.push(delivery)
+    const body = JSON.stringify(payload)
+    const before = this.#queues.get(app.id) ?? Promise.resolve()
+    this.#queues.set(
+      app.id,
+      before.then(() => this.#post(app, delivery, body)),
+    )
+  }
+
+  /** Resolves when every delivery was answered, those included that come meanwhile. */
+  async idle(): Promise<void> {
+    while (this.log.some(delivery => delivery.status === undefined)) await Promise.all(this.#queues.values())
+  }
+
+  /** Gives up what is under way or waits. */
+  async close(): Promise<void> {
+    this.#stop.abort()
+    await Promise.all(this.#queues.values())
+  }
+
+  async #post(app: App, delivery: Delivery, body: string): Promise<void> {
+    const started = performance.now()
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'GitHub-Hookshot/0000000',
+      'x-github-event': delivery.event,
+      'x-github-delivery': delivery.guid,
+      'x-github-hook-id': String(app.id),
+      'x-github-hook-installation-target-id': String(app.id),
+      'x-github-hook-installation-target-type': 'integration',
+      'x-hub-signature-256': `sha256=${createHmac('sha256', app.webhookSecret).update(body).digest('hex')}`,
+    }
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(PATIENCE_MS)])
+    try {
+      const response = await fetch(app.webhookUrl!, { method: 'POST', headers, body, signal })
+      await response.arrayBuffer()
+      delivery.status = response.status
+    } catch {
+      delivery.status = 0 // refused or too late: the log says so, and GitHub does not try again by itself
+    }
+    delivery.durationMs = performance.now() - started
+  }
+
+  #context(installation: Installation, sender: User) {
+    const { account, app } = installation
+    const organization = account.type === 'Organization' ? { organization: organizationJson(this.#world, account) } : {}
+    const node_id = Buffer.from(`integration-${app.id}-${installation.id}`).toString('base64')
+    return { installation: { id: installation.id, node_id }, sender: userJson(this.#world, sender), ...organization }
+  }
+}
+
+/** In a push the repository has its times as numbers, and its owner a name (docs, webhook events and payloads). */
+function pushRepository(world: World, repository: Repository) {
+  const json = repositoryJson(world, repository)
+  const seconds = (time: string) => Math.floor(Date.parse(time) / 1000)
+  const owner = { ...json.owner, name: repository.owner.login, email: null }
+  const times = { created_at: seconds(repository.createdAt), pushed_at: seconds(repository.pushedAt) }
+  return { ...json, ...times, owner, stargazers: 0, master_branch: repository.defaultBranch }
+}
+
+function organizationJson(world: World, account: User) {
+  const { login, id, node_id, avatar_url } = userJson(world, account)
+  const url = `${world.url}/orgs/${login}`
+  const urls = { repos_url: `${url}/repos`, events_url: `${url}/events`, hooks_url: `${url}/hooks` }
+  const more = { issues_url: `${url}/issues`, members_url: `${url}/members{/member}` }
+  return {
+    login,
+    id,
+    node_id,
+    avatar_url,
+    url,
+    ...urls,
+    ...more,
+    public_members_url: `${url}/public_members{/member}`,
+    description: null,
+  }
+}

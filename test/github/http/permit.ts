@@ -1,0 +1,78 @@
+import { type Actor, atLeast, type InstallationActor, type Repository, roleOf, type World } from '../world.ts'
+import { HttpError, notFound } from './http-error.ts'
+import type { Access, Route } from './route.ts'
+
+/** The repository that a path names, if this caller may know of it. Throws 404 as if it were not there otherwise. */
+export function visibleRepository(world: World, actor: Actor, owner: string, name: string): Repository {
+  const repository = world.repositories.get(`${owner}/${name}`.toLowerCase())
+  if (!repository || !sees(world, actor, repository)) throw notFound()
+  return repository
+}
+
+function sees(world: World, actor: Actor, repository: Repository): boolean {
+  if (actor.kind === 'installation') return covers(actor, repository) || !repository.private
+  if (!repository.private) return true
+  return actor.kind === 'user' && roleOf(world, repository, actor.user) !== 'none'
+}
+
+/** Whether an installation token was made for this repository. */
+export function covers(
+  actor: Pick<InstallationActor, 'installation' | 'repositories'>,
+  repository: Repository,
+): boolean {
+  if (actor.installation.account.id !== repository.owner.id) return false
+  const inInstallation = actor.installation.repositories === 'all' || actor.installation.repositories.has(repository.id)
+  return inInstallation && (actor.repositories === 'all' || actor.repositories.has(repository.id))
+}
+
+/** Throws 401 or 403 unless the caller may use a route on this repository. */
+export function permit(world: World, actor: Actor, repository: Repository, access: Access): void {
+  if (actor.kind === 'app') throw new HttpError(401, 'Bad credentials')
+  const reads = access.permissions.some(permission => permission.endsWith(':read'))
+  if (actor.kind === 'anonymous') {
+    if (!reads || access.role === 'apps-only') throw new HttpError(401, 'Requires authentication')
+    return
+  }
+  if (actor.kind === 'user') {
+    permitUser(world, repository, actor, access)
+    return
+  }
+  const covered = covers(actor, repository)
+  if (covered && access.permissions.some(permission => grants(actor, permission))) return
+  if (!covered && reads && access.role !== 'admin') return // public: anybody reads
+  const headers = { 'x-accepted-github-permissions': access.permissions.join('; ').replaceAll(':', '=') }
+  throw new HttpError(403, 'Resource not accessible by integration', undefined, headers)
+}
+
+function permitUser(world: World, repository: Repository, actor: Actor & { kind: 'user' }, access: Access): void {
+  if (access.role === 'apps-only') throw new HttpError(403, 'You must authenticate via a GitHub App.')
+  if (!atLeast(roleOf(world, repository, actor.user), access.role)) {
+    throw new HttpError(
+      403,
+      access.role === 'admin'
+        ? 'Must have admin rights to Repository.'
+        : 'Resource not accessible by personal access token',
+    )
+  }
+}
+
+function grants(actor: InstallationActor, permission: string): boolean {
+  const [name = '', level] = permission.split(':')
+  if (name === 'metadata') return true
+  const granted = actor.permissions[name]
+  return granted === 'write' || granted === 'admin' || (granted === 'read' && level === 'read')
+}
+
+/** Throws unless the kind of caller fits a route that is not about a repository. */
+export function permitGlobal(actor: Actor, route: Route): void {
+  if (route.scope === 'app' && actor.kind !== 'app') {
+    throw new HttpError(401, 'A JSON web token could not be decoded')
+  }
+  if (route.scope === 'installation' && actor.kind !== 'installation') {
+    throw new HttpError(
+      403,
+      'You must authenticate with an installation access token in order to list repositories for an installation.',
+    )
+  }
+  if (route.scope === 'anyone' && actor.kind === 'app') throw new HttpError(401, 'Bad credentials')
+}

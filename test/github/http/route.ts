@@ -1,0 +1,63 @@
+import type { Actor, Repository, Role, World } from '../world.ts'
+
+/** A request that was authenticated, checked against the description and permitted. */
+export interface Call {
+  readonly world: World
+  readonly actor: Actor
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly body: Readonly<Record<string, unknown>>
+  readonly accept: string
+  readonly path: string
+}
+
+export interface RepositoryCall extends Call {
+  readonly repo: Repository
+}
+
+export interface Reply {
+  readonly status: number
+  /** JSON unless it is bytes or text. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** What a caller must be allowed: one of `permissions` ('contents:read') for an app, `role` for a person. */
+export interface Access {
+  readonly permissions: readonly string[]
+  readonly role: Role | 'apps-only'
+}
+
+export type RepositoryRoute = {
+  readonly scope: 'repository'
+  readonly method: string
+  /** As in GitHub's OpenAPI description. */
+  readonly path: string
+  readonly access: Access
+  readonly handle: (call: RepositoryCall) => Reply | Promise<Reply>
+}
+
+export type GlobalRoute = {
+  readonly scope: 'app' | 'installation' | 'anyone'
+  readonly method: string
+  readonly path: string
+  readonly handle: (call: Call) => Reply | Promise<Reply>
+}
+
+export type Route = RepositoryRoute | GlobalRoute
+
+/** A route below /repos/{owner}/{repo}; `permissions` is 'contents:read' or several of which one suffices ('a:read|b:read'). */
+export function onRepository(
+  method: string,
+  path: string,
+  permissions: string,
+  role: Access['role'],
+  handle: RepositoryRoute['handle'],
+): RepositoryRoute {
+  const access = { permissions: permissions.split('|'), role }
+  return { scope: 'repository', method, path: `/repos/{owner}/{repo}${path}`, access, handle }
+}
+
+export const ok = (body: unknown): Reply => ({ status: 200, body })
+export const created = (body: unknown): Reply => ({ status: 201, body })
+export const noContent = (): Reply => ({ status: 204 })

@@ -1,0 +1,232 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Actor, World } from '../world.ts'
+import { authenticate } from './authenticate.ts'
+import { checkRequest } from './check-request.ts'
+import { description } from './description.ts'
+import { HttpError, notFound } from './http-error.ts'
+import { compile, match } from './match.ts'
+import { permit, permitGlobal, visibleRepository } from './permit.ts'
+import type { Call, Reply, Route } from './route.ts'
+
+export interface LoggedRequest {
+  readonly method: string
+  readonly path: string
+  /** The path as GitHub describes it ('/repos/{owner}/{repo}'), or '?' when it is unknown. */
+  readonly route: string
+  readonly query: string
+  /** 'app:<slug>' with its token as an app, 'installation:<slug>', 'user:<login>' or 'anonymous'. */
+  readonly as: string
+  readonly status: number
+  readonly body: unknown
+  readonly ms: number
+}
+
+export interface Violation {
+  readonly method: string
+  readonly path: string
+  readonly problems: readonly string[]
+}
+
+/** What a server has seen. */
+export interface Records {
+  readonly requests: LoggedRequest[]
+  /** Requests that GitHub's own description does not allow. */
+  readonly violations: Violation[]
+  /** Answers of ours that GitHub's own description does not allow; only filled when `checkResponses` is on. */
+  readonly responseViolations: Violation[]
+  /** Requests for what this server does not have. */
+  readonly unknown: { readonly method: string; readonly path: string; readonly documented: boolean }[]
+  readonly failures: {
+    left: number
+    readonly status: number
+    readonly headers: Record<string, string>
+    readonly when: FailWhen
+  }[]
+}
+
+export type FailWhen = (request: { readonly method: string; readonly path: string }) => boolean
+
+export interface ServeOptions {
+  readonly world: World
+  readonly routes: readonly Route[]
+  readonly records: Records
+  readonly checkResponses: boolean
+  readonly rateLimit: number
+}
+
+interface Parsed {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly body: unknown
+  readonly found: { readonly value: Route; readonly params: Record<string, string> } | undefined
+}
+
+/** The listener of the API: authenticates, checks, permits, handles, records. */
+export function serve(options: ServeOptions): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const matchers = options.routes.map(route => compile(route.method, route.path, route))
+  const used = new Map<string, number>()
+
+  async function answer(request: IncomingMessage, parsed: Parsed, actor: Actor): Promise<Reply> {
+    if (!parsed.found) throw unknownRoute(options.records, parsed)
+    const { value: route, params } = parsed.found
+    const problems = check(route, { ...parsed, params }, actor)
+    if (problems.length > 0) {
+      options.records.violations.push({ method: parsed.method, path: parsed.path, problems })
+      throw new HttpError(422, `Invalid request.\n\n${problems.join('\n')}`)
+    }
+    const body = (parsed.body ?? {}) as Record<string, unknown>
+    const accept = request.headers.accept ?? ''
+    const { world } = options
+    const call: Call = { world, actor, params, query: parsed.query, body, accept, path: parsed.path }
+    const reply = await handle(route, call)
+    if (options.checkResponses) checkResponse(options.records, route, parsed, reply)
+    return reply
+  }
+
+  return async (request, response) => {
+    const started = performance.now()
+    let actor: Actor = { kind: 'anonymous' }
+    let parsed: Parsed | undefined
+    let reply: Reply
+    try {
+      const raw = await read(request)
+      const url = new URL(request.url ?? '/', 'http://server')
+      const method = request.method ?? 'GET'
+      const found = match(matchers, method, url.pathname)
+      parsed = { method, path: url.pathname, query: url.searchParams, body: undefined, found }
+      injectFailure(options.records, parsed)
+      if (!request.headers['user-agent']) throw new HttpError(403, 'Request forbidden by administrative rules.')
+      actor = authenticate(options.world, request.headers.authorization)
+      parsed = { ...parsed, body: json(raw) }
+      limit(used, actor, options.rateLimit)
+      reply = await answer(request, parsed, actor)
+    } catch (error) {
+      reply = failed(error)
+    }
+    const left = options.rateLimit - (used.get(nameOf(actor)) ?? 0)
+    write(request, response, reply, { limit: options.rateLimit, left })
+    options.records.requests.push({
+      ...{
+        method: parsed?.method ?? '?',
+        path: parsed?.path ?? '?',
+        route: parsed?.found?.value.path ?? '?',
+        query: parsed?.query.toString() ?? '',
+      },
+      ...{ as: nameOf(actor), status: response.statusCode, body: parsed?.body, ms: performance.now() - started },
+    })
+  }
+}
+
+async function handle(route: Route, call: Call): Promise<Reply> {
+  if (route.scope !== 'repository') {
+    permitGlobal(call.actor, route)
+    return await route.handle(call)
+  }
+  const { owner = '', repo: name = '' } = call.params
+  const repo = visibleRepository(call.world, call.actor, owner, name)
+  permit(call.world, call.actor, repo, route.access)
+  return await route.handle({ ...call, repo })
+}
+
+/** Routes below /_ are no part of GitHub's API (the place where tarballs lie). */
+function check(route: Route, request: Parsed & { params: Record<string, string> }, actor: Actor): string[] {
+  if (route.path.startsWith('/_')) return []
+  const operation = description().operation(route.method, route.path)
+  if (!operation) return [`${route.method} ${route.path} is not described`]
+  if (actor.kind === 'installation' && !operation.enabledForApps) return [`${operation.operationId} is not for apps`]
+  return checkRequest(operation, request)
+}
+
+function checkResponse(records: Records, route: Route, { method, path }: Parsed, reply: Reply): void {
+  const operation = route.path.startsWith('/_') ? undefined : description().operation(route.method, route.path)
+  const schema = operation && description().responseSchema(operation, reply.status)
+  if (!operation || !schema || reply.body instanceof Uint8Array || typeof reply.body === 'string') return
+  const body: unknown = JSON.parse(JSON.stringify(reply.body))
+  const problems = description().check(`${route.method} ${route.path} ${reply.status}`, schema, body)
+  if (problems.length > 0) records.responseViolations.push({ method, path, problems })
+}
+
+function unknownRoute(records: Records, { method, path }: Parsed): HttpError {
+  const documented = description().find(method, path) !== undefined
+  records.unknown.push({ method, path, documented })
+  if (!documented) records.violations.push({ method, path, problems: ['no such operation is described'] })
+  return notFound()
+}
+
+function injectFailure(records: Records, request: Parsed): void {
+  const failure = records.failures.find(each => each.left > 0 && each.when(request))
+  if (!failure) return
+  failure.left--
+  throw new HttpError(
+    failure.status,
+    failure.status >= 500 ? 'Server Error' : 'Injected failure',
+    undefined,
+    failure.headers,
+  )
+}
+
+function limit(used: Map<string, number>, actor: Actor, most: number): void {
+  const count = (used.get(nameOf(actor)) ?? 0) + 1
+  if (count > most) throw new HttpError(403, `API rate limit exceeded for ${nameOf(actor)}.`)
+  used.set(nameOf(actor), count)
+}
+
+function nameOf(actor: Actor): string {
+  if (actor.kind === 'user') return `user:${actor.user.login}`
+  return actor.kind === 'anonymous' ? actor.kind : `${actor.kind}:${actor.app.slug}`
+}
+
+const MOST_BYTES = 100 * 1024 * 1024
+
+async function read(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MOST_BYTES) throw new HttpError(413, 'Payload too big')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** No body is no body, also where one could be: Octokit sends none when it has nothing to say. */
+function json(raw: Buffer): unknown {
+  if (raw.length === 0) return undefined
+  try {
+    return JSON.parse(raw.toString())
+  } catch {
+    throw new HttpError(400, 'Problems parsing JSON')
+  }
+}
+
+function failed(error: unknown): Reply {
+  if (error instanceof HttpError) return { status: error.status, body: error.body(), headers: error.headers }
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  process.stderr.write(`test/github: ${message}\n`)
+  return { status: 500, body: { message: 'Server Error' } }
+}
+
+function write(
+  request: IncomingMessage,
+  response: ServerResponse,
+  reply: Reply,
+  rate: { limit: number; left: number },
+) {
+  const { body } = reply
+  const binary = body instanceof Uint8Array || typeof body === 'string'
+  const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(binary ? body : JSON.stringify(body))
+  const etag = `"${createHash('sha1').update(bytes).digest('hex')}"`
+  const fresh = request.method === 'GET' && reply.status === 200 && request.headers['if-none-match'] === etag
+  response.statusCode = fresh ? 304 : reply.status
+  response.setHeader('content-type', binary ? 'application/octet-stream' : 'application/json; charset=utf-8')
+  response.setHeader('x-github-media-type', 'github.v3; format=json')
+  response.setHeader('x-ratelimit-limit', rate.limit)
+  response.setHeader('x-ratelimit-remaining', Math.max(rate.left, 0))
+  response.setHeader('x-ratelimit-used', rate.limit - rate.left)
+  response.setHeader('x-ratelimit-reset', Math.ceil(Date.now() / 3_600_000) * 3600)
+  if (request.method === 'GET' && reply.status === 200) response.setHeader('etag', etag)
+  for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value)
+  response.end(fresh ? undefined : bytes)
+}

@@ -1,0 +1,130 @@
+import { mergePull } from '../actions/merge-pull.ts'
+import { scheduleMergeability } from '../actions/mergeability.ts'
+import { closePull } from '../actions/move-ref.ts'
+import { checkText, openPull, reopenPull } from '../actions/pull.ts'
+import { pullPayload } from '../events/payloads.ts'
+import { log } from '../git/graph.ts'
+import { flag, requiredText, text } from '../http/body.ts'
+import { HttpError, invalid, notFound } from '../http/http-error.ts'
+import { list } from '../http/list.ts'
+import { created, ok, onRepository, type RepositoryCall, type Route } from '../http/route.ts'
+import { commitJson, fileJson } from '../json/commit.ts'
+import { changesOf, pullJson, pullSimpleJson } from '../json/pull.ts'
+import { appOf, fullName, now, type Pull, type Repository, senderOf } from '../world.ts'
+
+/** More files of a pull request are not listed (docs, "List pull requests files"). */
+const MOST_FILES = 3000
+
+/** pulls: list, open, read, change, merge, files, commits. */
+export function pullRoutes(): Route[] {
+  return [
+    onRepository('GET', '/pulls', 'pull_requests:read', 'read', listPulls),
+    onRepository('POST', '/pulls', 'pull_requests:write', 'read', create),
+    onRepository('GET', '/pulls/{pull_number}', 'pull_requests:read', 'read', call =>
+      ok(pullJson(call.world, call.repo, pullOf(call))),
+    ),
+    onRepository('PATCH', '/pulls/{pull_number}', 'pull_requests:write', 'write', update),
+    onRepository('PUT', '/pulls/{pull_number}/merge', 'contents:write', 'write', merge),
+    onRepository('GET', '/pulls/{pull_number}/merge', 'contents:read', 'read', call => {
+      if (!pullOf(call).merged) throw notFound()
+      return { status: 204 }
+    }),
+    onRepository('GET', '/pulls/{pull_number}/files', 'pull_requests:read', 'read', call => {
+      const pull = pullOf(call)
+      const changes = changesOf(call.repo, pull).slice(0, MOST_FILES)
+      return list(call, changes, change => fileJson(call.world, call.repo, pull.head.sha, change))
+    }),
+    onRepository('GET', '/pulls/{pull_number}/commits', 'pull_requests:read', 'read', call => {
+      const pull = pullOf(call)
+      const commits = log(call.repo.store, pull.head.sha, pull.base.sha).reverse().slice(0, 250)
+      return list(call, commits, commit => commitJson(call.world, call.repo, commit))
+    }),
+  ]
+}
+
+/** The pull request that a path names. Throws 404. */
+export function pullOf(call: RepositoryCall): Pull {
+  const pull = call.repo.pulls.get(Number(call.params.pull_number))
+  if (!pull) throw notFound()
+  return pull
+}
+
+function listPulls(call: RepositoryCall) {
+  const state = call.query.get('state') ?? 'open'
+  const base = call.query.get('base')
+  const head = call.query.get('head')
+  const ascending = call.query.get('direction') === 'asc'
+  const found = [...call.repo.pulls.values()].filter(pull => {
+    const label = `${pull.head.repository.owner.login}:${pull.head.ref}`
+    const headFits = !head || label === head
+    return (state === 'all' || pull.issue.state === state) && (!base || pull.base.ref === base) && headFits
+  })
+  const sorted = ascending ? found : found.reverse()
+  return list(call, sorted, pull => pullSimpleJson(call.world, call.repo, pull))
+}
+
+function create(call: RepositoryCall) {
+  const head = headOf(call, requiredText(call.body, 'head'))
+  const wanted = {
+    ...{ title: requiredText(call.body, 'title'), body: text(call.body, 'body') ?? null, head },
+    ...{ base: requiredText(call.body, 'base'), draft: flag(call.body, 'draft') ?? false },
+  }
+  const pull = openPull(call.world, call.repo, senderOf(call.actor), appOf(call.actor), wanted)
+  return created(pullJson(call.world, call.repo, pull))
+}
+
+function headOf(call: RepositoryCall, name: string): { repository: Repository; ref: string } {
+  const [owner, ref] = name.includes(':') ? name.split(':') : [call.repo.owner.login, name]
+  if (owner === call.repo.owner.login) return { repository: call.repo, ref: ref ?? '' }
+  const fork = [...call.world.repositories.values()].find(
+    each => each.parent === call.repo && each.owner.login === owner,
+  )
+  if (!fork) throw invalid('PullRequest', 'head')
+  return { repository: fork, ref: ref ?? '' }
+}
+
+function update(call: RepositoryCall) {
+  const { world, repo, body } = call
+  const pull = pullOf(call)
+  const by = senderOf(call.actor)
+  const changes: Record<string, unknown> = {}
+  const title = text(body, 'title')
+  const description = text(body, 'body')
+  const base = text(body, 'base')
+  checkText('PullRequest', 'body', description)
+  if (base !== undefined && base !== pull.base.ref) changes.base = retarget(call, pull, base)
+  if (title !== undefined && title !== pull.issue.title) changes.title = { from: pull.issue.title }
+  if (description !== undefined && description !== pull.issue.body) changes.body = { from: pull.issue.body ?? '' }
+  pull.issue.title = title ?? pull.issue.title
+  pull.issue.body = description ?? pull.issue.body
+  if (Object.keys(changes).length > 0) {
+    pull.issue.updatedAt = now()
+    world.emit(repo, by, 'pull_request', pullPayload(world, repo, 'edited', pull, { changes }))
+  }
+  const state = text(body, 'state')
+  if (state === 'closed' && pull.issue.state === 'open') closePull(world, repo, pull, by)
+  if (state === 'open' && pull.issue.state === 'closed') reopenPull(world, repo, pull, by)
+  return ok(pullJson(world, repo, pull))
+}
+
+function retarget(call: RepositoryCall, pull: Pull, base: string) {
+  const sha = call.repo.refs.get(`refs/heads/${base}`)
+  if (sha === undefined) throw invalid('PullRequest', 'base')
+  const from = { ref: { from: pull.base.ref }, sha: { from: pull.base.sha } }
+  pull.base.ref = base
+  pull.base.sha = sha
+  scheduleMergeability(call.world, call.repo, pull)
+  return from
+}
+
+function merge(call: RepositoryCall) {
+  const { body, repo, world } = call
+  const pull = pullOf(call)
+  const method = text(body, 'merge_method') ?? 'merge'
+  if (method !== 'merge' && method !== 'squash' && method !== 'rebase')
+    throw new HttpError(405, `${fullName(repo)}: ${method}`)
+  const sha = mergePull(world, repo, pull, call.actor, {
+    ...{ method, sha: text(body, 'sha'), title: text(body, 'commit_title'), message: text(body, 'commit_message') },
+  })
+  return ok({ sha, merged: true, message: 'Pull Request successfully merged' })
+}

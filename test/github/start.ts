@@ -1,0 +1,109 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type AppOptions, accounts } from './accounts.ts'
+import { Deliveries } from './events/deliveries.ts'
+import { type FailWhen, type Records, serve } from './http/serve.ts'
+import { people } from './people.ts'
+import { appRoutes } from './routes/apps.ts'
+import { checkRoutes } from './routes/checks.ts'
+import { commitRoutes } from './routes/commits.ts'
+import { contentRoutes } from './routes/contents.ts'
+import { gitObjectRoutes } from './routes/git-objects.ts'
+import { hookRoutes } from './routes/hook.ts'
+import { issueRoutes } from './routes/issues.ts'
+import { peopleRoutes } from './routes/people.ts'
+import { protectionRoutes } from './routes/protection.ts'
+import { pullRoutes } from './routes/pulls.ts'
+import { refRoutes } from './routes/refs.ts'
+import { reviewRoutes } from './routes/reviews.ts'
+import { tarballRoutes } from './routes/tarball.ts'
+import { views } from './views.ts'
+import type { World } from './world.ts'
+
+export interface GitHubOptions {
+  /** The app under test; `addApp` adds others. */
+  readonly app?: AppOptions
+  /** How long `mergeable` stays null after a head or base moved. */
+  readonly mergeabilityDelayMs?: number
+  /** Checks our own answers against GitHub's description too, see `responseViolations`. */
+  readonly checkResponses?: boolean
+  /** Requests per caller before 403. Unlimited by default: a long suite must not run into it. */
+  readonly rateLimit?: number
+}
+
+export type FakeGitHub = Awaited<ReturnType<typeof startGitHub>>
+
+/** Starts a GitHub in memory on a free port of 127.0.0.1. Nothing is kept after `close()`. */
+export async function startGitHub(options: GitHubOptions = {}) {
+  const world = emptyWorld(options.mergeabilityDelayMs ?? 10)
+  const deliveries = new Deliveries(world)
+  world.emit = (repository, sender, event, payload) => deliveries.announce(repository, sender, event, payload)
+  const records: Records = { requests: [], violations: [], responseViolations: [], unknown: [], failures: [] }
+  const { checkResponses = false, rateLimit = Number.MAX_SAFE_INTEGER } = options
+  const listener = serve({ world, routes: routes(deliveries), records, checkResponses, rateLimit })
+  const server = createServer(listener)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  world.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const registry = accounts(world, deliveries)
+
+  /** The next `times` requests (that fit `when`) are answered with `status`, before anything else is looked at. */
+  function failNext(
+    times: number,
+    status: number,
+    headers: Record<string, string> = {},
+    when: FailWhen = () => true,
+  ): void {
+    records.failures.push({ left: times, status, headers, when })
+  }
+
+  /** How often each route was called since the start or the last `forget`: 'GET /repos/{owner}/{repo}' to a number. */
+  function counts(): Record<string, number> {
+    const totals: Record<string, number> = {}
+    for (const { method, route } of records.requests)
+      totals[`${method} ${route}`] = (totals[`${method} ${route}`] ?? 0) + 1
+    return totals
+  }
+
+  async function close(): Promise<void> {
+    for (const timer of world.timers) clearTimeout(timer)
+    await deliveries.close()
+    server.closeAllConnections()
+    await new Promise<void>(resolve => server.close(() => resolve()))
+  }
+
+  return {
+    url: world.url,
+    world,
+    app: registry.addApp(options.app),
+    ...registry,
+    ...people(world, registry),
+    ...views(registry),
+    ...{ requests: records.requests, violations: records.violations, unknown: records.unknown },
+    responseViolations: records.responseViolations,
+    deliveries: deliveries.log,
+    /** Sends any event to an app, as it is: for events that nothing here causes. */
+    send: deliveries.send.bind(deliveries),
+    /** Resolves when every webhook was answered, those included that come meanwhile. */
+    idle: () => deliveries.idle(),
+    forget: () => void records.requests.splice(0),
+    ...{ counts, failNext, close },
+  }
+}
+
+function routes(deliveries: Deliveries) {
+  return [
+    ...[...appRoutes(), ...hookRoutes(deliveries), ...peopleRoutes(), ...refRoutes(), ...gitObjectRoutes()],
+    ...[...contentRoutes(), ...commitRoutes(), ...tarballRoutes(), ...pullRoutes(), ...reviewRoutes()],
+    ...[...checkRoutes(), ...issueRoutes(), ...protectionRoutes()],
+  ]
+}
+
+function emptyWorld(mergeabilityDelayMs: number): World {
+  let lastId = 1000
+  return {
+    ...{ url: '', users: new Map(), repositories: new Map(), apps: new Map(), installations: new Map() },
+    ...{ tokens: new Map(), members: new Map(), mergeabilityDelayMs, timers: new Set() },
+    emit: () => {},
+    nextId: () => ++lastId,
+  }
+}

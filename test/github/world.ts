@@ -1,0 +1,225 @@
+import type { ObjectStore } from './git/store.ts'
+
+export type Role = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
+export const ROLES: readonly Role[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin']
+
+export interface User {
+  readonly id: number
+  readonly login: string
+  readonly type: 'User' | 'Organization' | 'Bot'
+}
+
+export type Permissions = Readonly<Record<string, 'read' | 'write' | 'admin'>>
+
+export interface App {
+  readonly id: number
+  readonly slug: string
+  readonly name: string
+  readonly clientId: string
+  readonly owner: User
+  readonly bot: User
+  readonly permissions: Permissions
+  readonly events: readonly string[]
+  readonly webhookSecret: string
+  webhookUrl: string | undefined
+  /** PEM; made when first asked for. */
+  readonly privateKey: string
+  readonly createdAt: string
+}
+
+export interface Installation {
+  readonly id: number
+  readonly app: App
+  readonly account: User
+  repositories: 'all' | Set<number>
+  permissions: Permissions
+  readonly createdAt: string
+}
+
+export interface Protection {
+  /** `appId` null: any app may report it. */
+  readonly checks: readonly { readonly context: string; readonly appId: number | null }[]
+  readonly strict: boolean
+  readonly enforceAdmins: boolean
+  readonly allowForcePushes: boolean
+  /** Whether people must come through a pull request; admins are free unless `enforceAdmins`. */
+  readonly requirePullRequest: boolean
+}
+
+export interface Comment {
+  readonly id: number
+  readonly issue: number
+  readonly user: User
+  readonly app: App | undefined
+  body: string
+  readonly createdAt: string
+  updatedAt: string
+  readonly reactions: Reaction[]
+}
+
+export interface Reaction {
+  readonly id: number
+  readonly user: User
+  readonly content: string
+  readonly createdAt: string
+}
+
+/** An issue; a pull request is one too, with the same number. */
+export interface Issue {
+  readonly id: number
+  readonly number: number
+  readonly user: User
+  readonly app: App | undefined
+  title: string
+  body: string | null
+  state: 'open' | 'closed'
+  readonly labels: string[]
+  readonly createdAt: string
+  updatedAt: string
+  closedAt: string | null
+  readonly reactions: Reaction[]
+}
+
+export interface Pull {
+  readonly id: number
+  readonly issue: Issue
+  readonly head: { readonly repository: Repository; readonly ref: string; sha: string }
+  readonly base: { ref: string; sha: string }
+  draft: boolean
+  /** null while it is being computed, as on GitHub; `mergeCommit` is then still the previous one. */
+  mergeable: boolean | null
+  mergeCommit: string | null
+  merged: { readonly by: User; readonly at: string } | undefined
+  readonly reviews: Review[]
+}
+
+export interface Review {
+  readonly id: number
+  readonly user: User
+  readonly body: string
+  readonly state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'PENDING'
+  readonly commit: string
+  readonly at: string
+  readonly comments: readonly ReviewComment[]
+}
+
+export interface ReviewComment {
+  readonly id: number
+  readonly path: string
+  readonly line: number
+  readonly startLine: number | undefined
+  readonly body: string
+}
+
+export interface Annotation {
+  readonly path: string
+  readonly start_line: number
+  readonly end_line: number
+  readonly start_column: number | null
+  readonly end_column: number | null
+  readonly annotation_level: 'notice' | 'warning' | 'failure'
+  readonly title: string | null
+  readonly message: string
+  readonly raw_details: string | null
+}
+
+export interface CheckRun {
+  readonly id: number
+  readonly suite: number
+  readonly app: App
+  readonly headSha: string
+  name: string
+  externalId: string
+  detailsUrl: string | null
+  status: 'queued' | 'in_progress' | 'completed'
+  conclusion: string | null
+  startedAt: string | null
+  completedAt: string | null
+  output: { title: string | null; summary: string | null; text: string | null }
+  readonly annotations: Annotation[]
+  actions: readonly { readonly label: string; readonly description: string; readonly identifier: string }[]
+}
+
+export interface Repository {
+  readonly id: number
+  readonly owner: User
+  readonly name: string
+  readonly private: boolean
+  readonly parent: Repository | undefined
+  readonly store: ObjectStore
+  /** Full ref names ('refs/heads/main', 'refs/pull/1/merge') to commits. */
+  readonly refs: Map<string, string>
+  readonly collaborators: Map<string, Role>
+  defaultBranch: string
+  lastNumber: number
+  readonly issues: Map<number, Issue>
+  readonly pulls: Map<number, Pull>
+  readonly comments: Map<number, Comment>
+  readonly checkRuns: CheckRun[]
+  readonly protection: Map<string, Protection>
+  readonly createdAt: string
+  pushedAt: string
+}
+
+/** Who makes a call. */
+export type Actor =
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'user'; readonly user: User }
+  | { readonly kind: 'app'; readonly app: App }
+  | InstallationActor
+
+export interface InstallationActor {
+  readonly kind: 'installation'
+  readonly app: App
+  readonly installation: Installation
+  readonly permissions: Permissions
+  readonly repositories: 'all' | ReadonlySet<number>
+}
+
+/** Says to the apps that something happened; the payload is built by the caller but for repository, sender, installation. */
+export type Emit = (repository: Repository, sender: User, event: string, payload: Record<string, unknown>) => void
+
+/** All state of one server. */
+export interface World {
+  /** Base address of the API, without a slash at the end. */
+  url: string
+  readonly users: Map<string, User>
+  /** By lower-case `owner/name`. */
+  readonly repositories: Map<string, Repository>
+  readonly apps: Map<number, App>
+  readonly installations: Map<number, Installation>
+  readonly tokens: Map<string, { readonly actor: Actor; readonly expires: number }>
+  readonly members: Map<string, Map<string, 'member' | 'admin'>>
+  readonly mergeabilityDelayMs: number
+  readonly timers: Set<NodeJS.Timeout>
+  emit: Emit
+  nextId(): number
+}
+
+/** The time as GitHub writes it: whole seconds. */
+export function now(): string {
+  return new Date().toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
+/** The user in whose name an actor writes. Throws for an app without an installation: it cannot write. */
+export function senderOf(actor: Actor): User {
+  if (actor.kind === 'user') return actor.user
+  if (actor.kind === 'installation') return actor.app.bot
+  throw new Error(`${actor.kind} writes nothing`)
+}
+
+export const appOf = (actor: Actor): App | undefined => (actor.kind === 'installation' ? actor.app : undefined)
+
+export const fullName = (repository: Repository): string => `${repository.owner.login}/${repository.name}`
+
+/** What a person may do in a repository: owner and organisation admins everything, others what they were given. */
+export function roleOf(world: World, repository: Repository, user: User): Role {
+  if (user.id === repository.owner.id) return 'admin'
+  if (world.members.get(repository.owner.login)?.get(user.login) === 'admin') return 'admin'
+  const given = repository.collaborators.get(user.login) ?? 'none'
+  const floor: Role =
+    repository.private && !world.members.get(repository.owner.login)?.has(user.login) ? 'none' : 'read'
+  return atLeast(given, floor) ? given : floor
+}
+
+export const atLeast = (role: Role, wanted: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(wanted)
