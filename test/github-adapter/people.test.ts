@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest'
+import { readIssueComment } from '../../src/github/issue-comment.ts'
+import { readRole } from '../../src/github/permission.ts'
+import { findRepository, readRepository } from '../../src/github/repositories.ts'
+import { isOurs } from '../../src/github/written-by-us.ts'
+import { rawGitHub } from './raw-github.ts'
+
+const FLEET = { owner: 'acme', repo: 'fleet' }
+const APP = { id: 7, slug: 'bailiwick' }
+
+test.each([
+  ['a role of GitHub', { role_name: 'maintain', permission: 'write' }, 'maintain'],
+  ['no role', { role_name: 'none', permission: 'none' }, 'none'],
+  [
+    'a role of the organisation that extends write',
+    { role_name: 'deployer', user: { login: 'eve', permissions: { push: true, pull: true } } },
+    'write',
+  ],
+  [
+    'a role named like ours in another case',
+    { role_name: 'Admin', user: { login: 'eve', permissions: { pull: true } } },
+    'read',
+  ],
+  ['a role without permissions', { role_name: 'odd', user: { login: 'eve' } }, 'none'],
+  ['an answer about somebody else', { role_name: 'admin', user: { login: 'mallory' } }, 'none'],
+])('readRole: %s', async (_, body, role) => {
+  const { octokit, requests } = await rawGitHub(() => ({ body: { user: { login: 'Eve' }, ...body } }))
+  expect(await readRole(octokit, FLEET, 'eve')).toBe(role)
+  expect(requests).toEqual(['GET /repos/acme/fleet/collaborators/eve/permission'])
+})
+
+test('readRole: nobody of that name', async () => {
+  const { octokit } = await rawGitHub(() => undefined)
+  expect(await readRole(octokit, FLEET, 'eve/../../x')).toBe('none')
+})
+
+const via = (id: number) => ({ performed_via_github_app: { id } })
+test.each([
+  ['our bot', { user: { login: 'bailiwick[bot]', type: 'Bot' }, ...via(7) }, true],
+  [
+    'our bot, the app not told',
+    { user: { login: 'Bailiwick[bot]', type: 'Bot' }, performed_via_github_app: null },
+    true,
+  ],
+  ['a person', { user: { login: 'eve', type: 'User' } }, false],
+  ['a person who acts through our app', { user: { login: 'eve', type: 'User' }, ...via(7) }, false],
+  ['a person named like the slug', { user: { login: 'bailiwick', type: 'User' } }, false],
+  ['another bot', { user: { login: 'evil[bot]', type: 'Bot' }, ...via(7) }, false],
+  ['another app under our name', { user: { login: 'bailiwick[bot]', type: 'Bot' }, ...via(8) }, false],
+  ['a deleted account', { user: null }, false],
+])('isOurs: %s', (_, authorship, expected) => {
+  expect(isOurs(APP, authorship)).toBe(expected)
+})
+
+const COMMENT = {
+  id: 3,
+  body: '/bailiwick onboard',
+  user: { login: 'eve', type: 'User' },
+  issue_url: 'https://api.github.com/repos/acme/fleet/issues/12',
+  created_at: '2026-01-01T00:00:00Z',
+  updated_at: '2026-01-01T00:00:00Z',
+}
+
+async function commentHost(comment: object, issue: object | undefined) {
+  const { octokit } = await rawGitHub((_, path) => {
+    if (path.endsWith('/issues/comments/3')) return { body: { ...COMMENT, ...comment } }
+    return path.endsWith('/issues/12') && issue ? { body: issue } : undefined
+  })
+  return readIssueComment(octokit, FLEET, 3)
+}
+
+test('readIssueComment tells who wrote what where, and whether it was edited', async () => {
+  expect(await commentHost({}, { state: 'open' })).toEqual({
+    id: 3,
+    body: '/bailiwick onboard',
+    author: { login: 'eve', type: 'User' },
+    edited: false,
+    issue: { number: 12, open: true, pullRequest: false },
+  })
+  const later = { updated_at: '2026-01-01T00:00:05Z' }
+  expect(await commentHost(later, { state: 'closed', pull_request: {} })).toMatchObject({
+    edited: true,
+    issue: { open: false, pullRequest: true },
+  })
+  expect(await commentHost({ user: null }, { state: 'open' })).toBeUndefined()
+  expect(await commentHost({}, undefined)).toBeUndefined()
+})
+
+test('a repository is found by any spelling of its address, and told by the name of today', async () => {
+  const answer = {
+    id: 5,
+    name: 'fleet',
+    owner: { login: 'acme' },
+    html_url: 'https://github.com/acme/Fleet',
+    default_branch: 'main',
+    archived: false,
+  }
+  const { octokit } = await rawGitHub((_, path) => (path === '/repos/acme/old-name' ? { body: answer } : undefined))
+  const repository = await readRepository(octokit, { owner: 'acme', repo: 'old-name' })
+  expect(repository).toMatchObject({ id: 5, repo: 'fleet' })
+  for (const url of [
+    'git@github.com:acme/fleet.git',
+    'ssh://git@github.com/acme/fleet',
+    'https://GitHub.com/Acme/fleet.git/',
+  ]) {
+    expect(findRepository([repository!], url)).toBe(repository)
+  }
+  expect(findRepository([repository!], 'https://github.com/acme/fleet2')).toBeUndefined()
+  expect(await readRepository(octokit, { owner: 'acme', repo: 'gone' })).toBeUndefined()
+})
