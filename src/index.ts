@@ -62,7 +62,12 @@ function siteOf(server: WebServer, queue: OpenQueue, closeWorkers: (graceMs: num
   return { url: server.url, queue, close }
 }
 
-async function createReceiver(config: WebConfig, log: Logger, appFunction: ApplicationFunction): Promise<Receiver> {
+/** Probot with an app function, as the server needs it. Calls nothing on the network. */
+export async function createReceiver(
+  config: WebConfig,
+  log: Logger,
+  appFunction: ApplicationFunction,
+): Promise<Receiver> {
   const { appId, privateKey, webhookSecret: secret, githubApiUrl: baseUrl } = config
   const probot = new Probot({ appId, privateKey, secret, baseUrl, log })
   await probot.ready()

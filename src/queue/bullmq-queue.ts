@@ -6,6 +6,7 @@ import type { Log } from '../log.ts'
 import { BullmqLane } from './bullmq-lane.ts'
 import { BullmqRepeats } from './bullmq-repeats.ts'
 import { defaultLocks, jobOptions, type LockTimes, producerConnection, workerConnection } from './bullmq-settings.ts'
+import { checkJob } from './check-job.ts'
 import { closed, DEFAULT_CONCURRENCY } from './in-process-queue.ts'
 import { clusterOf, jobKey, queueName } from './job-key.ts'
 import type { Handler, JobName, Jobs, OpenQueue, WorkOptions } from './queue.ts'
@@ -46,7 +47,7 @@ export class BullmqQueue implements OpenQueue {
 
   async add<N extends JobName>(name: N, data: Jobs[N], options: { readonly delayMs?: number } = {}): Promise<void> {
     this.#refuseWhenClosed()
-    await this.#timely(this.#add(name, data, options.delayMs ?? 0))
+    await this.#timely(this.#add(name, checkJob(name, data), options.delayMs ?? 0))
   }
 
   work<N extends JobName>(name: N, handler: Handler<N>, options: WorkOptions = {}): void {
@@ -61,7 +62,7 @@ export class BullmqQueue implements OpenQueue {
       concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
       locks,
       log,
-      handler: (data, attempt) => handler(data as Jobs[N], attempt),
+      handler: async (data, attempt) => handler(checkJob(name, data), attempt),
     })
     this.#lanes.set(queue, lane)
   }
@@ -69,7 +70,7 @@ export class BullmqQueue implements OpenQueue {
   /** The first `add` happens at once. Kept in Redis: any process that called `repeat` for anything carries it on. */
   async repeat<N extends JobName>(name: N, data: Jobs[N], everyMs: number): Promise<void> {
     this.#refuseWhenClosed()
-    await this.#timely(this.#repeats.start(name, data, everyMs))
+    await this.#timely(this.#repeats.start(name, checkJob(name, data), everyMs))
   }
 
   /** About all queues of this prefix that any process added to. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BailiwickError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { checkJob } from './check-job.ts'
 import { clusterOf, jobKey, queueName } from './job-key.ts'
 import { Lane, type LaneHandler } from './lane.ts'
 import type { Handler, JobName, Jobs, OpenQueue, WorkOptions } from './queue.ts'
@@ -28,7 +29,8 @@ export class InProcessQueue implements OpenQueue {
 
   async add<N extends JobName>(name: N, data: Jobs[N], options: { readonly delayMs?: number } = {}): Promise<void> {
     this.#refuseWhenClosed()
-    this.#lane(name, clusterOf(name, data)).add(jobKey(name, data), structuredClone(data), options.delayMs ?? 0)
+    const job = checkJob(name, data)
+    this.#lane(name, clusterOf(name, job)).add(jobKey(name, job), job, options.delayMs ?? 0)
   }
 
   work<N extends JobName>(name: N, handler: Handler<N>, options: WorkOptions = {}): void {
@@ -42,13 +44,13 @@ export class InProcessQueue implements OpenQueue {
   /** The first `add` happens at once. */
   async repeat<N extends JobName>(name: N, data: Jobs[N], everyMs: number): Promise<void> {
     this.#refuseWhenClosed()
+    await this.add(name, data)
     const key = jobKey(name, data)
     clearInterval(this.#repeats.get(key))
     this.#repeats.set(
       key,
       setInterval(() => void this.add(name, data), everyMs),
     )
-    await this.add(name, data)
   }
 
   async idle(): Promise<void> {

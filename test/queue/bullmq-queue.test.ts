@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Queue as BullQueue } from 'bullmq'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentLog } from '../../src/log.ts'
 import { openQueue } from '../../src/queue/open-queue.ts'
@@ -73,6 +75,38 @@ describe.skipIf(!hasRedis)('on a real Redis', () => {
     expect(seen).toEqual([pull(1)])
     await queue.close()
     rmSync(folder, { recursive: true })
+  })
+
+  test('a job that lost its lock is told to stop: another worker may have it', async () => {
+    const queue = open('unlocked')
+    let reason: unknown
+    queue.work('validate-pull-request', async (_, { number, signal }) => {
+      if (number > 1 || reason !== undefined) return
+      const client = new Redis(redis.url)
+      const [lock = ''] = await client.keys('unlocked:*:lock')
+      await client.del(lock)
+      client.disconnect()
+      await once(signal, 'abort')
+      reason = signal.reason
+    })
+    await queue.add('validate-pull-request', pull(1))
+    await until(() => reason !== undefined)
+    expect(reason).toMatchObject({ message: 'the lock of this job was lost' })
+    await queue.idle()
+  })
+
+  test('a job that somebody else wrote into Redis does not reach the handler', async () => {
+    const queue = open('forged')
+    const seen: unknown[] = []
+    const forged = new BullQueue('validate-push', { connection: { url: redis.url }, prefix: 'forged' })
+    await forged.add('validate-push', { ...pull(1), branch: 'main', sha: '--upload-pack=x' })
+    await forged.add('validate-push', { ...pull(1), branch: 'main', sha: 'a'.repeat(40), extra: 'x' })
+    queue.work('validate-push', async data => void seen.push(data))
+    await queue.idle()
+    const { pull: _, ...place } = pull(1)
+    await until(() => seen.length === 1)
+    expect(seen).toEqual([{ ...place, branch: 'main', sha: 'a'.repeat(40) }])
+    await forged.close()
   })
 
   test('a Redis that was emptied, even during a job, takes and runs later jobs', async () => {

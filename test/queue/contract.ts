@@ -33,11 +33,23 @@ export function queueContract(title: string, open: () => OpenQueue): void {
     test('a handler gets the data as it was given', async () => {
       const queue = opened()
       const seen: unknown[] = []
-      const data = { installation: 7, owner: 'Acme', repo: 'fleet', branch: 'feature/ü:1', sha: 'a'.repeat(40) }
+      const data = { installation: 7, owner: 'Acme', repo: 'fleet', branch: 'feature/ü:1$(x)', sha: 'a'.repeat(40) }
       queue.work('validate-push', async given => void seen.push(given))
       await queue.add('validate-push', data)
       await queue.idle()
       expect(seen).toEqual([data])
+    })
+
+    test.each<[string, object]>([
+      ['an owner that is a path', { owner: '../..' }],
+      ['a repository that is a path', { repo: '..' }],
+      ['a number as text', { pull: '1' }],
+      ['no installation', { installation: undefined }],
+    ])('a job with %s is not stored', async (_, changes) => {
+      const queue = opened()
+      const adding = queue.add('validate-pull-request', { ...pull(1), ...changes } as ValidatePullRequest)
+      await expect(adding).rejects.toMatchObject({ code: 'internal' })
+      await queue.idle()
     })
 
     test('equal jobs that arrive while one runs become exactly one run, afterwards', async () => {

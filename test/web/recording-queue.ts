@@ -1,0 +1,21 @@
+import type { JobName, Jobs, OpenQueue } from '../../src/queue/queue.ts'
+
+/** A queue that remembers what was stored, and whose store a test can break or hold up. */
+export class RecordingQueue implements OpenQueue {
+  readonly jobs: [JobName, unknown][] = []
+  storing: () => Promise<void> = async () => undefined
+
+  async add<N extends JobName>(name: N, data: Jobs[N]): Promise<void> {
+    await this.storing()
+    this.jobs.push([name, data])
+  }
+
+  async ping(): Promise<void> {
+    await this.storing()
+  }
+
+  work(): void {}
+  async repeat(): Promise<void> {}
+  async idle(): Promise<void> {}
+  async close(): Promise<void> {}
+}
