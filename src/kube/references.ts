@@ -1,0 +1,90 @@
+import { at, type Node, type Path, stringAt } from './node.ts'
+import { groupOf, idOf, type KubeObject } from './object.ts'
+
+/** An object of Flux that names another object, maybe of another namespace. */
+export interface Reference {
+  /** Where the namespace is written. */
+  readonly path: Path
+  /** What is referred to, as far as it is written. */
+  readonly kind: string
+  readonly name: string
+  /** The namespace as it is written; null where it is written but is not text. */
+  readonly namespace: string | null
+  /** The namespace refused by Flux itself under --no-cross-namespace-refs. */
+  readonly refusedByFlux: boolean
+}
+
+interface Place {
+  readonly path: Path
+  /** Kind where the reference does not name one. */
+  readonly kind?: string
+  readonly refusedByFlux?: true
+}
+
+/** Where references with a namespace stand, by group and kind; '*' is each item of a list. Sources: the APIs of Flux. */
+const PLACES: ReadonlyMap<string, readonly Place[]> = new Map([
+  [
+    'kustomize.toolkit.fluxcd.io/Kustomization',
+    [
+      { path: ['spec', 'sourceRef'], refusedByFlux: true },
+      { path: ['spec', 'dependsOn', '*'], kind: 'Kustomization' },
+      { path: ['spec', 'healthChecks', '*'] },
+    ],
+  ],
+  [
+    'helm.toolkit.fluxcd.io/HelmRelease',
+    [
+      { path: ['spec', 'chart', 'spec', 'sourceRef'], refusedByFlux: true },
+      { path: ['spec', 'chartRef'], refusedByFlux: true },
+      { path: ['spec', 'dependsOn', '*'], kind: 'HelmRelease' },
+    ],
+  ],
+  ['source.toolkit.fluxcd.io/HelmChart', [{ path: ['spec', 'sourceRef'] }]],
+  ['source.toolkit.fluxcd.io/ExternalArtifact', [{ path: ['spec', 'sourceRef'] }]],
+  ['source.extensions.fluxcd.io/ArtifactGenerator', [{ path: ['spec', 'sources', '*'] }]],
+  [
+    'image.toolkit.fluxcd.io/ImagePolicy',
+    [{ path: ['spec', 'imageRepositoryRef'], kind: 'ImageRepository', refusedByFlux: true }],
+  ],
+  ['image.toolkit.fluxcd.io/ImageUpdateAutomation', [{ path: ['spec', 'sourceRef'], refusedByFlux: true }]],
+  ['notification.toolkit.fluxcd.io/Alert', [{ path: ['spec', 'eventSources', '*'], refusedByFlux: true }]],
+  ['notification.toolkit.fluxcd.io/Receiver', [{ path: ['spec', 'resources', '*'], refusedByFlux: true }]],
+  ['fluxcd.controlplane.io/ResourceSet', [{ path: ['spec', 'dependsOn', '*'] }]],
+  [
+    'infra.contrib.fluxcd.io/Terraform',
+    [
+      { path: ['spec', 'sourceRef'], refusedByFlux: true },
+      { path: ['spec', 'dependsOn', '*'], kind: 'Terraform' },
+    ],
+  ],
+])
+
+/** Every reference of an object that names a namespace. A namespace that is null or empty is not one. */
+export function references(object: KubeObject): Reference[] {
+  const { apiVersion, kind } = idOf(object)
+  const places = PLACES.get(`${groupOf(apiVersion)}/${kind}`) ?? []
+  return places.flatMap(place => expand(object.root, place.path).flatMap(path => read(object.root, path, place)))
+}
+
+function expand(root: Node, path: Path): Path[] {
+  const star = path.indexOf('*')
+  if (star < 0) return [path]
+  const list = at(root, path.slice(0, star))
+  const count = list?.type === 'list' ? list.items.length : 0
+  return Array.from({ length: count }, (_, index) => [...path.slice(0, star), index, ...path.slice(star + 1)])
+}
+
+function read(root: Node, path: Path, place: Place): Reference[] {
+  const found = at(root, [...path, 'namespace'])
+  if (!found || (found.type === 'scalar' && (found.value === null || found.value === ''))) return []
+  const reference = at(root, path)
+  return [
+    {
+      path: [...path, 'namespace'],
+      kind: stringAt(reference, ['kind']) ?? place.kind ?? 'object',
+      name: stringAt(reference, ['name']) ?? '',
+      namespace: found.type === 'scalar' && typeof found.value === 'string' ? found.value : null,
+      refusedByFlux: place.refusedByFlux ?? false,
+    },
+  ]
+}

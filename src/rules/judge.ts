@@ -1,0 +1,98 @@
+import type { Fleet } from '../fleet/fleet.ts'
+import { type Assessment, assess } from './assess.ts'
+import type { Finding, Judgement, NodeFailure, Verdict } from './finding.ts'
+import { hashOf } from './fingerprint.ts'
+import { judgedNode } from './judged-node.ts'
+import { summaryOf } from './summary.ts'
+
+/** What a fleet is compared with. */
+export interface JudgeOptions {
+  /** The fleet before the change; without it every finding outside the baseline is new. */
+  readonly base?: Fleet
+  /** combinationOf the input of the head. */
+  readonly combination: string
+  /** Fingerprints of violations that were there before the rules were. */
+  readonly baseline?: ReadonlySet<string>
+}
+
+/**
+ * The judgement of a combination. Only what is new decides: an error that is new or that the change touches, then a new
+ * violation. Pure, deterministic, never throws for what a repository holds.
+ */
+export function judge(head: Fleet, options: JudgeOptions): Judgement {
+  const now = assess(head)
+  const before = options.base && assess(options.base)
+  const known = new Set(before ? before.findings.map(one => one.fingerprint) : options.baseline)
+  const findings = now.findings.map(one => {
+    const hidden = before !== undefined && hidesChange(one, now, before)
+    return known.has(one.fingerprint) && !hidden ? { ...one, state: 'standing' as const } : one
+  })
+  const failures = [...noClusters(head), ...now.failures].map(one => compare(one, now, options.base, before))
+  const fixed = options.base && before ? fixedFindings(head, before.findings, findings) : []
+  const violations = [...findings, ...fixed].sort(inOrder)
+  const errors = [...failures].sort(inOrder)
+  const isNew = ({ state }: { readonly state: string }) => state === 'new'
+  const verdict: Verdict = {
+    result: errors.some(isNew) ? 'error' : violations.some(isNew) ? 'fail' : 'pass',
+    summary: summaryOf(head, violations, errors),
+    clusters: head.clusters.map(({ name, path }) => ({ name, path })),
+    tenants: head.tenants,
+    violations,
+    warnings: [],
+    errors,
+    notSeen: head.notSeen,
+    combination: options.combination,
+  }
+  const of = <T extends { readonly node: string }>(items: readonly T[]) => Map.groupBy(items, item => item.node)
+  const [found, failed] = [of([...findings].sort(inOrder)), of(errors)]
+  const nodes = head.nodes.map(node => judgedNode(node, found.get(node.key) ?? [], failed.get(node.key) ?? []))
+  return { verdict, nodes }
+}
+
+/** A node that cannot be rendered shows nothing of itself: if what it reads changed, the same error may hide anything. */
+function hidesChange(item: Finding | NodeFailure, now: Assessment, before: Assessment): boolean {
+  const inputs = now.inputs.get(item.node)
+  return inputs !== undefined && inputs !== before.inputs.get(item.node)
+}
+
+function compare(
+  one: NodeFailure,
+  now: Assessment,
+  base: Fleet | undefined,
+  before: Assessment | undefined,
+): NodeFailure {
+  if (!base || !before) return one
+  const known = [...noClusters(base), ...before.failures].some(other => other.fingerprint === one.fingerprint)
+  return known && !hidesChange(one, now, before) ? { ...one, state: 'standing' } : one
+}
+
+/** What the base has and the head has not, in nodes that the head could see. */
+function fixedFindings(head: Fleet, before: readonly Finding[], now: readonly Finding[]): Finding[] {
+  const present = new Set(now.map(one => one.fingerprint))
+  const unseen = new Set(head.nodes.filter(node => node.digest === '').map(node => node.key))
+  return before
+    .filter(one => !present.has(one.fingerprint) && !unseen.has(one.node))
+    .map(one => ({ ...one, state: 'fixed' as const }))
+}
+
+/** A repository without clusters is no fleet: nothing to judge is not a pass. */
+function noClusters(fleet: Fleet): NodeFailure[] {
+  if (fleet.clusters.length > 0) return []
+  const message = 'the fleet repository has no directory clusters/<name>, so there is nothing to judge'
+  const origin = { repository: '', file: 'clusters', line: 1, column: 1 }
+  const fix = 'Put the manifests of each cluster under clusters/<name>.'
+  const where = { cluster: '', tenant: '', node: '' }
+  return [
+    { code: 'path-not-found', state: 'new', message, fix, origin, ...where, fingerprint: hashOf(['no-clusters']) },
+  ]
+}
+
+function inOrder(a: Finding | NodeFailure, b: Finding | NodeFailure): number {
+  const key = (one: Finding | NodeFailure) => {
+    const { file, line, column } = one.origin
+    const digits = (value: number) => String(value).padStart(9, '0')
+    return [one.cluster, one.node, file, digits(line), digits(column), one.fingerprint, one.state].join('\0')
+  }
+  const [left, right] = [key(a), key(b)]
+  return left < right ? -1 : left > right ? 1 : 0
+}

@@ -1,0 +1,32 @@
+import type { FleetNode } from '../fleet/fleet.ts'
+import { canonical } from '../kube/node.ts'
+import type { Finding, JudgedNode, NodeFailure } from './finding.ts'
+import { refusedFields } from './refused-fields.ts'
+
+/** A node with what was found in it, as plain data for whoever applies it. */
+export function judgedNode(
+  node: FleetNode,
+  findings: readonly Finding[],
+  failures: readonly NodeFailure[],
+): JudgedNode {
+  const { id, url, commit, opaque } = node.source
+  return {
+    key: node.key,
+    cluster: node.cluster,
+    namespace: node.namespace,
+    name: node.name,
+    parent: node.parent ?? null,
+    user: node.identity.user,
+    impersonated: node.identity.impersonated,
+    tenant: node.tenant ?? null,
+    source: { id, url, commit, opaque: opaque ?? null },
+    dependsOn: node.dependsOn,
+    suspend: node.suspend,
+    prune: node.prune,
+    digest: node.digest,
+    findings,
+    failures,
+    objects: node.objects.map(object => canonical(object.root)),
+    refused: refusedFields(node.kustomization),
+  }
+}

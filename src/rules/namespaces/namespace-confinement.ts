@@ -1,0 +1,53 @@
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { isNamespaceName } from '../../kube/names.ts'
+import { at, stringAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Breach, Rule } from '../rule.ts'
+import { shown, shownIdentity, shownObject } from '../shown.ts'
+
+const FIELD = ['metadata', 'namespace']
+
+/** What a tenant applies lies in the tenant's own namespaces: an allow-list, compared exactly, on the final objects. */
+export const namespaceConfinement: Rule = {
+  id: 'namespace-confinement',
+  severity: 'critical',
+  title: "Tenants' objects stay in the tenants' namespaces",
+  why: "An object in a namespace that is not the tenant's changes what another tenant or the platform runs.",
+  docs: 'Set `metadata.namespace` to a namespace of the tenant, or `namespace` in the kustomization.yaml; a namespace belongs to a tenant by the label `toolkit.fluxcd.io/tenant` of the Namespace that the platform renders.',
+  *check({ fleet, index }) {
+    for (const node of fleet.nodes) {
+      if (node.tenant === undefined) continue
+      for (const object of node.objects) {
+        const breach = judge(index, node, node.tenant, object)
+        if (breach) yield breach
+      }
+    }
+  },
+}
+
+function judge(index: FleetIndex, node: FleetNode, tenant: string, object: KubeObject): Breach | undefined {
+  const { apiVersion, kind, name } = idOf(object)
+  if (index.scopeOf(node.cluster, apiVersion, kind) !== 'Namespaced') return undefined
+  const namespace = at(object.root, FIELD) === undefined ? '' : stringAt(object.root, FIELD)
+  // A namespace that is no name at all cannot be decided; undecided.ts says so.
+  if (namespace === undefined || (namespace !== '' && !isNamespaceName(namespace))) return undefined
+  if (index.owns(node.cluster, tenant, namespace)) return undefined
+  const own = index.namespacesOf(node.cluster, tenant).map(shown).join(', ') || 'none'
+  const where =
+    namespace === ''
+      ? 'names no namespace'
+      : `is in namespace ${shown(namespace)}, which is not a namespace of tenant ${shown(tenant)}`
+  const said =
+    namespace === ''
+      ? 'Flux would say: namespace not specified.'
+      : `Kubernetes would say, unless the account has rights there: ${kind.toLowerCase().slice(0, 80)}s is forbidden: User "${node.identity.user}" cannot patch resource in the namespace "${namespace}".`
+  return {
+    node,
+    object,
+    path: FIELD,
+    value: namespace,
+    message: `${shownObject(kind, namespace, name)} ${where}; it would be applied by ${shownIdentity(node.identity)}. Allowed: ${own}. ${said}`,
+    fix: `Set metadata.namespace to one of: ${own}.`,
+  }
+}

@@ -1,0 +1,58 @@
+import { BailiwickError } from '../../errors.ts'
+import { at, type Node } from '../../kube/node.ts'
+import { parseDocuments } from '../../kube/parse-documents.ts'
+
+const ENCRYPTED =
+  /^ENC\[AES256_GCM,data:([A-Za-z0-9+/]+={0,2}),iv:([A-Za-z0-9+/]+={0,2}),tag:([A-Za-z0-9+/]+={0,2}),type:(str|int|float|bool|bytes|comment)\]$/
+
+/** Whether text is a value as SOPS encrypts it: AES-GCM with a nonce of 32 and a tag of 16 bytes. */
+export function isSopsValue(text: string): boolean {
+  if (text.length > 4 * 1024 * 1024) return false
+  const parts = ENCRYPTED.exec(text)
+  if (!parts) return false
+  return Buffer.from(parts[2]!, 'base64').length === 32 && Buffer.from(parts[3]!, 'base64').length === 16
+}
+
+/** Whether a document carries the `sops` block with the MAC over its values, as SOPS leaves it. */
+export function hasSopsBlock(root: Node): boolean {
+  const mac = at(root, ['sops', 'mac'])
+  return mac?.type === 'scalar' && typeof mac.value === 'string' && isSopsValue(mac.value)
+}
+
+/** Whether bytes are a whole file that SOPS encrypted (YAML, JSON, binary or dotenv): every value, and a MAC. */
+export function isSopsFile(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes).toString('utf8')
+  if (/^[^\n]*=/.test(text) && /^sops_mac=/m.test(text)) return isSopsDotenv(text)
+  if (!text.includes('sops')) return false
+  try {
+    const documents = parseDocuments({ repository: '', path: 'secret' }, bytes)
+    return documents.length === 1 && documents.every(root => hasSopsBlock(root) && isWholly(root))
+  } catch (error) {
+    if (error instanceof BailiwickError) return false
+    throw error
+  }
+}
+
+function isWholly(root: Node): boolean {
+  if (root.type !== 'map') return false
+  return [...root.fields].every(([key, field]) => key === 'sops' || allLeaves(field.value))
+}
+
+function allLeaves(node: Node): boolean {
+  if (node.type === 'list') return node.items.every(allLeaves)
+  if (node.type === 'map') return [...node.fields.values()].every(field => allLeaves(field.value))
+  return node.value === null || node.value === '' || (typeof node.value === 'string' && isSopsValue(node.value))
+}
+
+function isSopsDotenv(text: string): boolean {
+  let hasMac = false
+  for (const line of text.split('\n')) {
+    if (line === '') continue
+    const equals = line.indexOf('=')
+    const value = equals < 0 ? line.replace(/^#/, '') : line.slice(equals + 1)
+    if (line.startsWith('#') ? isSopsValue(line.slice(1)) : isSopsValue(value) || value === '') {
+      hasMac ||= line.startsWith('sops_mac=') && value !== ''
+    } else if (!line.startsWith('sops_')) return false
+  }
+  return hasMac
+}

@@ -1,0 +1,21 @@
+const MAX = 80
+
+/** A value from a repository as it may stand in a message: in quotes, one line, no control or direction marks, cut. */
+export function shown(value: string): string {
+  const cut = value.length > MAX ? `${value.slice(0, MAX)}...` : value
+  const quoted = JSON.stringify(cut)
+  return quoted.replace(/[^\x20-\x7e\u00a1-\u024f\u0370-\u058f]/gu, character => {
+    return `\\u{${character.codePointAt(0)!.toString(16)}}`
+  })
+}
+
+/** An object by kind, namespace and name, as it may stand in a message. */
+export function shownObject(kind: string, namespace: string, name: string): string {
+  const plain = (text: string) => (/^[\w.:-]{1,120}$/.test(text) ? text : shown(text))
+  return namespace ? `${plain(kind)} ${plain(namespace)}/${plain(name)}` : `${plain(kind)} ${plain(name)}`
+}
+
+/** Who applies something, for people. */
+export function shownIdentity(identity: { readonly user: string; readonly impersonated: boolean }): string {
+  return identity.impersonated ? identity.user : "Flux's controller itself (cluster-admin)"
+}

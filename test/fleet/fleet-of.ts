@@ -1,0 +1,70 @@
+import { buildFleet } from '../../src/fleet/build-fleet.ts'
+import { combinationOf } from '../../src/fleet/combination.ts'
+import type { Fleet } from '../../src/fleet/fleet.ts'
+import type { FleetInput, OpaqueSource, SourceRef } from '../../src/fleet/input.ts'
+import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
+import type { Tree } from '../../src/git/tree.ts'
+import type { Judgement } from '../../src/rules/finding.ts'
+import { judge } from '../../src/rules/judge.ts'
+
+/** Files by path. */
+export type Files = Readonly<Record<string, string>>
+
+export interface Given {
+  readonly url?: string
+  readonly branch?: string
+  readonly commit?: string
+  readonly fleet: Files
+  readonly sources?: readonly {
+    readonly url: string
+    readonly ref?: SourceRef
+    readonly commit?: string
+    readonly files: Files
+  }[]
+  readonly opaque?: readonly OpaqueSource[]
+  readonly disabledRules?: readonly string[]
+}
+
+export function treeOf(files: Files): Tree {
+  return openSnapshot(packSnapshot(Object.entries(files).map(([path, content]) => ({ path, content }))))
+}
+
+/** The input of a fleet given as plain files. */
+export function inputOf(given: Given): FleetInput {
+  const commit = given.commit ?? 'f'.repeat(40)
+  const { url = 'https://github.com/acme/fleet', branch = 'main' } = given
+  return {
+    fleet: { url, branch, commit, tree: treeOf(given.fleet) },
+    sources: (given.sources ?? []).map(source => ({
+      url: source.url,
+      ref: source.ref ?? { branch: 'main' },
+      commit: source.commit ?? 'a'.repeat(40),
+      tree: treeOf(source.files),
+    })),
+    opaque: given.opaque ?? [],
+    disabledRules: given.disabledRules ?? [],
+  }
+}
+
+export function fleetOf(given: Given): Fleet {
+  return buildFleet(inputOf(given))
+}
+
+/** Judges a fleet, against a base where one is given. */
+export function judgementOf(given: Given, options: { base?: Given; baseline?: ReadonlySet<string> } = {}): Judgement {
+  const { base, baseline } = options
+  return judge(fleetOf(given), {
+    combination: combinationOf(inputOf(given)),
+    ...(base ? { base: fleetOf(base) } : {}),
+    ...(baseline ? { baseline } : {}),
+  })
+}
+
+/** `rule file:line` of what is new, for short expectations. */
+export function said(judgement: Judgement): string[] {
+  const { violations, errors } = judgement.verdict
+  return [
+    ...violations.filter(v => v.state === 'new').map(v => `${v.rule} ${v.origin.file}:${v.origin.line}`),
+    ...errors.filter(e => e.state === 'new').map(e => `error ${e.code} ${e.origin.file}:${e.origin.line}`),
+  ]
+}

@@ -1,0 +1,25 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Files } from './fleet-of.ts'
+
+/** Fleets that lie beside the project on some machines. */
+const SHARED = join(import.meta.dirname, '../../../shared/fleets')
+
+/** Whether those fleets are there; says so once per file where not, because tests are then left out. */
+export function sharedFleetsPresent(): boolean {
+  if (existsSync(SHARED)) return true
+  console.log('skipped: ../shared/fleets is not here')
+  return false
+}
+
+/** The files of one of those fleets by path. */
+export function readFolder(name: string): Files {
+  const root = join(SHARED, name)
+  const files: Record<string, string> = {}
+  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const path = join(entry.parentPath, entry.name)
+    files[path.slice(root.length + 1)] = readFileSync(path, 'utf8')
+  }
+  return files
+}
