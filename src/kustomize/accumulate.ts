@@ -115,7 +115,7 @@ export class Accumulation {
       const file = inline ? parseInline(node) : this.patchFile(kustomization, { text, origin })
       const patch = readPatchFile(file, step)
       if (patch.type === 'json' || patch.objects.length === 0) refuse('patchesStrategicMerge holds no object', origin)
-      const changes = { allowNameChange: false, allowKindChange: false }
+      const changes = { allowNameChange: false, allowKindChange: false, asTarget: true }
       for (const object of patch.objects) mergeByIdentity(resources, object, changes)
     }
     for (const entry of kustomization.patches) applyPatch(resources, entry, this.loadPatch(kustomization, entry))

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../errors.ts'
-import { withField, withoutField, withValueAt } from '../kube/edit-node.ts'
+import { textNode, withField, withoutField, withValueAt, writtenText } from '../kube/edit-node.ts'
 import { at, type MapNode, type Node, stringAt } from '../kube/node.ts'
 import type { Origin } from '../kube/origin.ts'
 import { annotationsAsText } from './annotations.ts'
@@ -16,7 +16,7 @@ export function applyPatch(resources: ResourceList, entry: PatchEntry, patch: Pa
   if (patch.type === 'json') return applyJson(resources, entry, patch)
   const { target } = entry
   if (!target) {
-    for (const object of patch.objects) mergeByIdentity(resources, object, entry)
+    for (const object of patch.objects) mergeByIdentity(resources, object, { ...entry, asTarget: false })
     return
   }
   const [object, second] = patch.objects
@@ -24,7 +24,7 @@ export function applyPatch(resources: ResourceList, entry: PatchEntry, patch: Pa
   if (!object) return
   const selected = new Set(select(resources.all, target))
   // the patch stands for the target's kind, so it can neither rename nor move it
-  const kept = resources.all.filter(resource => !selected.has(resource) || mergeInto(resource, object, entry))
+  const kept = resources.all.filter(resource => !selected.has(resource) || mergeInto(resource, object, entry, true))
   resources.reset(kept)
 }
 
@@ -36,20 +36,44 @@ export function mergeByIdentity(resources: ResourceList, patch: MapNode, options
   if (!target)
     fail(`no object ${describe(id)} for this patch`, patch.origin, 'Correct kind, name or namespace of the patch.')
   if (second) fail(`more than one object ${describe(id)} for this patch`, patch.origin)
-  const kept = mergeInto(target, patch, options)
+  const kept = mergeInto(target, patch, options, options.asTarget ?? false)
   resources.reset(resources.all.filter(resource => resource !== target || kept))
 }
 
 interface Changes {
+  /** Whether the patch is prepared as for a selected target; `patchesStrategicMerge` does that with all of its patches. */
+  readonly asTarget?: boolean
   readonly allowNameChange: boolean
   readonly allowKindChange: boolean
 }
 
+/** A patch for a selected object takes its apiVersion; its labels and annotations become plain text, whatever they are. */
+function patchFor(object: MapNode, patch: MapNode): MapNode {
+  const apiVersion = at(object, ['apiVersion'])
+  let result = apiVersion ? withField(patch, 'apiVersion', apiVersion) : patch
+  for (const field of ['labels', 'annotations']) {
+    const metadata = at(result, ['metadata'])
+    if (metadata?.type !== 'map') continue
+    const map = metadata.fields.get(field)?.value
+    if (map === undefined) continue
+    const fields = map.type === 'map' ? [...map.fields] : []
+    const texts = fields.map(([key, { key: origin, value }]) => [key, { key: origin, value: asText(value) }] as const)
+    const changed =
+      texts.length === 0
+        ? withoutField(metadata, field)
+        : withField(metadata, field, { type: 'map', fields: new Map(texts), origin: map.origin })
+    result = withField(result, 'metadata', changed)
+  }
+  return result
+}
+
+const asText = (node: Node): Node => textNode(writtenText(node), node.origin)
+
 /** Merges in place; false where the patch deletes the object. Name, kind and namespace stay, unless allowed. */
-function mergeInto(resource: Resource, patch: MapNode, options: Changes): boolean {
+function mergeInto(resource: Resource, patch: MapNode, options: Changes, forTarget: boolean): boolean {
   const before = resource.root
   if (options.allowNameChange || options.allowKindChange) resource.previous.push(currentId(resource))
-  const merged = strategicMerge(before, patch)
+  const merged = strategicMerge(before, forTarget ? patchFor(before, patch) : patch)
   if (!merged || merged.fields.size === 0) return false
   let root = merged
   if (!options.allowKindChange) root = restore(root, before, ['kind'])
