@@ -18,7 +18,8 @@ export function addToList(file: EditedFile, key: string, item: string | { readon
   if (!pair) text = `${withNewline(file.text)}${key}:\n${dashIndent(file.text)}- ${inline}\n`
   else if (isSeq(list) && !list.flow && list.items.length > 0) text = afterLastItem(file.text, list.items, inline)
   else text = ''
-  document.addIn([key], document.createNode(item))
+  if (isSeq(list)) list.add(document.createNode(item))
+  else document.set(key, [item])
   return verified(file, text, document)
 }
 

@@ -47,7 +47,14 @@ export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: st
     nodes: new Map(layouts.map(({ node, cluster }) => [node, pathOn(request, cluster) ?? './'])),
   }
   const { files, notes } = fitting(before, tree, drafts, layouts, expected, { url: fleetUrl, branch })
-  return { files: changed(tree, files), summary: notes }
+  return { files: changed(tree, files), summary: [...notes, ...blindSpots(before)] }
+}
+
+/** Nodes that could not be rendered: what they hold was not compared with the names of the new tenant. */
+function blindSpots(fleet: Fleet): string[] {
+  return fleet.nodes
+    .filter(node => node.error && !node.tenant)
+    .map(node => `Not compared, because it cannot be rendered: ${node.key} (${node.error!.code}).`)
 }
 
 /** Which directory of the tenant's repository a cluster gets; undefined: the root, as the base says. */

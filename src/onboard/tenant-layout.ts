@@ -48,25 +48,30 @@ function tenantsNode(fleet: Fleet, tree: Tree, fleetUrl: string, cluster: string
   const here = fleet.nodes.filter(
     node => node.cluster === cluster && normaliseUrl(node.source.url) === normaliseUrl(fleetUrl) && !node.tenant,
   )
-  const broken = here.find(node => node.error)
-  if (broken?.error) {
-    throw new BailiwickError('onboard-layout', `${broken.key} cannot be rendered: ${broken.error.message}`, {
-      fix: 'Repair it first: until then nobody knows which names are taken.',
-      origin: broken.error.origin,
-      cause: broken.error,
-    })
-  }
   const overlays = here.filter(node => kustomizationFile(tree, clean(node.path)) && node.parent !== undefined)
   const full = overlays.filter(node => fleet.nodes.some(child => child.parent === node.key && child.tenant))
   const named = overlays.filter(node => node.name === 'tenants' || clean(node.path).split('/').includes('tenants'))
   const [node, second] = full.length > 0 ? full : named
-  if (node && !second) return node
+  if (node && !second) return rendered(node, fleet)
   const found = second ? `${(full.length > 0 ? full : named).map(n => n.key).join(', ')} all hold tenants` : 'none does'
   throw new BailiwickError(
     'onboard-layout',
     `no single Kustomization of cluster ${cluster} holds its tenants: ${found}`,
     { fix: `Have one Flux Kustomization named "tenants" in clusters/${cluster} with the path of a kustomize overlay.` },
   )
+}
+
+/** A node of which, and of whose parents, everything is known. */
+function rendered(node: FleetNode, fleet: Fleet): FleetNode {
+  for (let here: FleetNode | undefined = node; here; here = fleet.nodes.find(other => other.key === here?.parent)) {
+    if (!here.error) continue
+    throw new BailiwickError('onboard-layout', `${here.key} cannot be rendered: ${here.error.message}`, {
+      fix: 'Repair it first: until then nobody knows which tenants there are.',
+      origin: here.error.origin,
+      cause: here.error,
+    })
+  }
+  return node
 }
 
 /** The directories above those of the tenants' own objects, as far as they are written in this fleet; own cluster first. */

@@ -1,0 +1,63 @@
+import { combinationOf } from '../fleet/combination.ts'
+import type { FleetInput } from '../fleet/input.ts'
+import { verdictJson } from '../report/json.ts'
+import { terminalText } from '../report/terminal.ts'
+import { BASELINE_FILE, readBaseline } from '../rules/baseline.ts'
+import type { Verdict } from '../rules/finding.ts'
+import { judge } from '../rules/judge.ts'
+import { CHECK_USAGE, type CheckOptions, checkOptions } from './check-options.ts'
+import { checkSides } from './check-sides.ts'
+import type { Command } from './command.ts'
+import { errorLine } from './error-line.ts'
+import { buildCompleteFleet, directoryReader } from './working-sources.ts'
+
+/** `bailiwick check`: judges a working copy of a fleet, or of a tenant's repository together with its fleet. */
+export const check: Command = {
+  name: 'check',
+  summary: 'Judge a fleet, or what a tenant would change in it',
+  usage: `${CHECK_USAGE}
+
+  DIR            a git working copy or a plain folder (default: .)
+  --base REF     compare with this commit: only new violations give exit 1
+  --url URL      address of DIR as Flux sources name it (default: remote origin)
+  --branch NAME  branch that DIR stands for (default: the checked-out one, main for a folder)
+  --fleet DIR    the fleet, when DIR is the repository of a tenant
+  --repo URL[#REF]=DIR   where the content of another source lies
+  -o text|json   text for people, json for programs`,
+  async run(args, io) {
+    const options = checkOptions(args, io.cwd)
+    const { verdict, here } = await verdictOf(options)
+    io.stdout(
+      options.output === 'json' ? `${JSON.stringify(verdictJson(verdict), null, 2)}\n` : terminalText(verdict, here),
+    )
+    if (verdict.result === 'error') io.stderr(`${undecidedLine(verdict)}\n`)
+    return { pass: 0, fail: 1, error: 2 }[verdict.result]
+  },
+}
+
+async function verdictOf(options: CheckOptions): Promise<{ verdict: Verdict; here: string }> {
+  const read = directoryReader()
+  const sides = await checkSides(options, read)
+  const head = await buildCompleteFleet(sides.head.home, sides.head.given, options.repositories, read)
+  const combination = combinationOf(head.input)
+  if (!sides.base) {
+    const baseline = baselineOf(sides.head.home)
+    return { verdict: judge(head.fleet, { combination, baseline }).verdict, here: sides.here }
+  }
+  const base = await buildCompleteFleet(sides.base.home, sides.base.given, options.repositories, read)
+  return { verdict: judge(head.fleet, { combination, base: base.fleet }).verdict, here: sides.here }
+}
+
+/** The violations that the fleet has accepted as standing; a file that cannot be read is an error, not an empty one. */
+function baselineOf({ url, tree }: FleetInput['fleet']): ReadonlySet<string> {
+  if (tree.entry(BASELINE_FILE) === undefined) return new Set()
+  return readBaseline({ repository: url, path: BASELINE_FILE }, tree.read(BASELINE_FILE))
+}
+
+/** What stands on stderr beside the report: why the exit code is 2. */
+function undecidedLine({ errors, clusters }: Verdict): string {
+  const first = errors.find(failure => failure.state === 'new') ?? errors[0]
+  if (!first) return 'error[internal]: the verdict is "error" without one: this is a bug of bailiwick, please report it'
+  const fix = 'Name a fleet repository; for the repository of a tenant add --fleet DIR.'
+  return errorLine(clusters.length === 0 ? { ...first, fix } : first)
+}

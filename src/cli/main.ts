@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { BailiwickError } from '../errors.ts'
+import { visible } from '../report/visible.ts'
+import type { Command, Io } from './command.ts'
+import { commands } from './commands.ts'
+import { errorLine } from './error-line.ts'
+
+/**
+ * Runs one command line and resolves with its exit code: 0 pass or done, 1 new violations, 2 could not decide or bad usage.
+ * Whatever goes wrong is one line on stderr: `error[<code>]: what, where, what to do`. Never throws, never exits.
+ */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const [name, ...args] = argv
+  try {
+    if (name === undefined) throw usage('no command', 'bailiwick help lists them.')
+    if (name === '--version' || name === '-v') return say(io, `${version()}\n`)
+    if (name === 'help' || name === '--help' || name === '-h') return say(io, help(args[0]))
+    const command = commands.find(known => known.name === name)
+    if (!command) throw usage(`there is no command ${JSON.stringify(name)}`, 'bailiwick help lists them.')
+    if (args.some(arg => arg === '--help' || arg === '-h')) return say(io, helpOf(command))
+    return await command.run(args, io)
+  } catch (error) {
+    io.stderr(`${lineOf(error)}\n`)
+    return 2
+  }
+}
+
+function help(topic: string | undefined): string {
+  if (topic !== undefined) {
+    const command = commands.find(known => known.name === topic)
+    if (!command) throw usage(`there is no command ${JSON.stringify(topic)}`, 'bailiwick help lists them.')
+    return helpOf(command)
+  }
+  const width = Math.max(...commands.map(command => command.name.length))
+  const lines = commands.map(command => `  ${command.name.padEnd(width)}  ${command.summary}`)
+  return [
+    'bailiwick keeps every tenant of a GitOps fleet inside their own bailiwick',
+    '',
+    'usage: bailiwick COMMAND [...]',
+    '',
+    ...lines,
+    '',
+    'bailiwick help COMMAND says more. Exit codes: 0 pass or done, 1 new violations, 2 could not decide or bad usage.',
+    '',
+  ].join('\n')
+}
+
+const helpOf = (command: Command) => `${command.summary}\n\n${command.usage}\n`
+
+function say(io: Io, text: string): number {
+  io.stdout(text)
+  return 0
+}
+
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}
+
+function usage(message: string, fix: string): BailiwickError {
+  return new BailiwickError('usage', message, { fix })
+}
+
+/** Of an unexpected error the stack stays out, its first line says what it was. */
+function lineOf(error: unknown): string {
+  if (error instanceof BailiwickError) return errorLine(error)
+  const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return `error[internal]: ${visible(what, 1000)}: this is a bug of bailiwick, please report it`
+}

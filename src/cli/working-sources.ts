@@ -1,0 +1,87 @@
+import { buildFleet } from '../fleet/build-fleet.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import type { FleetInput, OpaqueSource, SourceContent, SourceRef, WantedSource } from '../fleet/input.ts'
+import { openSnapshot } from '../git/snapshot.ts'
+import type { Tree } from '../git/tree.ts'
+import { readWorkingCopy } from '../git/working-copy.ts'
+import { normaliseUrl } from '../kube/url.ts'
+import type { GivenRepository } from './check-options.ts'
+
+/** Content that lies in memory already: the tenant's own repository. */
+export interface GivenTree {
+  readonly url: string
+  readonly branch: string
+  readonly tree: Tree
+}
+
+/** Reads directories once, however often they are asked for. */
+export type ReadDirectory = (dir: string) => Promise<Tree>
+
+/** A reader of folders and working copies that remembers what it has read. */
+export function directoryReader(): ReadDirectory {
+  const trees = new Map<string, Promise<Tree>>()
+  return dir => {
+    const known = trees.get(dir) ?? readWorkingCopy(dir).then(openSnapshot)
+    trees.set(dir, known)
+    return known
+  }
+}
+
+export interface BuiltFleet {
+  readonly fleet: Fleet
+  readonly input: FleetInput
+}
+
+/**
+ * Builds the fleet and reads what it turns out to need, until nothing is missing: from `given`, from `repositories`, and
+ * what nobody gave is opaque.
+ */
+export async function buildCompleteFleet(
+  home: FleetInput['fleet'],
+  given: readonly GivenTree[],
+  repositories: readonly GivenRepository[],
+  read: ReadDirectory,
+): Promise<BuiltFleet> {
+  const sources: SourceContent[] = []
+  const opaque: OpaqueSource[] = []
+  for (;;) {
+    const input: FleetInput = { fleet: home, sources: [...sources], opaque: [...opaque] }
+    const fleet = buildFleet(input)
+    if (fleet.wanted.length === 0) return { fleet, input }
+    // each round supplies all that was asked for, so the graph grows or the loop ends; its size is limited in the core
+    for (const wanted of fleet.wanted) {
+      const tree = (await find(wanted, given, repositories, read)) ?? undefined
+      if (tree) sources.push({ ...wanted, commit: '', tree })
+      else opaque.push({ ...wanted, reason: reasonFor(wanted, given, repositories) })
+    }
+  }
+}
+
+async function find(
+  { url, ref }: WantedSource,
+  given: readonly GivenTree[],
+  repositories: readonly GivenRepository[],
+  read: ReadDirectory,
+): Promise<Tree | undefined> {
+  const own = given.find(one => normaliseUrl(one.url) === url && one.branch === ref.branch)
+  if (own) return own.tree
+  const same = repositories.filter(one => one.url === url)
+  const repository = same.find(one => one.ref === nameOf(ref)) ?? same.find(one => one.ref === undefined)
+  return repository && read(repository.dir)
+}
+
+function reasonFor(
+  wanted: WantedSource,
+  given: readonly GivenTree[],
+  repositories: readonly GivenRepository[],
+): string {
+  const refs = [
+    ...given.filter(one => normaliseUrl(one.url) === wanted.url).map(one => one.branch),
+    ...repositories.filter(one => one.url === wanted.url).map(one => one.ref),
+  ]
+  const [first] = refs
+  if (first === undefined) return `not given: --repo ${wanted.url}#${nameOf(wanted.ref)}=DIR shows it`
+  return `it follows ${nameOf(wanted.ref)}, given is ${refs.join(', ')}`
+}
+
+const nameOf = (ref: SourceRef) => ref.commit ?? ref.name ?? ref.semver ?? ref.tag ?? ref.branch ?? 'master'

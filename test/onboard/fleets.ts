@@ -1,0 +1,17 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
+import type { Tree } from '../../src/git/tree.ts'
+import { directoryFiles, fleetFiles } from '../fleets/read-fleet.ts'
+
+const treeOf = (files: Record<string, string>): Tree =>
+  openSnapshot(packSnapshot(Object.entries(files).map(([path, content]) => ({ path, content }))))
+
+/** The fleet of these tests: dev-team on staging and production. */
+export const acmeFleet = (): Tree => treeOf(fleetFiles('acme/fleet'))
+
+const reference = join(import.meta.dirname, '../../../shared/fleets/flux2-multi-tenancy/fleet')
+
+/** fluxcd/flux2-multi-tenancy where it lies beside the project. */
+export const referenceFleet = (): Tree | undefined =>
+  existsSync(reference) ? treeOf(directoryFiles(reference)) : undefined

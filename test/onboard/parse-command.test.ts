@@ -1,0 +1,170 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { BailiwickError } from '../../src/errors.ts'
+import { parseOnboardArguments, parseOnboardCommand } from '../../src/onboard/parse-command.ts'
+
+const REST = '--repo https://github.com/acme/ops-team --namespace ops --cluster staging'
+const command = (text: string) => `/bailiwick onboard ${text}`
+
+function refusal(text: string): BailiwickError {
+  try {
+    parseOnboardCommand(text)
+  } catch (error) {
+    if (error instanceof BailiwickError) return error
+    throw error
+  }
+  throw new Error(`was taken: ${text}`)
+}
+
+describe('what is understood', () => {
+  test('the first line of a comment', () => {
+    expect(parseOnboardCommand(`${command(`ops-team ${REST}`)}\r\nthank you`)).toEqual({
+      tenant: 'ops-team',
+      url: 'https://github.com/acme/ops-team',
+      namespaces: ['ops'],
+      clusters: ['staging'],
+      branch: 'main',
+    })
+  })
+
+  test('options in any order, with "=", repeated where several make sense', () => {
+    const text = command(
+      '--cluster=staging --path=deploy/apps/ --namespace ops ops-team --cluster production --namespace ops-jobs --branch release/1.0 --repo=ssh://git@git.example.com/acme/ops.git',
+    )
+    expect(parseOnboardCommand(text)).toEqual({
+      tenant: 'ops-team',
+      url: 'ssh://git@git.example.com/acme/ops.git',
+      namespaces: ['ops', 'ops-jobs'],
+      clusters: ['staging', 'production'],
+      branch: 'release/1.0',
+      path: './deploy/apps',
+    })
+  })
+
+  test('a comment without the command at its very beginning is none', () => {
+    const text = command(`ops-team ${REST}`)
+    for (const comment of [
+      '',
+      'hello',
+      `> ${text}`,
+      ` ${text}`,
+      `\n${text}`,
+      `please ${text}`,
+      text.replace('/', ''),
+    ]) {
+      expect(parseOnboardCommand(comment)).toBeUndefined()
+    }
+    expect(parseOnboardCommand('/bailiwicked onboard')).toBeUndefined()
+  })
+})
+
+describe('what is refused, saying what is allowed', () => {
+  const cases: Record<string, string> = {
+    'no name': command(REST),
+    'two names': command(`a b ${REST}`),
+    'a path as name': command(`../../clusters/x ${REST}`),
+    'a name with capitals': command(`Ops ${REST}`),
+    'a name of 64 characters': command(`${'a'.repeat(64)} ${REST}`),
+    'a name that ends with a dash': command(`ops- ${REST}`),
+    'a name with a dot': command(`ops.team ${REST}`),
+    'a full-width name': command(`ｏｐｓ ${REST}`),
+    'a reserved name': command(`flux-system ${REST}`),
+    'kube-*': command(`kube-public ${REST}`),
+    'a reserved namespace': command(`ops ${REST} --namespace kube-system`),
+    'namespace default': command(`ops ${REST} --namespace default`),
+    'our own namespace': command(`ops ${REST} --namespace bailiwick-system`),
+    'namespaces with a comma': command(`ops ${REST} --namespace a,b`),
+    'an unknown option': command(`ops ${REST} --role admin`),
+    'a single dash': command(`ops ${REST} -n x`),
+    'an option without value': command(`ops ${REST} --branch`),
+    'an option instead of a value': command('ops --repo --namespace ops --cluster staging'),
+    'an empty value': command(`ops ${REST} --branch=`),
+    'repo twice': command(`ops ${REST} --repo https://github.com/acme/b`),
+    'no repo': command('ops --namespace ops --cluster staging'),
+    'no namespace': command('ops --repo https://github.com/a/b --cluster staging'),
+    'no cluster': command('ops --repo https://github.com/a/b --namespace ops'),
+    'another command': '/bailiwick approve x',
+    'no command': '/bailiwick',
+    'a very long line': command(`ops ${REST} ${'x'.repeat(3000)}`),
+    'a path that leaves': command(`ops ${REST} --path ../x`),
+    'a path that leaves later': command(`ops ${REST} --path ./a/../../x`),
+    'an absolute path': command(`ops ${REST} --path /etc`),
+    'a branch that is an option': command(`ops ${REST} --branch=--upload-pack=x`),
+    'a branch with dots': command(`ops ${REST} --branch a..b`),
+    'a full ref': command(`ops ${REST} --branch refs/heads/main`),
+    'a commit': command(`ops ${REST} --branch ${'a'.repeat(40)}`),
+  }
+  for (const [name, text] of Object.entries(cases)) {
+    test(name, () => {
+      const error = refusal(text)
+      expect(error.code).toBe('onboard-input')
+      expect(error.fix).toBeTruthy()
+      expect(error.message.length).toBeLessThan(300)
+    })
+  }
+
+  test('addresses that readers understand differently', () => {
+    for (const url of [
+      'http://github.com/acme/a',
+      'git@github.com:acme/a',
+      'git://github.com/acme/a',
+      'file:///etc/passwd',
+      'https://github.com',
+      'https://github.com/acme',
+      'https://github.com@evil.example/acme/a',
+      'https://user:pw@github.com/acme/a',
+      'https://git@github.com/acme/a',
+      'ssh://root@github.com/acme/a',
+      'https://github.com%2Facme@evil.example/a/b',
+      'https://github.com/acme/../evil/a',
+      'https://github.com/acme/./a',
+      'https://github.com/acme/%2e%2e/a',
+      'https://github.com/acme//a',
+      'https://github.com/acme\\..\\a',
+      'https://github.com/acme/a?x=1',
+      'https://github.com/acme/a#main',
+      'https://127.0.0.1/acme/a',
+      'https://[::1]/acme/a',
+      'https://localhost/acme/a',
+      'https://gıthub.com/acme/a',
+      `https://github.com/acme/${'a'.repeat(600)}`,
+    ]) {
+      const error = refusal(command(`ops --namespace ops --cluster staging --repo ${url}`))
+      expect([url, error.code]).toEqual([url, 'onboard-input'])
+    }
+  })
+})
+
+test('whatever comes, a request holds only checked values', () => {
+  const word = fc.oneof(
+    fc.constantFrom(
+      '--repo',
+      '--namespace',
+      '--cluster',
+      '--branch',
+      '--path',
+      'ops',
+      'https://github.com/a/b',
+      './x',
+      '--repo=x',
+    ),
+    fc.string({ unit: 'binary', maxLength: 12 }),
+    fc.string({ unit: fc.constantFrom('a', '.', '/', '-', '\n', '"', '{', ':', '0'), maxLength: 8 }),
+  )
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 12 }), args => {
+      try {
+        const { tenant, namespaces, clusters, url, branch, path } = parseOnboardArguments(args)
+        for (const name of [tenant, ...namespaces, ...clusters])
+          expect(name).toMatch(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/)
+        expect(url).toMatch(/^(https|ssh):\/\/[A-Za-z0-9@.:/_~-]+$/)
+        expect(branch).toMatch(/^[\w./-]+$/)
+        expect(path ?? './').toMatch(/^\.\/[\w./-]*$/)
+      } catch (error) {
+        expect(error).toBeInstanceOf(BailiwickError)
+        expect((error as BailiwickError).code).toBe('onboard-input')
+      }
+    }),
+    { numRuns: 3000 },
+  )
+})
