@@ -208,7 +208,7 @@ describe('house rules', () => {
       const [name, ...others] = exportsOf(source).map(kebab)
       const stem = basename(path, '.ts')
       if (name === undefined || others.length > 0 || stem === 'index') return
-      if (!sharesWord(name, stem)) yield `exports ${name}`
+      if (!sharesWord(name, path)) yield `exports ${name}`
     })
     expect(found).toEqual([])
   })
@@ -258,5 +258,9 @@ const kebab = (name: string) =>
     .replace(/([A-Z])([A-Z][a-z])/g, '$1-$2')
     .toLowerCase()
 
-/** `KubeObject` in object.ts and `createLog` in log.ts are sensible: a word of the file stands in the name. */
-const sharesWord = (name: string, stem: string) => stem.split('-').some(word => name.split('-').includes(word))
+/** `KubeObject` in object.ts, `Accumulation` in accumulate.ts, `rules` in rules/registry.ts: a word of the place stands in the name. */
+function sharesWord(name: string, path: string): boolean {
+  const place = [basename(path, '.ts'), basename(dirname(path))].flatMap(part => part.split('-'))
+  const alike = (a: string, b: string) => a === b || (a.length > 5 && a.slice(0, 6) === b.slice(0, 6))
+  return name.split('-').some(word => place.some(other => alike(word, other)))
+}
