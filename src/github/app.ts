@@ -3,6 +3,7 @@ import { BailiwickError } from '../errors.ts'
 import { github } from './github-error.ts'
 import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
 import { scopedAuth } from './scoped-auth.ts'
+import { tokenCache } from './token-cache.ts'
 
 export interface AppOptions {
   readonly appId: number
@@ -15,8 +16,9 @@ export interface AppOptions {
   readonly throttle?: boolean
   /** How often a read is repeated after a 5xx, with 1, 4, 9 s between. Writes never are: they might have arrived. */
   readonly readRetries?: number
+  /** For one request with its whole answer, archives included; default two minutes. */
   readonly timeoutMs?: number
-  /** Where octokit writes; default nowhere but warnings and errors. */
+  /** Where octokit writes; default nowhere. */
   readonly log?: Log
 }
 
@@ -52,7 +54,7 @@ const ACCOUNT_TTL_MS = 10 * 60 * 1000
 /** Makes the App from its credentials. Nothing is asked of GitHub until the first call. */
 export function openApp(options: AppOptions): App {
   const Client = clientClass(options)
-  const credentials = { appId: options.appId, privateKey: options.privateKey }
+  const credentials = { appId: options.appId, privateKey: options.privateKey, cache: tokenCache() }
   const app = new Client({ auth: credentials })
   const accounts = new Map<number, { readonly account: string; readonly until: number }>()
   let identity: Promise<AppIdentity> | undefined
@@ -122,7 +124,7 @@ type ClientOptions = NonNullable<ConstructorParameters<typeof ProbotOctokit>[0]>
 function clientClass(options: AppOptions) {
   const quiet = () => {}
   const log = options.log ?? { debug: quiet, info: quiet, warn: quiet, error: quiet }
-  const timeout = options.timeoutMs ?? 60_000
+  const timeout = options.timeoutMs ?? 120_000
   const timedFetch = (input: string | URL | Request, init?: RequestInit) => {
     const signals = [AbortSignal.timeout(timeout), ...(init?.signal ? [init.signal] : [])]
     return fetch(input, { ...init, signal: AbortSignal.any(signals) })

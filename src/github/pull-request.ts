@@ -86,16 +86,27 @@ export async function readTestMerge(
   if (pull.mergeable === null || !pull.mergeCommit) throw computing(name)
   const [base, merge] = await Promise.all([
     readBranch(octokit, repository, pull.base.ref),
-    readCommit(octokit, repository, pull.mergeCommit),
+    ifThere(readCommit(octokit, repository, pull.mergeCommit)),
   ])
   if (!base)
     throw new BailiwickError(
       'git-missing',
       `${name} is onto the branch ${JSON.stringify(pull.base.ref)}, which is gone`,
     )
+  // GitHub throws an older test merge away
+  if (!merge) throw computing(name)
   const [first, second, ...more] = merge.parents
   if (first !== base.commit || second !== pull.head.sha || more.length > 0) throw computing(name)
   return { ...merge, base: base.commit, head: pull.head.sha }
+}
+
+async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof BailiwickError && error.code === 'git-missing') return undefined
+    throw error
+  }
 }
 
 function computing(name: string): BailiwickError {

@@ -70,6 +70,7 @@ describe('openApp', () => {
     }
     expect(await listRepositories(client)).toEqual([expected])
     await listRepositories(client)
+    await listRepositories(await app.client(1))
     expect(seen.tokens).toEqual([{}])
     expect(host.requests.filter(request => request === 'GET /app')).toHaveLength(1)
   })

@@ -79,6 +79,7 @@ describe('readTestMerge', () => {
   test.each<[string, State]>([
     ['not computed', { pull: { mergeable: null, merge_commit_sha: MERGE } }],
     ['no commit', { pull: { merge_commit_sha: null } }],
+    ['one that was thrown away', { pull: { merge_commit_sha: OLD } }],
     ['of an older base', { parents: [OLD, HEAD] }],
     ['of an older head', { parents: [BASE, OLD] }],
     ['the other way round', { parents: [HEAD, BASE] }],
