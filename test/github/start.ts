@@ -16,6 +16,7 @@ import { protectionRoutes } from './routes/protection.ts'
 import { pullRoutes } from './routes/pulls.ts'
 import { refRoutes } from './routes/refs.ts'
 import { reviewRoutes } from './routes/reviews.ts'
+import { tagRoutes } from './routes/tags.ts'
 import { tarballRoutes } from './routes/tarball.ts'
 import { views } from './views.ts'
 import type { World } from './world.ts'
@@ -92,7 +93,14 @@ export async function startGitHub(options: GitHubOptions = {}) {
 
 function routes(deliveries: Deliveries) {
   return [
-    ...[...appRoutes(), ...hookRoutes(deliveries), ...peopleRoutes(), ...refRoutes(), ...gitObjectRoutes()],
+    ...[
+      ...appRoutes(),
+      ...hookRoutes(deliveries),
+      ...peopleRoutes(),
+      ...refRoutes(),
+      ...tagRoutes(),
+      ...gitObjectRoutes(),
+    ],
     ...[...contentRoutes(), ...commitRoutes(), ...tarballRoutes(), ...pullRoutes(), ...reviewRoutes()],
     ...[...checkRoutes(), ...issueRoutes(), ...protectionRoutes()],
   ]

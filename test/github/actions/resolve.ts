@@ -7,10 +7,10 @@ export function resolveCommit(repository: Repository, name: string): string | un
   const candidates = [name, `refs/${name}`, `refs/heads/${name}`, `refs/tags/${name}`]
   for (const candidate of candidates) {
     const sha = candidate.startsWith('refs/') ? refs.get(candidate) : undefined
-    if (sha) return sha
+    if (sha) return store.tag(sha)?.object ?? sha
   }
   if (name === 'HEAD') return refs.get(`refs/heads/${repository.defaultBranch}`)
-  if (/^[0-9a-f]{40}$/.test(name)) return store.commit(name)?.sha
+  if (/^[0-9a-f]{40}$/.test(name)) return store.commit(name)?.sha ?? store.tag(name)?.object
   if (!/^[0-9a-f]{4,39}$/.test(name)) return undefined
   const [found, ...others] = store.commitsBeginningWith(name)
   return others.length === 0 ? found : undefined

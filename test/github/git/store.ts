@@ -23,6 +23,15 @@ export interface Commit {
   readonly message: string
 }
 
+/** An annotated tag. */
+export interface Tag {
+  readonly sha: string
+  readonly object: string
+  readonly name: string
+  readonly tagger: Signature
+  readonly message: string
+}
+
 export type FileMode = '100644' | '100755' | '120000' | '160000'
 
 export interface TreeItem {
@@ -80,6 +89,16 @@ export class ObjectStore {
     return commit
   }
 
+  tag(sha: string): Tag | undefined {
+    const object = this.#objects.get(sha)
+    return object?.type === 'tag' ? parseTag(sha, Buffer.from(object.bytes).toString()) : undefined
+  }
+
+  putTag(tag: Omit<Tag, 'sha'>): string {
+    const head = `object ${tag.object}\ntype commit\ntag ${tag.name}\ntagger ${signatureLine(tag.tagger)}`
+    return this.put('tag', Buffer.from(`${head}\n\n${tag.message}`))
+  }
+
   putCommit(commit: Omit<Commit, 'sha'>): string {
     const lines = [`tree ${commit.tree}`, ...commit.parents.map(parent => `parent ${parent}`)]
     lines.push(`author ${signatureLine(commit.author)}`, `committer ${signatureLine(commit.committer)}`)
@@ -112,22 +131,32 @@ function parseTree(bytes: Uint8Array): TreeItem[] {
 }
 
 function parseCommit(sha: string, text: string): Commit {
-  const split = text.indexOf('\n\n')
-  const headers = text.slice(0, split).split('\n')
-  const values = (key: string) => headers.filter(h => h.startsWith(`${key} `)).map(h => h.slice(key.length + 1))
-  const one = (key: string) => {
-    const [value] = values(key)
-    if (value === undefined) throw new Error(`commit ${sha} has no ${key}`)
-    return value
-  }
+  const { values, one, message } = parseHeaders(sha, text)
   return {
     sha,
     tree: one('tree'),
     parents: values('parent'),
     author: parseSignature(one('author')),
     committer: parseSignature(one('committer')),
-    message: text.slice(split + 2),
+    message,
   }
+}
+
+function parseTag(sha: string, text: string): Tag {
+  const { one, message } = parseHeaders(sha, text)
+  return { sha, object: one('object'), name: one('tag'), tagger: parseSignature(one('tagger')), message }
+}
+
+function parseHeaders(sha: string, text: string) {
+  const split = text.indexOf('\n\n')
+  const headers = text.slice(0, split).split('\n')
+  const values = (key: string) => headers.filter(h => h.startsWith(`${key} `)).map(h => h.slice(key.length + 1))
+  const one = (key: string) => {
+    const [value] = values(key)
+    if (value === undefined) throw new Error(`${sha} has no ${key}`)
+    return value
+  }
+  return { values, one, message: text.slice(split + 2) }
 }
 
 function parseSignature(line: string): Signature {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Actor, World } from '../world.ts'
 import { authenticate } from './authenticate.ts'
@@ -222,6 +222,7 @@ function write(
   response.statusCode = fresh ? 304 : reply.status
   response.setHeader('content-type', binary ? 'application/octet-stream' : 'application/json; charset=utf-8')
   response.setHeader('x-github-media-type', 'github.v3; format=json')
+  response.setHeader('x-github-request-id', randomUUID())
   response.setHeader('x-ratelimit-limit', rate.limit)
   response.setHeader('x-ratelimit-remaining', Math.max(rate.left, 0))
   response.setHeader('x-ratelimit-used', rate.limit - rate.left)

@@ -25,7 +25,7 @@ export function refRoutes(): Route[] {
     onRepository('DELETE', '/git/refs/{ref}', 'contents:write', 'write', deleteRef),
     onRepository('GET', '/tags', 'metadata:read', 'read', call => {
       const tags = [...call.repo.refs].filter(([ref]) => ref.startsWith('refs/tags/'))
-      return list(call, tags, ([ref, sha]) => tagJson(call.world, call.repo, ref.slice('refs/tags/'.length), sha))
+      return list(call, tags, ([ref, sha]) => tagJson(call.world, call.repo, ref.slice('refs/tags/'.length), commitOf(call.repo, sha)))
     }),
   ]
 }
@@ -37,7 +37,8 @@ function createRef(call: RepositoryCall) {
   if (!/^refs\/(heads|tags)\/[^\s~^:?*[\\]+$/.test(ref) || ref.includes('..') || ref.endsWith('.lock')) {
     throw new HttpError(422, `${ref} is not a valid ref name.`)
   }
-  if (!repo.store.commit(sha)) throw new HttpError(422, 'Object does not exist')
+  const isTag = ref.startsWith('refs/tags/') && repo.store.tag(sha)
+  if (!repo.store.commit(sha) && !isTag) throw new HttpError(422, 'Object does not exist')
   if (repo.refs.has(ref)) throw new HttpError(422, 'Reference already exists')
   moveRef(world, repo, ref, sha, senderOf(call.actor))
   return created(refJson(world, repo, ref))
@@ -74,10 +75,13 @@ function writable(repository: Repository, ref: string): string {
 
 function refJson(world: World, repository: Repository, ref: string) {
   const git = `${world.url}/repos/${fullName(repository)}/git`
-  const sha = repository.refs.get(ref)
-  const object = { sha, type: 'commit', url: `${git}/commits/${sha}` }
+  const sha = repository.refs.get(ref) ?? ''
+  const type = repository.store.tag(sha) ? 'tag' : 'commit'
+  const object = { sha, type, url: `${git}/${type}s/${sha}` }
   return { ref, node_id: nodeId('REF', `${repository.id}:${ref}`), url: `${git}/${ref}`, object }
 }
+
+const commitOf = (repository: Repository, sha: string) => repository.store.tag(sha)?.object ?? sha
 
 function tagJson(world: World, repository: Repository, name: string, sha: string) {
   const url = `${world.url}/repos/${fullName(repository)}`

@@ -1,0 +1,51 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Octokit } from '@octokit/rest'
+import { ProbotOctokit } from 'probot'
+import { type FakeGitHub, type GitHubOptions, startGitHub } from './start.ts'
+import type { App, Installation } from './world.ts'
+
+/** How the tests name the repository to Octokit, and to the server. */
+export const FLEET = { owner: 'acme', repo: 'fleet' } as const
+export const NAME = 'acme/fleet'
+
+const Client = ProbotOctokit.defaults({ throttle: { enabled: false }, retry: { enabled: false } })
+
+/** The client that Probot hands out, without its waiting: JSON web token, installation token, calls. */
+export function clientOf(github: FakeGitHub, app: App, installation: Installation) {
+  const { id: appId, privateKey } = app
+  return new Client({ baseUrl: github.url, auth: { appId, privateKey, installationId: installation.id } })
+}
+
+/** A server with acme/fleet (ada: admin, dev: write, eve: read) and an app installed on acme. */
+export async function acme(options: GitHubOptions = {}) {
+  const github = await startGitHub({ checkResponses: true, ...options })
+  github.addOrganization('acme', { admins: ['ada'], members: ['eve'] })
+  const files = { 'a.txt': '1\n2\n3\n4\n5\n', 'b.txt': 'b\n', 'clusters/staging/x.yaml': 'x: 1\n' }
+  github.addRepository({ owner: 'acme', name: 'fleet', files, roles: { dev: 'write' } })
+  const installation = github.install(github.app, 'acme')
+  const app = clientOf(github, github.app, installation)
+  const as = (login: string) => new Octokit({ baseUrl: github.url, auth: github.tokenOf(login) })
+  return { github, installation, app, as }
+}
+
+export interface Heard {
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** A place that webhooks are sent to. */
+export async function hookReceiver(status = 200) {
+  const heard: Heard[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', chunk => chunks.push(chunk))
+    request.on('end', () => {
+      heard.push({ headers: request.headers, body: Buffer.concat(chunks).toString() })
+      response.writeHead(status).end()
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  return { url, heard, close: () => new Promise(resolve => server.close(resolve)) }
+}
