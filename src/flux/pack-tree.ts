@@ -1,5 +1,85 @@
-import type { Tree } from '../git/tree.ts'
+import { hash } from 'node:crypto'
+import { BailiwickError } from '../errors.ts'
+import type { Tree, TreeEntry } from '../git/tree.ts'
+import { type IgnorePattern, isIgnored, parsePattern, parsePatterns } from './ignore-pattern.ts'
 
-export function packTree(tree: Tree, _ignore?: string): Tree {
-  return tree
+const ALWAYS = '.git/,.gitignore,.gitmodules,.gitattributes'
+const DEFAULTS =
+  '*.jpg,*.jpeg,*.gif,*.png,*.wmv,*.flv,*.tar.gz,*.zip,.github/,.circleci/,.travis.yml,.gitlab-ci.yml,appveyor.yml,' +
+  '.drone.yml,cloudbuild.yaml,codeship-services.yml,codeship-steps.yml,**/.goreleaser.yml,**/.sops.yaml,**/.flux.yaml'
+
+const packed = new WeakMap<Tree, Map<string | undefined, Tree>>()
+
+/**
+ * What source-controller packs of a tree: regular files that neither a `.sourceignore` (in any directory, for what is
+ * below it) nor `ignore` (`spec.ignore` of the source) leaves out. Flux's own list applies only where there is neither;
+ * links and submodules are dropped. Throws `flux-unsupported` for a `.sourceignore` that is no regular file.
+ */
+export function packTree(tree: Tree, ignore?: string): Tree {
+  const known = packed.get(tree) ?? new Map<string | undefined, Tree>()
+  packed.set(tree, known)
+  const result = known.get(ignore) ?? pack(tree, ignore)
+  known.set(ignore, result)
+  return result
+}
+
+function pack(tree: Tree, ignore: string | undefined): Tree {
+  const custom = [...ignoreFiles(tree, '', [])]
+  if (ignore !== undefined) custom.push(...parsePatterns(ignore, []))
+  const always = ALWAYS.split(',').map(line => parsePattern(line, []))
+  const defaults = custom.length > 0 ? [] : DEFAULTS.split(',').map(line => parsePattern(line, []))
+  const directories = new Map<string, readonly TreeEntry[]>()
+  const entries = new Map<string, TreeEntry>()
+  const id = keep(tree, '', [], [...always, ...defaults, ...custom], directories, entries)!
+  entries.set('', { name: '', path: '', type: 'directory', id })
+  return {
+    id,
+    entry: path => entries.get(path),
+    list: path => directories.get(path) ?? [],
+    read: path => {
+      if (entries.get(path)?.type === 'file') return tree.read(path)
+      throw new BailiwickError('git-missing', `no file ${JSON.stringify(path)} in the artifact`)
+    },
+  }
+}
+
+function* ignoreFiles(tree: Tree, directory: string, domain: readonly string[]): Generator<IgnorePattern> {
+  const entries = tree.list(directory)
+  const file = entries.find(entry => entry.name === '.sourceignore')
+  if (file && file.type !== 'file') {
+    const origin = { repository: '', file: file.path, line: 1, column: 1 }
+    throw new BailiwickError('flux-unsupported', `${file.path} is no regular file`, { origin })
+  }
+  if (file) yield* parsePatterns(new TextDecoder().decode(tree.read(file.path)), domain)
+  for (const entry of entries) {
+    if (entry.type === 'directory' && entry.name !== '.git')
+      yield* ignoreFiles(tree, entry.path, [...domain, entry.name])
+  }
+}
+
+/** Fills both maps with what stays; the id of the directory, or undefined where nothing of it does. */
+function keep(
+  tree: Tree,
+  directory: string,
+  names: readonly string[],
+  patterns: readonly IgnorePattern[],
+  directories: Map<string, readonly TreeEntry[]>,
+  entries: Map<string, TreeEntry>,
+): string | undefined {
+  const kept: TreeEntry[] = []
+  for (const entry of tree.list(directory)) {
+    const path = [...names, entry.name]
+    if (entry.type === 'directory') {
+      const id = keep(tree, entry.path, path, patterns, directories, entries)
+      if (id === undefined) continue
+      kept.push({ ...entry, id })
+    } else if (entry.type === 'file' && !isIgnored(patterns, path, false)) kept.push(entry)
+  }
+  if (directory !== '' && kept.length === 0 && isIgnored(patterns, names, true)) return undefined
+  for (const entry of kept) entries.set(entry.path, entry)
+  directories.set(directory, kept)
+  const own = tree.entry(directory)
+  const whole = own && tree.list(directory).every((entry, i) => kept[i]?.id === entry.id)
+  if (whole && kept.length === tree.list(directory).length) return own.id
+  return hash('sha1', `packed\0${kept.map(entry => `${entry.type} ${entry.id} ${entry.name}\0`).join('')}`)
 }

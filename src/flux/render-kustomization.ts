@@ -1,34 +1,109 @@
 import { BailiwickError } from '../errors.ts'
-import { at, stringAt } from '../kube/node.ts'
+import type { Tree } from '../git/tree.ts'
+import { isAbsent, isEmpty } from '../kube/edit-node.ts'
+import { at, type MapNode, type Node } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { build } from '../kustomize/build.ts'
+import { buildFrom } from '../kustomize/build.ts'
+import { findKustomizationFile } from '../kustomize/find-kustomization.ts'
+import type { Entry, Kustomization, PatchEntry } from '../kustomize/kustomization.ts'
+import { readPatch } from '../kustomize/read-kustomization.ts'
 import type { Artifact } from './artifact.ts'
+import { generateKustomization } from './generate-kustomization.ts'
+import { normalise } from './normalise.ts'
+import { packTree } from './pack-tree.ts'
+import { readObjects } from './read-objects.ts'
+import { readRootKustomization } from './read-root.ts'
 
+/** Fields that change what is rendered and that we do not know yet. */
+const UNSUPPORTED = (
+  'commonMetadata components images namePrefix nameSuffix postBuild ignore buildMetadata patchesStrategicMerge ' +
+  'patchesJson6902'
+).split(' ')
+
+/**
+ * The objects that kustomize-controller would apply for a Flux Kustomization, before decryption: the artifact packed,
+ * `spec.path` looked up in it, a kustomization.yaml read or generated, `spec.patches` and `spec.targetNamespace` put on
+ * top, the result normalised. Throws `path-not-found`, `flux-unsupported`, `flux-invalid` and what a build throws.
+ */
 export function renderKustomization(artifact: Artifact, kustomization: KubeObject): readonly KubeObject[] {
-  const path = stringAt(kustomization.root, ['spec', 'path']) ?? ''
-  for (const field of [
-    'targetNamespace',
-    'patches',
-    'components',
-    'images',
-    'namePrefix',
-    'nameSuffix',
-    'postBuild',
-    'commonMetadata',
-    'ignore',
-    'buildMetadata',
-  ]) {
-    const node = at(kustomization.root, ['spec', field])
-    if (node) throw new BailiwickError('flux-unsupported', `spec.${field} is not supported`, { origin: node.origin })
+  const { root } = kustomization
+  refuseUnsupported(root)
+  const tree = packTree(artifact.tree, artifact.ignore)
+  const directory = directoryOf(tree, root)
+  const overlay = overlayAt(tree, artifact.repository, directory, root)
+  const namespace = targetNamespace(root)
+  const changed: Kustomization = {
+    ...overlay,
+    ...(namespace ? { namespace } : {}),
+    patches: [...overlay.patches, ...patchesOf(root)],
   }
-  const directory = path
-    .split('/')
-    .filter(part => part !== '' && part !== '.')
-    .join('/')
-  if (directory !== '' && artifact.tree.entry(directory)?.type !== 'directory') {
-    throw new BailiwickError('path-not-found', `spec.path ${JSON.stringify(path)} does not exist`, {
-      origin: at(kustomization.root, ['spec', 'path'])!.origin,
-    })
+  const built = buildFrom(tree, artifact.repository, changed)
+  return normalise(readObjects(built))
+}
+
+function refuseUnsupported(root: MapNode): void {
+  for (const field of UNSUPPORTED) {
+    const node = at(root, ['spec', field])
+    if (isEmpty(node) || (node?.type === 'scalar' && node.value === '')) continue
+    const origin = keyOrigin(root, field)
+    const message = `spec.${field} of a Flux Kustomization is not supported`
+    throw new BailiwickError('flux-unsupported', message, { origin, fix: 'Say the same in a kustomization.yaml.' })
   }
-  return build(artifact.tree, artifact.repository, directory)
+}
+
+function keyOrigin(root: MapNode, field: string) {
+  const spec = at(root, ['spec'])
+  return spec?.type === 'map' ? spec.fields.get(field)?.key : undefined
+}
+
+/** `spec.path` as SecureJoin reads it: what would leave the artifact stays at its root. */
+function directoryOf(tree: Tree, root: MapNode): string {
+  const node = at(root, ['spec', 'path'])
+  const path = text(node, 'spec.path') ?? ''
+  const parts: string[] = []
+  for (const part of path.split('/')) {
+    if (part === '..') parts.pop()
+    else if (part !== '' && part !== '.') parts.push(part)
+  }
+  const directory = parts.join('/')
+  if (tree.entry(directory)?.type === 'directory') return directory
+  throw new BailiwickError('path-not-found', `spec.path ${JSON.stringify(path)} is no directory of the source`, {
+    origin: node?.origin ?? root.origin,
+    fix: 'Correct the path, or do not ignore the directory.',
+  })
+}
+
+function overlayAt(tree: Tree, repository: string, directory: string, root: MapNode): Kustomization {
+  const origin = { repository, file: directory, line: 1, column: 1 }
+  const file = findKustomizationFile(tree, directory, origin)
+  return file
+    ? readRootKustomization(tree, repository, file, directory)
+    : generateKustomization(tree, repository, directory, at(root, ['spec', 'path'])?.origin ?? root.origin)
+}
+
+function targetNamespace(root: MapNode): Entry | undefined {
+  const node = at(root, ['spec', 'targetNamespace'])
+  const value = text(node, 'spec.targetNamespace')
+  if (value === undefined || !node) return undefined
+  const { origin } = node
+  const step = { step: 'flux-target-namespace', file: origin.file, line: origin.line } as const
+  return { text: value, origin: { ...origin, via: [...(origin.via ?? []), step] } }
+}
+
+function patchesOf(root: MapNode): PatchEntry[] {
+  const node = at(root, ['spec', 'patches'])
+  if (isAbsent(node)) return []
+  if (node.type !== 'list') throw new BailiwickError('flux-invalid', 'spec.patches is no list', { origin: node.origin })
+  return node.items.map(item => {
+    const patch = readPatch(item, item.origin.file, 'flux-patch')
+    if (patch.patch && !patch.allowKindChange && !patch.allowNameChange) return patch
+    const message = 'a patch of a Flux Kustomization has patch and target only'
+    throw new BailiwickError('flux-unsupported', message, { origin: item.origin })
+  })
+}
+
+function text(node: Node | undefined, field: string): string | undefined {
+  if (isAbsent(node)) return undefined
+  if (node.type === 'scalar' && typeof node.value === 'string') return node.value
+  throw new BailiwickError('flux-invalid', `${field} is no text`, { origin: node.origin })
 }

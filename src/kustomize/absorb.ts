@@ -8,7 +8,10 @@ export function absorb(resources: ResourceList, generated: Resource): void {
   const [old] = resources.findByAnyId(id)
   const { behavior } = generated
   const origin = resourceOrigin(generated)
-  if (!old && behavior !== 'merge' && behavior !== 'replace') return resources.append(generated)
+  if (!old && behavior !== 'merge' && behavior !== 'replace') {
+    resources.append(generated)
+    return
+  }
   if (!old) throw new BailiwickError('kustomize-invalid', `no ${describe(id)} to ${behavior}`, { origin })
   if (behavior === 'merge' || behavior === 'replace') {
     throw new BailiwickError('kustomize-unsupported', `behavior ${behavior} of configMapGenerator`, { origin })

@@ -68,10 +68,10 @@ export class Accumulation {
 
   private addResource(parent: Kustomization, entry: Entry, resources: ResourceList, chain: readonly string[]): void {
     const path = resolvePath(parent.directory, entry)
-    const step: Step = { step: 'resource', file: parent.file, line: entry.origin.line }
+    const trail: Step[] = parent.generated ? [] : [{ step: 'resource', file: parent.file, line: entry.origin.line }]
     const found = path === '' ? 'directory' : entryAt(this.tree, path, entry)?.type
     if (found === 'file') {
-      const loaded = loadResources(this.file(path), step)
+      const loaded = loadResources(this.file(path), trail)
       this.count(loaded.length, entry.origin)
       resources.appendAll(loaded)
       return
@@ -80,7 +80,7 @@ export class Accumulation {
     const child = this.enter(path, entry, chain)
     if (child.kind === 'Component') refuse(`${path} is a Component; list it under components`, entry.origin)
     const below = this.accumulate(child, new ResourceList(), [...chain, path])
-    for (const resource of below.all) resource.trail = [...resource.trail, step]
+    for (const resource of below.all) resource.trail = [...resource.trail, ...trail]
     resources.appendAll(below.all)
   }
 

@@ -13,7 +13,10 @@ import { strategicMerge } from './strategic-merge.ts'
 
 /** Applies one entry of `patches`. Throws `kustomize-invalid` where kustomize does; a target without match is fine. */
 export function applyPatch(resources: ResourceList, entry: PatchEntry, patch: Patch): void {
-  if (patch.type === 'json') return applyJson(resources, entry, patch)
+  if (patch.type === 'json') {
+    applyJson(resources, entry, patch)
+    return
+  }
   const { target } = entry
   if (!target) {
     for (const object of patch.objects) mergeByIdentity(resources, object, { ...entry, asTarget: false })
@@ -30,7 +33,7 @@ export function applyPatch(resources: ResourceList, entry: PatchEntry, patch: Pa
 
 /** Applies a patch to the object that it names itself; there must be exactly one. */
 export function mergeByIdentity(resources: ResourceList, patch: MapNode, options: Changes): void {
-  const id = currentId(makeResource(patch, { step: 'patch', file: '', line: 0 }))
+  const id = currentId(makeResource(patch))
   const found = resources.findByAnyId(id)
   const [target, second] = found
   if (!target)

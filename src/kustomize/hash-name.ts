@@ -37,6 +37,6 @@ function goJson(node: Node): string {
 }
 
 function goString(text: string): string {
-  const escape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return JSON.stringify(text).replace(/[<>&\u2028\u2029\u007f]/g, char => (char === '\u007f' ? char : escape(char)))
+  const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(text).replace(/[<>&\u2028\u2029\u007f]/g, char => (char === '\u007f' ? char : escaped(char)))
 }

@@ -1,4 +1,4 @@
-import type { MapNode, ScalarNode } from '../kube/node.ts'
+import type { ScalarNode } from '../kube/node.ts'
 import type { Origin, Step } from '../kube/origin.ts'
 
 /** A text in a kustomization.yaml and where it stands. */
@@ -66,6 +66,6 @@ export interface Kustomization {
   readonly patchesStrategicMerge: readonly (Entry & { readonly node: ScalarNode })[]
   readonly labels: readonly LabelEntry[]
   readonly configMapGenerator: readonly ConfigMapEntry[]
-  /** How a namespace that did not come from this file says so. */
-  readonly root?: MapNode
+  /** Nobody wrote it: Flux generates one for a directory that has none. Its entries leave no trail. */
+  readonly generated?: true
 }

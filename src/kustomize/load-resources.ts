@@ -9,8 +9,8 @@ import { makeResource, type Resource } from './resource.ts'
  * The objects of one file: empty documents dropped, `kind: *List` replaced by its items (those of a list that is not
  * alone in its file come after everything else, as in kustomize). Throws `invalid-object`.
  */
-export function loadResources(file: ParsedFile, step: Step): Resource[] {
-  return loadObjects(file).map(root => makeResource(root, step))
+export function loadResources(file: ParsedFile, trail: readonly Step[]): Resource[] {
+  return loadObjects(file).map(root => makeResource(root, trail))
 }
 
 /** The same as bare documents; patches are read so, too. */

@@ -1,6 +1,6 @@
 import type { MapNode, Node } from '../kube/node.ts'
 import { checkForbidden } from './check-forbidden.ts'
-import type { Entry, Kustomization, LabelEntry, PatchEntry, Target } from './kustomization.ts'
+import type { Kustomization, LabelEntry, PatchEntry, Target } from './kustomization.ts'
 import { readConfigMaps } from './read-config-maps.ts'
 import {
   asMap,
@@ -48,7 +48,6 @@ export function readKustomization(file: string, directory: string, documents: re
     patchesStrategicMerge: textList(root, 'patchesStrategicMerge'),
     labels: listField(root, 'labels').map(readLabels),
     configMapGenerator: readConfigMaps(root),
-    root,
   }
   const content = [...root.fields].filter(([name]) => name !== 'apiVersion' && name !== 'kind')
   if (!content.some(([, field]) => isSet(field.value))) invalid(`${file} is empty`, root.origin)
@@ -116,5 +115,3 @@ function readLabels(node: Node): LabelEntry {
 function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
   return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V }
 }
-
-export type { Entry }

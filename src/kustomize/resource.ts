@@ -26,8 +26,8 @@ export interface Resource {
 export const NO_NAMESPACE = '_non_namespaceable_'
 
 /** A fresh resource around a document. */
-export function makeResource(root: MapNode, step: Step): Resource {
-  return { root, previous: [], trail: [step], needsHash: false }
+export function makeResource(root: MapNode, trail: readonly Step[] = []): Resource {
+  return { root, previous: [], trail, needsHash: false }
 }
 
 /** Identity that an object has now. */

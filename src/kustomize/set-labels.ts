@@ -1,6 +1,6 @@
 import { BailiwickError } from '../errors.ts'
 import { isAbsent, textNode, withField } from '../kube/edit-node.ts'
-import type { MapNode } from '../kube/node.ts'
+import type { MapNode, Node } from '../kube/node.ts'
 import { editField, type FieldSpec, specMatches } from './field-spec.ts'
 import type { LabelEntry } from './kustomization.ts'
 import { SELECTOR_LABELS, TEMPLATE_LABELS } from './label-fields.ts'
@@ -30,7 +30,7 @@ export function setLabels(resources: ResourceList, entry: LabelEntry): void {
   }
 }
 
-function asLabels(node: import('../kube/node.ts').Node, path: string): MapNode {
+function asLabels(node: Node, path: string): MapNode {
   if (node.type === 'map') return node
   throw new BailiwickError('kustomize-invalid', `${path} is no map`, { origin: node.origin })
 }

@@ -1,0 +1,70 @@
+import { matchName } from './match-name.ts'
+
+/** One line of a `.sourceignore`, for paths below the directory that it stands in. */
+export interface IgnorePattern {
+  readonly domain: readonly string[]
+  readonly parts: readonly string[]
+  readonly includes: boolean
+  readonly directoriesOnly: boolean
+}
+
+/** Reads one line (gitignore of fluxcd/pkg/sourceignore, which is narrower than git's). */
+export function parsePattern(line: string, domain: readonly string[]): IgnorePattern {
+  const includes = line.startsWith('!')
+  let text = includes ? line.slice(1) : line
+  if (!text.endsWith('\\ ')) text = text.replace(/ +$/, '')
+  const directoriesOnly = text.endsWith('/')
+  if (directoriesOnly) text = text.slice(0, -1)
+  return { domain, parts: text.split('/'), includes, directoriesOnly }
+}
+
+/** Lines of a file as patterns; comments and blank lines are none. */
+export function parsePatterns(text: string, domain: readonly string[]): IgnorePattern[] {
+  const lines = text.split('\n').map(line => line.replace(/\r$/, ''))
+  return lines.filter(line => !line.startsWith('#') && line.trim() !== '').map(line => parsePattern(line, domain))
+}
+
+/** Whether a path is left out: the last pattern that speaks about it decides. */
+export function isIgnored(patterns: readonly IgnorePattern[], path: readonly string[], isDirectory: boolean): boolean {
+  for (let index = patterns.length - 1; index >= 0; index--) {
+    const pattern = patterns[index]!
+    if (speaksAbout(pattern, path, isDirectory)) return !pattern.includes
+  }
+  return false
+}
+
+function speaksAbout(pattern: IgnorePattern, path: readonly string[], isDirectory: boolean): boolean {
+  const { domain, parts } = pattern
+  if (path.length <= domain.length || domain.some((name, i) => path[i] !== name)) return false
+  const below = path.slice(domain.length)
+  return parts.length > 1 ? globMatches(pattern, below, isDirectory) : nameMatches(pattern, below, isDirectory)
+}
+
+function nameMatches(pattern: IgnorePattern, path: readonly string[], isDirectory: boolean): boolean {
+  const index = path.findIndex(name => matchName(pattern.parts[0]!, name))
+  if (index < 0) return false
+  return !(pattern.directoriesOnly && !isDirectory && index === path.length - 1)
+}
+
+function globMatches(pattern: IgnorePattern, path: readonly string[], isDirectory: boolean): boolean {
+  const { parts } = pattern
+  let rest = path
+  let matched = false
+  let anyDepth = false
+  for (const [index, part] of parts.entries()) {
+    if (part === '') anyDepth = false
+    else if (part === '**') {
+      if (index === parts.length - 1) break
+      anyDepth = true
+    } else {
+      if (part.includes('**') || rest.length === 0) return false
+      const found = anyDepth ? rest.findIndex(name => matchName(part, name)) : matchName(part, rest[0]!) ? 0 : -1
+      // with `**` before it, a part that is nowhere only fails the pattern if nothing comes after it
+      if (found < 0 && !anyDepth) return false
+      matched = found >= 0
+      rest = found < 0 ? [] : rest.slice(found + 1)
+      anyDepth = false
+    }
+  }
+  return matched && !(pattern.directoriesOnly && !isDirectory && rest.length === 0)
+}
