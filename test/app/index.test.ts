@@ -2,6 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { startSite } from '../../src/index.ts'
+import { createLog } from '../../src/log.ts'
 import { environment } from '../config/environment-of.ts'
 import { freePort, hasRedis, startRedis } from '../queue/start-redis.ts'
 import { until } from '../queue/until.ts'
@@ -48,6 +51,17 @@ test('without Redis the web process works on jobs itself, and stops cleanly', as
   program.process.kill('SIGTERM')
   expect(await program.exit).toBe(0)
   expect(program.complained()).toBe('')
+})
+
+test('a site that is closed neither listens nor takes jobs', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-site-'))
+  folders.push(folder)
+  const config = readConfig(environment({ CACHE_DIR: folder, GITHUB_API_URL: 'http://127.0.0.1:1' }))
+  const site = await startSite(config, createLog('silent'))
+  expect((await fetch(`${site.url}/readyz`)).status).toBe(200)
+  await site.close()
+  await expect(fetch(`${site.url}/readyz`)).rejects.toThrow()
+  await expect(site.queue.add('reconcile', { cluster: 'staging' })).rejects.toMatchObject({ code: 'queue-unavailable' })
 })
 
 describe.skipIf(!hasRedis)('beside a Redis', () => {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Queue as BullQueue } from 'bullmq'
@@ -157,6 +158,17 @@ describe.skipIf(!hasRedis)('without Redis', () => {
     await redis.kill()
     await queue.close(100)
     await redis.stop()
+  })
+
+  test('a Redis that takes the connection and never answers', async () => {
+    const silent = createServer(socket => socket.on('error', () => undefined).resume()).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const { port } = silent.address() as AddressInfo
+    const queue = openQueue({ redisUrl: `redis://127.0.0.1:${port}`, log: silentLog })
+    const adding = queue.add('validate-pull-request', pull(1))
+    await expect(adding).rejects.toThrow(/did not answer within 2000 ms/)
+    await queue.close(0)
+    silent.close()
   })
 
   test('a Redis that never was there is told as well', async () => {
