@@ -32,8 +32,8 @@ export const app: ApplicationFunction = probot => {
   registerWebhooks(probot, { queue, log, allowedAccounts: config.allowedAccounts })
 }
 
-/** Starts the web process, with workers inside when there is no Redis. Throws `config` when it cannot. */
-export async function startSite(config: WebConfig, log: Logger): Promise<Site> {
+/** Starts the web process, with workers inside when there is no Redis; only a test switches rules off. Throws `config` when it cannot. */
+export async function startSite(config: WebConfig, log: Logger, disabledRules: readonly string[] = []): Promise<Site> {
   const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log })
   const { host, port, allowedAccounts } = config
   const receiver = await createReceiver(config, log, createApp({ queue, log, allowedAccounts }))
@@ -45,7 +45,7 @@ export async function startSite(config: WebConfig, log: Logger): Promise<Site> {
   try {
     // Not a static import: the web process beside a Redis must not load what renders and applies.
     const { startWorkers } = await import('../workers/start-workers.ts')
-    const workers = await startWorkers({ config, queue, log })
+    const workers = await startWorkers({ config, queue, log, disabledRules })
     return siteOf(server, queue, graceMs => workers.close(graceMs))
   } catch (error) {
     await siteOf(server, queue, async () => undefined).close(0)

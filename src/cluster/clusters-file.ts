@@ -17,7 +17,8 @@ export interface ClusterBinding {
   readonly mode: 'gate' | 'reconcile'
   /** The worker's own namespace on that cluster. */
   readonly namespace: string
-  readonly resyncSeconds: number
+  /** How often the cluster is looked at without an event; absent: RESYNC_SECONDS. */
+  readonly resyncSeconds?: number
 }
 
 const KEYS = ['name', 'fleet', 'branch', 'path', 'kubeconfig', 'context', 'mode', 'namespace', 'resync']
@@ -25,7 +26,7 @@ const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /**
  * The operator's clusters.yaml: `clusters:`, a list with `name`, `fleet`, and optionally `branch` (main), `path`
- * (clusters/<name>), `kubeconfig`, `context`, `mode` (gate), `namespace` (bailiwick-system), `resync` (600 seconds).
+ * (clusters/<name>), `kubeconfig`, `context`, `mode` (gate), `namespace` (bailiwick-system), `resync` (seconds, RESYNC_SECONDS).
  * Throws `config` naming file and key for anything else.
  */
 export function readClustersFile(file: string): ClusterBinding[] {
@@ -75,12 +76,15 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
   if (path.startsWith('/') || path.split('/').some(part => ['', '.', '..'].includes(part))) {
     throw wrong(file, `${at}.path`, `${path} is not a folder inside the repository`)
   }
+  if (path !== `clusters/${name}`) {
+    throw wrong(file, `${at}.path`, `${path} is not clusters/${name}: a cluster is named like its folder in the fleet`)
+  }
   const mode = text('mode', 'gate')
   if (mode !== 'gate' && mode !== 'reconcile') throw wrong(file, `${at}.mode`, `${mode} is neither gate nor reconcile`)
   const namespace = text('namespace', 'bailiwick-system')
   if (!LABEL.test(namespace)) throw wrong(file, `${at}.namespace`, `${namespace} is not the name of a namespace`)
-  const resync = map.get('resync') ?? 600
-  if (typeof resync !== 'number' || !Number.isInteger(resync) || resync < 10 || resync > 86_400) {
+  const resync = map.get('resync')
+  if (resync !== undefined && !isSeconds(resync)) {
     throw wrong(file, `${at}.resync`, `${String(resync)} is not a whole number of seconds from 10 to 86400`)
   }
   return {
@@ -90,10 +94,14 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
     path,
     mode,
     namespace,
-    resyncSeconds: resync,
+    ...(isSeconds(resync) ? { resyncSeconds: resync } : {}),
     ...(map.has('kubeconfig') ? { kubeconfig: resolve(dirname(file), text('kubeconfig')) } : {}),
     ...(map.has('context') ? { context: text('context') } : {}),
   }
+}
+
+function isSeconds(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 10 && value <= 86_400
 }
 
 function mapOf(value: unknown, file: string, at: string): Map<string, unknown> {

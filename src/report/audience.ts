@@ -8,14 +8,14 @@ export interface View {
 }
 
 /**
- * What the repository of tenant `audience` may be shown: its own findings, clusters and sources; other tenants are counted,
+ * What the repository of the tenants `audience` may be shown: its own findings, clusters and sources; other tenants are counted,
  * never named. Without an audience (the fleet's own repository) everything.
  */
-export function viewFor(verdict: Verdict, audience: string | undefined, repository: string): View {
+export function viewFor(verdict: Verdict, audience: readonly string[] | undefined, repository: string): View {
   if (audience === undefined) return { verdict, hidden: { violations: 0, errors: 0 } }
-  const others = verdict.tenants.map(tenant => tenant.name).filter(name => name !== audience)
-  const tenants = verdict.tenants.filter(tenant => tenant.name === audience)
-  const mine = <T extends { tenant: string }>(list: readonly T[]) => list.filter(item => item.tenant === audience)
+  const others = verdict.tenants.map(tenant => tenant.name).filter(name => !audience.includes(name))
+  const tenants = verdict.tenants.filter(tenant => audience.includes(tenant.name))
+  const mine = <T extends { tenant: string }>(list: readonly T[]) => list.filter(item => audience.includes(item.tenant))
   const clusters = new Set(tenants.flatMap(tenant => tenant.clusters))
   const namespaces = new Set(tenants.flatMap(tenant => tenant.namespaces))
   return {
@@ -38,8 +38,8 @@ export function viewFor(verdict: Verdict, audience: string | undefined, reposito
   }
 }
 
-function foreignNew(list: readonly { tenant: string; state: string }[], audience: string): number {
-  return list.filter(item => item.tenant !== audience && item.state === 'new').length
+function foreignNew(list: readonly { tenant: string; state: string }[], audience: readonly string[]): number {
+  return list.filter(item => !audience.includes(item.tenant) && item.state === 'new').length
 }
 
 function anonymous(finding: Finding, others: readonly string[]): Finding {

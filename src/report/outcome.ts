@@ -13,8 +13,8 @@ export interface ReportContext {
   readonly headSha: string
   /** The fleet's address and the commit of it that was judged; absent where no fleet was read. */
   readonly fleet?: { readonly repository: string; readonly commit: string }
-  /** The repository belongs to this tenant: nothing of other tenants is shown there. Absent: the fleet repository. */
-  readonly audience?: string
+  /** The repository belongs to these tenants: nothing of others is shown there. Absent: the fleet repository. */
+  readonly audience?: readonly string[]
   /** Files that the pull request changes: what stems from an unchanged file is annotated where a changed one leads to it. */
   readonly changedPaths?: ReadonlySet<string>
 }

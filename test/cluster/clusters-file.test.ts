@@ -14,7 +14,6 @@ describe('clusters.yaml', () => {
         path: 'clusters/staging',
         mode: 'gate',
         namespace: 'bailiwick-system',
-        resyncSeconds: 600,
       },
     ])
   })
@@ -24,7 +23,7 @@ describe('clusters.yaml', () => {
   - name: production
     fleet: https://git.example/acme/fleet
     branch: release
-    path: ./sites/prod/
+    path: ./clusters/production/
     kubeconfig: prod.kubeconfig
     context: admin
     mode: reconcile
@@ -36,7 +35,7 @@ describe('clusters.yaml', () => {
         name: 'production',
         fleet: 'https://git.example/acme/fleet',
         branch: 'release',
-        path: 'sites/prod',
+        path: 'clusters/production',
         kubeconfig: '/etc/bailiwick/prod.kubeconfig',
         context: 'admin',
         mode: 'reconcile',
@@ -73,6 +72,7 @@ describe('clusters.yaml', () => {
     ['a mode that is none', one('mode: apply'), 'apply is neither gate nor reconcile'],
     ['a number for a text', one('branch: 1'), 'clusters[0].branch is not a text'],
     ['null for a text', one('context:'), 'clusters[0].context'],
+    ['a path of another cluster', one('path: clusters/prod'), 'clusters[0].path clusters/prod is not clusters/staging'],
     ['a resync that is too often', one('resync: 1'), 'clusters[0].resync 1 is not a whole number'],
     ['a namespace that is none', one('namespace: A_B'), 'clusters[0].namespace A_B'],
     ['a key twice', one('branch: a\n    branch: b'), 'Map keys must be unique'],

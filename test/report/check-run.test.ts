@@ -50,8 +50,8 @@ const PAGES: Record<string, () => string> = {
       }),
     ),
   'fail-two-violations': () => page(twoViolations()),
-  'fail-for-the-tenant': () => page(twoViolations(), { ...context, audience: 'ops-team' }),
-  'fail-of-another-tenant': () => page(twoViolations(), { ...context, audience: 'dev-team' }),
+  'fail-for-the-tenant': () => page(twoViolations(), { ...context, audience: ['ops-team'] }),
+  'fail-of-another-tenant': () => page(twoViolations(), { ...context, audience: ['dev-team'] }),
   error: () => page(verdict({ result: 'error', errors: [failure()] })),
   'error-before-a-verdict': () =>
     page(new BailiwickError('merge-conflict', 'the branch conflicts with main', { fix: 'Resolve the conflict.' })),
@@ -136,13 +136,13 @@ describe('annotations', () => {
 
 describe('a tenant is shown only what concerns it', () => {
   test('no other tenant is named anywhere', () => {
-    const said = page(twoViolations(), { ...context, audience: 'ops-team' })
+    const said = page(twoViolations(), { ...context, audience: ['ops-team'] })
     expect(said).not.toContain('dev-team')
     expect(said).toContain('another tenant')
   })
 
   test("others' findings are counted only", () => {
-    const run = checkRunOf(twoViolations(), { ...context, audience: 'dev-team' })
+    const run = checkRunOf(twoViolations(), { ...context, audience: ['dev-team'] })
     expect(run.title).toBe('2 violations elsewhere in the fleet')
     expect(run.conclusion).toBe('failure')
     expect(JSON.stringify(run)).not.toMatch(/ops|steal|token/)
@@ -152,7 +152,7 @@ describe('a tenant is shown only what concerns it', () => {
     const origin = { repository: FLEET, file: 'tenants/base/dev-team/sync.yaml', line: 3, column: 1 }
     const run = checkRunOf(new BailiwickError('yaml-syntax', 'dev-team is broken', { origin, fix: 'Ask dev-team.' }), {
       ...context,
-      audience: 'ops-team',
+      audience: ['ops-team'],
     })
     expect(JSON.stringify(run)).not.toContain('dev-team')
     expect(run.conclusion).toBe('failure')
@@ -161,7 +161,7 @@ describe('a tenant is shown only what concerns it', () => {
   test('an error without a place tells no names either', () => {
     const run = checkRunOf(new BailiwickError('graph-limits', 'dev-team is too large'), {
       ...context,
-      audience: 'ops-team',
+      audience: ['ops-team'],
     })
     expect(JSON.stringify(run)).not.toContain('dev-team')
   })

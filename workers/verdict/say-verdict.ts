@@ -20,6 +20,6 @@ export async function sayVerdict(place: Place, outcome: Outcome, context: Report
     conclusion: run.conclusion,
     title: run.title,
     summary: run.summary,
-    annotations: run.annotations.map(({ line, ...annotation }) => ({ ...annotation, startLine: line, endLine: line })),
+    annotations: run.annotations,
   })
 }

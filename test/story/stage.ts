@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readConfig } from '../../src/config.ts'
+import { type Site, startSite } from '../../src/index.ts'
+import { createLog } from '../../src/log.ts'
+import { CHECK_NAME } from '../../src/report/check-run.ts'
+import { startCluster, type TestCluster } from '../envtest/start.ts'
+import { fleetFiles } from '../fleets/read-fleet.ts'
+import { type FakeGitHub, startGitHub } from '../github/start.ts'
+import { bootstrap } from './bootstrap.ts'
+import { settingsOf } from './settings.ts'
+
+export interface StageOptions {
+  /** Clusters with a real API server that the worker reconciles; the others are judged only. */
+  readonly clusters?: readonly ClusterName[]
+  readonly disabledRules?: readonly string[]
+  /** How often the cluster is looked at without an event. */
+  readonly resyncSeconds?: number
+  readonly logLevel?: string
+}
+
+/** The whole of it on one machine: a GitHub with acme's repositories, a cluster, and the App between them, over HTTP. */
+export interface Stage {
+  readonly github: FakeGitHub
+  readonly clusters: Clusters
+  readonly site: Site
+  readonly directory: string
+  /** The environment that the App's process is started with. */
+  readonly environment: Record<string, string>
+  /** Resolves when every delivery was answered and every job done, those included that come of them. */
+  settle(): Promise<void>
+  /** Ends the App's process as a crash does, without waiting for anything, and starts a new one with other settings. */
+  restart(options?: Pick<StageOptions, 'disabledRules'>): Promise<void>
+  close(): Promise<void>
+}
+
+export const CLUSTERS = ['staging', 'production'] as const
+export type ClusterName = (typeof CLUSTERS)[number]
+export type Clusters = Partial<Readonly<Record<ClusterName, TestCluster>>>
+
+export const REPOSITORIES = ['acme/fleet', 'acme/dev-team', 'acme/ops-team'] as const
+
+/** Ada administers the platform, Dora and Otto belong to the teams, Mallory may read and comment. */
+export async function startStage(options: StageOptions = {}): Promise<Stage> {
+  const directory = mkdtempSync(join(tmpdir(), 'bailiwick-stage-'))
+  const [github, clusters] = await Promise.all([openGitHub(), openClusters(options.clusters ?? [])])
+  const environment = settingsOf({ github, clusters, directory, options })
+  let site = await open(environment, options)
+  github.app.webhookUrl = `${site.url}/api/github/webhooks`
+  return {
+    github,
+    clusters,
+    directory,
+    environment,
+    get site() {
+      return site
+    },
+    settle: () => settle(github, () => site),
+    restart: async (changed = {}) => {
+      await site.close(0)
+      site = await open(environment, { ...options, ...changed })
+      github.app.webhookUrl = `${site.url}/api/github/webhooks`
+    },
+    close: async () => {
+      await site.close(5_000)
+      await github.close()
+      await Promise.all(Object.values(clusters).map(cluster => cluster.stop()))
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function open(environment: Record<string, string>, options: StageOptions): Promise<Site> {
+  const config = readConfig(environment)
+  return startSite(config, createLog(config.logLevel), options.disabledRules)
+}
+
+async function openGitHub(): Promise<FakeGitHub> {
+  const github = await startGitHub({ checkResponses: true })
+  github.addOrganization('acme', { admins: ['ada'], members: ['mallory'] })
+  const roles = {
+    'acme/fleet': { ada: 'admin', otto: 'write' },
+    'acme/dev-team': { ada: 'admin', dora: 'maintain' },
+    'acme/ops-team': { ada: 'admin', otto: 'maintain' },
+  } as const
+  for (const repository of REPOSITORIES) {
+    const name = repository.slice('acme/'.length)
+    github.addRepository({ owner: 'acme', name, files: fleetFiles(repository), roles: roles[repository] })
+    github.setProtection(repository, { checks: [{ context: CHECK_NAME, appId: github.app.id }] })
+  }
+  github.install(github.app, 'acme', 'all', 'ada')
+  return github
+}
+
+async function openClusters(names: readonly ClusterName[]): Promise<Clusters> {
+  const open = async (name: ClusterName) => {
+    const cluster = await startCluster()
+    await bootstrap(cluster)
+    return [name, cluster] as const
+  }
+  return Object.fromEntries(await Promise.all(names.map(open)))
+}
+
+async function settle(github: FakeGitHub, site: () => Site): Promise<void> {
+  for (let before = -1; before !== github.requests.length; ) {
+    before = github.requests.length
+    await github.idle()
+    await site().queue.idle()
+  }
+}
