@@ -70,9 +70,9 @@ function remember(state: ApprovalState, combination: string, said: Omit<Judged, 
   const disputed = known !== undefined && (known.disputed || signature(known) !== signature(said))
   judgements.delete(combination)
   judgements.set(combination, { nodes, baseline, disputed })
-  for (const oldest of judgements.keys()) {
+  for (const [oldest, one] of judgements) {
     if (judgements.size <= REMEMBERED) break
-    if (oldest !== state.heads?.combination) judgements.delete(oldest)
+    if (oldest !== state.heads?.combination && !one.disputed) judgements.delete(oldest)
   }
   return judgements
 }

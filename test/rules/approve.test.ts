@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { type ApprovalState, initialApproval } from '../../src/rules/approval-state.ts'
+import { approve } from '../../src/rules/approve.ts'
+import type { JudgedNode } from '../../src/rules/finding.ts'
+import { CLUSTER, combinationOf, FLEET, headsOf, judge, keyOf, mayApply, type World } from './approval-world.ts'
+
+/** A world in which every node is clean, found by looking. */
+const clean = worlds().find(world =>
+  ['root', 'tenants', 'own', 'team', 'child'].every(name => mayApply(world, name as 'root', new Set())),
+)!
+
+function worlds(): World[] {
+  return Array.from({ length: 500 }, (_, n) => ({
+    fleetCommit: n,
+    fleetContent: n,
+    teamCommit: n,
+    teamContent: n,
+    engine: 0,
+  }))
+}
+
+const judged = (world: World, nodes: readonly JudgedNode[] = judge(world)) =>
+  ({ type: 'judged', combination: combinationOf(world), nodes, baseline: [] }) as const
+
+function ready(nodes: readonly JudgedNode[]): ReturnType<typeof approve> {
+  const start: ApprovalState = initialApproval({ cluster: CLUSTER, fleet: FLEET, branch: 'main' })
+  return approve(approve(start, { type: 'heads-read', heads: headsOf(clean) }).state, judged(clean, nodes))
+}
+
+const changed = (name: string, change: Partial<JudgedNode>) =>
+  judge(clean).map(node => (node.name === name ? { ...node, ...change } : node))
+
+test('applies every clean node, parents first', () => {
+  expect(ready(judge(clean)).apply.map(node => node.name)).toEqual(['root', 'tenants', 'own', 'team', 'child'])
+})
+
+test('a red tenant holds its own children and nobody else', () => {
+  const { apply, held } = ready(changed('team', { impersonated: false }))
+  expect(apply.map(node => node.name)).toEqual(['root', 'tenants', 'own'])
+  expect(held).toEqual([
+    { node: keyOf('team'), reason: 'no account is impersonated for it' },
+    { node: keyOf('child'), reason: `its parent ${keyOf('team')} is held back` },
+  ])
+})
+
+test.each<[string, Partial<JudgedNode>, string]>([
+  ['objects that are not the judged ones', { objects: ['{"evil":true}'] }, 'its objects are not the judged ones'],
+  [
+    'a commit that its source does not hold',
+    { source: { ...judge(clean)[3]!.source, commit: 'b'.repeat(40) } },
+    'its commit is not what its source holds now',
+  ],
+  ['a user of blanks', { user: ' ' }, 'no account is impersonated for it'],
+  ['a field that the worker does not honour', { refused: ['spec.wait'] }, 'the worker does not honour spec.wait yet'],
+  [
+    'a parent that nobody judged',
+    { parent: 'staging/flux-system/ghost' },
+    'its parent staging/flux-system/ghost is not part of the judgement',
+  ],
+])('holds a node with %s', (_what, change, reason) => {
+  expect(ready(changed('team', change)).held).toContainEqual({ node: keyOf('team'), reason })
+})
+
+test('holds both of two nodes with one key', () => {
+  const nodes = judge(clean)
+  const { apply, held } = ready([...nodes, nodes[3]!])
+  expect(apply.map(node => node.name)).not.toContain('team')
+  expect(held.filter(one => one.node === keyOf('team'))).toHaveLength(2)
+})
+
+test('leaves nodes of other clusters alone', () => {
+  expect(ready(judge(clean).map(node => ({ ...node, cluster: 'production' }))).apply).toEqual([])
+})
+
+test('a combination that was judged twice with different results stays disputed', () => {
+  let { state } = ready(judge(clean))
+  state = approve(state, judged(clean, changed('team', { prune: false }))).state
+  for (const world of worlds().slice(0, 20)) state = approve(state, judged(world)).state
+  expect(approve(state, judged(clean)).apply).toEqual([])
+})
