@@ -14,14 +14,14 @@ export function pullRequestText(request: OnboardRequest, plan: OnboardPlan): Pul
   const paths = clusters.map(cluster => `${code(pathOn(request, cluster) ?? './')} on ${code(cluster)}`)
   const more =
     namespaces.length > 1
-      ? `- The Kustomization lives in ${code(namespaces[0]!)} and may write there only. Each further namespace has an account of its own; what is to be applied there needs a Kustomization there.`
+      ? `- Each further namespace (${list(namespaces.slice(1))}) has an account of its own with the same role; what is to be applied there needs a Kustomization there.`
       : undefined
   const body = [
     `Onboards tenant ${code(tenant)} on ${list(clusters)}.`,
     '### What this tenant will be able to do',
     [
-      `- Whoever may push to branch ${code(branch)} of ${code(url)} decides what runs in ${list(namespaces)}: ${paths.join(', ')}.`,
-      `- It is applied as the account ${code(tenant)}, which has the role ${code('cluster-admin')} inside ${list(namespaces)} and nothing outside.`,
+      `- Whoever may push to branch ${code(branch)} of ${code(url)} decides what runs in ${code(namespaces[0]!)}: ${paths.join(', ')}.`,
+      `- It is applied as the account ${code(tenant)}, which has the role ${code('cluster-admin')} inside ${code(namespaces[0]!)} and no rights outside.`,
       ...(more ? [more] : []),
     ].join('\n'),
     '### Files',

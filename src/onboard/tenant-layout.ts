@@ -53,6 +53,8 @@ function tenantsNode(fleet: Fleet, tree: Tree, fleetUrl: string, cluster: string
   const named = overlays.filter(node => node.name === 'tenants' || clean(node.path).split('/').includes('tenants'))
   const [node, second] = full.length > 0 ? full : named
   if (node && !second) return rendered(node, fleet)
+  const broken = here.find(one => one.error)
+  if (broken) rendered(broken, fleet)
   const found = second ? `${(full.length > 0 ? full : named).map(n => n.key).join(', ')} all hold tenants` : 'none does'
   throw new BailiwickError(
     'onboard-layout',

@@ -159,6 +159,8 @@ describe('an overlay that says `namespace`', () => {
       'tenants/base/dev-team/kustomization.yaml': '# the first\nresources:\n- rbac.yaml\n- sync.yaml\n',
       'tenants/base/dev-team/sync.yaml': bare(read('tenants/base/dev-team/sync.yaml')),
       'tenants/base/dev-team/rbac.yaml': bare(read('tenants/base/dev-team/rbac.yaml')),
+      'tenants/staging/dev-team-patch.yaml': bare(read('tenants/staging/dev-team-patch.yaml')),
+      'tenants/production/dev-team-patch.yaml': bare(read('tenants/production/dev-team-patch.yaml')),
     })
     const before = tenantsOn(needy, 'staging').sort()
     const made = plan(OPS, needy)
