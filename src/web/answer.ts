@@ -16,14 +16,14 @@ const LINGER_MS = 1_000
 
 /**
  * Answers a request whose body is not wanted. What still arrives is thrown away for a second, so that the client gets
- * to read the answer; then the connection is cut.
+ * to read the answer; then the connection is cut. Not `connection: close`: Node would cut it at once, and the client
+ * would see a broken pipe instead of the answer.
  */
 export function refuse(request: IncomingMessage, response: ServerResponse, refusal: Answer): void {
-  response.setHeader('connection', 'close')
   answer(response, refusal)
   if (request.complete) return
   const cut = setTimeout(() => request.destroy(), LINGER_MS)
-  request.once('close', () => clearTimeout(cut))
+  for (const over of ['end', 'close']) request.once(over, () => clearTimeout(cut))
   request.on('error', () => undefined) // the client went away: nobody is left to be told
   request.resume()
 }
