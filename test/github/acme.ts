@@ -11,10 +11,14 @@ export const NAME = 'acme/fleet'
 
 const Client = ProbotOctokit.defaults({ throttle: { enabled: false }, retry: { enabled: false } })
 
+/** Octokit warns of every refusal; here they are wanted. */
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
 /** The client that Probot hands out, without its waiting: JSON web token, installation token, calls. */
 export function clientOf(github: FakeGitHub, app: App, installation: Installation) {
   const { id: appId, privateKey } = app
-  return new Client({ baseUrl: github.url, auth: { appId, privateKey, installationId: installation.id } })
+  const auth = { appId, privateKey, installationId: installation.id }
+  return new Client({ baseUrl: github.url, auth, log: SILENT })
 }
 
 /** A server with acme/fleet (ada: admin, dev: write, eve: read) and an app installed on acme. */
@@ -25,7 +29,7 @@ export async function acme(options: GitHubOptions = {}) {
   github.addRepository({ owner: 'acme', name: 'fleet', files, roles: { dev: 'write' } })
   const installation = github.install(github.app, 'acme')
   const app = clientOf(github, github.app, installation)
-  const as = (login: string) => new Octokit({ baseUrl: github.url, auth: github.tokenOf(login) })
+  const as = (login: string) => new Octokit({ baseUrl: github.url, auth: github.tokenOf(login), log: SILENT })
   return { github, installation, app, as }
 }
 

@@ -107,7 +107,7 @@ export class Description {
     if (typeof rest.$ref === 'string') return { $ref: this.#add(rest.$ref) }
     const entries = Object.entries(rest).map(([key, value]) => {
       const verbatim = key === 'enum' || key === 'default' || key === 'required' || key === 'const'
-      return [key, verbatim ? value : this.#convert(value)] as const
+      return [meant(key, value), verbatim ? value : this.#convert(value)] as const
     })
     const converted = Object.fromEntries(entries)
     return nullable === true ? { anyOf: [{ type: 'null' }, converted] } : converted
@@ -131,6 +131,13 @@ let loaded: Description | undefined
 export function description(): Description {
   loaded ??= new Description()
   return loaded
+}
+
+/** An account is a user or an enterprise; where the list of installations says both at once, the description is wrong. */
+function meant(key: string, value: unknown): string {
+  const impossible =
+    key === 'allOf' && Array.isArray(value) && value.some(each => (each as Json).title === 'Enterprise')
+  return impossible ? 'anyOf' : key
 }
 
 function at(value: Json, ...keys: string[]): Json | undefined {

@@ -61,3 +61,9 @@ export function onRepository(
 export const ok = (body: unknown): Reply => ({ status: 200, body })
 export const created = (body: unknown): Reply => ({ status: 201, body })
 export const noContent = (): Reply => ({ status: 204 })
+
+/** Bytes as they are. GitHub calls them UTF-8 whatever they are, so that Octokit makes text of them: a trap for binary. */
+export const rawReply = (body: Uint8Array): Reply => ({
+  ...{ status: 200, body },
+  headers: { 'content-type': 'application/vnd.github.raw+json; charset=utf-8' },
+})

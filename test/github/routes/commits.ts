@@ -55,7 +55,8 @@ function getCommit(call: RepositoryCall) {
   const name = call.params.ref ?? ''
   const sha = resolveCommit(repo, name)
   if (sha === undefined) throw new HttpError(422, `No commit found for SHA: ${name}`)
-  if (call.accept.includes('sha')) return { status: 200, body: sha }
+  if (call.accept.includes('sha'))
+    return { status: 200, body: sha, headers: { 'content-type': 'application/vnd.github.sha; charset=utf-8' } }
   const commit = repo.store.commit(sha)!
   const parent = commit.parents[0]
   const changes = diffTrees(repo.store, parent && repo.store.commit(parent)!.tree, commit.tree)

@@ -4,7 +4,7 @@ import { commitNamed } from '../actions/resolve.ts'
 import { entryAt } from '../git/trees.ts'
 import { requiredText, text } from '../http/body.ts'
 import { HttpError, notFound } from '../http/http-error.ts'
-import { created, ok, onRepository, type RepositoryCall, type Route } from '../http/route.ts'
+import { created, ok, onRepository, type RepositoryCall, type Route, rawReply } from '../http/route.ts'
 import { gitCommitJson } from '../json/commit.ts'
 import { fullName, senderOf } from '../world.ts'
 
@@ -30,7 +30,7 @@ function read(call: RepositoryCall, path: string) {
     const items = repo.store.tree(entry.sha)!
     return ok(items.map(({ name, ...item }) => contentJson(call, trimmed ? `${trimmed}/${name}` : name, item, ref)))
   }
-  if (call.accept.includes('raw') && entry.mode !== '160000') return { status: 200, body: repo.store.blob(entry.sha)! }
+  if (call.accept.includes('raw') && entry.mode !== '160000') return rawReply(repo.store.blob(entry.sha)!)
   return ok({ ...contentJson(call, trimmed, entry, ref), ...inline(call, entry) })
 }
 

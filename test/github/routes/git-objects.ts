@@ -3,7 +3,7 @@ import type { FileEntry, FileMode } from '../git/store.ts'
 import { flatten, walk, writeTree } from '../git/trees.ts'
 import { object, objects, requiredText, text, texts } from '../http/body.ts'
 import { HttpError, invalid, notFound } from '../http/http-error.ts'
-import { created, ok, onRepository, type RepositoryCall, type Route } from '../http/route.ts'
+import { created, ok, onRepository, type RepositoryCall, type Route, rawReply } from '../http/route.ts'
 import { emailOf, gitCommitJson } from '../json/commit.ts'
 import { nodeId } from '../json/node-id.ts'
 import { fullName, now, senderOf } from '../world.ts'
@@ -129,7 +129,7 @@ function getBlob(call: RepositoryCall) {
   const sha = call.params.file_sha ?? ''
   const bytes = call.repo.store.blob(sha)
   if (!bytes) throw notFound()
-  if (call.accept.includes('raw')) return { status: 200, body: bytes }
+  if (call.accept.includes('raw')) return rawReply(bytes)
   // GitHub breaks base64 into lines of 60
   const content = (
     Buffer.from(bytes)

@@ -25,7 +25,9 @@ export function refRoutes(): Route[] {
     onRepository('DELETE', '/git/refs/{ref}', 'contents:write', 'write', deleteRef),
     onRepository('GET', '/tags', 'metadata:read', 'read', call => {
       const tags = [...call.repo.refs].filter(([ref]) => ref.startsWith('refs/tags/'))
-      return list(call, tags, ([ref, sha]) => tagJson(call.world, call.repo, ref.slice('refs/tags/'.length), commitOf(call.repo, sha)))
+      return list(call, tags, ([ref, sha]) =>
+        tagJson(call.world, call.repo, ref.slice('refs/tags/'.length), commitOf(call.repo, sha)),
+      )
     }),
   ]
 }
