@@ -3,6 +3,7 @@ import { decodeRecords } from './decode-paths.ts'
 import { checkPaths, checkSize, DEFAULT_LIMITS, type TreeLimits } from './entry-limits.ts'
 import { isMode, type ListedEntry } from './listed-tree.ts'
 import { readBlobs } from './read-blobs.ts'
+import { statsOf } from './read-file-entry.ts'
 import { askGit } from './run-git.ts'
 import { packSnapshot } from './snapshot.ts'
 import type { TreeSnapshot } from './tree.ts'
@@ -13,13 +14,14 @@ export interface CommitSnapshot extends TreeSnapshot {
 
 /**
  * What a commit of a local repository holds. `ref` may come from a person: it is looked up, never run as an option.
- * Throws `git-missing` for an unknown ref, `git-ambiguous`, `git-corrupt`, `render-limits`.
+ * Throws `git-missing` for an unknown ref and for a folder that is not the root of its repository, `git-ambiguous`, `git-corrupt`, `render-limits`.
  */
 export async function readCommit(
   dir: string,
   ref: string,
   limits: TreeLimits = DEFAULT_LIMITS,
 ): Promise<CommitSnapshot> {
+  await assertRoot(dir)
   const commit = await revision(dir, `${ref}^{commit}`)
   const tree = commit && (await revision(dir, `${commit}^{tree}`))
   if (!commit || !tree) {
@@ -47,8 +49,16 @@ export async function readCommit(
   return { ...snapshot, commit }
 }
 
+/** A commit is a whole repository's: compared with a folder inside of it, every path would be another. */
+async function assertRoot(dir: string): Promise<void> {
+  const prefix = (await statsOf(dir))?.isDirectory() && (await askGit(dir, ['rev-parse', '--show-prefix']))
+  if (prefix && prefix.toString().trim() === '') return
+  throw new BailiwickError('git-missing', `${dir} is not the root of a git repository`, {
+    fix: 'Name the folder that holds .git; if it does, `git status` there says what git minds.',
+  })
+}
+
 async function revision(dir: string, expression: string): Promise<string | undefined> {
-  // not with GIT_DIR of a folder above: an empty folder inside a repository has no commits of its own
   const output = await askGit(dir, ['rev-parse', '--verify', '--quiet', '--end-of-options', expression])
   const id = output?.toString().trim() ?? ''
   return /^[0-9a-f]{40}$/.test(id) ? id : undefined

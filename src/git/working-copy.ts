@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises'
+import { join } from 'node:path'
 import { BailiwickError } from '../errors.ts'
 import { decodeRecords } from './decode-paths.ts'
 import { DEFAULT_LIMITS, type TreeLimits } from './entry-limits.ts'
@@ -18,9 +19,10 @@ const UNKNOWN_COMMIT = '0'.repeat(40)
  * working copy that git refuses to list.
  */
 export async function readWorkingCopy(dir: string, limits: TreeLimits = DEFAULT_LIMITS): Promise<TreeSnapshot> {
-  if (!(await isWorkingCopy(dir))) return readFolder(dir, limits)
-  const listing = await askGit(dir, ['ls-files', '--cached', '--others', '--exclude-standard', '-z'])
-  const index = await askGit(dir, ['ls-files', '--stage', '-t', '-z'])
+  if (!(await statsOf(join(dir, '.git')))) return readFolder(dir, limits)
+  const own = await isWorkingCopy(dir)
+  const listing = own && (await askGit(dir, ['ls-files', '--cached', '--others', '--exclude-standard', '-z']))
+  const index = own && (await askGit(dir, ['ls-files', '--stage', '-t', '-z']))
   if (!listing || !index) {
     throw new BailiwickError('git-missing', `git does not list the files of ${dir}`, {
       fix: 'Run `git status` there: git says why (another owner, a damaged index).',
@@ -42,7 +44,7 @@ export async function readWorkingCopy(dir: string, limits: TreeLimits = DEFAULT_
 
 /** Whether `dir` is the root of a git working copy (not a folder somewhere inside of one, nor a bare repository). */
 export async function isWorkingCopy(dir: string): Promise<boolean> {
-  if (!(await statsOf(dir))) return false
+  if (!(await statsOf(join(dir, '.git')))) return false
   const top = (await askGit(dir, ['rev-parse', '--show-toplevel']))?.toString().replace(/\n$/, '')
   return top !== undefined && top !== '' && (await realpath(top)) === (await realpath(dir))
 }
@@ -57,8 +59,9 @@ export async function remoteUrl(dir: string, remote: string = 'origin'): Promise
 /** The branch that is checked out; undefined on a detached head or in a plain folder. */
 export async function currentBranch(dir: string): Promise<string | undefined> {
   if (!(await isWorkingCopy(dir))) return undefined
-  const output = await askGit(dir, ['symbolic-ref', '--quiet', '--short', 'HEAD'])
-  return output?.toString().trim() || undefined
+  // not --short: that says heads/main where a tag is named main too
+  const ref = (await askGit(dir, ['symbolic-ref', '--quiet', 'HEAD']))?.toString().trim() ?? ''
+  return ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined
 }
 
 interface IndexEntry {
@@ -78,7 +81,7 @@ function parseIndexRecord(record: string): IndexEntry {
 async function absentByChoice(dir: string, tracked: readonly IndexEntry[]): Promise<SnapshotFile[]> {
   const absent: IndexEntry[] = []
   for (const entry of tracked) {
-    if (entry.tag === 'S' && entry.mode !== '160000' && !(await statsOf(`${dir}/${entry.path}`))) absent.push(entry)
+    if (entry.tag === 'S' && entry.mode !== '160000' && !(await statsOf(join(dir, entry.path)))) absent.push(entry)
   }
   const blobs = await readBlobs(dir, [...new Set(absent.map(entry => entry.id))])
   return absent.map(({ path, mode, id }) => ({

@@ -11,6 +11,7 @@ import type { Octokit, RepositoryName } from './octokit.ts'
 /** What a tar archive adds per entry: header, padding, and extended headers for long names. */
 const OVERHEAD_PER_ENTRY = 8 * 1024
 const OVERHEAD = 1024 * 1024
+const WRITES_AT_ONCE = 32
 
 export interface TarballLimits {
   /** No wanted file is larger than all of them together may be. */
@@ -45,14 +46,22 @@ export async function fetchTarball(
   const max = limits.bytes + limits.entries * OVERHEAD_PER_ENTRY + OVERHEAD
   const unpack = extract()
   const read = async () => {
+    let writes: Promise<void>[] = []
     for await (const entry of unpack) {
       const content = await contentOf(entry as AsyncIterable<Uint8Array>, entry.header, limits.bytes)
       if (!content) continue
       const id = objectId('blob', content)
       if (!wanted.has(id) || found.has(id)) continue
-      await store.writeBlob(id, content)
       found.add(id)
+      const write = store.writeBlob(id, content)
+      // awaited below; a failure before that must not end the process as unhandled
+      write.catch(() => {})
+      writes.push(write)
+      if (writes.length < WRITES_AT_ONCE) continue
+      await Promise.all(writes)
+      writes = []
     }
+    await Promise.all(writes)
   }
   try {
     const body = Readable.fromWeb(data as Parameters<typeof Readable.fromWeb>[0])

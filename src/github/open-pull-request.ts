@@ -35,9 +35,10 @@ export interface OpenedPullRequest {
 export async function openPullRequest(
   octokit: Octokit,
   app: AppIdentity,
-  repository: RepositoryName,
+  { owner, repo }: RepositoryName,
   wanted: NewPullRequest,
 ): Promise<OpenedPullRequest> {
+  const repository = { owner, repo }
   const name = `${repository.owner}/${repository.repo}`
   checkPaths(name, [...wanted.files, ...(wanted.removed ?? []).map(path => ({ path }))])
   const base = await readBranch(octokit, repository, wanted.base)

@@ -58,13 +58,14 @@ describe('readWorkingCopy', () => {
   })
 
   test('runs nothing that the configuration of the checkout names, and ignores the GIT_* of a hook', async () => {
-    const dir = repository({ 'a.yaml': 'a\n' })
+    const dir = repository({ 'a.yaml': 'a\n', '.gitignore': 'out\n' })
+    writeFiles(dir, { out: 'ignored\n' })
     const trap = join(dir, '.git', 'trap.sh')
     writeFileSync(trap, '#!/bin/sh\ntouch "$(dirname "$0")/sprung"\n', { mode: 0o755 })
     git(dir, 'config', 'core.fsmonitor', trap)
     vi.stubEnv('GIT_DIR', '/nowhere')
     vi.stubEnv('GIT_INDEX_FILE', '/nowhere/index')
-    expect(paths(await readWorkingCopy(dir))).toEqual(['a.yaml'])
+    expect(paths(await readWorkingCopy(dir))).toEqual(['.gitignore', 'a.yaml'])
     expect(existsSync(join(dir, '.git', 'sprung'))).toBe(false)
   })
 
@@ -72,6 +73,19 @@ describe('readWorkingCopy', () => {
     const dir = repository({ 'fleet/a.yaml': 'a\n', '.gitignore': '*.log\n' })
     writeFiles(dir, { 'fleet/b.log': 'b\n' })
     expect(paths(await readWorkingCopy(join(dir, 'fleet')))).toEqual(['a.yaml', 'b.log'])
+  })
+
+  test('refuses a working copy that git refuses, rather than to take it for a plain folder', async () => {
+    const dir = temporaryFolder({ 'a.yaml': 'a\n', '.git': 'gitdir: /nowhere\n' })
+    await expect(readWorkingCopy(dir)).rejects.toMatchObject({ code: 'git-missing' })
+  })
+
+  test('needs no git for a plain folder', async () => {
+    const dir = temporaryFolder({ 'a.yaml': 'a\n' })
+    vi.stubEnv('PATH', '/nowhere')
+    expect(paths(await readWorkingCopy(dir))).toEqual(['a.yaml'])
+    expect(await remoteUrl(dir)).toBeUndefined()
+    await expect(readCommit(dir, 'main')).rejects.toMatchObject({ code: 'git-missing' })
   })
 
   test('reads a repository without a commit', async () => {
@@ -96,6 +110,7 @@ describe('readWorkingCopy', () => {
     expect(await remoteUrl(dir)).toBeUndefined()
     git(dir, 'remote', 'add', 'origin', 'git@github.com:acme/fleet.git')
     git(dir, 'checkout', '-qb', 'feature/x')
+    git(dir, 'tag', 'feature/x')
     expect(await remoteUrl(dir)).toBe('git@github.com:acme/fleet.git')
     expect(await currentBranch(dir)).toBe('feature/x')
     git(dir, 'checkout', '-q', '--detach')
@@ -148,6 +163,14 @@ describe('readCommit', () => {
       await expect(readCommit(dir, ref)).rejects.toMatchObject({ code: 'git-missing' })
     }
     expect(existsSync(join(dir, 'pwned'))).toBe(false)
+  })
+
+  test('reads a bare repository; refuses a folder inside of one, whose paths would be others', async () => {
+    const dir = repository({ 'fleet/a.yaml': 'a\n' })
+    await expect(readCommit(join(dir, 'fleet'), 'main')).rejects.toMatchObject({ code: 'git-missing' })
+    const bare = join(temporaryFolder(), 'bare')
+    git(dir, 'clone', '-q', '--bare', '.', bare)
+    expect(paths(await readCommit(bare, 'main'))).toEqual(['fleet/a.yaml'])
   })
 
   test('is not led astray by a replace ref, a grafted object or an empty commit', async () => {

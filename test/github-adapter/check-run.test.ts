@@ -113,8 +113,8 @@ describe('publishCheckRun', () => {
     expect(host.stored[0]).toMatchObject({ status: 'completed', conclusion: 'failure' })
   })
 
-  test('a crash between the parts leaves a run that blocks, and the next attempt a whole one', async () => {
-    const host = await checksHost([], writes => writes === 2)
+  test.each([2, 3])('a crash before part %i leaves a run that blocks, and the next attempt a whole one', async part => {
+    const host = await checksHost([], writes => writes === part)
     const success = run({
       conclusion: 'success',
       annotations: annotations(120).map(one => ({ ...one, level: 'warning' })),

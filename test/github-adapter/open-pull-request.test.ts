@@ -72,6 +72,23 @@ describe('openPullRequest', () => {
     expect(github.commitOf('acme/fleet', WANTED.branch)).toBe(before)
   })
 
+  test('nor a pull request that somebody else opened, even with exactly our files', async () => {
+    const { github, octokit, identity } = await acme()
+    const files = Object.fromEntries(WANTED.files.map(({ path, content }) => [path, content]))
+    github.push({ repo: 'acme/fleet', branch: WANTED.branch, files, remove: ['README.md'], as: 'dev' })
+    github.openPullRequest({ repo: 'acme/fleet', head: WANTED.branch, as: 'dev' })
+    await expect(openPullRequest(octokit, identity, FLEET, WANTED)).rejects.toMatchObject(taken)
+  })
+
+  test('a pull request of ours that was closed is opened anew with the same files, not moved to others', async () => {
+    const { github, octokit, identity } = await acme()
+    const first = await openPullRequest(octokit, identity, FLEET, WANTED)
+    github.closePullRequest({ repo: 'acme/fleet', pull: first.number, as: 'ada' })
+    const other = { ...WANTED, files: [{ path: 'tenants/ops/other.yaml', content: 'x\n' }] }
+    await expect(openPullRequest(octokit, identity, FLEET, other)).rejects.toMatchObject(taken)
+    expect((await openPullRequest(octokit, identity, FLEET, WANTED)).number).toBeGreaterThan(first.number)
+  })
+
   test('refuses its own pull request when somebody pushed onto it, and a commit slipped in below ours', async () => {
     const { github, octokit, identity } = await acme()
     await openPullRequest(octokit, identity, FLEET, WANTED)
