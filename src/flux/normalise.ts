@@ -1,6 +1,7 @@
 import { textNode, withField, withoutField, withValueAt } from '../kube/edit-node.ts'
 import { at, type Field, type MapNode, type Node, stringAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
+import { withGoZeroValues } from './go-zero-values.ts'
 
 /** Where pods stand in the kinds whose ports Flux completes. */
 const POD_SPECS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -15,8 +16,8 @@ const POD_SPECS: ReadonlyMap<string, readonly string[]> = new Map([
 
 /**
  * What Flux changes in objects before it applies them (fluxcd/pkg ssa/normalize): no status, no creationTimestamp,
- * `protocol: TCP` where a port has none, `stringData` of a Secret moved into `data`. Roles are left alone. Zero values
- * that Go adds, and unknown fields that it drops, are not imitated: they mean the same to the API server.
+ * `protocol: TCP` where a port has none, `stringData` of a Secret moved into `data`, the zero values that Go adds. Roles
+ * are left alone. Unknown fields, which Go drops, stay: what a rule should see must not vanish.
  */
 export function normalise(objects: readonly KubeObject[]): KubeObject[] {
   return objects.map(object => ({ ...object, root: normaliseRoot(object.root) }))
@@ -34,7 +35,8 @@ function normaliseRoot(object: MapNode): MapNode {
   const pods = POD_SPECS.get(`${apiVersion} ${kind}`)
   if (pods) root = completeContainers(root, pods)
   if (apiVersion === 'v1' && kind === 'Service') root = completePorts(root, ['spec', 'ports'])
-  return apiVersion === 'v1' && kind === 'Secret' ? moveStringData(root) : root
+  if (apiVersion === 'v1' && kind === 'Secret') root = moveStringData(root)
+  return withGoZeroValues(root)
 }
 
 function completeContainers(root: MapNode, path: readonly string[]): MapNode {
