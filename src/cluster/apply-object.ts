@@ -4,11 +4,12 @@ import { display, type ObjectId } from '../kube/object.ts'
 import type { ApplyRequest } from './apply-objects.ts'
 import { ClusterError, clusterError } from './cluster-error.ts'
 import type { ClusterClient } from './connect.ts'
-import { objectPath, type Resource } from './discovery.ts'
+import type { Resource } from './discovery.ts'
 import type { InventoryEntry } from './inventory-entry.ts'
-import { stringAt } from './json-at.ts'
+import { mapAt, stringAt } from './json-at.ts'
 import { normaliseObject } from './normalise-object.ts'
 import { ADOPT, foreignOwner, type Ownership, ownershipOf, withOwner, withoutOwner } from './ownership.ts'
+import { readLive } from './read-live.ts'
 import { skipReason } from './skip-reason.ts'
 import { FIELD_MANAGER, takeOverFields } from './take-over-fields.ts'
 
@@ -32,17 +33,16 @@ export async function applyObject(
   known: InventoryEntry | undefined,
 ): Promise<Applied> {
   const { user, owner, adopt = false, signal } = request
-  const resource = await findResource(client, id)
-  const path = objectPath(resource, id.namespace, id.name)
-  const found = await client.request({ user }, 'GET', path, { signal })
-  const live = found.status === 404 ? undefined : found.body
+  const found = await readLive(client, { user }, id, () => findResource(client, id), signal)
+  if (!found) throw unknownKind(id)
+  const { path, live } = found
   const skip = skipReason(object, live)
   if (skip) return { action: 'skipped', message: skip }
   const ownership = live !== undefined && adopt ? 'ours' : ownershipOf(live, owner, known?.uid)
   if (live !== undefined && ownership === 'foreign') throw foreign(live, request, id)
   if (live !== undefined && ownership === 'ours') await takeOverFields(client, request, path, live, id.apiVersion)
 
-  const plain = normaliseObject(object)
+  const plain = withUid(normaliseObject(object), live)
   const response = await client
     .request({ user }, 'PATCH', path, {
       query: { fieldManager: FIELD_MANAGER, force: String(ownership === 'ours') },
@@ -57,22 +57,25 @@ export async function applyObject(
   return outcome(live, response.body, ownership)
 }
 
-async function findResource(client: ClusterClient, id: ObjectId): Promise<Resource> {
+/** With its uid, what is applied is the object that was read; not another that has its name since then. */
+function withUid(object: Json, live: Json | undefined): Json {
+  if (live === undefined) return object
+  return { ...mapAt(object), metadata: { ...mapAt(object, 'metadata'), uid: stringAt(live, 'metadata', 'uid') } }
+}
+
+async function findResource(client: ClusterClient, id: ObjectId): Promise<Resource | undefined> {
   const resource = await client.discovery.find(id.apiVersion, id.kind)
-  if (!resource) {
-    throw new BailiwickError(
-      'cluster-invalid',
-      `the cluster has no kind ${id.kind} in ${id.apiVersion || 'no apiVersion'}`,
-      {
-        fix: 'Apply its CustomResourceDefinition first (dependsOn), or correct apiVersion and kind.',
-      },
-    )
-  }
-  if (resource.namespaced && id.namespace === '') {
+  if (resource?.namespaced && id.namespace === '') {
     // kubectl would say `default`; a controller must not guess
     throw new BailiwickError('cluster-invalid', `${display(id)} has no namespace`, { fix: 'Set metadata.namespace.' })
   }
   return resource
+}
+
+function unknownKind({ apiVersion, kind }: ObjectId): BailiwickError {
+  return new BailiwickError('cluster-invalid', `the cluster has no kind ${kind} in ${apiVersion || 'no apiVersion'}`, {
+    fix: 'Apply its CustomResourceDefinition first (dependsOn), or correct apiVersion and kind.',
+  })
 }
 
 function outcome(live: Json | undefined, applied: Json, ownership: Ownership): Applied {

@@ -24,6 +24,10 @@ export interface Discovery {
    * most five times a second. Throws `cluster-unavailable` where the kind's API group does not answer at the moment.
    */
   find(apiVersion: string, kind: string): Promise<Resource | undefined>
+  /** The same in that version, or else in any other that the cluster serves: versions of a group are views of one object. */
+  findAnyVersion(apiVersion: string, kind: string): Promise<Resource | undefined>
+  /** What is known may be wrong: read it again when it is asked for next. */
+  forget(): void
 }
 
 interface Catalogue {
@@ -38,24 +42,36 @@ export function createDiscovery(cluster: string, request: ClusterClient['request
   let readAt = 0
   const refresh = () => {
     readAt = Date.now()
-    current = readCatalogue(cluster, request)
-    current.catch(() => {
-      current = undefined
+    const reading = readCatalogue(cluster, request)
+    reading.catch(() => {
+      if (current === reading) current = undefined
     })
-    return current
+    current = reading
+    return reading
   }
+  const lookUp = async (apiVersion: string, choose: (catalogue: Catalogue) => Resource | undefined) => {
+    const known = choose(await (current ?? refresh()))
+    if (known) return known
+    const catalogue = await (current && Date.now() - readAt < PAUSE_MS ? current : refresh())
+    const found = choose(catalogue)
+    if (!found && catalogue.stale.has(groupOf(apiVersion))) {
+      throw new BailiwickError('cluster-unavailable', `cluster ${cluster}: the API ${apiVersion} is not available`)
+    }
+    return found
+  }
+  const exact = ({ kinds }: Catalogue, apiVersion: string, kind: string) => kinds.get(`${apiVersion} ${kind}`)
   return {
-    async find(apiVersion, kind) {
-      const key = `${apiVersion} ${kind}`
-      let catalogue = await (current ?? refresh())
-      if (!catalogue.kinds.has(key)) {
-        catalogue = await (current && Date.now() - readAt < PAUSE_MS ? current : refresh())
-      }
-      const found = catalogue.kinds.get(key)
-      if (!found && catalogue.stale.has(groupOf(apiVersion))) {
-        throw new BailiwickError('cluster-unavailable', `cluster ${cluster}: the API ${apiVersion} is not available`)
-      }
-      return found
+    find: (apiVersion, kind) => lookUp(apiVersion, catalogue => exact(catalogue, apiVersion, kind)),
+    async findAnyVersion(apiVersion, kind) {
+      const group = groupOf(apiVersion)
+      const same = (other: Resource) => other.kind === kind && groupOf(other.apiVersion) === group
+      return lookUp(
+        apiVersion,
+        catalogue => exact(catalogue, apiVersion, kind) ?? [...catalogue.kinds.values()].find(same),
+      )
+    },
+    forget() {
+      current = undefined
     },
   }
 }

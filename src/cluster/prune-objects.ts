@@ -3,10 +3,10 @@ import { display, type ObjectId } from '../kube/object.ts'
 import { compareIds } from './apply-order.ts'
 import { ClusterError } from './cluster-error.ts'
 import type { ClusterClient } from './connect.ts'
-import { objectPath } from './discovery.ts'
 import { type InventoryEntry, idOfEntry } from './inventory-entry.ts'
 import { stringAt } from './json-at.ts'
 import { carriesLabelsOf, type Owner } from './ownership.ts'
+import { readLive } from './read-live.ts'
 import { keepReason } from './skip-reason.ts'
 
 export interface PruneRequest {
@@ -59,11 +59,11 @@ async function pruneOne(
   id: ObjectId,
   entry: InventoryEntry,
 ): Promise<Pick<PrunedObject, 'action' | 'message'>> {
-  const resource = await client.discovery.find(id.apiVersion, id.kind)
-  if (!resource) return { action: 'deleted', message: `the cluster has no kind ${id.kind} any more` }
-  const path = objectPath(resource, id.namespace, id.name)
-  const { status, body: live } = await client.request({ user }, 'GET', path, { signal })
-  if (status === 404) return { action: 'deleted', message: 'it was gone already' }
+  const find = () => client.discovery.findAnyVersion(id.apiVersion, id.kind)
+  const found = await readLive(client, { user }, id, find, signal)
+  if (!found) return { action: 'deleted', message: `the cluster has no kind ${id.kind} any more` }
+  const { path, live } = found
+  if (live === undefined) return { action: 'deleted', message: 'it was gone already' }
   if (!carriesLabelsOf(live, owner))
     return { action: 'skipped', message: `${display(id)} does not carry our owner labels` }
   const uid = stringAt(live, 'metadata', 'uid')

@@ -73,8 +73,12 @@ function exchange(call: Call, access: Access, agent: Agent): Promise<Reply> {
       })
       response.on('end', () => {
         const status = response.statusCode ?? 0
+        const text = Buffer.concat(chunks).toString('utf8')
+        // a path that the API server does not serve is answered in plain text
+        if (status === 404 && !text.startsWith('{'))
+          return resolve({ status, body: { message: text.trim() }, retryAfter: 0 })
         try {
-          const body: Json = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+          const body: Json = JSON.parse(text)
           resolve({ status, body, retryAfter: Number(response.headers['retry-after']) || 0 })
         } catch (cause) {
           reject(gone(`status ${status} without JSON: something else answers at this address`, cause))

@@ -68,6 +68,7 @@ describe('clusters.yaml', () => {
       'fleet is not the',
     ],
     ['a path that leaves the repository', one('path: clusters/../../x'), 'clusters[0].path'],
+    ['a path that is not named like the cluster', one('path: clusters/prod'), 'clusters/prod is not clusters/staging'],
     ['an absolute path', one('path: /clusters'), 'clusters[0].path'],
     ['a mode that is none', one('mode: apply'), 'apply is neither gate nor reconcile'],
     ['a number for a text', one('branch: 1'), 'clusters[0].branch is not a text'],

@@ -103,9 +103,60 @@ describe.skipIf(!haveAssets())('pruneObjects on a real API server', () => {
     expect(result.objects[0]).toMatchObject({ action: 'deleted', message: 'the cluster has no kind Widget any more' })
   })
 
+  test('a version that is served no more does not hide the object, a removed definition does', async () => {
+    const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+    await create(cluster.server, crds, gadgetDefinition)
+    const gadget: Json = {
+      apiVersion: 'acme.example/v1beta1',
+      kind: 'Gadget',
+      metadata: { name: 'g', namespace: 'apps' },
+    }
+    const [entry] = await until(async () => {
+      const { failed, objects } = await applyObjects(cluster.client, { user, owner, objects: [gadget] })
+      return failed === 0 ? objects.map(result => result.entry!) : undefined
+    })
+    const change = [{ op: 'replace', path: '/spec/versions/1/served', value: false }]
+    const options = { contentType: 'application/json-patch+json' }
+    await cluster.server.request('PATCH', `${crds}/gadgets.acme.example`, change, options)
+    const gadgets = '/apis/acme.example'
+    await until(async () => (await cluster.server.request('GET', `${gadgets}/v1beta1`)).status === 404 || undefined)
+    expect((await prune([entry!])).objects[0]).toEqual(expect.objectContaining({ action: 'deleted' }))
+    expect(await get(cluster.server, `${gadgets}/v1/namespaces/apps/gadgets/g`)).toBeUndefined()
+
+    await cluster.server.request('DELETE', `${crds}/gadgets.acme.example`)
+    await until(async () => (await cluster.server.request('GET', `${gadgets}/v1`)).status === 404 || undefined)
+    const gone = (await prune([entry!])).objects[0]
+    expect(gone).toMatchObject({ action: 'deleted', message: 'the cluster has no kind Gadget any more' })
+    const again = await applyObjects(cluster.client, { user, owner, objects: [gadget] })
+    expect(again.objects[0]).toMatchObject({ action: 'failed', code: 'cluster-invalid' })
+  })
+
   test('never as the worker itself', async () => {
     const entries = await apply([configMap('apps', 'as-nobody')])
     expect((await prune(entries, '')).objects[0]).toMatchObject({ action: 'failed' })
     expect(await get(cluster.server, `${CONFIGMAPS}/as-nobody`)).toBeDefined()
   })
 })
+
+async function until<T>(probe: () => Promise<T | undefined>): Promise<T> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const found = await probe()
+    if (found !== undefined) return found
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+  throw new Error('not so after 10 s')
+}
+
+const schema = { openAPIV3Schema: { type: 'object' } }
+const gadgetDefinition: Json = {
+  metadata: { name: 'gadgets.acme.example' },
+  spec: {
+    group: 'acme.example',
+    scope: 'Namespaced',
+    names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
+    versions: [
+      { name: 'v1', served: true, storage: true, schema },
+      { name: 'v1beta1', served: true, storage: false, schema },
+    ],
+  },
+}

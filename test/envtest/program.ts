@@ -12,16 +12,27 @@ export interface Program {
   stop(graceMs: number): Promise<void>
 }
 
-/** Starts a program; it is killed when this process exits, however that happens (but for SIGKILL). */
+/** Waits for the end of its input, which is the end of whoever holds the other end, and kills $1. */
+const WATCH = 'cat >/dev/null; kill -9 "$1" 2>/dev/null'
+
+/** Starts a program; it is killed when this process ends, however that happens: a watcher holds the end of a pipe. */
 export function startProgram(command: string, args: readonly string[], log: string): Program {
   const file = openSync(log, 'a')
   const child = spawn(command, args, { stdio: ['ignore', file, file] })
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
+  const watcher = spawn('sh', ['-c', WATCH, 'sh', String(child.pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  watcher.unref()
   const gone = new Promise<void>(resolve => {
     child.once('exit', () => resolve())
     child.once('error', () => resolve())
-  }).then(() => void process.removeListener('exit', kill))
+  }).then(() => {
+    watcher.kill('SIGKILL')
+    process.removeListener('exit', kill)
+  })
   let isGone = false
   void gone.then(() => {
     isGone = true

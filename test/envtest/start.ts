@@ -47,6 +47,17 @@ interface Place {
 export async function startCluster(options: StartOptions = {}): Promise<TestCluster> {
   const assets = options.assets ?? findAssets()
   if (!assets) throw new Error(NO_ASSETS)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startOnce(assets, options)
+    } catch (error) {
+      // somebody else may have taken one of the ports between looking and listening
+      if (attempt === 3 || !/address already in use/.test(String(error))) throw error
+    }
+  }
+}
+
+async function startOnce(assets: Assets, options: StartOptions): Promise<TestCluster> {
   const place = await preparePlace()
   const clean = () => rmSync(place.directory, { recursive: true, force: true, maxRetries: 3 })
   process.once('exit', clean)

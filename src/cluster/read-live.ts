@@ -1,0 +1,40 @@
+import { BailiwickError } from '../errors.ts'
+import type { Json } from '../kube/node.ts'
+import { display, type ObjectId } from '../kube/object.ts'
+import type { Actor, ClusterClient } from './connect.ts'
+import { objectPath, type Resource } from './discovery.ts'
+import { stringAt } from './json-at.ts'
+
+/** Metadata only: ownership needs no more, and so no Secret of anybody comes into this process. */
+const ACCEPT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json'
+
+export interface Live {
+  readonly resource: Resource
+  readonly path: string
+  /** Metadata of the object; undefined where there is none. */
+  readonly live: Json | undefined
+}
+
+/**
+ * The object as it is, read as the actor; undefined where the cluster does not have its kind. A kind that was known
+ * and is served no more is looked up again, so that a removed definition is not taken for a removed object.
+ */
+export async function readLive(
+  client: ClusterClient,
+  actor: Actor,
+  id: ObjectId,
+  find: () => Promise<Resource | undefined>,
+  signal?: AbortSignal,
+): Promise<Live | undefined> {
+  for (let attempt = 1; attempt <= 2; attempt++) {
+    const resource = await find()
+    if (!resource) return undefined
+    const path = objectPath(resource, id.namespace, id.name)
+    const { status, body } = await client.request(actor, 'GET', path, { accept: ACCEPT, signal })
+    if (status !== 404) return { resource, path, live: body }
+    if (stringAt(body, 'details', 'name') === id.name) return { resource, path, live: undefined }
+    client.discovery.forget()
+  }
+  const what = `cluster ${client.name} lists ${id.apiVersion} ${id.kind} and does not serve it`
+  throw new BailiwickError('cluster-unavailable', `${what}, so ${display(id)} cannot be read`)
+}
