@@ -22,7 +22,7 @@ export interface CheckOptions {
 }
 
 export const CHECK_USAGE =
-  'usage: bailiwick check [DIR] [--base REF] [--url URL] [--branch NAME] [--fleet DIR] [--repo URL[#REF]=DIR]... [-o text|json]'
+  'check [DIR] [--base REF] [--url URL] [--branch NAME] [--fleet DIR] [--repo URL[#REF]=DIR]... [-o text|json]'
 
 const LATER = ['sarif', 'junit', 'github']
 
@@ -88,5 +88,5 @@ function outputOf(value: string): 'text' | 'json' {
 }
 
 function usage(message: string, cause?: unknown): BailiwickError {
-  return new BailiwickError('usage', message, { fix: CHECK_USAGE, cause })
+  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${CHECK_USAGE}`, cause })
 }

@@ -45,7 +45,7 @@ function help(topic: string | undefined): string {
   ].join('\n')
 }
 
-const helpOf = (command: Command) => `${command.summary}\n\n${command.usage}\n`
+const helpOf = (command: Command) => `${command.summary}\n\nusage: bailiwick ${command.usage}\n`
 
 function say(io: Io, text: string): number {
   io.stdout(text)

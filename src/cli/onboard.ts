@@ -12,7 +12,7 @@ import type { Command } from './command.ts'
 export const onboard: Command = {
   name: 'onboard',
   summary: 'Write the files of a new tenant into the working copy',
-  usage: `usage: bailiwick ${ONBOARD_USAGE}
+  usage: `${ONBOARD_USAGE}
 
   TENANT            name of the tenant
   --repo URL        https or ssh address of the tenant's repository

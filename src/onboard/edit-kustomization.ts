@@ -1,4 +1,4 @@
-import { type Document, isMap, isSeq, type Pair, parseDocument, type YAMLMap } from 'yaml'
+import { type Document, isMap, isSeq, type Pair, parseDocument, visit, type YAMLMap } from 'yaml'
 import { BailiwickError } from '../errors.ts'
 import { stableText } from './stable-text.ts'
 
@@ -15,7 +15,8 @@ export function addToList(file: EditedFile, key: string, item: string | { readon
   const pair = pairOf(map, key)
   const list = pair?.value
   let text: string
-  if (!pair) text = `${withNewline(file.text)}${key}:\n${dashIndent(file.text)}- ${inline}\n`
+  if (!pair)
+    text = `${withNewline(file.text)}${key}:${eol(file.text)}${dashIndent(file.text)}- ${inline}${eol(file.text)}`
   else if (isSeq(list) && !list.flow && list.items.length > 0) text = afterLastItem(file.text, list.items, inline)
   else text = ''
   if (isSeq(list)) list.add(document.createNode(item))
@@ -40,7 +41,8 @@ export function addNamespace(file: EditedFile, namespace: string): string {
   const resources = pairOf(map, 'resources')
   const start = resources ? file.text.lastIndexOf('\n', rangeOf(resources)?.start ?? 0) + 1 : -1
   document.set('namespace', namespace)
-  const text = start < 0 ? '' : `${file.text.slice(0, start)}namespace: ${namespace}\n${file.text.slice(start)}`
+  const text =
+    start < 0 ? '' : `${file.text.slice(0, start)}namespace: ${namespace}${eol(file.text)}${file.text.slice(start)}`
   return verified(file, text, document)
 }
 
@@ -53,12 +55,21 @@ export function readKustomization(file: EditedFile): Record<string, unknown> {
 function open(file: EditedFile): { document: Document; map: YAMLMap } {
   const document = parseDocument(file.text)
   if (document.errors.length > 0 || !isMap(document.contents)) {
-    throw new BailiwickError('onboard-layout', `${file.path} is not a YAML file with one map`, {
-      fix: `Make ${file.path} a plain kustomization.`,
-      origin: { repository: '', file: file.path, line: 1, column: 1 },
-    })
+    throw layoutError(file, 'is not a YAML file with one map', `Make ${file.path} a plain kustomization.`)
   }
+  visit(document, {
+    Alias: () => {
+      throw layoutError(file, 'uses a YAML alias', `Write the alias in ${file.path} out.`)
+    },
+  })
   return { document, map: document.contents }
+}
+
+function layoutError({ path }: EditedFile, what: string, fix: string): BailiwickError {
+  return new BailiwickError('onboard-layout', `${path} ${what}`, {
+    fix,
+    origin: { repository: '', file: path, line: 1, column: 1 },
+  })
 }
 
 /** The edited text where it means what the document means, else the document written anew (comments stay, layout may not). */
@@ -78,8 +89,8 @@ function afterLastItem(text: string, items: readonly unknown[], inline: string):
   const indent = /^[ ]*(?=- )/.exec(text.slice(lineStart))?.[0]
   if (indent === undefined) return ''
   const end = text.indexOf('\n', Math.max(last[0], last[1] - 1))
-  const before = end < 0 ? `${text}\n` : text.slice(0, end + 1)
-  return `${before}${indent}- ${inline}\n${end < 0 ? '' : text.slice(end + 1)}`
+  const before = end < 0 ? `${text}${eol(text)}` : text.slice(0, end + 1)
+  return `${before}${indent}- ${inline}${eol(text)}${end < 0 ? '' : text.slice(end + 1)}`
 }
 
 function pairOf(map: YAMLMap, key: string): Pair | undefined {
@@ -92,5 +103,6 @@ function rangeOf(pair: Pair): { start: number; end: number } | undefined {
   return key && { start: key[0], end: value?.[1] ?? key[1] }
 }
 
-const withNewline = (text: string) => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
+const withNewline = (text: string) => (text === '' || text.endsWith('\n') ? text : `${text}${eol(text)}`)
+const eol = (text: string) => (text.includes('\r\n') ? '\r\n' : '\n')
 const dashIndent = (text: string) => /^([ ]*)- /m.exec(text)?.[1] ?? '  '

@@ -16,7 +16,8 @@ export function viewFor(verdict: Verdict, audience: readonly string[] | undefine
   const others = verdict.tenants.map(tenant => tenant.name).filter(name => !audience.includes(name))
   const tenants = verdict.tenants.filter(tenant => audience.includes(tenant.name))
   const mine = <T extends { tenant: string }>(list: readonly T[]) => list.filter(item => audience.includes(item.tenant))
-  const clusters = new Set(tenants.flatMap(tenant => tenant.clusters))
+  const own = [...mine(verdict.violations), ...mine(verdict.warnings), ...mine(verdict.errors)]
+  const clusters = new Set([...tenants.flatMap(tenant => tenant.clusters), ...own.map(item => item.cluster)])
   const namespaces = new Set(tenants.flatMap(tenant => tenant.namespaces))
   return {
     verdict: {

@@ -10,6 +10,7 @@ import { headlineOf, isNew } from './headline.ts'
 import { code, htmlCode, prose } from './markdown.ts'
 import { matrixLine } from './matrix.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
+import { placeOf } from './place.ts'
 
 /** Marks the one comment of ours on a pull request. Anybody can write it: match the author too, and keep no state in it. */
 export const COMMENT_MARKER = '<!-- bailiwick:verdict -->'
@@ -31,7 +32,7 @@ export function commentOf(outcome: Outcome, context: ReportContext): string | un
   const head = [`${COMMENT_MARKER}\n${icon} **${prose(headlineOf({ verdict, hidden }))}**`]
   const line = matrixLine(verdict)
   if (line !== '') head.push(line)
-  head.push(nextStep(outcome, verdict))
+  head.push(nextStep(outcome, verdict, context.repository))
   return fitBudget(head.join('\n\n'), sections(verdict, context.repository))
 }
 
@@ -59,11 +60,12 @@ function fold(summary: string, body: string): string {
   return `<details><summary>${summary}</summary>\n\n${body}\n\n</details>`
 }
 
-function nextStep(outcome: Verdict, verdict: Verdict): string {
+function nextStep(outcome: Verdict, verdict: Verdict, here: string): string {
   if (outcome.result === 'pass') return 'Nothing blocks; look at what is folded below before you merge.'
-  const ours = [...verdict.violations, ...verdict.errors].filter(isNew)
+  const violations = groupFindings(verdict.violations.filter(isNew)).map(group => group.finding)
+  const ours = [...verdict.errors.filter(isNew), ...violations]
   if (ours.length === 0) return 'Next: ask a platform admin, what blocks is outside of what this repository is shown.'
   const where = ours.find(item => item.origin.file !== '')?.origin
-  const at = where ? `, first ${code(`${where.file}:${where.line}`)}` : ''
+  const at = where ? `, first ${code(placeOf(where, here))}` : ''
   return `Next: fix what is folded below${at}, and push; this is judged again by itself.`
 }

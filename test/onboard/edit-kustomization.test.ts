@@ -37,6 +37,12 @@ describe('an edit changes one line', () => {
     expect(addToList({ path, text: 'resources:\n  - a' }, 'resources', 'b')).toBe('resources:\n  - a\n  - b\n')
   })
 
+  test('a file with the line ends of Windows', () => {
+    const text = 'resources:\r\n  - a\r\nnamespace: x\r\n'
+    expect(addToList({ path, text }, 'resources', 'b')).toBe('resources:\r\n  - a\r\n  - b\r\nnamespace: x\r\n')
+    expect(removeField({ path, text }, 'namespace')).toBe('resources:\r\n  - a\r\n')
+  })
+
   test('a field taken out', () => {
     expect(removeField({ path, text: TEXT }, 'namespace')).toBe(TEXT.replace('namespace: apps   # everybody\n', ''))
     expect(removeField({ path, text: TEXT }, 'absent')).toBe(TEXT)
@@ -67,7 +73,7 @@ describe('what is written otherwise is still edited rightly', () => {
 })
 
 test('what is no map is refused', () => {
-  for (const text of ['', '- a\n', 'a: [\n', 'a: 1\na: 2\n']) {
+  for (const text of ['', '- a\n', 'a: [\n', 'a: 1\na: 2\n', 'a: &x [b]\nresources: *x\n']) {
     expect(() => addToList({ path, text }, 'resources', 'b')).toThrow(
       expect.objectContaining({ code: 'onboard-layout' }),
     )

@@ -4,7 +4,8 @@ import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
 import type { Tree } from '../../src/git/tree.ts'
 import { directoryFiles, fleetFiles } from '../fleets/read-fleet.ts'
 
-const treeOf = (files: Record<string, string>): Tree =>
+/** A tree of these files. */
+export const treeOf = (files: Record<string, string>): Tree =>
   openSnapshot(packSnapshot(Object.entries(files).map(([path, content]) => ({ path, content }))))
 
 /** The fleet of these tests: dev-team on staging and production. */

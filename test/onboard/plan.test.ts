@@ -13,8 +13,9 @@ import { overlayTree } from '../../src/onboard/overlay-tree.ts'
 import { parseOnboardArguments } from '../../src/onboard/parse-command.ts'
 import { type OnboardPlan, planOnboarding } from '../../src/onboard/plan.ts'
 import { pullRequestText } from '../../src/onboard/pull-request-text.ts'
+import { fleetFiles } from '../fleets/read-fleet.ts'
 import { findProgram, programs } from '../programs.ts'
-import { acmeFleet, referenceFleet } from './fleets.ts'
+import { acmeFleet, referenceFleet, treeOf } from './fleets.ts'
 
 const URL = 'https://github.com/acme/fleet'
 const OPS = ['ops-team', '--repo', 'https://github.com/acme/ops-team', '--namespace', 'ops', '--cluster', 'staging']
@@ -146,6 +147,73 @@ describe('a second tenant beside the first', () => {
     expect(made.files.filter(file => file.change === 'edited').map(file => file.path)).toEqual([
       'tenants/staging/kustomization.yaml',
     ])
+  })
+})
+
+describe('the layout is learnt', () => {
+  const moved = (to: (path: string) => string, edits: (path: string, text: string) => string) => {
+    const files = Object.entries(fleetFiles('acme/fleet')).map(([path, text]) => [to(path), edits(path, text)])
+    return treeOf(Object.fromEntries(files))
+  }
+
+  test('tenants in a directory of another name', () => {
+    const tree = moved(
+      path => path.replace('tenants/base/', 'teams/all/'),
+      (_path, text) => text.replaceAll('../base/dev-team', '../../teams/all/dev-team'),
+    )
+    const made = plan(OPS, tree)
+    expect(made.files.map(file => file.path)).toEqual([
+      'teams/all/ops-team/kustomization.yaml',
+      'teams/all/ops-team/rbac.yaml',
+      'teams/all/ops-team/sync.yaml',
+      'tenants/staging/kustomization.yaml',
+    ])
+    expect(made.files.at(-1)!.content).toContain('  - ../../teams/all/ops-team\n')
+    expect(tenantsOn(applied(tree, made), 'staging').sort()).toEqual([...DEV, ...NEW].sort())
+  })
+
+  test('tenants inside the overlay of each cluster', () => {
+    const files = fleetFiles('acme/fleet')
+    const own = ['staging', 'production'].flatMap(cluster =>
+      ['kustomization', 'rbac', 'sync'].map(name => [
+        `tenants/${cluster}/dev-team/${name}.yaml`,
+        files[`tenants/base/dev-team/${name}.yaml`]!,
+      ]),
+    )
+    const rest = Object.entries(files).filter(([path]) => !path.startsWith('tenants/base/'))
+    const tree = treeOf(
+      Object.fromEntries([...own, ...rest.map(([path, text]) => [path, text.replace('../base/dev-team', 'dev-team')])]),
+    )
+    const args = [...OPS, '--cluster', 'production']
+    const made = plan(args, tree)
+    expect(made.files.map(file => file.path).filter(path => path.endsWith('rbac.yaml'))).toEqual([
+      'tenants/production/ops-team/rbac.yaml',
+      'tenants/staging/ops-team/rbac.yaml',
+    ])
+    const after = applied(tree, made)
+    expect(tenantsOn(after, 'production').sort()).toEqual([...DEV, ...NEW].sort())
+    expect(plan(args, after).files).toEqual([])
+  })
+
+  test('a fleet without any tenant yet', () => {
+    const tree = moved(
+      path => path,
+      (path, text) => (/^tenants\/\w+\/kustomization/.test(path) ? 'kind: Kustomization\nresources: []\n' : text),
+    )
+    const made = plan(OPS, tree)
+    expect(made.files.map(file => file.path)).toContain('tenants/base/ops-team/rbac.yaml')
+    expect(tenantsOn(applied(tree, made), 'staging').sort()).toEqual([...NEW].sort())
+  })
+
+  test('without a place for tenants it is refused', () => {
+    const tree = moved(
+      path => path,
+      (path, text) => (path === 'clusters/staging/tenants.yaml' ? '# none\n' : text),
+    )
+    expect(refusal(() => plan(OPS, tree))).toMatchObject({
+      code: 'onboard-layout',
+      message: expect.stringContaining('none does'),
+    })
   })
 })
 
