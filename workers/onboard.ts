@@ -53,7 +53,8 @@ async function open(
   const fleet = repositories.find(one => one.owner === place.owner && one.name === place.repo)
   const branch = fleet?.defaultBranch ?? ''
   const commit = fleet && (await installation.head(fleet, { branch }))
-  if (!fleet || !commit) throw new BailiwickError('onboard-layout', 'this repository is empty: there is no fleet to add to')
+  if (!fleet || !commit)
+    throw new BailiwickError('onboard-layout', 'this repository is empty: there is no fleet to add to')
   const directories = await tenantDirectories(installation, repositories, asked)
   const request = directories ? { ...asked, tenantDirectories: directories } : asked
   const tree = await installation.content(fleet, commit)

@@ -66,7 +66,9 @@ export async function startWorkers({ config, queue, log, disabledRules = [] }: W
     queue.work('reconcile', (data, attempt) => reconcileCluster(context, memory, data, attempt), { cluster })
     await queue.repeat('reconcile', { cluster }, (resyncSeconds ?? config.resyncSeconds) * 1000)
   }
-  const swept = sweep(context).catch(error => log.warn({ err: error }, 'looking for open work failed; events still work'))
+  const swept = sweep(context).catch(error =>
+    log.warn({ err: error }, 'looking for open work failed; events still work'),
+  )
   return {
     close: async () => {
       await swept

@@ -36,26 +36,26 @@ function walk(nodes: readonly ApprovedNode[], failing: readonly string[] = []): 
 test('a node waits for its parent and for what it depends on', () => {
   const nodes = [
     node('flux-system'),
-    node('tenants', { parent: 'staging/flux-system/flux-system', dependsOn: ['flux-system/infrastructure'] }),
+    node('tenants', { parent: 'staging/flux-system/flux-system', dependsOn: ['staging/flux-system/infrastructure'] }),
     node('infrastructure', { parent: 'staging/flux-system/flux-system' }),
   ]
   expect(walk(nodes)).toEqual(['flux-system', 'infrastructure', 'tenants'])
 })
 
 test('what depends on a node that was not applied completely is held, its neighbours are not', () => {
-  const nodes = [node('a'), node('b', { dependsOn: ['flux-system/a'] }), node('c')]
-  expect(walk(nodes, ['a'])).toEqual(['a', 'c', 'b: its dependency flux-system/a is not ready'])
+  const nodes = [node('a'), node('b', { dependsOn: ['staging/flux-system/a'] }), node('c')]
+  expect(walk(nodes, ['a'])).toEqual(['a', 'c', 'b: its dependency staging/flux-system/a is not ready'])
 })
 
 test('a circle of dependencies ends, and says so', () => {
-  const nodes = [node('a', { dependsOn: ['flux-system/b'] }), node('b', { dependsOn: ['flux-system/a'] })]
+  const nodes = [node('a', { dependsOn: ['staging/flux-system/b'] }), node('b', { dependsOn: ['staging/flux-system/a'] })]
   expect(walk(nodes)).toEqual([
-    'a: its dependency flux-system/b is not ready',
-    'b: its dependency flux-system/a is not ready',
+    'a: its dependency staging/flux-system/b is not ready',
+    'b: its dependency staging/flux-system/a is not ready',
   ])
 })
 
 test('a suspended node is skipped, and what depends on it waits', () => {
-  const nodes = [node('a', { suspend: true }), node('b', { dependsOn: ['flux-system/a'] })]
-  expect(walk(nodes)).toEqual(['a: it is suspended', 'b: its dependency flux-system/a is not ready'])
+  const nodes = [node('a', { suspend: true }), node('b', { dependsOn: ['staging/flux-system/a'] })]
+  expect(walk(nodes)).toEqual(['a: it is suspended', 'b: its dependency staging/flux-system/a is not ready'])
 })

@@ -1,5 +1,5 @@
-import type { FleetPlace } from './judge-combination.ts'
 import type { Installation, ReadableRepository } from './installation.ts'
+import type { FleetPlace } from './judge-combination.ts'
 
 /** What the operator bound: a fleet on a branch, by its normalised address. */
 export interface BoundFleet {

@@ -67,7 +67,10 @@ export async function judgeCombination(
       answer.type === 'judged' ? answer : { judgement: undecided(refusal(answer)), baseline: [] }
     return { judgement, baseline, fleetCommit: head.snapshot.fleet.commit, sources: head.sources, concerned }
   }
-  throw new BailiwickError('graph-limits', `sources of ${fleet.repository.url} lead to more than ${MAX_ROUNDS} levels of sources`)
+  throw new BailiwickError(
+    'graph-limits',
+    `sources of ${fleet.repository.url} lead to more than ${MAX_ROUNDS} levels of sources`,
+  )
 }
 
 async function snapshot(

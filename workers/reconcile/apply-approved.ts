@@ -79,7 +79,8 @@ async function pruneAll(
     const { node: key, user } = inventory
     said.set(key, { key, user, outcome: 'applied', objects })
     // whoever has something left to delete still needs the account and the rights that its ancestors gave it
-    if (!finished) for (let up = inventory.parent; up !== null; up = parentOf(up, approved, inventories)) unfinished.add(up)
+    if (!finished)
+      for (let up = inventory.parent; up !== null; up = parentOf(up, approved, inventories)) unfinished.add(up)
   }
   for (const result of [...results.values()].reverse()) {
     const { key } = result.node

@@ -12,7 +12,7 @@ export function* applySequence(
 ): Generator<Step, void, void> {
   const waiting = new Map(nodes.map(node => [node.key, node]))
   const parentsDone = (node: ApprovedNode) => node.parent === null || !waiting.has(node.parent)
-  const missing = (node: ApprovedNode) => node.dependsOn.find(name => !done(`${node.cluster}/${name}`))
+  const missing = (node: ApprovedNode) => node.dependsOn.find(key => !done(key))
   for (let moved = true; moved; ) {
     moved = false
     for (const node of waiting.values()) {
@@ -24,7 +24,8 @@ export function* applySequence(
   }
   for (const node of waiting.values()) {
     const dependency = missing(node)
-    const held = dependency === undefined ? `its parent ${node.parent} waits` : `its dependency ${dependency} is not ready`
+    const held =
+      dependency === undefined ? `its parent ${node.parent} waits` : `its dependency ${dependency} is not ready`
     yield { node, held }
   }
 }

@@ -45,7 +45,10 @@ export async function approvedNodes(
       return { nodes: here, judgement: judged.judgement, apply, held, fleetCommit: judged.fleetCommit }
     }
   }
-  throw new BailiwickError('github-unavailable', `${place.repository.url} and its sources move faster than they are judged`)
+  throw new BailiwickError(
+    'github-unavailable',
+    `${place.repository.url} and its sources move faster than they are judged`,
+  )
 }
 
 /** What the branches hold now; the combination is the judged one only where nothing has moved. */

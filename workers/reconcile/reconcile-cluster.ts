@@ -1,8 +1,8 @@
 import { refuseActiveController } from '../../src/cluster/active-controller.ts'
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import { BailiwickError } from '../../src/errors.ts'
-import type { AppliedNode } from '../../src/report/apply-report.ts'
 import type { Attempt, Reconcile } from '../../src/queue/queue.ts'
+import type { AppliedNode } from '../../src/report/apply-report.ts'
 import { githubInstallation } from '../combination/github-installation.ts'
 import { asBailiwickError, isPassing } from '../verdict/job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
@@ -61,7 +61,11 @@ async function speakerFor(context: WorkerContext, memory: ReconcileMemory, bindi
 }
 
 function unreadable(binding: ClusterBinding): BailiwickError {
-  return new BailiwickError('source-unreadable', `the fleet ${binding.fleet} of cluster ${binding.name} cannot be read`, {
-    fix: 'Install the App on this repository, or correct `fleet` in clusters.yaml.',
-  })
+  return new BailiwickError(
+    'source-unreadable',
+    `the fleet ${binding.fleet} of cluster ${binding.name} cannot be read`,
+    {
+      fix: 'Install the App on this repository, or correct `fleet` in clusters.yaml.',
+    },
+  )
 }

@@ -36,12 +36,18 @@ export async function sayApplied(
     const externalId = hash('sha256', JSON.stringify(report))
     const key = `${cluster} ${group.url} ${group.commit}`
     if (speaker.said.get(key) === externalId) continue
-    await publishCheckRun(speaker.octokit, speaker.app, { owner: repository.owner, repo: repository.name }, {
-      ...report,
-      headSha: group.commit,
-      externalId,
-      annotations: [],
-    })
+    await publishCheckRun(
+      speaker.octokit,
+      speaker.app,
+      { owner: repository.owner, repo: repository.name },
+      {
+        ...report,
+        headSha: group.commit,
+        externalId,
+        annotations: [],
+        quiet: group.nodes.every(isQuiet),
+      },
+    )
     speaker.said.set(key, externalId)
   }
 }
@@ -62,4 +68,8 @@ function groupByCommit(
     groups.set(key, group)
   }
   return [...groups.values()]
+}
+
+function isQuiet({ outcome, objects }: AppliedNode): boolean {
+  return outcome === 'applied' && objects.every(object => object.action === 'unchanged')
 }

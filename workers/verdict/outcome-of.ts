@@ -1,6 +1,6 @@
+import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import { mergeVerdicts } from '../../src/rules/merge-verdicts.ts'
 import { scopeVerdict } from '../../src/rules/scope-verdict.ts'
-import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import type { FleetAnswer } from '../combination/judge-change.ts'
 
 /** What is said on a repository, and to whom. */
