@@ -23,8 +23,9 @@ export async function changeOf(
   base: string,
   head: Head,
 ): Promise<BranchChange> {
-  const { data } = await github(`compare a branch of ${repository.owner}/${repository.repo}`, () =>
-    octokit.rest.repos.compareCommitsWithBasehead({ ...repository, basehead: `${base}...${head.commit}` }),
+  const { owner, repo } = repository
+  const { data } = await github(`compare a branch of ${owner}/${repo}`, () =>
+    octokit.rest.repos.compareCommitsWithBasehead({ owner, repo, basehead: `${base}...${head.commit}` }),
   )
   // at most 250 commits are listed; ours are one or two
   const complete = data.total_commits === data.commits.length

@@ -39,7 +39,7 @@ export async function openPullRequest(
   wanted: NewPullRequest,
 ): Promise<OpenedPullRequest> {
   const repository = { owner, repo }
-  const name = `${repository.owner}/${repository.repo}`
+  const name = `${owner}/${repo}`
   checkPaths(name, [...wanted.files, ...(wanted.removed ?? []).map(path => ({ path }))])
   const base = await readBranch(octokit, repository, wanted.base)
   if (!base) throw new BailiwickError('git-missing', `${name} has no branch ${JSON.stringify(wanted.base)}`)
@@ -59,7 +59,7 @@ export async function openPullRequest(
   // rebuilt on the base, not added to: nothing that is on the branch now survives
   await moveRef(octokit, repository, wanted.branch, await commitOn(octokit, repository, base, wanted))
   await github(`update pull request ${name}#${open.number}`, () =>
-    octokit.rest.pulls.update({ ...repository, pull_number: open.number, title: wanted.title, body: wanted.body }),
+    octokit.rest.pulls.update({ owner, repo, pull_number: open.number, title: wanted.title, body: wanted.body }),
   )
   return { number: open.number, url: open.html_url, written: true }
 }
@@ -77,15 +77,16 @@ async function isExactly(
 }
 
 async function commitOn(octokit: Octokit, repository: RepositoryName, base: Head, wanted: NewPullRequest) {
+  const { owner, repo } = repository
   const tree = await createTree(octokit, repository, base.tree, wanted)
   if (tree === base.tree) {
-    throw new BailiwickError('onboard-input', `${repository.owner}/${repository.repo} holds these files already`, {
+    throw new BailiwickError('onboard-input', `${owner}/${repo} holds these files already`, {
       fix: 'Nothing is left to do.',
     })
   }
-  const { data } = await github(`write a commit to ${repository.owner}/${repository.repo}`, () =>
+  const { data } = await github(`write a commit to ${owner}/${repo}`, () =>
     // without an author GitHub names our bot and signs the commit
-    octokit.rest.git.createCommit({ ...repository, message: wanted.message, tree, parents: [base.commit] }),
+    octokit.rest.git.createCommit({ owner, repo, message: wanted.message, tree, parents: [base.commit] }),
   )
   return data.sha
 }

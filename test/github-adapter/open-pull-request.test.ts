@@ -19,7 +19,9 @@ const taken = { code: 'onboard-input', message: expect.stringContaining('in use'
 describe('openPullRequest', () => {
   test('one commit of ours on the base; again and again the same pull request', async () => {
     const { github, octokit, identity, asked } = await acme()
-    const opened = await openPullRequest(octokit, identity, FLEET, WANTED)
+    // callers name a repository by objects that hold more; nothing of that may be sent
+    const place = { ...FLEET, octokit, path: 'x', body: 'x' }
+    const opened = await openPullRequest(octokit, identity, place, WANTED)
     expect(opened).toMatchObject({ written: true, url: expect.stringContaining('/acme/fleet/pull/') })
     expect(asked()).toHaveLength(7)
     for (let n = 0; n < 2; n++) {
