@@ -29,7 +29,7 @@ export async function readFolder(dir: string, limits: TreeLimits = DEFAULT_LIMIT
   return readPaths(dir, paths, limits)
 }
 
-/** Packs these files of a folder; those that are gone are left out. */
+/** Packs these files of a folder; those that are gone are left out, as are those behind a directory that became a link. */
 export async function readPaths(
   dir: string,
   paths: readonly string[],
@@ -39,7 +39,9 @@ export async function readPaths(
   const files = [...others]
   checkSize(dir, files.length + paths.length, 0, limits)
   let bytes = others.reduce((sum, file) => sum + file.content.length, 0)
+  const isReal = realDirectories(dir)
   for (const path of paths) {
+    if (!(await isReal(path.slice(0, Math.max(0, path.lastIndexOf('/')))))) continue
     const size = (await statsOf(join(dir, path)))?.size ?? 0
     checkSize(dir, files.length, bytes + size, limits)
     const file = await readFileEntry(dir, path)
@@ -49,6 +51,20 @@ export async function readPaths(
   }
   checkPaths(dir, files)
   return packSnapshot(files)
+}
+
+/** Answers whether a directory below `dir` is reached without passing a link; asks the disk once for each. */
+function realDirectories(dir: string): (path: string) => Promise<boolean> {
+  const known = new Map<string, boolean>([['', true]])
+  const isReal = async (path: string): Promise<boolean> => {
+    const before = known.get(path)
+    if (before !== undefined) return before
+    const parent = await isReal(path.slice(0, Math.max(0, path.lastIndexOf('/'))))
+    const real = parent && ((await statsOf(join(dir, path)))?.isDirectory() ?? false)
+    known.set(path, real)
+    return real
+  }
+  return isReal
 }
 
 async function isDirectory(dir: string): Promise<boolean> {

@@ -65,8 +65,10 @@ function environment(): NodeJS.ProcessEnv {
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
-    // a partial clone would fetch, a replace ref would show other content than the id says
+    // a partial clone would fetch what it lacks, by programs that its configuration names; git before 2.44 knows only this
+    GIT_ALLOW_PROTOCOL: 'none',
     GIT_NO_LAZY_FETCH: '1',
+    // a replace ref would show other content than the id says
     GIT_NO_REPLACE_OBJECTS: '1',
   }
 }

@@ -46,6 +46,17 @@ describe('readWorkingCopy', () => {
     expect(snapshot.entries.find(entry => entry.path === 'sub')).toMatchObject({ mode: '160000', length: 0 })
   })
 
+  test('does not look behind a tracked directory that has become a link', async () => {
+    const outside = temporaryFolder({ 'b.yaml': 'secret\n', 'deep/c.yaml': 'secret\n' })
+    const dir = repository({ 'a/b.yaml': 'b\n', 'a/deep/c.yaml': 'c\n', 'z.yaml': 'z\n' })
+    rmSync(join(dir, 'a'), { recursive: true })
+    symlinkSync(outside, join(dir, 'a'))
+    const snapshot = await readWorkingCopy(dir)
+    expect(paths(snapshot)).toEqual(['a', 'z.yaml'])
+    git(dir, 'add', '-A')
+    expect(snapshot.id).toBe(git(dir, 'write-tree'))
+  })
+
   test('shows an untracked repository inside as a submodule, not as its files', async () => {
     const dir = repository({ 'a.yaml': 'a\n' })
     writeFiles(dir, { 'nested/b.yaml': 'b\n' })
@@ -194,6 +205,28 @@ describe('readCommit', () => {
       const commit = git(dir, 'commit-tree', '-m', 'x', tree.toString().trim())
       await expect(readCommit(dir, commit)).rejects.toMatchObject({ code: 'git-ambiguous' })
     }
+  })
+
+  test('fetches nothing for a partial clone, and runs no program of its configuration', async () => {
+    const dir = repository({ 'a.yaml': 'a\n' })
+    const trap = join(dir, '.git', 'trap.sh')
+    writeFileSync(trap, '#!/bin/sh\ntouch "$(dirname "$0")/sprung"\n', { mode: 0o755 })
+    const settings = {
+      'core.repositoryFormatVersion': '1',
+      'extensions.partialClone': 'origin',
+      'remote.origin.promisor': 'true',
+    }
+    for (const [name, value] of Object.entries({
+      ...settings,
+      'remote.origin.uploadpack': trap,
+      'remote.origin.url': dir,
+    })) {
+      git(dir, 'config', name, value)
+    }
+    const blob = git(dir, 'rev-parse', 'HEAD:a.yaml')
+    rmSync(join(dir, '.git/objects', blob.slice(0, 2)), { recursive: true })
+    await expect(readCommit(dir, 'HEAD')).rejects.toMatchObject({ code: 'git-missing' })
+    expect(existsSync(join(dir, '.git', 'sprung'))).toBe(false)
   })
 
   test('says which blob a partial clone lacks', async () => {
