@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ApplyRequest, applyObjects } from '../../src/cluster/apply-objects.ts'
+import type { ClusterClient } from '../../src/cluster/connect.ts'
+import { jsonAt } from '../../src/cluster/json-at.ts'
+import { pruneObjects } from '../../src/cluster/prune-objects.ts'
+import type { Json } from '../../src/kube/node.ts'
+import {
+  type ClusterUnderTest,
+  configMap,
+  create,
+  createPlatformAccount,
+  createTenant,
+  get,
+  haveAssets,
+  startUnderTest,
+} from './cluster-under-test.ts'
+
+const owner = { namespace: 'apps', name: 'dev-team' }
+const CONFIGMAPS = '/api/v1/namespaces/apps/configmaps'
+const RBAC = 'rbac.authorization.k8s.io'
+
+describe.skipIf(!haveAssets())('an apply that meets trouble', () => {
+  let cluster: ClusterUnderTest
+  let user: string
+  let platform: string
+  const apply = async (objects: Json[], more: Partial<ApplyRequest> = {}) => {
+    const { objects: results } = await applyObjects(cluster.client, { user, owner, objects, ...more })
+    return results.map(({ id, action, message = '' }) => ({ name: id.name, action, message }))
+  }
+
+  beforeAll(async () => {
+    cluster = await startUnderTest()
+    user = await createTenant(cluster.server, 'apps', 'dev-team')
+    platform = await createPlatformAccount(cluster.server)
+  })
+  afterAll(() => cluster?.stop())
+
+  test('a definition that is wrong fails, and so do its objects; the rest is applied', async () => {
+    const definition: Json = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'wrong.acme.example' },
+      spec: { group: 'acme.example', scope: 'Namespaced', names: { plural: 'things', kind: 'Thing' }, versions: [] },
+    }
+    const thing: Json = { apiVersion: 'acme.example/v1', kind: 'Thing', metadata: { name: 'thing', namespace: 'apps' } }
+    const results = await apply([thing, configMap('apps', 'rest'), definition], { user: platform })
+    expect(results.map(({ name, action }) => [name, action])).toEqual([
+      ['wrong.acme.example', 'failed'],
+      ['rest', 'created'],
+      ['thing', 'failed'],
+    ])
+    expect(results[0]!.message).toContain('metadata.name: Invalid value')
+  })
+
+  test('a namespace on its way out fails in its stage', async () => {
+    const namespace: Json = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'leaving' } }
+    await apply([namespace], { user: platform })
+    await cluster.server.request('DELETE', '/api/v1/namespaces/leaving') // for ever: nothing finalises it here
+    const results = await apply([namespace, configMap('leaving', 'x'), configMap('apps', 'stays')], {
+      user: platform,
+      stageWaitMs: 300,
+    })
+    expect(results.map(({ name, action }) => [name, action])).toEqual([
+      ['leaving', 'failed'],
+      ['stays', 'created'],
+      ['x', 'failed'],
+    ])
+    expect(results[0]!.message).toContain('does not become ready: phase Terminating')
+    expect(results[2]!.message).toContain('being terminated')
+  })
+
+  test('an admission webhook that is down fails its object only', async () => {
+    await create(
+      cluster.server,
+      '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
+      webhookThatIsDown,
+    )
+    const hit: Json = {
+      ...(configMap('apps', 'hit') as object),
+      metadata: { name: 'hit', namespace: 'apps', labels: { hit: 'me' } },
+    }
+    const results = await apply([hit, configMap('apps', 'missed')])
+    expect(results.map(({ name, action }) => [name, action])).toEqual([
+      ['hit', 'failed'],
+      ['missed', 'created'],
+    ])
+    expect(results[0]!.message).toContain('failed calling webhook "down.acme.example"')
+  })
+
+  test('rights that the account does not have itself cannot be given away', async () => {
+    const role: Json = {
+      apiVersion: `${RBAC}/v1`,
+      kind: 'ClusterRole',
+      metadata: { name: 'all' },
+      rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+    }
+    const [result] = await apply([role])
+    expect(result).toMatchObject({ action: 'failed', message: expect.stringContaining('is forbidden') })
+  })
+
+  test('an object that is exchanged between reading and writing is left alone', async () => {
+    await apply([configMap('apps', 'exchanged')])
+    const exchange = async () => {
+      await cluster.server.request('DELETE', `${CONFIGMAPS}/exchanged`)
+      await create(cluster.server, CONFIGMAPS, { metadata: { name: 'exchanged' }, data: { key: 'theirs' } })
+    }
+    const { objects } = await applyObjects(before('PATCH', exchange), {
+      user,
+      owner,
+      objects: [configMap('apps', 'exchanged', { key: 'ours' })],
+    })
+    expect(objects[0]).toMatchObject({ action: 'failed' })
+    expect(jsonAt(await get(cluster.server, `${CONFIGMAPS}/exchanged`), 'data')).toEqual({ key: 'theirs' })
+  })
+
+  test('an object that is changed between reading and deleting is not deleted, and tried again', async () => {
+    const { objects } = await applyObjects(cluster.client, { user, owner, objects: [configMap('apps', 'changed')] })
+    const entry = objects[0]!.entry!
+    const change = async () => {
+      const labels = { 'kustomize.toolkit.fluxcd.io/name': 'another' }
+      await cluster.server.request(
+        'PATCH',
+        `${CONFIGMAPS}/changed`,
+        { metadata: { labels } },
+        {
+          contentType: 'application/merge-patch+json',
+        },
+      )
+    }
+    const pruned = await pruneObjects(before('DELETE', change), { user, owner, entries: [entry] })
+    expect(pruned.remaining).toEqual([entry])
+    expect(await get(cluster.server, `${CONFIGMAPS}/changed`)).toBeDefined()
+    const again = await pruneObjects(cluster.client, { user, owner, entries: [entry] })
+    expect(again.objects[0]).toMatchObject({ action: 'skipped' })
+  })
+
+  /** The client, but something happens just before its first request of that method. */
+  function before(method: string, happens: () => Promise<void>): ClusterClient {
+    let happened = false
+    return {
+      ...cluster.client,
+      async request(actor, sent, path, options) {
+        if (sent === method && !happened) {
+          happened = true
+          await happens()
+        }
+        return cluster.client.request(actor, sent, path, options)
+      },
+    }
+  }
+})
+
+const webhookThatIsDown: Json = {
+  metadata: { name: 'down' },
+  webhooks: [
+    {
+      name: 'down.acme.example',
+      clientConfig: { url: 'https://127.0.0.1:1/' },
+      rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] }],
+      objectSelector: { matchLabels: { hit: 'me' } },
+      failurePolicy: 'Fail',
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+      timeoutSeconds: 1,
+    },
+  ],
+}
