@@ -1,6 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import { renderKustomization } from '../flux/render-kustomization.ts'
-import { canonical, originAt, stringAt } from '../kube/node.ts'
+import { withField } from '../kube/edit-node.ts'
+import { at, canonical, originAt, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import type { Lockdown } from './fleet.ts'
 import { OPEN, readLockdown } from './lockdown.ts'
@@ -80,9 +81,17 @@ function probed(
   objects: readonly KubeObject[],
 ): Root {
   const probe = probeBootstrap(path, synthetic, resolved.artifact)
-  const kustomization = probe?.find(isRoot) ?? synthetic
+  const kustomization = withAccount(synthetic, probe?.find(isRoot))
   const lockdown = readLockdown(objects) ?? readLockdown(probe ?? []) ?? OPEN
   return { kustomization, resolved, objects, lockdown }
+}
+
+/** The probe's own lines are nowhere in the repository; only what the overlay's patches wrote is worth keeping. */
+function withAccount(synthetic: KubeObject, probe: KubeObject | undefined): KubeObject {
+  const spec = at(synthetic.root, ['spec'])
+  const account = at(probe?.root, ['spec', 'serviceAccountName'])
+  if (spec?.type !== 'map' || !account) return synthetic
+  return { ...synthetic, root: withField(synthetic.root, 'spec', withField(spec, 'serviceAccountName', account)) }
 }
 
 function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: Sources): Resolved {

@@ -5,8 +5,8 @@ import type { Lockdown } from './fleet.ts'
 /** Nothing is locked down: Flux's own defaults. */
 export const OPEN: Lockdown = { noCrossNamespaceRefs: false, noRemoteBases: false }
 
-/** Flux controllers that refuse references across namespaces when told to; helm and notification where installed. */
-const REFERRING = ['kustomize-controller', 'helm-controller', 'notification-controller']
+/** The controllers that apply what tenants write; both must refuse references across namespaces, where installed. */
+const REFERRING = ['kustomize-controller', 'helm-controller']
 
 /**
  * Flux's multi-tenancy flags as the rendered Deployments of a cluster set them; undefined where none of them is

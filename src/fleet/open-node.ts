@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { BailiwickError } from '../errors.ts'
 import type { Artifact } from '../flux/artifact.ts'
+import { markPacked, packTree } from '../flux/pack-tree.ts'
 import { renderKustomization } from '../flux/render-kustomization.ts'
 import { canonical, originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
@@ -79,15 +80,23 @@ export function failed(context: NodeContext, draft: Draft): void {
   const hash = createHash('sha256').update(canonical(draft.kustomization.root)).update(JSON.stringify(draft.source.ref))
   const artifact = context.artifacts.get(draft.key)
   if (artifact) {
-    const recorded = recordReads(artifact.tree)
-    try {
-      renderKustomization({ ...artifact, tree: recorded.tree }, draft.kustomization)
-    } catch (error) {
-      if (!(error instanceof BailiwickError)) throw error
-    }
-    hash.update(recorded.key())
+    hash.update(readsOf(artifact, draft.kustomization))
   }
   draft.inputs = hash.digest('hex')
+}
+
+function readsOf(artifact: Artifact, kustomization: KubeObject): string {
+  let recorded = recordReads(artifact.tree)
+  try {
+    recorded = recordReads(packTree(artifact.tree, artifact.ignore))
+    markPacked(recorded.tree, artifact.ignore)
+    renderKustomization({ ...artifact, tree: recorded.tree }, kustomization)
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    // What cannot even be packed fails as a whole, so it changes as a whole.
+    if (recorded.isUntouched()) return artifact.tree.id
+  }
+  return recorded.key()
 }
 
 function blank(context: NodeContext, kustomization: KubeObject): Draft {

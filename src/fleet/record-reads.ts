@@ -6,6 +6,8 @@ export interface RecordedTree {
   readonly tree: Tree
   /** Hash of every answer so far: another tree with the same key would have answered the same. */
   key(): string
+  /** Nothing was asked yet. */
+  isUntouched(): boolean
 }
 
 /** Wraps `tree`; a new wrapper shares no cache that goes by object, and ids count as read only where they are looked at. */
@@ -42,6 +44,7 @@ export function recordReads(tree: Tree): RecordedTree {
   }
   return {
     tree: recorded,
+    isUntouched: () => seen.size === 0,
     key: () =>
       createHash('sha256')
         .update(JSON.stringify([...seen].sort()))

@@ -23,6 +23,11 @@ export function packTree(tree: Tree, ignore?: string): Tree {
   return result
 }
 
+/** Lets a wrapper around what packTree gave count as packed, so that only what a rendering reads goes through it. */
+export function markPacked(tree: Tree, ignore?: string): void {
+  packed.set(tree, new Map([[ignore, tree]]))
+}
+
 function pack(tree: Tree, ignore: string | undefined): Tree {
   const custom = [...ignoreFiles(tree, '', [])]
   if (ignore !== undefined) custom.push(...parsePatterns(ignore, []))

@@ -41,9 +41,11 @@ const isEmpty = (node: Node) => node.type === 'scalar' && (node.value === null |
 
 function isEncrypted(node: Node, part: string, sealed: boolean): boolean {
   if (node.type !== 'scalar' || typeof node.value !== 'string') return false
-  if (sealed && isSopsValue(node.value)) return true
+  const content = Buffer.from(node.value, part === 'data' ? 'base64' : 'utf8')
+  // Flux moves stringData into data before it applies, so ciphertext may stand there as it is or in base64.
+  if (sealed && (isSopsValue(node.value) || isSopsValue(content.toString('utf8')))) return true
   // A generator puts a whole encrypted file into one key; Flux decrypts the file before it builds.
-  return isSopsFile(part === 'data' ? Buffer.from(node.value, 'base64') : Buffer.from(node.value, 'utf8'))
+  return isSopsFile(content)
 }
 
 function breach(node: FleetNode, object: KubeObject, path: string[]): Breach {

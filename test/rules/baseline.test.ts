@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { BASELINE_FILE, readBaseline } from '../../src/rules/baseline.ts'
+
+const read = (text: string | Buffer) => [
+  ...readBaseline({ repository: 'https://github.com/acme/fleet', path: BASELINE_FILE }, Buffer.from(text)),
+]
+const print = 'a'.repeat(32)
+
+test('reads the fingerprints, and notes for people beside them', () => {
+  expect(
+    read(`violations:\n  - fingerprint: ${print}\n    rule: sa-required\n    object: Kustomization apps/web\n`),
+  ).toEqual([print])
+  expect(read('violations: []\n')).toEqual([])
+  expect(read('# nothing yet\n')).toEqual([])
+})
+
+test.each([
+  ['an unknown key', 'allow: all\n', 'unknown key "allow"'],
+  ['an unknown note', `violations:\n  - fingerprint: ${print}\n    rules: x\n`, 'unknown key "rules"'],
+  ['a wildcard', 'violations:\n  - fingerprint: "*"\n', '32 hex digits'],
+  ['a number', 'violations:\n  - fingerprint: 12345678901234567890123456789012\n', '32 hex digits'],
+  ['a text', 'violations: all\n', 'not a list'],
+  ['two documents', 'violations: []\n---\nviolations: []\n', 'more than one document'],
+  ['a list', '- x\n', 'not a map'],
+  ['an item that is text', 'violations: [x]\n', 'not a map'],
+])('refuses %s', (_what, text, message) => {
+  expect(() => read(text)).toThrow(message)
+})
+
+test('refuses what two readers would read differently', () => {
+  expect(() => read(`violations: []\nviolations:\n  - fingerprint: ${print}\n`)).toThrow()
+  expect(() => read(Buffer.from([0xff, 0xfe, 0x00]))).toThrow()
+})

@@ -1,0 +1,30 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { catalogue } from '../../src/rules/catalogue.ts'
+import { rules } from '../../src/rules/registry.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+test('docs/rules.md is what the registry says; `node docs/generate-rules.ts` writes it', () => {
+  expect(readFileSync(join(root, 'docs/rules.md'), 'utf8')).toBe(catalogue(rules))
+})
+
+test('rules are sorted, named once, and each is in a file of its name', () => {
+  const ids = rules.map(rule => rule.id)
+  expect(ids).toEqual([...new Set(ids)].sort())
+  const areas = ['identity', 'kustomize', 'namespaces', 'references', 'secrets']
+  for (const id of ids) expect(areas.some(area => existsSync(join(root, `src/rules/${area}/${id}.ts`)))).toBe(true)
+})
+
+test('the renderer raises no rule that is not in the registry', () => {
+  const raised = ['check-forbidden', 'remote', 'resolve-path', 'read-kustomization', 'load-resources'].flatMap(name => {
+    const file = join(root, `src/kustomize/${name}.ts`)
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+    return [
+      ...text.matchAll(/'(kustomize-(?:remote-base|symlink|path-escape|plugin|helm-inflate|case-variant-key))'/g),
+    ].map(match => match[1])
+  })
+  expect(raised.length).toBeGreaterThan(0)
+  for (const id of raised) expect(rules.map(rule => rule.id)).toContain(id)
+})

@@ -1,0 +1,161 @@
+import { expect, test } from 'vitest'
+import { judgementOf, said } from '../fleet/fleet-of.ts'
+import { fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
+
+const object = (apiVersion: string, kind: string, spec: string) =>
+  `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata:\n  name: x\n  namespace: apps\nspec:\n  serviceAccountName: dev-team\n${spec}`
+const kustomize = 'kustomize.toolkit.fluxcd.io/v1'
+const own = '  sourceRef: {kind: GitRepository, name: dev-team}\n  path: ./nothing\n'
+
+/** Every place where Flux reads a namespace of another object; each line of the namespace is named by the rule. */
+const places: [string, string, string, string][] = [
+  [
+    'sourceRef',
+    kustomize,
+    'Kustomization',
+    '  sourceRef:\n    kind: GitRepository\n    name: flux-system\n    namespace: NS\n',
+  ],
+  ['dependsOn', kustomize, 'Kustomization', `${own}  dependsOn:\n    - name: a\n      namespace: NS\n`],
+  [
+    'healthChecks',
+    kustomize,
+    'Kustomization',
+    `${own}  healthChecks:\n    - kind: Deployment\n      name: a\n      namespace: NS\n`,
+  ],
+  [
+    'chart',
+    'helm.toolkit.fluxcd.io/v2',
+    'HelmRelease',
+    '  chart:\n    spec:\n      sourceRef:\n        kind: HelmRepository\n        name: a\n        namespace: NS\n',
+  ],
+  [
+    'chartRef',
+    'helm.toolkit.fluxcd.io/v2',
+    'HelmRelease',
+    '  chartRef:\n    kind: OCIRepository\n    name: a\n    namespace: NS\n',
+  ],
+  [
+    'an old version',
+    'helm.toolkit.fluxcd.io/v2beta1',
+    'HelmRelease',
+    '  dependsOn:\n    - name: a\n      namespace: NS\n',
+  ],
+  [
+    'image policy',
+    'image.toolkit.fluxcd.io/v1beta2',
+    'ImagePolicy',
+    '  imageRepositoryRef:\n    name: a\n    namespace: NS\n',
+  ],
+  [
+    'image automation',
+    'image.toolkit.fluxcd.io/v1beta2',
+    'ImageUpdateAutomation',
+    '  sourceRef:\n    kind: GitRepository\n    name: flux-system\n    namespace: NS\n',
+  ],
+  [
+    'receiver',
+    'notification.toolkit.fluxcd.io/v1',
+    'Receiver',
+    '  resources:\n    - kind: GitRepository\n      name: a\n      namespace: NS\n',
+  ],
+  [
+    'alert',
+    'notification.toolkit.fluxcd.io/v1beta3',
+    'Alert',
+    "  eventSources:\n    - kind: Kustomization\n      name: '*'\n      namespace: NS\n",
+  ],
+  [
+    'artifact generator',
+    'source.extensions.fluxcd.io/v1beta1',
+    'ArtifactGenerator',
+    '  sources:\n    - alias: a\n      kind: GitRepository\n      name: a\n      namespace: NS\n',
+  ],
+  [
+    'resource set',
+    'fluxcd.controlplane.io/v1',
+    'ResourceSet',
+    '  dependsOn:\n    - apiVersion: v1\n      kind: ConfigMap\n      name: a\n      namespace: NS\n',
+  ],
+]
+
+test.each(places)('%s into another namespace', (_what, apiVersion, kind, spec) => {
+  const text = object(apiVersion, kind, spec.replace('NS', 'flux-system'))
+  const line = text.split('\n').findIndex(one => one.endsWith('namespace: flux-system')) + 1
+  const judgement = judgementOf(miniFleet({ dev: withResource(text) }))
+  expect(said(judgement).filter(one => one.startsWith('cross-'))).toEqual([
+    `cross-namespace-ref deploy/extra.yaml:${line}`,
+  ])
+})
+
+test.each(places.slice(1))('%s in its own namespace', (_what, apiVersion, kind, spec) => {
+  const judgement = judgementOf(miniFleet({ dev: withResource(object(apiVersion, kind, spec.replace('NS', 'apps'))) }))
+  expect(said(judgement).filter(one => one.startsWith('cross-'))).toEqual([])
+})
+
+test.each(['Apps', '"apps "', 'apps-two', 'ops'])('%s is not its own namespace', namespace => {
+  const text = object(kustomize, 'Kustomization', `${own}  dependsOn: [{name: a, namespace: ${namespace}}]\n`)
+  expect(said(judgementOf(miniFleet({ dev: withResource(text) })))[0]).toMatch(
+    /^cross-namespace-ref deploy\/extra.yaml:/,
+  )
+})
+
+test('a sourceRef into another namespace that the platform wrote is what Flux would refuse', () => {
+  const file = fleetFiles['tenants/dev-team.yaml']!.replace(
+    '    name: dev-team\n  path',
+    '    name: flux-system\n    namespace: flux-system\n  path',
+  )
+  const { violations } = judgementOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': file } })).verdict
+  expect(violations).toHaveLength(1)
+  expect(violations[0]).toMatchObject({
+    rule: 'cross-namespace-ref',
+    node: 'staging/apps/dev-team',
+    origin: { file: 'tenants/dev-team.yaml', line: 50 },
+  })
+  expect(violations[0]!.message).toContain(
+    "can't access 'GitRepository/flux-system/flux-system', cross-namespace references have been blocked",
+  )
+})
+
+test('what the platform makes a tenant depend on is its own affair', () => {
+  const file = fleetFiles['tenants/dev-team.yaml']!.replace(
+    '  path: ./deploy',
+    '  dependsOn: [{name: tenants, namespace: flux-system}]\n  path: ./deploy',
+  )
+  expect(said(judgementOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': file } })))).toEqual([])
+})
+
+test("another tenant's source is a violation, and its content is not shown", () => {
+  const text = object(
+    kustomize,
+    'Kustomization',
+    '  sourceRef: {kind: GitRepository, name: ops-team, namespace: ops}\n  path: ./deploy\n',
+  )
+  const { verdict, nodes } = judgementOf(miniFleet({ dev: withResource(text) }))
+  expect(verdict.violations.map(one => one.rule)).toEqual(['cross-namespace-ref'])
+  expect(nodes.find(node => node.key === 'staging/apps/x')).toMatchObject({ objects: [], digest: '' })
+})
+
+const shared = (selector: string) => ({
+  'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, charts.yaml]\n',
+  'tenants/charts.yaml': `apiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmRepository\nmetadata:\n  name: charts\n  namespace: flux-system\nspec:\n  url: https://charts.example.com\n  accessFrom:\n    namespaceSelectors: ${selector}\n`,
+})
+const release = object(
+  'helm.toolkit.fluxcd.io/v2',
+  'HelmRelease',
+  '  chart: {spec: {sourceRef: {kind: HelmRepository, name: charts, namespace: flux-system}}}\n',
+)
+
+test.each([
+  ['[{matchLabels: {}}]', true],
+  ['[{}]', true],
+  ['[{matchLabels: {kubernetes.io/metadata.name: apps}}]', true],
+  ['[{matchLabels: {toolkit.fluxcd.io/tenant: dev-team}}]', true],
+  ['[{matchLabels: {toolkit.fluxcd.io/tenant: ops-team}}, {matchLabels: {kubernetes.io/metadata.name: apps}}]', true],
+  ['[]', false],
+  ['[{matchLabels: {toolkit.fluxcd.io/tenant: ops-team}}]', false],
+  ['[{matchLabels: {toolkit.fluxcd.io/tenant: dev-team, team: web}}]', false],
+  ['[{matchLabels: all}]', false],
+])('a source with accessFrom %s: open is %s', (selector, open) => {
+  const rules = said(judgementOf(miniFleet({ fleet: shared(selector), dev: withResource(release) })))
+  expect(rules).toEqual(open ? [] : ['cross-namespace-ref deploy/extra.yaml:8'])
+})

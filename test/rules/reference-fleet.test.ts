@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest'
+import { type Files, type Given, judgementOf, said } from '../fleet/fleet-of.ts'
+import { readFolder, sharedFleetsPresent } from '../fleet/read-folder.ts'
+
+const present = sharedFleetsPresent()
+const url = 'https://github.com/fluxcd/flux2-multi-tenancy'
+
+function reference(change: { fleet?: Files; dev?: Files } = {}): Given {
+  return {
+    url,
+    fleet: { ...readFolder('flux2-multi-tenancy/fleet'), ...change.fleet },
+    sources: [
+      { url, ref: { branch: 'dev-team' }, files: { ...readFolder('flux2-multi-tenancy/dev-team'), ...change.dev } },
+    ],
+  }
+}
+
+const edited = (repository: 'fleet' | 'dev-team', file: string, from: string, to: string): Files => {
+  const text = readFolder(`flux2-multi-tenancy/${repository}`)[file]!
+  expect(text).toContain(from)
+  return { [file]: text.replace(from, to) }
+}
+const base = (content: string): Files => ({
+  'base/kustomization.yaml': 'resources:\n  - podinfo-repository.yaml\n  - podinfo-release.yaml\n  - extra.yaml\n',
+  'base/extra.yaml': content,
+})
+
+describe.runIf(present)('fluxcd/flux2-multi-tenancy', () => {
+  test('passes as it is, without configuration', () => {
+    const { verdict } = judgementOf(reference())
+    expect(verdict).toMatchObject({ result: 'pass', violations: [], warnings: [], errors: [] })
+    expect(verdict.clusters.map(one => one.name)).toEqual(['production', 'staging'])
+    expect(verdict.tenants).toMatchObject([
+      { name: 'dev-team', namespaces: ['apps'], clusters: ['production', 'staging'] },
+    ])
+    expect(verdict.notSeen).toMatchObject([{ source: 'OCIRepository/flux-system/kyverno-controller' }])
+  })
+
+  test.each<[string, Parameters<typeof edited>, string]>([
+    [
+      'account',
+      ['fleet', 'tenants/base/dev-team/sync.yaml', '  serviceAccountName: dev-team\n', ''],
+      'sa-required tenants/base/dev-team/sync.yaml:17',
+    ],
+    [
+      'account, by the overlay',
+      [
+        'fleet',
+        'tenants/staging/dev-team-patch.yaml',
+        '  path: ./staging',
+        '  path: ./staging\n  serviceAccountName: ""',
+      ],
+      'sa-required tenants/staging/dev-team-patch.yaml:8',
+    ],
+    [
+      'sourceRef',
+      [
+        'fleet',
+        'tenants/base/dev-team/sync.yaml',
+        '    name: dev-team\n  prune',
+        '    name: flux-system\n    namespace: flux-system\n  prune',
+      ],
+      'cross-namespace-ref tenants/base/dev-team/sync.yaml:23',
+    ],
+    [
+      'remote base',
+      ['fleet', 'tenants/staging/kustomization.yaml', '  - ../base/dev-team', '  - https://github.com/evil/x'],
+      'kustomize-remote-base tenants/staging/kustomization.yaml:5',
+    ],
+  ])('one bad change of the fleet: %s', (_what, change, expected) => {
+    expect(new Set(said(judgementOf(reference({ fleet: edited(...change) }), { base: reference() })))).toContain(
+      expected,
+    )
+  })
+
+  test.each<[string, Files, string]>([
+    [
+      'release without account',
+      edited('dev-team', 'base/podinfo-release.yaml', '  serviceAccountName: dev-team\n', ''),
+      'sa-required base/podinfo-release.yaml:6',
+    ],
+    [
+      'reference',
+      edited(
+        'dev-team',
+        'base/podinfo-release.yaml',
+        '        name: podinfo',
+        '        name: podinfo\n        namespace: flux-system',
+      ),
+      'cross-namespace-ref base/podinfo-release.yaml:15',
+    ],
+    [
+      'remote base',
+      edited('dev-team', 'staging/kustomization.yaml', '  - ../base', '  - github.com/evil/x//base?ref=main'),
+      'kustomize-remote-base staging/kustomization.yaml:4',
+    ],
+    [
+      'foreign namespace',
+      edited('dev-team', 'base/podinfo-repository.yaml', 'namespace: apps', 'namespace: kube-system'),
+      'namespace-confinement base/podinfo-repository.yaml:5',
+    ],
+    [
+      'foreign namespace by a patch',
+      {
+        'staging/kustomization.yaml': `resources:\n  - ../base\npatches:\n  - target: {kind: HelmRepository}\n    patch: |\n      - op: replace\n        path: /metadata/namespace\n        value: team-b\n`,
+      },
+      'namespace-confinement staging/kustomization.yaml:8',
+    ],
+    [
+      'foreign namespace by a transformer',
+      { 'staging/kustomization.yaml': 'namespace: flux-system\nresources:\n  - ../base\n' },
+      'namespace-confinement staging/kustomization.yaml:1',
+    ],
+    [
+      'cluster-scoped object',
+      base(
+        'apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata:\n  name: x\n  namespace: apps\n',
+      ),
+      'cluster-scoped-forbidden base/extra.yaml:2',
+    ],
+    [
+      'plain secret',
+      base('apiVersion: v1\nkind: Secret\nmetadata:\n  name: x\n  namespace: apps\nstringData:\n  password: hunter2\n'),
+      'plaintext-secret base/extra.yaml:7',
+    ],
+  ])('one bad change of the tenant: %s', (_what, dev, expected) => {
+    const judgement = judgementOf(reference({ dev }), { base: reference() })
+    expect(judgement.verdict.result).toBe('fail')
+    expect(new Set(said(judgement))).toEqual(new Set([expected]))
+    expect(judgement.verdict.violations.every(one => one.tenant === 'dev-team')).toBe(true)
+  })
+})
+
+describe.runIf(present)('clastix/flux2-capsule-multi-tenancy', () => {
+  const capsule = 'https://github.com/clastix/flux2-capsule-multi-tenancy'
+  const given = (): Given => ({
+    url: capsule,
+    fleet: readFolder('flux2-capsule-multi-tenancy/fleet'),
+    sources: [{ url: capsule, ref: { branch: 'dev-team' }, files: readFolder('flux2-capsule-multi-tenancy/dev-team') }],
+  })
+
+  test('passes as it is: the default account is known, the tenant may create its namespaces', () => {
+    const { verdict } = judgementOf(given())
+    expect(verdict).toMatchObject({ result: 'pass', violations: [], errors: [] })
+    expect(verdict.tenants).toMatchObject([{ name: 'dev-team', namespaces: ['apps', 'dev-team', 'tools'] }])
+  })
+
+  test('the attacks of the other branch are found', () => {
+    const { fleet } = given()
+    const team = (text: string) => text.replaceAll('dev-team', 'ops-team')
+    const files = Object.fromEntries(
+      Object.entries(fleet).flatMap(([path, text]) =>
+        path.startsWith('tenants/base/dev-team/') ? [[team(path), team(text)]] : [],
+      ),
+    )
+    const overlay = fleet['tenants/staging/kustomization.yaml']!.replace(
+      '  - ../base/dev-team',
+      '  - ../base/dev-team\n  - ../base/ops-team',
+    )
+    const sync = {
+      'tenants/base/ops-team/sync.yaml': files['tenants/base/ops-team/sync.yaml']!.replace(
+        '  prune: true',
+        '  path: ./staging\n  prune: true',
+      ),
+    }
+    const ops = {
+      ...readFolder('flux2-capsule-multi-tenancy/ops-team'),
+      'base/podinfo-disclosure/kustomization.yaml': 'resources: [podinfo-release-to-infra-from-apps.yaml]\n',
+    }
+    const both: Given = {
+      ...given(),
+      fleet: { ...fleet, ...files, ...sync, 'tenants/staging/kustomization.yaml': overlay },
+      sources: [...given().sources!, { url: capsule, ref: { branch: 'ops-team' }, files: ops }],
+    }
+    const found = said(judgementOf(both, { base: given() }))
+    expect(found).toContain('cluster-scoped-forbidden staging/privilege-escalation/cluserrolebinding.yaml:2')
+    expect(found).toContain('cross-namespace-ref base/podinfo-disclosure/podinfo-release-to-infra-from-apps.yaml:19')
+    expect(found).toContain('cluster-scoped-forbidden base/namespaces-exfiltration/namespaces.yaml:6')
+  })
+})
