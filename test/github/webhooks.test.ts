@@ -89,6 +89,16 @@ test('a pull request tells its whole life, and a merge is a push too', async () 
   expect(await last('pull_request.closed')).toMatchObject({ pull_request: closed })
 })
 
+test('a pull request that is led to another base says from where', async () => {
+  env.github.pushRef({ repo: NAME, branch: 'release', sha: env.github.commitOf(NAME, 'main'), as: 'dev' })
+  env.github.push({ repo: NAME, branch: 'topic', files: { t: '1' }, as: 'dev' })
+  const { number } = env.github.openPullRequest({ repo: NAME, head: 'topic', base: 'release', as: 'dev' }).issue
+  await env.app.rest.pulls.update({ ...FLEET, pull_number: number, base: 'main' })
+  const { changes, pull_request } = await last('pull_request.edited')
+  expect(changes.base.ref).toEqual({ from: 'release' })
+  expect(pull_request).toMatchObject({ base: { ref: 'main' }, mergeable: null })
+})
+
 test('comments say whether they stand on a pull request; check runs say whose they are', async () => {
   const issue = env.github.issue({ repo: NAME, title: 'Please', as: 'ada' })
   env.github.comment({ repo: NAME, issue: issue.number, body: '/bailiwick help', as: 'ada' })

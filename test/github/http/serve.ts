@@ -1,4 +1,3 @@
-import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Actor, World } from '../world.ts'
 import { authenticate } from './authenticate.ts'
@@ -7,7 +6,10 @@ import { description } from './description.ts'
 import { HttpError, notFound } from './http-error.ts'
 import { compile, match } from './match.ts'
 import { permit, permitGlobal, visibleRepository } from './permit.ts'
+import { parseBody, readBody } from './read-body.ts'
 import type { Call, Reply, Route } from './route.ts'
+import { unheeded } from './supported-query.ts'
+import { writeReply } from './write-reply.ts'
 
 export interface LoggedRequest {
   readonly method: string
@@ -68,30 +70,13 @@ export function serve(options: ServeOptions): (request: IncomingMessage, respons
   const matchers = options.routes.map(route => compile(route.method, route.path, route))
   const used = new Map<string, number>()
 
-  async function answer(request: IncomingMessage, parsed: Parsed, actor: Actor): Promise<Reply> {
-    if (!parsed.found) throw unknownRoute(options.records, parsed)
-    const { value: route, params } = parsed.found
-    const problems = check(route, { ...parsed, params }, actor)
-    if (problems.length > 0) {
-      options.records.violations.push({ method: parsed.method, path: parsed.path, problems })
-      throw new HttpError(422, `Invalid request.\n\n${problems.join('\n')}`)
-    }
-    const body = (parsed.body ?? {}) as Record<string, unknown>
-    const accept = request.headers.accept ?? ''
-    const { world } = options
-    const call: Call = { world, actor, params, query: parsed.query, body, accept, path: parsed.path }
-    const reply = await handle(route, call)
-    if (options.checkResponses) checkResponse(options.records, route, parsed, reply)
-    return reply
-  }
-
   return async (request, response) => {
     const started = performance.now()
     let actor: Actor = { kind: 'anonymous' }
     let parsed: Parsed | undefined
     let reply: Reply
     try {
-      const raw = await read(request)
+      const raw = await readBody(request)
       const url = new URL(request.url ?? '/', 'http://server')
       const method = request.method ?? 'GET'
       const found = match(matchers, method, url.pathname)
@@ -99,14 +84,15 @@ export function serve(options: ServeOptions): (request: IncomingMessage, respons
       injectFailure(options.records, parsed)
       if (!request.headers['user-agent']) throw new HttpError(403, 'Request forbidden by administrative rules.')
       actor = authenticate(options.world, request.headers.authorization)
-      parsed = { ...parsed, body: json(raw) }
+      parsed = { ...parsed, body: parseBody(raw) }
       limit(used, actor, options.rateLimit)
-      reply = await answer(request, parsed, actor)
+      reply = await answer(options, request, parsed, actor)
     } catch (error) {
+      if (!request.complete && !(error instanceof HttpError)) return // who asked is gone: nobody to answer
       reply = failed(error)
     }
     const left = options.rateLimit - (used.get(nameOf(actor)) ?? 0)
-    write(request, response, reply, { limit: options.rateLimit, left })
+    writeReply(request, response, reply, { limit: options.rateLimit, left })
     options.records.requests.push({
       ...{
         method: parsed?.method ?? '?',
@@ -117,6 +103,28 @@ export function serve(options: ServeOptions): (request: IncomingMessage, respons
       ...{ as: nameOf(actor), status: response.statusCode, body: parsed?.body, ms: performance.now() - started },
     })
   }
+}
+
+async function answer(options: ServeOptions, request: IncomingMessage, parsed: Parsed, actor: Actor): Promise<Reply> {
+  if (!parsed.found) throw unknownRoute(options.records, parsed)
+  const { value: route, params } = parsed.found
+  const problems = check(route, { ...parsed, params }, actor)
+  if (problems.length > 0) {
+    options.records.violations.push({ method: parsed.method, path: parsed.path, problems })
+    throw new HttpError(422, `Invalid request.\n\n${problems.join('\n')}`)
+  }
+  const ignored = unheeded(parsed.method, route.path, parsed.query)
+  if (ignored !== undefined) {
+    options.records.unknown.push({ method: parsed.method, path: `${parsed.path}?${ignored}`, documented: true })
+    throw new HttpError(501, `This server does not heed ${ignored}`)
+  }
+  const body = (parsed.body ?? {}) as Record<string, unknown>
+  const accept = request.headers.accept ?? ''
+  const { world } = options
+  const call: Call = { world, actor, params, query: parsed.query, body, accept, path: parsed.path }
+  const reply = await handle(route, call)
+  if (options.checkResponses) checkResponse(options.records, route, parsed, reply)
+  return reply
 }
 
 async function handle(route: Route, call: Call): Promise<Reply> {
@@ -178,56 +186,10 @@ function nameOf(actor: Actor): string {
   return actor.kind === 'anonymous' ? actor.kind : `${actor.kind}:${actor.app.slug}`
 }
 
-const MOST_BYTES = 100 * 1024 * 1024
-
-async function read(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > MOST_BYTES) throw new HttpError(413, 'Payload too big')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
-/** No body is no body, also where one could be: Octokit sends none when it has nothing to say. */
-function json(raw: Buffer): unknown {
-  if (raw.length === 0) return undefined
-  try {
-    return JSON.parse(raw.toString())
-  } catch {
-    throw new HttpError(400, 'Problems parsing JSON')
-  }
-}
-
 function failed(error: unknown): Reply {
   if (error instanceof HttpError) return { status: error.status, body: error.body(), headers: error.headers }
+  if (error instanceof URIError) return { status: 400, body: { message: 'Bad Request' } }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
   process.stderr.write(`test/github: ${message}\n`)
   return { status: 500, body: { message: 'Server Error' } }
-}
-
-function write(
-  request: IncomingMessage,
-  response: ServerResponse,
-  reply: Reply,
-  rate: { limit: number; left: number },
-) {
-  const { body } = reply
-  const binary = body instanceof Uint8Array || typeof body === 'string'
-  const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(binary ? body : JSON.stringify(body))
-  const etag = `"${createHash('sha1').update(bytes).digest('hex')}"`
-  const fresh = request.method === 'GET' && reply.status === 200 && request.headers['if-none-match'] === etag
-  response.statusCode = fresh ? 304 : reply.status
-  response.setHeader('content-type', binary ? 'application/octet-stream' : 'application/json; charset=utf-8')
-  response.setHeader('x-github-media-type', 'github.v3; format=json')
-  response.setHeader('x-github-request-id', randomUUID())
-  response.setHeader('x-ratelimit-limit', rate.limit)
-  response.setHeader('x-ratelimit-remaining', Math.max(rate.left, 0))
-  response.setHeader('x-ratelimit-used', rate.limit - rate.left)
-  response.setHeader('x-ratelimit-reset', Math.ceil(Date.now() / 3_600_000) * 3600)
-  if (request.method === 'GET' && reply.status === 200) response.setHeader('etag', etag)
-  for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value)
-  response.end(fresh ? undefined : bytes)
 }

@@ -22,7 +22,10 @@ export function issueRoutes(): Route[] {
     onRepository('PATCH', '/issues/{issue_number}', WRITE, 'triage', updateIssue),
     onRepository('GET', '/issues/{issue_number}/comments', READ, 'read', call => {
       const { number } = issueOf(call)
-      const comments = [...call.repo.comments.values()].filter(comment => comment.issue === number)
+      const since = Date.parse(call.query.get('since') ?? '1970-01-01')
+      const comments = [...call.repo.comments.values()].filter(
+        comment => comment.issue === number && Date.parse(comment.updatedAt) >= since,
+      )
       return list(call, comments, comment => commentJson(call.world, call.repo, comment))
     }),
     onRepository('POST', '/issues/{issue_number}/comments', WRITE, 'read', call => {

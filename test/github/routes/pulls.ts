@@ -53,14 +53,17 @@ function listPulls(call: RepositoryCall) {
   const state = call.query.get('state') ?? 'open'
   const base = call.query.get('base')
   const head = call.query.get('head')
-  const ascending = call.query.get('direction') === 'asc'
+  const sort = call.query.get('sort') ?? 'created'
+  if (sort !== 'created' && sort !== 'updated') throw new HttpError(501, `This server does not sort by ${sort}`)
+  // newest first when sorted by creation, oldest first otherwise (docs, "List pull requests")
+  const ascending = (call.query.get('direction') ?? (sort === 'created' ? 'desc' : 'asc')) === 'asc'
   const found = [...call.repo.pulls.values()].filter(pull => {
     const label = `${pull.head.repository.owner.login}:${pull.head.ref}`
     const headFits = !head || label === head
     return (state === 'all' || pull.issue.state === state) && (!base || pull.base.ref === base) && headFits
   })
-  const sorted = ascending ? found : found.reverse()
-  return list(call, sorted, pull => pullSimpleJson(call.world, call.repo, pull))
+  if (sort === 'updated') found.sort((a, b) => a.issue.updatedAt.localeCompare(b.issue.updatedAt))
+  return list(call, ascending ? found : found.reverse(), pull => pullSimpleJson(call.world, call.repo, pull))
 }
 
 function create(call: RepositoryCall) {
