@@ -48,7 +48,10 @@ test('what depends on a node that was not applied completely is held, its neighb
 })
 
 test('a circle of dependencies ends, and says so', () => {
-  const nodes = [node('a', { dependsOn: ['staging/flux-system/b'] }), node('b', { dependsOn: ['staging/flux-system/a'] })]
+  const nodes = [
+    node('a', { dependsOn: ['staging/flux-system/b'] }),
+    node('b', { dependsOn: ['staging/flux-system/a'] }),
+  ]
   expect(walk(nodes)).toEqual([
     'a: its dependency staging/flux-system/b is not ready',
     'b: its dependency staging/flux-system/a is not ready',
@@ -58,4 +61,14 @@ test('a circle of dependencies ends, and says so', () => {
 test('a suspended node is skipped, and what depends on it waits', () => {
   const nodes = [node('a', { suspend: true }), node('b', { dependsOn: ['staging/flux-system/a'] })]
   expect(walk(nodes)).toEqual(['a: it is suspended', 'b: its dependency staging/flux-system/a is not ready'])
+})
+
+test('what a suspended node renders is not to be applied now: its children are held with it', () => {
+  const key = (name: string) => `staging/flux-system/${name}`
+  const nodes = [
+    node('a', { suspend: true }),
+    node('b', { parent: key('a') }),
+    node('c', { parent: key('b'), dependsOn: [key('missing')] }),
+  ]
+  expect(walk(nodes)).toEqual(['a: it is suspended', `b: ${key('a')} is suspended`, `c: ${key('a')} is suspended`])
 })

@@ -3,7 +3,12 @@ import { type Inventory, newInventory } from '../../src/cluster/inventory.ts'
 import { removedNodes } from '../../workers/reconcile/removed-nodes.ts'
 
 const inventory = (node: string, parent: string | null): Inventory => ({ ...newInventory('c', node, 'u'), parent })
-const inventories = [inventory('root', null), inventory('tenants', 'root'), inventory('ops', 'tenants'), inventory('app', 'ops')]
+const inventories = [
+  inventory('root', null),
+  inventory('tenants', 'root'),
+  inventory('ops', 'tenants'),
+  inventory('app', 'ops'),
+]
 const names = (present: string[], applied: string[]) =>
   removedNodes(inventories, new Set(present), new Set(applied)).map(one => one.node)
 

@@ -1,0 +1,24 @@
+import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
+import { startStage } from '../story/stage.ts'
+import { tellStory } from './story.ts'
+import { tell } from './tell.ts'
+
+// The whole of Bailiwick on this machine, embedded: GitHub is a server of ours, the queue is in process, and the cluster
+// is a real API server where its programs are at hand.
+const started = performance.now()
+const withCluster = findAssets() !== undefined
+tell.title('Bailiwick: every tenant of the fleet inside their own bailiwick')
+tell.note(
+  withCluster
+    ? 'GitHub: a server on this machine; cluster staging: a real kube-apiserver; queue: in process'
+    : `GitHub: a server on this machine; queue: in process. The apply is left out: ${NO_ASSETS}`,
+)
+const stage = await startStage({ clusters: withCluster ? ['staging'] : [] })
+try {
+  await stage.settle()
+  await tellStory(stage)
+  const left = withCluster ? '' : ' Judged only: nothing was applied, no API server is at hand.'
+  tell.title(`Done in ${((performance.now() - started) / 1000).toFixed(1)} s.${left}`)
+} finally {
+  await stage.close()
+}
