@@ -1,4 +1,4 @@
-import { codeSpan as code } from './escape-markdown.ts'
+import { codeSpan as code } from './code-span.ts'
 import { type OnboardPlan, pathOn } from './plan.ts'
 import type { OnboardRequest } from './request.ts'
 

@@ -240,6 +240,29 @@ describe('an overlay that says `namespace`', () => {
     expect(tenantsOn(applied(needy, made), 'staging').sort()).toEqual([...before, ...NEW].sort())
   })
 
+  test('is moved down as well where only a field inside of an object needs it', () => {
+    const tree = acmeFleet()
+    const extra = `---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata:
+  name: extra
+  namespace: apps
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: view
+subjects:
+- kind: ServiceAccount
+  name: default
+`
+    const needy = withText(tree, {
+      'tenants/base/dev-team/kustomization.yaml': 'resources:\n- rbac.yaml\n- sync.yaml\n',
+      'tenants/base/dev-team/rbac.yaml': new TextDecoder().decode(tree.read('tenants/base/dev-team/rbac.yaml')) + extra,
+    })
+    expect(plan(OPS, needy).summary).toEqual([expect.stringMatching(/^Moved "namespace: apps"/)])
+  })
+
   test('is refused where another cluster would change with it', () => {
     const tree = acmeFleet()
     const read = (path: string) => new TextDecoder().decode(tree.read(path))
