@@ -21,6 +21,10 @@ export interface Config {
   readonly cacheDir: string
   readonly logLevel: string
   readonly resyncSeconds: number
+  /** How often all open work is looked for anew, which finds what missed webhooks and a lost Redis left behind. */
+  readonly sweepSeconds: number
+  /** How long a worker may be silent before another one takes its job; matters on Redis only. */
+  readonly jobLockMs: number
   readonly renderTimeoutMs: number
   readonly renderHeapMb: number
   readonly host: string
@@ -74,6 +78,8 @@ function common(env: Environment, readFile: ReadFile): Config {
     cacheDir: cacheDir(env),
     logLevel: oneOf(env, 'LOG_LEVEL', ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
     resyncSeconds: integer(env, 'RESYNC_SECONDS', { min: 1, max: 86_400, otherwise: 60 }),
+    sweepSeconds: integer(env, 'SWEEP_SECONDS', { min: 1, max: 86_400, otherwise: 3600 }),
+    jobLockMs: integer(env, 'JOB_LOCK_MS', { min: 1_000, max: 600_000, otherwise: 30_000 }),
     renderTimeoutMs: integer(env, 'RENDER_TIMEOUT_MS', { min: 100, max: 3_600_000, otherwise: 60_000 }),
     renderHeapMb: integer(env, 'RENDER_HEAP_MB', { min: 64, max: 65_536, otherwise: 1024 }),
     host: host(env),

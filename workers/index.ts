@@ -1,5 +1,6 @@
 import { readWorkerConfig } from '../src/config.ts'
 import { createLog } from '../src/log.ts'
+import { lockTimes } from '../src/queue/bullmq-settings.ts'
 import { openQueue } from '../src/queue/open-queue.ts'
 import { runProcess } from '../src/run-process.ts'
 import { stopOnSignal } from '../src/stop-on-signal.ts'
@@ -10,7 +11,12 @@ import { startWorkers } from './start-workers.ts'
 async function main(): Promise<void> {
   const config = readWorkerConfig(process.env)
   const log = createLog(config.logLevel)
-  const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log })
+  const queue = openQueue({
+    redisUrl: config.redisUrl,
+    prefix: config.redisPrefix,
+    log,
+    locks: lockTimes(config.jobLockMs),
+  })
   const { host, port } = config
   const server = await startServer({ host, port, ready: () => queue.ping(), log })
   const workers = await startWorkers({ config, queue, log })

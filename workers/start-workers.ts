@@ -4,7 +4,7 @@ import type { Config } from '../src/config.ts'
 import { ObjectStore } from '../src/git/object-store.ts'
 import { openApp } from '../src/github/app.ts'
 import type { Log } from '../src/log.ts'
-import type { Queue } from '../src/queue/queue.ts'
+import type { JobName, Jobs, Queue } from '../src/queue/queue.ts'
 import { Evaluator } from './evaluation/evaluator.ts'
 import { onboard } from './onboard.ts'
 import { ClusterConnections } from './reconcile/cluster-connections.ts'
@@ -29,8 +29,8 @@ export interface Workers {
 const VALIDATIONS_AT_ONCE = 4
 
 /**
- * Works on every kind of job of the queue, one reconcile queue per bound cluster, and looks once for open work that a
- * restart may have lost. Throws `config` for a clusters.yaml that cannot be used.
+ * Works on every kind of job of the queue, one reconcile queue per bound cluster, and looks for open work that nobody
+ * promised any more, now and from time to time. Throws `config` for a clusters.yaml that cannot be used.
  */
 export async function startWorkers({ config, queue, log, disabledRules = [] }: WorkerDependencies): Promise<Workers> {
   const bindings = config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile)
@@ -63,19 +63,23 @@ export async function startWorkers({ config, queue, log, disabledRules = [] }: W
   queue.work('onboard', (data, attempt) => onboard(context, data, attempt))
   for (const { name: cluster, mode, resyncSeconds } of bindings) {
     if (mode !== 'reconcile') continue
+    await promise(queue, 'reconcile', { cluster }, resyncSeconds ?? config.resyncSeconds)
     queue.work('reconcile', (data, attempt) => reconcileCluster(context, memory, data, attempt), { cluster })
-    await queue.repeat('reconcile', { cluster }, (resyncSeconds ?? config.resyncSeconds) * 1000)
   }
-  const swept = sweep(context).catch(error =>
-    log.warn({ err: error }, 'looking for open work failed; events still work'),
-  )
+  await promise(queue, 'sweep', {}, config.sweepSeconds)
+  queue.work('sweep', () => sweep(context))
   return {
     close: async () => {
-      await swept
       await evaluator.close()
       await memory.connections.close()
     },
   }
+}
+
+/** Now and then every so often: a repeat that Redis kept from before does not tick for a worker that starts. */
+async function promise<N extends JobName>(queue: Queue, name: N, data: Jobs[N], seconds: number): Promise<void> {
+  await queue.repeat(name, data, seconds * 1000)
+  await queue.add(name, data)
 }
 
 function isLoopback(url: string): boolean {

@@ -13,6 +13,9 @@ export interface BullmqRepeatsSettings {
   readonly add: <N extends JobName>(name: N, data: Jobs[N]) => Promise<void>
 }
 
+/** How soon a Redis that lost its data is noticed, however seldom its repeats tick. */
+const GUARD_MS = 30_000
+
 /**
  * Ticks in a queue of their own; each tick adds the real job, so that repeated and other jobs coalesce. However many
  * processes ask for one repeat, it ticks once per interval. A Redis that lost its data gets the repeat again.
@@ -30,7 +33,7 @@ export class BullmqRepeats {
     this.#worker ??= this.#work()
     const key = jobKey(name, data)
     clearInterval(this.#guards.get(key))
-    const guard = setInterval(() => this.#restore(name, data, everyMs), Math.max(everyMs, 1_000))
+    const guard = setInterval(() => this.#restore(name, data, everyMs), Math.min(Math.max(everyMs, 1_000), GUARD_MS))
     this.#guards.set(key, guard)
     await this.#schedule(name, data, everyMs)
   }

@@ -8,8 +8,12 @@ export interface LockTimes {
   readonly stalledMs: number
 }
 
-/** A killed worker's job runs again within 35 s. */
-export const defaultLocks: LockTimes = { lockMs: 30_000, stalledMs: 5_000 }
+/** The times of a worker that may be silent for `lockMs`: a killed one's job runs again within that and 5 s. */
+export function lockTimes(lockMs: number): LockTimes {
+  return { lockMs, stalledMs: Math.min(5_000, Math.ceil(lockMs / 2)) }
+}
+
+export const defaultLocks: LockTimes = lockTimes(30_000)
 
 /**
  * A job's options. `keepLastIfActive` with `replace` is the one way of BullMQ to have one waiting and one running job

@@ -22,6 +22,7 @@ const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Jobs[N], Fits>> }
   },
   onboard: { ...place, issue: id, comment: id },
   reconcile: { cluster: text(/^[A-Za-z\d][\w.-]{0,252}$/) },
+  sweep: {},
 }
 
 /**

@@ -29,12 +29,16 @@ export interface Reconcile {
   readonly cluster: string
 }
 
+/** Find work that nobody promised, or whose promise was lost. */
+export type Sweep = Record<never, never>
+
 /** The jobs that there are: keys only, every worker reads the present state itself. */
 export interface Jobs {
   readonly 'validate-pull-request': ValidatePullRequest
   readonly 'validate-push': ValidatePush
   readonly onboard: Onboard
   readonly reconcile: Reconcile
+  readonly sweep: Sweep
 }
 
 export type JobName = keyof Jobs
