@@ -2,6 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import type { ObjectStore } from '../git/object-store.ts'
 import { github } from './github-error.ts'
 import type { Octokit, RepositoryName } from './octokit.ts'
+import { settleAll } from './settle-all.ts'
 
 const PARALLEL = 6
 
@@ -17,11 +18,16 @@ export async function fetchBlobs(
 ): Promise<void> {
   const open = [...ids]
   const work = async () => {
-    for (let id = open.pop(); id !== undefined; id = open.pop()) {
-      await store.writeBlob(id, await fetchBlob(octokit, repository, id))
+    try {
+      for (let id = open.pop(); id !== undefined; id = open.pop()) {
+        await store.writeBlob(id, await fetchBlob(octokit, repository, id))
+      }
+    } catch (error) {
+      open.length = 0
+      throw error
     }
   }
-  await Promise.all(Array.from({ length: Math.min(PARALLEL, ids.length) }, work))
+  await settleAll(Array.from({ length: Math.min(PARALLEL, ids.length) }, work))
 }
 
 async function fetchBlob(octokit: Octokit, { owner, repo }: RepositoryName, id: string): Promise<Uint8Array> {

@@ -7,6 +7,7 @@ import { objectId } from '../git/object-id.ts'
 import type { ObjectStore } from '../git/object-store.ts'
 import { github, githubError } from './github-error.ts'
 import type { Octokit, RepositoryName } from './octokit.ts'
+import { settleAll } from './settle-all.ts'
 
 /** What a tar archive adds per entry: header, padding, and extended headers for long names. */
 const OVERHEAD_PER_ENTRY = 8 * 1024
@@ -43,34 +44,33 @@ export async function fetchTarball(
     }),
   )
   const found = new Set<string>()
+  const writes = new Set<Promise<void>>()
   const max = limits.bytes + limits.entries * OVERHEAD_PER_ENTRY + OVERHEAD
   const unpack = extract()
   const read = async () => {
-    let writes: Promise<void>[] = []
     for await (const entry of unpack) {
       const content = await contentOf(entry as AsyncIterable<Uint8Array>, entry.header, limits.bytes)
-      if (!content) continue
-      const id = objectId('blob', content)
-      if (!wanted.has(id) || found.has(id)) continue
+      const id = content && objectId('blob', content)
+      if (!id || !wanted.has(id) || found.has(id)) continue
       found.add(id)
       const write = store.writeBlob(id, content)
-      // awaited below; a failure before that must not end the process as unhandled
+      // settleAll tells it; a failure before that must not end the process as unhandled
       write.catch(() => {})
-      writes.push(write)
-      if (writes.length < WRITES_AT_ONCE) continue
-      await Promise.all(writes)
-      writes = []
+      writes.add(write)
+      if (writes.size < WRITES_AT_ONCE) continue
+      await settleAll([...writes])
+      writes.clear()
     }
-    await Promise.all(writes)
   }
-  try {
-    const body = Readable.fromWeb(data as Parameters<typeof Readable.fromWeb>[0])
-    await Promise.all([pipeline(body, createGunzip(), capped(max, `${owner}/${repo}`), unpack), read()])
-  } catch (error) {
-    if (error instanceof BailiwickError) throw error
-    // a torn or mangled archive: the same request may give a whole one
-    throw networkOr(what, error)
-  }
+  const body = Readable.fromWeb(data as Parameters<typeof Readable.fromWeb>[0])
+  const unpacked = await Promise.allSettled([
+    pipeline(body, createGunzip(), capped(max, `${owner}/${repo}`), unpack),
+    read(),
+  ])
+  // our own disk first: its failure ends the archive early, but is not GitHub's
+  await settleAll([...writes])
+  const failures = unpacked.flatMap(result => (result.status === 'rejected' ? [result.reason as unknown] : []))
+  if (failures.length > 0) throw archiveError(what, failures)
   return found
 }
 
@@ -99,8 +99,11 @@ function capped(max: number, name: string): Transform {
   })
 }
 
-function networkOr(what: string, error: unknown): BailiwickError {
-  const mapped = githubError(what, error)
+/** A torn or mangled archive: the same request may give a whole one. A limit of ours is final. */
+function archiveError(what: string, failures: readonly unknown[]): BailiwickError {
+  const ours = failures.find(failure => failure instanceof BailiwickError)
+  if (ours) return ours
+  const mapped = githubError(what, failures[0])
   if (mapped.code !== 'internal') return mapped
-  return new BailiwickError('github-unavailable', `Could not ${what}: the archive is damaged`, { cause: error })
+  return new BailiwickError('github-unavailable', `Could not ${what}: the archive is damaged`, { cause: failures[0] })
 }
