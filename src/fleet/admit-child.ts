@@ -1,6 +1,7 @@
 import { BailiwickError, type ErrorCode } from '../errors.ts'
 import { canonical, originAt } from '../kube/node.ts'
 import { display, idOf } from '../kube/object.ts'
+import { nodeKey } from './node-key.ts'
 import type { Claim, Walk } from './walk-cluster.ts'
 
 /** No real fleet nests deeper; endless ones stop here. */
@@ -16,7 +17,7 @@ const MAX_PLATFORM_NODES = 20_000
 export function admitChild(walk: Walk, claim: Claim): boolean {
   const { parent, kustomization } = claim
   const id = idOf(kustomization)
-  const key = `${walk.cluster}/${id.namespace}/${id.name}`
+  const key = nodeKey(walk.cluster, id)
   if (key === parent.key) {
     // Every bootstrapped fleet renders its own root; only a different one would be a fight.
     if (canonical(kustomization.root) !== canonical(parent.kustomization.root)) {

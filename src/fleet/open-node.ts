@@ -9,6 +9,7 @@ import { ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
 import { digestOfTexts } from './digest.ts'
 import type { Lockdown } from './fleet.ts'
 import { CONTROLLER, identityOf } from './identity.ts'
+import { nodeKey } from './node-key.ts'
 import { type KustomizationSpec, readName, readSpec } from './read-spec.ts'
 import { recordReads } from './record-reads.ts'
 import type { Resolved, Sources } from './resolve-source.ts'
@@ -45,10 +46,11 @@ export function rootNode(context: NodeContext, root: Root): Draft {
  * The node of a Kustomization, rendered. `source-unknown` while its source was not rendered yet. What Flux would
  * refuse, or what we cannot read, is the node's error; nothing is thrown.
  */
-export function openNode(context: NodeContext, kustomization: KubeObject, parent: string): Draft | 'source-unknown' {
+export function openNode(context: NodeContext, kustomization: KubeObject, parent: Draft): Draft | 'source-unknown' {
   const draft = blank(context, kustomization)
-  draft.parent = parent
+  draft.parent = parent.key
   let unknown = false
+  if (parent.tenant !== undefined) draft.tenant = parent.tenant
   fill(context, draft, () => {
     const { namespace } = readName(kustomization)
     const spec = readSpec(kustomization, namespace)
@@ -59,7 +61,8 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
       unknown = true
       return
     }
-    const tenant = context.tenancy.decide(namespace, resolved.type === 'content' && resolved.own)
+    // What a tenant renders stays the tenant's, even where it follows the fleet's own content.
+    const tenant = parent.tenant ?? context.tenancy.decide(namespace, resolved.type === 'content' && resolved.own)
     if (tenant !== undefined) draft.tenant = tenant
     describe(context, draft, spec)
     if (isForeign(context, draft, spec.source.namespace)) {
@@ -102,7 +105,7 @@ function readsOf(artifact: Artifact, kustomization: KubeObject): string {
 function blank(context: NodeContext, kustomization: KubeObject): Draft {
   const id = idOf(kustomization)
   return {
-    key: `${context.cluster}/${id.namespace}/${id.name}`,
+    key: nodeKey(context.cluster, id),
     cluster: context.cluster,
     namespace: id.namespace,
     name: id.name,

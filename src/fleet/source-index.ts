@@ -2,6 +2,9 @@ import { BailiwickError } from '../errors.ts'
 import { canonical, originAt } from '../kube/node.ts'
 import { display, idOf, type KubeObject } from '../kube/object.ts'
 
+/** Kinds of which a Kustomization takes its content: two versions of one would mean two contents. */
+const FOLLOWED = new Set(['GitRepository', 'OCIRepository', 'Bucket', 'ExternalArtifact'])
+
 /** The source objects of one cluster that were rendered so far, by `<Kind>/<namespace>/<name>`. */
 export class SourceIndex {
   /** Nothing more will be added: a source that is not here is nowhere. */
@@ -20,7 +23,7 @@ export class SourceIndex {
       this.#changed = true
       return
     }
-    if (canonical(known.object.root) === canonical(object.root)) return
+    if (!FOLLOWED.has(kind) || canonical(known.object.root) === canonical(object.root)) return
     throw new BailiwickError('graph-conflict', `${display(idOf(object))} is rendered twice, with different content`, {
       origin: originAt(object.root, ['metadata', 'name']),
       fix: 'Keep one of the two.',

@@ -7,7 +7,7 @@ import { ROOT_NAMESPACE } from './cluster-root.ts'
 import type { Identity } from './fleet.ts'
 
 /** Label by which `flux create tenant` marks the namespaces of a tenant. */
-const TENANT = ['metadata', 'labels', 'toolkit.fluxcd.io/tenant']
+export const TENANT_LABEL = ['metadata', 'labels', 'toolkit.fluxcd.io/tenant']
 const LABEL_VALUE = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
 
 /** Whose a namespace of one cluster is, as far as the platform's objects have said so yet. */
@@ -26,10 +26,10 @@ export class Tenancy {
     const { name } = idOf(object)
     if (name === ROOT_NAMESPACE || !isNamespaceName(name)) return
     this.#declared.add(name)
-    const label = at(object.root, TENANT)
+    const label = at(object.root, TENANT_LABEL)
     if (!label || (label.type === 'scalar' && (label.value === null || label.value === ''))) return
-    const tenant = stringAt(object.root, TENANT)
-    const origin = originAt(object.root, TENANT)
+    const tenant = stringAt(object.root, TENANT_LABEL)
+    const origin = originAt(object.root, TENANT_LABEL)
     if (tenant === undefined || !LABEL_VALUE.test(tenant)) {
       throw new BailiwickError('invalid-object', 'the tenant label of the Namespace is not a label value', {
         origin,

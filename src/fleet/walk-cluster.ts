@@ -83,7 +83,7 @@ function enqueue(walk: Walk, claim: Claim): void {
 
 function follow(walk: Walk, claim: Claim, waiting: Claim[]): void {
   if (!admitChild(walk, claim)) return
-  const draft = openNode(walk, claim.kustomization, claim.parent.key)
+  const draft = openNode(walk, claim.kustomization, claim.parent)
   if (draft === 'source-unknown') {
     waiting.push(claim)
     return

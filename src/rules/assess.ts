@@ -43,7 +43,8 @@ export function assess(fleet: Fleet): Assessment {
 /** What the renderer refuses by a rule is a violation; for the platform a remote base only where Flux refuses it too. */
 function isForbidden(node: FleetNode, index: FleetIndex, disabled: ReadonlySet<string>): boolean {
   const rule = node.error?.rule
-  if (rule === undefined || disabled.has(rule)) return false
+  // What only some readers refuse is no rule of ours: it stays an error.
+  if (rule === undefined || disabled.has(rule) || !rules.some(one => one.id === rule)) return false
   const locked = index.cluster(node.cluster)?.lockdown.noRemoteBases === true
   return node.tenant !== undefined || rule !== 'kustomize-remote-base' || locked
 }

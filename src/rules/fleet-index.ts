@@ -1,5 +1,8 @@
 import { capsuleOwners } from '../fleet/capsule.ts'
 import type { Cluster, Fleet, FleetNode } from '../fleet/fleet.ts'
+import { nodeKey } from '../fleet/node-key.ts'
+import { TENANT_LABEL } from '../fleet/tenancy.ts'
+import { stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import { type CustomScopes, customScopes, type Scope, scopeOf } from '../kube/scope.ts'
 
@@ -39,6 +42,11 @@ export class FleetIndex {
     return this.#clusters.get(cluster)?.owners?.get(namespace)
   }
 
+  /** The tenant to whom the platform gave a namespace by its label; undefined where it only follows from a source. */
+  givenTo(cluster: string, namespace: string): string | undefined {
+    return stringAt(this.platformObject(cluster, '/Namespace', '', namespace)?.root, TENANT_LABEL) || undefined
+  }
+
   /** Whether a namespace is one of the tenant's own. Compared exactly. */
   owns(cluster: string, tenant: string, namespace: string): boolean {
     return namespace !== '' && this.ownerOf(cluster, namespace) === tenant
@@ -66,8 +74,7 @@ export class FleetIndex {
 
   /** The node that a Flux Kustomization became. */
   nodeOf(cluster: string, object: KubeObject): FleetNode | undefined {
-    const { namespace, name } = idOf(object)
-    const node = this.#nodes.get(`${cluster}/${namespace}/${name}`)
+    const node = this.#nodes.get(nodeKey(cluster, idOf(object)))
     return node?.kustomization === object ? node : undefined
   }
 }

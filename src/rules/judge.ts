@@ -27,7 +27,13 @@ export function judge(head: Fleet, options: JudgeOptions): Judgement {
     const hidden = before !== undefined && hidesChange(one, now, before)
     return known.has(one.fingerprint) && !hidden ? { ...one, state: 'standing' as const } : one
   })
-  const failures = [...noClusters(head), ...now.failures].map(one => compare(one, now, options.base, before))
+  const stood = new Set(
+    [...(options.base ? noClusters(options.base) : []), ...(before?.failures ?? [])].map(one => one.fingerprint),
+  )
+  const failures = [...noClusters(head), ...now.failures].map(one => {
+    const hidden = before === undefined || hidesChange(one, now, before)
+    return stood.has(one.fingerprint) && !hidden ? { ...one, state: 'standing' as const } : one
+  })
   const fixed = options.base && before ? fixedFindings(head, before.findings, findings) : []
   const violations = [...findings, ...fixed].sort(inOrder)
   const errors = [...failures].sort(inOrder)
@@ -53,17 +59,6 @@ export function judge(head: Fleet, options: JudgeOptions): Judgement {
 function hidesChange(item: Finding | NodeFailure, now: Assessment, before: Assessment): boolean {
   const inputs = now.inputs.get(item.node)
   return inputs !== undefined && inputs !== before.inputs.get(item.node)
-}
-
-function compare(
-  one: NodeFailure,
-  now: Assessment,
-  base: Fleet | undefined,
-  before: Assessment | undefined,
-): NodeFailure {
-  if (!base || !before) return one
-  const known = [...noClusters(base), ...before.failures].some(other => other.fingerprint === one.fingerprint)
-  return known && !hidesChange(one, now, before) ? { ...one, state: 'standing' } : one
 }
 
 /** What the base has and the head has not, in nodes that the head could see. */

@@ -204,6 +204,24 @@ test('without a label, who follows another repository is a tenant of the namespa
   expect(said(judgementOf(miniFleet({ fleet: files })))).toEqual([])
 })
 
+test('a tenant does not become the platform by following the fleet itself', () => {
+  const fleet = changed('tenants/dev-team.yaml', '  labels:\n    toolkit.fluxcd.io/tenant: dev-team\n', '')
+  const source = `apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: fleet, namespace: apps}\nspec: {url: ${FLEET_URL}, ref: {branch: main}}\n---\n`
+  const child = kustomization('child', '  sourceRef: {kind: GitRepository, name: fleet}\n  path: ./tenants\n')
+  const given = miniFleet({ fleet, dev: withResource(source + child.replace('  serviceAccountName: dev-team\n', '')) })
+  expect(nodeOf(given, 'staging/apps/child')!.tenant).toBe('apps')
+  expect(new Set(judgementOf(given).verdict.violations.map(one => one.rule))).toEqual(
+    new Set(['sa-required', 'namespace-confinement', 'cluster-scoped-forbidden']),
+  )
+})
+
+test('two contents for one source are an error of who wrote the second', () => {
+  const second = `apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: dev-team, namespace: apps}\nspec: {url: https://github.com/evil/x}\n`
+  const given = miniFleet({ dev: withResource(second) })
+  expect(nodeOf(given, 'staging/apps/dev-team')!.source.url).toBe(DEV_URL)
+  expect(said(judgementOf(given))).toEqual(['error graph-conflict deploy/extra.yaml:3'])
+})
+
 test('a cluster that follows another repository is an error', () => {
   const files = changed('clusters/staging/flux-system/gotk-sync.yaml', 'github.com/acme/fleet', 'github.com/evil/fleet')
   expect(said(judgementOf(miniFleet({ fleet: files })))).toEqual([

@@ -36,7 +36,7 @@ function judge(index: RuleContext['index'], node: FleetNode, object: KubeObject)
   const defaultOf = APPLIED_AS.get(`${groupOf(apiVersion)}/${kind}`)
   if (!defaultOf || !isBlank(at(object.root, FIELD))) return undefined
   const child = index.nodeOf(node.cluster, object)
-  const tenant = node.tenant ?? (child ? child.tenant : index.ownerOf(node.cluster, namespace))
+  const tenant = node.tenant ?? (child ? child.tenant : index.givenTo(node.cluster, namespace))
   if (tenant === undefined) return undefined
   const written = stringAt(object.root, FIELD) ?? ''
   const lockdown = index.cluster(node.cluster)?.lockdown

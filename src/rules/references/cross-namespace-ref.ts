@@ -32,7 +32,7 @@ function judge(index: FleetIndex, node: FleetNode, object: KubeObject, reference
   const child = index.nodeOf(node.cluster, object)
   const locked = reference.refusedByFlux && index.cluster(node.cluster)?.lockdown.noCrossNamespaceRefs === true
   // What the platform writes into a tenant's namespace is its own affair, except where Flux would refuse to act on it.
-  const tenant = node.tenant ?? (child ? child.tenant : index.ownerOf(node.cluster, namespace))
+  const tenant = node.tenant ?? (child ? child.tenant : index.givenTo(node.cluster, namespace))
   if (tenant === undefined || (node.tenant === undefined && !locked)) return undefined
   if (!locked && index.owns(node.cluster, tenant, target)) return undefined
   if (isShared(index, node.cluster, namespace, reference)) return undefined
