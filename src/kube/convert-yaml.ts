@@ -25,6 +25,7 @@ class Conversion {
   private readonly anchors = new Map<string, Node>()
   private readonly sizes = new Map<Node, number>()
   private aliases = 0
+  private flow = 0
   private expanded = 0
 
   constructor(source: Source) {
@@ -34,7 +35,10 @@ class Conversion {
   convert(node: unknown): Node {
     if (isAlias(node)) return this.expand(node)
     const anchor = isScalar(node) || isMap(node) || isSeq(node) ? node.anchor : undefined
+    const flow = (isMap(node) || isSeq(node)) && node.flow === true
+    if (flow) this.flow++
     const converted = this.content(node)
+    if (flow) this.flow--
     if (anchor) this.anchors.set(anchor, converted)
     return converted
   }
@@ -59,6 +63,10 @@ class Conversion {
     for (const pair of node.items as Pair[]) {
       const key = this.key(pair.key)
       const value = pair.value === null ? this.absent(pair.key) : this.convert(pair.value)
+      // written back, an empty value between braces becomes an empty text
+      if (node.flow && value.type === 'scalar' && value.text === '') {
+        this.refuse('yaml-ambiguous', `no value for ${JSON.stringify(key.text)} between braces`, key.origin)
+      }
       const plain = isScalar(pair.key) && pair.key.type === Scalar.PLAIN
       if (key.text === '<<' && plain) {
         if (merged) this.refuse('yaml-ambiguous', 'a second merge key in one map', key.origin)
@@ -103,6 +111,9 @@ class Conversion {
     this.checkTag(node.tag, '!!str', node.range?.[0] ?? 0)
     if (node.type !== Scalar.PLAIN || node.tag === STR) return this.string(node, text, origin)
     const value = resolvePlain(text)
+    if (this.flow > 0 && text.includes(':') && value !== text) {
+      return this.refuse('yaml-ambiguous', `the time ${JSON.stringify(text)} inside brackets`, origin)
+    }
     if (value === undefined) return this.refuse('yaml-ambiguous', `the value ${JSON.stringify(text)}`, origin)
     return String(value) === text ? { type: 'scalar', value, origin } : { type: 'scalar', value, origin, text }
   }
@@ -111,12 +122,26 @@ class Conversion {
     if (node.type !== Scalar.BLOCK_LITERAL && node.type !== Scalar.BLOCK_FOLDED) {
       return { type: 'scalar', value: text, origin, quoted: true }
     }
+    this.checkTabs(node)
     const end = node.range?.[1] ?? 0
     const cut = end >= this.source.text.length && !this.source.text.endsWith('\n') && text.endsWith('\n')
     // go-yaml gives a block scalar at the end of a file no final line break that the file does not have
     const value = cut ? text.slice(0, -1) : text
     if (node.type === Scalar.BLOCK_FOLDED) return { type: 'scalar', value, origin, style: 'folded' }
     return { type: 'scalar', value, origin, style: 'literal', indent: this.indentOf(node, text) }
+  }
+
+  /** go-yaml wants spaces before the text of a block scalar; tabs may only be part of later lines. */
+  private checkTabs(node: Scalar): void {
+    const [start = 0, end = 0] = node.range ?? []
+    const lines = this.source.text.slice(start, end).split('\n').slice(1)
+    const first = lines.findIndex(line => line.trim() !== '')
+    const indent = /^ */.exec(lines[first] ?? '')![0].length
+    const bad = lines.some((line, index) => {
+      const spaces = /^ */.exec(line)![0].length
+      return line[spaces] === '\t' && (index <= first || spaces < indent)
+    })
+    if (bad) this.refuse('yaml-ambiguous', 'a tab where a text block is indented', this.at(node))
   }
 
   /** How far a block scalar is indented in the file, from the first of its lines that is not blank. */

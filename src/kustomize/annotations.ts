@@ -1,5 +1,5 @@
 import { BailiwickError } from '../errors.ts'
-import { isAbsent, isEmpty, withField, withoutField, writtenText } from '../kube/edit-node.ts'
+import { isAbsent, isEmpty, textNode, withField, withoutField, writtenText } from '../kube/edit-node.ts'
 import { at, type Field, type MapNode } from '../kube/node.ts'
 
 /**
@@ -23,8 +23,7 @@ export function annotationsAsText(root: MapNode): MapNode {
       const message = `the annotation ${key} is no text`
       throw new BailiwickError('invalid-object', message, { origin: value.origin })
     }
-    const text = { ...value, value: writtenText(value) === 'null' ? '' : writtenText(value) }
-    fields.set(key, { key: keyOrigin, value: typeof value.value === 'string' ? value : text })
+    fields.set(key, { key: keyOrigin, value: textNode(writtenText(value), value.origin) })
   }
   return withField(root, 'metadata', withField(metadata, 'annotations', { ...annotations, fields }))
 }

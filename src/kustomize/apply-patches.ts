@@ -8,6 +8,7 @@ import type { PatchEntry } from './kustomization.ts'
 import type { Patch } from './load-patch.ts'
 import { currentId, describe, makeResource, type Resource } from './resource.ts'
 import type { ResourceList } from './resource-list.ts'
+import { roundTrip } from './round-trip.ts'
 import { select } from './select.ts'
 import { strategicMerge } from './strategic-merge.ts'
 
@@ -104,7 +105,7 @@ function applyJson(resources: ResourceList, entry: PatchEntry, patch: Patch & { 
   const { operations } = patch
   for (const resource of select(resources.all, entry.target)) {
     resource.previous.push(currentId(resource))
-    resource.root = annotationsAsText(throughJson(applyJsonPatch(resource.root, operations)))
+    resource.root = annotationsAsText(throughJson(applyJsonPatch(roundTrip(resource.root), operations)))
     checkIdentity(resource.root, entry.origin)
   }
   resources.reindex()

@@ -44,9 +44,6 @@ function readLiterals(literals: readonly Entry[]): (readonly [string, Entry])[] 
     const equals = literal.text.indexOf('=')
     if (equals <= 0) fail(`the literal ${JSON.stringify(literal.text.slice(0, 40))} is no key=value`, literal.origin)
     const key = literal.text.slice(0, equals)
-    if (!/^[-._a-zA-Z0-9]+$/.test(key) || key.length > 253 || key === '.' || key.startsWith('..')) {
-      fail(`${JSON.stringify(key)} is no key of a ConfigMap`, literal.origin)
-    }
     if (seen.has(key)) fail(`the key ${JSON.stringify(key)} twice in one ConfigMap`, literal.origin)
     seen.add(key)
     return [key, { text: unquote(literal.text.slice(equals + 1)), origin: literal.origin }] as const

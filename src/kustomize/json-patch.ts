@@ -83,11 +83,8 @@ function add(parent: MapNode | ListNode, key: string, value: Node, origin: Origi
 }
 
 function replace(parent: MapNode | ListNode, key: string, value: Node, origin: Origin): Node {
-  if (parent.type === 'map') {
-    return parent.fields.has(key)
-      ? withField(parent, key, value, origin)
-      : fail(`no field ${JSON.stringify(key)} to replace`, origin)
-  }
+  // the library that kustomize uses does not ask whether a field to replace is there
+  if (parent.type === 'map') return withField(parent, key, value, origin)
   const index = indexOf(parent, key, origin)
   if (index >= parent.items.length) return fail(`no element ${key} to replace`, origin)
   return withElement(parent, index, value)

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../errors.ts'
 import { isAbsent } from '../kube/edit-node.ts'
-import { type Field, type ListNode, type MapNode, type Node, stringAt } from '../kube/node.ts'
+import { type Field, type ListNode, type MapNode, type Node, type ScalarNode, stringAt } from '../kube/node.ts'
 import { mergeList } from './merge-list.ts'
 import { mergeTypeOf } from './merge-schema.ts'
 import { MERGE_TYPES, type MergeField, type MergeType } from './merge-types.ts'
@@ -26,12 +26,19 @@ export function merge(dest: Node | undefined, patch: Node | undefined, schema: S
     const message = `a patch puts a ${patch?.type} where the object has a ${dest?.type}`
     throw new BailiwickError('kustomize-invalid', message, { origin: (patch ?? node).origin })
   }
-  if (type === 'scalar') return patch ?? dest
+  if (type === 'scalar') return mergeScalar(dest as ScalarNode | undefined, patch as ScalarNode | undefined)
   const known = schema ?? schemaOf(dest) ?? schemaOf(patch)
   if (type === 'map') return mergeMap(dest, patch, known)
   const destList = dest as ListNode | undefined
   const patchList = patch as ListNode | undefined
   return known?.keys ? mergeAssociative(destList, patchList, known) : (patchList ?? destList)
+}
+
+/** The value of the patch in the style of the object: how a text is written decides how it is folded in the end. */
+function mergeScalar(dest: ScalarNode | undefined, patch: ScalarNode | undefined): ScalarNode | undefined {
+  if (!dest || !patch || isAbsent(patch) || dest.style === patch.style) return patch ?? dest
+  const { style, indent, ...plain } = patch
+  return dest.style === 'folded' ? { ...plain, style: 'folded' } : plain
 }
 
 /** A value inside another kind's object may be an object itself; kyaml then takes the schema of that. */
@@ -72,7 +79,7 @@ function mergeFields(dest: MapNode, patch: MapNode | undefined, schema: Schema):
     const before = dest.fields.get(key)
     const change = patch?.fields.get(key)
     const value = merge(before?.value, change?.value, fieldSchema(schema, key))
-    if (value === undefined) continue
+    if (value === undefined || (isAbsent(value) && value !== before?.value)) continue
     const field = value === before?.value ? before : change && value === change.value ? change : (before ?? change)!
     fields.set(key, { key: field.key, value })
   }

@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest'
+import { BailiwickError } from '../../src/errors.ts'
+import { renderKustomization } from '../../src/flux/render-kustomization.ts'
+import { type Json, toJson } from '../../src/kube/node.ts'
+import { parseDocuments } from '../../src/kube/parse-documents.ts'
+import { build } from '../../src/kustomize/build.ts'
+import { comparable, type Expected, expectedOf, type Fixture, fixtures, treeOf } from '../oracles/fixtures.ts'
+
+/** Renders a case with our engine; a refusal is given with its code and rule. */
+function rendered(fixture: Fixture): Expected & { refusal?: string } {
+  try {
+    return { objects: objectsOf(fixture).map(comparable) }
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    return { fails: true, refusal: [error.code, error.rule].filter(Boolean).join(' ') }
+  }
+}
+
+function objectsOf(fixture: Fixture): Json[] {
+  const tree = treeOf(fixture.directory)
+  if (!fixture.flux) return build(tree, '', fixture.target).map(object => toJson(object.root))
+  const { kustomization, ignore } = fixture.flux
+  const [root] = parseDocuments({ repository: '', path: 'flux.json' }, Buffer.from(JSON.stringify(kustomization)))
+  if (root?.type !== 'map') throw new Error(`${fixture.name}: flux.json has no kustomization`)
+  const artifact = { repository: '', tree, ...(ignore === undefined ? {} : { ignore }) }
+  return renderKustomization(artifact, { root, trail: [] }).map(object => toJson(object.root))
+}
+
+describe('render cases, as the real programs answer them', () => {
+  for (const fixture of fixtures()) {
+    test(fixture.name, () => {
+      const { refusal, ...got } = rendered(fixture)
+      const expected = expectedOf(fixture)
+      if (fixture.refused) expect(refusal).toBe(fixture.refused)
+      else expect(got).toEqual(expected)
+    })
+  }
+})
