@@ -4,7 +4,7 @@ import { type Reference, references } from '../../kube/references.ts'
 import type { FleetIndex } from '../fleet-index.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
-import { isShared } from './source-acl.ts'
+import { isShared } from './is-shared.ts'
 
 /** A tenant's object may refer only to objects of the tenant's own namespaces. */
 export const crossNamespaceRef: Rule = {

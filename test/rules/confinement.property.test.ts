@@ -1,0 +1,132 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { JudgedNode } from '../../src/rules/finding.ts'
+import { judgementOf } from '../fleet/fleet-of.ts'
+import { DEV_URL, FLEET_URL, miniFleet, OPS_URL, withResource } from '../fleet/mini-fleet.ts'
+
+const namespace = fc.constantFrom(
+  'apps',
+  'apps',
+  'apps',
+  'ops',
+  'flux-system',
+  'kube-system',
+  'apps ',
+  'Apps',
+  '',
+  '[apps]',
+  '{a: b}',
+  '7',
+  'null',
+  '~',
+)
+const name = fc.constantFrom(
+  'dev-team',
+  'ops-team',
+  'tenants',
+  'flux-system',
+  'x',
+  'y',
+  '"a/b"',
+  '__proto__',
+  'constructor',
+  '"x\\ny"',
+  '5',
+)
+const account = fc.constantFrom(
+  'dev-team',
+  'kustomize-controller',
+  '""',
+  'null',
+  '" "',
+  '[a]',
+  '"a:b"',
+  '"system:admin"',
+  undefined,
+)
+const url = fc.constantFrom(DEV_URL, OPS_URL, FLEET_URL, 'https://github.com/evil/x', 'http://[', '""', '[]')
+const path = fc.constantFrom('./deploy', './tenants', './clusters/staging', './', '../../..', '[x]', './nowhere')
+
+/** One object that a tenant may write, as YAML. */
+const object = fc
+  .record({
+    kind: fc.constantFrom(
+      'Kustomization',
+      'Kustomization',
+      'GitRepository',
+      'Namespace',
+      'ConfigMap',
+      'ClusterRoleBinding',
+      'Thing',
+      'Tenant',
+      'ServiceAccount',
+    ),
+    namespace,
+    name,
+    account,
+    url,
+    path,
+    source: fc.constantFrom('dev-team', 'ops-team', 'flux-system', 'x', '[]'),
+    from: fc.constantFrom('apps', 'ops', 'flux-system', '', '[x]'),
+  })
+  .map(one => ({ ...one, text: textOf(one) }))
+
+function textOf(one: {
+  kind: string
+  namespace: string
+  name: string
+  account: string | undefined
+  url: string
+  path: string
+  source: string
+  from: string
+}) {
+  const versions: Record<string, string> = {
+    Kustomization: 'kustomize.toolkit.fluxcd.io/v1',
+    GitRepository: 'source.toolkit.fluxcd.io/v1',
+    ClusterRoleBinding: 'rbac.authorization.k8s.io/v1',
+    Thing: 'evil.io/v1',
+    Tenant: 'capsule.clastix.io/v1beta2',
+  }
+  const head = `apiVersion: ${versions[one.kind] ?? 'v1'}\nkind: ${one.kind}\nmetadata:\n  name: ${one.name}\n  namespace: ${one.namespace}\n  labels: {toolkit.fluxcd.io/tenant: dev-team}\n`
+  if (one.kind === 'GitRepository') return `${head}spec: {url: ${one.url}, ref: {branch: main}}\n`
+  if (one.kind === 'Tenant')
+    return `${head}spec: {owners: [{kind: ServiceAccount, name: "system:serviceaccount:apps:dev-team"}]}\n`
+  if (one.kind !== 'Kustomization') return head
+  const sourceRef = `{kind: GitRepository, name: ${one.source}${one.from ? `, namespace: ${one.from}` : ''}}`
+  return `${head}spec:\n  path: ${one.path}\n  sourceRef: ${sourceRef}\n${one.account === undefined ? '' : `  serviceAccountName: ${one.account}\n`}`
+}
+
+/** Written without the rules: an object that a tenant of namespace apps may have. */
+function isAllowed(text: string): boolean {
+  const { kind, metadata } = JSON.parse(text) as { kind: string; metadata: { namespace?: unknown } }
+  return (
+    ['ConfigMap', 'Kustomization', 'GitRepository', 'ServiceAccount', 'Deployment'].includes(kind) &&
+    metadata.namespace === 'apps'
+  )
+}
+
+const clean = judgementOf(miniFleet()).nodes.filter(node => node.tenant !== 'dev-team')
+const isRed = (node: JudgedNode) => node.findings.length + node.failures.length > 0
+
+test('whatever a tenant writes, nobody else is touched, and what leaves its namespace is red', () => {
+  let followed = 0
+  fc.assert(
+    fc.property(fc.array(object, { minLength: 1, maxLength: 5, size: 'max' }), objects => {
+      const dev = withResource(objects.map(one => one.text).join('---\n'))
+      const { nodes, verdict } = judgementOf(miniFleet({ dev }))
+      expect(nodes.filter(node => node.tenant !== 'dev-team')).toEqual(clean)
+      const own = nodes.filter(node => node.tenant === 'dev-team')
+      followed += own.length - 1
+      for (const node of own) {
+        if (node.impersonated) expect(node.user).toMatch(/^system:serviceaccount:apps:[a-z0-9.-]+$/)
+        else expect(isRed(node)).toBe(true)
+        if (!node.objects.every(isAllowed)) expect(isRed(node)).toBe(true)
+      }
+      expect(verdict.errors.concat([]).every(one => one.tenant === 'dev-team')).toBe(true)
+      expect(verdict.violations.every(one => one.tenant === 'dev-team')).toBe(true)
+    }),
+    { numRuns: 250, seed: 7 },
+  )
+  expect(followed).toBeGreaterThan(10)
+})
