@@ -41,7 +41,7 @@ export async function startWorkers({ config, queue, log, disabledRules = [] }: W
       appId: config.appId,
       privateKey: config.privateKey,
       baseUrl: config.githubApiUrl,
-      allowedAccounts: config.allowedAccounts ?? [],
+      allowedAccounts: config.allowedAccounts,
       // GitHub asks for a write per second at most; a server on this machine does not
       throttle: !isLoopback(config.githubApiUrl),
       log,

@@ -64,13 +64,13 @@ async function judgeMerge(
 ): Promise<Said> {
   const pin = { url: repository.url, branch: pull.base.ref }
   const base = { ...pin, commit: merge.base }
-  const head = { ...pin, commit: merge.sha }
+  const head = { ...pin, commit: merge.sha, tree: merge.tree }
   const answers = await judgeChange(context, installation, { head, base })
   const { outcome, ...statement } = outcomeOf(answers, repository.url, 'pull-request')
   if (answers.length === 0) return { outcome, context: where }
   const [before, after] = await Promise.all([
     installation.content(repository, base.commit),
-    installation.content(repository, head.commit),
+    installation.content(repository, head.commit, head.tree),
   ])
   return { outcome, context: { ...where, ...statement, changedPaths: changedPaths(before, after) } }
 }

@@ -1,4 +1,5 @@
 import { ProbotOctokit } from 'probot'
+import { isAllowedAccount } from '../allowed-account.ts'
 import { BailiwickError } from '../errors.ts'
 import { github } from './github-error.ts'
 import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
@@ -10,8 +11,8 @@ export interface AppOptions {
   readonly privateKey: string
   /** Root of the REST API; default GitHub's own. */
   readonly baseUrl?: string
-  /** Accounts whose installations are served; empty: all. */
-  readonly allowedAccounts?: readonly string[]
+  /** Accounts whose installations are served, in lower case; absent: all. */
+  readonly allowedAccounts?: readonly string[] | undefined
   /** One write per second and installation, as GitHub asks for. Off for a server of one's own. Default on. */
   readonly throttle?: boolean
   /** How often a read is repeated after a 5xx, with 1, 4, 9 s between. Writes never are: they might have arrived. */
@@ -84,7 +85,7 @@ export function openApp(options: AppOptions): App {
         app.paginate(app.rest.apps.listInstallations, { per_page: 100 }),
       )
       return all
-        .filter(one => !one.suspended_at && isAllowedAccount(accountLogin(one.account), options.allowedAccounts))
+        .filter(one => !one.suspended_at && isAllowedAccount(options.allowedAccounts, accountLogin(one.account)))
         .map(one => remember(one.id, accountLogin(one.account)))
     },
     installationOf: async repository => {
@@ -94,7 +95,7 @@ export function openApp(options: AppOptions): App {
       return remember(found.id, found.account)
     },
     client: async (installation, repositoryIds) => {
-      if (options.allowedAccounts?.length) assertAllowed(await accountOf(installation), options.allowedAccounts)
+      if (options.allowedAccounts) assertAllowed(await accountOf(installation), options.allowedAccounts)
       const throttle = { enabled: options.throttle ?? true, id: `installation-${installation}` }
       if (!repositoryIds) return new Client({ auth: { ...credentials, installationId: installation }, throttle })
       return new Client({ authStrategy: scopedAuth(app, installation, repositoryIds), throttle })
@@ -102,14 +103,8 @@ export function openApp(options: AppOptions): App {
   }
 }
 
-/** Whether `login` is one of `allowed`: whole name, any case (GitHub's logins ignore it). No list allows everybody. */
-export function isAllowedAccount(login: string, allowed: readonly string[] | undefined): boolean {
-  if (!allowed?.length) return true
-  return allowed.some(name => name.toLowerCase() === login.toLowerCase())
-}
-
 function assertAllowed(account: string, allowed: readonly string[] | undefined): void {
-  if (isAllowedAccount(account, allowed)) return
+  if (isAllowedAccount(allowed, account)) return
   throw new BailiwickError(
     'not-permitted',
     `The App is installed on ${JSON.stringify(account)}, which is not served here`,

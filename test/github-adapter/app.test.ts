@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { type AppOptions, isAllowedAccount, openApp } from '../../src/github/app.ts'
+import { type AppOptions, openApp } from '../../src/github/app.ts'
 import { listRepositories } from '../../src/github/repositories.ts'
 import { type Answerer, rawGitHub } from './raw-github.ts'
 
@@ -150,15 +150,4 @@ describe('openApp', () => {
     await expect(app.identity()).rejects.toMatchObject({ code: 'github-unavailable' })
     host.close()
   })
-})
-
-test.each([
-  ['acme', undefined, true],
-  ['acme', [], true],
-  ['acme', ['ACME'], true],
-  ['acme-evil', ['acme'], false],
-  ['acm', ['acme'], false],
-  ['', ['acme'], false],
-])('isAllowedAccount(%j, %j)', (login, allowed, expected) => {
-  expect(isAllowedAccount(login, allowed)).toBe(expected)
 })

@@ -33,8 +33,8 @@ export function githubInstallation({ store }: WorkerContext, id: number, octokit
       if (head) trees.set(head.commit, head.tree)
       return head?.commit
     },
-    content: (repository, commit) => {
-      const tree = trees.get(commit)
+    content: (repository, commit, known) => {
+      const tree = known ?? trees.get(commit)
       return readTree(octokit, store, { ...nameOf(repository), commit, ...(tree ? { tree } : {}) })
     },
   }

@@ -18,5 +18,6 @@ export interface Installation {
   isFleet(repository: ReadableRepository): Promise<boolean>
   /** Commit that a ref stands at now; undefined where it does not exist or the repository is empty. */
   head(repository: ReadableRepository, ref: SourceRef): Promise<string | undefined>
-  content(repository: ReadableRepository, commit: string): Promise<TreeSnapshot>
+  /** `tree`: its tree id, where the caller knows it. */
+  content(repository: ReadableRepository, commit: string, tree?: string): Promise<TreeSnapshot>
 }

@@ -7,6 +7,8 @@ export interface Pin {
   readonly url: string
   readonly branch: string
   readonly commit: string
+  /** Its tree id, where it is known: saves a request. */
+  readonly tree?: string
 }
 
 export interface SeenSource extends WantedSource {
@@ -44,9 +46,10 @@ export class SourceReader {
     if (ref.semver !== undefined || ref.name !== undefined) {
       return { url, ref, reason: `${ref.semver !== undefined ? 'ref.semver' : 'ref.name'} is not followed yet` }
     }
-    const commit = isPinned(wanted, pin) ? pin.commit : await this.head(repository, wanted)
+    const pinned = isPinned(wanted, pin) ? pin : undefined
+    const commit = pinned?.commit ?? (await this.head(repository, wanted))
     if (commit === undefined) return { url, ref, reason: 'the branch, tag or commit that it follows does not exist' }
-    return { url, ref, commit, tree: await this.#installation.content(repository, commit) }
+    return { url, ref, commit, tree: await this.#installation.content(repository, commit, pinned?.tree) }
   }
 
   /** Commit that a wanted source stands at now. */
@@ -68,9 +71,5 @@ export class SourceReader {
   async repository(url: string): Promise<ReadableRepository | undefined> {
     const repositories = await this.#installation.repositories()
     return repositories.find(repository => repository.url === url)
-  }
-
-  content(repository: ReadableRepository, commit: string): Promise<TreeSnapshot> {
-    return this.#installation.content(repository, commit)
   }
 }
