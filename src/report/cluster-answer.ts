@@ -7,11 +7,16 @@ export interface ClusterAnswer {
   readonly verbatim: boolean
 }
 
+/** Many messages say it themselves. */
+const SAID = /\b(?:Kubernetes|Flux)(?: itself)? would\b/
+
 /**
- * What Flux or the API server would have answered, as plain text; undefined where we do not know it for sure.
+ * What Flux or the API server would have answered, as plain text; undefined where we do not know it for sure
+ * or the message says it already.
  * Wording: kustomize-controller (acl.go, ssa errors) and apiserver/pkg/endpoints/handlers/responsewriters/errors.go.
  */
 export function clusterAnswer(finding: Finding): ClusterAnswer | undefined {
+  if (SAID.test(finding.message)) return undefined
   const text = answerText(finding)
   return text === undefined ? undefined : { text, verbatim: text.includes(' is forbidden: User ') }
 }

@@ -48,3 +48,9 @@ test('json has exactly the keys of the contract', () => {
     { code: 'kustomize-unsupported', state: 'new', message: failure().message, origin: failure().origin },
   ])
 })
+
+test('what the message says of the cluster is not said twice', () => {
+  const message = 'ConfigMap kube-system/x is not allowed. Kubernetes would say: configmaps is forbidden.'
+  expect(terminalText(verdict({ violations: [finding()] }), OPS)).toContain('\n  cluster  ')
+  expect(terminalText(verdict({ violations: [finding({ message })] }), OPS)).not.toContain('\n  cluster  ')
+})
