@@ -11,7 +11,7 @@ export interface AppOptions {
   readonly privateKey: string
   /** Root of the REST API; default GitHub's own. */
   readonly baseUrl?: string
-  /** Accounts whose installations are served, in lower case; absent: all. */
+  /** Accounts whose installations are served; absent: all. */
   readonly allowedAccounts?: readonly string[] | undefined
   /** One write per second and installation, as GitHub asks for. Off for a server of one's own. Default on. */
   readonly throttle?: boolean
