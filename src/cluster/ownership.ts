@@ -1,3 +1,4 @@
+import { BailiwickError } from '../errors.ts'
 import type { Json } from '../kube/node.ts'
 import { jsonAt, mapAt, stringAt } from './json-at.ts'
 
@@ -36,9 +37,18 @@ export function carriesLabelsOf(live: Json, owner: Owner): boolean {
   return labels[OWNER_NAME] === owner.name && labels[OWNER_NAMESPACE] === owner.namespace
 }
 
-/** The object with the owner labels; a forged one of another owner is overwritten. */
+/**
+ * The object with the owner labels; a forged one of another owner is overwritten. Throws `cluster-invalid` where
+ * `metadata.labels` is something else than a map: replacing it would apply what nobody wrote.
+ */
 export function withOwner(object: Json, owner: Owner): Json {
   const metadata = mapAt(object, 'metadata')
+  const written = jsonAt(metadata, 'labels') ?? {}
+  if (typeof written !== 'object' || Array.isArray(written)) {
+    throw new BailiwickError('cluster-invalid', 'metadata.labels is not a map', {
+      fix: 'Write labels as `key: value`.',
+    })
+  }
   const labels = { ...mapAt(metadata, 'labels'), [OWNER_NAME]: owner.name, [OWNER_NAMESPACE]: owner.namespace }
   return { ...mapAt(object), metadata: { ...metadata, labels } }
 }

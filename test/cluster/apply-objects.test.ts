@@ -202,6 +202,11 @@ describe.skipIf(!haveAssets())('applyObjects on a real API server', () => {
     ['a name that is a path', configMap('apps', '../secrets/x'), 'the name "../secrets/x"'],
     ['a namespace that is not there', configMap('nowhere', 'x'), 'forbidden'],
     [
+      'a list for labels',
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace: 'apps', labels: ['a'] } },
+      'metadata.labels is not a map',
+    ],
+    [
       'an unknown field',
       { ...(configMap('apps', 'x') as { [key: string]: Json }), nonsense: { a: 1 } },
       '.nonsense: field not declared in schema',

@@ -12,16 +12,19 @@ export interface Program {
   stop(graceMs: number): Promise<void>
 }
 
-/** Waits for the end of its input, which is the end of whoever holds the other end, and kills $1. */
-const WATCH = 'cat >/dev/null; kill -9 "$1" 2>/dev/null'
+/** Waits for the end of its input, which is the end of whoever holds the other end, kills $1 and removes $2. */
+const WATCH = 'cat >/dev/null; kill -9 "$1" 2>/dev/null; rm -rf "$2"'
 
-/** Starts a program; it is killed when this process ends, however that happens: a watcher holds the end of a pipe. */
-export function startProgram(command: string, args: readonly string[], log: string): Program {
+/**
+ * Starts a program; it is killed when this process ends, however that happens: a watcher holds the
+ * end of a pipe. It removes the folder `data` then.
+ */
+export function startProgram(command: string, args: readonly string[], log: string, data = ''): Program {
   const file = openSync(log, 'a')
   const child = spawn(command, args, { stdio: ['ignore', file, file] })
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
-  const watcher = spawn('sh', ['-c', WATCH, 'sh', String(child.pid)], {
+  const watcher = spawn('sh', ['-c', WATCH, 'sh', String(child.pid), data], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   })

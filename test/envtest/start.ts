@@ -123,7 +123,7 @@ function startEtcd({ etcd }: Assets, { directory, ports: [client, peer] }: Place
     `--initial-cluster=default=${peers}`,
     '--unsafe-no-fsync',
   ]
-  return startProgram(etcd, args, join(directory, 'etcd.log'))
+  return startProgram(etcd, args, join(directory, 'etcd.log'), directory)
 }
 
 function startApiserver({ apiserver }: Assets, { directory, ports: [etcd, , secure] }: Place): Program {
