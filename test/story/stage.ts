@@ -76,7 +76,8 @@ async function open(environment: Record<string, string>, options: StageOptions):
   return startSite(config, createLog(config.logLevel), options.disabledRules)
 }
 
-async function openGitHub(): Promise<FakeGitHub> {
+/** GitHub with the repositories of acme, the App installed and no hook address yet. */
+export async function openGitHub(): Promise<FakeGitHub> {
   const github = await startGitHub({ checkResponses: true })
   github.addOrganization('acme', { admins: ['ada'], members: ['mallory'] })
   const roles = {
@@ -93,7 +94,8 @@ async function openGitHub(): Promise<FakeGitHub> {
   return github
 }
 
-async function openClusters(names: readonly ClusterName[]): Promise<Clusters> {
+/** Real API servers, as `flux bootstrap` leaves them. */
+export async function openClusters(names: readonly ClusterName[]): Promise<Clusters> {
   const open = async (name: ClusterName) => {
     const cluster = await startCluster()
     await bootstrap(cluster)

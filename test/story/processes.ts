@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ClusterBinding, readClustersFile } from '../../src/cluster/clusters-file.ts'
+import { silentLog } from '../../src/log.ts'
+import { openQueue } from '../../src/queue/open-queue.ts'
+import { type Program, runProgram, untilReady } from '../app/run-program.ts'
+import type { TestCluster } from '../envtest/start.ts'
+import type { FakeGitHub } from '../github/start.ts'
+import { freePort, startRedis, type TestRedis } from '../queue/start-redis.ts'
+import { until } from '../queue/until.ts'
+import { settingsOf } from './settings.ts'
+import { openClusters, openGitHub } from './stage.ts'
+
+/** The same world as on the stage, with the App as operators run it: a web process and a worker process on one Redis. */
+export interface Processes {
+  readonly github: FakeGitHub
+  readonly staging: TestCluster
+  /** How the worker is bound to it. */
+  readonly binding: ClusterBinding
+  readonly redis: TestRedis
+  /** The worker that was started last. */
+  readonly worker: Program
+  /** Starts what does not run; resolves when the web process answers and the worker works. */
+  start(settings?: Readonly<Record<string, string>>): Promise<void>
+  /** SIGKILL to every process of the App. */
+  killAll(): Promise<void>
+  /** SIGKILL to the worker alone. */
+  killWorker(): Promise<void>
+  /** Resolves when every delivery was answered and every job done, those included that come of them. */
+  settle(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens GitHub, the staging cluster and Redis; no process of the App runs yet. */
+export async function openProcesses(): Promise<Processes> {
+  const directory = mkdtempSync(join(tmpdir(), 'bailiwick-processes-'))
+  const [github, clusters, redis] = await Promise.all([openGitHub(), openClusters(['staging']), startRedis()])
+  const [web, health] = [await freePort(), await freePort()]
+  const environment = {
+    ...settingsOf({ github, clusters, directory, options: { logLevel: 'info' } }),
+    REDIS_URL: redis.url,
+    JOB_LOCK_MS: '1000',
+  }
+  github.app.webhookUrl = `http://127.0.0.1:${web}/api/github/webhooks`
+  const queue = openQueue({ redisUrl: redis.url, log: silentLog })
+  const running = new Map<'web' | 'worker', Program>()
+  const run = async (name: 'web' | 'worker', file: string, port: number, settings: Record<string, string>) => {
+    if (running.has(name)) return
+    const program = runProgram(['node', file], { ...environment, ...settings, PORT: String(port) })
+    running.set(name, program)
+    await untilReady(`http://127.0.0.1:${port}/readyz`, program)
+    if (name === 'worker') await until(() => program.said().includes('"working"'))
+  }
+  const kill = async (name: 'web' | 'worker') => {
+    await running.get(name)?.end()
+    running.delete(name)
+  }
+  return {
+    github,
+    staging: clusters.staging!,
+    binding: readClustersFile(environment.CLUSTERS_FILE!).find(({ name }) => name === 'staging')!,
+    redis,
+    get worker() {
+      return running.get('worker')!
+    },
+    start: async (settings = {}) => {
+      await Promise.all([
+        run('web', 'src/index.ts', web, settings),
+        run('worker', 'workers/index.ts', health, settings),
+      ])
+    },
+    killAll: async () => {
+      await Promise.all([kill('web'), kill('worker')])
+    },
+    killWorker: () => kill('worker'),
+    settle: async () => {
+      for (let before = -1; before !== github.requests.length; ) {
+        before = github.requests.length
+        await github.idle()
+        await queue.idle()
+      }
+    },
+    close: async () => {
+      await Promise.all([kill('web'), kill('worker')])
+      await queue.close(0)
+      await Promise.all([github.close(), redis.stop(), clusters.staging!.stop()])
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
