@@ -27,6 +27,6 @@ export function judgedNode(
     findings,
     failures,
     objects: node.objects.map(object => canonical(object.root)),
-    refused: refusedFields(node.kustomization),
+    refused: refusedFields(node.kustomization, node.objects),
   }
 }

@@ -1,5 +1,6 @@
 import { at, type Node } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
+import { hasSopsBlock } from './secrets/sops.ts'
 
 /** Fields of a Flux Kustomization that the worker honours, or that change nothing about what it applies. */
 const HONOURED = new Set([
@@ -19,14 +20,22 @@ const HONOURED = new Set([
   'validation',
 ])
 
-/** Fields of a Kustomization that the worker does not honour yet: it refuses to apply rather than to ignore them. */
-export function refusedFields(kustomization: KubeObject): string[] {
+/**
+ * What the worker does not honour yet, fields of the Kustomization and encrypted objects: it refuses to apply rather
+ * than to ignore them. Flux too refuses a Secret that is still encrypted when it would be applied.
+ */
+export function refusedFields(kustomization: KubeObject, objects: readonly KubeObject[]): string[] {
   const spec = at(kustomization.root, ['spec'])
   if (spec?.type !== 'map') return []
   const set = [...spec.fields].filter(([key, field]) => !HONOURED.has(key) && !isUnset(field.value))
   const dependsOn = at(spec, ['dependsOn'])
   const conditions = dependsOn?.type === 'list' && dependsOn.items.some(item => at(item, ['readyExpr']))
-  return [...set.map(([key]) => `spec.${key}`), ...(conditions ? ['spec.dependsOn.readyExpr'] : [])].sort()
+  const sealed = objects.some(object => hasSopsBlock(object.root))
+  return [
+    ...set.map(([key]) => `spec.${key}`),
+    ...(conditions ? ['spec.dependsOn.readyExpr'] : []),
+    ...(sealed ? ['SOPS encryption'] : []),
+  ].sort()
 }
 
 /** Written, but with the value that says nothing. */

@@ -180,3 +180,14 @@ test('a rule that is switched off says nothing', () => {
   }
   expect(said(judgementOf(given))).toEqual([])
 })
+
+test('a tenant’s own word about kinds and accounts is not believed', () => {
+  const crd =
+    'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: things.evil.io\nspec:\n  group: evil.io\n  scope: Namespaced\n  names: {kind: Thing, plural: things}\n'
+  const account = manifest('v1', 'ServiceAccount').replace('name: x', 'name: default')
+  expect(dev(`${crd}---\n${manifest('evil.io/v1', 'Thing')}`)).toEqual([
+    'cluster-scoped-forbidden deploy/extra.yaml:2',
+    'error unknown-scope deploy/extra.yaml:11',
+  ])
+  expect(dev(`${account}---\n${kustomization('')}`)).toContain('sa-required deploy/extra.yaml:12')
+})

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { judgementOf } from '../fleet/fleet-of.ts'
+import { fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
+
+function refused(spec: string, dev = {}): readonly string[] {
+  const file = fleetFiles['tenants/dev-team.yaml']!.replace('  path: ./deploy', `${spec}  path: ./deploy`)
+  const { verdict, nodes } = judgementOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': file }, dev }))
+  expect(verdict.result).toBe('pass')
+  return nodes.find(node => node.key === 'staging/apps/dev-team')!.refused
+}
+
+test.each([
+  ['', []],
+  ['  wait: true\n', ['spec.wait']],
+  ['  wait: false\n  force: false\n  healthChecks: []\n', []],
+  ['  healthChecks: [{kind: Deployment, name: web, namespace: apps}]\n', ['spec.healthChecks']],
+  ['  decryption: {provider: sops}\n', ['spec.decryption']],
+  ['  kubeConfig: {secretRef: {name: x}}\n', ['spec.kubeConfig']],
+  ['  force: true\n  deletionPolicy: Orphan\n', ['spec.deletionPolicy', 'spec.force']],
+  ['  somethingNew: 1\n', ['spec.somethingNew']],
+  ['  dependsOn: [{name: dev-team, readyExpr: "true"}]\n', ['spec.dependsOn.readyExpr']],
+])('%s passes the judgement and is refused at apply: %s', (spec, expected) => {
+  expect(refused(spec)).toEqual(expected)
+})
+
+test('an object that is still encrypted is not applied', () => {
+  const value = `ENC[AES256_GCM,data:aA==,iv:${Buffer.alloc(32).toString('base64')},tag:${Buffer.alloc(16).toString('base64')},type:str]`
+  const secret = `apiVersion: v1\nkind: Secret\nmetadata: {name: x, namespace: apps}\nstringData: {a: "${value}"}\nsops: {mac: "${value}"}\n`
+  expect(refused('', withResource(secret))).toEqual(['SOPS encryption'])
+})
