@@ -1,5 +1,6 @@
 import { BailiwickError } from '../src/errors.ts'
 import { type IssueComment, readIssueComment } from '../src/github/issue-comment.ts'
+import type { Octokit } from '../src/github/octokit.ts'
 import { openPullRequest } from '../src/github/open-pull-request.ts'
 import { readRole } from '../src/github/permission.ts'
 import { react } from '../src/github/reactions.ts'
@@ -32,7 +33,9 @@ export async function onboard(context: WorkerContext, data: Onboard, attempt: At
   try {
     const request = parseOnboardCommand(comment.body)
     if (!request) return
-    await open(context, place, githubInstallation(context, data.installation, octokit), comment, request)
+    const installation = githubInstallation(context, data.installation, octokit)
+    await refuseForeignRepository(octokit, installation, comment.author.login, request)
+    await open(context, place, installation, comment, request)
     await react(octokit, data, data.comment, 'rocket')
   } catch (error) {
     if (isPassing(error) && !attempt.lastAttempt) throw error
@@ -81,6 +84,22 @@ async function planned(
   if (answer.type === 'planned') return answer.plan
   if (answer.type === 'refused') throw new BailiwickError(answer.code, answer.message, { fix: answer.fix })
   throw new TypeError(`the rendering thread answered ${answer.type} to a question for a plan`)
+}
+
+/** Nobody gets a tenant out of a repository that is not theirs; one that the App cannot read stays unseen, and is never applied. */
+async function refuseForeignRepository(
+  octokit: Octokit,
+  installation: Installation,
+  login: string,
+  { url }: OnboardRequest,
+): Promise<void> {
+  const repository = (await installation.repositories()).find(one => one.url === normaliseUrl(url))
+  if (!repository) return
+  const role = await readRole(octokit, { owner: repository.owner, repo: repository.name }, login)
+  if (role === 'admin' || role === 'maintain') return
+  throw new BailiwickError('onboard-input', `${login} may not decide about ${url}: the role there is ${role}`, {
+    fix: 'Let somebody ask who maintains or administers that repository too.',
+  })
 }
 
 /** What lies at the root of the tenant's repository; undefined where it cannot be read. */

@@ -27,5 +27,5 @@ export function outcomeOf(answers: readonly FleetAnswer[], url: string, kind: Re
 
 function tenantsOf(answers: readonly FleetAnswer[], url: string): string[] {
   const nodes = answers.flatMap(answer => answer.judgement.nodes).filter(node => node.source.url === url)
-  return [...new Set(nodes.flatMap(node => node.tenant ?? []))].sort()
+  return [...new Set(nodes.map(node => node.tenant ?? ''))].sort()
 }
