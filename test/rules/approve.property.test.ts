@@ -50,7 +50,7 @@ test('nothing is applied that was not judged in the present combination and foun
   )
   // a run that never applies anything would hold the invariant for the wrong reason
   expect(applied).toBeGreaterThan(1000)
-})
+}, 120_000)
 
 function play(steps: readonly Step[]): number {
   let state: ApprovalState = initialApproval({ cluster: CLUSTER, fleet: FLEET, branch: 'main' })

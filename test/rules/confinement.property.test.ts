@@ -123,10 +123,10 @@ test('whatever a tenant writes, nobody else is touched, and what leaves its name
         else expect(isRed(node)).toBe(true)
         if (!node.objects.every(isAllowed)) expect(isRed(node)).toBe(true)
       }
-      expect(verdict.errors.concat([]).every(one => one.tenant === 'dev-team')).toBe(true)
+      expect(verdict.errors.every(one => one.tenant === 'dev-team')).toBe(true)
       expect(verdict.violations.every(one => one.tenant === 'dev-team')).toBe(true)
     }),
-    { numRuns: 250, seed: 7 },
+    { numRuns: 150, seed: 7 },
   )
   expect(followed).toBeGreaterThan(10)
-})
+}, 120_000)
