@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { checkOptions } from '../../src/cli/check-options.ts'
 import { run, scratch, write } from './run-main.ts'
 
-const program = join(import.meta.dirname, '../../bin/bailiwick.js')
+const program = join(import.meta.dirname, '../../src/cli/bailiwick.js')
 
 describe('what every command line does', () => {
   test('help lists the commands', async () => {

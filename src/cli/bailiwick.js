@@ -10,7 +10,7 @@ const NEEDED = 24
 
 if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
   // awaited by nobody: what it throws is a bug and ends the process with its trace
-  import('../src/cli/run.ts')
+  import('./run.ts')
 } else {
   const newer = nodeOfDependency()
   if (newer === undefined) {
