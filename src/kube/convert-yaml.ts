@@ -120,6 +120,7 @@ class Conversion {
 
   private string(node: Scalar, text: string, origin: Origin): Node {
     if (node.type !== Scalar.BLOCK_LITERAL && node.type !== Scalar.BLOCK_FOLDED) {
+      this.checkEscapes(node)
       return { type: 'scalar', value: text, origin, quoted: true }
     }
     this.checkTabs(node)
@@ -129,6 +130,14 @@ class Conversion {
     const value = cut ? text.slice(0, -1) : text
     if (node.type === Scalar.BLOCK_FOLDED) return { type: 'scalar', value, origin, style: 'folded' }
     return { type: 'scalar', value, origin, style: 'literal', indent: this.indentOf(node, text) }
+  }
+
+  /** go-yaml does not know the escape of a slash, which JSON and YAML 1.2 have. */
+  private checkEscapes(node: Scalar): void {
+    if (node.type !== Scalar.QUOTE_DOUBLE) return
+    const [start = 0, end = 0] = node.range ?? []
+    const escapes: readonly string[] = this.source.text.slice(start, end).match(/\\./gs) ?? []
+    if (escapes.includes('\\/')) this.refuse('yaml-ambiguous', 'an escaped slash', this.at(node))
   }
 
   /** go-yaml wants spaces before the text of a block scalar; tabs may only be part of later lines. */

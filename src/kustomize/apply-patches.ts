@@ -115,7 +115,8 @@ function applyJson(resources: ResourceList, entry: PatchEntry, patch: Patch & { 
 function throughJson<T extends Node>(node: T): T {
   if (node.type === 'scalar') {
     const value = typeof node.value === 'bigint' ? Number(node.value) : node.value
-    return { type: 'scalar', value, origin: node.origin } as T
+    const quoted = typeof value === 'string' && !/^[A-Za-z][\w./-]*$/.test(value) ? { quoted: true } : {}
+    return { type: 'scalar', value, origin: node.origin, ...quoted } as T & Node
   }
   if (node.type === 'list') return { ...node, items: node.items.map(throughJson) }
   const fields = new Map([...node.fields].map(([key, field]) => [key, { ...field, value: throughJson(field.value) }]))

@@ -1,5 +1,4 @@
 import type { Tree } from '../git/tree.ts'
-import { isAbsent } from '../kube/edit-node.ts'
 import { at, type MapNode } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { Accumulation } from './accumulate.ts'
@@ -35,10 +34,7 @@ function isLocal(root: MapNode): boolean {
   return value !== undefined && !(value.type === 'scalar' && value.value === 'false')
 }
 
+/** kustomize keeps build notes among the annotations of every object, and writes them all anew to take the notes out. */
 function finished(resource: Resource): Resource {
-  const annotations = at(resource.root, ['metadata', 'annotations'])
-  const untouched = isAbsent(annotations) || (annotations.type === 'map' && annotations.fields.size === 0)
-  // build notes among the annotations (kept for objects that were renamed or moved) are taken out again at the end
-  const root = untouched && resource.previous.length === 0 ? resource.root : annotationsAsText(resource.root)
-  return { ...resource, root: roundTrip(root) }
+  return { ...resource, root: roundTrip(annotationsAsText(resource.root)) }
 }

@@ -95,7 +95,10 @@ const kindOf = (document: MapNode): string | undefined => {
 
 /** Items of a list go through JSON in kustomize, which forgets how a value was written. */
 function canonicalText<T extends Node>(node: T): T {
-  if (node.type === 'scalar') return { type: 'scalar', value: node.value, origin: node.origin } as T
+  if (node.type === 'scalar') {
+    const quoted = typeof node.value === 'string' ? { quoted: true } : {}
+    return { type: 'scalar', value: node.value, origin: node.origin, ...quoted } as T & Node
+  }
   if (node.type === 'list') return { ...node, items: node.items.map(canonicalText) }
   const fields = new Map([...node.fields].map(([key, field]) => [key, { ...field, value: canonicalText(field.value) }]))
   return { ...node, fields }

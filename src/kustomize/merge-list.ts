@@ -14,6 +14,7 @@ type Keys = readonly string[]
 export function mergeList(dest: ListNode, patch: ListNode | undefined, field: MergeField, merge: Merge) {
   const keys = field.keys?.length ? field.keys : ['']
   let values = keyValues([...(patch ? [patch] : []), dest], keys)
+  if (keys.length === 1) refuseWithoutKey([...(patch?.items ?? []), ...dest.items], keys[0]!)
   if (keys.length > 1) values = unify(values)
   const element: Schema = { known: true, ...(field.type ? { type: field.type } : {}) }
   let rest = dest.items
@@ -33,11 +34,20 @@ export function mergeList(dest: ListNode, patch: ListNode | undefined, field: Me
     added = setElement(added, complete, valid.keys, valid.values)
     // kyaml merges into the element itself, which takes the place below of what was just added; a replacing patch does
     // not, so that the old element comes back
-    const inPlace = before?.type === 'map' && !(change && replaces(change))
+    const inPlace = before?.type === 'map' && !(change && change !== before && replaces(change))
     if (inPlace) rest = rest.map(item => (item === before ? complete : item))
   }
   const items = values.length > 0 ? appendAll(added, rest, valid.keys) : rest
   return { ...dest, items }
+}
+
+/** What kustomize does to an element without its key is an accident: it may drop all others. */
+function refuseWithoutKey(items: readonly Node[], key: string): void {
+  for (const item of items) {
+    if (key === '' || (item.type === 'map' && writtenText(item.fields.get(key)?.value) !== '')) continue
+    const message = `an element of a list that merges by ${key} has no ${key}`
+    throw new BailiwickError('kustomize-unsupported', message, { origin: item.origin, fix: `Give it a ${key}.` })
+  }
 }
 
 const replaces = (patch: Node): boolean =>

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../errors.ts'
-import { isAbsent } from '../kube/edit-node.ts'
+import { isAbsent, writtenText } from '../kube/edit-node.ts'
 import { type Field, type ListNode, type MapNode, type Node, type ScalarNode, stringAt } from '../kube/node.ts'
 import { mergeList } from './merge-list.ts'
 import { mergeTypeOf } from './merge-schema.ts'
@@ -14,6 +14,8 @@ export type Schema = (MergeField & { readonly known: true }) | undefined
  * the patch deletes the object. Throws `kustomize-invalid` where a map meets a list or a text.
  */
 export function strategicMerge(object: MapNode, patch: MapNode): MapNode | undefined {
+  // kustomize computes what a replaced object would be and then forgets it
+  if (writtenText(patch.fields.get('$patch')?.value) === 'replace') return object
   const merged = merge(object, patch, undefined)
   return merged?.type === 'map' ? merged : undefined
 }
@@ -34,11 +36,16 @@ export function merge(dest: Node | undefined, patch: Node | undefined, schema: S
   return known?.keys ? mergeAssociative(destList, patchList, known) : (patchList ?? destList)
 }
 
-/** The value of the patch in the style of the object: how a text is written decides how it is folded in the end. */
+/**
+ * The value of the patch, written as the object's own value was: what stood in quotes (or in a text block) stays a text
+ * even where the patch has a number or a boolean.
+ */
 function mergeScalar(dest: ScalarNode | undefined, patch: ScalarNode | undefined): ScalarNode | undefined {
-  if (!dest || !patch || isAbsent(patch) || dest.style === patch.style) return patch ?? dest
-  const { style, indent, ...plain } = patch
-  return dest.style === 'folded' ? { ...plain, style: 'folded' } : plain
+  if (!dest || !patch || isAbsent(patch)) return patch ?? dest
+  const { style, quoted, ...plain } = patch
+  if (dest.style) return { type: 'scalar', value: writtenText(patch), origin: patch.origin, style: dest.style }
+  if (dest.quoted) return { type: 'scalar', value: writtenText(patch), origin: patch.origin, quoted: true }
+  return plain
 }
 
 /** A value inside another kind's object may be an object itself; kyaml then takes the schema of that. */
@@ -61,7 +68,8 @@ function mergeMap(dest: Node | undefined, patch: Node | undefined, schema: Schem
   if (directive === 'delete') return undefined
   // merge2 goes on merging the fields of the patch into what it has just put there, which changes nothing but nulls
   if (directive === 'replace') return mergeFields(rest, rest, schema)
-  return mergeFields(dest, rest, schema)
+  // a part that only the patch has is merged with itself; then the directive leaves both
+  return mergeFields(dest === patch ? rest : dest, rest, schema)
 }
 
 function addMap(dest: Node | undefined, patch: Node | undefined, schema: Schema): Node | undefined {
@@ -92,14 +100,27 @@ function fieldSchema(schema: Schema, key: string): Schema {
   return { ...field, known: true }
 }
 
-function mergeAssociative(dest: ListNode | undefined, patch: ListNode | undefined, schema: NonNullable<Schema>) {
+/** Without a list to act on, a directive for a list stays in the object that kustomize writes. */
+function refuseLoneDirective(patch: ListNode): void {
+  const lone = patch.items.find(item => item.type === 'map' && item.fields.size === 1 && item.fields.has('$patch'))
+  if (!lone) return
+  const message = 'a $patch directive for a list that the object does not have'
+  throw new BailiwickError('kustomize-unsupported', message, { origin: lone.origin, fix: 'Remove the directive.' })
+}
+
+function mergeAssociative(
+  dest: ListNode | undefined,
+  patch: ListNode | undefined,
+  schema: NonNullable<Schema>,
+): ListNode | undefined {
   if (isAbsent(dest as Node | undefined)) {
     if (patch === undefined || isAbsent(patch as Node)) return undefined
-    return mergeList(patch, patch, schema, merge)
+    refuseLoneDirective(patch)
+    return mergeAssociative(patch, patch, schema)
   }
   if (patch !== undefined && isAbsent(patch as Node)) return undefined
   if (!patch) return mergeList(dest!, undefined, schema, merge)
   const { directive, rest } = takeListDirective(patch)
   if (directive === 'delete') return undefined
-  return mergeList(directive === 'replace' ? rest : dest!, rest, schema, merge)
+  return mergeList(directive === 'replace' || dest === patch ? rest : dest!, rest, schema, merge)
 }
