@@ -5,7 +5,7 @@ import type { Origin } from '../kube/origin.ts'
 import type { Entry } from './kustomization.ts'
 
 /** kustomize reads its own file with YAML 1.1 rules: there these words are booleans, and dates are dates. */
-const NOT_TEXT_IN_YAML_1_1 = /^(?:[yYnN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|=)$|^[-+.\d][-+.:\d_eExXoObB]*$/
+const NOT_TEXT_IN_YAML_1_1 = /^(?:[yYnN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|=)$|^[-+.]*\d[-+.:\d_eExXoObB]*$/
 
 /** A field of a map that decodes as text; undefined where it is absent or null. Throws `kustomize-invalid`. */
 export function textField(map: MapNode, name: string): Entry | undefined {
