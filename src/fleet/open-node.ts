@@ -56,17 +56,19 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
     const spec = readSpec(kustomization, namespace)
     const id = `${spec.source.kind}/${spec.source.namespace}/${spec.source.name}`
     draft.source = { id, url: '', ref: {}, commit: '' }
-    const resolved = find(context, spec, id, kustomization)
+    // What a tenant renders stays the tenant's, even where it follows the fleet's own content.
+    const known = parent.tenant ?? context.tenancy.owners.get(namespace)
+    const early = whyNotRead(context, draft, known, spec.source.namespace)
+    const resolved = early === undefined ? find(context, spec, id, kustomization) : REFUSED
     if (resolved === undefined) {
       unknown = true
       return
     }
-    // What a tenant renders stays the tenant's, even where it follows the fleet's own content.
-    const tenant = parent.tenant ?? context.tenancy.decide(namespace, resolved.type === 'content' && resolved.own)
+    const tenant = known ?? context.tenancy.decide(namespace, resolved.type === 'content' && resolved.own)
     if (tenant !== undefined) draft.tenant = tenant
     describe(context, draft, spec)
-    if (isForeign(context, draft, spec.source.namespace)) {
-      const opaque = "it belongs to another tenant's namespace"
+    const opaque = early ?? whyNotRead(context, draft, tenant, spec.source.namespace)
+    if (opaque !== undefined) {
       draft.source = { id, url: '', ref: {}, commit: '', opaque }
       return
     }
@@ -166,10 +168,22 @@ function find(
   })
 }
 
-/** Another tenant's content is never rendered into a tenant's node: what is said about it would show it. */
-function isForeign(context: NodeContext, draft: Draft, namespace: string): boolean {
+/**
+ * Another tenant's content is never rendered into a tenant's node: what is said about it would show it. Under
+ * --no-cross-namespace-refs Flux refuses before it reads the source, so there is nothing to render either.
+ */
+function whyNotRead(
+  context: NodeContext,
+  draft: Draft,
+  tenant: string | undefined,
+  namespace: string,
+): string | undefined {
+  if (tenant === undefined || namespace === draft.namespace) return undefined
   const owner = context.tenancy.owners.get(namespace)
-  return draft.tenant !== undefined && owner !== undefined && owner !== draft.tenant
+  if (owner !== undefined && owner !== tenant) return "it belongs to another tenant's namespace"
+  return context.lockdown.noCrossNamespaceRefs
+    ? 'Flux refuses a source of another namespace on this cluster'
+    : undefined
 }
 
 function place(context: NodeContext, draft: Draft, id: string, resolved: Resolved): void {
@@ -180,6 +194,9 @@ function place(context: NodeContext, draft: Draft, id: string, resolved: Resolve
   } else if (resolved.type === 'opaque') draft.source = { id, url, ref, commit: '', opaque: resolved.reason }
   else draft.source = { id, url, ref, commit: '', opaque: WANTED }
 }
+
+/** Stands for a source that is not looked for. */
+const REFUSED: Resolved = { type: 'opaque', url: '', ref: {}, reason: '' }
 
 /** Reason of a source that nobody has read yet; such a graph is not complete. */
 export const WANTED = 'it was not read yet'
