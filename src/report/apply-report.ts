@@ -71,6 +71,8 @@ function nodeSection(node: AppliedNode): Section {
   const unchanged = node.objects.length - changed.length
   if (unchanged > 0) lines.push(`- unchanged: ${count(unchanged, 'object')}`)
   const reason = node.reason ? `: ${prose(redact(node.reason))}` : ''
-  const head = `### ${code(node.key)} ${node.outcome}${reason}\n\nas ${code(node.user)}`
+  // a run that ended before its first node was nobody's
+  const as = node.user === '' ? '' : `\n\nas ${code(node.user)}`
+  const head = `### ${code(node.key)} ${node.outcome}${reason}${as}`
   return { text: [head, lines.join('\n')].filter(part => part !== '').join('\n\n'), label: 'Kustomization' }
 }

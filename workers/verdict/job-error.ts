@@ -1,6 +1,12 @@
 import { BailiwickError, type ErrorCode } from '../../src/errors.ts'
 
-const PASSING: ReadonlySet<ErrorCode> = new Set(['github-unavailable', 'cluster-unavailable', 'cluster-fenced'])
+const PASSING: ReadonlySet<ErrorCode> = new Set([
+  'github-unavailable',
+  'cluster-unavailable',
+  'cluster-fenced',
+  // an API server that starts denies everything until it has read its roles
+  'cluster-forbidden',
+])
 
 /** Whether an error may be gone when the job is tried again: an outage, or a bug that nobody knows. */
 export function isPassing(error: unknown): boolean {
