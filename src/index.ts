@@ -3,6 +3,7 @@ import { readConfig, type WebConfig } from './config.ts'
 import { createLog } from './log.ts'
 import { openQueue } from './queue/open-queue.ts'
 import type { OpenQueue } from './queue/queue.ts'
+import type { RetryPolicy } from './queue/retry.ts'
 import { runProcess } from './run-process.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
 import type { Receiver } from './web/receive-webhook.ts'
@@ -32,9 +33,16 @@ export const app: ApplicationFunction = probot => {
   registerWebhooks(probot, { queue, log, allowedAccounts: config.allowedAccounts })
 }
 
-/** Starts the web process, with workers inside when there is no Redis; only a test switches rules off. Throws `config` when it cannot. */
-export async function startSite(config: WebConfig, log: Logger, disabledRules: readonly string[] = []): Promise<Site> {
-  const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log })
+/** What only a test sets. */
+export interface Rehearsal {
+  readonly disabledRules?: readonly string[]
+  readonly retry?: RetryPolicy
+}
+
+/** Starts the web process, with workers inside when there is no Redis. Throws `config` when it cannot. */
+export async function startSite(config: WebConfig, log: Logger, rehearsal: Rehearsal = {}): Promise<Site> {
+  const { disabledRules = [], retry } = rehearsal
+  const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log, retry })
   const { host, port, allowedAccounts } = config
   const receiver = await createReceiver(config, log, createApp({ queue, log, allowedAccounts }))
   const server = await startServer({ host, port, receiver, ready: () => queue.ping(), log }).catch(async error => {

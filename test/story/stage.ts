@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
 import { type Site, startSite } from '../../src/index.ts'
 import { createLog } from '../../src/log.ts'
+import type { RetryPolicy } from '../../src/queue/retry.ts'
 import { CHECK_NAME } from '../../src/report/check-run.ts'
 import { startCluster, type TestCluster } from '../envtest/start.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
@@ -15,6 +16,8 @@ export interface StageOptions {
   /** Clusters with a real API server that the worker reconciles; the others are judged only. */
   readonly clusters?: readonly ClusterName[]
   readonly disabledRules?: readonly string[]
+  /** How often a job is tried; as in production by default. */
+  readonly retry?: RetryPolicy
   /** How often the cluster is looked at without an event. */
   readonly resyncSeconds?: number
   readonly logLevel?: string
@@ -73,7 +76,7 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
 
 async function open(environment: Record<string, string>, options: StageOptions): Promise<Site> {
   const config = readConfig(environment)
-  return startSite(config, createLog(config.logLevel), options.disabledRules)
+  return startSite(config, createLog(config.logLevel), options)
 }
 
 /** GitHub with the repositories of acme, the App installed and no hook address yet. */

@@ -1,0 +1,37 @@
+import { CHECK_NAME } from '../../src/report/check-run.ts'
+import type { FakeGitHub } from '../github/start.ts'
+import type { CheckRun } from '../github/world.ts'
+import type { Stage } from './stage.ts'
+
+export interface Change {
+  readonly repo: string
+  readonly branch: string
+  readonly files: Readonly<Record<string, string>>
+  readonly remove?: readonly string[]
+}
+
+/** What was said last on a commit under one name. Throws when nothing was. */
+export function said(github: FakeGitHub, repo: string, ref: string, name: string = CHECK_NAME): CheckRun {
+  const found = github.checkRunsOf(repo, ref).findLast(run => run.name === name)
+  if (!found) throw new Error(`${repo}@${ref} has no check run ${name}`)
+  return found
+}
+
+/** What was said of an apply to staging. */
+export function saidOfApply(github: FakeGitHub, repo: string): CheckRun {
+  return said(github, repo, 'main', 'bailiwick / apply (staging)')
+}
+
+/** Opens a pull request of Ada's onto main with these files and waits for its verdict. */
+export async function propose(stage: Stage, change: Change): Promise<CheckRun> {
+  const { github } = stage
+  github.push({ ...change, parent: github.commitOf(change.repo, 'main'), as: 'ada' })
+  github.openPullRequest({ repo: change.repo, head: change.branch, as: 'ada' })
+  await stage.settle()
+  return said(github, change.repo, change.branch)
+}
+
+/** Where the lines of a check run are. */
+export function linesOf(run: CheckRun): { path: string; line: number }[] {
+  return run.annotations.map(({ path, start_line: line }) => ({ path, line }))
+}
