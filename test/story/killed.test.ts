@@ -153,7 +153,7 @@ describe.skipIf(missing)(`killed at any moment${missing ? ` (${missing})` : ''}`
     await app.redis.flush()
     app.worker.process.kill('SIGCONT')
     await until(() => run(sha, CHECK_NAME)?.conclusion === 'success', 45_000)
-    const path = '/api/v1/namespaces/apps/configmaps/batch-taken-00'
+    const path = '/apis/apps/v1/namespaces/apps/deployments/storefront'
     expect(await app.staging.request('DELETE', path)).toMatchObject({ status: 200 })
     await until(async () => (await liveStatus(app.staging, path)) === 200, 45_000)
   }, 100_000)

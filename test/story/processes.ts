@@ -37,7 +37,7 @@ export async function openProcesses(): Promise<Processes> {
   const directory = mkdtempSync(join(tmpdir(), 'bailiwick-processes-'))
   const [github, clusters, redis] = await Promise.all([openGitHub(), openClusters(['staging']), startRedis()])
   const [web, health] = [await freePort(), await freePort()]
-  const environment = {
+  const environment: Record<string, string> = {
     ...settingsOf({ github, clusters, directory, options: { logLevel: 'info' } }),
     REDIS_URL: redis.url,
     JOB_LOCK_MS: '1000',
