@@ -2,7 +2,7 @@ import type { TestCluster } from '../envtest/start.ts'
 import { deploymentFile } from './tenant-changes.ts'
 
 /** How many ConfigMaps a batch has: enough that a kill comes while they are applied. */
-const SIZE = 40
+const SIZE = 24
 
 /** The overlay of dev-team's staging with a batch of objects in place of the one before. */
 export function batchFiles(name: string): Record<string, string> {
