@@ -12,7 +12,10 @@ export function checkDocuments(text: string, at: (line: number) => Origin): void
     const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw
     if (line.startsWith('---')) {
       ended = false
-      if (!/^---(?:[ \t]+(?:#.*)?)?$/.test(line)) refuse('content on the line of a document separator', at(index + 1))
+      // kustomize cuts at the line breaks before separators, so what stands behind a first one stays with its document
+      const first = index === 0 && /^---[ \t]/.test(line)
+      if (!first && !/^---(?:[ \t]+(?:#.*)?)?$/.test(line))
+        refuse('content on the line of a document separator', at(index + 1))
     } else if (ended && !/^[ \t]*(?:#.*)?$/.test(line))
       refuse('content after a document end marker (...)', at(index + 1))
     else if (/^\.\.\.(?:[ \t]|$)/.test(line)) ended = true

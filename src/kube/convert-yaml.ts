@@ -24,6 +24,8 @@ class Conversion {
   private readonly source: Source
   private readonly anchors = new Map<string, Node>()
   private readonly sizes = new Map<Node, number>()
+  /** Fields whose key is an alias: kustomize does not see that a merged map has the same key, and fails. */
+  private readonly aliasFields = new Set<Field>()
   private aliases = 0
   private flow = 0
   private expanded = 0
@@ -74,7 +76,9 @@ class Conversion {
         continue
       }
       if (fields.has(key.text)) this.refuse('yaml-ambiguous', `the key ${JSON.stringify(key.text)} twice`, key.origin)
-      fields.set(key.text, { key: key.origin, value })
+      const field = { key: key.origin, value }
+      if (isAlias(pair.key)) this.aliasFields.add(field)
+      fields.set(key.text, field)
     }
     const all = merged ? this.merge(merged, fields) : fields
     const values = [...all.values()].map(field => field.value)
@@ -89,20 +93,37 @@ class Conversion {
       if (source.type !== 'map') this.refuse('yaml-ambiguous', 'a merge key whose value is no map', source.origin)
       for (const [key, field] of source.fields) all.set(key, field)
     }
-    for (const [key, field] of own) all.set(key, field)
+    for (const [key, field] of own) {
+      const other = all.get(key)
+      if (other && (this.aliasFields.has(field) || this.aliasFields.has(other))) {
+        this.refuse('yaml-ambiguous', `the key ${JSON.stringify(key)} twice, once by an alias`, field.key)
+      }
+      all.set(key, field)
+    }
     return all
   }
 
   private key(node: unknown): { text: string; origin: Origin } {
+    if (isAlias(node)) return this.aliasKey(node)
     if (!isScalar(node)) return this.refuse('yaml-ambiguous', 'a key that is no plain text', this.at(node))
     const origin = this.at(node)
     const text = String(node.value ?? '')
     this.checkTag(node.tag, '!!str', node.range?.[0] ?? 0)
-    if (node.anchor) this.refuse('yaml-ambiguous', 'an anchor on a key', origin)
     if (node.type === Scalar.PLAIN && node.tag !== STR && typeof resolvePlain(text) !== 'string') {
       this.refuse('yaml-ambiguous', `the key ${JSON.stringify(text)}, which is not text for YAML`, origin)
     }
+    if (node.anchor && text === '<<') this.refuse('yaml-ambiguous', 'an anchor on a merge key', origin)
+    if (node.anchor) this.anchors.set(node.anchor, this.scalar(node))
     return { text, origin }
+  }
+
+  private aliasKey(alias: Alias): { text: string; origin: Origin } {
+    const target = this.expand(alias)
+    const isText = target.type === 'scalar' && typeof target.value === 'string' && !target.style
+    if (!isText || target.text !== undefined || target.value === '<<') {
+      return this.refuse('yaml-ambiguous', `the key *${alias.source}, which stands for no plain text`, this.at(alias))
+    }
+    return { text: String(target.value), origin: this.at(alias) }
   }
 
   private scalar(node: Scalar): Node {

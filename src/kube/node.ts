@@ -34,6 +34,8 @@ export interface MapNode {
   readonly type: 'map'
   readonly fields: ReadonlyMap<string, Field>
   readonly origin: Origin
+  /** Of a document: a comment in its file that kustomize would let decide how patches merge lists. */
+  readonly steered?: Origin
 }
 
 export type Node = ScalarNode | ListNode | MapNode

@@ -1,10 +1,12 @@
 import { Composer, type CST, LineCounter, Parser } from 'yaml'
 import { BailiwickError } from '../errors.ts'
 import { checkDocuments } from './check-documents.ts'
+import { checkTabs } from './check-tabs.ts'
 import { convertDocument, type Source } from './convert-yaml.ts'
 import { decodeText, type FileName } from './decode-text.ts'
 import type { Node } from './node.ts'
 import type { Origin } from './origin.ts'
+import { maySteer, steeringComment } from './steering-comment.ts'
 import { checkDocumentSize, refuseOver, YAML_LIMITS } from './yaml-budget.ts'
 
 /** Maps a 1-based line and column of a text to where it was written. */
@@ -56,7 +58,16 @@ function documentsOf(text: string, locate: Locate): Node[] {
     const node = convertDocument(document, source)
     if (node && !(node.type === 'scalar' && node.value === null)) nodes.push(node)
   }
-  return nodes
+  return withSteering(nodes, tokens, text, at)
+}
+
+/** Comments before a document are tokens of their own, so one that steers counts for the whole file. */
+function withSteering(nodes: Node[], tokens: CST.Token[], text: string, at: (offset: number) => Origin): Node[] {
+  if (!maySteer(text)) return nodes
+  const offset = tokens.map(steeringComment).find(found => found !== undefined)
+  if (offset === undefined) return nodes
+  const steered = at(offset)
+  return nodes.map(node => (node.type === 'map' ? { ...node, steered } : node))
 }
 
 function readTokens(text: string, lines: LineCounter, at: (offset: number) => Origin): CST.Token[] {
@@ -65,6 +76,7 @@ function readTokens(text: string, lines: LineCounter, at: (offset: number) => Or
   for (const token of new Parser(lines.addNewLine).parse(text)) {
     if (token.type === 'document' && ++documents > YAML_LIMITS.documents) refuseOver('documents', at(token.offset))
     checkDocumentSize(token, at)
+    if (text.includes('\t')) checkTabs(token, text, at)
     tokens.push(token)
   }
   return tokens

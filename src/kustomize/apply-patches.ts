@@ -76,6 +76,7 @@ const asText = (node: Node): Node => textNode(writtenText(node), node.origin)
 /** Merges in place; false where the patch deletes the object. Name, kind and namespace stay, unless allowed. */
 function mergeInto(resource: Resource, patch: MapNode, options: Changes, forTarget: boolean): boolean {
   const before = resource.root
+  refuseSteering(before.steered ?? patch.steered)
   if (options.allowNameChange || options.allowKindChange) resource.previous.push(currentId(resource))
   const merged = strategicMerge(before, forTarget ? patchFor(before, patch) : patch)
   if (!merged || merged.fields.size === 0) return false
@@ -84,6 +85,12 @@ function mergeInto(resource: Resource, patch: MapNode, options: Changes, forTarg
   if (!options.allowNameChange) root = restore(root, before, ['metadata', 'name'])
   resource.root = restoreNamespace(root, before)
   return true
+}
+
+function refuseSteering(comment: Origin | undefined): void {
+  if (!comment) return
+  const message = 'a comment that is a JSON object changes how kustomize merges this patch'
+  throw new BailiwickError('yaml-ambiguous', message, { origin: comment, fix: 'Remove the comment, or its braces.' })
 }
 
 function restore(root: MapNode, before: MapNode, path: readonly string[]): MapNode {

@@ -20,7 +20,9 @@ export function loadObjects(file: ParsedFile): MapNode[] {
   const items = alone ? at(only, ['items']) : undefined
   if (alone && only && at(only, ['functionConfig'])) refuse('functionConfig in a list', only.origin)
   const documents = items && !isAbsent(items) ? elementsOf(items) : file.documents
-  return inlineLists(keepObjects(alone && items && isAbsent(items) ? [] : documents))
+  const objects = inlineLists(keepObjects(alone && items && isAbsent(items) ? [] : documents))
+  const steered = file.documents.map(document => document.type === 'map' && document.steered).find(Boolean)
+  return steered ? objects.map(object => ({ ...object, steered })) : objects
 }
 
 function inlineLists(documents: readonly MapNode[]): MapNode[] {
