@@ -8,7 +8,7 @@ import { runProcess } from './run-process.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
 import type { Receiver } from './web/receive-webhook.ts'
 import { startServer, type WebServer } from './web/server.ts'
-import { type Intake, registerWebhooks } from './webhooks/register.ts'
+import { registerWebhooks } from './webhooks/register.ts'
 
 type Logger = ReturnType<typeof createLog>
 
@@ -20,12 +20,7 @@ export interface Site {
   close(graceMs?: number): Promise<void>
 }
 
-/** The Probot app over a given queue. It only stores jobs. */
-export function createApp(intake: Intake): ApplicationFunction {
-  return probot => registerWebhooks(probot, intake)
-}
-
-/** The Probot app as Probot's own tools load it: settings from the environment. */
+/** The Probot app as Probot's own tools load it: settings from the environment. It only stores jobs. */
 export const app: ApplicationFunction = probot => {
   const config = readConfig(process.env)
   const log = createLog(config.logLevel)
@@ -44,7 +39,9 @@ export async function startSite(config: WebConfig, log: Logger, rehearsal: Rehea
   const { disabledRules = [], retry } = rehearsal
   const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log, retry })
   const { host, port, allowedAccounts } = config
-  const receiver = await createReceiver(config, log, createApp({ queue, log, allowedAccounts }))
+  const receiver = await createReceiver(config, log, probot =>
+    registerWebhooks(probot, { queue, log, allowedAccounts }),
+  )
   const server = await startServer({ host, port, receiver, ready: () => queue.ping(), log }).catch(async error => {
     await queue.close(0)
     throw error

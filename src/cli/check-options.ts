@@ -48,7 +48,7 @@ export function checkOptions(args: readonly string[], cwd: string): CheckOptions
 }
 
 /** `URL[#REF]=DIR`. An address has no "=", so the first one divides. Throws `usage`. */
-export function givenRepository(text: string, cwd: string): GivenRepository {
+function givenRepository(text: string, cwd: string): GivenRepository {
   const equals = text.indexOf('=')
   const [url = '', ...rest] = text.slice(0, Math.max(0, equals)).split('#')
   const ref = rest.join('#')

@@ -9,8 +9,8 @@ export interface Owner {
 }
 
 /** Flux's labels: dashboards and `flux tree` read them, and a cluster that leaves Flux keeps its owners. */
-export const OWNER_NAME = 'kustomize.toolkit.fluxcd.io/name'
-export const OWNER_NAMESPACE = 'kustomize.toolkit.fluxcd.io/namespace'
+const OWNER_NAME = 'kustomize.toolkit.fluxcd.io/name'
+const OWNER_NAMESPACE = 'kustomize.toolkit.fluxcd.io/namespace'
 /** On a live object, set by somebody with access to the cluster: `<namespace>/<name>` of the Kustomization that may take it over. */
 export const ADOPT = 'bailiwick.dev/adopt'
 

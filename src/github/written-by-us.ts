@@ -17,6 +17,6 @@ export function isOurs(app: AppIdentity, { user, performed_via_github_app: via }
 }
 
 /** Login under which our App writes. */
-export function botLogin(app: AppIdentity): string {
+function botLogin(app: AppIdentity): string {
   return `${app.slug}[bot]`
 }

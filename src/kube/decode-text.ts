@@ -8,7 +8,7 @@ export interface FileName {
 }
 
 /** Bytes of one file that may be parsed; a manifest in git is far below (the largest CRDs have about 1 MB). */
-export const MAX_FILE_BYTES = 8 * 1024 * 1024
+const MAX_FILE_BYTES = 8 * 1024 * 1024
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/

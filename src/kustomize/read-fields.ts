@@ -14,7 +14,7 @@ export function textField(map: MapNode, name: string): Entry | undefined {
 }
 
 /** A node that decodes as text for YAML 1.1 and 1.2 alike. */
-export function textEntry(node: Node, name: string): Entry {
+function textEntry(node: Node, name: string): Entry {
   const scalar = scalarText(node, name)
   return { text: scalar.value, origin: scalar.origin }
 }

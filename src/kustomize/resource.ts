@@ -44,7 +44,7 @@ export function currentId(resource: Resource): ResourceId {
 }
 
 /** The namespace by which kustomize compares: empty counts as `default`. */
-export function effectiveNamespace(apiVersion: string, kind: string, namespace: string): string {
+function effectiveNamespace(apiVersion: string, kind: string, namespace: string): string {
   if (isClusterScoped(apiVersion, kind)) return NO_NAMESPACE
   return namespace || 'default'
 }

@@ -17,7 +17,7 @@ export const COMMENT_MARKER = '<!-- bailiwick:verdict -->'
 
 /**
  * The sticky comment on a pull request: verdict, matrix, next step, and each finding folded. Undefined when there is
- * nothing to say: a comment that exists already is then replaced by `resolvedComment`. At most 60,000 characters.
+ * nothing to say: a comment that exists already should go then. At most 60,000 characters.
  */
 export function commentOf(outcome: Outcome, context: ReportContext): string | undefined {
   if (outcome === undefined) return undefined
@@ -34,11 +34,6 @@ export function commentOf(outcome: Outcome, context: ReportContext): string | un
   if (line !== '') head.push(line)
   head.push(nextStep(outcome, verdict, context.repository))
   return fitBudget(head.join('\n\n'), sections(verdict, context.repository))
-}
-
-/** What an existing comment is replaced by when there is nothing to say any more. */
-export function resolvedComment(context: ReportContext): string {
-  return `${COMMENT_MARKER}\n✅ **Nothing to fix any more** at ${code(context.headSha.slice(0, 7))}.`
 }
 
 function sections(verdict: Verdict, here: string): Section[] {

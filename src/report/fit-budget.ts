@@ -5,7 +5,7 @@ export interface Section {
 }
 
 /** Room under GitHub's 65,535 characters for what GitHub or a caller adds. */
-export const TEXT_BUDGET = 60_000
+const TEXT_BUDGET = 60_000
 
 /**
  * Joins sections by blank lines within `budget` characters. What does not fit is left out from the end, whole sections

@@ -22,7 +22,7 @@ export function groupFindings(findings: readonly Finding[]): FindingGroup[] {
 }
 
 /** Order in which findings are said. */
-export function compareFindings(a: Finding, b: Finding): number {
+function compareFindings(a: Finding, b: Finding): number {
   return (
     WEIGHT[a.severity] - WEIGHT[b.severity] ||
     compare(a.rule, b.rule) ||

@@ -6,7 +6,7 @@ import { answer, refuse } from './answer.ts'
 import { BodyReader } from './read-body.ts'
 import { type Receiver, readHeaders, receiveWebhook } from './receive-webhook.ts'
 
-export const WEBHOOK_PATH = '/api/github/webhooks'
+const WEBHOOK_PATH = '/api/github/webhooks'
 
 /** What the server serves. */
 export interface ServerSettings {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { readIssueComment } from '../../src/github/issue-comment.ts'
 import { readRole } from '../../src/github/permission.ts'
-import { findRepository, readRepository } from '../../src/github/repositories.ts'
 import { isOurs } from '../../src/github/written-by-us.ts'
 import { rawGitHub } from './raw-github.ts'
 
@@ -84,27 +83,4 @@ test('readIssueComment tells who wrote what where, and whether it was edited', a
   })
   expect(await commentHost({ user: null }, { state: 'open' })).toBeUndefined()
   expect(await commentHost({}, undefined)).toBeUndefined()
-})
-
-test('a repository is found by any spelling of its address, and told by the name of today', async () => {
-  const answer = {
-    id: 5,
-    name: 'fleet',
-    owner: { login: 'acme' },
-    html_url: 'https://github.com/acme/Fleet',
-    default_branch: 'main',
-    archived: false,
-  }
-  const { octokit } = await rawGitHub((_, path) => (path === '/repos/acme/old-name' ? { body: answer } : undefined))
-  const repository = await readRepository(octokit, { owner: 'acme', repo: 'old-name' })
-  expect(repository).toMatchObject({ id: 5, repo: 'fleet' })
-  for (const url of [
-    'git@github.com:acme/fleet.git',
-    'ssh://git@github.com/acme/fleet',
-    'https://GitHub.com/Acme/fleet.git/',
-  ]) {
-    expect(findRepository([repository!], url)).toBe(repository)
-  }
-  expect(findRepository([repository!], 'https://github.com/acme/fleet2')).toBeUndefined()
-  expect(await readRepository(octokit, { owner: 'acme', repo: 'gone' })).toBeUndefined()
 })

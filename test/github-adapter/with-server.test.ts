@@ -9,7 +9,8 @@ import { readRole } from '../../src/github/permission.ts'
 import { listOpenPullRequests, readPullRequest, readTestMerge } from '../../src/github/pull-request.ts'
 import { react } from '../../src/github/reactions.ts'
 import { readTree } from '../../src/github/read-tree.ts'
-import { findRepository, listRepositories } from '../../src/github/repositories.ts'
+import { listRepositories } from '../../src/github/repositories.ts'
+import { normaliseUrl } from '../../src/kube/url.ts'
 import { temporaryFolder } from '../git/temporary-folder.ts'
 import { acme, FLEET } from './acme.ts'
 
@@ -69,7 +70,8 @@ test('repositories are found by address, with a token narrowed to one of them as
   const other = github.addRepository({ owner: 'acme', name: 'ops', files: { a: 'a' } })
   const all = await listRepositories(octokit)
   expect(all.map(one => one.repo).sort()).toEqual(['fleet', 'ops'])
-  expect(findRepository(all, 'git@github.com:Acme/Ops.git')).toMatchObject({ id: other.id, defaultBranch: 'main' })
+  const url = normaliseUrl('git@github.com:Acme/Ops.git')
+  expect(all.find(one => one.url === url)).toMatchObject({ id: other.id, defaultBranch: 'main' })
   const narrow = await app.client(installation, [other.id])
   expect(await readBranch(narrow, { owner: 'acme', repo: 'ops' }, 'main')).toBeDefined()
   // private, and not of this token: as if it were not there
