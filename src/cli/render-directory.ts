@@ -1,11 +1,78 @@
-import { relative, sep } from 'node:path'
+import { realpath, stat } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
 import { BailiwickError } from '../errors.ts'
+import { diskTree } from '../git/disk-tree.ts'
+import { isWorkingCopy } from '../git/working-copy.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { build } from '../kustomize/build.ts'
+
+export interface Rendered {
+  readonly objects: readonly KubeObject[]
+  /** How to show the path of a file: relative to the root that was named, else to the working directory. */
+  readonly show: (file: string) => string
+}
+
+interface Place {
+  /** Absolute paths. */
+  readonly directory: string
+  readonly root?: string
+  readonly cwd: string
+}
+
+/**
+ * Builds a directory of this machine. What it reads must lie below `root`; without one below the top of the git working
+ * copy around it, and outside of any as far up as its own paths lead (kustomize without load restrictions). Reads only what
+ * the build needs. Throws `usage`, `git-missing` and what a build throws, with the place as `show` gives it.
+ */
+export async function renderDirectory({ directory, root, cwd }: Place): Promise<Rendered> {
+  const real = await existing(directory)
+  const named = root === undefined ? undefined : await existing(root)
+  const limit = named ?? (await workingCopyOf(real)) ?? '/'
+  const from = named === undefined && limit === '/' ? real : limit
+  const base = named ?? (await realpath(cwd))
+  return climb(real, from, limit, base)
+}
+
+function climb(directory: string, from: string, limit: string, base: string): Rendered {
+  for (let root = from; ; root = dirname(root)) {
+    const show = (file: string): string => relative(base, join(root, file)) || '.'
+    try {
+      return { objects: build(diskTree(root), '', directoryBelow(root, directory)), show }
+    } catch (error) {
+      if (!(error instanceof BailiwickError)) throw error
+      if (error.rule !== 'kustomize-path-escape' || root === limit || root === dirname(root)) throw shown(error, show)
+    }
+  }
+}
+
+function shown(error: BailiwickError, show: (file: string) => string): BailiwickError {
+  if (!error.origin) return error
+  const { code, message, origin } = error
+  return new BailiwickError(code, message, { ...error, origin: { ...origin, file: show(origin.file) }, cause: error })
+}
 
 /** `directory` as a path below `root` ('' for the root itself). Throws `usage` where it is not below. */
-export function directoryBelow(root: string, directory: string): string {
+function directoryBelow(root: string, directory: string): string {
   const path = relative(root, directory)
   if (path !== '..' && !path.startsWith(`..${sep}`)) return path.split(sep).join('/')
   throw new BailiwickError('usage', `${directory} is not below ${root}`, {
     fix: 'Name a root that holds the directory.',
   })
+}
+
+/** The folder itself, behind links: what a person names on a command line they may name through one. */
+async function existing(directory: string): Promise<string> {
+  const found = await stat(directory).catch((cause: unknown) => {
+    if (cause instanceof Error && 'code' in cause) return undefined
+    throw cause
+  })
+  if (found?.isDirectory()) return realpath(directory)
+  throw new BailiwickError('git-missing', `${directory} is no folder`, { fix: 'Name an existing folder.' })
+}
+
+async function workingCopyOf(directory: string): Promise<string | undefined> {
+  for (let folder = directory; ; folder = dirname(folder)) {
+    if (await isWorkingCopy(folder)) return folder
+    if (folder === dirname(folder)) return undefined
+  }
 }

@@ -7,8 +7,7 @@ import { openSnapshot } from '../git/snapshot.ts'
 import type { Tree } from '../git/tree.ts'
 import { type Json, type MapNode, toJson } from '../kube/node.ts'
 import { parseDocuments } from '../kube/parse-documents.ts'
-import { build } from '../kustomize/build.ts'
-import { directoryBelow } from './render-directory.ts'
+import { renderDirectory } from './render-directory.ts'
 
 type Answer = { [key: string]: Json }
 
@@ -31,8 +30,8 @@ async function answerInto(answer: Answer, line: string): Promise<void> {
   const root = text(request, 'root')
   const directory = text(request, 'build')
   if (directory !== undefined) {
-    const base = resolve(root ?? directory)
-    const objects = build(await open(base), '', directoryBelow(base, resolve(directory)))
+    const place = { directory: resolve(directory), ...(root === undefined ? {} : { root: resolve(root) }) }
+    const { objects } = await renderDirectory({ ...place, cwd: process.cwd() })
     answer.objects = objects.map(object => toJson(object.root))
     return
   }

@@ -4,13 +4,9 @@ import { Readable } from 'node:stream'
 import { parseArgs } from 'node:util'
 import { stringify } from 'yaml'
 import { BailiwickError } from '../errors.ts'
-import { readFolder } from '../git/folder-tree.ts'
-import { openSnapshot } from '../git/snapshot.ts'
 import { toJson } from '../kube/node.ts'
-import type { KubeObject } from '../kube/object.ts'
-import { build } from '../kustomize/build.ts'
 import type { Command, Io } from './command.ts'
-import { directoryBelow } from './render-directory.ts'
+import { type Rendered, renderDirectory } from './render-directory.ts'
 import { originsOf } from './render-origins.ts'
 import { answerRender } from './render-request.ts'
 
@@ -29,10 +25,12 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   if (!directory || more) throw usage('name one directory')
   const output = values.output ?? 'yaml'
   if (output !== 'yaml' && output !== 'json') throw usage(`-o ${output}; use yaml or json`)
-  const root = resolve(io.cwd, values.root ?? directory)
-  const tree = openSnapshot(await readFolder(root))
-  const objects = build(tree, '', directoryBelow(root, resolve(io.cwd, directory)))
-  io.stdout(show(objects, output, values.origins ?? false))
+  const rendered = await renderDirectory({
+    directory: resolve(io.cwd, directory),
+    ...(values.root === undefined ? {} : { root: resolve(io.cwd, values.root) }),
+    cwd: io.cwd,
+  })
+  io.stdout(show(rendered, output, values.origins ?? false))
   return 0
 }
 
@@ -53,8 +51,8 @@ function parse(args: readonly string[]) {
   }
 }
 
-function show(objects: readonly KubeObject[], output: 'yaml' | 'json', origins: boolean): string {
-  const shown = objects.map(object => (origins ? originsOf(object) : toJson(object.root)))
+function show({ objects, show }: Rendered, output: 'yaml' | 'json', origins: boolean): string {
+  const shown = objects.map(object => (origins ? originsOf(object, show) : toJson(object.root)))
   if (output === 'json') return `${JSON.stringify(shown, null, 2)}\n`
   return shown.map(object => stringify(object, { version: '1.1', lineWidth: 0 })).join('---\n')
 }
