@@ -1,6 +1,10 @@
 import { Worker } from 'node:worker_threads'
 import { BailiwickError } from '../../src/errors.ts'
 import type { EvaluationAnswer, EvaluationRequest } from './protocol.ts'
+import { requestKey } from './request-key.ts'
+
+/** Answers that are kept: a resync and a sweep ask again for what nothing has touched. */
+const KEPT = 16
 
 /** Wall clock and heap of one evaluation: hostile input costs at most this, and never the process. */
 export interface EvaluationLimits {
@@ -16,6 +20,7 @@ export class Evaluator {
   readonly #limits: EvaluationLimits
   #thread: Worker | undefined
   #turn: Promise<unknown> = Promise.resolve()
+  readonly #answers = new Map<string, EvaluationAnswer>()
 
   constructor(limits: EvaluationLimits) {
     this.#limits = limits
@@ -23,7 +28,7 @@ export class Evaluator {
 
   /** Answers in order. Throws `evaluation-limits` when time or heap ran out (never cached: the machine was too slow, or the input too much). */
   evaluate(request: EvaluationRequest): Promise<EvaluationAnswer> {
-    const answer = this.#turn.then(() => this.#run(request))
+    const answer = this.#turn.then(() => this.#recall(request))
     this.#turn = answer.catch(() => undefined)
     return answer
   }
@@ -32,6 +37,15 @@ export class Evaluator {
     const thread = this.#thread
     this.#thread = undefined
     await thread?.terminate()
+  }
+
+  async #recall(request: EvaluationRequest): Promise<EvaluationAnswer> {
+    const key = requestKey(request)
+    const answer = this.#answers.get(key) ?? (await this.#run(request))
+    this.#answers.delete(key)
+    this.#answers.set(key, answer)
+    for (const oldest of this.#answers.keys()) if (this.#answers.size > KEPT) this.#answers.delete(oldest)
+    return answer
   }
 
   async #run(request: EvaluationRequest): Promise<EvaluationAnswer> {
