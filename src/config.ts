@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { address, badVariable, type Environment, integer, oneOf, optional, required } from './environment.ts'
-import { readPrivateKey } from './private-key.ts'
+import { address, badVariable, type Environment, integer, oneOf, optional, required } from './process/environment.ts'
+import { readPrivateKey } from './process/private-key.ts'
 
 /** What a process that works on jobs must know. Secrets are not enumerable: logs, JSON and spreads leave them out. */
 export interface Config {

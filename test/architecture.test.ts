@@ -3,8 +3,8 @@ import { basename, dirname, join, posix } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 /**
- * Which part may import which (docs/architecture.md). A part is a folder of src, or `workers`; the files at the top of
- * src (settings, log, how a process starts and ends) are one part. `git/tree` is the one interface that the core sees of git.
+ * Which part may import which (docs/architecture.md). A part is a folder of src, one of the files at its top, or `workers`.
+ * `git/tree` is the one interface that the core sees of git.
  */
 const meaning = ['errors', 'git/tree', 'kube']
 const core = [...meaning, 'kustomize', 'flux', 'fleet', 'rules', 'report', 'onboard']
@@ -18,16 +18,17 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   report: [...meaning, 'kustomize', 'flux', 'fleet', 'rules'],
   onboard: [...meaning, 'kustomize', 'flux', 'fleet'],
   git: ['errors', 'kube'],
-  top: ['errors', 'kube'],
-  queue: ['errors', 'top'],
-  github: [...core, 'git', 'top'],
-  cluster: [...core, 'top'],
-  web: ['errors', 'top'],
+  process: ['errors'],
+  config: ['errors', 'process'],
+  queue: ['errors', 'process'],
+  github: [...core, 'git', 'process'],
+  cluster: core,
+  web: ['errors', 'process'],
   // The command line is a program of its own: it opens its own working copies.
-  cli: [...core, 'git', 'top'],
-  webhooks: ['errors', 'top', 'queue'],
-  index: ['errors', 'top', 'queue', 'webhooks', 'web'],
-  workers: [...core, 'top', 'git', 'github', 'cluster', 'queue', 'web'],
+  cli: [...core, 'git'],
+  webhooks: ['errors', 'process', 'queue'],
+  index: ['errors', 'process', 'config', 'queue', 'webhooks', 'web'],
+  workers: [...core, 'process', 'config', 'git', 'github', 'cluster', 'queue', 'web'],
 }
 /** src/index.ts starts the workers in its own process when there is no Redis; only by `await import()`. */
 const DYNAMIC = [{ from: 'index', to: 'workers' }]
@@ -83,7 +84,7 @@ function partOf(path: string): string {
   if (path === 'src/git/tree.ts') return 'git/tree'
   const [top = '', part = '', ...deeper] = path.split('/')
   if (top !== 'src') return top
-  return deeper.length > 0 ? part : (['errors', 'index'].find(name => part === `${name}.ts`) ?? 'top')
+  return deeper.length > 0 ? part : basename(part, '.ts')
 }
 
 function mayImport(from: string, { how }: Import, to: string): boolean {

@@ -10,7 +10,7 @@ const documents = ['CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: root })]
 
 describe('documents', () => {
   test('the table of settings has exactly the variables that the code reads', () => {
-    const code = ['config', 'environment', 'private-key'].map(name => read(`src/${name}.ts`)).join('\n')
+    const code = ['config', 'process/environment', 'process/private-key'].map(name => read(`src/${name}.ts`)).join('\n')
     const called = code.matchAll(
       /\b(?:required|optional|integer|oneOf|address)\(\s*env,\s*'([A-Z_]+)'|\benv\.([A-Z_]+)/g,
     )

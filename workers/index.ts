@@ -1,9 +1,9 @@
 import { readWorkerConfig } from '../src/config.ts'
-import { createLog } from '../src/log.ts'
+import { createLog } from '../src/process/log.ts'
+import { runProcess } from '../src/process/run-process.ts'
+import { stopOnSignal } from '../src/process/stop-on-signal.ts'
 import { lockTimes } from '../src/queue/bullmq-settings.ts'
 import { openQueue } from '../src/queue/open-queue.ts'
-import { runProcess } from '../src/run-process.ts'
-import { stopOnSignal } from '../src/stop-on-signal.ts'
 import { startServer } from '../src/web/server.ts'
 import { startWorkers } from './start-workers.ts'
 

@@ -2,7 +2,7 @@ import type { ClusterBinding } from '../src/cluster/clusters-file.ts'
 import type { Config } from '../src/config.ts'
 import type { ObjectStore } from '../src/git/object-store.ts'
 import type { App } from '../src/github/app.ts'
-import type { Log } from '../src/log.ts'
+import type { Log } from '../src/process/log.ts'
 import type { Queue } from '../src/queue/queue.ts'
 import type { Evaluator } from './evaluation/evaluator.ts'
 

@@ -6,7 +6,7 @@ import type { Origin } from '../kube/origin.ts'
 type Plain = ScalarValue | readonly Plain[] | { readonly [key: string]: Plain }
 
 /** A node of plain values that all point at one place. */
-function nodeOf(value: Plain, origin: Origin): Node {
+export function nodeOf(value: Plain, origin: Origin): Node {
   if (Array.isArray(value)) return { type: 'list', items: value.map(item => nodeOf(item, origin)), origin }
   if (typeof value !== 'object' || value === null) return { type: 'scalar', value: value as ScalarValue, origin }
   const fields = new Map<string, Field>()

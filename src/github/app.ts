@@ -1,6 +1,6 @@
 import { ProbotOctokit } from 'probot'
-import { isAllowedAccount } from '../allowed-account.ts'
 import { BailiwickError } from '../errors.ts'
+import { isAllowedAccount } from '../process/allowed-account.ts'
 import { github } from './github-error.ts'
 import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
 import { scopedAuth } from './scoped-auth.ts'

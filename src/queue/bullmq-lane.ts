@@ -1,6 +1,6 @@
 import { type Job, UnrecoverableError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
-import type { Log } from '../log.ts'
+import type { Log } from '../process/log.ts'
 import { type LockTimes, workerOptions } from './bullmq-settings.ts'
 import type { Attempt } from './queue.ts'
 import { isFinal } from './retry.ts'

@@ -1,6 +1,6 @@
 import { type Queue as BullQueue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
-import type { Log } from '../log.ts'
+import type { Log } from '../process/log.ts'
 import { jobKey } from './job-key.ts'
 import type { JobName, Jobs } from './queue.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BailiwickError } from '../errors.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../process/log.ts'
 import { checkJob } from './check-job.ts'
 import { clusterOf, jobKey, queueName } from './job-key.ts'
 import { Lane, type LaneHandler } from './lane.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts'
+import type { Log } from '../process/log.ts'
 import type { Attempt } from './queue.ts'
 import { backoff, isFinal, type RetryPolicy } from './retry.ts'
 

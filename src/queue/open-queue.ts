@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts'
+import type { Log } from '../process/log.ts'
 import { BullmqQueue } from './bullmq-queue.ts'
 import type { LockTimes } from './bullmq-settings.ts'
 import { InProcessQueue } from './in-process-queue.ts'

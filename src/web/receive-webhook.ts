@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { BailiwickError } from '../errors.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../process/log.ts'
 import type { Answer } from './answer.ts'
 
 /** What the web process needs of Probot: to check a signature, and to run the handlers. */

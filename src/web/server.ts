@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { BailiwickError } from '../errors.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../process/log.ts'
 import { answer, refuse } from './answer.ts'
 import { BodyReader } from './read-body.ts'
 import { type Receiver, readHeaders, receiveWebhook } from './receive-webhook.ts'

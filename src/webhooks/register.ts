@@ -1,6 +1,6 @@
 import type { Probot } from 'probot'
-import { isAllowedAccount } from '../allowed-account.ts'
-import type { Log } from '../log.ts'
+import { isAllowedAccount } from '../process/allowed-account.ts'
+import type { Log } from '../process/log.ts'
 import type { JobName, Jobs, Queue } from '../queue/queue.ts'
 import type { AskedJob, Heard, HeardEvent, Payload, Place } from './heard.ts'
 import { issueComment } from './issue-comment.ts'

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { readConfig, readWorkerConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/process/log.ts'
 import { environment, privateKey, webhookSecret } from './environment-of.ts'
 
 const noFile = (): never => {

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
-import { silentLog } from '../../src/log.ts'
 import { openQueue } from '../../src/queue/open-queue.ts'
+import { silentLog } from '../silent-log.ts'
 
 // A process for tests: takes a job, says so by writing the file, and never finishes.
 const [redisUrl, prefix, flag = ''] = process.argv.slice(2)

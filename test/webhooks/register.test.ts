@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { silentLog } from '../../src/log.ts'
 import type { JobName, Jobs, Queue } from '../../src/queue/queue.ts'
 import { heard, registerWebhooks } from '../../src/webhooks/register.ts'
+import { silentLog } from '../silent-log.ts'
 
 type Listener = (context: { payload: unknown }) => Promise<void>
 

@@ -1,4 +1,4 @@
-import { BailiwickError } from './errors.ts'
+import { BailiwickError } from '../errors.ts'
 
 /** The variables of a process, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -3,9 +3,6 @@ import { type DestinationStream, type Logger, pino } from 'pino'
 /** What a part of ours may ask of a logger; pino and a test's list of lines both fit. */
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
 
-/** A log that says nothing, for tests and for commands that print themselves. */
-export const silentLog: Log = pino({ level: 'silent' })
-
 const MAX_TEXT = 2_000
 
 /**

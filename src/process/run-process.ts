@@ -1,4 +1,4 @@
-import { BailiwickError } from './errors.ts'
+import { BailiwickError } from '../errors.ts'
 
 /**
  * Runs the main function of a process. A wrong setting ends it with one line on stderr and exit code 2; anything else
