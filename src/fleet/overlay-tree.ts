@@ -1,24 +1,41 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Tree, TreeEntry } from '../git/tree.ts'
 
-/** `tree` with other content in some of its files. Ids of everything that differs are new, so caches by id stay right. */
+/**
+ * A tree with some files written over or added, nothing removed. Ids of what changed are made up (they are no git ids), but
+ * still differ whenever content differs. A path that runs through a file of `tree` is the caller's to refuse.
+ */
 export function overlayTree(tree: Tree, files: ReadonlyMap<string, string>): Tree {
-  const bytes = new Map([...files].map(([path, content]) => [path, new TextEncoder().encode(content)]))
-  const mark = createHash('sha1')
-    .update(JSON.stringify([tree.id, [...files]]))
-    .digest('hex')
-  const touches = (path: string) => [...files.keys()].some(file => file === path || file.startsWith(`${path}/`))
-  const map = (entry: TreeEntry): TreeEntry => {
-    if (entry.path !== '' && !touches(entry.path)) return entry
-    return { ...entry, id: createHash('sha1').update(`${mark} ${entry.path}`).digest('hex') }
+  const contents = new Map([...files].map(([path, text]) => [path, new TextEncoder().encode(text)]))
+  const id = hash('sha1', JSON.stringify([tree.id, [...files].sort(([a], [b]) => (a < b ? -1 : 1))]))
+  const entries = new Map<string, TreeEntry>()
+  const children = new Map<string, Map<string, TreeEntry>>()
+  const put = (entry: TreeEntry) => {
+    entries.set(entry.path, entry)
+    const parent = parentOf(entry.path)
+    if (!children.has(parent)) children.set(parent, new Map(tree.list(parent).map(child => [child.name, child])))
+    children.get(parent)!.set(entry.name, entry)
+    if (parent !== '' && !entries.has(parent)) {
+      put({ name: nameOf(parent), path: parent, type: 'directory', id: hash('sha1', `${id} ${parent}`) })
+    }
   }
+  for (const [path, bytes] of contents) {
+    put({ name: nameOf(path), path, type: 'file', id: hash('sha1', bytes) })
+  }
+  entries.set('', { name: '', path: '', type: 'directory', id })
   return {
-    id: mark,
-    entry: path => {
-      const entry = tree.entry(path)
-      return entry && map(entry)
+    id,
+    entry: path => entries.get(path) ?? tree.entry(path),
+    list: path => {
+      const merged = children.get(path)
+      return merged ? [...merged.values()].sort(byName) : tree.list(path)
     },
-    list: path => tree.list(path).map(map),
-    read: path => bytes.get(path) ?? tree.read(path),
+    read: path => contents.get(path) ?? tree.read(path),
   }
 }
+
+/** Directory of a path; '' for one at the root. */
+export const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')))
+// in byte order, as every tree lists
+const byName = (a: TreeEntry, b: TreeEntry) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name))
+const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)

@@ -1,6 +1,6 @@
+import { overlayTree } from '../fleet/overlay-tree.ts'
 import type { Tree } from '../git/tree.ts'
 import { addNamespace, readKustomization, removeField } from './edit-kustomization.ts'
-import { overlayTree } from './overlay-tree.ts'
 import { kustomizationFile, type TenantLayout } from './tenant-layout.ts'
 
 /** One way to write the files of an onboarding. */

@@ -1,10 +1,10 @@
 import { BailiwickError } from '../errors.ts'
 import type { Fleet, FleetNode } from '../fleet/fleet.ts'
+import { parentOf } from '../fleet/overlay-tree.ts'
 import type { Tree } from '../git/tree.ts'
 import { idOf } from '../kube/object.ts'
 import { normaliseUrl } from '../kube/url.ts'
 import { inputError, quote } from './checked-names.ts'
-import { parentOf } from './overlay-tree.ts'
 
 /** Where the tenants of one cluster are listed, and where what they consist of is written. */
 export interface TenantLayout {
