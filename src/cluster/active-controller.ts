@@ -1,6 +1,6 @@
 import { BailiwickError } from '../errors.ts'
 import type { Json } from '../kube/node.ts'
-import type { ClusterClient } from './connect.ts'
+import type { ClusterClient } from './client.ts'
 import { itemsAt, jsonAt, stringAt } from './json-at.ts'
 
 const NAME = 'kustomize-controller'

@@ -3,32 +3,18 @@ import type { Json } from '../kube/node.ts'
 import { display, type ObjectId } from '../kube/object.ts'
 import { type Applied, applyObject } from './apply-object.ts'
 import { waves } from './apply-order.ts'
+import type { ApplyRequest } from './apply-request.ts'
+import type { ClusterClient } from './client.ts'
 import { ClusterError } from './cluster-error.ts'
-import type { ClusterClient } from './connect.ts'
 import { eachLimited } from './each-limited.ts'
 import { entryOf, type InventoryEntry } from './inventory-entry.ts'
 import { stringAt } from './json-at.ts'
-import type { Owner } from './ownership.ts'
 import { waitUntilReady } from './wait-until-ready.ts'
 
 const AT_ONCE = 8
 const STAGE_WAIT_MS = 60_000
 
-export interface ApplyRequest {
-  /** Who applies: impersonated, never empty. */
-  readonly user: string
-  readonly owner: Owner
-  /** Plain JSON (see parseExact), in any order. */
-  readonly objects: readonly Json[]
-  /** Entries of the owner's inventory: their uid keeps an object ours whose labels somebody removed. */
-  readonly known?: readonly InventoryEntry[]
-  /** Take over whatever is there, as Flux does always. For the platform's own Kustomizations; never for a tenant's. */
-  readonly adopt?: boolean
-  /** How long definitions and namespaces may take to be ready (60 s). */
-  readonly stageWaitMs?: number
-  readonly signal?: AbortSignal
-}
-
+/** What became of one object. */
 export interface ObjectResult {
   readonly id: ObjectId
   readonly action: 'created' | 'configured' | 'unchanged' | 'skipped' | 'failed'
@@ -39,6 +25,7 @@ export interface ObjectResult {
   readonly entry?: InventoryEntry
 }
 
+/** What became of all of them. */
 export interface ApplyResult {
   /** In the order of applying. */
   readonly objects: readonly ObjectResult[]

@@ -1,11 +1,11 @@
 import { Agent } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BailiwickError } from '../errors.ts'
-import type { Json } from '../kube/node.ts'
+import type { Actor, ClusterClient, RequestOptions } from './client.ts'
 import { clusterError } from './cluster-error.ts'
 import type { ClusterBinding } from './clusters-file.ts'
 import { readCredentials } from './credentials.ts'
-import { createDiscovery, type Discovery } from './discovery.ts'
+import { createDiscovery } from './discovery.ts'
 import { impersonatedUser } from './impersonated-user.ts'
 import { type Call, send } from './send.ts'
 
@@ -13,37 +13,6 @@ const TIMEOUT_MS = 30_000
 const CONNECTIONS = 16
 const BUSY_ATTEMPTS = 4
 const BUSY_WAIT_S = 5
-
-/** As whom a request is made: `user` is impersonated; `worker` is the identity of the kubeconfig, and must be asked for. */
-export type Actor = { readonly user: string } | 'worker'
-
-export interface RequestOptions {
-  readonly query?: Readonly<Record<string, string>>
-  readonly body?: Json
-  readonly contentType?: string
-  readonly accept?: string
-  readonly signal?: AbortSignal | undefined
-}
-
-/** A success, or 404 with the API server's Status. */
-export interface Response {
-  readonly status: number
-  readonly body: Json
-}
-
-/** One cluster of clusters.yaml: credentials, a limited number of kept connections, the kinds that it knows. */
-export interface ClusterClient {
-  readonly name: string
-  /** The worker's own namespace, where inventories are. */
-  readonly namespace: string
-  readonly discovery: Discovery
-  /**
-   * One request. Resolves for 2xx and 404; throws ClusterError for other answers (see clusterError) and BailiwickError
-   * `cluster-unavailable` where there is none. Never sends a group: the API server derives those of an account.
-   */
-  request(actor: Actor, method: string, path: string, options?: RequestOptions): Promise<Response>
-  close(): void
-}
 
 /** A client for the bound cluster. Reads credentials, does not talk to the cluster yet. Throws `config` (see readCredentials). */
 export async function connect(binding: ClusterBinding, options: { timeoutMs?: number } = {}): Promise<ClusterClient> {

@@ -1,7 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import type { Json } from '../kube/node.ts'
 import { groupOf } from '../kube/object.ts'
-import type { ClusterClient } from './connect.ts'
+import type { ClusterClient, Discovery, Resource } from './client.ts'
 import { itemsAt, stringAt } from './json-at.ts'
 
 /** Aggregated discovery is stable since Kubernetes 1.30; the beta form (1.27) has the same fields. */
@@ -9,26 +9,6 @@ const ACCEPT = ['v2', 'v2beta1']
   .map(version => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
   .join(',')
 const PAUSE_MS = 200
-
-/** How the API serves a kind. */
-export interface Resource {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly plural: string
-  readonly namespaced: boolean
-}
-
-export interface Discovery {
-  /**
-   * The resource of a kind; undefined where the cluster has no such kind. What is not known is asked for again, at
-   * most five times a second. Throws `cluster-unavailable` where the kind's API group does not answer at the moment.
-   */
-  find(apiVersion: string, kind: string): Promise<Resource | undefined>
-  /** The same in that version, or else in any other that the cluster serves: versions of a group are views of one object. */
-  findAnyVersion(apiVersion: string, kind: string): Promise<Resource | undefined>
-  /** What is known may be wrong: read it again when it is asked for next. */
-  forget(): void
-}
 
 interface Catalogue {
   readonly kinds: ReadonlyMap<string, Resource>

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { BailiwickError } from '../errors.ts'
 import type { Json } from '../kube/node.ts'
-import type { ClusterClient } from './connect.ts'
+import type { ClusterClient } from './client.ts'
 import { type InventoryEntry, idOfEntry } from './inventory-entry.ts'
 import { itemsAt, jsonAt, stringAt } from './json-at.ts'
 

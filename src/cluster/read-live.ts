@@ -1,8 +1,8 @@
 import { BailiwickError } from '../errors.ts'
 import type { Json } from '../kube/node.ts'
 import { display, type ObjectId } from '../kube/object.ts'
-import type { Actor, ClusterClient } from './connect.ts'
-import { objectPath, type Resource } from './discovery.ts'
+import type { Actor, ClusterClient, Resource } from './client.ts'
+import { objectPath } from './discovery.ts'
 import { stringAt } from './json-at.ts'
 
 /** Metadata only: ownership needs no more, and so no Secret of anybody comes into this process. */

@@ -1,6 +1,6 @@
 import type { Json } from '../kube/node.ts'
-import type { ApplyRequest } from './apply-objects.ts'
-import type { ClusterClient } from './connect.ts'
+import type { ApplyRequest } from './apply-request.ts'
+import type { ClusterClient } from './client.ts'
 import { itemsAt, jsonAt, mapAt, stringAt } from './json-at.ts'
 
 export const FIELD_MANAGER = 'bailiwick'

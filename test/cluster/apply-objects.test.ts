@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ApplyRequest, applyObjects } from '../../src/cluster/apply-objects.ts'
+import { applyObjects } from '../../src/cluster/apply-objects.ts'
+import type { ApplyRequest } from '../../src/cluster/apply-request.ts'
 import { parseExact } from '../../src/cluster/exact-json.ts'
 import { jsonAt, stringAt } from '../../src/cluster/json-at.ts'
 import type { Json } from '../../src/kube/node.ts'

@@ -1,4 +1,5 @@
-import { type ClusterClient, connect } from '../../src/cluster/connect.ts'
+import type { ClusterClient } from '../../src/cluster/client.ts'
+import { connect } from '../../src/cluster/connect.ts'
 import type { Json } from '../../src/kube/node.ts'
 import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { startCluster, type TestCluster } from '../envtest/start.ts'

@@ -1,4 +1,4 @@
-import type { ClusterClient } from '../../src/cluster/connect.ts'
+import type { ClusterClient } from '../../src/cluster/client.ts'
 import { type Inventory, readInventories } from '../../src/cluster/inventory.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { AppliedNode, AppliedObject } from '../../src/report/apply-report.ts'

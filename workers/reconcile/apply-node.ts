@@ -1,5 +1,5 @@
 import { applyObjects } from '../../src/cluster/apply-objects.ts'
-import type { ClusterClient } from '../../src/cluster/connect.ts'
+import type { ClusterClient } from '../../src/cluster/client.ts'
 import { parseExact } from '../../src/cluster/exact-json.ts'
 import { claim, type Inventory, newInventory } from '../../src/cluster/inventory.ts'
 import { entryOf, type InventoryEntry, unionEntries } from '../../src/cluster/inventory-entry.ts'

@@ -1,5 +1,6 @@
+import type { ClusterClient } from '../../src/cluster/client.ts'
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
-import { type ClusterClient, connect } from '../../src/cluster/connect.ts'
+import { connect } from '../../src/cluster/connect.ts'
 
 /** One kept client per bound cluster, so that a resync neither shakes hands nor discovers kinds again. */
 export class ClusterConnections {

@@ -1,4 +1,4 @@
-import type { ClusterClient } from '../../src/cluster/connect.ts'
+import type { ClusterClient } from '../../src/cluster/client.ts'
 import { claim, type Inventory, removeInventory } from '../../src/cluster/inventory.ts'
 import { type InventoryEntry, unionEntries } from '../../src/cluster/inventory-entry.ts'
 import { type PruneResult, pruneObjects } from '../../src/cluster/prune-objects.ts'

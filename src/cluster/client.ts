@@ -1,0 +1,54 @@
+import type { Json } from '../kube/node.ts'
+
+/** How the API serves a kind. */
+export interface Resource {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly plural: string
+  readonly namespaced: boolean
+}
+
+/** The kinds that a cluster knows. */
+export interface Discovery {
+  /**
+   * The resource of a kind; undefined where the cluster has no such kind. What is not known is asked for again, at
+   * most five times a second. Throws `cluster-unavailable` where the kind's API group does not answer at the moment.
+   */
+  find(apiVersion: string, kind: string): Promise<Resource | undefined>
+  /** The same in that version, or else in any other that the cluster serves: versions of a group are views of one object. */
+  findAnyVersion(apiVersion: string, kind: string): Promise<Resource | undefined>
+  /** What is known may be wrong: read it again when it is asked for next. */
+  forget(): void
+}
+
+/** As whom a request is made: `user` is impersonated; `worker` is the identity of the kubeconfig, and must be asked for. */
+export type Actor = { readonly user: string } | 'worker'
+
+/** What a request may carry besides. */
+export interface RequestOptions {
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: Json
+  readonly contentType?: string
+  readonly accept?: string
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A success, or 404 with the API server's Status. */
+export interface Response {
+  readonly status: number
+  readonly body: Json
+}
+
+/** One cluster of clusters.yaml: credentials, a limited number of kept connections, the kinds that it knows. */
+export interface ClusterClient {
+  readonly name: string
+  /** The worker's own namespace, where inventories are. */
+  readonly namespace: string
+  readonly discovery: Discovery
+  /**
+   * One request. Resolves for 2xx and 404; throws ClusterError for other answers (see clusterError) and BailiwickError
+   * `cluster-unavailable` where there is none. Never sends a group: the API server derives those of an account.
+   */
+  request(actor: Actor, method: string, path: string, options?: RequestOptions): Promise<Response>
+  close(): void
+}
