@@ -105,6 +105,7 @@ function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: 
   })
   if (!source || sources.own.url === '') return sources.own
   const resolved = sources.resolve(kind ?? '', source)
+  if (resolved.refused) throw resolved.refused
   if (resolved.url === sources.own.url) return resolved
   throw new BailiwickError(
     'source-unreadable',

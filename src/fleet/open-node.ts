@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { BailiwickError } from '../errors.ts'
 import type { Artifact } from '../flux/artifact.ts'
+import { artifactPath } from '../flux/artifact-path.ts'
 import { markPacked, packTree } from '../flux/pack-tree.ts'
 import { renderKustomization } from '../flux/render-kustomization.ts'
-import { canonical, originAt } from '../kube/node.ts'
+import { at, canonical, originAt, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import { ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
 import { digestOfTexts } from './digest.ts'
@@ -15,6 +16,8 @@ import { recordReads } from './record-reads.ts'
 import type { Resolved, Sources } from './resolve-source.ts'
 import type { SourceIndex } from './source-index.ts'
 import type { Tenancy } from './tenancy.ts'
+import { authorOf, type TenantRepositories } from './tenant-repositories.ts'
+import { touchReachable } from './touch-reachable.ts'
 import type { Draft } from './walk-cluster.ts'
 
 /** What opening a node needs to know about its cluster. */
@@ -24,8 +27,12 @@ export interface NodeContext {
   readonly sources: Sources
   readonly index: SourceIndex
   readonly tenancy: Tenancy
+  /** Repositories that the platform is known to have given to tenants. */
+  readonly repositories: TenantRepositories
   /** What each node rendered from. */
   readonly artifacts: Map<string, Artifact>
+  /** Nodes whose source brings more than its own files, so any change of it counts. */
+  readonly whole: Set<string>
 }
 
 /** The node of a cluster's root. */
@@ -64,7 +71,9 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
       unknown = true
       return
     }
-    const tenant = known ?? context.tenancy.decide(namespace, resolved.type === 'content' && resolved.own)
+    const user = known ?? context.tenancy.decide(namespace, resolved.type === 'content' && resolved.own)
+    // What a tenant wrote stays the tenant's too, where a Kustomization of the platform follows it.
+    const tenant = user ?? authorOf(context.repositories, { ...resolved, id }, context.sources)
     if (tenant !== undefined) draft.tenant = tenant
     describe(context, draft, spec)
     const opaque = early ?? whyNotRead(context, draft, tenant, spec.source.namespace)
@@ -73,6 +82,10 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
       return
     }
     place(context, draft, id, resolved)
+    if (resolved.refused) {
+      context.whole.add(draft.key)
+      throw resolved.refused
+    }
     if (resolved.type !== 'content') return
     draft.objects = renderKustomization(resolved.artifact, kustomization)
     draft.digest = digest(draft.objects)
@@ -80,13 +93,15 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
   return unknown ? 'source-unknown' : draft
 }
 
-/** Adds to a failed node what its rendering read, so that a change elsewhere is known not to touch it. */
-export function failed(context: NodeContext, draft: Draft): void {
+/**
+ * Adds to a failed node what its rendering reads or would read if we knew how, so that a change elsewhere is known not
+ * to touch it, and a change behind what we do not know is never taken for one elsewhere.
+ */
+export function failed(context: NodeContext, draft: Draft, values: readonly KubeObject[]): void {
   const hash = createHash('sha256').update(canonical(draft.kustomization.root)).update(JSON.stringify(draft.source.ref))
+  for (const value of values) hash.update(canonical(value.root))
   const artifact = context.artifacts.get(draft.key)
-  if (artifact) {
-    hash.update(readsOf(artifact, draft.kustomization))
-  }
+  if (artifact) hash.update(context.whole.has(draft.key) ? artifact.tree.id : readsOf(artifact, draft.kustomization))
   draft.inputs = hash.digest('hex')
 }
 
@@ -94,6 +109,8 @@ function readsOf(artifact: Artifact, kustomization: KubeObject): string {
   let recorded = recordReads(artifact.tree)
   try {
     recorded = recordReads(packTree(artifact.tree, artifact.ignore))
+    const path = artifactPath(stringAt(kustomization.root, ['spec', 'path']) ?? '')
+    touchReachable(recorded.tree, path, componentsOf(kustomization))
     markPacked(recorded.tree, artifact.ignore)
     renderKustomization({ ...artifact, tree: recorded.tree }, kustomization)
   } catch (error) {
@@ -102,6 +119,11 @@ function readsOf(artifact: Artifact, kustomization: KubeObject): string {
     if (recorded.isUntouched()) return artifact.tree.id
   }
   return recorded.key()
+}
+
+function componentsOf(kustomization: KubeObject): string[] {
+  const list = at(kustomization.root, ['spec', 'components'])
+  return list?.type === 'list' ? list.items.flatMap(item => stringAt(item, []) ?? []) : []
 }
 
 function blank(context: NodeContext, kustomization: KubeObject): Draft {

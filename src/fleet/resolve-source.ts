@@ -8,23 +8,22 @@ import { text } from './read-spec.ts'
 import { canonicalRef, refKey } from './ref.ts'
 
 /** What a source object stands for: content, or why there is none. */
-export type Resolved =
-  | {
-      readonly type: 'content'
-      readonly url: string
-      readonly ref: SourceRef
-      readonly commit: string
-      readonly artifact: Artifact
-      readonly own: boolean
-    }
-  | { readonly type: 'opaque'; readonly url: string; readonly ref: SourceRef; readonly reason: string }
-  | { readonly type: 'wanted'; readonly url: string; readonly ref: SourceRef }
+export type Resolved = {
+  readonly url: string
+  readonly ref: SourceRef
+  /** Why these files are not all that Flux would put into the artifact: the node that follows it fails. */
+  readonly refused?: BailiwickError
+} & (
+  | { readonly type: 'content'; readonly commit: string; readonly artifact: Artifact; readonly own: boolean }
+  | { readonly type: 'opaque'; readonly reason: string }
+  | { readonly type: 'wanted' }
+)
 
 /** Finds the content of sources in an input; the same content is the same Artifact, so that renderers may cache by it. */
 export interface Sources {
   /** The fleet repository itself. */
   readonly own: Resolved & { readonly type: 'content' }
-  /** Throws `flux-unsupported` or `flux-invalid` for a source object that cannot be read like Flux does. */
+  /** Throws `flux-invalid` for a source object that Flux refuses. */
   resolve(kind: string, source: KubeObject): Resolved
 }
 
@@ -58,10 +57,12 @@ export function openSources(input: FleetInput): Sources {
         const reason = `the content of a ${kind} is not in git`
         return { type: 'opaque', url: url.slice(0, 500), ref: {}, reason }
       }
-      refuseUnsupported(source)
+      const refused = unsupported(source)
       const url = text(source, ['spec', 'url'])
       if (!url) throw invalid(source, 'url', 'the GitRepository has no spec.url')
-      return find(normaliseUrl(url), readRef(source), text(source, ['spec', 'ignore']))
+      const resolved = find(normaliseUrl(url), readRef(source), text(source, ['spec', 'ignore']))
+      // The content is asked for all the same: a change of it is a change of what could not be judged.
+      return refused ? { ...resolved, refused } : resolved
     },
   }
 }
@@ -80,16 +81,17 @@ function readRef(source: KubeObject): SourceRef {
 }
 
 /** What would put other files into the artifact than those of the commit. */
-function refuseUnsupported(source: KubeObject): void {
+function unsupported(source: KubeObject): BailiwickError | undefined {
   for (const field of ['include', 'sparseCheckout', 'recurseSubmodules']) {
     const value = at(source.root, ['spec', field])
     if (!value || (value.type === 'list' && value.items.length === 0)) continue
     if (value.type === 'scalar' && (value.value === null || value.value === false)) continue
-    throw new BailiwickError('flux-unsupported', `the source sets spec.${field}, which is not supported`, {
+    return new BailiwickError('flux-unsupported', `the source sets spec.${field}, which is not supported`, {
       origin: originAt(source.root, ['spec', field]),
       fix: `Remove spec.${field}.`,
     })
   }
+  return undefined
 }
 
 function invalid(source: KubeObject, field: string, message: string): BailiwickError {

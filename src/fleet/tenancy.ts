@@ -73,6 +73,12 @@ export class Tenancy {
     return name
   }
 
+  /** The tenant to whom the platform gave a namespace by its label. */
+  givenTo(namespace: string): string | undefined {
+    if (this.#unlabelled.has(namespace) || this.#created.has(namespace)) return undefined
+    return this.owners.get(namespace)
+  }
+
   /** Ends the collecting: a namespace that two tenants claim is nobody's. */
   settle(): void {
     for (const name of this.#contested) if (this.#created.has(name)) this.owners.delete(name)

@@ -1,13 +1,15 @@
 import { BailiwickError } from '../errors.ts'
+import { at, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import { admitChild } from './admit-child.ts'
 import { capsuleOwners } from './capsule.ts'
-import { isKustomization, openRoot, ROOT_NAME, ROOT_NAMESPACE } from './cluster-root.ts'
+import { isKustomization, openRoot, ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
 import type { Cluster, FleetNode } from './fleet.ts'
 import { failed, type NodeContext, openNode, rootNode } from './open-node.ts'
 import type { Sources } from './resolve-source.ts'
 import { SourceIndex } from './source-index.ts'
 import { isNamespace, Tenancy } from './tenancy.ts'
+import { authorOf, type TenantRepositories, tenantRepositories } from './tenant-repositories.ts'
 
 /** A node while the graph is built: what later objects show about it may still become its error. */
 export type Draft = { -readonly [K in keyof FleetNode]: FleetNode[K] }
@@ -28,24 +30,42 @@ export interface Walk extends NodeContext {
   readonly counts: Map<string, number>
 }
 
+interface Walked {
+  readonly cluster: Cluster
+  readonly nodes: readonly FleetNode[]
+}
+
 /**
  * The nodes of the cluster at `path`, parents first. What the platform renders is followed before what tenants render,
  * so a tenant's object never takes the place of the platform's. Problems become errors of nodes; nothing is thrown.
  */
-export function walkCluster(
+export function walkCluster(name: string, path: string, sources: Sources): Walked {
+  const root = openRoot(path, sources)
+  const { repositories, ...first } = walkWith(name, path, root, sources, new Map())
+  const own = first.nodes.filter(node => node.tenant === undefined && node.parent !== undefined)
+  if (own.every(node => authorOf(repositories, node.source, sources) === undefined)) return first
+  // Whose a repository is shows only at the end, so a fleet whose platform follows one of a tenant is walked again.
+  const { cluster, nodes } = walkWith(name, path, root, sources, repositories)
+  return { cluster, nodes }
+}
+
+function walkWith(
   name: string,
   path: string,
+  root: Root,
   sources: Sources,
-): { cluster: Cluster; nodes: readonly FleetNode[] } {
-  const root = openRoot(path, sources)
+  repositories: TenantRepositories,
+): Walked & { repositories: TenantRepositories } {
   const walk: Walk = {
     cluster: name,
     lockdown: root.lockdown,
     sources,
+    repositories,
     index: new SourceIndex(),
     tenancy: new Tenancy(),
     capsule: new Set(),
     artifacts: new Map(),
+    whole: new Set(),
     drafts: new Map(),
     claims: [[], [], []],
     counts: new Map(),
@@ -58,7 +78,8 @@ export function walkCluster(
   for (let claim = take(walk, waiting); claim; claim = take(walk, waiting)) follow(walk, claim, waiting)
   finish(walk)
   const cluster = { name, path, lockdown: root.lockdown, owners: walk.tenancy.owners }
-  return { cluster, nodes: [...walk.drafts.values()] }
+  const nodes = [...walk.drafts.values()]
+  return { cluster, nodes, repositories: tenantRepositories(nodes, walk.tenancy, sources) }
 }
 
 /** The next claim; one whose source was not known yet comes back as soon as a source appeared, or at the very end. */
@@ -130,5 +151,17 @@ function finish(walk: Walk): void {
     const fix = 'Let a Kustomization of flux-system render the Namespace with its tenant label.'
     draft.error = new BailiwickError('graph-conflict', message, { origin: draft.kustomization.root.origin, fix })
   }
-  for (const draft of walk.drafts.values()) if (draft.error) failed(walk, draft)
+  for (const draft of walk.drafts.values()) if (draft.error) failed(walk, draft, valuesOf(walk, draft))
+}
+
+/** What a failed node would substitute, as far as the fleet renders it: a change of it is a change of the node. */
+function valuesOf(walk: Walk, draft: Draft): KubeObject[] {
+  const list = at(draft.kustomization.root, ['spec', 'postBuild', 'substituteFrom'])
+  const names = new Set(list?.type === 'list' ? list.items.map(item => stringAt(item, ['name'])) : [])
+  if (names.size === 0) return []
+  const objects = [...walk.drafts.values()].flatMap(other => other.objects)
+  return objects.filter(object => {
+    const { kind, namespace, name } = idOf(object)
+    return ['ConfigMap', 'Secret'].includes(kind) && namespace === draft.namespace && names.has(name)
+  })
 }

@@ -8,6 +8,7 @@ import { findKustomizationFile } from '../kustomize/find-kustomization.ts'
 import type { Entry, Kustomization, PatchEntry } from '../kustomize/kustomization.ts'
 import { readPatch } from '../kustomize/read-kustomization.ts'
 import type { Artifact } from './artifact.ts'
+import { artifactPath } from './artifact-path.ts'
 import { generateKustomization } from './generate-kustomization.ts'
 import { normalise } from './normalise.ts'
 import { packTree } from './pack-tree.ts'
@@ -56,16 +57,10 @@ function keyOrigin(root: MapNode, field: string) {
   return spec?.type === 'map' ? spec.fields.get(field)?.key : undefined
 }
 
-/** `spec.path` as SecureJoin reads it: what would leave the artifact stays at its root. */
 function directoryOf(tree: Tree, root: MapNode): string {
   const node = at(root, ['spec', 'path'])
   const path = text(node, 'spec.path') ?? ''
-  const parts: string[] = []
-  for (const part of path.split('/')) {
-    if (part === '..') parts.pop()
-    else if (part !== '' && part !== '.') parts.push(part)
-  }
-  const directory = parts.join('/')
+  const directory = artifactPath(path)
   if (tree.entry(directory)?.type === 'directory') return directory
   throw new BailiwickError('path-not-found', `spec.path ${JSON.stringify(path)} is no directory of the source`, {
     origin: node?.origin ?? root.origin,

@@ -19,10 +19,10 @@ export interface Assessment {
   readonly inputs: ReadonlyMap<string, string>
 }
 
-/** Asks every rule that is switched on. Pure and deterministic. */
-export function assess(fleet: Fleet): Assessment {
+/** Asks every rule that is switched on; `before` is for what only a change can break. Pure and deterministic. */
+export function assess(fleet: Fleet, before?: Fleet): Assessment {
   const index = new FleetIndex(fleet)
-  const context = { fleet, index }
+  const context = { fleet, index, ...(before ? { before } : {}) }
   const disabled = new Set(fleet.disabledRules)
   const findings: Finding[] = []
   const failures: NodeFailure[] = []

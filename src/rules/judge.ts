@@ -20,7 +20,7 @@ export interface JudgeOptions {
  * violation. Pure, deterministic, never throws for what a repository holds.
  */
 export function judge(head: Fleet, options: JudgeOptions): Judgement {
-  const now = assess(head)
+  const now = assess(head, options.base)
   const before = options.base && assess(options.base)
   const known = new Set(before ? before.findings.map(one => one.fingerprint) : options.baseline)
   const findings = now.findings.map(one => {

@@ -9,6 +9,8 @@ import type { FleetIndex } from './fleet-index.ts'
 export interface RuleContext {
   readonly fleet: Fleet
   readonly index: FleetIndex
+  /** The fleet before the change, where there is one to compare with. */
+  readonly before?: Fleet
 }
 
 /** A rule's answer: this value of this object breaks it. */

@@ -5,6 +5,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { FleetIndex } from '../fleet-index.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shown, shownIdentity, shownObject } from '../shown.ts'
+import { lostConfinement } from './lost-confinement.ts'
 
 const FIELD = ['metadata', 'namespace']
 
@@ -15,9 +16,12 @@ export const namespaceConfinement: Rule = {
   title: "Tenants' objects stay in the tenants' namespaces",
   why: "An object in a namespace that is not the tenant's changes what another tenant or the platform runs.",
   docs: 'Set `metadata.namespace` to a namespace of the tenant, or `namespace` in the kustomization.yaml; a namespace belongs to a tenant by the label `toolkit.fluxcd.io/tenant` of the Namespace that the platform renders.',
-  *check({ fleet, index }) {
+  *check({ fleet, index, before }) {
+    if (before) yield* lostConfinement(before, fleet, index)
     for (const node of fleet.nodes) {
       if (node.tenant === undefined) continue
+      const unseen = judgeUnseen(index, node, node.tenant)
+      if (unseen) yield unseen
       for (const object of node.objects) {
         const breach = judge(index, node, node.tenant, object)
         if (breach) yield breach
@@ -49,5 +53,23 @@ function judge(index: FleetIndex, node: FleetNode, tenant: string, object: KubeO
     value: namespace,
     message: `${shownObject(kind, namespace, name)} ${where}; it would be applied by ${shownIdentity(node.identity)}. Allowed: ${own}. ${said}`,
     fix: `Set metadata.namespace to one of: ${own}.`,
+  }
+}
+
+/** Nobody sees what comes from an opaque source, but where spec.targetNamespace puts all of it. */
+function judgeUnseen(index: FleetIndex, node: FleetNode, tenant: string): Breach | undefined {
+  const path = ['spec', 'targetNamespace']
+  const target = stringAt(node.kustomization.root, path) ?? ''
+  if (node.source.opaque === undefined || target === '' || index.owns(node.cluster, tenant, target)) return undefined
+  const renderedBy = index.node(node.parent)
+  const own = index.namespacesOf(node.cluster, tenant).map(shown).join(', ') || 'none'
+  return {
+    node,
+    ...(renderedBy ? { renderedBy } : {}),
+    object: node.kustomization,
+    path,
+    value: target,
+    message: `${shownObject('Kustomization', node.namespace, node.name)} puts what it applies into namespace ${shown(target)}, which is not a namespace of tenant ${shown(tenant)}; it would be applied by ${shownIdentity(node.identity)}. Allowed: ${own}.`,
+    fix: `Set spec.targetNamespace to one of: ${own}.`,
   }
 }

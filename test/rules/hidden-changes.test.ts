@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { type Files, judgementOf } from '../fleet/fleet-of.ts'
+import { fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
+
+const config = (namespace: string) =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n  namespace: ${namespace}\n`
+const overlay = (more: string, resources = 'e.yaml') => ({
+  'deploy/kustomization.yaml': `resources:\n  - web.yaml\n  - ${resources}\n${more}`,
+})
+const child = (spec: string) =>
+  `apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: k, namespace: apps}\nspec:\n  serviceAccountName: dev-team\n  sourceRef: {kind: GitRepository, name: dev-team}\n  path: ./e\n${spec}`
+
+/** What stops the rendering, and the file behind it that the tenant then changes. */
+const cases: [string, Files, string][] = [
+  ['a remote base', overlay('  - github.com/evil/x\n'), 'deploy/e.yaml'],
+  ['a field that we do not know', overlay('images: [{name: a, newTag: b}]\n'), 'deploy/e.yaml'],
+  ['a file that is not there', overlay('  - missing.yaml\n'), 'deploy/e.yaml'],
+  [
+    'a file that is no YAML',
+    { ...overlay('  - broken.yaml\n', '../f/e.yaml'), 'deploy/broken.yaml': 'a: [\n' },
+    'f/e.yaml',
+  ],
+  [
+    'an overlay below',
+    {
+      ...overlay('  - ../b\n', '../c'),
+      'b/kustomization.yaml': 'resources: [a.yaml]\nnamePrefix: x-\n',
+      'b/a.yaml': config('apps').replace('name: x', 'name: y'),
+      'c/kustomization.yaml': 'resources: [e.yaml]\n',
+    },
+    'c/e.yaml',
+  ],
+  ['a generator that we do not know', overlay('secretGenerator: [{name: s, files: [key=../s/e.yaml]}]\n'), 's/e.yaml'],
+  ['a field of the Kustomization', withResource(child('  images: [{name: a, newTag: b}]\n')), 'e/below/e.yaml'],
+  ['its components', withResource(child('  components: [../c]\n')), 'c/e.yaml'],
+]
+
+test.each(cases)('what stands behind %s is touched when it changes', (_what, files, file) => {
+  const given = (namespace: string) => miniFleet({ dev: { ...files, [file]: config(namespace) } })
+  expect(judgementOf(given('apps'), { base: given('apps') }).verdict.result).toBe('pass')
+  expect(judgementOf(given('ops'), { base: given('apps') }).verdict.result).not.toBe('pass')
+})
+
+test.each(cases)('%s is not touched by a file that nothing names', (_what, files, file) => {
+  const given = (text: string) => miniFleet({ dev: { ...files, [file]: config('apps'), 'docs/readme.md': text } })
+  expect(judgementOf(given('b'), { base: given('a') }).verdict.result).toBe('pass')
+})
+
+test('values that a failed node would substitute count as what it reads', () => {
+  const values = (value: string) =>
+    `${child('  postBuild: {substituteFrom: [{kind: ConfigMap, name: x}]}\n')}---\n${config('apps')}data: {a: ${value}}\n`
+  const given = (value: string) => miniFleet({ dev: { ...withResource(values(value)), 'e/e.yaml': config('apps') } })
+  expect(judgementOf(given('a'), { base: given('a') }).verdict.result).toBe('pass')
+  expect(judgementOf(given('b'), { base: given('a') }).verdict.result).toBe('error')
+})
+
+test.each(['recurseSubmodules: true', 'include: [{repository: {name: x}}]'])(
+  'a source with %s is read all the same, and touched by each of its changes',
+  field => {
+    const file = fleetFiles['tenants/dev-team.yaml']!.replace('  interval: 1m\n', `  interval: 1m\n  ${field}\n`)
+    const given = (text: string) =>
+      miniFleet({ fleet: { 'tenants/dev-team.yaml': file }, dev: { 'docs/readme.md': text } })
+    expect(judgementOf(given('a')).nodes[2]).toMatchObject({ failures: [{ code: 'flux-unsupported' }] })
+    expect(judgementOf(given('a'), { base: given('a') }).verdict.result).toBe('pass')
+    expect(judgementOf(given('b'), { base: given('a') }).verdict.result).toBe('error')
+  },
+)
