@@ -133,9 +133,9 @@ class Conversion {
     if (node.type !== Scalar.PLAIN || node.tag === STR) return this.string(node, text, origin)
     const value = resolvePlain(text)
     if (this.flow > 0 && text.includes(':') && value !== text) {
-      return this.refuse('yaml-ambiguous', `the time ${JSON.stringify(text)} inside brackets`, origin)
+      return this.refuse('yaml-ambiguous', 'a time inside brackets', origin)
     }
-    if (value === undefined) return this.refuse('yaml-ambiguous', `the value ${JSON.stringify(text)}`, origin)
+    if (value === undefined) return this.refuse('yaml-ambiguous', 'a number or date that not all of them know', origin)
     return String(value) === text ? { type: 'scalar', value, origin } : { type: 'scalar', value, origin, text }
   }
 
@@ -188,7 +188,7 @@ class Conversion {
     const origin = this.at(alias)
     if (++this.aliases > YAML_LIMITS.aliases) refuseOver('aliases', origin)
     const target = this.anchors.get(alias.source)
-    if (!target) return this.refuse('yaml-syntax', `the alias *${alias.source} without an anchor before it`, origin)
+    if (!target) return this.refuse('yaml-syntax', 'an alias without an anchor before it', origin)
     this.expanded += this.size(target)
     if (this.expanded > YAML_LIMITS.expanded) refuseOver('expanded', origin)
     return target
@@ -207,12 +207,14 @@ class Conversion {
   }
 
   private size(node: Node): number {
-    return this.sizes.get(node) ?? 1
+    const text = node.type === 'scalar' && typeof node.value === 'string' ? node.value.length : 0
+    return this.sizes.get(node) ?? 1 + Math.floor(text / 64)
   }
 
   private checkTag(tag: string | undefined, allowed: string, offset: number): void {
     if (tag === undefined || tag === `tag:yaml.org,2002:${allowed.slice(2)}`) return
-    this.refuse('yaml-ambiguous', `the tag ${JSON.stringify(tag)}`, this.source.at(offset))
+    // A plain password may begin with ! or * too, so neither a tag nor an alias nor a value is said.
+    this.refuse('yaml-ambiguous', 'a tag', this.source.at(offset))
   }
 
   private at(node: unknown): Origin {

@@ -8,7 +8,7 @@ export function isRemote(value: string): boolean {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return true
   if (/^(?:gh|gl|gs|s3|hg|git|ssh|file|https?|oci):/i.test(text)) return true
   if (/^(?:www\.)?github\.com(?:[:/]|$)/i.test(text)) return true
-  if (/^[\w.+-]+@[\w.-]+[:/]/.test(text)) return true
+  if (/^[\w.+-]+@[\w.-]+[:/]/.test(text) || /^[a-z][a-z0-9-]*@[^/]*[:/]/i.test(text)) return true
   if (/^[\w-]+(?:\.[\w-]+)+:[^\\]/.test(text)) return true
   return text.includes('/_git/') || /[?&](?:ref|version|timeout|submodules)=/.test(text)
 }

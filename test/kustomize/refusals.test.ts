@@ -39,6 +39,9 @@ describe('a value that kustomize would fetch is a violation at its line', () => 
     'someone@host.example:x/y.git',
     'GitHub.com/evil/x',
     'GIT::ssh://x/y',
+    'git@[::1]:x/y',
+    'git@b\u00fccher.example:x/y',
+    'u@a b/x/y',
   ]
   for (const value of remote) {
     test(value, () => {

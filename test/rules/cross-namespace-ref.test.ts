@@ -159,3 +159,18 @@ test.each([
   const rules = said(judgementOf(miniFleet({ fleet: shared(selector), dev: withResource(release) })))
   expect(rules).toEqual(open ? [] : ['cross-namespace-ref deploy/extra.yaml:8'])
 })
+
+test('a platform’s ImageRepository opens itself in the same way', () => {
+  const policy = object(
+    'image.toolkit.fluxcd.io/v1',
+    'ImagePolicy',
+    '  imageRepositoryRef: {name: base, namespace: flux-system}\n',
+  )
+  const images = (labels: string) => ({
+    'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, image.yaml]\n',
+    'tenants/image.yaml': `apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageRepository\nmetadata: {name: base, namespace: flux-system}\nspec: {accessFrom: {namespaceSelectors: [{matchLabels: ${labels}}]}}\n`,
+  })
+  const rules = (labels: string) => said(judgementOf(miniFleet({ fleet: images(labels), dev: withResource(policy) })))
+  expect(rules('{toolkit.fluxcd.io/tenant: dev-team}')).toEqual([])
+  expect(rules('{toolkit.fluxcd.io/tenant: ops-team}')).toEqual(['cross-namespace-ref deploy/extra.yaml:8'])
+})

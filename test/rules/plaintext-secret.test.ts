@@ -23,7 +23,7 @@ test.each([
   ],
   [
     'a whole encrypted dotenv file',
-    `data:\n  .env: ${base64(`A=${cipher()}\nsops_version=3.9.0\nsops_mac=${cipher()}\n`)}\n`,
+    `data:\n  .env: ${base64(`A=${cipher()}\nsops_age__list_0__map_enc=x\nsops_mac_only_encrypted=true\nsops_version=3.9.0\nsops_mac=${cipher()}\n`)}\n`,
   ],
 ])('passes: %s', (_what, body) => {
   expect(judged(body)).toEqual([])
@@ -50,6 +50,12 @@ test.each([
     7,
   ],
   ['a file whose comment says sops', `data:\n  a: ${base64('# sops\npassword: hunter2\n')}\n`, 7],
+  ['a value in the clear inside a sops block', `data:\n  a: ${base64(`${whole}  password: hunter2\n`)}\n`, 7],
+  [
+    'a value in the clear among what sops writes into a dotenv file',
+    `data:\n  .env: ${base64(`sops_password=hunter2\nsops_mac=${cipher()}\n`)}\n`,
+    7,
+  ],
   ['a dotenv file of which one value is plain', `data:\n  .env: ${base64(`A=hunter2\nsops_mac=${cipher()}\n`)}\n`, 7],
 ])('finds: %s', (_what, body, line) => {
   expect(judged(body)).toEqual([`plaintext-secret deploy/extra.yaml:${line}`])

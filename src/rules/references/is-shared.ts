@@ -10,7 +10,8 @@ import type { FleetIndex } from '../fleet-index.ts'
  */
 export function isShared(index: FleetIndex, cluster: string, from: string, reference: Reference): boolean {
   if (reference.namespace === null) return false
-  const kind = `source.toolkit.fluxcd.io/${reference.kind}`
+  const group = reference.kind === 'ImageRepository' ? 'image.toolkit.fluxcd.io' : 'source.toolkit.fluxcd.io'
+  const kind = `${group}/${reference.kind}`
   const source = index.platformObject(cluster, kind, reference.namespace, reference.name)
   const selectors = at(source?.root, ['spec', 'accessFrom', 'namespaceSelectors'])
   if (selectors?.type !== 'list') return false

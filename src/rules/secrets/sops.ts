@@ -33,9 +33,22 @@ export function isSopsFile(bytes: Uint8Array): boolean {
   }
 }
 
+/** What SOPS itself writes beside the values, in clear; anything else there would be a value that is not encrypted. */
+const METADATA = new Set(
+  (
+    'kms gcp_kms azure_kv hc_vault hckms age pgp key_groups lastmodified mac version shamir_threshold ' +
+    'mac_only_encrypted encrypted_regex encrypted_suffix encrypted_comment_regex unencrypted_regex ' +
+    'unencrypted_suffix unencrypted_comment_regex'
+  ).split(' '),
+)
+
 function isWholly(root: Node): boolean {
   if (root.type !== 'map') return false
-  return [...root.fields].every(([key, field]) => key === 'sops' || allLeaves(field.value))
+  return [...root.fields].every(([key, { value }]) => (key === 'sops' ? isMetadata(value) : allLeaves(value)))
+}
+
+function isMetadata(block: Node): boolean {
+  return block.type === 'map' && [...block.fields.keys()].every(key => METADATA.has(key))
 }
 
 function allLeaves(node: Node): boolean {
@@ -52,7 +65,13 @@ function isSopsDotenv(text: string): boolean {
     const value = equals < 0 ? line.replace(/^#/, '') : line.slice(equals + 1)
     if (line.startsWith('#') ? isSopsValue(line.slice(1)) : isSopsValue(value) || value === '') {
       hasMac ||= line.startsWith('sops_mac=') && value !== ''
-    } else if (!line.startsWith('sops_')) return false
+    } else if (!isDotenvMetadata(line)) return false
   }
   return hasMac
+}
+
+/** `sops_version`, or a list spelled out: `sops_age__list_0__map_enc`. */
+function isDotenvMetadata(line: string): boolean {
+  const name = /^sops_([a-z]+(?:_[a-z]+)*)(?:__[a-z0-9_]+)?=/.exec(line)?.[1]
+  return name !== undefined && METADATA.has(name)
 }
