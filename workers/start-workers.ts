@@ -5,6 +5,7 @@ import { ObjectStore } from '../src/git/object-store.ts'
 import { openApp } from '../src/github/app.ts'
 import type { Log } from '../src/process/log.ts'
 import type { JobName, Jobs, Queue } from '../src/queue/queue.ts'
+import { RepositoryMemory } from './combination/repository-memory.ts'
 import { Evaluator } from './evaluation/evaluator.ts'
 import { onboard } from './onboard.ts'
 import { ClusterConnections } from './reconcile/cluster-connections.ts'
@@ -49,6 +50,7 @@ export async function startWorkers({ config, queue, log, disabledRules = [] }: W
     queue,
     store: new ObjectStore(join(config.cacheDir, 'objects')),
     evaluator,
+    memory: new RepositoryMemory(),
     bindings,
     disabledRules,
     log,

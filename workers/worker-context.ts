@@ -4,6 +4,7 @@ import type { ObjectStore } from '../src/git/object-store.ts'
 import type { App } from '../src/github/app.ts'
 import type { Log } from '../src/process/log.ts'
 import type { Queue } from '../src/queue/queue.ts'
+import type { RepositoryMemory } from './combination/repository-memory.ts'
 import type { Evaluator } from './evaluation/evaluator.ts'
 
 /** What every job has at hand. Nothing in it is state of a job: a process that dies loses nothing with it. */
@@ -13,6 +14,7 @@ export interface WorkerContext {
   readonly queue: Queue
   readonly store: ObjectStore
   readonly evaluator: Evaluator
+  readonly memory: RepositoryMemory
   /** The operator's clusters.yaml; empty: judge only. */
   readonly bindings: readonly ClusterBinding[]
   /** Rules that are switched off for this process. */

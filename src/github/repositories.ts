@@ -9,6 +9,8 @@ export interface Repository extends RepositoryName {
   readonly url: string
   readonly defaultBranch: string
   readonly archived: boolean
+  /** When somebody last pushed to it, to the second; null for never. */
+  readonly pushedAt: string | null
 }
 
 /** All repositories that the installation of this client reaches. */
@@ -23,5 +25,6 @@ export async function listRepositories(octokit: Octokit): Promise<readonly Repos
     url: normaliseUrl(answer.html_url),
     defaultBranch: answer.default_branch,
     archived: answer.archived,
+    pushedAt: answer.pushed_at,
   }))
 }

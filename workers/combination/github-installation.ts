@@ -9,10 +9,9 @@ import type { Installation, ReadableRepository } from './installation.ts'
 /** Where every fleet keeps its clusters, see fluxcd/flux2-multi-tenancy. */
 const CLUSTERS = 'clusters'
 
-/** One installation as GitHub has it now: repositories, heads and commits are asked once per job, trees come from the store. */
-export function githubInstallation({ store }: WorkerContext, id: number, octokit: Octokit): Installation {
+/** One installation as GitHub has it now: what nobody pushed to since is remembered, trees come from the store. */
+export function githubInstallation({ store, memory }: WorkerContext, id: number, octokit: Octokit): Installation {
   const nameOf = (repository: ReadableRepository) => ({ owner: repository.owner, repo: repository.name })
-  const fleets = new Map<string, Promise<boolean>>()
   const trees = new Map<string, string>()
   let repositories: Promise<readonly ReadableRepository[]> | undefined
   return {
@@ -21,15 +20,11 @@ export function githubInstallation({ store }: WorkerContext, id: number, octokit
       repositories ??= listRepositories(octokit).then(list => list.map(readable))
       return repositories
     },
-    isFleet: repository => {
-      const known = fleets.get(repository.url)
-      if (known) return known
-      const answer = isDirectory(octokit, nameOf(repository), CLUSTERS)
-      fleets.set(repository.url, answer)
-      return answer
-    },
+    isFleet: repository =>
+      memory.recall(repository, CLUSTERS, () => isDirectory(octokit, nameOf(repository), CLUSTERS)),
     head: async (repository, ref) => {
-      const head = await readHead(octokit, nameOf(repository), ref)
+      const question = `head ${JSON.stringify(ref)}`
+      const head = await memory.recall(repository, question, () => readHead(octokit, nameOf(repository), ref))
       if (head) trees.set(head.commit, head.tree)
       return head?.commit
     },
@@ -46,5 +41,6 @@ function readable(repository: Repository): ReadableRepository {
     name: repository.repo,
     url: repository.url,
     defaultBranch: repository.defaultBranch,
+    pushedAt: repository.pushedAt,
   }
 }

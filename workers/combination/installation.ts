@@ -1,8 +1,9 @@
 import type { SourceRef } from '../../src/fleet/input.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
+import type { Pushed } from './repository-memory.ts'
 
 /** A repository that the App may read, as GitHub names it. */
-export interface ReadableRepository {
+export interface ReadableRepository extends Pushed {
   readonly owner: string
   readonly name: string
   /** Normalised by normaliseUrl: how Flux sources name it. */

@@ -23,22 +23,22 @@ const MAX_ROUNDS = 3
 
 /**
  * Judges what the bound branch and every source hold now, looks once more whether they still do, and asks `approve`.
- * Nothing is remembered from before: a process that starts with nothing comes to the same answer.
+ * Nothing is remembered from before: a process that starts with nothing comes to the same answer. `look` asks GitHub anew.
  */
 export async function approvedNodes(
   context: WorkerContext,
   binding: ClusterBinding,
-  installation: Installation,
+  look: () => Installation,
   place: FleetPlace,
 ): Promise<Approved> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const { evaluator, disabledRules } = context
-    const judged = await judgeCombination(evaluator, new SourceReader(installation), { fleet: place, disabledRules })
+    const judged = await judgeCombination(evaluator, new SourceReader(look()), { fleet: place, disabledRules })
     const { nodes, verdict } = judged.judgement
     const before = initialApproval({ cluster: binding.name, fleet: binding.fleet, branch: binding.branch })
     const { combination } = verdict
     const { state } = approve(before, { type: 'judged', combination, nodes, baseline: judged.baseline })
-    const heads = await presentHeads(new SourceReader(installation), place, judged)
+    const heads = await presentHeads(new SourceReader(look()), place, judged)
     const { apply, held } = approve(state, { type: 'heads-read', heads })
     const here = nodes.filter(node => node.cluster === binding.name)
     if (heads.combination === combination) {

@@ -31,7 +31,8 @@ export async function reconcileCluster(
   const repositories = await installation.repositories()
   const repository = repositories.find(one => one.url === binding.fleet)
   if (!repository) throw unreadable(binding)
-  const approved = await approvedNodes(context, binding, installation, { repository, branch: binding.branch })
+  const look = () => githubInstallation(context, installation.id, speaker.octokit)
+  const approved = await approvedNodes(context, binding, look, { repository, branch: binding.branch })
   const fleet = { url: binding.fleet, commit: approved.fleetCommit }
   try {
     const client = await memory.connections.get(binding)

@@ -1,0 +1,31 @@
+/** When GitHub noted the last push, to the second: what was read a while after it holds until the next one. */
+export interface Pushed {
+  readonly url: string
+  /** ISO time; null for a repository that nobody ever pushed to. */
+  readonly pushedAt: string | null
+}
+
+/** Two pushes within a second have one time, and clocks differ: only what is older than this is remembered. */
+const SETTLED_MS = 60_000
+const KEPT = 20_000
+
+/**
+ * What repositories said, for as long as nobody pushed to them. An organisation has hundreds that nothing happens in, and
+ * each evaluation asks about all of them: one listing then answers for all.
+ */
+export class RepositoryMemory {
+  readonly #known = new Map<string, { readonly pushedAt: string; readonly value: unknown }>()
+
+  /** The answer to `question` about a repository; `ask` runs when it was pushed to since, or only just. */
+  async recall<T>({ url, pushedAt }: Pushed, question: string, ask: () => Promise<T>): Promise<T> {
+    const key = JSON.stringify([url, question])
+    const known = this.#known.get(key)
+    if (known !== undefined && known.pushedAt === pushedAt) return known.value as T
+    this.#known.delete(key)
+    const asked = Date.now()
+    const value = await ask()
+    if (pushedAt !== null && asked - Date.parse(pushedAt) > SETTLED_MS) this.#known.set(key, { pushedAt, value })
+    for (const oldest of this.#known.keys()) if (this.#known.size > KEPT) this.#known.delete(oldest)
+    return value
+  }
+}
