@@ -8,6 +8,14 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const operations = read('docs/operations.md')
 const documents = ['CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: root })]
 
+/** The words of a constant that is written as one text with spaces. */
+function words(path: string, constant: string): string[] {
+  const text = new RegExp(`^const ${constant} = \\(([^)]*)\\)\\.split`, 'm').exec(read(path))?.[1] ?? ''
+  const found = [...text.matchAll(/'([^']*)'/g)].flatMap(match => (match[1] ?? '').trim().split(/\s+/))
+  expect(found.length, `${constant} of ${path}`).toBeGreaterThan(5)
+  return found
+}
+
 describe('documents', () => {
   test('the table of settings has exactly the variables that the code reads', () => {
     const code = ['config', 'process/environment', 'process/private-key'].map(name => read(`src/${name}.ts`)).join('\n')
@@ -18,6 +26,21 @@ describe('documents', () => {
     const inTable = [...operations.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(match => match[1])
     expect(inTable.length).toBeGreaterThan(10)
     expect([...inTable].sort()).toEqual([...inCode].sort())
+  })
+
+  test('the list of what the engine builds names every field of a kustomization.yaml and every one that is refused', () => {
+    const built = words('src/kustomize/read-kustomization.ts', 'FIELDS')
+    const known = words('src/kustomize/check-forbidden.ts', 'KNOWN_FIELDS')
+    const refused = words('src/flux/render-kustomization.ts', 'UNSUPPORTED').map(field => `spec.${field}`)
+    const rows = read('docs/architecture.md')
+      .split('\n')
+      .filter(line => line.startsWith('| `'))
+    const builtIn = (field: string) =>
+      rows.some(row => row.split('|')[1]?.includes(`\`${field}\``) && row.split('|')[2]?.trim())
+    const named = (field: string) => rows.some(row => row.split('|')[1]?.includes(`\`${field}\``))
+    expect(known.filter(builtIn).sort()).toEqual([...built].sort())
+    expect([...known, ...refused].filter(field => !named(field))).toEqual([])
+    expect(refused.filter(builtIn)).toEqual([])
   })
 
   test('the example of clusters.yaml is read, and shows every key', () => {
