@@ -51,18 +51,18 @@ export async function startSite(config: WebConfig, log: Logger, rehearsal: Rehea
     // Not a static import: the web process beside a Redis must not load what renders and applies.
     const { startWorkers } = await import('../workers/start-workers.ts')
     const workers = await startWorkers({ config, queue, log, disabledRules })
-    return siteOf(server, queue, graceMs => workers.close(graceMs))
+    return siteOf(server, queue, () => workers.close())
   } catch (error) {
     await siteOf(server, queue, async () => undefined).close(0)
     throw error
   }
 }
 
-function siteOf(server: WebServer, queue: OpenQueue, closeWorkers: (graceMs: number) => Promise<void>): Site {
+function siteOf(server: WebServer, queue: OpenQueue, closeWorkers: () => Promise<void>): Site {
   const close = async (graceMs = 20_000): Promise<void> => {
     await server.close(Math.min(graceMs, 5_000))
     await queue.close(graceMs) // running jobs need their workers until here
-    await closeWorkers(graceMs)
+    await closeWorkers()
   }
   return { url: server.url, queue, close }
 }

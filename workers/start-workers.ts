@@ -15,6 +15,7 @@ import { validatePullRequest } from './validate-pull-request.ts'
 import { validatePush } from './validate-push.ts'
 import type { WorkerContext } from './worker-context.ts'
 
+/** What the workers share with the process that starts them. */
 export interface WorkerDependencies {
   readonly config: Config
   readonly queue: Queue
@@ -23,8 +24,9 @@ export interface WorkerDependencies {
   readonly disabledRules?: readonly string[]
 }
 
+/** Workers that run. Close their queue first: its running jobs need them. */
 export interface Workers {
-  close(graceMs?: number): Promise<void>
+  close(): Promise<void>
 }
 
 const VALIDATIONS_AT_ONCE = 4

@@ -16,6 +16,7 @@ export interface FieldSpec {
 
 type Edit = (node: Node | undefined, origin: Origin) => Node
 
+/** Whether a place is one of objects of this kind. */
 export function specMatches(spec: FieldSpec, id: Pick<ResourceId, 'group' | 'version' | 'kind'>): boolean {
   if (spec.kind && spec.kind !== id.kind) return false
   if (spec.group && spec.group !== id.group) return false

@@ -47,6 +47,7 @@ export function mapField(map: MapNode, name: string): MapNode | undefined {
   return isAbsent(node) ? undefined : asMap(node, name)
 }
 
+/** A node that must be a map. Throws `kustomize-invalid`. */
 export function asMap(node: Node, name: string): MapNode {
   return node.type === 'map' ? node : invalid(`${name} must be a map`, node.origin)
 }
@@ -78,6 +79,7 @@ export function refuseOtherFields(map: MapNode, allowed: readonly string[], wher
   }
 }
 
+/** Refuses a name that Go reads as one of `known` though it is spelt otherwise (rule `kustomize-case-variant-key`). */
 export function refuseCaseVariant(name: string, known: readonly string[], origin: Origin): void {
   const folded = fold(name)
   const meant = known.find(other => fold(other) === folded)
@@ -92,6 +94,7 @@ export function refuseCaseVariant(name: string, known: readonly string[], origin
 // Go's encoding/json also folds the long s and the Kelvin sign
 const fold = (name: string): string => name.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase()
 
+/** Throws what kustomize refuses, too. */
 export function invalid(message: string, origin: Origin): never {
   throw new BailiwickError('kustomize-invalid', message, { origin })
 }

@@ -61,6 +61,7 @@ export function originalId(resource: Resource): ResourceId {
   return allIds(resource)[0]!
 }
 
+/** Whether two ids agree in every part. */
 export function sameId(a: ResourceId, b: ResourceId): boolean {
   return (
     a.namespace === b.namespace &&
