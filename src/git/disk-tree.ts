@@ -17,6 +17,7 @@ export function diskTree(root: string): Tree {
   const contents = new Map<string, Uint8Array>()
   const entry = (path: string): TreeEntry | undefined => {
     if (entries.has(path)) return entries.get(path)
+    if (path.startsWith('/')) return undefined
     const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')))
     const found = entry(parent)?.type === 'directory' ? entryOf(root, path, read) : undefined
     entries.set(path, found)

@@ -1,4 +1,4 @@
-import { Composer, type CST, LineCounter, Parser } from 'yaml'
+import { Composer, type CST, type Document, Lexer, LineCounter, Parser } from 'yaml'
 import { BailiwickError } from '../errors.ts'
 import { checkDocuments } from './check-documents.ts'
 import { checkTabs } from './check-tabs.ts'
@@ -7,7 +7,7 @@ import { decodeText, type FileName } from './decode-text.ts'
 import type { Node } from './node.ts'
 import type { Origin } from './origin.ts'
 import { maySteer, steeringComment } from './steering-comment.ts'
-import { checkDocumentSize, refuseOver, YAML_LIMITS } from './yaml-budget.ts'
+import { checkDepth, refuseOver, YAML_LIMITS } from './yaml-budget.ts'
 
 /** Maps a 1-based line and column of a text to where it was written. */
 export type Locate = (line: number, column: number) => Origin
@@ -49,37 +49,53 @@ function documentsOf(text: string, locate: Locate): Node[] {
     return locate(Math.max(line, 1), Math.max(col, 1))
   }
   const source: Source = { text, at }
-  const tokens = readTokens(text, lines, at)
   const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, merge: false, logLevel: 'silent' })
   const nodes: Node[] = []
-  for (const document of composer.compose(tokens, true, text.length)) {
-    const error = document.errors[0]
-    if (error) throw syntaxError(at(error.pos[0]), error.code)
-    const node = convertDocument(document, source)
-    if (node && !(node.type === 'scalar' && node.value === null)) nodes.push(node)
+  const keep = (composed: Iterable<Document>): void => {
+    for (const document of composed) {
+      const error = document.errors[0]
+      if (error) throw syntaxError(at(error.pos[0]), error.code)
+      const node = convertDocument(document, source)
+      if (node && !(node.type === 'scalar' && node.value === null)) nodes.push(node)
+    }
   }
-  return withSteering(nodes, tokens, text, at)
+  const steers = maySteer(text)
+  let steered: number | undefined
+  // one document at a time, so that what it was read from need not be kept
+  for (const token of tokensOf(text, lines, at)) {
+    checkDepth(token, at)
+    if (text.includes('\t')) checkTabs(token, text, at)
+    if (steers) steered ??= steeringComment(token)
+    keep(composer.next(token))
+  }
+  keep(composer.end(true, text.length))
+  return steered === undefined ? nodes : nodes.map(node => withSteering(node, at(steered)))
 }
 
 /** Comments before a document are tokens of their own, so one that steers counts for the whole file. */
-function withSteering(nodes: Node[], tokens: CST.Token[], text: string, at: (offset: number) => Origin): Node[] {
-  if (!maySteer(text)) return nodes
-  const offset = tokens.map(steeringComment).find(found => found !== undefined)
-  if (offset === undefined) return nodes
-  const steered = at(offset)
-  return nodes.map(node => (node.type === 'map' ? { ...node, steered } : node))
+function withSteering(node: Node, steered: Origin): Node {
+  return node.type === 'map' ? { ...node, steered } : node
 }
 
-function readTokens(text: string, lines: LineCounter, at: (offset: number) => Origin): CST.Token[] {
-  const tokens: CST.Token[] = []
+function* tokensOf(text: string, lines: LineCounter, at: (offset: number) => Origin): Generator<CST.Token> {
+  const parser = new Parser(lines.addNewLine)
+  lines.addNewLine(0)
   let documents = 0
-  for (const token of new Parser(lines.addNewLine).parse(text)) {
-    if (token.type === 'document' && ++documents > YAML_LIMITS.documents) refuseOver('documents', at(token.offset))
-    checkDocumentSize(token, at)
-    if (text.includes('\t')) checkTabs(token, text, at)
-    tokens.push(token)
+  let all = 0
+  let inDocument = 0
+  const counted = function* (tokens: Iterable<CST.Token>): Generator<CST.Token> {
+    for (const token of tokens) {
+      if (token.type === 'document' && ++documents > YAML_LIMITS.documents) refuseOver('documents', at(token.offset))
+      inDocument = 0
+      yield token
+    }
   }
-  return tokens
+  for (const lexeme of new Lexer().lex(text)) {
+    if (++all > YAML_LIMITS.fileTokens) refuseOver('fileTokens', at(0))
+    if (++inDocument > YAML_LIMITS.documentTokens) refuseOver('documentTokens', at(0))
+    yield* counted(parser.next(lexeme))
+  }
+  yield* counted(parser.end())
 }
 
 // The parser's own message may quote the text, which may be a secret: only its code is said.

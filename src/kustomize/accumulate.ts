@@ -4,6 +4,7 @@ import type { Origin, Step } from '../kube/origin.ts'
 import { type ParsedFile, parseFile } from '../kube/parse-documents.ts'
 import { absorb } from './absorb.ts'
 import { applyPatch, mergeByIdentity } from './apply-patches.ts'
+import { BuildBudget } from './build-budget.ts'
 import { findKustomizationFile } from './find-kustomization.ts'
 import { generateConfigMap } from './generate-config-map.ts'
 import type { Entry, Kustomization, PatchEntry } from './kustomization.ts'
@@ -16,8 +17,8 @@ import { ResourceList } from './resource-list.ts'
 import { setLabels } from './set-labels.ts'
 import { setNamespace } from './set-namespace.ts'
 
-/** Limits of one build, counted in steps. */
-const LIMITS = { directories: 2_000, objects: 50_000, depth: 50 }
+/** How many directories may lead to one. */
+const MAX_DEPTH = 50
 
 /** One build: collects objects directory by directory, each kustomization transforming what is below it. */
 export class Accumulation {
@@ -25,8 +26,7 @@ export class Accumulation {
   private readonly repository: string
   private readonly files = new Map<string, ParsedFile>()
   private readonly kustomizations = new Map<string, Kustomization>()
-  private directories = 0
-  private objects = 0
+  private readonly budget = new BuildBudget()
 
   constructor(tree: Tree, repository: string) {
     this.tree = tree
@@ -50,6 +50,7 @@ export class Accumulation {
       const found = entryAt(this.tree, path, entry)
       if (path !== '' && found?.type !== 'directory') continue
       if (chain.includes(path) || this.kustomizations.has(path)) continue
+      checkDepth(chain, entry.origin)
       this.scan(this.kustomizationIn(path, entry.origin), [...chain, path])
     }
   }
@@ -59,7 +60,7 @@ export class Accumulation {
     for (const entry of kustomization.resources) this.addResource(kustomization, entry, resources, chain)
     for (const entry of kustomization.configMapGenerator) {
       absorb(resources, generateConfigMap(entry, kustomization.file))
-      this.count(1, entry.origin)
+      this.budget.spend('objects', 1, entry.origin)
     }
     for (const entry of kustomization.components) resources = this.addComponent(kustomization, entry, resources, chain)
     this.transform(kustomization, resources)
@@ -72,7 +73,7 @@ export class Accumulation {
     const found = path === '' ? 'directory' : entryAt(this.tree, path, entry)?.type
     if (found === 'file') {
       const loaded = loadResources(this.file(path), trail)
-      this.count(loaded.length, entry.origin)
+      this.budget.spend('objects', loaded.length, entry.origin)
       resources.appendAll(loaded)
       return
     }
@@ -101,10 +102,8 @@ export class Accumulation {
   private enter(path: string, entry: Entry, chain: readonly string[]): Kustomization {
     const circular = chain.some(visited => visited === path || path === '' || visited.startsWith(`${path}/`))
     if (circular) refuse(`${path || 'the root'} leads back to itself`, entry.origin)
-    if (++this.directories > LIMITS.directories || chain.length > LIMITS.depth) {
-      const message = `more than ${LIMITS.directories} directories (or ${LIMITS.depth} levels of them) in one build`
-      throw new BailiwickError('render-limits', message, { origin: entry.origin })
-    }
+    this.budget.spend('directories', 1, entry.origin)
+    checkDepth(chain, entry.origin)
     return this.kustomizationIn(path, entry.origin)
   }
 
@@ -116,11 +115,26 @@ export class Accumulation {
       const patch = readPatchFile(file, step)
       if (patch.type === 'json' || patch.objects.length === 0) refuse('patchesStrategicMerge holds no object', origin)
       const changes = { allowNameChange: false, allowKindChange: false, asTarget: true }
-      for (const object of patch.objects) mergeByIdentity(resources, object, changes)
+      this.spendOnAll(resources, origin)
+      for (const object of patch.objects) mergeByIdentity(resources, object, changes, this.budget)
     }
-    for (const entry of kustomization.patches) applyPatch(resources, entry, this.loadPatch(kustomization, entry))
-    if (kustomization.namespace) setNamespace(resources, kustomization.namespace)
-    for (const entry of kustomization.labels) setLabels(resources, entry)
+    for (const entry of kustomization.patches) {
+      this.spendOnAll(resources, entry.origin)
+      applyPatch(resources, entry, this.loadPatch(kustomization, entry), this.budget)
+    }
+    if (kustomization.namespace) {
+      this.spendOnAll(resources, kustomization.namespace.origin)
+      setNamespace(resources, kustomization.namespace)
+    }
+    for (const entry of kustomization.labels) {
+      this.spendOnAll(resources, entry.pairs[0]?.[1].origin ?? start(kustomization))
+      setLabels(resources, entry)
+    }
+  }
+
+  /** Every entry of a transformer looks at every object. */
+  private spendOnAll(resources: ResourceList, origin: Origin): void {
+    this.budget.spend('steps', 10 * resources.all.length + 100, origin)
   }
 
   private loadPatch(kustomization: Kustomization, entry: PatchEntry): Patch {
@@ -147,16 +161,19 @@ export class Accumulation {
   private file(path: string): ParsedFile {
     const known = this.files.get(path)
     if (known) return known
-    const parsed = parseFile({ repository: this.repository, path }, this.tree.read(path))
+    const bytes = this.tree.read(path)
+    this.budget.spend('bytes', bytes.length, { repository: this.repository, file: path, line: 1, column: 1 })
+    const parsed = parseFile({ repository: this.repository, path }, bytes)
     this.files.set(path, parsed)
     return parsed
   }
+}
 
-  private count(objects: number, origin: Origin): void {
-    this.objects += objects
-    if (this.objects <= LIMITS.objects) return
-    throw new BailiwickError('render-limits', `more than ${LIMITS.objects} objects in one build`, { origin })
-  }
+const start = ({ file }: Kustomization): Origin => ({ repository: '', file, line: 1, column: 1 })
+
+function checkDepth(chain: readonly string[], origin: Origin): void {
+  if (chain.length <= MAX_DEPTH) return
+  throw new BailiwickError('render-limits', `more than ${MAX_DEPTH} levels of directories in one build`, { origin })
 }
 
 function missing(path: string, origin: Origin): never {

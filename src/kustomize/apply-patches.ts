@@ -3,6 +3,7 @@ import { textNode, withField, withoutField, withValueAt, writtenText } from '../
 import { at, type MapNode, type Node, stringAt } from '../kube/node.ts'
 import type { Origin } from '../kube/origin.ts'
 import { annotationsAsText } from './annotations.ts'
+import type { BuildBudget } from './build-budget.ts'
 import { applyJsonPatch } from './json-patch.ts'
 import type { PatchEntry } from './kustomization.ts'
 import type { Patch } from './load-patch.ts'
@@ -13,33 +14,35 @@ import { select } from './select.ts'
 import { strategicMerge } from './strategic-merge.ts'
 
 /** Applies one entry of `patches`. Throws `kustomize-invalid` where kustomize does; a target without match is fine. */
-export function applyPatch(resources: ResourceList, entry: PatchEntry, patch: Patch): void {
+export function applyPatch(resources: ResourceList, entry: PatchEntry, patch: Patch, budget: BuildBudget): void {
   if (patch.type === 'json') {
-    applyJson(resources, entry, patch)
+    applyJson(resources, entry, patch, budget)
     return
   }
   const { target } = entry
   if (!target) {
-    for (const object of patch.objects) mergeByIdentity(resources, object, { ...entry, asTarget: false })
+    for (const object of patch.objects) mergeByIdentity(resources, object, { ...entry, asTarget: false }, budget)
     return
   }
   const [object, second] = patch.objects
   if (second) fail('a patch with a target may hold only one document', entry.origin)
   if (!object) return
   const selected = new Set(select(resources.all, target))
+  for (const resource of selected) spendOn(budget, resource, object)
   // the patch stands for the target's kind, so it can neither rename nor move it
   const kept = resources.all.filter(resource => !selected.has(resource) || mergeInto(resource, object, entry, true))
   resources.reset(kept)
 }
 
 /** Applies a patch to the object that it names itself; there must be exactly one. */
-export function mergeByIdentity(resources: ResourceList, patch: MapNode, options: Changes): void {
+export function mergeByIdentity(resources: ResourceList, patch: MapNode, options: Changes, budget: BuildBudget): void {
   const id = currentId(makeResource(patch))
   const found = resources.findByAnyId(id)
   const [target, second] = found
   if (!target)
     fail(`no object ${describe(id)} for this patch`, patch.origin, 'Correct kind, name or namespace of the patch.')
   if (second) fail(`more than one object ${describe(id)} for this patch`, patch.origin)
+  spendOn(budget, target, patch)
   const kept = mergeInto(target, patch, options, options.asTarget ?? false)
   resources.reset(resources.all.filter(resource => resource !== target || kept))
 }
@@ -107,11 +110,23 @@ function restoreNamespace(root: MapNode, before: MapNode): MapNode {
   return withField(root, 'metadata', withoutField(metadata, 'namespace'))
 }
 
-function applyJson(resources: ResourceList, entry: PatchEntry, patch: Patch & { type: 'json' }): void {
+function spendOn(budget: BuildBudget, resource: Resource, patch: MapNode): void {
+  budget.spendOn(resource.root, patch.origin)
+  budget.spendOn(patch, patch.origin)
+}
+
+function applyJson(
+  resources: ResourceList,
+  entry: PatchEntry,
+  patch: Patch & { type: 'json' },
+  budget: BuildBudget,
+): void {
   if (!entry.target) fail('a JSON6902 patch needs a target', entry.origin)
   const { operations } = patch
   for (const resource of select(resources.all, entry.target)) {
     resource.previous.push(currentId(resource))
+    budget.spendOn(resource.root, entry.origin)
+    budget.spend('steps', operations.length * 10, entry.origin)
     resource.root = annotationsAsText(throughJson(applyJsonPatch(roundTrip(resource.root), operations)))
     checkIdentity(resource.root, entry.origin)
   }

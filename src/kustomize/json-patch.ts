@@ -2,6 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import { withElement, withField, withoutField } from '../kube/edit-node.ts'
 import { canonical, type ListNode, type MapNode, type Node } from '../kube/node.ts'
 import type { Origin } from '../kube/origin.ts'
+import { checkObjectSize } from './build-budget.ts'
 
 export interface Operation {
   readonly op: 'add' | 'replace' | 'remove' | 'move' | 'copy' | 'test'
@@ -17,7 +18,10 @@ export interface Operation {
  */
 export function applyJsonPatch(root: MapNode, operations: readonly Operation[]): MapNode {
   let result: Node = root
-  for (const operation of operations) result = apply(result, operation)
+  for (const operation of operations) {
+    result = apply(result, operation)
+    if (operation.op === 'copy') checkObjectSize(result, operation.origin)
+  }
   return result.type === 'map' ? result : fail('a patch replaces the whole object', result.origin)
 }
 

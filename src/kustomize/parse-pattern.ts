@@ -9,9 +9,11 @@ export type State =
 type Build = (next: State) => State
 
 const MAX_STATES = 2_000
+const MAX_LENGTH = 1_000
 
 /** The automaton of a pattern, or the name of what in it is not supported. */
 export function parsePattern(pattern: string): State | string {
+  if (pattern.length > MAX_LENGTH) return `more than ${MAX_LENGTH} characters`
   try {
     return new PatternParser(pattern).parse()({ kind: 'end' })
   } catch (error) {

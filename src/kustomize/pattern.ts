@@ -26,7 +26,7 @@ function compile(pattern: Entry): State {
   if (known) return known
   const start = parsePattern(pattern.text)
   if (typeof start === 'string') {
-    const message = `the regular expression ${JSON.stringify(pattern.text)} has ${start}, which is not supported`
+    const message = `the regular expression ${JSON.stringify(pattern.text.slice(0, 100))} has ${start}, which is not supported`
     throw new BailiwickError('kustomize-unsupported', message, { origin: pattern.origin })
   }
   if (cache.size > 1_000) cache.clear()

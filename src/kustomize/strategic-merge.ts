@@ -86,6 +86,10 @@ function mergeFields(dest: MapNode, patch: MapNode | undefined, schema: Schema):
   for (const key of keys) {
     const before = dest.fields.get(key)
     const change = patch?.fields.get(key)
+    if (before && !change && before.value.type === 'scalar' && before.value.value !== null) {
+      fields.set(key, before)
+      continue
+    }
     const value = merge(before?.value, change?.value, fieldSchema(schema, key))
     if (value === undefined || (isAbsent(value) && value !== before?.value)) continue
     const field = value === before?.value ? before : change && value === change.value ? change : (before ?? change)!

@@ -1,0 +1,53 @@
+import { BailiwickError } from '../errors.ts'
+import type { Node } from '../kube/node.ts'
+import type { Origin } from '../kube/origin.ts'
+
+/** What one build may use up, counted in steps so that the same input always gives the same answer. */
+const LIMITS = {
+  directories: 2_000,
+  objects: 20_000,
+  bytes: 16 * 1024 * 1024,
+  /** Values that are looked at or written by patches and transformers. */
+  steps: 4_000_000,
+}
+
+/** Values that one object may hold after a patch has copied parts of it. */
+const MAX_OBJECT = 200_000
+
+export class BuildBudget {
+  private readonly used = { directories: 0, objects: 0, bytes: 0, steps: 0 }
+
+  /** Throws `render-limits` when a build uses more of something than it may. */
+  spend(what: keyof typeof LIMITS, amount: number, origin: Origin): void {
+    this.used[what] += amount
+    if (this.used[what] <= LIMITS[what]) return
+    throw tooMuch(`more than ${LIMITS[what]} ${what} in one build`, origin)
+  }
+
+  /** Counts the values of a node as steps. */
+  spendOn(node: Node, origin: Origin): void {
+    this.spend('steps', countValues(node, LIMITS.steps), origin)
+  }
+}
+
+/** Throws `render-limits` for an object that has become too large. */
+export function checkObjectSize(node: Node, origin: Origin): void {
+  if (countValues(node, MAX_OBJECT) >= MAX_OBJECT) throw tooMuch(`an object of more than ${MAX_OBJECT} values`, origin)
+}
+
+/** Parts may be shared, so an object can be far larger than what holds it: counting ends at `limit`. */
+function countValues(root: Node, limit: number): number {
+  let count = 0
+  const stack: Node[] = [root]
+  for (let node = stack.pop(); node && count < limit; node = stack.pop()) {
+    count++
+    if (node.type === 'list') for (const item of node.items) stack.push(item)
+    else if (node.type === 'map') for (const field of node.fields.values()) stack.push(field.value)
+    else if (typeof node.value === 'string') count += Math.floor(node.value.length / 64)
+  }
+  return count
+}
+
+function tooMuch(what: string, origin: Origin): BailiwickError {
+  return new BailiwickError('render-limits', what, { origin, fix: 'Split the build into smaller ones.' })
+}

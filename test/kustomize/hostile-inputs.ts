@@ -1,0 +1,144 @@
+const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n'
+const BASE = { 'kustomization.yaml': 'resources: [a.yaml]\n', 'a.yaml': CONFIG_MAP }
+
+/** Input that a tenant may send to bring a renderer down: files by path, and the code that must come of it. */
+export interface Hostile {
+  readonly files: () => Record<string, string>
+  readonly code: string
+}
+
+const manifest = (text: () => string, code: string): Hostile => ({
+  files: () => ({ ...BASE, 'a.yaml': CONFIG_MAP + text() }),
+  code,
+})
+
+const target = (pattern: string, name: string, code: string): Hostile => ({
+  files: () => ({
+    'kustomization.yaml': `resources: [a.yaml]\npatches:\n- target: {name: '${pattern}'}\n  patch: '[{"op":"add","path":"/data","value":{"a":"b"}}]'\n`,
+    'a.yaml': CONFIG_MAP.replace('name: a', `name: ${name}`),
+  }),
+  code,
+})
+
+const lines = (count: number, line: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => line(index)).join('')
+
+const chain = (count: number, entries: (next: string) => string): Hostile['files'] => {
+  return () => ({
+    'kustomization.yaml': 'resources: [l0]\n',
+    ...Object.fromEntries(
+      Array.from({ length: count }, (_, level) => [`l${level}/kustomization.yaml`, entries(`../l${level + 1}`)]),
+    ),
+    [`l${count}/kustomization.yaml`]: 'resources: []\n',
+  })
+}
+
+const bomb = (levels: number, width: number, open: string, close: string): string =>
+  `b0: &b0 ${open}x${close}\n${lines(levels, level => {
+    const items = Array.from({ length: width }, () => `*b${level}`).join(', ')
+    return `b${level + 1}: &b${level + 1} [${items}]\n`
+  })}`
+
+/** By what it tries. */
+export const HOSTILE: Readonly<Record<string, Hostile>> = {
+  'an alias bomb': manifest(() => bomb(9, 9, '[', ']'), 'render-limits'),
+  'an alias bomb, 2^30': manifest(() => bomb(30, 2, '[', ']'), 'render-limits'),
+  'an alias bomb of large texts': manifest(() => bomb(4, 9, `["${'x'.repeat(100_000)}`, '"]'), 'render-limits'),
+  'an alias of itself': manifest(() => 'a: &a [*a]\n', 'yaml-syntax'),
+  'merge keys that multiply': manifest(
+    () => `m0: &m0 {k: v}\n${lines(900, i => `m${i + 1}: &m${i + 1} {<<: *m${i}, k${i}: v}\n`)}`,
+    'render-limits',
+  ),
+  '20,000 nested brackets': manifest(() => `x: ${'['.repeat(20_000)}`, 'render-limits'),
+  '20,000 closed brackets': manifest(() => `x: ${'['.repeat(20_000)}${']'.repeat(20_000)}\n`, 'render-limits'),
+  '20,000 nested braces': manifest(() => `x: ${'{a: '.repeat(20_000)}`, 'render-limits'),
+  '20,000 nested dashes': manifest(() => `x:\n ${'- '.repeat(20_000)}a\n`, 'render-limits'),
+  'a staircase of 3,000 maps': manifest(() => lines(3_000, i => `${' '.repeat(i)}k:\n`), 'render-limits'),
+  'a file of 50 MB': manifest(() => 'x: y\n'.repeat(10_000_000), 'render-limits'),
+  '200,000 objects in one file': {
+    files: () => ({
+      ...BASE,
+      'a.yaml': lines(200_000, i => `---\n{kind: A, apiVersion: b, metadata: {name: n${i}}}\n`),
+    }),
+    code: 'render-limits',
+  },
+  '200,000 objects in one list': {
+    files: () => ({
+      ...BASE,
+      'a.yaml': `kind: List\napiVersion: v1\nitems:\n${lines(200_000, i => `- {kind: A, metadata: {name: n${i}}}\n`)}`,
+    }),
+    code: 'render-limits',
+  },
+  '200,000 objects in many files': {
+    files: () => ({
+      'kustomization.yaml': `resources:\n${lines(50, i => `- f${i}.yaml\n`)}`,
+      ...Object.fromEntries(
+        Array.from({ length: 50 }, (_, f) => [
+          `f${f}.yaml`,
+          lines(4_000, i => `---\nkind: A\napiVersion: b/v1\nmetadata:\n  name: n${f}-${i}\n`),
+        ]),
+      ),
+    }),
+    code: 'render-limits',
+  },
+  '200,000 entries of resources': {
+    files: () => ({ ...BASE, 'kustomization.yaml': `resources:\n${'- a.yaml\n'.repeat(200_000)}` }),
+    code: 'render-limits',
+  },
+  '50,000 copies of a component': {
+    files: () => ({
+      ...BASE,
+      'kustomization.yaml': `resources: [a.yaml]\ncomponents:\n${'- c\n'.repeat(50_000)}`,
+      'c/kustomization.yaml': 'kind: Component\nlabels: [{pairs: {a: b}}]\n',
+    }),
+    code: 'render-limits',
+  },
+  '20,000 patches': {
+    files: () => ({
+      ...BASE,
+      'kustomization.yaml': `resources: [a.yaml]\npatches:\n${lines(20_000, i => `- patch: '{kind: ConfigMap, apiVersion: v1, metadata: {name: a}, data: {k${i}: v}}'\n`)}`,
+    }),
+    code: 'render-limits',
+  },
+  'a line of 10^6 characters': manifest(() => `data:\n  x: ${'y'.repeat(1_000_000)}\n`, 'built'),
+  'a line of 10^6 spaces': manifest(() => `data:\n  x: y${' '.repeat(1_000_000)}\n`, 'built'),
+  'a quoted line of 10^6 escapes': manifest(() => `data:\n  x: "${'\\n'.repeat(1_000_000)}"\n`, 'built'),
+  'a comment of 10^6 braces': manifest(() => `# ${'{'.repeat(1_000_000)}\n`, 'built'),
+  'a key of 10^6 digits': manifest(() => `${'9'.repeat(1_000_000)}: x\n`, 'yaml-syntax'),
+  'a number of 10^6 digits': manifest(() => `x: ${'9'.repeat(1_000_000)}\n`, 'built'),
+  'a hexadecimal number of 10^6 digits': manifest(() => `x: 0x${'f'.repeat(1_000_000)}\n`, 'built'),
+  'a number of 10^6 underscores': manifest(() => `x: 1${'_'.repeat(1_000_000)}\n`, 'built'),
+  '30,000 keys': manifest(() => lines(30_000, i => `k${i}: v\n`), 'built'),
+  '100,000 keys': manifest(() => lines(100_000, i => `k${i}: v\n`), 'render-limits'),
+  '100,000 blank lines in a folded text': manifest(() => `x: >\n  a${'\n'.repeat(100_000)}  b\n`, 'built'),
+  'a slow pattern': target('(a*)*(a|a)*(.*)*b', 'a'.repeat(200), 'built'),
+  'a slow pattern on a long name': target('(a|aa)+(a|aa)+(a|aa)+b', 'a'.repeat(100_000), 'built'),
+  'a pattern of 10^5 parts': target('a?'.repeat(100_000), 'a', 'kustomize-unsupported'),
+  'a pattern of 10^5 brackets': target('('.repeat(100_000), 'a', 'kustomize-unsupported'),
+  'a pattern of nested repetitions': target('((((a{1,30}){1,30}){1,30}){1,30}){1,30}', 'a', 'kustomize-unsupported'),
+  'a base that is its own': { files: () => ({ 'kustomization.yaml': 'resources: [.]\n' }), code: 'kustomize-invalid' },
+  'bases in a circle': {
+    files: () => ({
+      'kustomization.yaml': 'resources: [a]\n',
+      'a/kustomization.yaml': 'resources: [../a/../../x/..]\n',
+    }),
+    code: 'kustomize-invalid',
+  },
+  '2^20 diamonds': { files: chain(20, next => `resources: [${next}, ${next}/.]\n`), code: 'render-limits' },
+  '2^20 diamonds of components': {
+    files: chain(20, next => `kind: Component\ncomponents: [${next}, ${next}/.]\n`),
+    code: 'kustomize-invalid',
+  },
+  'a chain of 5,000 bases': { files: chain(5_000, next => `resources: [${next}]\n`), code: 'render-limits' },
+  'a JSON patch that doubles the object 30 times': {
+    files: () => ({
+      'kustomization.yaml': `resources: [a.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n    - {op: add, path: /x, value: {a: b}}\n${lines(30, i => `    - {op: copy, from: /x, path: /x/c${i}}\n`)}`,
+      'a.yaml': CONFIG_MAP,
+    }),
+    code: 'render-limits',
+  },
+  'keys that belong to JavaScript': manifest(
+    () => '__proto__: {a: b}\nconstructor: {prototype: {a: b}}\ntoString: x\nhasOwnProperty: y\n',
+    'built',
+  ),
+}
