@@ -31,9 +31,8 @@ export async function sweep(context: WorkerContext): Promise<void> {
 
 /** Every branch that a fleet of the installation reads, the fleet's own included, at the commit that it has now. */
 async function followedHeads(context: WorkerContext, installation: Installation): Promise<Pin[]> {
-  const bound = context.bindings.map(({ fleet, branch }) => ({ url: fleet, branch }))
   const heads = new Map<string, Pin>()
-  for (const place of await fleetPlaces(installation, bound)) {
+  for (const place of await fleetPlaces(installation, context.bindings)) {
     for (const head of await headsOf(context, installation, place)) heads.set(`${head.url} ${head.branch}`, head)
   }
   return [...heads.values()]

@@ -1,11 +1,9 @@
+import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import type { Installation, ReadableRepository } from './installation.ts'
 import type { FleetPlace } from './judge-combination.ts'
 
-/** What the operator bound: a fleet on a branch, by its normalised address. */
-export interface BoundFleet {
-  readonly url: string
-  readonly branch: string
-}
+/** What the operator bound: a fleet, by its normalised address, on a branch. */
+type BoundFleet = Pick<ClusterBinding, 'fleet' | 'branch'>
 
 /**
  * The fleets that an installation can read: repositories with a `clusters` directory on their default branch, and the
@@ -21,8 +19,8 @@ export async function fleetPlaces(installation: Installation, bound: readonly Bo
 }
 
 function boundPlaces(repositories: readonly ReadableRepository[], bound: readonly BoundFleet[]): FleetPlace[] {
-  return bound.flatMap(({ url, branch }) => {
-    const repository = repositories.find(one => one.url === url)
+  return bound.flatMap(({ fleet, branch }) => {
+    const repository = repositories.find(one => one.url === fleet)
     return repository ? [{ repository, branch }] : []
   })
 }

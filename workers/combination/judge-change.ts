@@ -24,10 +24,9 @@ export async function judgeChange(
   installation: Installation,
   change: Change,
 ): Promise<FleetAnswer[]> {
-  const bound = context.bindings.map(binding => ({ url: binding.fleet, branch: binding.branch }))
   const reader = new SourceReader(installation)
   const answers: FleetAnswer[] = []
-  for (const place of await fleetPlaces(installation, bound)) {
+  for (const place of await fleetPlaces(installation, context.bindings)) {
     const { disabledRules, evaluator } = context
     const judged = await judgeCombination(evaluator, reader, { fleet: place, ...change, disabledRules })
     if (judged.concerned) answers.push({ place, fleetCommit: judged.fleetCommit, judgement: judged.judgement })
