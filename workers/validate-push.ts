@@ -5,6 +5,7 @@ import { judgeChange } from './combination/judge-change.ts'
 import { asBailiwickError, isPassing } from './verdict/job-error.ts'
 import { outcomeOf } from './verdict/outcome-of.ts'
 import { type Place, sayVerdict } from './verdict/say-verdict.ts'
+import { strictest } from './verdict/strictest.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /**
@@ -24,7 +25,9 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
     const answers = await judgeChange(context, installation, { head })
     if (answers.length === 0) return
     const { outcome, ...statement } = outcomeOf(answers, repository.url, 'branch')
-    await sayVerdict(place, outcome, { ...where, ...statement })
+    const judged = { outcome, context: { ...where, ...statement } }
+    const said = await strictest(context, { installation, repository, octokit }, judged, attempt)
+    await sayVerdict(place, said.outcome, said.context)
     await wakeClusters(
       context,
       answers.map(answer => answer.place.repository.url),

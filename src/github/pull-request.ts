@@ -63,6 +63,18 @@ export async function listOpenPullRequests(
   return found.filter(one => one.base.ref === base).map(listed)
 }
 
+/** Open pull requests whose head is this commit, whatever branch they aim at. */
+export async function listPullRequestsOf(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  sha: string,
+): Promise<readonly ListedPullRequest[]> {
+  const found = await github(`list the open pull requests of ${owner}/${repo}`, () =>
+    octokit.paginate(octokit.rest.pulls.list, { owner, repo, state: 'open', per_page: 100 }),
+  )
+  return found.filter(one => one.head.sha === sha).map(listed)
+}
+
 /**
  * The test merge of an open pull request, checked to be of exactly the base branch's present head and the pull request's.
  * Throws `merge-conflict` where there is none, `github-unavailable` while GitHub is computing it or has one of an older

@@ -1,0 +1,63 @@
+import type { Octokit } from '../../src/github/octokit.ts'
+import { type PullRequest, readTestMerge, type TestMerge } from '../../src/github/pull-request.ts'
+import type { Attempt } from '../../src/queue/queue.ts'
+import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
+import type { Installation, ReadableRepository } from '../combination/installation.ts'
+import { judgeChange } from '../combination/judge-change.ts'
+import type { WorkerContext } from '../worker-context.ts'
+import { changedPaths } from './changed-paths.ts'
+import { asBailiwickError, isPassing } from './job-error.ts'
+import { outcomeOf } from './outcome-of.ts'
+
+/** What there is to say, and about what. */
+export interface Said {
+  readonly outcome: Outcome
+  readonly context: ReportContext
+}
+
+/** A repository as one installation reads it. */
+export interface Subject {
+  readonly installation: Installation
+  readonly repository: ReadableRepository
+  readonly octokit: Octokit
+}
+
+/** Judges an open pull request as it would be merged now. Throws what may be gone when the job is tried again. */
+export async function judgePullRequest(
+  context: WorkerContext,
+  subject: Subject,
+  pull: PullRequest,
+  attempt: Attempt,
+): Promise<Said> {
+  const { repository, octokit } = subject
+  const where = { kind: 'pull-request', repository: repository.url, headSha: pull.head.sha } as const
+  try {
+    const name = { owner: repository.owner, repo: repository.name }
+    const merge = await readTestMerge(octokit, name, pull)
+    return await judgeMerge(context, subject, pull, merge, where)
+  } catch (error) {
+    if (isPassing(error) && !attempt.lastAttempt) throw error
+    context.log.error({ err: error, pull: `${repository.url}#${pull.number}` }, 'a pull request could not be judged')
+    return { outcome: asBailiwickError(error), context: where }
+  }
+}
+
+async function judgeMerge(
+  context: WorkerContext,
+  { installation, repository }: Subject,
+  pull: PullRequest,
+  merge: TestMerge,
+  where: ReportContext,
+): Promise<Said> {
+  const pin = { url: repository.url, branch: pull.base.ref }
+  const base = { ...pin, commit: merge.base }
+  const head = { ...pin, commit: merge.sha, tree: merge.tree }
+  const answers = await judgeChange(context, installation, { head, base })
+  const { outcome, ...statement } = outcomeOf(answers, repository.url, 'pull-request')
+  if (answers.length === 0) return { outcome, context: where }
+  const [before, after] = await Promise.all([
+    installation.content(repository, base.commit),
+    installation.content(repository, head.commit, head.tree),
+  ])
+  return { outcome, context: { ...where, ...statement, changedPaths: changedPaths(before, after) } }
+}
