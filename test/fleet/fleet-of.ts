@@ -2,10 +2,9 @@ import { buildFleet } from '../../src/fleet/build-fleet.ts'
 import { combinationOf } from '../../src/fleet/combination.ts'
 import type { Fleet } from '../../src/fleet/fleet.ts'
 import type { FleetInput, OpaqueSource, SourceRef } from '../../src/fleet/input.ts'
-import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
-import type { Tree } from '../../src/git/tree.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
 import { judge } from '../../src/rules/judge.ts'
+import { treeOf } from '../git/tree-of.ts'
 
 /** Files by path. */
 export type Files = Readonly<Record<string, string>>
@@ -23,10 +22,6 @@ export interface Given {
   }[]
   readonly opaque?: readonly OpaqueSource[]
   readonly disabledRules?: readonly string[]
-}
-
-export function treeOf(files: Files): Tree {
-  return openSnapshot(packSnapshot(Object.entries(files).map(([path, content]) => ({ path, content }))))
 }
 
 /** The input of a fleet given as plain files. */

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { directoryFiles } from '../fleets/read-fleet.ts'
 import type { Files } from './fleet-of.ts'
 
 /** Fleets that lie beside the project on some machines. */
@@ -14,12 +15,5 @@ export function sharedFleetsPresent(): boolean {
 
 /** The files of one of those fleets by path. */
 export function readFolder(name: string): Files {
-  const root = join(SHARED, name)
-  const files: Record<string, string> = {}
-  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue
-    const path = join(entry.parentPath, entry.name)
-    files[path.slice(root.length + 1)] = readFileSync(path, 'utf8')
-  }
-  return files
+  return directoryFiles(join(SHARED, name))
 }

@@ -2,13 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
 import { packTree } from '../../src/flux/pack-tree.ts'
 import { renderKustomization } from '../../src/flux/render-kustomization.ts'
-import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
-import type { Tree } from '../../src/git/tree.ts'
 import { at, type Node } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/parse-documents.ts'
-
-const treeOf = (files: Record<string, string>): Tree =>
-  openSnapshot(packSnapshot(Object.entries(files).map(([path, content]) => ({ path, content }))))
+import { treeOf } from '../git/tree-of.ts'
 
 const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: one\n'
 

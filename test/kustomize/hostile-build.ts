@@ -1,12 +1,12 @@
 import { BailiwickError } from '../../src/errors.ts'
-import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
 import { toJson } from '../../src/kube/node.ts'
 import { build } from '../../src/kustomize/build.ts'
+import { treeOf } from '../git/tree-of.ts'
 import { HOSTILE } from './hostile-inputs.ts'
 
 // Builds one hostile input in a process of its own and says what came of it, how long it took and how much memory.
 const { files } = HOSTILE[process.argv[2]!]!
-const tree = openSnapshot(packSnapshot(Object.entries(files()).map(([path, content]) => ({ path, content }))))
+const tree = treeOf(files())
 const before = process.memoryUsage.rss()
 const start = performance.now()
 const cpuBefore = process.cpuUsage()

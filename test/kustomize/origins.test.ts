@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest'
-import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
-import type { Tree } from '../../src/git/tree.ts'
 import { at, type Node, type Path } from '../../src/kube/node.ts'
 import { build } from '../../src/kustomize/build.ts'
-
-const treeOf = (files: Record<string, string>): Tree =>
-  openSnapshot(packSnapshot(Object.entries(files).map(([path, content]) => ({ path, content }))))
+import { treeOf } from '../git/tree-of.ts'
 
 const show = (node: Node | undefined): string => {
   const { file, line, column, via } = node!.origin

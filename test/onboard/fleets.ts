@@ -1,12 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
 import type { Tree } from '../../src/git/tree.ts'
 import { directoryFiles, fleetFiles } from '../fleets/read-fleet.ts'
-
-/** A tree of these files. */
-export const treeOf = (files: Record<string, string>): Tree =>
-  openSnapshot(packSnapshot(Object.entries(files).map(([path, content]) => ({ path, content }))))
+import { treeOf } from '../git/tree-of.ts'
 
 /** The fleet of these tests: dev-team on staging and production. */
 export const acmeFleet = (): Tree => treeOf(fleetFiles('acme/fleet'))

@@ -14,8 +14,9 @@ import { parseOnboardArguments } from '../../src/onboard/parse-command.ts'
 import { type OnboardPlan, planOnboarding } from '../../src/onboard/plan.ts'
 import { pullRequestText } from '../../src/onboard/pull-request-text.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
+import { treeOf } from '../git/tree-of.ts'
 import { findProgram, programs } from '../programs.ts'
-import { acmeFleet, referenceFleet, treeOf } from './fleets.ts'
+import { acmeFleet, referenceFleet } from './fleets.ts'
 
 const URL = 'https://github.com/acme/fleet'
 const OPS = ['ops-team', '--repo', 'https://github.com/acme/ops-team', '--namespace', 'ops', '--cluster', 'staging']
