@@ -6,7 +6,7 @@ import { parseClusters } from '../src/cluster/clusters-file.ts'
 const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const operations = read('docs/operations.md')
-const documents = ['CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: root })]
+const documents = globSync(['*.md', 'docs/*.md'], { cwd: root })
 
 /** The words of a constant that is written as one text with spaces. */
 function words(path: string, constant: string): string[] {
