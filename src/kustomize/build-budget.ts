@@ -5,7 +5,7 @@ import type { Origin } from '../kube/origin.ts'
 /** What one build may use up, counted in steps so that the same input always gives the same answer. */
 const LIMITS = {
   directories: 2_000,
-  objects: 20_000,
+  objects: 10_000,
   bytes: 16 * 1024 * 1024,
   /** Values that are looked at or written by patches and transformers. */
   steps: 4_000_000,

@@ -81,7 +81,7 @@ function remove(parent: MapNode | ListNode, key: string, origin: Origin): Node {
 function add(parent: MapNode | ListNode, key: string, value: Node, origin: Origin): Node {
   if (parent.type === 'map') return withField(parent, key, value, origin)
   if (key === '-') return { ...parent, items: [...parent.items, value] }
-  const index = indexOf(parent, key, origin)
+  const index = indexOf(parent, key, origin, parent.items.length + 1)
   if (index > parent.items.length) return fail(`no place ${key} in a list of ${parent.items.length}`, origin)
   return { ...parent, items: [...parent.items.slice(0, index), value, ...parent.items.slice(index)] }
 }
@@ -98,16 +98,17 @@ function lookup(node: Node, path: readonly string[]): Node | undefined {
   let here: Node | undefined = node
   for (const key of path) {
     if (here?.type === 'map') here = here.fields.get(key)?.value
-    else if (here?.type === 'list' && /^(?:0|[1-9][0-9]*)$/.test(key)) here = here.items[Number(key)]
+    else if (here?.type === 'list' && /^-?(?:0|[1-9][0-9]{0,5})$/.test(key)) here = here.items.at(Number(key))
     else return undefined
   }
   return here
 }
 
-function indexOf(list: ListNode, key: string, origin: Origin): number {
+/** Position in a list of `length` places; a negative index counts from its end (evanphx/json-patch v4). */
+function indexOf(list: ListNode, key: string, origin: Origin, length: number = list.items.length): number {
   if (/^(?:0|[1-9][0-9]{0,5})$/.test(key)) return Number(key)
-  // a negative index counts from the end in the library that kustomize uses; nobody else reads it so
-  if (/^-[0-9]+$/.test(key)) return fail('a negative index is not supported', origin, 'kustomize-unsupported')
+  const index = /^-[1-9][0-9]{0,5}$/.test(key) ? length + Number(key) : -1
+  if (index >= 0) return index
   return fail(`${JSON.stringify(key)} is no index of a list of ${list.items.length}`, origin)
 }
 

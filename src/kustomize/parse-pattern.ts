@@ -35,11 +35,16 @@ const CLASSES = new Map([
 
 class PatternParser {
   private readonly chars: readonly string[]
+  /** `(?i)` at the start, the only flag that people write. */
+  private readonly fold: boolean
   private index = 0
   private states = 0
+  private countedRepetitions = 0
 
   constructor(pattern: string) {
-    this.chars = [...pattern]
+    this.fold = pattern.startsWith('(?i)')
+    this.chars = [...(this.fold ? pattern.slice(4) : pattern)]
+    if (this.fold && !/^[\0-\x7f]*$/.test(pattern)) throw new Unsupported('(?i) beside letters that are not ASCII')
   }
 
   parse(): Build {
@@ -61,10 +66,12 @@ class PatternParser {
   }
 
   private repeated(): Build {
+    const before = this.countedRepetitions
     const atom = this.atom()
     const operator = this.peek()
     if (operator === undefined || !'*+?{'.includes(operator)) return atom
     this.index++
+    if (operator === '{' && this.countedRepetitions > before) throw new Unsupported('nested counted repetitions')
     const build = this.repetition(atom, operator)
     this.take('?') // lazy or not makes no difference to whether a text matches
     if (this.peek() !== undefined && '*+?{'.includes(this.peek()!)) throw new Unsupported('a repeated repetition')
@@ -75,7 +82,28 @@ class PatternParser {
     if (operator === '*') return this.star(atom)
     if (operator === '+') return next => atom(this.star(atom)(next))
     if (operator === '?') return next => this.split([atom(next), next])
-    throw new Unsupported('a counted repetition')
+    return this.counted(atom)
+  }
+
+  /** `{n}`, `{n,}` or `{n,m}`; anything else in braces is text for Go, which nobody means. */
+  private counted(atom: Build): Build {
+    const close = this.chars.indexOf('}', this.index)
+    const match = /^([0-9]{1,3})(,)?([0-9]{1,3})?$/.exec(this.chars.slice(this.index, close).join(''))
+    if (close < 0 || !match || (!match[2] && match[3])) throw new Unsupported('a brace that counts nothing')
+    this.index = close + 1
+    this.countedRepetitions++
+    const least = Number(match[1])
+    const most = match[2] ? (match[3] === undefined ? undefined : Number(match[3])) : least
+    if (most !== undefined && most < least) throw new Unsupported('a repetition that counts backwards')
+    return next => {
+      let state = most === undefined ? this.star(atom)(next) : next
+      for (let index = least; index < (most ?? least); index++) state = this.split([atom(state), next])
+      for (let index = 0; index < least; index++) {
+        this.count()
+        state = atom(state)
+      }
+      return state
+    }
   }
 
   private star(atom: Build): Build {
@@ -100,7 +128,7 @@ class PatternParser {
     if (char === '$') return next => ({ kind: 'finish', next })
     if (char === '\\') return this.accept(this.escape())
     if ('*+?{'.includes(char)) throw new Unsupported(`a ${char} that repeats nothing`)
-    return this.accept(other => other === char)
+    return this.accept(this.folded(other => other === char))
   }
 
   private group(): Build {
@@ -114,9 +142,21 @@ class PatternParser {
     const char = this.chars[this.index++]
     if (char === undefined) throw new Unsupported('a backslash at its end')
     const known = CLASSES.get(char.toLowerCase())
-    if (known) return other => known.test(other) === CLASSES.has(char)
+    if (known) {
+      const test = this.folded(other => known.test(other))
+      return other => test(other) === CLASSES.has(char)
+    }
     if (/[A-Za-z0-9]/.test(char)) throw new Unsupported(`the escape \\${char}`)
-    return other => other === char
+    return this.folded(other => other === char)
+  }
+
+  /** The same test for a character in any case; two letters beyond ASCII have a case inside of it. */
+  private folded(test: (char: string) => boolean): (char: string) => boolean {
+    if (!this.fold) return test
+    return char => {
+      const plain = char === '\u017f' ? 's' : char === '\u212a' ? 'k' : char
+      return test(char) || (/^[A-Za-z]$/.test(plain) && (test(plain.toLowerCase()) || test(plain.toUpperCase())))
+    }
   }
 
   private set(): (char: string) => boolean {
@@ -128,7 +168,7 @@ class PatternParser {
       if (char === ']' && !first) break
       if (char === '[' || (char === ']' && first)) throw new Unsupported('a [ or ] inside [...]')
       if (char === '\\') tests.push(this.escape())
-      else tests.push(this.range(char))
+      else tests.push(this.folded(this.range(char)))
     }
     return char => tests.some(test => test(char)) !== negated
   }

@@ -81,20 +81,21 @@ function addMap(dest: Node | undefined, patch: Node | undefined, schema: Schema)
 }
 
 function mergeFields(dest: MapNode, patch: MapNode | undefined, schema: Schema): MapNode {
-  const fields = new Map<string, Field>()
-  const keys = new Set([...dest.fields.keys(), ...(patch?.fields.keys() ?? [])])
-  for (const key of keys) {
-    const before = dest.fields.get(key)
+  const fields = new Map(dest.fields)
+  const mergeKey = (key: string, before: Field | undefined): void => {
     const change = patch?.fields.get(key)
-    if (before && !change && before.value.type === 'scalar' && before.value.value !== null) {
-      fields.set(key, before)
-      continue
-    }
+    // most of an object: a value that the patch does not speak of
+    if (before && !change && before.value.type === 'scalar' && before.value.value !== null) return
     const value = merge(before?.value, change?.value, fieldSchema(schema, key))
-    if (value === undefined || (isAbsent(value) && value !== before?.value)) continue
+    if (value === undefined || (isAbsent(value) && value !== before?.value)) {
+      fields.delete(key)
+      return
+    }
     const field = value === before?.value ? before : change && value === change.value ? change : (before ?? change)!
-    fields.set(key, { key: field.key, value })
+    if (field !== before || value !== field.value) fields.set(key, { key: field.key, value })
   }
+  for (const [key, before] of dest.fields) mergeKey(key, before)
+  for (const key of patch?.fields.keys() ?? []) if (!dest.fields.has(key)) mergeKey(key, undefined)
   return { ...dest, fields }
 }
 
