@@ -14,7 +14,7 @@ import type { OnboardRequest } from '../src/onboard/request.ts'
 import type { Attempt, Onboard } from '../src/queue/queue.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import type { Installation, ReadableRepository } from './combination/installation.ts'
-import { asBailiwickError, isPassing } from './verdict/job-error.ts'
+import { asBailiwickError, isPassing } from './job-error.ts'
 import type { Place } from './verdict/say-verdict.ts'
 import type { WorkerContext } from './worker-context.ts'
 

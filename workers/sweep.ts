@@ -5,7 +5,7 @@ import { githubInstallation } from './combination/github-installation.ts'
 import type { Installation, ReadableRepository } from './combination/installation.ts'
 import { type FleetPlace, judgeCombination } from './combination/judge-combination.ts'
 import { isPinned, type Pin, SourceReader } from './combination/source-reader.ts'
-import { isPassing } from './verdict/job-error.ts'
+import { isPassing } from './job-error.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /**

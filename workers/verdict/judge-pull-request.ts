@@ -4,9 +4,9 @@ import type { Attempt } from '../../src/queue/queue.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import type { Installation, ReadableRepository } from '../combination/installation.ts'
 import { judgeChange } from '../combination/judge-change.ts'
+import { asBailiwickError, isPassing } from '../job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { changedPaths } from './changed-paths.ts'
-import { asBailiwickError, isPassing } from './job-error.ts'
 import { outcomeOf } from './outcome-of.ts'
 
 /** What there is to say, and about what. */

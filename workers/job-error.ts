@@ -1,4 +1,4 @@
-import { BailiwickError, type ErrorCode } from '../../src/errors.ts'
+import { BailiwickError, type ErrorCode } from '../src/errors.ts'
 
 const PASSING: ReadonlySet<ErrorCode> = new Set([
   'github-unavailable',
