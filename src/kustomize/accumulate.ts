@@ -134,7 +134,7 @@ export class Accumulation {
 
   /** Every entry of a transformer looks at every object. */
   private spendOnAll(resources: ResourceList, origin: Origin): void {
-    this.budget.spend('steps', 10 * resources.all.length + 1_000, origin)
+    this.budget.spend('steps', 10 * resources.all.length + 2_000, origin)
   }
 
   private loadPatch(kustomization: Kustomization, entry: PatchEntry): Patch {

@@ -15,20 +15,22 @@ export function fixReferences(resources: readonly Resource[]): void {
   const changed = resources.filter(resource => resource.previous.length > 0)
   for (const resource of resources) blankNamespaces(resource)
   if (changed.length === 0) return
+  // what an object was called before does not change here, so who a rule is about is asked once, not per referrer
+  const rules = REFERENCE_RULES.map(rule => ({ rule, candidates: changed.filter(target => wasMeant(rule, target)) }))
+  const active = rules.filter(({ candidates }) => candidates.length > 0)
   for (const referrer of resources) {
     const id = originalId(referrer)
-    for (const rule of REFERENCE_RULES) {
-      const candidates = changed.filter(target =>
-        allIds(target)
-          .slice(0, -1)
-          .some(past => specMatches(ruleSpec(rule), past)),
-      )
-      if (candidates.length === 0) continue
+    for (const { rule, candidates } of active) {
       for (const spec of rule.referrers) {
         if (specMatches(spec, id)) new Fixing(referrer, spec, candidates).run()
       }
     }
   }
+}
+
+function wasMeant(rule: ReferenceRule, target: Resource): boolean {
+  const past = allIds(target).slice(0, -1)
+  return past.some(id => specMatches(ruleSpec(rule), id))
 }
 
 const ruleSpec = (rule: ReferenceRule): FieldSpec => ({ ...rule, path: '' })
