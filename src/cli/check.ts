@@ -40,12 +40,13 @@ async function verdictOf(options: CheckOptions): Promise<{ verdict: Verdict; her
   const sides = await checkSides(options, read)
   const head = await buildCompleteFleet(sides.head.home, sides.head.given, options.repositories, read)
   const combination = combinationOf(head.input)
+  const changed = options.fleet === undefined ? {} : { changed: sides.here }
   if (!sides.base) {
     const baseline = baselineOf(sides.head.home)
-    return { verdict: judge(head.fleet, { combination, baseline }).verdict, here: sides.here }
+    return { verdict: judge(head.fleet, { combination, baseline, ...changed }).verdict, here: sides.here }
   }
   const base = await buildCompleteFleet(sides.base.home, sides.base.given, options.repositories, read)
-  return { verdict: judge(head.fleet, { combination, base: base.fleet }).verdict, here: sides.here }
+  return { verdict: judge(head.fleet, { combination, base: base.fleet, ...changed }).verdict, here: sides.here }
 }
 
 /** The violations that the fleet has accepted as standing; a file that cannot be read is an error, not an empty one. */

@@ -36,6 +36,8 @@ export interface FleetNode {
   readonly error?: BailiwickError
   /** With `error`: hash of everything that the failed rendering read, so that "the change does not touch it" is known. */
   readonly inputs?: string
+  /** Of a platform node with an error: the repositories that its content names, which it may lead to (see isNamed). */
+  readonly hides?: readonly string[]
 }
 
 export interface NodeSource {

@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto'
 import { BailiwickError } from '../errors.ts'
 import type { Artifact } from '../flux/artifact.ts'
-import { artifactPath } from '../flux/artifact-path.ts'
-import { markPacked, packTree } from '../flux/pack-tree.ts'
 import { renderKustomization } from '../flux/render-kustomization.ts'
-import { at, canonical, originAt, stringAt } from '../kube/node.ts'
+import { canonical, originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import { ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
 import { digestOfTexts } from './digest.ts'
@@ -12,12 +9,10 @@ import type { Lockdown } from './fleet.ts'
 import { CONTROLLER, identityOf } from './identity.ts'
 import { nodeKey } from './node-key.ts'
 import { type KustomizationSpec, readName, readSpec } from './read-spec.ts'
-import { recordReads } from './record-reads.ts'
 import type { Resolved, Sources } from './resolve-source.ts'
 import type { SourceIndex } from './source-index.ts'
 import type { Tenancy } from './tenancy.ts'
 import { authorOf, type TenantRepositories } from './tenant-repositories.ts'
-import { touchReachable } from './touch-reachable.ts'
 import type { Draft } from './walk-cluster.ts'
 
 /** What opening a node needs to know about its cluster. */
@@ -91,39 +86,6 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
     draft.digest = digest(draft.objects)
   })
   return unknown ? 'source-unknown' : draft
-}
-
-/**
- * Adds to a failed node what its rendering reads or would read if we knew how, so that a change elsewhere is known not
- * to touch it, and a change behind what we do not know is never taken for one elsewhere.
- */
-export function failed(context: NodeContext, draft: Draft, values: readonly KubeObject[]): void {
-  const hash = createHash('sha256').update(canonical(draft.kustomization.root)).update(JSON.stringify(draft.source.ref))
-  for (const value of values) hash.update(canonical(value.root))
-  const artifact = context.artifacts.get(draft.key)
-  if (artifact) hash.update(context.whole.has(draft.key) ? artifact.tree.id : readsOf(artifact, draft.kustomization))
-  draft.inputs = hash.digest('hex')
-}
-
-function readsOf(artifact: Artifact, kustomization: KubeObject): string {
-  let recorded = recordReads(artifact.tree)
-  try {
-    recorded = recordReads(packTree(artifact.tree, artifact.ignore))
-    const path = artifactPath(stringAt(kustomization.root, ['spec', 'path']) ?? '')
-    touchReachable(recorded.tree, path, componentsOf(kustomization))
-    markPacked(recorded.tree, artifact.ignore)
-    renderKustomization({ ...artifact, tree: recorded.tree }, kustomization)
-  } catch (error) {
-    if (!(error instanceof BailiwickError)) throw error
-    // What cannot even be packed fails as a whole, so it changes as a whole.
-    if (recorded.isUntouched()) return artifact.tree.id
-  }
-  return recorded.key()
-}
-
-function componentsOf(kustomization: KubeObject): string[] {
-  const list = at(kustomization.root, ['spec', 'components'])
-  return list?.type === 'list' ? list.items.flatMap(item => stringAt(item, []) ?? []) : []
 }
 
 function blank(context: NodeContext, kustomization: KubeObject): Draft {

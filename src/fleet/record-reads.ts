@@ -6,6 +6,8 @@ export interface RecordedTree {
   readonly tree: Tree
   /** Hash of every answer so far: another tree with the same key would have answered the same. */
   key(): string
+  /** Paths whose content was looked at; `undefined`: that of the whole tree. */
+  paths(): readonly string[] | undefined
   /** Nothing was asked yet. */
   isUntouched(): boolean
 }
@@ -44,6 +46,8 @@ export function recordReads(tree: Tree): RecordedTree {
   }
   return {
     tree: recorded,
+    paths: () =>
+      seen.has('tree') ? undefined : [...seen.keys()].flatMap(key => (key.startsWith('id ') ? [key.slice(3)] : [])),
     isUntouched: () => seen.size === 0,
     key: () =>
       createHash('sha256')

@@ -4,8 +4,9 @@ import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import { admitChild } from './admit-child.ts'
 import { capsuleOwners } from './capsule.ts'
 import { isKustomization, openRoot, ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
+import { failedNode } from './failed-node.ts'
 import type { Cluster, FleetNode } from './fleet.ts'
-import { failed, type NodeContext, openNode, rootNode } from './open-node.ts'
+import { type NodeContext, openNode, rootNode } from './open-node.ts'
 import type { Sources } from './resolve-source.ts'
 import { SourceIndex } from './source-index.ts'
 import { isNamespace, Tenancy } from './tenancy.ts'
@@ -151,7 +152,7 @@ function finish(walk: Walk): void {
     const fix = 'Let a Kustomization of flux-system render the Namespace with its tenant label.'
     draft.error = new BailiwickError('graph-conflict', message, { origin: draft.kustomization.root.origin, fix })
   }
-  for (const draft of walk.drafts.values()) if (draft.error) failed(walk, draft, valuesOf(walk, draft))
+  for (const draft of walk.drafts.values()) if (draft.error) failedNode(walk, draft, valuesOf(walk, draft))
 }
 
 /** What a failed node would substitute, as far as the fleet renders it: a change of it is a change of the node. */

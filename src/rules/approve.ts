@@ -3,7 +3,9 @@ import type { ApprovalEvent, ApprovalState, Judged } from './approval-state.ts'
 import type { JudgedNode } from './finding.ts'
 
 /** A node that may be applied now: exactly these objects were judged, in the combination that is present, and found clean. */
-export type ApprovedNode = Omit<JudgedNode, 'findings' | 'failures' | 'refused'> & { readonly combination: string }
+export type ApprovedNode = Omit<JudgedNode, 'findings' | 'failures' | 'refused' | 'hides'> & {
+  readonly combination: string
+}
 
 export interface Held {
   readonly node: string
@@ -122,6 +124,6 @@ function chainReason(
 }
 
 function approved(node: JudgedNode, combination: string): ApprovedNode {
-  const { findings: _findings, failures: _failures, refused: _refused, ...rest } = node
+  const { findings: _findings, failures: _failures, refused: _refused, hides: _hides, ...rest } = node
   return { ...rest, combination }
 }

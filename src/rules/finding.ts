@@ -78,6 +78,8 @@ export interface JudgedNode {
   readonly failures: readonly NodeFailure[]
   /** Canonical JSON text of each object, in the order of the build. */
   readonly objects: readonly string[]
+  /** Repositories that its content names and that it may lead to, where it could not be rendered (see isNamed). */
+  readonly hides: readonly string[]
   /** Fields of the Kustomization that the worker does not honour yet and therefore refuses to apply: `spec.wait`, ... */
   readonly refused: readonly string[]
 }

@@ -1,4 +1,5 @@
 import type { Fleet } from '../fleet/fleet.ts'
+import { isNamed } from '../fleet/named-repositories.ts'
 import { type Assessment, assess } from './assess.ts'
 import type { Finding, Judgement, NodeFailure, Verdict } from './finding.ts'
 import { hashOf } from './fingerprint.ts'
@@ -13,6 +14,8 @@ export interface JudgeOptions {
   readonly combination: string
   /** Fingerprints of violations that were there before the rules were. */
   readonly baseline?: ReadonlySet<string>
+  /** Normalised address of the repository that the change is in, where it is not the fleet: what may lead there and cannot be rendered decides. */
+  readonly changed?: string
 }
 
 /**
@@ -27,11 +30,14 @@ export function judge(head: Fleet, options: JudgeOptions): Judgement {
     const hidden = before !== undefined && hidesChange(one, now, before)
     return known.has(one.fingerprint) && !hidden ? { ...one, state: 'standing' as const } : one
   })
+  const { changed } = options
+  const leading = head.nodes.filter(node => changed !== undefined && node.hides?.some(name => isNamed(name, changed)))
+  const leadsTo = new Set(leading.map(node => node.key))
   const stood = new Set(
     [...(options.base ? noClusters(options.base) : []), ...(before?.failures ?? [])].map(one => one.fingerprint),
   )
   const failures = [...noClusters(head), ...now.failures].map(one => {
-    const hidden = before === undefined || hidesChange(one, now, before)
+    const hidden = before === undefined || hidesChange(one, now, before) || leadsTo.has(one.node)
     return stood.has(one.fingerprint) && !hidden ? { ...one, state: 'standing' as const } : one
   })
   const fixed = options.base && before ? fixedFindings(head, before.findings, findings) : []

@@ -27,6 +27,7 @@ export function judgedNode(
     findings,
     failures,
     objects: node.objects.map(object => canonical(object.root)),
+    hides: node.hides ?? [],
     refused: refusedFields(node.kustomization, node.objects),
   }
 }

@@ -1,8 +1,9 @@
+import { isNamed } from '../fleet/named-repositories.ts'
 import type { JudgedNode, Judgement, Verdict } from './finding.ts'
 
 /**
- * The part of a verdict that concerns one repository: what stands in the nodes that read it and in those that they lead
- * to, and whatever else is new there because of a change of it in a pull request. The others' own faults do not turn it red.
+ * The part of a verdict that concerns one repository: what stands in the nodes that read it or may lead there unseen, and in
+ * those that they lead to, and whatever else is new there because of a change of it in a pull request. The others' own faults do not turn it red.
  */
 export function scopeVerdict(judgement: Judgement, url: string, options: { readonly keepNew: boolean }): Verdict {
   const { verdict } = judgement
@@ -24,7 +25,8 @@ function nodesOf(nodes: readonly JudgedNode[], url: string): ReadonlySet<string>
   const own = new Set<string>()
   // parents come first, so one pass reaches every descendant
   for (const node of nodes) {
-    if (node.source.url === url || (node.parent !== null && own.has(node.parent))) own.add(node.key)
+    const leads = node.hides.some(name => isNamed(name, url))
+    if (leads || node.source.url === url || (node.parent !== null && own.has(node.parent))) own.add(node.key)
   }
   return own
 }

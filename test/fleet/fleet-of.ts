@@ -45,13 +45,17 @@ export function fleetOf(given: Given): Fleet {
   return buildFleet(inputOf(given))
 }
 
-/** Judges a fleet, against a base where one is given. */
-export function judgementOf(given: Given, options: { base?: Given; baseline?: ReadonlySet<string> } = {}): Judgement {
-  const { base, baseline } = options
+/** Judges a fleet, against a base where one is given; `changed`: the repository that the change is in. */
+export function judgementOf(
+  given: Given,
+  options: { base?: Given; baseline?: ReadonlySet<string>; changed?: string } = {},
+): Judgement {
+  const { base, baseline, changed } = options
   return judge(fleetOf(given), {
     combination: combinationOf(inputOf(given)),
     ...(base ? { base: fleetOf(base) } : {}),
     ...(baseline ? { baseline } : {}),
+    ...(changed === undefined ? {} : { changed }),
   })
 }
 

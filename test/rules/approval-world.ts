@@ -100,6 +100,7 @@ export function judge(world: World): JudgedNode[] {
       findings: state === 'violation' ? [finding('fresh')] : state === 'known' ? [finding('known')] : [],
       failures: state === 'error' ? [failure()] : [],
       objects,
+      hides: [],
       refused: [],
     }
   })

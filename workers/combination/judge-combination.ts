@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../src/errors.ts'
 import type { WantedSource } from '../../src/fleet/input.ts'
+import { isNamed } from '../../src/fleet/named-repositories.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
 import type { Evaluator } from '../evaluation/evaluator.ts'
 import type { CombinationSnapshot, EvaluationAnswer } from '../evaluation/protocol.ts'
@@ -48,6 +49,8 @@ export async function judgeCombination(
 ): Promise<JudgedCombination> {
   const { fleet, disabledRules } = request
   const wanted: WantedSource[] = []
+  const ofFleet: boolean = isPinned(fleetSource(fleet), request.head)
+  const changed = ofFleet ? undefined : request.head?.url
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const head = await snapshot(reader, fleet, wanted, request.head, disabledRules)
     const base = request.base && (await snapshot(reader, fleet, wanted, request.base, disabledRules))
@@ -55,16 +58,20 @@ export async function judgeCombination(
       type: 'judge',
       head: head.snapshot,
       ...(base ? { base: base.snapshot } : {}),
+      ...(changed === undefined ? {} : { changed }),
     })
     if (answer.type === 'wanted') {
       wanted.push(...answer.wanted)
       continue
     }
-    const concerned = [fleetSource(fleet), ...wanted].some(
-      source => isPinned(source, request.head) || isPinned(source, request.base),
-    )
     const { judgement, baseline } =
       answer.type === 'judged' ? answer : { judgement: undecided(refusal(answer)), baseline: [] }
+    const reads = [fleetSource(fleet), ...wanted].some(
+      source => isPinned(source, request.head) || isPinned(source, request.base),
+    )
+    // a platform node that cannot be rendered may lead there unseen: that is no reason to say that nothing is touched
+    const leads = changed !== undefined && judgement.nodes.some(node => node.hides.some(name => isNamed(name, changed)))
+    const concerned = reads || leads
     return { judgement, baseline, fleetCommit: head.snapshot.fleet.commit, sources: head.sources, concerned }
   }
   throw new BailiwickError(

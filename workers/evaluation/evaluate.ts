@@ -17,13 +17,14 @@ export function evaluate(request: JudgeRequest): EvaluationAnswer {
   const wanted = unique([...head.wanted, ...(base?.wanted ?? [])])
   if (wanted.length > 0) return { type: 'wanted', wanted }
   const combination = combinationOf(input)
-  if (base) return { type: 'judged', judgement: judge(head, { base, combination }), baseline: [] }
+  const changed = request.changed === undefined ? {} : { changed: request.changed }
+  if (base) return { type: 'judged', judgement: judge(head, { base, combination, ...changed }), baseline: [] }
   const { tree } = input.fleet
   const baseline =
     tree.entry(BASELINE_FILE)?.type === 'file'
       ? readBaseline({ repository: input.fleet.url, path: BASELINE_FILE }, tree.read(BASELINE_FILE))
       : new Set<string>()
-  return { type: 'judged', judgement: judge(head, { combination, baseline }), baseline: [...baseline] }
+  return { type: 'judged', judgement: judge(head, { combination, baseline, ...changed }), baseline: [...baseline] }
 }
 
 function open(snapshot: CombinationSnapshot): FleetInput {

@@ -28,6 +28,8 @@ export interface JudgeRequest {
   readonly type: 'judge'
   readonly head: CombinationSnapshot
   readonly base?: CombinationSnapshot
+  /** Address of the repository that the change is in, where it is not the fleet on its branch. */
+  readonly changed?: string
 }
 
 /** Plan an onboarding: it renders the whole fleet before and after. */

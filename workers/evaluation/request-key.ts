@@ -5,7 +5,12 @@ import type { CombinationSnapshot, EvaluationRequest } from './protocol.ts'
 export function requestKey(request: EvaluationRequest): string {
   const parts =
     request.type === 'judge'
-      ? [request.type, combination(request.head), request.base ? combination(request.base) : null]
+      ? [
+          request.type,
+          combination(request.head),
+          request.base ? combination(request.base) : null,
+          request.changed ?? null,
+        ]
       : [request.type, request.request, request.tree.id, request.url, request.branch]
   return hash('sha256', JSON.stringify(parts))
 }

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { BailiwickError } from '../errors.ts'
+import type { Artifact } from '../flux/artifact.ts'
+import { artifactPath } from '../flux/artifact-path.ts'
+import { markPacked, packTree } from '../flux/pack-tree.ts'
+import { renderKustomization } from '../flux/render-kustomization.ts'
+import type { Tree } from '../git/tree.ts'
+import { at, canonical, stringAt } from '../kube/node.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { namedRepositories } from './named-repositories.ts'
+import type { NodeContext } from './open-node.ts'
+import { recordReads } from './record-reads.ts'
+import { touchReachable } from './touch-reachable.ts'
+import type { Draft } from './walk-cluster.ts'
+
+/**
+ * Adds to a failed node what its rendering reads or would read if we knew how, so that a change elsewhere is known not
+ * to touch it, and a change behind what we do not know is never taken for one elsewhere.
+ */
+export function failedNode(context: NodeContext, draft: Draft, values: readonly KubeObject[]): void {
+  const hash = createHash('sha256').update(canonical(draft.kustomization.root)).update(JSON.stringify(draft.source.ref))
+  for (const value of values) hash.update(canonical(value.root))
+  const artifact = context.artifacts.get(draft.key)
+  const reads =
+    artifact && (context.whole.has(draft.key) ? wholeTree(artifact) : readsOf(artifact, draft.kustomization))
+  if (reads) hash.update(reads.key)
+  draft.inputs = hash.digest('hex')
+  // what a tenant's node names is not believed: it could so turn the gate of anybody red
+  if (reads && artifact && draft.tenant === undefined) {
+    const own = canonical(draft.kustomization.root)
+    draft.hides = namedRepositories([own, ...textsAt(artifact.tree, reads.paths)])
+  }
+}
+
+interface Reads {
+  readonly key: string
+  /** Undefined: everything. */
+  readonly paths: readonly string[] | undefined
+}
+
+const wholeTree = ({ tree }: Artifact): Reads => ({ key: tree.id, paths: undefined })
+
+/** Text of the files at the paths, and of those directly in a directory among them. */
+function* textsAt(tree: Tree, paths: readonly string[] | undefined): Generator<string> {
+  const decoder = new TextDecoder()
+  const queue = paths === undefined ? [''] : [...paths]
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    const { type } = tree.entry(path) ?? {}
+    if (type === 'file') yield decoder.decode(tree.read(path).slice())
+    if (type !== 'directory') continue
+    for (const below of tree.list(path)) if (below.type === 'file' || paths === undefined) queue.push(below.path)
+  }
+}
+
+function readsOf(artifact: Artifact, kustomization: KubeObject): Reads {
+  let recorded = recordReads(artifact.tree)
+  try {
+    recorded = recordReads(packTree(artifact.tree, artifact.ignore))
+    const path = artifactPath(stringAt(kustomization.root, ['spec', 'path']) ?? '')
+    touchReachable(recorded.tree, path, componentsOf(kustomization))
+    markPacked(recorded.tree, artifact.ignore)
+    renderKustomization({ ...artifact, tree: recorded.tree }, kustomization)
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    // What cannot even be packed fails as a whole, so it changes as a whole.
+    if (recorded.isUntouched()) return wholeTree(artifact)
+  }
+  return { key: recorded.key(), paths: recorded.paths() }
+}
+
+function componentsOf(kustomization: KubeObject): string[] {
+  const list = at(kustomization.root, ['spec', 'components'])
+  return list?.type === 'list' ? list.items.flatMap(item => stringAt(item, []) ?? []) : []
+}

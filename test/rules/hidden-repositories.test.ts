@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { scopeVerdict } from '../../src/rules/scope-verdict.ts'
+import { judgementOf, said } from '../fleet/fleet-of.ts'
+import { DEV_URL, fleetFiles, miniFleet, OPS_URL, withResource } from '../fleet/mini-fleet.ts'
+
+// The platform uses a field that we do not know: whom it leads to cannot be seen.
+const images = 'images: [{ name: web, newTag: "2" }]\n'
+const fleet = { ...fleetFiles, 'tenants/kustomization.yaml': `resources: [dev-team.yaml]\n${images}` }
+const before = miniFleet({ fleet })
+const after = miniFleet({ fleet, dev: withResource('apiVersion: v1\nkind: Namespace\nmetadata:\n  name: evil\n') })
+
+test('a change of a repository that an unreadable platform node names is not decided, however old the error is', () => {
+  const judgement = judgementOf(after, { base: before, changed: DEV_URL })
+  expect(judgement.verdict.result).toBe('error')
+  expect(said(judgement)).toEqual(['error kustomize-unsupported tenants/kustomization.yaml:2'])
+  expect(scopeVerdict(judgement, DEV_URL, { keepNew: true }).result).toBe('error')
+})
+
+test('a repository that it does not name has nothing to do with it', () => {
+  const judgement = judgementOf(after, { base: before, changed: OPS_URL })
+  expect(judgement.verdict.result).toBe('pass')
+  expect(scopeVerdict(judgement, OPS_URL, { keepNew: true })).toMatchObject({ result: 'pass', errors: [] })
+})
+
+test('without a base it is told to that repository, and to no other', () => {
+  const judgement = judgementOf(after)
+  expect(scopeVerdict(judgement, DEV_URL, { keepNew: false }).result).toBe('error')
+  expect(scopeVerdict(judgement, OPS_URL, { keepNew: false }).result).toBe('pass')
+})
+
+test("what a tenant's unreadable node names turns nobody's gate red", () => {
+  const spoiled = (text: string) => ({
+    'deploy/kustomization.yaml': `# ${text}\nresources: [web.yaml]\n${images}`,
+    'deploy/web.yaml': '',
+  })
+  const given = miniFleet({ dev: spoiled(OPS_URL) })
+  const judgement = judgementOf(given, { base: given, changed: OPS_URL })
+  expect(judgement.verdict).toMatchObject({ result: 'pass', errors: [{ state: 'standing' }] })
+})
