@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parse } from 'yaml'
 import { readConfig } from '../../src/config.ts'
 import { type Site, startSite } from '../../src/index.ts'
 import { createLog } from '../../src/process/log.ts'
@@ -81,7 +82,7 @@ async function open(environment: Record<string, string>, options: StageOptions):
 
 /** GitHub with the repositories of acme, the App installed and no hook address yet. */
 export async function openGitHub(): Promise<FakeGitHub> {
-  const github = await startGitHub({ checkResponses: true })
+  const github = await startGitHub({ checkResponses: true, app: manifest() })
   github.addOrganization('acme', { admins: ['ada'], members: ['mallory'] })
   const roles = {
     'acme/fleet': { ada: 'admin', otto: 'write' },
@@ -113,4 +114,11 @@ async function settle(github: FakeGitHub, site: () => Site): Promise<void> {
     await github.idle()
     await site().queue.idle()
   }
+}
+
+/** What app.yml asks for, and no more: a call that needs more is refused here as it would be on GitHub. */
+function manifest() {
+  const text = readFileSync(join(import.meta.dirname, '../../app.yml'), 'utf8')
+  const { default_permissions: permissions, default_events: events } = parse(text)
+  return { permissions, events }
 }
