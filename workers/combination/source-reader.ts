@@ -33,14 +33,19 @@ function followsOther({ ref }: WantedSource): boolean {
  */
 export class SourceReader {
   readonly #installation: Installation
+  readonly #only: string | undefined
   readonly #heads = new Map<string, Promise<string | undefined>>()
 
-  constructor(installation: Installation) {
+  /** `only`: address of the one repository that may be read; what others hold must not be shown where anybody may write. */
+  constructor(installation: Installation, only?: string) {
     this.#installation = installation
+    this.#only = only
   }
 
   async read(wanted: WantedSource, pin: Pin | undefined): Promise<ReadSource> {
     const { url, ref } = wanted
+    if (this.#only !== undefined && url !== this.#only)
+      return { url, ref, reason: 'the operator binds no cluster to this fleet' }
     const repository = await this.repository(url)
     if (!repository) return { url, ref, reason: 'the App is not installed on this repository' }
     if (ref.semver !== undefined || ref.name !== undefined) {
