@@ -11,7 +11,7 @@ tell.title('Bailiwick: every tenant of the fleet inside their own bailiwick')
 tell.note(
   withCluster
     ? 'GitHub: a server on this machine; cluster staging: a real kube-apiserver; queue: in process'
-    : `GitHub: a server on this machine; queue: in process. The apply is left out: ${NO_ASSETS}`,
+    : `GitHub: a server on this machine; queue: in process. The apply is left out: ${NO_ASSETS.replace(/^skipped: /, '')}`,
 )
 const stage = await startStage({ clusters: withCluster ? ['staging'] : [] })
 try {
