@@ -12,8 +12,9 @@ import type { OnboardPlan } from '../src/onboard/plan.ts'
 import { pullRequestText } from '../src/onboard/pull-request-text.ts'
 import type { OnboardRequest } from '../src/onboard/request.ts'
 import type { Attempt, Onboard } from '../src/queue/queue.ts'
+import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
-import type { Installation, ReadableRepository } from './combination/installation.ts'
+import type { Installation } from './combination/installation.ts'
 import { asBailiwickError, isPassing } from './job-error.ts'
 import type { Place } from './verdict/say-verdict.ts'
 import type { WorkerContext } from './worker-context.ts'
@@ -52,13 +53,12 @@ async function open(
   comment: IssueComment,
   asked: OnboardRequest,
 ): Promise<void> {
-  const repositories = await installation.repositories()
-  const fleet = repositories.find(one => one.owner === place.owner && one.name === place.repo)
+  const fleet = await findRepository(installation, { owner: place.owner, repo: place.repo })
   const branch = fleet?.defaultBranch ?? ''
   const commit = fleet && (await installation.head(fleet, { branch }))
   if (!fleet || !commit)
     throw new BailiwickError('onboard-layout', 'this repository is empty: there is no fleet to add to')
-  const directories = await tenantDirectories(installation, repositories, asked)
+  const directories = await tenantDirectories(installation, asked)
   const request = directories ? { ...asked, tenantDirectories: directories } : asked
   const tree = await installation.content(fleet, commit)
   const plan = await planned(context, { request, tree, url: fleet.url, branch })
@@ -93,7 +93,7 @@ async function refuseForeignRepository(
   login: string,
   { url }: OnboardRequest,
 ): Promise<void> {
-  const repository = (await installation.repositories()).find(one => one.url === normaliseUrl(url))
+  const repository = await findRepository(installation, { url: normaliseUrl(url) })
   if (!repository) return
   const role = await readRole(octokit, { owner: repository.owner, repo: repository.name }, login)
   if (role === 'admin' || role === 'maintain') return
@@ -105,10 +105,9 @@ async function refuseForeignRepository(
 /** What lies at the root of the tenant's repository; undefined where it cannot be read. */
 async function tenantDirectories(
   installation: Installation,
-  repositories: readonly ReadableRepository[],
   { url, branch }: OnboardRequest,
 ): Promise<string[] | undefined> {
-  const repository = repositories.find(one => one.url === normaliseUrl(url))
+  const repository = await findRepository(installation, { url: normaliseUrl(url) })
   const commit = repository && (await installation.head(repository, { branch }))
   if (!repository || !commit) return undefined
   const { entries } = await installation.content(repository, commit)

@@ -2,8 +2,8 @@ import { removeComment, upsertComment } from '../src/github/comment.ts'
 import { readPullRequest } from '../src/github/pull-request.ts'
 import type { Attempt, ValidatePullRequest } from '../src/queue/queue.ts'
 import { COMMENT_MARKER, commentOf } from '../src/report/comment.ts'
+import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
-import type { Installation } from './combination/installation.ts'
 import { judgePullRequest, type Said } from './verdict/judge-pull-request.ts'
 import { type Place, sayVerdict } from './verdict/say-verdict.ts'
 import { strictest } from './verdict/strictest.ts'
@@ -16,7 +16,7 @@ export async function validatePullRequest(context: WorkerContext, data: Validate
   const pull = await readPullRequest(octokit, data, data.pull)
   if (pull?.state !== 'open') return
   const installation = githubInstallation(context, data.installation, octokit)
-  const repository = await readableRepository(installation, data)
+  const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
   if (!repository) return
   const subject = { installation, repository, octokit }
   const said = await judgePullRequest(context, subject, pull, attempt)
@@ -33,9 +33,4 @@ async function sayComment(place: Place, pull: number, { outcome, context }: Said
   const sticky = { number: pull, marker: COMMENT_MARKER }
   if (text === undefined) await removeComment(place.octokit, place.app, place, sticky)
   else await upsertComment(place.octokit, place.app, place, { ...sticky, body: text.slice(COMMENT_MARKER.length + 1) })
-}
-
-async function readableRepository(installation: Installation, { owner, repo }: ValidatePullRequest) {
-  const repositories = await installation.repositories()
-  return repositories.find(one => one.owner === owner && one.name === repo)
 }

@@ -1,5 +1,6 @@
 import { listOpenPullRequests } from '../src/github/pull-request.ts'
 import type { Attempt, ValidatePush } from '../src/queue/queue.ts'
+import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import { judgeChange } from './combination/judge-change.ts'
 import { asBailiwickError, isPassing } from './job-error.ts'
@@ -16,8 +17,7 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   const octokit = await context.app.client(data.installation)
   const place: Place = { octokit, app: await context.app.identity(), owner: data.owner, repo: data.repo }
   const installation = githubInstallation(context, data.installation, octokit)
-  const repositories = await installation.repositories()
-  const repository = repositories.find(one => one.owner === data.owner && one.name === data.repo)
+  const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
   if (!repository) return
   const where = { kind: 'branch', repository: repository.url, headSha: data.sha } as const
   try {

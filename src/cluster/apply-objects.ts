@@ -7,8 +7,8 @@ import type { ApplyRequest } from './apply-request.ts'
 import type { ClusterClient } from './client.ts'
 import { ClusterError } from './cluster-error.ts'
 import { eachLimited } from './each-limited.ts'
+import { idOf } from './id-of.ts'
 import { entryOf, type InventoryEntry } from './inventory-entry.ts'
-import { stringAt } from './json-at.ts'
 import { waitUntilReady } from './wait-until-ready.ts'
 
 const AT_ONCE = 8
@@ -115,13 +115,4 @@ function concernsObject(error: unknown): error is BailiwickError {
   return (
     error instanceof BailiwickError && ['cluster-forbidden', 'cluster-invalid', 'cluster-conflict'].includes(error.code)
   )
-}
-
-function idOf(object: Json): ObjectId {
-  return {
-    apiVersion: stringAt(object, 'apiVersion'),
-    kind: stringAt(object, 'kind'),
-    namespace: stringAt(object, 'metadata', 'namespace'),
-    name: stringAt(object, 'metadata', 'name'),
-  }
 }

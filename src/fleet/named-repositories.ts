@@ -15,6 +15,11 @@ export function namedRepositories(texts: Iterable<string>): string[] {
   return [...found].sort()
 }
 
+/** Whether what was named leads to the repository at `url`. */
+export function mayLeadTo(names: readonly string[], url: string): boolean {
+  return names.some(name => isNamed(name, url))
+}
+
 /** Whether a name that namedRepositories gave stands for `url`: `*` is any text. */
 export function isNamed(name: string, url: string): boolean {
   const [first = '', ...parts] = name.split('*')

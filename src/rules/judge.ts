@@ -1,9 +1,10 @@
 import type { Fleet } from '../fleet/fleet.ts'
-import { isNamed } from '../fleet/named-repositories.ts'
+import { mayLeadTo } from '../fleet/named-repositories.ts'
 import { type Assessment, assess } from './assess.ts'
 import type { Finding, Judgement, NodeFailure, Verdict } from './finding.ts'
 import { hashOf } from './fingerprint.ts'
 import { judgedNode } from './judged-node.ts'
+import { resultOf } from './result-of.ts'
 import { summaryOf } from './summary.ts'
 
 /** What a fleet is compared with. */
@@ -31,7 +32,7 @@ export function judge(head: Fleet, options: JudgeOptions): Judgement {
     return known.has(one.fingerprint) && !hidden ? { ...one, state: 'standing' as const } : one
   })
   const { changed } = options
-  const leading = head.nodes.filter(node => changed !== undefined && node.hides?.some(name => isNamed(name, changed)))
+  const leading = head.nodes.filter(node => changed !== undefined && mayLeadTo(node.hides ?? [], changed))
   const leadsTo = new Set(leading.map(node => node.key))
   const stood = new Set(
     [...(options.base ? noClusters(options.base) : []), ...(before?.failures ?? [])].map(one => one.fingerprint),
@@ -43,9 +44,8 @@ export function judge(head: Fleet, options: JudgeOptions): Judgement {
   const fixed = options.base && before ? fixedFindings(head, before.findings, findings) : []
   const violations = [...findings, ...fixed].sort(inOrder)
   const errors = [...failures].sort(inOrder)
-  const isNew = ({ state }: { readonly state: string }) => state === 'new'
   const verdict: Verdict = {
-    result: errors.some(isNew) ? 'error' : violations.some(isNew) ? 'fail' : 'pass',
+    result: resultOf(violations, errors),
     summary: summaryOf(head, violations, errors),
     clusters: head.clusters.map(({ name, path }) => ({ name, path })),
     tenants: head.tenants,

@@ -1,5 +1,6 @@
-import { isNamed } from '../fleet/named-repositories.ts'
+import { mayLeadTo } from '../fleet/named-repositories.ts'
 import type { JudgedNode, Judgement, Verdict } from './finding.ts'
+import { resultOf } from './result-of.ts'
 
 /**
  * The part of a verdict that concerns one repository: what stands in the nodes that read it or may lead there unseen, and in
@@ -14,7 +15,7 @@ export function scopeVerdict(judgement: Judgement, url: string, options: { reado
   const errors = verdict.errors.filter(concerns)
   return {
     ...verdict,
-    result: errors.some(isNew) ? 'error' : violations.some(isNew) ? 'fail' : 'pass',
+    result: resultOf(violations, errors),
     violations,
     warnings: verdict.warnings.filter(concerns),
     errors,
@@ -25,10 +26,8 @@ function nodesOf(nodes: readonly JudgedNode[], url: string): ReadonlySet<string>
   const own = new Set<string>()
   // parents come first, so one pass reaches every descendant
   for (const node of nodes) {
-    const leads = node.hides.some(name => isNamed(name, url))
-    if (leads || node.source.url === url || (node.parent !== null && own.has(node.parent))) own.add(node.key)
+    if (mayLeadTo(node.hides, url) || node.source.url === url || (node.parent !== null && own.has(node.parent)))
+      own.add(node.key)
   }
   return own
 }
-
-const isNew = ({ state }: { readonly state: string }) => state === 'new'

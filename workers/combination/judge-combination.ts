@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../src/errors.ts'
 import type { WantedSource } from '../../src/fleet/input.ts'
-import { isNamed } from '../../src/fleet/named-repositories.ts'
+import { mayLeadTo } from '../../src/fleet/named-repositories.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
 import type { Evaluator } from '../evaluation/evaluator.ts'
 import type { CombinationSnapshot, EvaluationAnswer } from '../evaluation/protocol.ts'
@@ -70,7 +70,7 @@ export async function judgeCombination(
       source => isPinned(source, request.head) || isPinned(source, request.base),
     )
     // a platform node that cannot be rendered may lead there unseen: that is no reason to say that nothing is touched
-    const leads = changed !== undefined && judgement.nodes.some(node => node.hides.some(name => isNamed(name, changed)))
+    const leads = changed !== undefined && judgement.nodes.some(node => mayLeadTo(node.hides, changed))
     const concerned = reads || leads
     return { judgement, baseline, fleetCommit: head.snapshot.fleet.commit, sources: head.sources, concerned }
   }

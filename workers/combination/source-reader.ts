@@ -1,5 +1,6 @@
 import type { OpaqueSource, WantedSource } from '../../src/fleet/input.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
+import { findRepository } from './find-repository.ts'
 import type { Installation, ReadableRepository } from './installation.ts'
 
 /** A commit that stands in for what a branch holds now: the test merge of a pull request, or a pushed commit. */
@@ -46,7 +47,7 @@ export class SourceReader {
     const { url, ref } = wanted
     if (this.#only !== undefined && url !== this.#only)
       return { url, ref, reason: 'the operator binds no cluster to this fleet' }
-    const repository = await this.repository(url)
+    const repository = await findRepository(this.#installation, { url })
     if (!repository) return { url, ref, reason: 'the App is not installed on this repository' }
     if (ref.semver !== undefined || ref.name !== undefined) {
       return { url, ref, reason: `${ref.semver !== undefined ? 'ref.semver' : 'ref.name'} is not followed yet` }
@@ -69,12 +70,7 @@ export class SourceReader {
 
   /** The same by address; undefined where the repository or the ref is not there. */
   async headOf(wanted: WantedSource): Promise<string | undefined> {
-    const repository = await this.repository(wanted.url)
+    const repository = await findRepository(this.#installation, { url: wanted.url })
     return repository && this.head(repository, wanted)
-  }
-
-  async repository(url: string): Promise<ReadableRepository | undefined> {
-    const repositories = await this.#installation.repositories()
-    return repositories.find(repository => repository.url === url)
   }
 }

@@ -19,6 +19,7 @@ export async function applyApproved(
   signal: AbortSignal,
 ): Promise<AppliedNode[]> {
   const inventories = await readInventories(client)
+  const known = new Map(inventories.map(inventory => [inventory.node, inventory]))
   const results = new Map<string, NodeResult>()
   const said = new Map<string, AppliedNode>()
   for (const { node: key, reason } of approved.held) said.set(key, heldNode(approved, key, reason))
@@ -28,35 +29,19 @@ export async function applyApproved(
       said.set(node.key, { key: node.key, user: node.user, outcome: 'held', reason: step.held, objects: [] })
       continue
     }
-    await applyOne(client, step, inventories, signal).then(
-      result => {
-        results.set(node.key, result)
-        said.set(node.key, { key: node.key, user: node.user, outcome: 'applied', objects: result.objects })
-      },
-      error => {
-        if (!concernsNode(error)) throw error
-        said.set(node.key, { key: node.key, user: node.user, outcome: 'failed', reason: error.message, objects: [] })
-      },
-    )
+    signal.throwIfAborted()
+    try {
+      const result = await applyNode(client, node, known.get(node.key), signal)
+      results.set(node.key, result)
+      said.set(node.key, { key: node.key, user: node.user, outcome: 'applied', objects: result.objects })
+    } catch (error) {
+      if (!concernsNode(error)) throw error
+      said.set(node.key, { key: node.key, user: node.user, outcome: 'failed', reason: error.message, objects: [] })
+    }
   }
   const complete = new Set([...results.values()].filter(result => result.complete).map(result => result.node.key))
   await pruneAll(client, approved, inventories, { results, complete, said }, signal)
   return [...said.values()]
-}
-
-function applyOne(
-  client: ClusterClient,
-  { node }: { readonly node: Approved['apply'][number] },
-  inventories: readonly Inventory[],
-  signal: AbortSignal,
-): Promise<NodeResult> {
-  signal.throwIfAborted()
-  return applyNode(
-    client,
-    node,
-    inventories.find(inventory => inventory.node === node.key),
-    signal,
-  )
 }
 
 interface Progress {

@@ -1,6 +1,7 @@
 import { applyObjects } from '../../src/cluster/apply-objects.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { parseExact } from '../../src/cluster/exact-json.ts'
+import { idOf } from '../../src/cluster/id-of.ts'
 import { claim, type Inventory, newInventory } from '../../src/cluster/inventory.ts'
 import { entryOf, type InventoryEntry, unionEntries } from '../../src/cluster/inventory-entry.ts'
 import type { AppliedObject } from '../../src/report/apply-report.ts'
@@ -29,7 +30,7 @@ export async function applyNode(
 ): Promise<NodeResult> {
   const before = known ?? newInventory(node.cluster, node.key, node.user)
   const objects = node.objects.map(parseExact)
-  const planned = node.objects.map(text => entryOf(idOfText(text)))
+  const planned = objects.map(object => entryOf(idOf(object)))
   const claimed = await claim(client, before, {
     parent: node.parent,
     user: node.user,
@@ -50,11 +51,6 @@ export async function applyNode(
     ...(complete ? { revision: node.source.commit, digest: node.digest } : {}),
   })
   return { node, objects: applied.objects.flatMap(described), complete, inventory, stale }
-}
-
-function idOfText(text: string) {
-  const { apiVersion, kind, metadata } = JSON.parse(text)
-  return { apiVersion, kind, namespace: metadata.namespace ?? '', name: metadata.name }
 }
 
 type Result = Awaited<ReturnType<typeof applyObjects>>['objects'][number]

@@ -3,6 +3,7 @@ import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { Attempt, Reconcile } from '../../src/queue/queue.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
+import { findRepository } from '../combination/find-repository.ts'
 import { githubInstallation } from '../combination/github-installation.ts'
 import { asBailiwickError, isPassing } from '../job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
@@ -28,8 +29,7 @@ export async function reconcileCluster(
   if (!binding) return
   const speaker = await speakerFor(context, memory, binding)
   const { installation } = speaker
-  const repositories = await installation.repositories()
-  const repository = repositories.find(one => one.url === binding.fleet)
+  const repository = await findRepository(installation, { url: binding.fleet })
   if (!repository) throw unreadable(binding)
   const look = () => githubInstallation(context, installation.id, speaker.octokit)
   const approved = await approvedNodes(context, binding, look, { repository, branch: binding.branch })

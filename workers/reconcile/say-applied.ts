@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { publishCheckRun } from '../../src/github/check-run.ts'
 import type { AppIdentity, Octokit } from '../../src/github/octokit.ts'
 import { type AppliedNode, applyReport } from '../../src/report/apply-report.ts'
+import { findRepository } from '../combination/find-repository.ts'
 import type { Installation } from '../combination/installation.ts'
 import type { Approved } from './approved-nodes.ts'
 
@@ -28,9 +29,8 @@ export async function sayApplied(
   approved: Approved,
   applied: readonly AppliedNode[],
 ): Promise<void> {
-  const repositories = await speaker.installation.repositories()
   for (const group of groupByCommit(fleet, approved, applied)) {
-    const repository = repositories.find(one => one.url === group.url)
+    const repository = await findRepository(speaker.installation, { url: group.url })
     if (!repository) continue
     const report = applyReport(cluster, group.nodes)
     const externalId = hash('sha256', JSON.stringify(report))
