@@ -29,8 +29,8 @@ describe('documents', () => {
   })
 
   test('the list of what the engine builds names every field of a kustomization.yaml and every one that is refused', () => {
-    const built = words('src/kustomize/read-kustomization.ts', 'FIELDS')
-    const known = words('src/kustomize/check-forbidden.ts', 'KNOWN_FIELDS')
+    const built = words('src/kustomize/read/read-kustomization.ts', 'FIELDS')
+    const known = words('src/kustomize/read/check-forbidden.ts', 'KNOWN_FIELDS')
     const refused = words('src/flux/render-kustomization.ts', 'UNSUPPORTED').map(field => `spec.${field}`)
     const rows = read('docs/architecture.md')
       .split('\n')

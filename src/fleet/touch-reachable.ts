@@ -2,7 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import type { Tree } from '../git/tree.ts'
 import { at, type Node } from '../kube/node.ts'
 import { parseDocuments } from '../kube/parse-documents.ts'
-import { KUSTOMIZATION_FILES } from '../kustomize/find-kustomization.ts'
+import { KUSTOMIZATION_FILES } from '../kustomize/read/find-kustomization.ts'
 
 /** Fields of a kustomization whose entries are read again, for paths of their own. */
 const PLUGINS = ['generators', 'transformers', 'validators']

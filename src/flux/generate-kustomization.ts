@@ -1,7 +1,7 @@
 import type { Tree } from '../git/tree.ts'
 import type { Origin } from '../kube/origin.ts'
-import { KUSTOMIZATION_FILES } from '../kustomize/find-kustomization.ts'
 import type { Entry, Kustomization } from '../kustomize/kustomization.ts'
+import { KUSTOMIZATION_FILES } from '../kustomize/read/find-kustomization.ts'
 
 /**
  * The kustomization that Flux writes for a directory without one: every `.yaml` and `.yml` file below it, hidden ones

@@ -2,7 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import type { Tree } from '../git/tree.ts'
 import { parseFile } from '../kube/parse-documents.ts'
 import type { Kustomization } from '../kustomize/kustomization.ts'
-import { readKustomization } from '../kustomize/read-kustomization.ts'
+import { readKustomization } from '../kustomize/read/read-kustomization.ts'
 
 /**
  * The kustomization file that `spec.path` points at. Flux reads it leniently and drops unknown fields; those are refused

@@ -2,20 +2,19 @@ import { BailiwickError } from '../errors.ts'
 import type { Tree } from '../git/tree.ts'
 import type { Origin, Step } from '../kube/origin.ts'
 import { type ParsedFile, parseFile } from '../kube/parse-documents.ts'
-import { absorb } from './absorb.ts'
-import { applyPatch, mergeByIdentity } from './apply-patches.ts'
 import { BuildBudget } from './build-budget.ts'
-import { findKustomizationFile } from './find-kustomization.ts'
-import { generateConfigMap } from './generate-config-map.ts'
-import type { Entry, Kustomization, PatchEntry } from './kustomization.ts'
-import { type Patch, parseInline, readPatchFile } from './load-patch.ts'
-import { loadResources } from './load-resources.ts'
-import { readKustomization } from './read-kustomization.ts'
-import { entryAt, resolvePath } from './resolve-path.ts'
-import type { Resource } from './resource.ts'
-import { ResourceList } from './resource-list.ts'
-import { setLabels } from './set-labels.ts'
-import { setNamespace } from './set-namespace.ts'
+import { generateConfigMap } from './generate/generate-config-map.ts'
+import type { Entry, Kustomization } from './kustomization.ts'
+import { findKustomizationFile } from './read/find-kustomization.ts'
+import { readKustomization } from './read/read-kustomization.ts'
+import { entryAt, resolvePath } from './read/resolve-path.ts'
+import { absorb } from './resource/absorb.ts'
+import { loadResources } from './resource/load-resources.ts'
+import type { Resource } from './resource/resource.ts'
+import { ResourceList } from './resource/resource-list.ts'
+import type { TransformContext } from './transform/transformer.ts'
+import { DEFAULT_CONFIG } from './transform/transformer-config.ts'
+import { TRANSFORMERS } from './transform/transformers.ts'
 
 /** How many directories may lead to one. */
 const MAX_DEPTH = 50
@@ -108,41 +107,16 @@ export class Accumulation {
   }
 
   private transform(kustomization: Kustomization, resources: ResourceList): void {
-    for (const { text, node, origin } of kustomization.patchesStrategicMerge) {
-      const step: Step = { step: 'patch', file: kustomization.file, line: origin.line }
-      const inline = /\n|^\s*\{/.test(text)
-      const file = inline ? parseInline(node) : this.patchFile(kustomization, { text, origin })
-      const patch = readPatchFile(file, step)
-      if (patch.type === 'json' || patch.objects.length === 0) refuse('patchesStrategicMerge holds no object', origin)
-      const changes = { allowNameChange: false, allowKindChange: false, asTarget: true }
-      this.spendOnAll(resources, origin)
-      for (const object of patch.objects) mergeByIdentity(resources, object, changes, this.budget)
+    const context: TransformContext = {
+      kustomization,
+      config: DEFAULT_CONFIG,
+      budget: this.budget,
+      file: entry => this.fileBeside(kustomization, entry),
     }
-    for (const entry of kustomization.patches) {
-      this.spendOnAll(resources, entry.origin)
-      applyPatch(resources, entry, this.loadPatch(kustomization, entry), this.budget)
-    }
-    if (kustomization.namespace) {
-      this.spendOnAll(resources, kustomization.namespace.origin)
-      setNamespace(resources, kustomization.namespace)
-    }
-    for (const entry of kustomization.labels) {
-      this.spendOnAll(resources, entry.pairs[0]?.[1].origin ?? start(kustomization))
-      setLabels(resources, entry)
-    }
+    for (const transformer of TRANSFORMERS) transformer(resources, context)
   }
 
-  /** Every entry of a transformer looks at every object. */
-  private spendOnAll(resources: ResourceList, origin: Origin): void {
-    this.budget.spend('steps', 10 * resources.all.length + 2_000, origin)
-  }
-
-  private loadPatch(kustomization: Kustomization, entry: PatchEntry): Patch {
-    const file = entry.patch ? parseInline(entry.patch) : this.patchFile(kustomization, entry.path!)
-    return readPatchFile(file, entry.step)
-  }
-
-  private patchFile(kustomization: Kustomization, entry: Entry): ParsedFile {
+  private fileBeside(kustomization: Kustomization, entry: Entry): ParsedFile {
     const path = resolvePath(kustomization.directory, entry)
     if (entryAt(this.tree, path, entry)?.type !== 'file') missing(path, entry.origin)
     return this.file(path)
@@ -168,8 +142,6 @@ export class Accumulation {
     return parsed
   }
 }
-
-const start = ({ file }: Kustomization): Origin => ({ repository: '', file, line: 1, column: 1 })
 
 function checkDepth(chain: readonly string[], origin: Origin): void {
   if (chain.length <= MAX_DEPTH) return

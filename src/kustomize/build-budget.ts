@@ -24,6 +24,11 @@ export class BuildBudget {
     throw tooMuch(`more than ${LIMITS[what]} ${what} in one build`, origin)
   }
 
+  /** Every entry of a transformer looks at every object. */
+  spendOnEach(objects: readonly unknown[], origin: Origin): void {
+    this.spend('steps', 10 * objects.length + 2_000, origin)
+  }
+
   /** Counts the values of a node as steps. */
   spendOn(node: Node, origin: Origin): void {
     this.spend('steps', countValues(node, LIMITS.steps), origin)

@@ -2,12 +2,12 @@ import type { Tree } from '../git/tree.ts'
 import { at, type MapNode } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { Accumulation } from './accumulate.ts'
-import { annotationsAsText } from './annotations.ts'
-import { appendHash } from './hash-name.ts'
+import { appendHash } from './generate/hash-name.ts'
 import type { Kustomization } from './kustomization.ts'
-import { fixReferences } from './name-references.ts'
-import { type Resource, toKubeObject } from './resource.ts'
-import { roundTrip } from './round-trip.ts'
+import { fixReferences } from './references/name-references.ts'
+import { annotationsAsText } from './resource/annotations.ts'
+import { type Resource, toKubeObject } from './resource/resource.ts'
+import { roundTrip } from './resource/round-trip.ts'
 
 /**
  * What `kustomize build --load-restrictor LoadRestrictionsNone --reorder none` (5.8.1) gives for `directory`, every

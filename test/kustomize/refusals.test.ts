@@ -101,9 +101,7 @@ describe('paths', () => {
   })
   test('two kustomization files', () => {
     const second = { path: 'kustomization.yml', content: 'resources: []\n' }
-    expect(refusal('resources: []\n', [second])).toBe(
-      'kustomize-multiple-files kustomize-multiple-files @kustomization.yml:1',
-    )
+    expect(refusal('resources: []\n', [second])).toBe('kustomize-multiple-files @kustomization.yml:1')
   })
 })
 

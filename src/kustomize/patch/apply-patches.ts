@@ -1,0 +1,159 @@
+import { BailiwickError } from '../../errors.ts'
+import { textNode, withField, withoutField, withValueAt, writtenText } from '../../kube/edit-node.ts'
+import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
+import type { BuildBudget } from '../build-budget.ts'
+import type { PatchEntry } from '../kustomization.ts'
+import { annotationsAsText } from '../resource/annotations.ts'
+import { currentId, describe, makeResource, type Resource } from '../resource/resource.ts'
+import type { ResourceList } from '../resource/resource-list.ts'
+import { roundTrip } from '../resource/round-trip.ts'
+import { select } from '../select/select.ts'
+import { applyJsonPatch } from './json-patch.ts'
+import type { Patch } from './load-patch.ts'
+import { strategicMerge } from './strategic-merge.ts'
+
+/** Applies one entry of `patches`. Throws `kustomize-invalid` where kustomize does; a target without match is fine. */
+export function applyPatch(resources: ResourceList, entry: PatchEntry, patch: Patch, budget: BuildBudget): void {
+  if (patch.type === 'json') {
+    applyJson(resources, entry, patch, budget)
+    return
+  }
+  const { target } = entry
+  if (!target) {
+    for (const object of patch.objects) mergeByIdentity(resources, object, { ...entry, asTarget: false }, budget)
+    return
+  }
+  const [object, second] = patch.objects
+  if (second) fail('a patch with a target may hold only one document', entry.origin)
+  if (!object) return
+  const selected = new Set(select(resources.all, target))
+  for (const resource of selected) spendOn(budget, resource, object)
+  // the patch stands for the target's kind, so it can neither rename nor move it
+  const kept = resources.all.filter(resource => !selected.has(resource) || mergeInto(resource, object, entry, true))
+  resources.reset(kept)
+}
+
+/** Applies a patch to the object that it names itself; there must be exactly one. */
+export function mergeByIdentity(resources: ResourceList, patch: MapNode, options: Changes, budget: BuildBudget): void {
+  const id = currentId(makeResource(patch))
+  const found = resources.findByAnyId(id)
+  const [target, second] = found
+  if (!target)
+    fail(`no object ${describe(id)} for this patch`, patch.origin, 'Correct kind, name or namespace of the patch.')
+  if (second) fail(`more than one object ${describe(id)} for this patch`, patch.origin)
+  spendOn(budget, target, patch)
+  const kept = mergeInto(target, patch, options, options.asTarget ?? false)
+  resources.reset(resources.all.filter(resource => resource !== target || kept))
+}
+
+interface Changes {
+  /** Whether the patch is prepared as for a selected target; `patchesStrategicMerge` does that with all of its patches. */
+  readonly asTarget?: boolean
+  readonly allowNameChange: boolean
+  readonly allowKindChange: boolean
+}
+
+/** A patch for a selected object takes its apiVersion; its labels and annotations become plain text, whatever they are. */
+function patchFor(object: MapNode, patch: MapNode): MapNode {
+  const apiVersion = at(object, ['apiVersion'])
+  let result = apiVersion ? withField(patch, 'apiVersion', apiVersion) : patch
+  for (const field of ['labels', 'annotations']) {
+    const metadata = at(result, ['metadata'])
+    if (metadata?.type !== 'map') continue
+    const map = metadata.fields.get(field)?.value
+    if (map === undefined) continue
+    const fields = map.type === 'map' ? [...map.fields] : []
+    const texts = fields.map(([key, { key: origin, value }]) => [key, { key: origin, value: asText(value) }] as const)
+    const changed =
+      texts.length === 0
+        ? withoutField(metadata, field)
+        : withField(metadata, field, { type: 'map', fields: new Map(texts), origin: map.origin })
+    result = withField(result, 'metadata', changed)
+  }
+  return result
+}
+
+const asText = (node: Node): Node => textNode(writtenText(node), node.origin)
+
+/** Merges in place; false where the patch deletes the object. Name, kind and namespace stay, unless allowed. */
+function mergeInto(resource: Resource, patch: MapNode, options: Changes, forTarget: boolean): boolean {
+  const before = resource.root
+  refuseSteering(before.steered ?? patch.steered)
+  if (options.allowNameChange || options.allowKindChange) resource.previous.push(currentId(resource))
+  const merged = strategicMerge(before, forTarget ? patchFor(before, patch) : patch)
+  if (!merged || merged.fields.size === 0) return false
+  let root = merged
+  if (!options.allowKindChange) root = restore(root, before, ['kind'])
+  if (!options.allowNameChange) root = restore(root, before, ['metadata', 'name'])
+  resource.root = restoreNamespace(root, before)
+  return true
+}
+
+function refuseSteering(comment: Origin | undefined): void {
+  if (!comment) return
+  const message = 'a comment that is a JSON object changes how kustomize merges this patch'
+  throw new BailiwickError('yaml-ambiguous', message, { origin: comment, fix: 'Remove the comment, or its braces.' })
+}
+
+function restore(root: MapNode, before: MapNode, path: readonly string[]): MapNode {
+  const value = at(before, path)
+  if (!value || at(root, path) === value) return root
+  return withValueAt(root, path, value)
+}
+
+function restoreNamespace(root: MapNode, before: MapNode): MapNode {
+  const path = ['metadata', 'namespace']
+  if (stringAt(before, path)) return restore(root, before, path)
+  const metadata = at(root, ['metadata'])
+  if (metadata?.type !== 'map' || !metadata.fields.has('namespace')) return root
+  return withField(root, 'metadata', withoutField(metadata, 'namespace'))
+}
+
+function spendOn(budget: BuildBudget, resource: Resource, patch: MapNode): void {
+  budget.spendOn(resource.root, patch.origin)
+  budget.spendOn(patch, patch.origin)
+}
+
+function applyJson(
+  resources: ResourceList,
+  entry: PatchEntry,
+  patch: Patch & { type: 'json' },
+  budget: BuildBudget,
+): void {
+  if (!entry.target) fail('a JSON6902 patch needs a target', entry.origin)
+  const { operations } = patch
+  for (const resource of select(resources.all, entry.target)) {
+    resource.previous.push(currentId(resource))
+    budget.spendOn(resource.root, entry.origin)
+    budget.spend('steps', operations.length * 10, entry.origin)
+    resource.root = annotationsAsText(throughJson(applyJsonPatch(roundTrip(resource.root), operations)))
+    checkIdentity(resource.root, entry.origin)
+  }
+  resources.reindex()
+}
+
+/** The object goes through JSON, which forgets how a value was written and rounds large integers. */
+function throughJson<T extends Node>(node: T): T {
+  if (node.type === 'scalar') {
+    const value = typeof node.value === 'bigint' ? Number(node.value) : node.value
+    const quoted = typeof value === 'string' && !/^[A-Za-z][\w./-]*$/.test(value) ? { quoted: true } : {}
+    return { type: 'scalar', value, origin: node.origin, ...quoted } as T & Node
+  }
+  if (node.type === 'list') return { ...node, items: node.items.map(throughJson) }
+  const fields = new Map([...node.fields].map(([key, field]) => [key, { ...field, value: throughJson(field.value) }]))
+  return { ...node, fields }
+}
+
+function checkIdentity(root: MapNode, origin: Origin): void {
+  for (const path of [['apiVersion'], ['kind'], ['metadata', 'name'], ['metadata', 'namespace']]) {
+    const node = at(root, path)
+    const absent = node === undefined && path[1] === 'namespace'
+    if (absent || (node?.type === 'scalar' && typeof node.value === 'string')) continue
+    fail(`the patch leaves an object whose ${path.join('.')} is no text`, node?.origin ?? origin)
+  }
+}
+
+function fail(message: string, origin: Origin, fix?: string): never {
+  throw new BailiwickError('kustomize-invalid', message, { origin, fix })
+}

@@ -1,0 +1,93 @@
+import { BailiwickError } from '../../errors.ts'
+import { at, type MapNode, type Node } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
+import { refuseCaseVariant } from './read-fields.ts'
+import { isRemote } from './remote.ts'
+
+/** Every field that a kustomization file may have (kustomize 5.8.1, api/types/kustomization.go). */
+const KNOWN_FIELDS = (
+  'apiVersion kind metadata openapi namePrefix nameSuffix namespace commonLabels labels commonAnnotations ' +
+  'patchesStrategicMerge patchesJson6902 patches images imageTags replacements replicas vars sortOptions resources ' +
+  'components crds bases configMapGenerator secretGenerator helmGlobals helmCharts helmChartInflationGenerator ' +
+  'generatorOptions configurations generators transformers validators buildMetadata'
+).split(' ')
+
+const PATH_LISTS =
+  'resources bases components crds configurations generators transformers validators patchesStrategicMerge'.split(' ')
+const PATH_ITEMS = ['patches', 'patchesJson6902', 'replacements']
+const GENERATORS = ['configMapGenerator', 'secretGenerator']
+
+/**
+ * Throws for what a kustomization file may not do, whether or not we support the field it stands in: fetch something
+ * (rule `kustomize-remote-base`), inflate charts (`kustomize-helm-inflate`), run plugins (`kustomize-plugin`), hide a
+ * field behind another spelling (`kustomize-case-variant-key`).
+ */
+export function checkForbidden(root: MapNode): void {
+  for (const { node, text } of fetchedValues(root)) if (isRemote(text)) refuseRemote(text, node.origin)
+  for (const [name, field] of root.fields) {
+    if (/^helm/i.test(name)) refuseHelm(name, field.key)
+    refuseCaseVariant(name, KNOWN_FIELDS, field.key)
+  }
+  for (const name of ['generators', 'transformers', 'validators']) {
+    const list = root.fields.get(name)
+    if (list?.value.type === 'list' && list.value.items.length > 0) refusePlugin(name, list.value.items[0]!.origin)
+  }
+}
+
+function* fetchedValues(root: MapNode): Generator<{ node: Node; text: string }> {
+  for (const [name, { value }] of root.fields) {
+    const field = KNOWN_FIELDS.find(known => known.toLowerCase() === name.toLowerCase()) ?? name
+    if (PATH_LISTS.includes(field)) for (const item of itemsOf(value)) yield* pathOf(item)
+    if (PATH_ITEMS.includes(field)) for (const item of itemsOf(value)) yield* pathOf(caseless(item, 'path'))
+    if (field === 'openapi') yield* pathOf(caseless(value, 'path'))
+    if (!GENERATORS.includes(field)) continue
+    for (const item of itemsOf(value)) {
+      for (const source of ['files', 'envs']) for (const path of itemsOf(caseless(item, source))) yield* pathOf(path)
+      yield* pathOf(caseless(item, 'env'))
+    }
+  }
+}
+
+function* pathOf(node: Node | undefined): Generator<{ node: Node; text: string }> {
+  if (node?.type !== 'scalar' || typeof node.value !== 'string' || node.value.trim().includes('\n')) return
+  yield { node, text: node.value }
+  const equals = node.value.indexOf('=')
+  if (equals > 0) yield { node, text: node.value.slice(equals + 1) }
+}
+
+function caseless(node: Node, name: string): Node | undefined {
+  if (node.type !== 'map') return undefined
+  const key = [...node.fields.keys()].find(other => other.toLowerCase() === name)
+  return key === undefined ? undefined : at(node, [key])
+}
+
+const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
+
+function refuseRemote(text: string, origin: Origin): never {
+  const shown = text.replace(/\/\/[^/@\s]*@/, '//***@')
+  throw new BailiwickError(
+    'kustomize-unsupported',
+    `${JSON.stringify(shown)} is fetched from outside this repository`,
+    {
+      origin,
+      rule: 'kustomize-remote-base',
+      fix: 'Copy the files into this repository, or make them a Flux source of their own.',
+    },
+  )
+}
+
+function refuseHelm(name: string, origin: Origin): never {
+  throw new BailiwickError('kustomize-unsupported', `${name} inflates charts during the build; Flux refuses to`, {
+    origin,
+    rule: 'kustomize-helm-inflate',
+    fix: 'Use a HelmRelease.',
+  })
+}
+
+function refusePlugin(name: string, origin: Origin): never {
+  throw new BailiwickError('kustomize-unsupported', `${name} runs plugins during the build`, {
+    origin,
+    rule: 'kustomize-plugin',
+    fix: 'Use patches, labels or configMapGenerator instead.',
+  })
+}

@@ -1,0 +1,100 @@
+import { BailiwickError } from '../../errors.ts'
+import { isAbsent } from '../../kube/edit-node.ts'
+import type { MapNode, Node, ScalarNode } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
+import type { Entry } from '../kustomization.ts'
+
+/** kustomize reads its own file with YAML 1.1 rules: there these words are booleans, and dates are dates. */
+const NOT_TEXT_IN_YAML_1_1 = /^(?:[yYnN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|=)$|^[-+.]*\d[-+.:\d_eExXoObB]*$/
+
+/** A field of a map that decodes as text; undefined where it is absent or null. Throws `kustomize-invalid`. */
+export function textField(map: MapNode, name: string): Entry | undefined {
+  const node = map.fields.get(name)?.value
+  return isAbsent(node) ? undefined : textEntry(node, name)
+}
+
+/** A node that decodes as text for YAML 1.1 and 1.2 alike. */
+function textEntry(node: Node, name: string): Entry {
+  const scalar = scalarText(node, name)
+  return { text: scalar.value, origin: scalar.origin }
+}
+
+/** The same, as the node it is. */
+export function scalarText(node: Node, name: string): ScalarNode & { value: string } {
+  if (node.type === 'scalar' && typeof node.value === 'string') {
+    const quoted = node.quoted || node.style
+    if (quoted || !NOT_TEXT_IN_YAML_1_1.test(node.value)) return { ...node, value: node.value }
+  }
+  return invalid(`${name} must be a text; put it in quotes`, node.origin)
+}
+
+/** A list of texts; absent: empty. */
+export function textList(map: MapNode, name: string): (Entry & { node: ScalarNode })[] {
+  return listField(map, name).map(node => ({ ...textEntry(node, name), node: scalarText(node, name) }))
+}
+
+/** The elements of a list field; absent: none. */
+export function listField(map: MapNode, name: string): readonly Node[] {
+  const node = map.fields.get(name)?.value
+  if (isAbsent(node)) return []
+  if (node.type !== 'list') return invalid(`${name} must be a list`, node.origin)
+  return node.items
+}
+
+/** A map field; absent: undefined. */
+export function mapField(map: MapNode, name: string): MapNode | undefined {
+  const node = map.fields.get(name)?.value
+  return isAbsent(node) ? undefined : asMap(node, name)
+}
+
+/** A node that must be a map. Throws `kustomize-invalid`. */
+export function asMap(node: Node, name: string): MapNode {
+  return node.type === 'map' ? node : invalid(`${name} must be a map`, node.origin)
+}
+
+/** A map from text to text. */
+export function textPairs(map: MapNode, name: string): (readonly [string, Entry])[] {
+  const pairs = mapField(map, name)
+  return [...(pairs?.fields ?? [])].map(([key, field]) => [key, textEntry(field.value, `${name}.${key}`)] as const)
+}
+
+/** A boolean that YAML 1.1 and 1.2 read alike. */
+export function booleanField(map: MapNode, name: string): boolean {
+  const node = map.fields.get(name)?.value
+  if (isAbsent(node)) return false
+  if (node.type === 'scalar' && typeof node.value === 'boolean') return node.value
+  return invalid(`${name} must be true or false`, node.origin)
+}
+
+/**
+ * Refuses every field of `map` that is not in `allowed`: another spelling of one is a violation (Go reads field names
+ * without regard to case, so a reader that is strict about it is blind), anything else is not supported.
+ */
+export function refuseOtherFields(map: MapNode, allowed: readonly string[], where: string): void {
+  for (const [name, field] of map.fields) {
+    if (allowed.includes(name)) continue
+    refuseCaseVariant(name, allowed, field.key)
+    const message = `${where} has the field ${JSON.stringify(name)}, which is not supported (supported: ${allowed.join(', ')})`
+    throw new BailiwickError('kustomize-unsupported', message, { origin: field.key })
+  }
+}
+
+/** Refuses a name that Go reads as one of `known` though it is spelt otherwise (rule `kustomize-case-variant-key`). */
+export function refuseCaseVariant(name: string, known: readonly string[], origin: Origin): void {
+  const folded = fold(name)
+  const meant = known.find(other => fold(other) === folded)
+  if (!meant || meant === name) return
+  throw new BailiwickError('kustomize-unsupported', `${JSON.stringify(name)} is another spelling of ${meant}`, {
+    origin,
+    rule: 'kustomize-case-variant-key',
+    fix: `Write ${meant}.`,
+  })
+}
+
+// Go's encoding/json also folds the long s and the Kelvin sign
+const fold = (name: string): string => name.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase()
+
+/** Throws what kustomize refuses, too. */
+export function invalid(message: string, origin: Origin): never {
+  throw new BailiwickError('kustomize-invalid', message, { origin })
+}

@@ -1,0 +1,117 @@
+import type { MapNode, Node } from '../../kube/node.ts'
+import type { Kustomization, LabelEntry, PatchEntry, Target } from '../kustomization.ts'
+import { checkForbidden } from './check-forbidden.ts'
+import { readConfigMaps } from './read-config-maps.ts'
+import {
+  asMap,
+  booleanField,
+  invalid,
+  listField,
+  mapField,
+  refuseOtherFields,
+  scalarText,
+  textField,
+  textList,
+  textPairs,
+} from './read-fields.ts'
+
+const FIELDS = (
+  'apiVersion kind resources components namespace patches patchesStrategicMerge labels configMapGenerator ' +
+  'generatorOptions'
+).split(' ')
+const TARGET_FIELDS = 'group version kind name namespace labelSelector annotationSelector'.split(' ')
+const API_VERSIONS = {
+  Kustomization: 'kustomize.config.k8s.io/v1beta1',
+  Component: 'kustomize.config.k8s.io/v1alpha1',
+}
+
+/**
+ * Reads a kustomization file as kustomize 5.8.1 would. Throws `kustomize-invalid` for what kustomize refuses, and
+ * `kustomize-unsupported` with the field's line for what we do not know; with a `rule` where it is forbidden.
+ */
+export function readKustomization(file: string, directory: string, documents: readonly Node[]): Kustomization {
+  const [root, second] = documents
+  const start = { repository: '', file, line: 1, column: 1 }
+  if (second) invalid(`${file} has more than one document`, second.origin)
+  if (root?.type !== 'map') return invalid(`${file} is empty or no map`, root?.origin ?? start)
+  checkForbidden(root)
+  refuseOtherFields(root, FIELDS, file)
+  const kind = readKind(root)
+  const kustomization: Kustomization = {
+    file,
+    directory,
+    kind,
+    resources: textList(root, 'resources'),
+    components: textList(root, 'components'),
+    ...optional('namespace', textField(root, 'namespace')),
+    patches: listField(root, 'patches').map(node => readPatch(node, file)),
+    patchesStrategicMerge: textList(root, 'patchesStrategicMerge'),
+    labels: listField(root, 'labels').map(readLabels),
+    configMapGenerator: readConfigMaps(root),
+  }
+  const content = [...root.fields].filter(([name]) => name !== 'apiVersion' && name !== 'kind')
+  if (!content.some(([, field]) => isSet(field.value))) invalid(`${file} is empty`, root.origin)
+  return kustomization
+}
+
+/** kustomize calls a file empty when nothing but null (or an empty text) is set; an empty list is something. */
+function isSet(value: Node): boolean {
+  return value.type !== 'scalar' || (value.value !== null && value.value !== '')
+}
+
+function readKind(root: MapNode): 'Kustomization' | 'Component' {
+  const kind = textField(root, 'kind')
+  const name = kind?.text || 'Kustomization'
+  if (name !== 'Kustomization' && name !== 'Component') {
+    return invalid('kind must be Kustomization or Component', kind!.origin)
+  }
+  const apiVersion = textField(root, 'apiVersion')
+  if (apiVersion?.text && apiVersion.text !== API_VERSIONS[name]) {
+    invalid(`apiVersion of a ${name} must be ${API_VERSIONS[name]}`, apiVersion.origin)
+  }
+  return name
+}
+
+/** One entry of `patches`; the steps of its values name `file`. */
+export function readPatch(node: Node, file: string, stepName: 'patch' | 'flux-patch' = 'patch'): PatchEntry {
+  const entry = asMap(node, 'patches[]')
+  refuseOtherFields(entry, ['patch', 'path', 'target', 'options'], 'a patch')
+  const options = mapField(entry, 'options')
+  if (options) refuseOtherFields(options, ['allowNameChange', 'allowKindChange'], 'options of a patch')
+  const patch = entry.fields.get('patch')
+  const path = textField(entry, 'path')
+  const text = patch && patch.value.type === 'scalar' && patch.value.value === null ? undefined : patch?.value
+  const inline = text && scalarText(text, 'patch')
+  const hasPatch = inline !== undefined && inline.value.trim() !== ''
+  if (!hasPatch && !path?.text) invalid('a patch needs patch or path', entry.origin)
+  if (hasPatch && path?.text) invalid('a patch has patch and path; one of them', entry.origin)
+  const targetNode = mapField(entry, 'target')
+  return {
+    origin: entry.origin,
+    ...(hasPatch ? { patch: inline } : { path: path! }),
+    ...optional('target', targetNode && readTarget(targetNode)),
+    allowNameChange: options ? booleanField(options, 'allowNameChange') : false,
+    allowKindChange: options ? booleanField(options, 'allowKindChange') : false,
+    step: { step: stepName, file, line: entry.origin.line },
+  }
+}
+
+function readTarget(target: MapNode): Target {
+  refuseOtherFields(target, TARGET_FIELDS, 'target of a patch')
+  const parts = TARGET_FIELDS.map(name => [name, textField(target, name)] as const)
+  return Object.fromEntries(parts.filter(([, entry]) => entry?.text)) as Target
+}
+
+function readLabels(node: Node): LabelEntry {
+  const entry = asMap(node, 'labels[]')
+  refuseOtherFields(entry, ['pairs', 'includeSelectors', 'includeTemplates'], 'labels')
+  return {
+    pairs: textPairs(entry, 'pairs'),
+    includeSelectors: booleanField(entry, 'includeSelectors'),
+    includeTemplates: booleanField(entry, 'includeTemplates'),
+  }
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V }
+}

@@ -1,0 +1,55 @@
+import { BailiwickError } from '../../errors.ts'
+import type { Tree, TreeEntry } from '../../git/tree.ts'
+import type { Entry } from '../kustomization.ts'
+
+/**
+ * The path of `entry`, relative to the root of the tree, seen from `directory`. Throws rule `kustomize-path-escape` for
+ * an absolute path or one that leaves the root.
+ */
+export function resolvePath(directory: string, entry: Entry): string {
+  if (entry.text === '') {
+    throw new BailiwickError('kustomize-invalid', 'an empty path', { origin: entry.origin, fix: 'Remove the entry.' })
+  }
+  const parts = entry.text.startsWith('/') ? undefined : join(directory, entry.text)
+  if (parts) return parts.join('/')
+  const message = `the path ${JSON.stringify(entry.text)} leaves the repository`
+  throw new BailiwickError('kustomize-invalid', message, {
+    origin: entry.origin,
+    rule: 'kustomize-path-escape',
+    fix: 'Use a path inside the repository.',
+  })
+}
+
+function join(directory: string, path: string): string[] | undefined {
+  const parts = directory === '' ? [] : directory.split('/')
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue
+    if (part !== '..') parts.push(part)
+    else if (parts.pop() === undefined) return undefined
+  }
+  return parts
+}
+
+/** The entry at `path`; refuses a symlink on the way (rule `kustomize-symlink`) and a submodule. */
+export function entryAt(tree: Tree, path: string, entry: Entry): TreeEntry | undefined {
+  const parts = path === '' ? [] : path.split('/')
+  for (let depth = 1; depth <= parts.length; depth++) {
+    const step = tree.entry(parts.slice(0, depth).join('/'))
+    if (step?.type === 'symlink') {
+      throw new BailiwickError(
+        'kustomize-unsupported',
+        `${step.path} is a symlink; Flux and kustomize differ on those`,
+        {
+          origin: entry.origin,
+          rule: 'kustomize-symlink',
+          fix: 'Replace the symlink by the file or directory itself.',
+        },
+      )
+    }
+    if (step?.type === 'submodule') {
+      const message = `${step.path} is a submodule, whose content is not in this repository`
+      throw new BailiwickError('kustomize-unsupported', message, { origin: entry.origin })
+    }
+  }
+  return tree.entry(path)
+}

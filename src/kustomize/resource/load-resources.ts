@@ -1,0 +1,114 @@
+import { BailiwickError } from '../../errors.ts'
+import { isAbsent, isEmpty } from '../../kube/edit-node.ts'
+import { at, type MapNode, type Node } from '../../kube/node.ts'
+import type { Origin, Step } from '../../kube/origin.ts'
+import type { ParsedFile } from '../../kube/parse-documents.ts'
+import { makeResource, type Resource } from './resource.ts'
+
+/**
+ * The objects of one file: empty documents dropped, `kind: *List` replaced by its items (those of a list that is not
+ * alone in its file come after everything else, as in kustomize). Throws `invalid-object`.
+ */
+export function loadResources(file: ParsedFile, trail: readonly Step[]): Resource[] {
+  return loadObjects(file).map(root => makeResource(root, trail))
+}
+
+/** The same as bare documents; patches are read so, too. */
+export function loadObjects(file: ParsedFile): MapNode[] {
+  const [only] = file.documents
+  const alone = file.pieces === 1 && only?.type === 'map' && ['List', 'ResourceList'].includes(kindOf(only) ?? '')
+  const items = alone ? at(only, ['items']) : undefined
+  if (alone && only && at(only, ['functionConfig'])) refuse('functionConfig in a list', only.origin)
+  const documents = items && !isAbsent(items) ? elementsOf(items) : file.documents
+  const objects = inlineLists(keepObjects(alone && items && isAbsent(items) ? [] : documents))
+  const steered = file.documents.map(document => document.type === 'map' && document.steered).find(Boolean)
+  return steered ? objects.map(object => ({ ...object, steered })) : objects
+}
+
+function inlineLists(documents: readonly MapNode[]): MapNode[] {
+  const result: MapNode[] = []
+  const queue = [...documents]
+  for (let index = 0; index < queue.length; index++) {
+    const document = queue[index]!
+    const items = document.fields.get('items')?.value
+    if (!kindOf(document)?.endsWith('List') || !items) result.push(document)
+    else if (!isAbsent(items)) queue.push(...keepObjects(elementsOf(items)).map(canonicalText))
+    if (queue.length > 50_000) refuse('more than 50000 objects', document.origin, 'render-limits')
+  }
+  return result
+}
+
+function elementsOf(items: Node): readonly Node[] {
+  if (items.type === 'list') return items.items
+  return refuse('items that are no list', items.origin)
+}
+
+/** Drops what is empty; the rest must be an object with a kind and, unless a list, a name. */
+function keepObjects(documents: readonly Node[]): MapNode[] {
+  const kept: MapNode[] = []
+  for (const document of documents) {
+    if (isEmpty(document)) continue
+    if (document.type !== 'map') refuse('a document that is no object', document.origin)
+    checkIdentity(document)
+    kept.push(document)
+  }
+  return kept
+}
+
+/** Build annotations of kustomize: an object that brings its own would change the build itself. */
+const BUILD_ANNOTATION =
+  /^(?:internal\.config\.kubernetes\.io\/|config\.(?:kubernetes|k8s)\.io\/(?:index|path|id)$)|^config\.kubernetes\.io\/origin$|^alpha\.config\.kubernetes\.io\/|^helm\.kustomize\./
+
+function checkIdentity(document: MapNode): void {
+  const kind = requireText(document, ['kind'])
+  requireText(document, ['apiVersion'])
+  if (!kind) refuse('an object without kind', document.origin)
+  const metadata = at(document, ['metadata'])
+  if (metadata && !isAbsent(metadata) && metadata.type !== 'map') refuse('metadata that is no map', metadata.origin)
+  requireText(document, ['metadata', 'namespace'])
+  if (!requireText(document, ['metadata', 'name']) && !kind.endsWith('List')) {
+    refuse(`a ${kind} without metadata.name`, document.origin)
+  }
+  for (const field of ['labels', 'annotations']) checkTextMap(document, field)
+}
+
+function checkTextMap(document: MapNode, field: string): void {
+  const map = at(document, ['metadata', field])
+  if (!map || isAbsent(map)) return
+  if (map.type !== 'map') refuse(`metadata.${field} that is no map`, map.origin)
+  for (const [key, { value, key: origin }] of map.fields) {
+    if (value.type !== 'scalar') refuse(`the value of metadata.${field}["${key}"], which is no text`, value.origin)
+    if (field === 'annotations' && BUILD_ANNOTATION.test(key))
+      refuse(`the annotation ${key}, which steers a build`, origin)
+  }
+}
+
+function requireText(document: MapNode, path: readonly string[]): string | undefined {
+  const node = at(document, path)
+  if (!node || isAbsent(node)) return undefined
+  if (node.type === 'scalar' && typeof node.value === 'string') return node.value
+  return refuse(`${path.join('.')} that is no text`, node.origin)
+}
+
+const kindOf = (document: MapNode): string | undefined => {
+  const kind = document.fields.get('kind')?.value
+  return kind?.type === 'scalar' && typeof kind.value === 'string' ? kind.value : undefined
+}
+
+/** Items of a list go through JSON in kustomize, which forgets how a value was written. */
+function canonicalText<T extends Node>(node: T): T {
+  if (node.type === 'scalar') {
+    const quoted = typeof node.value === 'string' ? { quoted: true } : {}
+    return { type: 'scalar', value: node.value, origin: node.origin, ...quoted } as T & Node
+  }
+  if (node.type === 'list') return { ...node, items: node.items.map(canonicalText) }
+  const fields = new Map([...node.fields].map(([key, field]) => [key, { ...field, value: canonicalText(field.value) }]))
+  return { ...node, fields }
+}
+
+function refuse(what: string, origin: Origin, code: 'invalid-object' | 'render-limits' = 'invalid-object'): never {
+  throw new BailiwickError(code, `${origin.file} has ${what}; kustomize cannot build with it`, {
+    origin,
+    fix: 'Every document must be one Kubernetes object with apiVersion, kind and metadata.name.',
+  })
+}

@@ -1,0 +1,31 @@
+import { writtenText } from '../../kube/edit-node.ts'
+import { at } from '../../kube/node.ts'
+import type { Target } from '../kustomization.ts'
+import { currentId, originalId, type Resource } from '../resource/resource.ts'
+import { matchesSelector } from './match-selector.ts'
+import { matchesPattern } from './pattern.ts'
+
+/** The resources that a patch target selects: names and namespaces as they are now or were at first. */
+export function select(resources: readonly Resource[], target: Target): Resource[] {
+  return resources.filter(resource => selects(target, resource))
+}
+
+function selects(target: Target, resource: Resource): boolean {
+  const now = currentId(resource)
+  const first = originalId(resource)
+  const { group, version, kind, name, namespace, labelSelector, annotationSelector } = target
+  if (namespace && !matchesPattern(namespace, first.namespace) && !matchesPattern(namespace, now.namespace))
+    return false
+  if (name && !matchesPattern(name, first.name) && !matchesPattern(name, now.name)) return false
+  if (group && !matchesPattern(group, now.group)) return false
+  if (version && !matchesPattern(version, now.version)) return false
+  if (kind && !matchesPattern(kind, now.kind)) return false
+  if (labelSelector && !matchesSelector(labelSelector, textsOf(resource, 'labels'))) return false
+  return !annotationSelector || matchesSelector(annotationSelector, textsOf(resource, 'annotations'))
+}
+
+function textsOf(resource: Resource, field: 'labels' | 'annotations'): Map<string, string> {
+  const map = at(resource.root, ['metadata', field])
+  if (map?.type !== 'map') return new Map()
+  return new Map([...map.fields].map(([key, { value }]) => [key, writtenText(value)]))
+}

@@ -1,0 +1,9 @@
+import { setNamespace } from './set-namespace.ts'
+import type { Transformer } from './transformer.ts'
+
+/** The field `namespace`. */
+export const namespace: Transformer = (resources, { kustomization, budget }) => {
+  if (!kustomization.namespace) return
+  budget.spendOnEach(resources.all, kustomization.namespace.origin)
+  setNamespace(resources, kustomization.namespace)
+}
