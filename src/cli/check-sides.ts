@@ -2,9 +2,9 @@ import { BailiwickError } from '../errors.ts'
 import type { FleetInput } from '../fleet/input.ts'
 import { readCommit } from '../git/read-commit.ts'
 import { openSnapshot } from '../git/snapshot.ts'
-import { currentBranch, isWorkingCopy, remoteUrl } from '../git/working-copy.ts'
-import { normaliseUrl } from '../kube/url.ts'
+import { isWorkingCopy } from '../git/working-copy.ts'
 import type { CheckOptions } from './check-options.ts'
+import { repositoryAddress } from './repository-address.ts'
 import type { GivenTree, ReadDirectory } from './working-sources.ts'
 
 /** One side of a comparison: the fleet, and the repository of a tenant where that is what is checked. */
@@ -31,7 +31,7 @@ export async function checkSides(options: CheckOptions, read: ReadDirectory): Pr
       fix: 'Leave --base out, or name the root of a working copy.',
     })
   }
-  const here = await addressOf(dir, options)
+  const here = await repositoryAddress(dir, options)
   const tree = await read(dir)
   const baseTree = base === undefined ? undefined : await readCommit(dir, base)
   if (fleet === undefined) {
@@ -45,19 +45,8 @@ export async function checkSides(options: CheckOptions, read: ReadDirectory): Pr
       fix: 'Add --url with the address that the fleet names it by.',
     })
   }
-  const home = { ...(await addressOf(fleet, {})), commit: '', tree: await read(fleet) }
+  const home = { ...(await repositoryAddress(fleet, {})), commit: '', tree: await read(fleet) }
   const head = { home, given: [{ ...here, tree }] }
   if (!baseTree) return { here: here.url, head }
   return { here: here.url, head, base: { home, given: [{ ...here, tree: openSnapshot(baseTree) }] } }
-}
-
-async function addressOf(
-  dir: string,
-  { url, branch }: Pick<CheckOptions, 'url' | 'branch'>,
-): Promise<{ url: string; branch: string }> {
-  const address = url ?? (await remoteUrl(dir))
-  return {
-    url: address === undefined ? '' : normaliseUrl(address),
-    branch: branch ?? (await currentBranch(dir)) ?? 'main',
-  }
 }

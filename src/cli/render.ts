@@ -2,13 +2,13 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { parseArgs } from 'node:util'
-import { stringify } from 'yaml'
 import { BailiwickError } from '../errors.ts'
 import { toJson } from '../kube/node.ts'
 import type { Command, Io } from './command.ts'
 import { type Rendered, renderDirectory } from './render-directory.ts'
 import { originsOf } from './render-origins.ts'
 import { answerRender } from './render-request.ts'
+import { yamlText } from './yaml-text.ts'
 
 /** `bailiwick render`: what a directory builds, as `kustomize build --load-restrictor LoadRestrictionsNone` would. */
 export const render: Command = {
@@ -54,7 +54,7 @@ function parse(args: readonly string[]) {
 function show({ objects, show }: Rendered, output: 'yaml' | 'json', origins: boolean): string {
   const shown = objects.map(object => (origins ? originsOf(object, show) : toJson(object.root)))
   if (output === 'json') return `${JSON.stringify(shown, null, 2)}\n`
-  return shown.map(object => stringify(object, { version: '1.1', lineWidth: 0 })).join('---\n')
+  return yamlText(shown)
 }
 
 /** Answers JSON lines with JSON lines, in order, until the input ends. */

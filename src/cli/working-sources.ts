@@ -5,7 +5,7 @@ import { openSnapshot } from '../git/snapshot.ts'
 import type { Tree } from '../git/tree.ts'
 import { readWorkingCopy } from '../git/working-copy.ts'
 import { normaliseUrl } from '../kube/url.ts'
-import type { GivenRepository } from './check-options.ts'
+import type { GivenRepository } from './given-repository.ts'
 
 /** Content that lies in memory already: the tenant's own repository. */
 export interface GivenTree {

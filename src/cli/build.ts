@@ -1,0 +1,90 @@
+import { resolve } from 'node:path'
+import { BailiwickError } from '../errors.ts'
+import type { FleetNode } from '../fleet/fleet.ts'
+import { type Json, toJson } from '../kube/node.ts'
+import { visible } from '../report/visible.ts'
+import type { Command } from './command.ts'
+import { errorLine } from './error-line.ts'
+import { givenRepository } from './given-repository.ts'
+import { parseOptions } from './parse-options.ts'
+import { repositoryAddress } from './repository-address.ts'
+import { buildCompleteFleet, directoryReader } from './working-sources.ts'
+import { yamlText } from './yaml-text.ts'
+
+const USAGE = 'build --cluster NAME [FLEET] [--repo URL[#REF]=DIR]... [--url URL] [--branch NAME] [-o yaml|json]'
+
+/** `bailiwick build`: what each Flux Kustomization of a cluster renders, across repositories. */
+export const build: Command = {
+  name: 'build',
+  summary: 'Show what each Flux Kustomization of a cluster renders',
+  usage: `${USAGE}
+
+  --cluster NAME the directory clusters/NAME of the fleet
+  FLEET          the fleet: a git working copy or a plain folder (default: .)
+  --repo URL[#REF]=DIR   where the content of another source lies
+  --url URL      address of FLEET as Flux sources name it (default: remote origin)
+  --branch NAME  branch that FLEET stands for (default: the checked-out one, main for a folder)
+  -o yaml|json   yaml for people and kubectl, json for programs: one array of Kustomizations`,
+  async run(args, io) {
+    const options = parseOptions(args, ['cluster', 'repo', 'url', 'branch', 'output'], USAGE)
+    const nodes = await nodesOf(options, io.cwd)
+    io.stdout(options.one('output') === 'json' ? `${JSON.stringify(nodes.map(nodeJson), null, 2)}\n` : nodesYaml(nodes))
+    for (const { error } of nodes) if (error) io.stderr(`${errorLine(error)}\n`)
+    for (const { key, source } of nodes) {
+      if (source.opaque !== undefined) io.stderr(`not seen: ${visible(`${key} (${source.url}), ${source.opaque}`)}\n`)
+    }
+    return nodes.some(node => node.error) ? 2 : 0
+  },
+}
+
+async function nodesOf({ positionals, one, all }: ReturnType<typeof parseOptions>, cwd: string) {
+  const [fleet = '.', more] = positionals
+  const cluster = one('cluster')
+  const output = one('output') ?? 'yaml'
+  if (more !== undefined) throw usage(`${JSON.stringify(more)} is one FLEET too many`)
+  if (cluster === undefined) throw usage('--cluster is missing')
+  if (output !== 'yaml' && output !== 'json') throw usage(`-o ${JSON.stringify(output)}; allowed are yaml and json`)
+  const dir = resolve(cwd, fleet)
+  const read = directoryReader()
+  const [url, branch] = [one('url'), one('branch')]
+  const address = await repositoryAddress(dir, {
+    ...(url === undefined ? {} : { url }),
+    ...(branch === undefined ? {} : { branch }),
+  })
+  const repositories = all('repo').map(text => givenRepository(text, cwd))
+  const built = await buildCompleteFleet({ ...address, commit: '', tree: await read(dir) }, [], repositories, read)
+  const { clusters, nodes } = built.fleet
+  if (clusters.some(({ name }) => name === cluster)) return nodes.filter(node => node.cluster === cluster)
+  const names = clusters.map(({ name }) => name).join(', ') || 'none'
+  throw usage(`no cluster ${JSON.stringify(cluster)} in ${dir}; there are: ${names}`)
+}
+
+function nodeJson({ namespace, name, source, path, identity, tenant, suspend, objects, error }: FleetNode): Json {
+  return {
+    namespace,
+    name,
+    source: { id: source.id, url: source.url, ...(source.opaque === undefined ? {} : { notSeen: source.opaque }) },
+    path,
+    identity: identity.user,
+    ...(tenant === undefined ? {} : { tenant }),
+    suspend,
+    ...(error ? { error: { code: error.code, message: error.message } } : {}),
+    objects: objects.map(object => toJson(object.root)),
+  }
+}
+
+/** One stream of documents; a comment says of which Kustomization the following are. */
+function nodesYaml(nodes: readonly FleetNode[]): string {
+  return nodes
+    .map(node => {
+      const { namespace, name, source, path, identity } = node
+      const title = visible(`Kustomization ${namespace}/${name}: ${path || '.'} of ${source.url || source.id}`)
+      const documents = yamlText(node.objects.map(object => toJson(object.root)))
+      return `---\n# ${title}, applied as ${visible(identity.user)}\n${documents}`
+    })
+    .join('')
+}
+
+function usage(message: string): BailiwickError {
+  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
+}

@@ -1,0 +1,75 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type Json, toJson } from '../../src/kube/node.ts'
+import { parseDocuments } from '../../src/kube/parse-documents.ts'
+import { comparable } from '../oracles/fixtures.ts'
+import { FLUX_RENDER, fluxRender } from '../oracles/real-programs.ts'
+import { run, scratch, write } from './run-main.ts'
+
+const ACME = join(import.meta.dirname, '../fleets/acme')
+const ADDRESS = 'https://github.com/acme/'
+const ARGUMENTS = [
+  ...['--url', `${ADDRESS}fleet`],
+  ...['--repo', `${ADDRESS}dev-team=${ACME}/dev-team`, '--repo', `${ADDRESS}ops-team=${ACME}/ops-team`],
+]
+
+type Shown = { [key: string]: Json } & { namespace: string; name: string; path: string; objects: Json[] }
+
+async function built(cluster: string): Promise<Shown[]> {
+  const { code, stdout, stderr } = await run(ACME, 'build', 'fleet', '--cluster', cluster, ...ARGUMENTS, '-o', 'json')
+  expect([code, stderr]).toEqual([0, ''])
+  return JSON.parse(stdout) as Shown[]
+}
+
+test('every Kustomization of a cluster renders what Flux would apply', { timeout: 60_000 }, async context => {
+  const program = FLUX_RENDER ?? context.skip('no flux-render on this machine')
+  let compared = 0
+  for (const cluster of ['staging', 'production']) {
+    const nodes = await built(cluster)
+    const declared = nodes.flatMap(node => node.objects as { [key: string]: Json }[])
+    for (const node of nodes) {
+      const source = node.source as { url: string }
+      const root = join(ACME, source.url.slice(ADDRESS.length))
+      const kustomization = declared.find(
+        ({ kind, metadata }) => kind === 'Kustomization' && (metadata as Shown).name === node.name,
+      ) ?? { kind: 'Kustomization', metadata: { name: node.name }, spec: { path: node.path } }
+      const expected = fluxRender(program, { root, kustomization })
+      expect('objects' in expected && expected.objects.map(comparable), `${cluster} ${node.name}`).toEqual(
+        node.objects.map(comparable),
+      )
+      compared++
+    }
+  }
+  expect(compared).toBeGreaterThan(6)
+})
+
+test('yaml holds the same objects, each below the name of its Kustomization', async () => {
+  const nodes = await built('staging')
+  const { stdout } = await run(ACME, 'build', 'fleet', '--cluster', 'staging', ...ARGUMENTS)
+  const documents = parseDocuments({ repository: '', path: 'out' }, Buffer.from(stdout)).map(toJson)
+  expect(documents.map(comparable)).toEqual(nodes.flatMap(node => node.objects.map(comparable)))
+  for (const { namespace, name } of nodes) expect(stdout).toContain(`# Kustomization ${namespace}/${name}: `)
+})
+
+test('a source that nobody gave is named, what cannot be rendered ends in 2', async () => {
+  const unseen = await run(ACME, 'build', 'fleet', '--cluster', 'staging', '--url', `${ADDRESS}fleet`)
+  expect(unseen.code).toBe(0)
+  expect(unseen.stderr).toContain(`not seen: staging/apps/dev-team (${ADDRESS}dev-team), not given: --repo `)
+
+  const broken = write(scratch(), { 'clusters/one/kustomization.yaml': 'resources:\n- gone.yaml\n' })
+  const { code, stderr } = await run(broken, 'build', '--cluster', 'one')
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^error\[kustomize-missing\]: .*clusters\/one\/kustomization\.yaml:2.*\n$/),
+  ])
+})
+
+test('wrong use is refused with what there is', async () => {
+  expect((await run(ACME, 'build', 'fleet')).stderr).toMatch(
+    /^error\[usage\]: --cluster is missing, usage: bailiwick build /,
+  )
+  const other = await run(ACME, 'build', 'fleet', '--cluster', 'prod')
+  expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('there are: production, staging')])
+  expect((await run(ACME, 'build', 'fleet', '--cluster', 'staging', '-o', 'text')).code).toBe(2)
+  expect((await run(ACME, 'build', 'fleet', 'more', '--cluster', 'staging')).code).toBe(2)
+})
