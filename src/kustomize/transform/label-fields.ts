@@ -2,6 +2,9 @@ import type { FieldSpec } from './field-spec.ts'
 
 const TEMPLATE = 'spec/template/metadata/labels'
 
+/** An object's own labels. */
+export const METADATA_LABELS: FieldSpec = { path: 'metadata/labels', create: true }
+
 /** Where pod templates and claims carry labels, beside an object's own (kustomize's `templateLabels`, 5.8.1). */
 export const TEMPLATE_LABELS: readonly FieldSpec[] = [
   { path: TEMPLATE, create: true, version: 'v1', kind: 'ReplicationController' },

@@ -1,3 +1,4 @@
+import { METADATA_LABELS } from './label-fields.ts'
 import { setLabels } from './set-labels.ts'
 import type { Transformer } from './transformer.ts'
 
@@ -7,7 +8,7 @@ export const labels: Transformer = (resources, { kustomization, config, budget }
     const [first] = pairs
     if (!first) continue
     budget.spendOnEach(resources.all, first[1].origin)
-    const templates = includeTemplates ? [...config.templateLabels, ...config.labels] : config.labels
-    setLabels(resources, pairs, includeSelectors ? config.commonLabels : templates)
+    const own = includeTemplates ? config.templateLabels : [METADATA_LABELS]
+    setLabels(resources, pairs, [...config.labels, ...(includeSelectors ? config.commonLabels : own)])
   }
 }

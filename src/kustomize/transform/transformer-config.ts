@@ -1,21 +1,36 @@
+import { REFERENCE_RULES, type ReferenceRule } from '../references/reference-fields.ts'
+import { ANNOTATION_FIELDS, IMAGE_FIELDS, NAME_FIELDS, NAMESPACE_FIELDS, REPLICA_FIELDS } from './default-fields.ts'
 import type { FieldSpec } from './field-spec.ts'
-import { SELECTOR_LABELS, TEMPLATE_LABELS } from './label-fields.ts'
+import { METADATA_LABELS, SELECTOR_LABELS, TEMPLATE_LABELS } from './label-fields.ts'
 
 /**
  * Which fields each builtin transformer writes to: kustomize's defaults, and what `configurations` files add
  * (api/internal/plugins/builtinconfig/transformerconfig.go).
  */
 export interface TransformerConfig {
+  readonly namePrefix: readonly FieldSpec[]
+  readonly nameSuffix: readonly FieldSpec[]
+  readonly namespace: readonly FieldSpec[]
+  readonly commonLabels: readonly FieldSpec[]
+  /** What `configurations` add for the field `labels`; the labels of the metadata are not among them. */
   readonly labels: readonly FieldSpec[]
   readonly templateLabels: readonly FieldSpec[]
-  readonly commonLabels: readonly FieldSpec[]
+  readonly commonAnnotations: readonly FieldSpec[]
+  readonly nameReference: readonly ReferenceRule[]
+  readonly images: readonly FieldSpec[]
+  readonly replicas: readonly FieldSpec[]
 }
-
-const METADATA_LABELS: FieldSpec = { path: 'metadata/labels', create: true }
 
 /** What holds where no `configurations` say more. */
 export const DEFAULT_CONFIG: TransformerConfig = {
-  labels: [METADATA_LABELS],
-  templateLabels: TEMPLATE_LABELS,
-  commonLabels: [...SELECTOR_LABELS, ...TEMPLATE_LABELS, METADATA_LABELS],
+  namePrefix: NAME_FIELDS,
+  nameSuffix: NAME_FIELDS,
+  namespace: NAMESPACE_FIELDS,
+  commonLabels: [...SELECTOR_LABELS, METADATA_LABELS, ...TEMPLATE_LABELS],
+  labels: [],
+  templateLabels: [METADATA_LABELS, ...TEMPLATE_LABELS],
+  commonAnnotations: ANNOTATION_FIELDS,
+  nameReference: REFERENCE_RULES,
+  images: IMAGE_FIELDS,
+  replicas: REPLICA_FIELDS,
 }
