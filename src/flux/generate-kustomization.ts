@@ -1,5 +1,6 @@
 import type { Tree } from '../git/tree.ts'
 import type { Origin } from '../kube/origin.ts'
+import { EMPTY_KUSTOMIZATION } from '../kustomize/empty-kustomization.ts'
 import type { Entry, Kustomization } from '../kustomize/kustomization.ts'
 import { KUSTOMIZATION_FILES } from '../kustomize/read/find-kustomization.ts'
 
@@ -20,12 +21,8 @@ export function generateKustomization(tree: Tree, repository: string, directory:
     directory,
     kind: 'Kustomization',
     generated: true,
+    ...EMPTY_KUSTOMIZATION,
     resources,
-    components: [],
-    patches: [],
-    patchesStrategicMerge: [],
-    labels: [],
-    configMapGenerator: [],
   }
 }
 

@@ -11,7 +11,8 @@ import { readKustomization } from '../kustomize/read/read-kustomization.ts'
 export function readRootKustomization(tree: Tree, repository: string, file: string, directory: string): Kustomization {
   const parsed = parseFile({ repository, path: file }, tree.read(file))
   const kustomization = readKustomization(file, directory, parsed.documents)
-  const makes = kustomization.configMapGenerator.length > 0 || kustomization.components.length > 0
+  const { configMapGenerator, secretGenerator, components } = kustomization
+  const makes = configMapGenerator.length > 0 || secretGenerator.length > 0 || components.length > 0
   if (kustomization.resources.length > 0 || !makes) return kustomization
   const origin = { repository, file, line: 1, column: 1 }
   const message = `${file} makes objects without listing resources; Flux annotates such objects`

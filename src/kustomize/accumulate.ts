@@ -3,7 +3,7 @@ import type { Tree } from '../git/tree.ts'
 import type { Origin, Step } from '../kube/origin.ts'
 import { type ParsedFile, parseFile } from '../kube/parse-documents.ts'
 import { BuildBudget } from './build-budget.ts'
-import { generateConfigMap } from './generate/generate-config-map.ts'
+import { generateObject } from './generate/generate-object.ts'
 import type { Entry, Kustomization } from './kustomization.ts'
 import { findKustomizationFile } from './read/find-kustomization.ts'
 import { readKustomization } from './read/read-kustomization.ts'
@@ -57,13 +57,19 @@ export class Accumulation {
   private accumulate(kustomization: Kustomization, list: ResourceList, chain: readonly string[]): ResourceList {
     let resources = list
     for (const entry of kustomization.resources) this.addResource(kustomization, entry, resources, chain)
-    for (const entry of kustomization.configMapGenerator) {
-      absorb(resources, generateConfigMap(entry, kustomization.file))
-      this.budget.spend('objects', 1, entry.origin)
-    }
+    this.generate(kustomization, resources)
     for (const entry of kustomization.components) resources = this.addComponent(kustomization, entry, resources, chain)
     this.transform(kustomization, resources)
     return resources
+  }
+
+  private generate(kustomization: Kustomization, resources: ResourceList): void {
+    const read = (entry: Entry) => this.bytesBeside(kustomization, entry)
+    const context = { file: kustomization.file, budget: this.budget, read }
+    for (const entry of [...kustomization.configMapGenerator, ...kustomization.secretGenerator]) {
+      this.budget.spend('objects', 1, entry.origin)
+      absorb(resources, generateObject(entry, context))
+    }
   }
 
   private addResource(parent: Kustomization, entry: Entry, resources: ResourceList, chain: readonly string[]): void {
@@ -93,7 +99,7 @@ export class Accumulation {
     const result = this.accumulate(child, resources, [...chain, path])
     const step: Step = { step: 'component', file: parent.file, line: entry.origin.line }
     for (const resource of result.all) resource.trail = [...resource.trail, step]
-    result.reindex()
+    result.checkUnique()
     return result
   }
 
@@ -120,6 +126,14 @@ export class Accumulation {
     const path = resolvePath(kustomization.directory, entry)
     if (entryAt(this.tree, path, entry)?.type !== 'file') missing(path, entry.origin)
     return this.file(path)
+  }
+
+  private bytesBeside(kustomization: Kustomization, entry: Entry): { path: string; bytes: Uint8Array } {
+    const path = resolvePath(kustomization.directory, entry)
+    if (entryAt(this.tree, path, entry)?.type !== 'file') missing(path, entry.origin)
+    const bytes = this.tree.read(path)
+    this.budget.spend('bytes', bytes.length, entry.origin)
+    return { path, bytes }
   }
 
   private kustomizationIn(directory: string, origin: Origin): Kustomization {

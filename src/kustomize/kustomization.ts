@@ -1,5 +1,6 @@
 import type { ScalarNode } from '../kube/node.ts'
 import type { Origin, Step } from '../kube/origin.ts'
+import type { FieldSpec } from './transform/field-spec.ts'
 
 /** A text in a kustomization.yaml and where it stands. */
 export interface Entry {
@@ -30,10 +31,35 @@ export interface PatchEntry {
   readonly step: Step
 }
 
+/** Labels or annotations. */
+export type Pairs = readonly (readonly [string, Entry])[]
+
+/** One entry of `labels`. */
 export interface LabelEntry {
-  readonly pairs: readonly (readonly [string, Entry])[]
+  readonly origin: Origin
+  readonly pairs: Pairs
   readonly includeSelectors: boolean
   readonly includeTemplates: boolean
+  /** Where else they go. */
+  readonly fields: readonly FieldSpec[]
+}
+
+/** One entry of `images`: what images of that name become. */
+export interface ImageEntry {
+  readonly origin: Origin
+  /** A regular expression, because kustomize does not escape it. */
+  readonly name?: Entry
+  readonly newName?: Entry
+  readonly newTag?: Entry
+  readonly digest?: Entry
+  readonly tagSuffix?: Entry
+}
+
+/** One entry of `replicas`. */
+export interface ReplicaEntry {
+  readonly origin: Origin
+  readonly name: string
+  readonly count: number | bigint
 }
 
 export interface GeneratorOptions {
@@ -43,12 +69,20 @@ export interface GeneratorOptions {
   readonly immutable?: Entry
 }
 
-export interface ConfigMapEntry {
+/** One entry of `configMapGenerator` or `secretGenerator`, or what a generator object of `generators` says. */
+export interface GeneratorEntry {
+  readonly kind: 'ConfigMap' | 'Secret'
   readonly origin: Origin
   readonly name: Entry
   readonly namespace?: Entry
   readonly behavior: 'create' | 'merge' | 'replace' | 'unspecified'
   readonly literals: readonly Entry[]
+  /** `path` or `key=path`. */
+  readonly files: readonly Entry[]
+  /** Paths of files of `key=value` lines. */
+  readonly envs: readonly Entry[]
+  /** Of a Secret; absent: Opaque. */
+  readonly type?: Entry
   readonly options: GeneratorOptions
 }
 
@@ -60,12 +94,21 @@ export interface Kustomization {
   readonly kind: 'Kustomization' | 'Component'
   readonly resources: readonly Entry[]
   readonly components: readonly Entry[]
+  /** Files that add to the fields which transformers write to. */
+  readonly configurations: readonly Entry[]
   readonly namespace?: Entry
+  readonly namePrefix?: Entry
+  readonly nameSuffix?: Entry
   readonly patches: readonly PatchEntry[]
   /** Texts or file names; the oldest way to write a patch. */
   readonly patchesStrategicMerge: readonly (Entry & { readonly node: ScalarNode })[]
   readonly labels: readonly LabelEntry[]
-  readonly configMapGenerator: readonly ConfigMapEntry[]
+  readonly commonLabels: Pairs
+  readonly commonAnnotations: Pairs
+  readonly replicas: readonly ReplicaEntry[]
+  readonly images: readonly ImageEntry[]
+  readonly configMapGenerator: readonly GeneratorEntry[]
+  readonly secretGenerator: readonly GeneratorEntry[]
   /** Nobody wrote it: Flux generates one for a directory that has none. Its entries leave no trail. */
   readonly generated?: true
 }

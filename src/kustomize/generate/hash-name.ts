@@ -1,29 +1,46 @@
 import { hash } from 'node:crypto'
+import { BailiwickError } from '../../errors.ts'
 import { withValueAt, writtenText } from '../../kube/edit-node.ts'
 import { at, type Node } from '../../kube/node.ts'
-import { currentId, type Resource } from '../resource/resource.ts'
+import { type Resource, resourceOrigin } from '../resource/resource.ts'
 
 const ALPHABET: Readonly<Record<string, string>> = { 0: 'g', 1: 'h', 3: 'k', a: 'm', e: 't' }
 
-/** Gives a generated ConfigMap its name with a hash of its content (hasher.go; the name in the hash is always empty). */
+/**
+ * Gives a generated ConfigMap or Secret its name with a hash of its content (hasher.go; the name in the hash is always
+ * empty). Throws `kustomize-unsupported` for an object that a patch has made one of another kind.
+ */
 export function appendHash(resource: Resource): void {
   const name = at(resource.root, ['metadata', 'name'])!
-  resource.previous.push(currentId(resource))
+  resource.remember()
   const suffixed: Node = { ...name, type: 'scalar', value: `${writtenText(name)}-${contentHash(resource)}` } as Node
   resource.root = withValueAt(resource.root, ['metadata', 'name'], suffixed)
 }
 
 function contentHash(resource: Resource): string {
-  const data = at(resource.root, ['data'])
-  const binary = at(resource.root, ['binaryData'])
-  const parts = [
-    ...(binary?.type === 'map' ? [`"binaryData":${goJson(binary)}`] : []),
-    `"data":${data === undefined ? '""' : goJson(data)}`,
-    '"kind":"ConfigMap"',
-    '"name":""',
-  ]
-  const digest = hash('sha256', `{${parts.join(',')}}`)
+  const { kind } = resource.current
+  const parts = new Map([
+    ['kind', goString(kind)],
+    ['name', '""'],
+    ['data', hashed(at(resource.root, ['data']))],
+  ])
+  const extra = at(resource.root, [kind === 'Secret' ? 'stringData' : 'binaryData'])
+  if (extra && extra.type !== 'scalar') parts.set(kind === 'Secret' ? 'stringData' : 'binaryData', hashed(extra))
+  if (kind === 'Secret') parts.set('type', hashed(at(resource.root, ['type'])))
+  else if (kind !== 'ConfigMap') {
+    const message = `a ${kind} that was generated as something else; kustomize takes the hash of its own notes`
+    throw new BailiwickError('kustomize-unsupported', message, { origin: resourceOrigin(resource) })
+  }
+  const text = [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => `"${key}":${value}`)
+  const digest = hash('sha256', `{${text.join(',')}}`)
   return [...digest.slice(0, 10)].map(char => ALPHABET[char] ?? char).join('')
+}
+
+/** kustomize takes the text of a scalar as it is written, and forgets a list. */
+function hashed(node: Node | undefined): string {
+  if (node === undefined) return '""'
+  if (node.type === 'list') return 'null'
+  return node.type === 'scalar' ? goString(writtenText(node)) : goJson(node)
 }
 
 /** JSON as Go writes it: sorted by bytes, and with <, >, & and two line separators escaped. */
@@ -33,7 +50,8 @@ function goJson(node: Node): string {
     const keys = [...node.fields.keys()].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
     return `{${keys.map(key => `${goString(key)}:${goJson(node.fields.get(key)!.value)}`).join(',')}}`
   }
-  return typeof node.value === 'string' ? goString(node.value) : String(node.value)
+  if (typeof node.value === 'string') return goString(node.value)
+  return String(typeof node.value === 'bigint' ? Number(node.value) : node.value)
 }
 
 function goString(text: string): string {

@@ -1,7 +1,6 @@
 import type { MapNode, Node } from '../../kube/node.ts'
-import type { Kustomization, LabelEntry, PatchEntry, Target } from '../kustomization.ts'
+import type { Kustomization, PatchEntry, Target } from '../kustomization.ts'
 import { checkForbidden } from './check-forbidden.ts'
-import { readConfigMaps } from './read-config-maps.ts'
 import {
   asMap,
   booleanField,
@@ -14,10 +13,14 @@ import {
   textList,
   textPairs,
 } from './read-fields.ts'
+import { readGenerators } from './read-generators.ts'
+import { readImages } from './read-images.ts'
+import { readLabels } from './read-labels.ts'
+import { readReplicas } from './read-replicas.ts'
 
 const FIELDS = (
-  'apiVersion kind resources components namespace patches patchesStrategicMerge labels configMapGenerator ' +
-  'generatorOptions'
+  'apiVersion kind metadata resources bases components configurations namespace namePrefix nameSuffix patches patchesStrategicMerge labels commonLabels ' +
+  'commonAnnotations replicas images imageTags configMapGenerator secretGenerator generatorOptions'
 ).split(' ')
 const TARGET_FIELDS = 'group version kind name namespace labelSelector annotationSelector'.split(' ')
 const API_VERSIONS = {
@@ -36,27 +39,49 @@ export function readKustomization(file: string, directory: string, documents: re
   if (root?.type !== 'map') return invalid(`${file} is empty or no map`, root?.origin ?? start)
   checkForbidden(root)
   refuseOtherFields(root, FIELDS, file)
+  checkMetadata(mapField(root, 'metadata'))
   const kind = readKind(root)
   const kustomization: Kustomization = {
     file,
     directory,
     kind,
-    resources: textList(root, 'resources'),
+    // the older name of the field
+    resources: [...textList(root, 'resources'), ...textList(root, 'bases')],
     components: textList(root, 'components'),
+    configurations: textList(root, 'configurations'),
     ...optional('namespace', textField(root, 'namespace')),
+    ...optional('namePrefix', textField(root, 'namePrefix')),
+    ...optional('nameSuffix', textField(root, 'nameSuffix')),
     patches: listField(root, 'patches').map(node => readPatch(node, file)),
     patchesStrategicMerge: textList(root, 'patchesStrategicMerge'),
-    labels: listField(root, 'labels').map(readLabels),
-    configMapGenerator: readConfigMaps(root),
+    labels: readLabels(root),
+    commonLabels: textPairs(root, 'commonLabels'),
+    commonAnnotations: textPairs(root, 'commonAnnotations'),
+    replicas: readReplicas(root),
+    images: readImages(root),
+    configMapGenerator: readGenerators(root, 'ConfigMap'),
+    secretGenerator: readGenerators(root, 'Secret'),
   }
   const content = [...root.fields].filter(([name]) => name !== 'apiVersion' && name !== 'kind')
-  if (!content.some(([, field]) => isSet(field.value))) invalid(`${file} is empty`, root.origin)
+  if (!content.some(([name, field]) => isSet(name, field.value))) invalid(`${file} is empty`, root.origin)
   return kustomization
 }
 
-/** kustomize calls a file empty when nothing but null (or an empty text) is set; an empty list is something. */
-function isSet(value: Node): boolean {
+/**
+ * kustomize calls a file empty when nothing but null (or an empty text) is set; an empty list is something, unless it is
+ * to be added to another field.
+ */
+function isSet(name: string, value: Node): boolean {
+  if (value.type === 'list') return value.items.length > 0 || (name !== 'bases' && name !== 'imageTags')
   return value.type !== 'scalar' || (value.value !== null && value.value !== '')
+}
+
+/** Metadata of the file itself says nothing about the build, but has to be what kustomize can read. */
+function checkMetadata(metadata: MapNode | undefined): void {
+  if (!metadata) return
+  refuseOtherFields(metadata, ['name', 'namespace', 'labels', 'annotations'], 'metadata')
+  for (const name of ['name', 'namespace']) textField(metadata, name)
+  for (const name of ['labels', 'annotations']) textPairs(metadata, name)
 }
 
 function readKind(root: MapNode): 'Kustomization' | 'Component' {
@@ -100,16 +125,6 @@ function readTarget(target: MapNode): Target {
   refuseOtherFields(target, TARGET_FIELDS, 'target of a patch')
   const parts = TARGET_FIELDS.map(name => [name, textField(target, name)] as const)
   return Object.fromEntries(parts.filter(([, entry]) => entry?.text)) as Target
-}
-
-function readLabels(node: Node): LabelEntry {
-  const entry = asMap(node, 'labels[]')
-  refuseOtherFields(entry, ['pairs', 'includeSelectors', 'includeTemplates'], 'labels')
-  return {
-    pairs: textPairs(entry, 'pairs'),
-    includeSelectors: booleanField(entry, 'includeSelectors'),
-    includeTemplates: booleanField(entry, 'includeTemplates'),
-  }
 }
 
 function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {

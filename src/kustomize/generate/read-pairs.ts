@@ -1,0 +1,95 @@
+import { BailiwickError } from '../../errors.ts'
+import type { Origin } from '../../kube/origin.ts'
+import { resolvePlain } from '../../kube/resolve-scalar.ts'
+import type { Entry, GeneratorEntry } from '../kustomization.ts'
+import { isRemote } from '../read/remote.ts'
+import { readEnvFile } from './env-file.ts'
+import { isSopsEncrypted } from './sops.ts'
+import { checkCharacters } from './value-node.ts'
+
+/** A file that an entry of a kustomization names: its path in the tree and its bytes. */
+export type ReadBytes = (entry: Entry) => { readonly path: string; readonly bytes: Uint8Array }
+
+/** One key of a generated object; the value stands where it was written. */
+export interface Pair {
+  readonly key: string
+  readonly value: string | Uint8Array
+  readonly origin: Origin
+}
+
+/**
+ * Keys and values of a generator: of its env files, its literals and its files (api/kv/kv.go, 5.8.1). Throws
+ * `kustomize-invalid` for a key twice and for what kustomize cannot write as a key, `kustomize-unsupported` for a file
+ * that only Flux can decrypt.
+ */
+export function readPairs(entry: GeneratorEntry, read: ReadBytes): Pair[] {
+  const local = (path: Entry): ReturnType<ReadBytes> => readLocal(entry, path, read)
+  const pairs = [
+    ...entry.envs.flatMap(path => envPairs(local(path), path)),
+    ...entry.literals.map(literalPair),
+    ...entry.files.map(file => filePair(file, local)),
+  ]
+  const seen = new Set<string>()
+  for (const { key, origin } of pairs) {
+    checkKey(key, origin)
+    if (seen.has(key)) fail(`the key ${JSON.stringify(key)} twice in one ${entry.kind}`, origin)
+    seen.add(key)
+  }
+  return pairs
+}
+
+function readLocal(entry: GeneratorEntry, path: Entry, read: ReadBytes): ReturnType<ReadBytes> {
+  if (isRemote(path.text)) {
+    const message = `a file of ${entry.name.text} is fetched from outside this repository`
+    throw new BailiwickError('kustomize-unsupported', message, { origin: path.origin, rule: 'kustomize-remote-base' })
+  }
+  const file = read(path)
+  if (entry.kind === 'Secret' && isSopsEncrypted(file.bytes)) {
+    const message = `${file.path} is encrypted; Flux decrypts it before the build, so that what it makes is not known here`
+    const fix = 'Keep the encrypted Secret itself under resources.'
+    throw new BailiwickError('kustomize-unsupported', message, { origin: path.origin, fix })
+  }
+  return file
+}
+
+function envPairs(file: ReturnType<ReadBytes>, path: Entry): Pair[] {
+  const origin = { ...path.origin, file: file.path, line: 1, column: 1 }
+  return readEnvFile(file.bytes, origin).map(({ key, value, line }) => ({ key, value, origin: { ...origin, line } }))
+}
+
+function literalPair({ text, origin }: Entry): Pair {
+  checkCharacters(text, origin)
+  const equals = text.indexOf('=')
+  if (equals <= 0) fail('a literal that is no key=value', origin)
+  return { key: text.slice(0, equals), value: unquote(text.slice(equals + 1)), origin }
+}
+
+/** A literal loses one pair of matching quotes around its value. */
+function unquote(value: string): string {
+  const first = value.charAt(0)
+  return value.length >= 2 && (first === '"' || first === "'") && value.endsWith(first) ? value.slice(1, -1) : value
+}
+
+function filePair(source: Entry, read: ReadBytes): Pair {
+  const parts = source.text.split('=')
+  const [first, path] = parts as [string, string?]
+  if (parts.length > 2 || path === '' || (path !== undefined && first === '')) {
+    fail('a file that is neither path nor key=path', source.origin)
+  }
+  const file = read(path === undefined ? source : { ...source, text: path })
+  const key = path === undefined ? baseName(first) : first
+  return { key, value: file.bytes, origin: { ...source.origin, file: file.path, line: 1, column: 1 } }
+}
+
+const baseName = (path: string): string => path.split('/').findLast(part => part !== '') ?? ''
+
+/** kustomize writes keys without quotes and reads them back: what is no text then ends the build. */
+function checkKey(key: string, origin: Origin): void {
+  checkCharacters(key, origin)
+  if (typeof resolvePlain(key) === 'string' && key !== '<<') return
+  fail(`the key ${JSON.stringify(key)}, which kustomize reads back as something else than text`, origin)
+}
+
+function fail(message: string, origin: Origin): never {
+  throw new BailiwickError('kustomize-invalid', message, { origin })
+}

@@ -1,0 +1,39 @@
+import { BailiwickError } from '../../errors.ts'
+import type { ScalarNode } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
+
+/** Plain words and numbers that YAML 1.1 takes for something else than text. */
+const NO_TEXT =
+  /^(?:~|null|Null|NULL|true|True|TRUE|false|False|FALSE|[yYnN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|[-+.]?\d[\d_.,:eE+-]*|[-+]?0[xXoObB][\da-fA-F_]+|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
+const DATE = /^\d{4}-\d/
+/** What starts a map, a list or a comment. */
+const STRUCTURE = /^(?:[[{#]|- )|: |:$| #/
+
+/**
+ * A text that kustomize puts into an object: in a block where it has lines, in quotes where YAML 1.1 would not read it
+ * as text (kyaml's FieldSetter). Throws what kustomize cannot read back from what it writes.
+ */
+export function valueNode(value: string, origin: Origin): ScalarNode {
+  checkCharacters(value, origin)
+  if (!value.includes('\n')) {
+    const quoted = (NO_TEXT.test(value) && !DATE.test(value)) || STRUCTURE.test(value)
+    return { type: 'scalar', value, origin, ...(quoted ? { quoted } : {}) }
+  }
+  if (value.startsWith('\t') && canBeBlock(value)) {
+    const message = 'a text of several lines that starts with a tab, which kustomize cannot read back'
+    throw new BailiwickError('kustomize-invalid', message, { origin })
+  }
+  return { type: 'scalar', value, origin, style: 'literal' }
+}
+
+/** Throws `kustomize-unsupported` for what YAML has to escape and JSON need not: kustomize passes texts through both. */
+export function checkCharacters(text: string, origin: Origin): void {
+  if (!/[\u007f-\u009f\u2028\u2029\ufffe\uffff]/.test(text)) return
+  const message = 'a text with control characters or rare line breaks, which kustomize refuses or changes'
+  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Remove them.' })
+}
+
+/** Whether go-yaml writes this as a block: no spaces before a line break or at the end, nothing that needs an escape. */
+function canBeBlock(value: string): boolean {
+  return !/ (?:\n|$)|[^\t\n -~\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/.test(value)
+}
