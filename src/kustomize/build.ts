@@ -26,7 +26,9 @@ export function buildFrom(tree: Tree, repository: string, root: Kustomization): 
 function finish(resources: readonly Resource[]): readonly KubeObject[] {
   for (const resource of resources) if (resource.needsHash) appendHash(resource)
   fixReferences(resources)
-  return resources.filter(resource => !isLocal(resource.root)).map(resource => toKubeObject(finished(resource)))
+  return resources
+    .filter(resource => !isLocal(resource.root))
+    .map(resource => toKubeObject(resource, finished(resource.root)))
 }
 
 function isLocal(root: MapNode): boolean {
@@ -35,6 +37,6 @@ function isLocal(root: MapNode): boolean {
 }
 
 /** kustomize keeps build notes among the annotations of every object, and writes them all anew to take the notes out. */
-function finished(resource: Resource): Resource {
-  return { ...resource, root: roundTrip(annotationsAsText(resource.root)) }
+function finished(root: MapNode): MapNode {
+  return roundTrip(annotationsAsText(root))
 }

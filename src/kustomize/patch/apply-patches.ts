@@ -5,7 +5,7 @@ import type { Origin } from '../../kube/origin.ts'
 import type { BuildBudget } from '../build-budget.ts'
 import type { PatchEntry } from '../kustomization.ts'
 import { annotationsAsText } from '../resource/annotations.ts'
-import { currentId, describe, makeResource, type Resource } from '../resource/resource.ts'
+import { describe, idOfRoot, type Resource } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { roundTrip } from '../resource/round-trip.ts'
 import { select } from '../select/select.ts'
@@ -36,15 +36,15 @@ export function applyPatch(resources: ResourceList, entry: PatchEntry, patch: Pa
 
 /** Applies a patch to the object that it names itself; there must be exactly one. */
 export function mergeByIdentity(resources: ResourceList, patch: MapNode, options: Changes, budget: BuildBudget): void {
-  const id = currentId(makeResource(patch))
+  const id = idOfRoot(patch)
   const found = resources.findByAnyId(id)
   const [target, second] = found
   if (!target)
     fail(`no object ${describe(id)} for this patch`, patch.origin, 'Correct kind, name or namespace of the patch.')
   if (second) fail(`more than one object ${describe(id)} for this patch`, patch.origin)
   spendOn(budget, target, patch)
-  const kept = mergeInto(target, patch, options, options.asTarget ?? false)
-  resources.reset(resources.all.filter(resource => resource !== target || kept))
+  if (!mergeInto(target, patch, options, options.asTarget ?? false)) resources.remove(target)
+  else if (options.asTarget) resources.checkUnique()
 }
 
 interface Changes {
@@ -80,7 +80,7 @@ const asText = (node: Node): Node => textNode(writtenText(node), node.origin)
 function mergeInto(resource: Resource, patch: MapNode, options: Changes, forTarget: boolean): boolean {
   const before = resource.root
   refuseSteering(before.steered ?? patch.steered)
-  if (options.allowNameChange || options.allowKindChange) resource.previous.push(currentId(resource))
+  if (options.allowNameChange || options.allowKindChange) resource.remember()
   const merged = strategicMerge(before, forTarget ? patchFor(before, patch) : patch)
   if (!merged || merged.fields.size === 0) return false
   let root = merged
@@ -124,13 +124,12 @@ function applyJson(
   if (!entry.target) fail('a JSON6902 patch needs a target', entry.origin)
   const { operations } = patch
   for (const resource of select(resources.all, entry.target)) {
-    resource.previous.push(currentId(resource))
+    resource.remember()
     budget.spendOn(resource.root, entry.origin)
     budget.spend('steps', operations.length * 10, entry.origin)
     resource.root = annotationsAsText(throughJson(applyJsonPatch(roundTrip(resource.root), operations)))
     checkIdentity(resource.root, entry.origin)
   }
-  resources.reindex()
 }
 
 /** The object goes through JSON, which forgets how a value was written and rounds large integers. */

@@ -1,4 +1,5 @@
-import { at, type MapNode, type Path, stringAt } from '../../kube/node.ts'
+import { BailiwickError } from '../../errors.ts'
+import { at, type MapNode, type Node, type Path } from '../../kube/node.ts'
 import { groupOf, type KubeObject } from '../../kube/object.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
 import { isClusterScoped } from './cluster-scoped.ts'
@@ -12,54 +13,133 @@ export interface ResourceId {
   readonly name: string
 }
 
-/** An object on its way through a build; the ids that it had before are what patches and references may still name. */
-export interface Resource {
-  root: MapNode
-  readonly previous: ResourceId[]
-  trail: readonly Step[]
-  /** A generated object whose name gets a hash of its content. */
-  needsHash: boolean
-  readonly behavior?: 'create' | 'merge' | 'replace'
-}
-
 /** The namespace that kustomize gives to objects which cannot have one. */
 export const NO_NAMESPACE = '_non_namespaceable_'
 
+/** What a generator says of an object that it made. */
+export interface Generated {
+  /** The name gets a hash of the content. */
+  readonly needsHash?: boolean
+  readonly behavior?: 'create' | 'merge' | 'replace'
+}
+
+/** An object on its way through a build; the ids that it had before are what patches and references may still name. */
+export class Resource {
+  readonly previous: ResourceId[] = []
+  /** Prefixes and suffixes that its name got, innermost first. */
+  readonly prefixes: string[] = []
+  readonly suffixes: string[] = []
+  trail: readonly Step[]
+  needsHash: boolean
+  readonly behavior?: 'create' | 'merge' | 'replace'
+  /** Where to note that the object changed: whoever looks it up by id reads that first. */
+  changes: Set<Resource> | undefined
+  private content: MapNode
+  private id: ResourceId | undefined
+  private idParts: readonly (Node | undefined)[] = []
+  private ids: readonly ResourceId[] = []
+
+  constructor(root: MapNode, trail: readonly Step[], generated: Generated = {}) {
+    this.content = root
+    this.trail = trail
+    this.needsHash = generated.needsHash ?? false
+    if (generated.behavior) this.behavior = generated.behavior
+  }
+
+  get root(): MapNode {
+    return this.content
+  }
+
+  set root(root: MapNode) {
+    if (root === this.content) return
+    this.content = root
+    this.changes?.add(this)
+  }
+
+  /** Identity that the object has now; the same one as long as it does not change. */
+  get current(): ResourceId {
+    const parts = partsOf(this.content)
+    if (this.id && parts.every((part, index) => part === this.idParts[index])) return this.id
+    this.idParts = parts
+    const id = idOfParts(parts)
+    if (!this.id || !sameId(this.id, id)) this.id = id
+    return this.id
+  }
+
+  /** Ids the object had or has, oldest first. The group and version of past ids are those of today, as in kustomize. */
+  get all(): readonly ResourceId[] {
+    const current = this.current
+    const known = this.ids
+    if (known.length === this.previous.length + 1 && known.at(-1) === current) return known
+    const { group, version } = current
+    const past = this.previous.map(id =>
+      id.group === group && id.version === version ? id : { ...id, group, version },
+    )
+    this.ids = [...past, current]
+    return this.ids
+  }
+
+  /**
+   * Keeps the identity of now as one that the object had. Throws `kustomize-unsupported` for a name with a comma, which
+   * kustomize takes apart (it keeps such names in a list of text).
+   */
+  remember(): void {
+    const id = this.current
+    if (id.name.includes(',') || id.namespace.includes(',') || id.kind.includes(',')) {
+      const message = `the name of ${describe(id)} has a comma, which kustomize takes for two names`
+      throw new BailiwickError('kustomize-unsupported', message, { origin: resourceOrigin(this) })
+    }
+    if (id.name !== '') this.previous.push(id)
+  }
+}
+
 /** A fresh resource around a document. */
-export function makeResource(root: MapNode, trail: readonly Step[] = []): Resource {
-  return { root, previous: [], trail, needsHash: false }
+export function makeResource(root: MapNode, trail: readonly Step[] = [], generated: Generated = {}): Resource {
+  return new Resource(root, trail, generated)
 }
 
 /** Identity that an object has now. */
 export function currentId(resource: Resource): ResourceId {
-  const apiVersion = stringAt(resource.root, ['apiVersion']) ?? ''
-  const kind = stringAt(resource.root, ['kind']) ?? ''
-  return {
-    group: groupOf(apiVersion),
-    version: apiVersion.slice(apiVersion.indexOf('/') + 1),
-    kind,
-    namespace: effectiveNamespace(apiVersion, kind, stringAt(resource.root, ['metadata', 'namespace']) ?? ''),
-    name: stringAt(resource.root, ['metadata', 'name']) ?? '',
-  }
+  return resource.current
 }
 
-/** The namespace by which kustomize compares: empty counts as `default`. */
-function effectiveNamespace(apiVersion: string, kind: string, namespace: string): string {
-  if (isClusterScoped(apiVersion, kind)) return NO_NAMESPACE
-  return namespace || 'default'
-}
-
-/** Ids an object had or has, oldest first. The group and version of past ids are those of today, as in kustomize. */
-export function allIds(resource: Resource): ResourceId[] {
-  const current = currentId(resource)
-  const past = resource.previous.map(id => ({ ...id, group: current.group, version: current.version }))
-  return [...past, current]
+/** Ids an object had or has, oldest first. */
+export function allIds(resource: Resource): readonly ResourceId[] {
+  return resource.all
 }
 
 /** Identity that an object had first. */
 export function originalId(resource: Resource): ResourceId {
-  return allIds(resource)[0]!
+  return resource.all[0]!
 }
+
+/** Identity of a document that is on no way through a build, such as a patch. */
+export function idOfRoot(root: MapNode): ResourceId {
+  return idOfParts(partsOf(root))
+}
+
+function partsOf(root: MapNode): readonly (Node | undefined)[] {
+  const metadata = root.fields.get('metadata')?.value
+  const names = metadata?.type === 'map' ? metadata.fields : undefined
+  return [
+    root.fields.get('apiVersion')?.value,
+    root.fields.get('kind')?.value,
+    names?.get('namespace')?.value,
+    names?.get('name')?.value,
+  ]
+}
+
+function idOfParts(parts: readonly (Node | undefined)[]): ResourceId {
+  const [apiVersion = '', kind = '', namespace = '', name = ''] = parts.map(textOf)
+  const group = groupOf(apiVersion)
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
+  const isCluster = isClusterScoped(group === '' ? version : apiVersion, kind)
+  // empty counts as `default`
+  return { group, version, kind, namespace: isCluster ? NO_NAMESPACE : namespace || 'default', name }
+}
+
+const textOf = (node: Node | undefined): string =>
+  node?.type === 'scalar' && typeof node.value === 'string' ? node.value : ''
 
 /** Whether two ids agree in every part. */
 export function sameId(a: ResourceId, b: ResourceId): boolean {
@@ -84,6 +164,6 @@ export function describe(id: ResourceId): string {
 }
 
 /** The finished object. */
-export function toKubeObject(resource: Resource): KubeObject {
-  return { root: resource.root, trail: resource.trail }
+export function toKubeObject(resource: Resource, root: MapNode = resource.root): KubeObject {
+  return { root, trail: resource.trail }
 }
