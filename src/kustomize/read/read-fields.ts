@@ -4,8 +4,8 @@ import type { MapNode, Node, ScalarNode } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import type { Entry } from '../kustomization.ts'
 
-/** kustomize reads its own file with YAML 1.1 rules: there these words are booleans, and dates are dates. */
-const NOT_TEXT_IN_YAML_1_1 = /^(?:[yYnN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|=)$|^[-+.]*\d[-+.:\d_eExXoObB]*$/
+/** kustomize reads its own file with YAML 1.1 rules (go-yaml v2): there these words are booleans. */
+const NOT_TEXT_IN_YAML_1_1 = /^(?:[yYnN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$/
 
 /** A field of a map that decodes as text; undefined where it is absent or null. Throws `kustomize-invalid`. */
 export function textField(map: MapNode, name: string): Entry | undefined {
@@ -23,7 +23,8 @@ function textEntry(node: Node, name: string): Entry {
 export function scalarText(node: Node, name: string): ScalarNode & { value: string } {
   if (node.type === 'scalar' && typeof node.value === 'string') {
     const quoted = node.quoted || node.style
-    if (quoted || !NOT_TEXT_IN_YAML_1_1.test(node.value)) return { ...node, value: node.value }
+    // a date stays what was written
+    if (quoted || !NOT_TEXT_IN_YAML_1_1.test(node.value)) return { ...node, value: node.text ?? node.value }
   }
   return invalid(`${name} must be a text; put it in quotes`, node.origin)
 }
@@ -52,10 +53,21 @@ export function asMap(node: Node, name: string): MapNode {
   return node.type === 'map' ? node : invalid(`${name} must be a map`, node.origin)
 }
 
-/** A map from text to text. */
+/** What decodes into a struct of Go: a map, or null for an empty one. */
+export function structNode(node: Node, name: string): MapNode {
+  return isAbsent(node) ? { type: 'map', fields: new Map(), origin: node!.origin } : asMap(node, name)
+}
+
+/** A map from text to text; null is the empty text there. */
 export function textPairs(map: MapNode, name: string): (readonly [string, Entry])[] {
   const pairs = mapField(map, name)
-  return [...(pairs?.fields ?? [])].map(([key, field]) => [key, textEntry(field.value, `${name}.${key}`)] as const)
+  return [...(pairs?.fields ?? [])].map(([key, { key: origin, value }]) => {
+    if (NOT_TEXT_IN_YAML_1_1.test(key)) {
+      const message = `${name} has the key ${key}, which is a boolean for YAML 1.1`
+      throw new BailiwickError('kustomize-unsupported', message, { origin })
+    }
+    return [key, isAbsent(value) ? { text: '', origin } : textEntry(value, `${name}.${key}`)] as const
+  })
 }
 
 /** A boolean that YAML 1.1 and 1.2 read alike. */

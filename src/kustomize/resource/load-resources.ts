@@ -3,6 +3,7 @@ import { isAbsent, isEmpty } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node } from '../../kube/node.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
 import type { ParsedFile } from '../../kube/parse-documents.ts'
+import { isBuildAnnotation } from './build-annotation.ts'
 import { makeResource, type Resource } from './resource.ts'
 
 /**
@@ -55,10 +56,6 @@ function keepObjects(documents: readonly Node[]): MapNode[] {
   return kept
 }
 
-/** Build annotations of kustomize: an object that brings its own would change the build itself. */
-const BUILD_ANNOTATION =
-  /^(?:internal\.config\.kubernetes\.io\/|config\.(?:kubernetes|k8s)\.io\/(?:index|path|id)$)|^config\.kubernetes\.io\/origin$|^alpha\.config\.kubernetes\.io\/|^helm\.kustomize\./
-
 function checkIdentity(document: MapNode): void {
   const kind = requireText(document, ['kind'])
   requireText(document, ['apiVersion'])
@@ -78,7 +75,7 @@ function checkTextMap(document: MapNode, field: string): void {
   if (map.type !== 'map') refuse(`metadata.${field} that is no map`, map.origin)
   for (const [key, { value, key: origin }] of map.fields) {
     if (value.type !== 'scalar') refuse(`the value of metadata.${field}["${key}"], which is no text`, value.origin)
-    if (field === 'annotations' && BUILD_ANNOTATION.test(key))
+    if (field === 'annotations' && isBuildAnnotation(key))
       refuse(`the annotation ${key}, which steers a build`, origin)
   }
 }

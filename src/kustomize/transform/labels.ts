@@ -1,14 +1,24 @@
+import type { Origin } from '../../kube/origin.ts'
+import type { LabelEntry } from '../kustomization.ts'
+import type { FieldSpec } from './field-spec.ts'
 import { METADATA_LABELS } from './label-fields.ts'
-import { setLabels } from './set-labels.ts'
+import { mergeFieldSpecs } from './merge-field-specs.ts'
+import { setPairs } from './set-pairs.ts'
 import type { Transformer } from './transformer.ts'
+import type { TransformerConfig } from './transformer-config.ts'
 
-/** The field `labels`: an entry goes to the metadata, and to templates and selectors where it says so. */
+/** The field `labels`, whose entries say where else than to the metadata they go, and `commonLabels`. */
 export const labels: Transformer = (resources, { kustomization, config, budget }) => {
-  for (const { pairs, includeSelectors, includeTemplates } of kustomization.labels) {
-    const [first] = pairs
-    if (!first) continue
-    budget.spendOnEach(resources.all, first[1].origin)
-    const own = includeTemplates ? config.templateLabels : [METADATA_LABELS]
-    setLabels(resources, pairs, [...config.labels, ...(includeSelectors ? config.commonLabels : own)])
+  for (const entry of kustomization.labels) {
+    setPairs(resources, entry.pairs, fieldsOf(entry, config, entry.origin), budget)
   }
+  setPairs(resources, kustomization.commonLabels, config.commonLabels, budget)
+}
+
+/** What an entry itself says comes first, and hides later specs of the same path. */
+function fieldsOf(entry: LabelEntry, config: TransformerConfig, origin: Origin): readonly FieldSpec[] {
+  const configured = mergeFieldSpecs(entry.fields, config.labels, origin)
+  if (entry.includeSelectors) return mergeFieldSpecs(configured, config.commonLabels, origin)
+  const templates = entry.includeTemplates ? config.templateLabels : []
+  return mergeFieldSpecs(mergeFieldSpecs(configured, templates, origin), [METADATA_LABELS], origin)
 }

@@ -1,0 +1,17 @@
+import type { Kustomization } from './kustomization.ts'
+
+/** A kustomization that asks for nothing, to which a caller adds what is to be done. */
+export const EMPTY_KUSTOMIZATION: Omit<Kustomization, 'file' | 'directory' | 'kind'> = {
+  resources: [],
+  components: [],
+  configurations: [],
+  patches: [],
+  patchesStrategicMerge: [],
+  labels: [],
+  commonLabels: [],
+  commonAnnotations: [],
+  replicas: [],
+  images: [],
+  configMapGenerator: [],
+  secretGenerator: [],
+}

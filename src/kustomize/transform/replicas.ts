@@ -1,0 +1,7 @@
+import { setReplicas } from './set-replicas.ts'
+import type { Transformer } from './transformer.ts'
+
+/** The field `replicas`. */
+export const replicas: Transformer = (resources, { kustomization, config, budget }) => {
+  for (const entry of kustomization.replicas) setReplicas(resources, entry, config.replicas, budget)
+}

@@ -1,0 +1,65 @@
+import { BailiwickError } from '../../errors.ts'
+import { isAbsent, textNode } from '../../kube/edit-node.ts'
+import type { Field, MapNode, Node } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
+import { resolvePlain } from '../../kube/resolve-scalar.ts'
+import type { BuildBudget } from '../build-budget.ts'
+import type { Pairs } from '../kustomization.ts'
+import { isBuildAnnotation } from '../resource/build-annotation.ts'
+import { currentId } from '../resource/resource.ts'
+import type { ResourceList } from '../resource/resource-list.ts'
+import { editField, type FieldSpec, specsByKind } from './field-spec.ts'
+
+/**
+ * Puts labels or annotations into every map that a spec leads to (api/filters/labels and annotations, 5.8.1). Throws
+ * `kustomize-invalid` where that is no map.
+ */
+export function setPairs(
+  resources: ResourceList,
+  pairs: Pairs,
+  specs: readonly FieldSpec[],
+  budget: BuildBudget,
+): void {
+  const first = pairs[0]?.[1].origin
+  if (!first) return
+  for (const [key, { origin }] of pairs) if (isBuildAnnotation(key)) refuseBuildNote(key, origin)
+  budget.spendOnEach(resources.all, first)
+  const specsOf = specsByKind(specs)
+  for (const resource of resources.all) {
+    for (const spec of specsOf(currentId(resource))) {
+      const edit = (node: Node | undefined): Node => {
+        budget.spend('steps', pairs.length, first)
+        return withPairs(node, pairs, spec.path, first)
+      }
+      resource.root = editField(resource.root, spec, first, edit, budget)
+    }
+  }
+}
+
+function withPairs(node: Node | undefined, pairs: Pairs, path: string, origin: Origin): Node {
+  // a null that is not to be created stays
+  if (node !== undefined && isAbsent(node)) return node
+  const map: MapNode = node === undefined ? { type: 'map', fields: new Map(), origin } : asMap(node, path)
+  const fields = new Map<string, Field>(map.fields)
+  for (const [key, { text, origin: at }] of pairs) {
+    if (!fields.has(key)) checkKey(key, at)
+    fields.set(key, { key: at, value: textNode(text, at) })
+  }
+  return { ...map, fields }
+}
+
+/** kustomize writes a new key without quotes, so one that is no text then makes the build fail. */
+function checkKey(key: string, origin: Origin): void {
+  if (resolvePlain(key) === key && key !== '<<') return
+  const message = `kustomize cannot add the key ${JSON.stringify(key)}, which is no text for YAML`
+  throw new BailiwickError('kustomize-invalid', message, { origin })
+}
+
+function asMap(node: Node, path: string): MapNode {
+  if (node.type === 'map') return node
+  throw new BailiwickError('kustomize-invalid', `${path} is no map`, { origin: node.origin })
+}
+
+function refuseBuildNote(key: string, origin: Origin): never {
+  throw new BailiwickError('kustomize-unsupported', `${key} steers the build itself`, { origin })
+}
