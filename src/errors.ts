@@ -18,6 +18,7 @@ export type ErrorCode =
   | 'kustomize-multiple-files'
   | 'flux-unsupported'
   | 'flux-invalid'
+  | 'flux-missing-variable'
   | 'path-not-found'
   // sources and git
   | 'git-missing'

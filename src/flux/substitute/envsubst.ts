@@ -1,0 +1,82 @@
+import type { Origin } from '../../kube/origin.ts'
+import { applyOperator, isDefault, type Spend } from './operators.ts'
+import { type Expression, type Part, parseTemplate } from './parse-template.ts'
+import type { SubstitutionBudget } from './substitution-budget.ts'
+import { TemplateError } from './template-error.ts'
+import type { Variable, Variables } from './variable.ts'
+
+export interface EnvsubstOptions {
+  readonly variables: Variables
+  /** Whether a variable that is not set is an error (Flux 2.9 on), and not the empty text. */
+  readonly strict: boolean
+  readonly budget: SubstitutionBudget
+  /** Where the template was written. */
+  readonly origin: Origin
+}
+
+/** A text with its variables replaced. */
+export interface Substituted {
+  readonly text: string
+  /** The variables that were asked, each once, in order. */
+  readonly used: readonly Variable[]
+  /** Part of the text is only known to the cluster: there the expression still stands. */
+  readonly opaque: boolean
+}
+
+/**
+ * Replaces `${name}` and `$$` as Flux's envsubst does (fluxcd/pkg envsubst): values are not looked at again, everything
+ * counts in bytes. Throws TemplateError for what Flux refuses and for results that are no text, `render-limits` for more
+ * than the budget.
+ */
+export function envsubst(template: string, options: EnvsubstOptions): Substituted {
+  const run = new Run(options)
+  const parts = parseTemplate(template).map(part => run.evaluate(part))
+  const text = parts.map(part => part.text).join('')
+  return { text, used: [...run.used], opaque: parts.some(part => part.opaque) }
+}
+
+interface Result {
+  readonly text: string
+  readonly opaque: boolean
+}
+
+class Run {
+  readonly used = new Set<Variable>()
+  private readonly options: EnvsubstOptions
+
+  constructor(options: EnvsubstOptions) {
+    this.options = options
+  }
+
+  evaluate(part: Part): Result {
+    if (typeof part === 'string') return { text: part, opaque: false }
+    this.spend('expressions', 1)
+    const result = this.expression(part)
+    this.spend('characters', result.text.length)
+    return result
+  }
+
+  private expression(expression: Expression): Result {
+    const { name, operator, source } = expression
+    const args = expression.args.map(arg => this.evaluate(arg))
+    const variable = this.options.variables.get(name)
+    if (!variable && this.options.strict && !isDefault(operator)) {
+      throw new TemplateError(`the variable ${shown(name)} is not set`, 'flux-missing-variable')
+    }
+    if (variable) this.used.add(variable)
+    if (variable?.hidden === 'not-text') {
+      throw new TemplateError(`the value of ${shown(name)} is no UTF-8`, 'flux-unsupported')
+    }
+    const value = variable?.value ?? ''
+    const unasked = isDefault(operator) && value !== ''
+    const opaque = variable?.hidden === 'opaque' || (!unasked && args.some(arg => arg.opaque))
+    if (opaque) return { text: source, opaque }
+    const texts = args.map(arg => arg.text)
+    return { text: applyOperator(operator, value, texts, this.spend), opaque }
+  }
+
+  private readonly spend: Spend = (what, amount) => this.options.budget.spend(what, amount, this.options.origin)
+}
+
+/** A name is written by people: not all of a long one is said. */
+const shown = (name: string): string => JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)

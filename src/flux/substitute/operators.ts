@@ -1,0 +1,97 @@
+import { matchingPrefix } from './glob.ts'
+import { letterCase } from './letter-case.ts'
+import { textOf } from './rune.ts'
+import type { Spent } from './substitution-budget.ts'
+import { TemplateError } from './template-error.ts'
+
+export type Spend = (what: Spent, amount: number) => void
+
+/** Operators with a default take it for any empty value, set or not, also those that mean something else to a shell. */
+const DEFAULTS = new Set(['=', ':=', ':-', ':?', ':+'])
+
+/** Whether an operator does without a value. */
+export const isDefault = (operator: string): boolean => DEFAULTS.has(operator)
+
+/**
+ * What Flux makes of `value` with an operator. Offsets and lengths are in bytes, as in Go. Throws TemplateError where the
+ * result would be no text, or depends on tables of characters that change with the version of Go.
+ */
+export function applyOperator(operator: string, value: string, args: readonly string[], spend: Spend): string {
+  const [first = '', second = ''] = args
+  switch (operator) {
+    case 'length':
+      return String(Buffer.byteLength(value))
+    case '^':
+    case '^^':
+    case ',':
+    case ',,':
+      return letterCase(value, operator)
+    case ':':
+      return slice(value, first, args.length > 1 ? second : undefined)
+    case '#':
+    case '##':
+      return value.slice(prefix(value, first, operator.length > 1, spend))
+    case '%':
+    case '%%':
+      return reverse(reverse(value).slice(prefix(reverse(value), reverse(first), operator.length > 1, spend)))
+    case '/':
+      return replace(value, first, second, 1, spend)
+    case '//':
+      return replace(value, first, second, Number.POSITIVE_INFINITY, spend)
+    case '/#':
+      return args.length > 1 && value.startsWith(first) ? second + value.slice(first.length) : value
+    case '/%':
+      return args.length > 1 && value.endsWith(first) ? value.slice(0, value.length - first.length) + second : value
+    default:
+      return value === '' ? args.join('') : value
+  }
+}
+
+/** Where a text would be cut inside a character there is no text. */
+function cut(bytes: Uint8Array, from: number, to = bytes.length): string {
+  const text = textOf(bytes.subarray(from, to))
+  if (text !== undefined) return text
+  throw new TemplateError('the value is cut inside a character', 'flux-unsupported')
+}
+
+const MAX_INT = 2n ** 63n - 1n
+
+/** Go's strconv.Atoi; undefined where it fails. */
+function integer(text: string): bigint | undefined {
+  if (!/^[-+]?[0-9]{1,4000}$/.test(text)) return undefined
+  const value = BigInt(text.replace('+', ''))
+  return value > MAX_INT || value < -MAX_INT - 1n ? undefined : value
+}
+
+function slice(value: string, offset: string, length: string | undefined): string {
+  const bytes = Buffer.from(value)
+  const size = BigInt(bytes.length)
+  const asked = integer(offset)
+  if (asked === undefined) return value
+  const start = asked >= 0n ? asked : asked + size > 0n ? asked + size : 0n
+  if (length === undefined) return start < size ? cut(bytes, Number(start)) : ''
+  const count = integer(length)
+  if (count === undefined) return value
+  if (count < 0n) return size + count < start ? '' : cut(bytes, Number(start), Number(size + count))
+  if (start + count > MAX_INT) throw new TemplateError('the length of a part is out of range')
+  if (start + count >= size) return start < size ? cut(bytes, Number(start)) : ''
+  return cut(bytes, Number(start), Number(start + count))
+}
+
+/** How many characters of the value a glob takes from its beginning. */
+function prefix(value: string, glob: string, longest: boolean, spend: Spend): number {
+  const length = matchingPrefix(glob, value, longest ? 'longest' : 'shortest', n => spend('comparisons', n))
+  return cut(Buffer.from(value), 0, length).length
+}
+
+const reverse = (text: string): string => [...text].reverse().join('')
+
+/** An empty text is found before each character and at the end. */
+function replace(value: string, old: string, by: string, times: number, spend: Spend): string {
+  const parts = old === '' ? ['', ...value] : value.split(old)
+  const count = old === '' ? Math.min(times, parts.length) : Math.min(times, parts.length - 1)
+  spend('characters', value.length + count * by.length)
+  if (old === '') return times === 1 ? by + value : [...value].map(character => by + character).join('') + by
+  if (times === 1) return parts.length > 1 ? `${parts[0]}${by}${parts.slice(1).join(old)}` : value
+  return parts.join(by)
+}

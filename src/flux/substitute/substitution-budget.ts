@@ -1,0 +1,28 @@
+import { BailiwickError } from '../../errors.ts'
+import type { Origin } from '../../kube/origin.ts'
+
+/** What the substitution of one Kustomization may use up, counted so that the same input always gives the same answer. */
+const LIMITS = {
+  /** Characters that expressions give, each result of a nested one counted too. */
+  characters: 8 * 1024 * 1024,
+  /** Comparisons of one character with one part of a glob. */
+  comparisons: 8_000_000,
+  expressions: 200_000,
+}
+
+export type Spent = keyof typeof LIMITS
+
+/** Expressions inside expressions. */
+export const MAX_NESTING = 50
+
+export class SubstitutionBudget {
+  private readonly used = { characters: 0, comparisons: 0, expressions: 0 }
+
+  /** Throws `render-limits` when a Kustomization uses more of something than it may. */
+  spend(what: Spent, amount: number, origin: Origin): void {
+    this.used[what] += amount
+    if (this.used[what] <= LIMITS[what]) return
+    const message = `substitution takes more than ${LIMITS[what]} ${what}`
+    throw new BailiwickError('render-limits', message, { origin, fix: 'Substitute less, or shorter values.' })
+  }
+}

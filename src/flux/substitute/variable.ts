@@ -1,0 +1,14 @@
+import type { Origin } from '../../kube/origin.ts'
+
+/** What a variable of `spec.postBuild` stands for. */
+export interface Variable {
+  /** The value without its line breaks; '' where `hidden` says why it is not known. */
+  readonly value: string
+  /** Where the value was written. */
+  readonly origin: Origin
+  /** `opaque`: only the cluster has it. `not-text`: bytes that are no UTF-8, which no manifest can hold. */
+  readonly hidden?: 'opaque' | 'not-text'
+}
+
+/** Variables by name. */
+export type Variables = ReadonlyMap<string, Variable>
