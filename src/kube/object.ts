@@ -1,4 +1,4 @@
-import { type MapNode, stringAt } from './node.ts'
+import { type MapNode, type Node, stringAt } from './node.ts'
 import type { Step } from './origin.ts'
 
 /** One Kubernetes object as it would be applied; each field knows who wrote it. */
@@ -6,6 +6,8 @@ export interface KubeObject {
   readonly root: MapNode
   /** The overlays and components that it passed, innermost first. */
   readonly trail: readonly Step[]
+  /** The block that SOPS left in an encrypted object, where Flux drops it before it applies. */
+  readonly sops?: Node
 }
 
 /** What names an object in a cluster; `namespace` is '' for none. Identity ignores the version. */

@@ -1,6 +1,6 @@
 import { at, type Node } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { hasSopsBlock } from './secrets/sops.ts'
+import { isSealed } from './secrets/sops.ts'
 
 /** Fields of a Flux Kustomization that the worker honours, or that change nothing about what it applies. */
 const HONOURED = new Set([
@@ -15,6 +15,13 @@ const HONOURED = new Set([
   'dependsOn',
   'targetNamespace',
   'patches',
+  'images',
+  'components',
+  'ignoreMissingComponents',
+  'namePrefix',
+  'nameSuffix',
+  'buildMetadata',
+  'commonMetadata',
   'patchesStrategicMerge',
   'patchesJson6902',
   'validation',
@@ -30,7 +37,7 @@ export function refusedFields(kustomization: KubeObject, objects: readonly KubeO
   const set = [...spec.fields].filter(([key, field]) => !HONOURED.has(key) && !isUnset(field.value))
   const dependsOn = at(spec, ['dependsOn'])
   const conditions = dependsOn?.type === 'list' && dependsOn.items.some(item => at(item, ['readyExpr']))
-  const sealed = objects.some(object => hasSopsBlock(object.root))
+  const sealed = objects.some(isSealed)
   return [
     ...set.map(([key]) => `spec.${key}`),
     ...(conditions ? ['spec.dependsOn.readyExpr'] : []),

@@ -3,7 +3,7 @@ import { at, type Node } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
-import { hasSopsBlock, isSopsFile, isSopsValue } from './sops.ts'
+import { isSealed, isSopsFile, isSopsValue } from './sops.ts'
 
 /** Values of a Secret in git are SOPS ciphertext, each of them; whoever the Secret belongs to. */
 export const plaintextSecret: Rule = {
@@ -23,7 +23,7 @@ export const plaintextSecret: Rule = {
 }
 
 function* judge(node: FleetNode, object: KubeObject): Iterable<Breach> {
-  const sealed = hasSopsBlock(object.root)
+  const sealed = isSealed(object)
   for (const part of ['data', 'stringData']) {
     const values = at(object.root, [part])
     if (!values || isEmpty(values)) continue

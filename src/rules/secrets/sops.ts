@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import { at, type Node } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
 import { parseDocuments } from '../../kube/parse-documents.ts'
 
 const ENCRYPTED =
@@ -14,9 +15,16 @@ export function isSopsValue(text: string): boolean {
 }
 
 /** Whether a document carries the `sops` block with the MAC over its values, as SOPS leaves it. */
-export function hasSopsBlock(root: Node): boolean {
+function hasSopsBlock(root: Node): boolean {
   const mac = at(root, ['sops', 'mac'])
   return mac?.type === 'scalar' && typeof mac.value === 'string' && isSopsValue(mac.value)
+}
+
+/** Whether an object was encrypted by SOPS: the block stands in it, or beside it where Flux drops it. */
+export function isSealed(object: KubeObject): boolean {
+  if (!object.sops) return hasSopsBlock(object.root)
+  const { origin } = object.sops
+  return hasSopsBlock({ type: 'map', fields: new Map([['sops', { key: origin, value: object.sops }]]), origin })
 }
 
 /** Whether bytes are a whole file that SOPS encrypted (YAML, JSON, binary or dotenv): every value, and a MAC. */

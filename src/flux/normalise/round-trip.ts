@@ -1,0 +1,137 @@
+import { isAbsent, textNode } from '../../kube/edit-node.ts'
+import type { Field, ListNode, MapNode, Node, ScalarNode, ScalarValue } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
+import type { GoField, GoType } from './go-type.ts'
+import { ownRoundTrip, ownZero } from './own-encoding.ts'
+
+/**
+ * A value after Go has decoded it into a type and encoded it again (runtime.DefaultUnstructuredConverter of
+ * apimachinery): fields that the type does not have are gone, those that are always written are there. What does not
+ * change stays the same node. Undefined where the value does not fit the type.
+ */
+export function goRoundTrip(node: Node, type: GoType): Node | undefined {
+  if (isAbsent(node)) return zeroOf(type, node.origin)
+  switch (type.type) {
+    case 'string':
+      return typeof valueOf(node) === 'string' ? node : undefined
+    case 'bool':
+      return typeof valueOf(node) === 'boolean' ? node : undefined
+    case 'int32':
+    case 'int64':
+      return integer(node, type.type === 'int32' ? 32 : 64)
+    case 'bytes':
+      return base64(node)
+    case 'pointer':
+      return goRoundTrip(node, type.of)
+    case 'list':
+      return node.type === 'list' ? list(node, type.of) : undefined
+    case 'map':
+      return node.type === 'map' ? map(node, type.of) : undefined
+    case 'struct':
+      return node.type === 'map' ? struct(node, type.fields) : undefined
+    case 'own':
+      return ownRoundTrip(node, type.name)
+  }
+}
+
+function valueOf(node: Node): ScalarValue | undefined {
+  return node.type === 'scalar' ? node.value : undefined
+}
+
+/** What Go writes for a value that nobody set. */
+function zeroOf(type: GoType, origin: Origin): Node {
+  const scalar = (value: ScalarValue): ScalarNode => ({ type: 'scalar', value, origin })
+  switch (type.type) {
+    case 'string':
+      return scalar('')
+    case 'bool':
+      return scalar(false)
+    case 'int32':
+    case 'int64':
+      return scalar(0)
+    case 'struct':
+      return struct({ type: 'map', fields: new Map(), origin }, type.fields)!
+    case 'own':
+      return scalar(ownZero(type.name))
+    default:
+      return scalar(null)
+  }
+}
+
+/** Go cuts what does not fit into an integer, and takes a float that has no fraction. */
+function integer(node: Node, bits: number): Node | undefined {
+  const value = valueOf(node)
+  if (typeof value !== 'number' && typeof value !== 'bigint') return undefined
+  if (typeof value === 'number' && !Number.isInteger(value)) return undefined
+  const exact = BigInt(value)
+  const cut = BigInt.asIntN(bits, exact)
+  if (cut === exact) return node
+  return { type: 'scalar', value: Number.isSafeInteger(Number(cut)) ? Number(cut) : cut, origin: node.origin }
+}
+
+/** Base64 as encoding/json reads it: line breaks are skipped, padding is required. */
+function base64(node: Node): Node | undefined {
+  const value = valueOf(node)
+  if (typeof value !== 'string') return undefined
+  const text = value.replace(/[\r\n]/g, '')
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined
+  const written = Buffer.from(text, 'base64').toString('base64')
+  return written === value ? node : textNode(written, node.origin)
+}
+
+function list(node: ListNode, of: GoType): Node | undefined {
+  const items: Node[] = []
+  for (const item of node.items) {
+    const value = goRoundTrip(item, of)
+    if (!value) return undefined
+    items.push(value)
+  }
+  return items.every((item, index) => item === node.items[index]) ? node : { ...node, items }
+}
+
+function map(node: MapNode, of: GoType): Node | undefined {
+  const fields = new Map<string, Field>()
+  let changed = false
+  for (const [key, field] of node.fields) {
+    const value = goRoundTrip(field.value, of)
+    if (!value) return undefined
+    changed ||= value !== field.value
+    fields.set(key, value === field.value ? field : { ...field, value })
+  }
+  return changed ? { ...node, fields } : node
+}
+
+function struct(node: MapNode, types: ReadonlyMap<string, GoField>): MapNode | undefined {
+  const fields = new Map<string, Field>()
+  let changed = false
+  for (const [key, field] of node.fields) {
+    const type = types.get(key)
+    const value = type ? goRoundTrip(field.value, type.value) : field.value
+    if (!value) return undefined
+    if (!type || isOmitted(value, type)) changed = true
+    else {
+      changed ||= value !== field.value
+      fields.set(key, value === field.value ? field : { ...field, value })
+    }
+  }
+  for (const [key, type] of types) {
+    if (node.fields.has(key)) continue
+    const value = zeroOf(type.value, node.origin)
+    if (isOmitted(value, type)) continue
+    fields.set(key, { key: node.origin, value })
+    changed = true
+  }
+  return changed ? { ...node, fields } : node
+}
+
+/** `omitempty` leaves out zero scalars and empty lists, maps and pointers to nothing; a struct is never empty. */
+function isOmitted(value: Node, { value: type, omitEmpty, omitZero }: GoField): boolean {
+  const isNull = value.type === 'scalar' && value.value === null
+  if (omitZero && isNull) return true
+  if (!omitEmpty || type.type === 'struct' || type.type === 'own') return false
+  if (isNull) return true
+  if (type.type === 'pointer') return false
+  if (value.type === 'list') return value.items.length === 0
+  if (value.type === 'map') return value.fields.size === 0
+  return value.value === '' || value.value === false || value.value === 0
+}
