@@ -1,106 +1,158 @@
 import { BailiwickError } from '../errors.ts'
 import type { Tree } from '../git/tree.ts'
+import type { MapNode } from '../kube/node.ts'
 import type { Origin, Step } from '../kube/origin.ts'
-import { type ParsedFile, parseFile } from '../kube/parse-documents.ts'
 import { BuildBudget } from './build-budget.ts'
+import { BuildFiles } from './build-files.ts'
+import { isInline, loadConfigs, parseEntry } from './builtin/load-configs.ts'
+import { runGenerator } from './builtin/run-generator.ts'
+import { runTransformer } from './builtin/run-transformer.ts'
 import { generateObject } from './generate/generate-object.ts'
-import type { Entry, Kustomization } from './kustomization.ts'
-import { findKustomizationFile } from './read/find-kustomization.ts'
-import { readKustomization } from './read/read-kustomization.ts'
-import { entryAt, resolvePath } from './read/resolve-path.ts'
+import type { ConfigEntry, Entry, Kustomization } from './kustomization.ts'
+import { checkBuiltin } from './read/check-forbidden.ts'
+import { readConfiguration } from './read/read-configuration.ts'
+import { resolvePath } from './read/resolve-path.ts'
 import { absorb } from './resource/absorb.ts'
 import { loadResources } from './resource/load-resources.ts'
-import type { Resource } from './resource/resource.ts'
 import { ResourceList } from './resource/resource-list.ts'
+import { mergeConfig, SORTED_DEFAULTS, sorted } from './transform/merge-config.ts'
 import type { TransformContext } from './transform/transformer.ts'
-import { DEFAULT_CONFIG } from './transform/transformer-config.ts'
+import type { TransformerConfig } from './transform/transformer-config.ts'
 import { TRANSFORMERS } from './transform/transformers.ts'
 
 /** How many directories may lead to one. */
 const MAX_DEPTH = 50
 
+/** Objects, and the fields that transformers write to: both go up from a base to what uses it. */
+export interface Accumulated {
+  readonly resources: ResourceList
+  config: TransformerConfig | undefined
+}
+
 /** One build: collects objects directory by directory, each kustomization transforming what is below it. */
 export class Accumulation {
-  private readonly tree: Tree
-  private readonly repository: string
-  private readonly files = new Map<string, ParsedFile>()
-  private readonly kustomizations = new Map<string, Kustomization>()
-  private readonly budget = new BuildBudget()
+  readonly budget = new BuildBudget()
+  private readonly files: BuildFiles
 
   constructor(tree: Tree, repository: string) {
-    this.tree = tree
-    this.repository = repository
+    this.files = new BuildFiles(tree, repository, this.budget)
   }
 
-  directory(directory: string): readonly Resource[] {
-    const start: Origin = { repository: this.repository, file: directory, line: 1, column: 1 }
-    return this.root(this.kustomizationIn(directory, start))
+  directory(directory: string): Accumulated {
+    return this.root(this.files.kustomizationIn(directory, this.files.start(directory)))
   }
 
-  root(kustomization: Kustomization): readonly Resource[] {
+  root(kustomization: Kustomization): Accumulated {
     this.scan(kustomization, [])
-    return this.accumulate(kustomization, new ResourceList(), [kustomization.directory]).all
+    const all: Accumulated = { resources: new ResourceList(), config: undefined }
+    this.accumulate(kustomization, all, [kustomization.directory])
+    return all
   }
 
   /** Reads everything that is reachable before building any of it: what is forbidden is said even where a build fails. */
   private scan(kustomization: Kustomization, chain: readonly string[]): void {
-    for (const entry of [...kustomization.resources, ...kustomization.components]) {
-      const path = resolvePath(kustomization.directory, entry)
-      const found = entryAt(this.tree, path, entry)
-      if (path !== '' && found?.type !== 'directory') continue
-      if (chain.includes(path) || this.kustomizations.has(path)) continue
+    const { resources, components, generators, transformers, directory } = kustomization
+    for (const entry of [...generators, ...transformers]) this.scanBuiltins(directory, entry, chain)
+    for (const entry of [...resources, ...components]) {
+      if (this.files.typeOf(directory, entry) !== 'directory') continue
+      const path = resolvePath(directory, entry)
+      if (chain.includes(path) || this.files.isRead(path)) continue
       checkDepth(chain, entry.origin)
-      this.scan(this.kustomizationIn(path, entry.origin), [...chain, path])
+      this.scan(this.files.kustomizationIn(path, entry.origin), [...chain, path])
     }
   }
 
-  private accumulate(kustomization: Kustomization, list: ResourceList, chain: readonly string[]): ResourceList {
-    let resources = list
-    for (const entry of kustomization.resources) this.addResource(kustomization, entry, resources, chain)
-    this.generate(kustomization, resources)
-    for (const entry of kustomization.components) resources = this.addComponent(kustomization, entry, resources, chain)
-    this.transform(kustomization, resources)
-    return resources
+  /** What configures a builtin must do nothing that is forbidden, wherever it is. */
+  private scanBuiltins(directory: string, entry: ConfigEntry, chain: readonly string[]): void {
+    if (isInline(entry)) return parseEntry(entry).documents.forEach(checkBuiltin)
+    const type = entry.text === '' ? undefined : this.files.typeOf(directory, entry)
+    if (type === 'file') this.files.fileBeside(directory, entry).documents.forEach(checkBuiltin)
+    if (type !== 'directory') return
+    const path = resolvePath(directory, entry)
+    if (chain.includes(path)) return
+    checkDepth(chain, entry.origin)
+    const child = this.files.kustomizationIn(path, entry.origin)
+    this.scan(child, [...chain, path])
+    for (const below of child.resources) this.scanBuiltins(path, below, [...chain, path])
   }
 
-  private generate(kustomization: Kustomization, resources: ResourceList): void {
-    const read = (entry: Entry) => this.bytesBeside(kustomization, entry)
+  private accumulate(kustomization: Kustomization, into: Accumulated, chain: readonly string[]): void {
+    for (const entry of kustomization.resources) this.addResource(kustomization, entry, into, chain)
+    this.configure(kustomization, into)
+    this.generate(kustomization, into.resources, chain)
+    for (const entry of kustomization.components) this.addComponent(kustomization, entry, into, chain)
+    this.transform(kustomization, into, chain)
+  }
+
+  /** The configurations of one kustomization become one before they meet those of its bases. */
+  private configure({ configurations, directory, file }: Kustomization, into: Accumulated): void {
+    let added: TransformerConfig | undefined
+    for (const entry of configurations) {
+      const config = readConfiguration(this.files.fileBeside(directory, entry).documents)
+      added = this.merge(added, sorted(config), entry.origin)
+    }
+    const origin = configurations[0]?.origin ?? this.files.start(file)
+    const own = added ? this.merge(SORTED_DEFAULTS, added, origin) : SORTED_DEFAULTS
+    into.config = this.merge(into.config, own, origin)
+  }
+
+  private merge(config: TransformerConfig | undefined, more: TransformerConfig, origin: Origin): TransformerConfig {
+    const merged = mergeConfig(config, more, origin)
+    if (merged !== config) this.budget.spend('steps', sizeOf(merged), origin)
+    return merged
+  }
+
+  private generate(kustomization: Kustomization, resources: ResourceList, chain: readonly string[]): void {
+    const read = (entry: Entry) => this.files.bytesBeside(kustomization.directory, entry)
     const context = { file: kustomization.file, budget: this.budget, read }
     for (const entry of [...kustomization.configMapGenerator, ...kustomization.secretGenerator]) {
       this.budget.spend('objects', 1, entry.origin)
       absorb(resources, generateObject(entry, context))
     }
+    for (const config of this.builtins(kustomization, kustomization.generators, chain)) {
+      this.budget.spend('objects', 1, config.origin)
+      absorb(resources, runGenerator(config, context))
+    }
   }
 
-  private addResource(parent: Kustomization, entry: Entry, resources: ResourceList, chain: readonly string[]): void {
-    const path = resolvePath(parent.directory, entry)
+  private builtins(parent: Kustomization, entries: readonly ConfigEntry[], chain: readonly string[]): MapNode[] {
+    const configs = loadConfigs(entries, (entry, resources) => {
+      this.addResource(parent, entry, { resources, config: undefined }, chain)
+    })
+    configs.forEach(checkBuiltin)
+    return configs
+  }
+
+  private addResource(parent: Kustomization, entry: Entry, into: Accumulated, chain: readonly string[]): void {
+    const { path, type } = this.files.locate(parent.directory, entry)
     const trail: Step[] = parent.generated ? [] : [{ step: 'resource', file: parent.file, line: entry.origin.line }]
-    const found = path === '' ? 'directory' : entryAt(this.tree, path, entry)?.type
-    if (found === 'file') {
-      const loaded = loadResources(this.file(path), trail)
+    if (type === 'file') {
+      const loaded = loadResources(this.files.parse(path), trail)
       this.budget.spend('objects', loaded.length, entry.origin)
-      resources.appendAll(loaded)
+      into.resources.appendAll(loaded)
       return
     }
-    if (found !== 'directory') missing(path, entry.origin)
     const child = this.enter(path, entry, chain)
     if (child.kind === 'Component') refuse(`${path} is a Component; list it under components`, entry.origin)
-    const below = this.accumulate(child, new ResourceList(), [...chain, path])
-    for (const resource of below.all) resource.trail = [...resource.trail, ...trail]
-    resources.appendAll(below.all)
+    const below: Accumulated = { resources: new ResourceList(), config: undefined }
+    this.accumulate(child, below, [...chain, path])
+    for (const resource of below.resources.all) resource.trail = [...resource.trail, ...trail]
+    into.resources.appendAll(below.resources.all)
+    into.config = this.merge(into.config, below.config ?? SORTED_DEFAULTS, entry.origin)
   }
 
-  private addComponent(parent: Kustomization, entry: Entry, resources: ResourceList, chain: readonly string[]) {
-    const path = resolvePath(parent.directory, entry)
-    const found = path === '' ? 'directory' : entryAt(this.tree, path, entry)?.type
-    if (found !== 'directory') missing(path, entry.origin)
+  /** A component works on what its parent has so far. */
+  private addComponent(parent: Kustomization, entry: Entry, into: Accumulated, chain: readonly string[]): void {
+    const { path, type } = this.files.locate(parent.directory, entry)
+    if (type !== 'directory') refuse(`${path} is no directory`, entry.origin)
     const child = this.enter(path, entry, chain)
     if (child.kind !== 'Component') refuse(`${path} is no Component`, entry.origin)
-    const result = this.accumulate(child, resources, [...chain, path])
+    this.accumulate(child, into, [...chain, path])
     const step: Step = { step: 'component', file: parent.file, line: entry.origin.line }
-    for (const resource of result.all) resource.trail = [...resource.trail, step]
-    result.checkUnique()
-    return result
+    this.budget.spend('steps', into.resources.all.length, entry.origin)
+    for (const resource of into.resources.all) resource.trail = [...resource.trail, step]
+    into.resources.checkUnique()
+    into.config = this.merge(undefined, into.config ?? SORTED_DEFAULTS, entry.origin)
   }
 
   /** kustomize refuses a directory that is, or holds, one that led to it. */
@@ -109,61 +161,33 @@ export class Accumulation {
     if (circular) refuse(`${path || 'the root'} leads back to itself`, entry.origin)
     this.budget.spend('directories', 1, entry.origin)
     checkDepth(chain, entry.origin)
-    return this.kustomizationIn(path, entry.origin)
+    return this.files.kustomizationIn(path, entry.origin)
   }
 
-  private transform(kustomization: Kustomization, resources: ResourceList): void {
+  private transform(kustomization: Kustomization, into: Accumulated, chain: readonly string[]): void {
+    const { resources, config } = into
     const context: TransformContext = {
       kustomization,
-      config: DEFAULT_CONFIG,
+      config: config ?? SORTED_DEFAULTS,
       budget: this.budget,
-      file: entry => this.fileBeside(kustomization, entry),
+      file: entry => this.files.fileBeside(kustomization.directory, entry),
     }
     for (const transformer of TRANSFORMERS) transformer(resources, context)
+    for (const object of this.builtins(kustomization, kustomization.transformers, chain)) {
+      runTransformer(object, resources, context)
+    }
   }
+}
 
-  private fileBeside(kustomization: Kustomization, entry: Entry): ParsedFile {
-    const path = resolvePath(kustomization.directory, entry)
-    if (entryAt(this.tree, path, entry)?.type !== 'file') missing(path, entry.origin)
-    return this.file(path)
-  }
-
-  private bytesBeside(kustomization: Kustomization, entry: Entry): { path: string; bytes: Uint8Array } {
-    const path = resolvePath(kustomization.directory, entry)
-    if (entryAt(this.tree, path, entry)?.type !== 'file') missing(path, entry.origin)
-    const bytes = this.tree.read(path)
-    this.budget.spend('bytes', bytes.length, entry.origin)
-    return { path, bytes }
-  }
-
-  private kustomizationIn(directory: string, origin: Origin): Kustomization {
-    const known = this.kustomizations.get(directory)
-    if (known) return known
-    const file = findKustomizationFile(this.tree, directory, origin)
-    if (!file) missing(`${directory || '.'}/kustomization.yaml`, origin)
-    const kustomization = readKustomization(file, directory, this.file(file).documents)
-    this.kustomizations.set(directory, kustomization)
-    return kustomization
-  }
-
-  private file(path: string): ParsedFile {
-    const known = this.files.get(path)
-    if (known) return known
-    const bytes = this.tree.read(path)
-    this.budget.spend('bytes', bytes.length, { repository: this.repository, file: path, line: 1, column: 1 })
-    const parsed = parseFile({ repository: this.repository, path }, bytes)
-    this.files.set(path, parsed)
-    return parsed
-  }
+/** How many field specs there are. */
+function sizeOf(config: TransformerConfig): number {
+  const lists = Object.values(config) as readonly (readonly unknown[])[]
+  return config.nameReference.reduce((sum, rule) => sum + rule.referrers.length, 0) + lists.flat().length
 }
 
 function checkDepth(chain: readonly string[], origin: Origin): void {
   if (chain.length <= MAX_DEPTH) return
   throw new BailiwickError('render-limits', `more than ${MAX_DEPTH} levels of directories in one build`, { origin })
-}
-
-function missing(path: string, origin: Origin): never {
-  throw new BailiwickError('kustomize-missing', `${path} does not exist`, { origin, fix: 'Correct the path.' })
 }
 
 function refuse(message: string, origin: Origin): never {

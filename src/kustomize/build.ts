@@ -1,12 +1,13 @@
 import type { Tree } from '../git/tree.ts'
 import { at, type MapNode } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { Accumulation } from './accumulate.ts'
+import { type Accumulated, Accumulation } from './accumulate.ts'
+import type { BuildBudget } from './build-budget.ts'
 import { appendHash } from './generate/hash-name.ts'
 import type { Kustomization } from './kustomization.ts'
 import { fixReferences } from './references/name-references.ts'
 import { annotationsAsText } from './resource/annotations.ts'
-import { type Resource, toKubeObject } from './resource/resource.ts'
+import { toKubeObject } from './resource/resource.ts'
 import { roundTrip } from './resource/round-trip.ts'
 
 /**
@@ -15,18 +16,20 @@ import { roundTrip } from './resource/round-trip.ts'
  * this engine does not know, `kustomize-invalid` for what kustomize refuses; never a guess.
  */
 export function build(tree: Tree, repository: string, directory: string): readonly KubeObject[] {
-  return finish(new Accumulation(tree, repository).directory(directory))
+  const accumulation = new Accumulation(tree, repository)
+  return finish(accumulation.directory(directory), accumulation.budget)
 }
 
 /** The same for a root kustomization that was made or changed in memory, as Flux does. */
 export function buildFrom(tree: Tree, repository: string, root: Kustomization): readonly KubeObject[] {
-  return finish(new Accumulation(tree, repository).root(root))
+  const accumulation = new Accumulation(tree, repository)
+  return finish(accumulation.root(root), accumulation.budget)
 }
 
-function finish(resources: readonly Resource[]): readonly KubeObject[] {
-  for (const resource of resources) if (resource.needsHash) appendHash(resource)
-  fixReferences(resources)
-  return resources
+function finish({ resources: { all }, config }: Accumulated, budget: BuildBudget): readonly KubeObject[] {
+  for (const resource of all) if (resource.needsHash) appendHash(resource)
+  fixReferences(all, config?.nameReference ?? [], budget)
+  return all
     .filter(resource => !isLocal(resource.root))
     .map(resource => toKubeObject(resource, finished(resource.root)))
 }

@@ -112,7 +112,6 @@ describe('fields', () => {
     'resources: [a.yaml]\nhelmCharts:\n- name: x\n':
       'kustomize-unsupported kustomize-helm-inflate @kustomization.yaml:2',
     'resources: [a.yaml]\ntransformers:\n- x.yaml\n': 'kustomize-unsupported kustomize-plugin @kustomization.yaml:3',
-    'resources: [a.yaml]\nnamePrefix: x\n': 'kustomize-unsupported @kustomization.yaml:2',
     'resources: [a.yaml]\nunknown: x\n': 'kustomize-unsupported @kustomization.yaml:2',
     'resources: [a.yaml]\nnamespace: on\n': 'kustomize-invalid @kustomization.yaml:2',
     'resources: [a.yaml]\nnamespace: 0o7\n': 'kustomize-invalid @kustomization.yaml:2',

@@ -1,133 +1,120 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, withField, writtenText } from '../../kube/edit-node.ts'
-import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
-import { allIds, currentId, describe, NO_NAMESPACE, originalId, type Resource } from '../resource/resource.ts'
-import { editField, type FieldSpec, specMatches } from '../transform/field-spec.ts'
-import { blankNamespaces, mayRefer } from './may-refer.ts'
-import { REFERENCE_RULES, type ReferenceRule } from './reference-fields.ts'
+import { at, type MapNode, type Node } from '../../kube/node.ts'
+import type { BuildBudget } from '../build-budget.ts'
+import { NO_NAMESPACE, originalId, type Resource, resourceOrigin } from '../resource/resource.ts'
+import { editField } from '../transform/field-spec.ts'
+import type { ReferenceRule } from './reference-fields.ts'
+import { ReferenceTable } from './reference-table.ts'
+import { ReferenceTargets, type VisibleTargets, writtenNamespace } from './reference-targets.ts'
+import { type Reference, sameName, sameNameAndNamespace, selectReferral } from './select-referral.ts'
 
 /**
- * Lets references follow objects whose name or namespace a build has changed. A reference that is changed stands where
- * the new name was written. Throws `kustomize-invalid` where more than one object could be meant.
+ * Lets references follow objects whose name or namespace a build has changed (namereferencetransformer.go, 5.8.1). A
+ * reference that is changed stands where the new name was written. Throws `kustomize-invalid` where more than one object
+ * could be meant, and where a field of references holds what can be none.
  */
-export function fixReferences(resources: readonly Resource[]): void {
-  const changed = resources.filter(resource => resource.previous.length > 0)
-  for (const resource of resources) blankNamespaces(resource)
-  if (changed.length === 0) return
-  // what an object was called before does not change here, so who a rule is about is asked once, not per referrer
-  const rules = REFERENCE_RULES.map(rule => ({ rule, candidates: changed.filter(target => wasMeant(rule, target)) }))
-  const active = rules.filter(({ candidates }) => candidates.length > 0)
+export function fixReferences(
+  resources: readonly Resource[],
+  rules: readonly ReferenceRule[],
+  budget: BuildBudget,
+): void {
+  const table = new ReferenceTable(rules)
+  const targets = new ReferenceTargets(resources)
   for (const referrer of resources) {
-    const id = originalId(referrer)
-    for (const { rule, candidates } of active) {
-      for (const spec of rule.referrers) {
-        if (specMatches(spec, id)) new Fixing(referrer, spec, candidates).run()
-      }
+    const fields = table.fieldsOf(originalId(referrer))
+    if (fields.length === 0) continue
+    const origin = resourceOrigin(referrer)
+    budget.spend('steps', fields.length, origin)
+    const before = referrer.current
+    const seen = targets.seenBy(referrer)
+    for (const { rule, spec } of fields) {
+      const fixing = new Fixing({ referrer, rule, path: spec.path }, seen, budget)
+      referrer.root = editField(referrer.root, { path: spec.path }, origin, node => fixing.value(node!))
     }
+    if (referrer.current === before) continue
+    const message = 'a reference is the name of the object itself, which kustomize renames in no certain order'
+    throw new BailiwickError('kustomize-unsupported', message, { origin })
   }
 }
-
-function wasMeant(rule: ReferenceRule, target: Resource): boolean {
-  const past = allIds(target).slice(0, -1)
-  return past.some(id => specMatches(ruleSpec(rule), id))
-}
-
-const ruleSpec = (rule: ReferenceRule): FieldSpec => ({ ...rule, path: '' })
 
 /** One field of one referrer. */
 class Fixing {
-  private readonly referrer: Resource
-  private readonly spec: FieldSpec
-  private readonly candidates: readonly Resource[]
+  private readonly reference: Reference
+  private readonly seen: VisibleTargets
+  private readonly budget: BuildBudget
 
-  constructor(referrer: Resource, spec: FieldSpec, candidates: readonly Resource[]) {
-    this.referrer = referrer
-    this.spec = spec
-    this.candidates = candidates.filter(target => mayRefer(referrer, target))
+  constructor(reference: Reference, seen: VisibleTargets, budget: BuildBudget) {
+    this.reference = reference
+    this.seen = seen
+    this.budget = budget
   }
 
-  run(): void {
-    const { spec, referrer } = this
-    referrer.root = editField(referrer.root, { path: spec.path }, referrer.root.origin, node => this.value(node!))
+  value(node: Node): Node {
+    if (node.type !== 'list') return this.one(node)
+    const items = node.items.map(item => (item.type === 'list' ? this.fail('a list in a list', item) : this.one(item)))
+    return items.some((item, index) => item !== node.items[index]) ? { ...node, items } : node
   }
 
-  private value(node: Node): Node {
+  private one(node: Node): Node {
     if (isAbsent(node)) return node
-    if (node.type === 'list') return { ...node, items: node.items.map(item => this.value(item)) }
     return node.type === 'map' ? this.mapping(node) : this.scalar(node)
   }
 
   private scalar(node: Node): Node {
-    const target = this.find(writtenText(node), this.candidates, node.origin, sameName)
-    const name = target && nameOf(target)
-    return !name || writtenText(name) === writtenText(node) ? node : name
+    const old = writtenText(node)
+    const target = selectReferral(this.reference, this.called(old, node), node.origin, sameName)
+    return target && target.current.name !== old ? nameFor(target, node) : node
   }
 
+  /** A reference that is a map says name and namespace. */
   private mapping(node: MapNode): Node {
     const nameNode = node.fields.get('name')?.value
-    if (nameNode === undefined) return fail(`${this.spec.path} has no name`, node.origin)
+    if (nameNode === undefined) return this.fail('a map without name', node)
     const old = writtenText(nameNode)
-    const target = this.find(old, this.inNamespace(node), nameNode.origin, sameNameAndNamespace)
+    const called = this.inNamespace(this.called(old, nameNode), node)
+    const target = selectReferral(this.reference, called, nameNode.origin, sameNameAndNamespace)
     if (!target) return node
-    const name = nameOf(target)
-    const namespace = at(target.root, ['metadata', 'namespace'])
-    const renamed = writtenText(name) === old ? node : withField(node, 'name', name)
-    return !namespace || writtenText(namespace) === '' || isAbsent(namespace)
-      ? renamed
-      : withNamespace(renamed, namespace)
+    const isSame = nameNode.type === 'scalar' && nameNode.value === target.current.name
+    const renamed = isSame ? node : withField(node, 'name', nameFor(target, nameNode))
+    return withNamespaceOf(target, renamed)
   }
 
-  private inNamespace(node: MapNode): readonly Resource[] {
+  private called(name: string, node: Node): readonly Resource[] {
+    const called = this.seen.called(name)
+    this.budget.spend('steps', 1 + called.length, node.origin)
+    return called
+  }
+
+  /** First namespaces count before those of now, as long as anything was there at first. */
+  private inNamespace(called: readonly Resource[], node: MapNode): readonly Resource[] {
     const field = node.fields.get('namespace')?.value
-    if (isAbsent(field)) return field === undefined ? this.candidates : []
+    if (field === undefined) return called
     const namespace = writtenText(field)
     if (namespace === NO_NAMESPACE) return []
-    const first = this.candidates.filter(target => originalId(target).namespace === namespace)
-    return first.length > 0 ? first : this.candidates.filter(target => currentId(target).namespace === namespace)
+    if (this.seen.hasOriginal(namespace)) return called.filter(target => originalId(target).namespace === namespace)
+    return called.filter(target => target.current.namespace === namespace)
   }
 
-  private find(name: string, from: readonly Resource[], origin: Origin, same: Same): Resource | undefined {
-    const found = from.filter(target => {
-      const past = allIds(target).slice(0, -1)
-      return past.some(id => id.name === name) && this.roleMatches(past) && this.seesNamespaceOf(target)
-    })
-    const [first, ...others] = found
-    if (!first || others.every(other => same(first, other))) return first
-    const names = found.map(target => describe(currentId(target))).join(', ')
-    return fail(`${JSON.stringify(name)} could mean each of ${names}`, origin)
-  }
-
-  /** A roleRef names the kind that it means. */
-  private roleMatches(past: readonly { group: string; version: string; kind: string }[]): boolean {
-    if (!this.spec.path.endsWith('roleRef/name')) return true
-    const group = at(this.referrer.root, ['roleRef', 'apiGroup'])
-    const kind = at(this.referrer.root, ['roleRef', 'kind'])
-    if (isAbsent(group) || isAbsent(kind)) return true
-    return past.some(id => specMatches({ path: '', group: writtenText(group), kind: writtenText(kind) }, id))
-  }
-
-  private seesNamespaceOf(target: Resource): boolean {
-    const own = currentId(this.referrer).namespace
-    const other = currentId(target).namespace
-    return own === NO_NAMESPACE || other === NO_NAMESPACE || own === other || kindOf(target) === 'ServiceAccount'
+  private fail(what: string, node: Node): never {
+    const message = `${this.reference.path} holds ${what}, which is no reference`
+    throw new BailiwickError('kustomize-invalid', message, { origin: node.origin })
   }
 }
 
-type Same = (a: Resource, b: Resource) => boolean
-
-const kindOf = (resource: Resource): string => stringAt(resource.root, ['kind']) ?? ''
-const nameOf = (resource: Resource): Node => at(resource.root, ['metadata', 'name'])!
-const sameName: Same = (a, b) => writtenText(nameOf(a)) === writtenText(nameOf(b))
-const sameNameAndNamespace: Same = (a, b) =>
-  sameName(a, b) && stringAt(a.root, ['metadata', 'namespace']) === stringAt(b.root, ['metadata', 'namespace'])
-
-function withNamespace(node: MapNode, namespace: Node): MapNode {
+function withNamespaceOf(target: Resource, node: MapNode): MapNode {
+  const text = writtenNamespace(target)
+  const namespace = at(target.root, ['metadata', 'namespace'])
   const before = node.fields.get('namespace')?.value
-  if (before && writtenText(before) === writtenText(namespace)) return node
-  return withField(node, 'namespace', namespace)
+  if (!namespace || text === '' || (before?.type === 'scalar' && before.value === text)) return node
+  return withField(node, 'namespace', followed(namespace, before ?? node))
 }
 
-function fail(message: string, origin: Origin): never {
-  throw new BailiwickError('kustomize-invalid', `a reference cannot follow: ${message}`, { origin })
+const nameFor = (target: Resource, node: Node): Node => followed(at(target.root, ['metadata', 'name'])!, node)
+
+/** What stands in `from` now came there by the reference that stood there. */
+function followed(value: Node, from: Node): Node {
+  const { file, line } = from.origin
+  const via = [...(value.origin.via ?? []), { step: 'reference', file, line } as const]
+  return { ...value, origin: { ...value.origin, via } }
 }

@@ -2,7 +2,7 @@ import type { FieldSpec } from '../transform/field-spec.ts'
 
 /** Fields of `referrers` hold names of objects of this kind; absent parts of the kind match everything. */
 export interface ReferenceRule {
-  readonly kind: string
+  readonly kind?: string
   readonly group?: string
   readonly version?: string
   readonly referrers: readonly FieldSpec[]

@@ -21,6 +21,32 @@ export interface TransformerConfig {
   readonly replicas: readonly FieldSpec[]
 }
 
+/** The lists of field specs in it. */
+export const FIELD_LISTS = [
+  'namePrefix',
+  'nameSuffix',
+  'namespace',
+  'commonLabels',
+  'labels',
+  'templateLabels',
+  'commonAnnotations',
+  'images',
+  'replicas',
+] as const
+
+export const EMPTY_CONFIG: TransformerConfig = {
+  namePrefix: [],
+  nameSuffix: [],
+  namespace: [],
+  commonLabels: [],
+  labels: [],
+  templateLabels: [],
+  commonAnnotations: [],
+  nameReference: [],
+  images: [],
+  replicas: [],
+}
+
 /** What holds where no `configurations` say more. */
 export const DEFAULT_CONFIG: TransformerConfig = {
   namePrefix: NAME_FIELDS,

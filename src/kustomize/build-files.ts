@@ -1,0 +1,90 @@
+import { BailiwickError } from '../errors.ts'
+import type { Tree, TreeEntry } from '../git/tree.ts'
+import type { Origin } from '../kube/origin.ts'
+import { type ParsedFile, parseFile } from '../kube/parse-documents.ts'
+import type { BuildBudget } from './build-budget.ts'
+import type { Entry, Kustomization } from './kustomization.ts'
+import { findKustomizationFile } from './read/find-kustomization.ts'
+import { readKustomization } from './read/read-kustomization.ts'
+import { entryAt, resolvePath } from './read/resolve-path.ts'
+
+/** What one build reads, each file once. Every path is relative to the root of the tree. */
+export class BuildFiles {
+  private readonly tree: Tree
+  private readonly repository: string
+  private readonly budget: BuildBudget
+  private readonly parsed = new Map<string, ParsedFile>()
+  private readonly kustomizations = new Map<string, Kustomization>()
+
+  constructor(tree: Tree, repository: string, budget: BuildBudget) {
+    this.tree = tree
+    this.repository = repository
+    this.budget = budget
+  }
+
+  /** Start of a file (or a directory), to point at it as a whole. */
+  start(file: string): Origin {
+    return { repository: this.repository, file, line: 1, column: 1 }
+  }
+
+  /** What an entry of the kustomization in `directory` names, and what that is. Throws `kustomize-missing`. */
+  locate(directory: string, entry: Entry): { path: string; type: 'file' | 'directory' } {
+    const path = resolvePath(directory, entry)
+    const type = this.typeOf(directory, entry)
+    return type === 'file' || type === 'directory' ? { path, type } : missing(path, entry.origin)
+  }
+
+  /** What is there; undefined for nothing. */
+  typeOf(directory: string, entry: Entry): TreeEntry['type'] | undefined {
+    const path = resolvePath(directory, entry)
+    return path === '' ? 'directory' : entryAt(this.tree, path, entry)?.type
+  }
+
+  isRead(directory: string): boolean {
+    return this.kustomizations.has(directory)
+  }
+
+  /** The kustomization of a directory. Throws `kustomize-missing` and what reading it throws. */
+  kustomizationIn(directory: string, origin: Origin): Kustomization {
+    const known = this.kustomizations.get(directory)
+    if (known) return known
+    const file = findKustomizationFile(this.tree, directory, origin)
+    if (!file) return missing(`${directory || '.'}/kustomization.yaml`, origin)
+    const kustomization = readKustomization(file, directory, this.parse(file).documents)
+    this.kustomizations.set(directory, kustomization)
+    return kustomization
+  }
+
+  /** The documents of a file that an entry of the kustomization in `directory` names. */
+  fileBeside(directory: string, entry: Entry): ParsedFile {
+    return this.parse(this.pathBeside(directory, entry))
+  }
+
+  /** The same as it is. */
+  bytesBeside(directory: string, entry: Entry): { path: string; bytes: Uint8Array } {
+    const path = this.pathBeside(directory, entry)
+    const bytes = this.tree.read(path)
+    this.budget.spend('bytes', bytes.length, entry.origin)
+    return { path, bytes }
+  }
+
+  /** The documents of a file. */
+  parse(path: string): ParsedFile {
+    const known = this.parsed.get(path)
+    if (known) return known
+    const bytes = this.tree.read(path)
+    this.budget.spend('bytes', bytes.length, this.start(path))
+    const parsed = parseFile({ repository: this.repository, path }, bytes)
+    this.parsed.set(path, parsed)
+    return parsed
+  }
+
+  private pathBeside(directory: string, entry: Entry): string {
+    const { path, type } = this.locate(directory, entry)
+    return type === 'file' ? path : missing(path, entry.origin)
+  }
+}
+
+function missing(path: string, origin: Origin): never {
+  throw new BailiwickError('kustomize-missing', `${path} does not exist`, { origin, fix: 'Correct the path.' })
+}

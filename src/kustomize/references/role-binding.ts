@@ -1,0 +1,40 @@
+import { BailiwickError } from '../../errors.ts'
+import { isAbsent } from '../../kube/edit-node.ts'
+import { at, type Node, stringAt } from '../../kube/node.ts'
+import type { Resource } from '../resource/resource.ts'
+
+/**
+ * Namespaces of the accounts that a RoleBinding names, as they are written (getNamespacesForRoleBinding, 5.8.1). Throws
+ * `kustomize-invalid` for one that is blank, `kustomize-unsupported` where kustomize panics.
+ */
+export function accountNamespaces(referrer: Resource): ReadonlySet<string> {
+  const namespaces = new Set<string>()
+  const subjects = at(referrer.root, ['subjects'])
+  if (stringAt(referrer.root, ['kind']) !== 'RoleBinding' || subjects?.type !== 'list') return namespaces
+  for (const subject of subjects.items) {
+    if (subject.type !== 'map') return panics('a subject is no map', subject)
+    const namespace = subject.fields.get('namespace')?.value
+    const kind = subject.fields.get('kind')?.value
+    if (!namespace || !kind) continue
+    if (kind.type !== 'scalar' || typeof kind.value !== 'string')
+      return panics('the kind of a subject is no text', kind)
+    if (kind.value !== 'ServiceAccount') continue
+    if (namespace.type === 'scalar' && typeof namespace.value === 'string') namespaces.add(namespace.value)
+    else
+      throw new BailiwickError('kustomize-invalid', 'the namespace of a subject is blank', { origin: namespace.origin })
+  }
+  return namespaces
+}
+
+/** What a roleRef says of the kind that it means; undefined where it does not say all of it. */
+export function roleRefParts(referrer: Resource): { group: Node; kind: Node } | undefined {
+  const roleRef = at(referrer.root, ['roleRef'])
+  if (isAbsent(roleRef) || roleRef.type !== 'map') return undefined
+  const group = roleRef.fields.get('apiGroup')?.value
+  const kind = roleRef.fields.get('kind')?.value
+  return group && kind ? { group, kind } : undefined
+}
+
+function panics(message: string, node: Node): never {
+  throw new BailiwickError('kustomize-unsupported', `${message}, on which kustomize panics`, { origin: node.origin })
+}

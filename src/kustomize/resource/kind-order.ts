@@ -1,0 +1,28 @@
+const FIRST = (
+  'Namespace ResourceQuota StorageClass CustomResourceDefinition ServiceAccount PodSecurityPolicy Role ClusterRole ' +
+  'RoleBinding ClusterRoleBinding ConfigMap Secret Endpoints Service LimitRange PriorityClass PersistentVolume ' +
+  'PersistentVolumeClaim Deployment StatefulSet CronJob PodDisruptionBudget'
+).split(' ')
+const LAST = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']
+
+const PLACES: ReadonlyMap<string, number> = new Map([
+  ...FIRST.map((kind, index) => [kind, index - FIRST.length] as const),
+  ...LAST.map((kind, index) => [kind, index + 1] as const),
+])
+
+interface Kind {
+  readonly group?: string
+  readonly version?: string
+  readonly kind?: string
+}
+
+/** The order in which kustomize sorts kinds: what others refer to first (kyaml/resid/gvk.go, 5.8.1). */
+export function compareKinds(a: Kind, b: Kind): number {
+  const difference = (PLACES.get(a.kind ?? '') ?? 0) - (PLACES.get(b.kind ?? '') ?? 0)
+  if (difference !== 0) return difference
+  return Buffer.compare(Buffer.from(sortText(a)), Buffer.from(sortText(b)))
+}
+
+function sortText({ group, version, kind }: Kind): string {
+  return `${group || '~G'}_${version || '~V'}_${kind || '~K'}`
+}
