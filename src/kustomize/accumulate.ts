@@ -52,7 +52,10 @@ export class Accumulation {
   /** Reads everything that is reachable before building any of it: what is forbidden is said even where a build fails. */
   private scan(kustomization: Kustomization, chain: readonly string[]): void {
     const { resources, components, generators, transformers, directory } = kustomization
-    for (const entry of [...generators, ...transformers]) this.scanBuiltins(directory, entry, chain)
+    for (const entry of [...generators, ...transformers]) {
+      if (isInline(entry)) parseEntry(entry).documents.forEach(checkBuiltin)
+      else this.scanBuiltins(directory, entry, chain)
+    }
     for (const entry of [...resources, ...components]) {
       if (this.files.typeOf(directory, entry) !== 'directory') continue
       const path = resolvePath(directory, entry)
@@ -63,8 +66,7 @@ export class Accumulation {
   }
 
   /** What configures a builtin must do nothing that is forbidden, wherever it is. */
-  private scanBuiltins(directory: string, entry: ConfigEntry, chain: readonly string[]): void {
-    if (isInline(entry)) return parseEntry(entry).documents.forEach(checkBuiltin)
+  private scanBuiltins(directory: string, entry: Entry, chain: readonly string[]): void {
     const type = entry.text === '' ? undefined : this.files.typeOf(directory, entry)
     if (type === 'file') this.files.fileBeside(directory, entry).documents.forEach(checkBuiltin)
     if (type !== 'directory') return

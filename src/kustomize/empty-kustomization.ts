@@ -12,6 +12,9 @@ export const EMPTY_KUSTOMIZATION: Omit<Kustomization, 'file' | 'directory' | 'ki
   commonAnnotations: [],
   replicas: [],
   images: [],
+  replacements: [],
   configMapGenerator: [],
   secretGenerator: [],
+  generators: [],
+  transformers: [],
 }

@@ -1,5 +1,6 @@
 import type { ScalarNode } from '../kube/node.ts'
 import type { Origin, Step } from '../kube/origin.ts'
+import type { ReplacementEntry } from './replace/replacement.ts'
 import type { FieldSpec } from './transform/field-spec.ts'
 
 /** A text in a kustomization.yaml and where it stands. */
@@ -86,6 +87,9 @@ export interface GeneratorEntry {
   readonly options: GeneratorOptions
 }
 
+/** An entry that is a path, or objects written out. */
+export type ConfigEntry = Entry & { readonly node: ScalarNode }
+
 /** A kustomization.yaml with everything in it that we support; what we do not was refused when it was read. */
 export interface Kustomization {
   /** Path of the file; for one that Flux generates, the directory with `kustomization.yaml`. */
@@ -107,8 +111,12 @@ export interface Kustomization {
   readonly commonAnnotations: Pairs
   readonly replicas: readonly ReplicaEntry[]
   readonly images: readonly ImageEntry[]
+  readonly replacements: readonly ReplacementEntry[]
   readonly configMapGenerator: readonly GeneratorEntry[]
   readonly secretGenerator: readonly GeneratorEntry[]
+  /** Objects that configure builtins, or where such objects are. */
+  readonly generators: readonly ConfigEntry[]
+  readonly transformers: readonly ConfigEntry[]
   /** Nobody wrote it: Flux generates one for a directory that has none. Its entries leave no trail. */
   readonly generated?: true
 }

@@ -111,7 +111,8 @@ describe('fields', () => {
     're\u017fources: []\n': 'kustomize-unsupported kustomize-case-variant-key @kustomization.yaml:1',
     'resources: [a.yaml]\nhelmCharts:\n- name: x\n':
       'kustomize-unsupported kustomize-helm-inflate @kustomization.yaml:2',
-    'resources: [a.yaml]\ntransformers:\n- x.yaml\n': 'kustomize-unsupported kustomize-plugin @kustomization.yaml:3',
+    'resources: [a.yaml]\nvalidators:\n- x.yaml\n': 'kustomize-unsupported kustomize-plugin @kustomization.yaml:3',
+    'resources: [a.yaml]\ntransformers:\n- a.yaml\n': 'kustomize-unsupported kustomize-plugin @a.yaml:1',
     'resources: [a.yaml]\nunknown: x\n': 'kustomize-unsupported @kustomization.yaml:2',
     'resources: [a.yaml]\nnamespace: on\n': 'kustomize-invalid @kustomization.yaml:2',
     'resources: [a.yaml]\nnamespace: 0o7\n': 'kustomize-invalid @kustomization.yaml:2',

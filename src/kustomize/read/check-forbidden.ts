@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import { at, type MapNode, type Node } from '../../kube/node.ts'
+import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { refuseCaseVariant } from './read-fields.ts'
 import { isRemote } from './remote.ts'
@@ -28,10 +28,32 @@ export function checkForbidden(root: MapNode): void {
     if (/^helm/i.test(name)) refuseHelm(name, field.key)
     refuseCaseVariant(name, KNOWN_FIELDS, field.key)
   }
-  for (const name of ['generators', 'transformers', 'validators']) {
-    const list = root.fields.get(name)
-    if (list?.value.type === 'list' && list.value.items.length > 0) refusePlugin(name, list.value.items[0]!.origin)
+  const [validator] = itemsOf(root.fields.get('validators')?.value)
+  if (validator) refusePlugin('validators', validator.origin)
+}
+
+/**
+ * Throws for an object of `generators` or `transformers` that is none of kustomize's builtins (rule `kustomize-plugin`),
+ * inflates charts, or reads from elsewhere.
+ */
+export function checkBuiltin(object: Node): void {
+  if (object.type !== 'map') return
+  const kind = stringAt(object, ['kind']) ?? ''
+  if (kind.endsWith('List')) for (const item of itemsOf(at(object, ['items']))) checkBuiltin(item)
+  else if (stringAt(object, ['apiVersion']) !== 'builtin') refusePlugin(`the ${kind || 'object'} here`, object.origin)
+  if (/^helm/i.test(kind)) refuseHelm(kind, object.origin)
+  for (const { node, text } of pathsIn(object)) if (isRemote(text)) refuseRemote(text, node.origin)
+}
+
+const PATHS_IN_BUILTINS = ['path', 'paths', 'files', 'envs', 'env', 'targetfilepath']
+
+function* pathsIn(object: MapNode): Generator<{ node: Node; text: string }> {
+  for (const name of PATHS_IN_BUILTINS) {
+    const value = caseless(object, name)
+    yield* pathOf(value)
+    for (const item of itemsOf(value)) yield* pathOf(item)
   }
+  for (const item of itemsOf(caseless(object, 'replacements'))) yield* pathOf(caseless(item, 'path'))
 }
 
 function* fetchedValues(root: MapNode): Generator<{ node: Node; text: string }> {

@@ -16,11 +16,13 @@ import {
 import { readGenerators } from './read-generators.ts'
 import { readImages } from './read-images.ts'
 import { readLabels } from './read-labels.ts'
+import { readReplacements } from './read-replacements.ts'
 import { readReplicas } from './read-replicas.ts'
 
 const FIELDS = (
   'apiVersion kind metadata resources bases components configurations namespace namePrefix nameSuffix patches patchesStrategicMerge labels commonLabels ' +
-  'commonAnnotations replicas images imageTags configMapGenerator secretGenerator generatorOptions'
+  'commonAnnotations replicas images imageTags replacements configMapGenerator secretGenerator generatorOptions ' +
+  'generators transformers'
 ).split(' ')
 const TARGET_FIELDS = 'group version kind name namespace labelSelector annotationSelector'.split(' ')
 const API_VERSIONS = {
@@ -59,8 +61,11 @@ export function readKustomization(file: string, directory: string, documents: re
     commonAnnotations: textPairs(root, 'commonAnnotations'),
     replicas: readReplicas(root),
     images: readImages(root),
+    replacements: readReplacements(root, file),
     configMapGenerator: readGenerators(root, 'ConfigMap'),
     secretGenerator: readGenerators(root, 'Secret'),
+    generators: textList(root, 'generators'),
+    transformers: textList(root, 'transformers'),
   }
   const content = [...root.fields].filter(([name]) => name !== 'apiVersion' && name !== 'kind')
   if (!content.some(([name, field]) => isSet(name, field.value))) invalid(`${file} is empty`, root.origin)

@@ -1,14 +1,14 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, withField, writtenText } from '../../kube/edit-node.ts'
-import type { Field, MapNode, Node, ScalarNode } from '../../kube/node.ts'
+import type { Field, MapNode, Node } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
-import { resolvePlain } from '../../kube/resolve-scalar.ts'
 import type { BuildBudget } from '../build-budget.ts'
 import type { ImageEntry } from '../kustomization.ts'
 import { currentId } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { editField, type FieldSpec, specsByKind } from './field-spec.ts'
 import { imageMatcher, renameImage } from './image-name.ts'
+import { rewriteScalar } from './rewrite-scalar.ts'
 
 type SetImage = (node: Node) => Node
 
@@ -50,21 +50,8 @@ function setter(entry: ImageEntry): SetImage {
       throw new BailiwickError('kustomize-invalid', 'an image is no text', { origin: node.origin })
     }
     const image = writtenText(node)
-    return matches(image) ? written(renameImage(image, entry), node, origin) : node
+    return matches(image) ? rewriteScalar(node, renameImage(image, entry), origin) : node
   }
-}
-
-/** kustomize keeps how the value was written, so without quotes `12` becomes a number. */
-function written(text: string, before: ScalarNode, origin: Origin): ScalarNode {
-  const { quoted, style } = before
-  if (quoted) return { type: 'scalar', value: text, origin, quoted }
-  if (style) return { type: 'scalar', value: text, origin, style }
-  const value = resolvePlain(text)
-  if (value === undefined) {
-    const message = `the image ${JSON.stringify(text)} is no text for YAML`
-    throw new BailiwickError('kustomize-unsupported', message, { origin })
-  }
-  return { type: 'scalar', value, origin, ...(String(value) === text ? {} : { text }) }
 }
 
 const LISTS = ['containers', 'initContainers']

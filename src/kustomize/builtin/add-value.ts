@@ -1,0 +1,113 @@
+import { BailiwickError } from '../../errors.ts'
+import { isAbsent, withField, writtenText } from '../../kube/edit-node.ts'
+import type { MapNode, Node } from '../../kube/node.ts'
+import type { Entry, Target } from '../kustomization.ts'
+import { invalid, listField, structNode, textField } from '../read/read-fields.ts'
+import type { ResourceList } from '../resource/resource-list.ts'
+import { select } from '../select/select.ts'
+import { rewriteScalar } from '../transform/rewrite-scalar.ts'
+import { inNamespace } from '../transform/set-namespace.ts'
+import type { TransformContext } from '../transform/transformer.ts'
+import { shaped } from './config-shape.ts'
+import { TRANSFORMER_SHAPES } from './config-shapes.ts'
+import { insertPathPart } from './insert-path-part.ts'
+
+interface Place {
+  readonly selector: Target | undefined
+  readonly fieldPath: Entry
+  readonly position: number
+}
+
+/**
+ * ValueAddTransformer: writes a value, by default the name of the kustomization's directory, into a field of objects, or
+ * between the parts of a file path that stands there (api/filters/valueadd, 5.8.1). Throws `kustomize-invalid`.
+ */
+export function addValue(config: MapNode, resources: ResourceList, context: TransformContext): void {
+  const places = [...readPlaces(config), ...placesOfFile(config, context)]
+  if (places.length === 0) invalid('ValueAddTransformer has no target', config.origin)
+  const value = textToAdd(config, context)
+  for (const { selector, fieldPath, position } of places) {
+    context.budget.spendOnEach(resources.all, fieldPath.origin)
+    for (const resource of selector ? select(resources.all, selector) : resources.all) {
+      if (fieldPath.text === 'metadata/namespace') resource.root = inNamespace(resource, value)
+      else resource.root = set(resource.root, pathOf(fieldPath), value, position) as MapNode
+    }
+  }
+  resources.checkUnique()
+}
+
+function textToAdd(config: MapNode, { kustomization }: TransformContext): Entry {
+  const given = textField(config, 'value')
+  const text = given?.text.trim()
+  if (given && text) return { text, origin: given.origin }
+  const directory = kustomization.directory.split('/').at(-1)
+  if (directory) return { text: directory, origin: config.origin }
+  const message = 'the name of the root directory as a value, which is not part of the repository'
+  throw new BailiwickError('kustomize-unsupported', message, { origin: config.origin, fix: 'Give a value.' })
+}
+
+function placesOfFile(config: MapNode, context: TransformContext): Place[] {
+  const path = textField(config, 'targetFilePath')
+  if (!path?.text) return []
+  const [root, second] = context.file(path).documents
+  if (second) invalid(`${path.text} has more than one document`, second.origin)
+  if (!root) return []
+  const { targets } = TRANSFORMER_SHAPES.ValueAddTransformer
+  return readPlaces(structNode(shaped(root, { fields: { targets } }), path.text))
+}
+
+function readPlaces(config: MapNode): Place[] {
+  return listField(config, 'targets').map(node => {
+    const target = structNode(node, 'targets[]')
+    const fieldPath = textField(target, 'fieldPath')
+    if (!fieldPath?.text) return invalid('a target needs a fieldPath', target.origin)
+    const selector = target.fields.get('selector')?.value
+    return {
+      selector: isAbsent(selector) ? undefined : readSelector(structNode(selector, 'selector')),
+      fieldPath,
+      position: positionOf(target.fields.get('filePathPosition')?.value),
+    }
+  })
+}
+
+function readSelector(map: MapNode): Target {
+  const parts = [...map.fields.keys()].map(name => [name, textField(map, name)] as const)
+  return Object.fromEntries(parts.filter(([, part]) => part?.text))
+}
+
+function positionOf(node: Node | undefined): number {
+  if (isAbsent(node)) return 0
+  const value = node.type === 'scalar' ? node.value : undefined
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+  return invalid('filePathPosition must be a positive integer', node.origin)
+}
+
+/** The parts of a path for kyaml's getter, which passes over empty ones; `/` in a name is written `\/`. */
+function pathOf({ text, origin }: Entry): readonly string[] {
+  const parts = text.replaceAll('\\/', '\0').split('/')
+  const names = parts.map(part => part.replaceAll('\0', '/').trim()).filter(part => part !== '')
+  const special = names.find(name => /^[-+]?\d+$|^[-*]$|^\[.*\]$/.test(name))
+  if (special === undefined && names.length > 0) return names
+  const message = `the part ${JSON.stringify(special ?? '')} of the path ${text}`
+  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Name fields only.' })
+}
+
+function set(node: Node | undefined, path: readonly string[], value: Entry, position: number): Node {
+  const { origin } = value
+  const [name, ...rest] = path
+  if (name === undefined) {
+    if (node && node.type !== 'scalar') return invalid('a value is added to what is no text', node.origin)
+    const before = node ? writtenText(node) : ''
+    return rewriteScalar(node, position > 0 ? insertPathPart(before, position - 1, value) : value.text, origin)
+  }
+  const map: Node = node ?? { type: 'map', fields: new Map(), origin }
+  if (isAbsent(map)) return absent(map, position, value)
+  if (map.type !== 'map') return invalid(`${name} is looked for in what is no map`, map.origin)
+  return withField(map, name, set(map.fields.get(name)?.value, rest, value, position))
+}
+
+/** Below a null nothing is set; with a position kustomize panics there. */
+function absent(node: Node, position: number, { origin }: Entry): Node {
+  if (position === 0) return node
+  throw new BailiwickError('kustomize-unsupported', 'a filePathPosition below a null', { origin })
+}

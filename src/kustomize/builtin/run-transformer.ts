@@ -1,0 +1,120 @@
+import { isAbsent } from '../../kube/edit-node.ts'
+import { type MapNode, stringAt } from '../../kube/node.ts'
+import { EMPTY_KUSTOMIZATION } from '../empty-kustomization.ts'
+import { appendHash } from '../generate/hash-name.ts'
+import type { Kustomization } from '../kustomization.ts'
+import { readFieldSpecs } from '../read/read-field-specs.ts'
+import { booleanField, invalid, mapField, structNode, textField, textList, textPairs } from '../read/read-fields.ts'
+import { readImage } from '../read/read-images.ts'
+import { readPatch } from '../read/read-kustomization.ts'
+import { readReplacements } from '../read/read-replacements.ts'
+import { readReplica } from '../read/read-replicas.ts'
+import type { ResourceList } from '../resource/resource-list.ts'
+import { affixNames } from '../transform/affix-names.ts'
+import { patches } from '../transform/patches.ts'
+import { replacements } from '../transform/replacements.ts'
+import { setImages } from '../transform/set-images.ts'
+import { type NamespaceOptions, setNamespace } from '../transform/set-namespace.ts'
+import { setPairs } from '../transform/set-pairs.ts'
+import { setReplicas } from '../transform/set-replicas.ts'
+import { strategicMergePatches } from '../transform/strategic-merge-patches.ts'
+import type { TransformContext } from '../transform/transformer.ts'
+import { addValue } from './add-value.ts'
+import { shaped } from './config-shape.ts'
+import { TRANSFORMER_SHAPES, type TransformerKind } from './config-shapes.ts'
+import { runJsonPatch } from './run-json-patch.ts'
+
+type Run = (config: MapNode, resources: ResourceList, context: TransformContext) => void
+
+/**
+ * Runs the builtin that an object of `transformers` configures. Throws `kustomize-invalid` for a kind that there is not,
+ * and what the builtin throws.
+ */
+export function runTransformer(object: MapNode, resources: ResourceList, context: TransformContext): void {
+  const kind = stringAt(object, ['kind']) ?? ''
+  if (!Object.hasOwn(TRANSFORMER_SHAPES, kind)) invalid(`there is no builtin transformer ${kind}`, object.origin)
+  const known = kind as TransformerKind
+  context.budget.spendOnEach(resources.all, object.origin)
+  context.budget.spendOn(object, object.origin)
+  RUN[known](shaped(object, { fields: TRANSFORMER_SHAPES[known] }) as MapNode, resources, context)
+}
+
+const RUN: Readonly<Record<TransformerKind, Run>> = {
+  AnnotationsTransformer: (config, resources, { budget }) => {
+    setPairs(resources, textPairs(config, 'annotations'), fieldSpecs(config), budget)
+  },
+  HashTransformer: (_, resources) => {
+    for (const resource of resources.all) if (resource.needsHash) appendHash(resource)
+  },
+  ImageTagTransformer: (config, resources, { budget }) => {
+    setImages(resources, [readImage(part(config, 'imageTag'))], fieldSpecs(config), budget)
+  },
+  LabelTransformer: (config, resources, { budget }) => {
+    setPairs(resources, textPairs(config, 'labels'), fieldSpecs(config), budget)
+  },
+  NamespaceTransformer: (config, resources) => {
+    const metadata = mapField(config, 'metadata')
+    const namespace = metadata && textField(metadata, 'namespace')
+    const options = namespaceOptions(config)
+    if (namespace?.text) setNamespace(resources, namespace, fieldSpecs(config), options)
+  },
+  PatchJson6902Transformer: runJsonPatch,
+  PatchStrategicMergeTransformer: (config, resources, context) => {
+    const text = textField(config, 'patches')?.text ? textList(asList(config, 'patches'), 'patches') : []
+    const patchesStrategicMerge = [...textList(config, 'paths'), ...text]
+    if (patchesStrategicMerge.length === 0) invalid('PatchStrategicMergeTransformer has no patch', config.origin)
+    strategicMergePatches(resources, within(config, context, { patchesStrategicMerge }))
+  },
+  PatchTransformer: (config, resources, context) => {
+    patches(resources, within(config, context, { patches: [readPatch(config, config.origin.file)] }))
+  },
+  PrefixSuffixTransformer: (config, resources) => {
+    affix(config, resources, 'prefixes')
+    affix(config, resources, 'suffixes')
+  },
+  PrefixTransformer: (config, resources) => affix(config, resources, 'prefixes'),
+  ReplacementTransformer: (config, resources, context) => {
+    const entries = readReplacements(config, config.origin.file)
+    replacements(resources, within(config, context, { replacements: entries }))
+  },
+  ReplicaCountTransformer: (config, resources, { budget }) => {
+    setReplicas(resources, readReplica(part(config, 'replica')), fieldSpecs(config), budget)
+  },
+  SuffixTransformer: (config, resources) => affix(config, resources, 'suffixes'),
+  ValueAddTransformer: addValue,
+}
+
+const fieldSpecs = (config: MapNode) => readFieldSpecs(config, 'fieldSpecs')
+
+function part(config: MapNode, name: string): MapNode {
+  const node = config.fields.get(name)?.value
+  return isAbsent(node) ? { type: 'map', fields: new Map(), origin: config.origin } : structNode(node, name)
+}
+
+/** What a transformer sees that serves a field of kustomizations: one with nothing but that field. */
+function within(config: MapNode, context: TransformContext, fields: Partial<Kustomization>): TransformContext {
+  const { directory } = context.kustomization
+  const bare: Kustomization = { ...EMPTY_KUSTOMIZATION, file: config.origin.file, directory, kind: 'Kustomization' }
+  return { ...context, kustomization: { ...bare, ...fields } }
+}
+
+function asList(config: MapNode, name: string): MapNode {
+  const field = config.fields.get(name)!
+  const list = { type: 'list', items: [field.value], origin: field.value.origin } as const
+  return { ...config, fields: new Map([[name, { ...field, value: list }]]) }
+}
+
+function affix(config: MapNode, resources: ResourceList, side: 'prefixes' | 'suffixes'): void {
+  if (isAbsent(config.fields.get('fieldSpecs')?.value)) invalid('a prefix or suffix needs fieldSpecs', config.origin)
+  const text = textField(config, side === 'prefixes' ? 'prefix' : 'suffix')
+  if (text?.text) affixNames(resources, text, side, fieldSpecs(config))
+}
+
+const SUBJECTS = ['defaultOnly', 'allServiceAccounts', 'none'] as const
+
+function namespaceOptions(config: MapNode): NamespaceOptions {
+  const mode = textField(config, 'setRoleBindingSubjects')
+  const subjects = mode?.text ? SUBJECTS.find(known => known === mode.text) : 'defaultOnly'
+  if (!subjects) return invalid(`setRoleBindingSubjects must be one of ${SUBJECTS.join(', ')}`, mode!.origin)
+  return { unsetOnly: booleanField(config, 'unsetOnly'), subjects }
+}
