@@ -16,6 +16,8 @@ export interface ScalarNode {
   readonly indent?: number
   /** Written in quotes, so that it is text for every YAML version. */
   readonly quoted?: boolean
+  readonly untyped?: true
+  readonly commented?: true
 }
 
 export interface ListNode {

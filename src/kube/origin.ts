@@ -6,6 +6,7 @@ export interface Step {
     | 'patch'
     | 'generator'
     | 'transformer'
+    | 'replacement'
     | 'flux-target-namespace'
     | 'flux-patch'
     | 'flux-component'

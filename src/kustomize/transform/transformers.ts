@@ -4,6 +4,7 @@ import { labels } from './labels.ts'
 import { nameAffixes } from './name-affixes.ts'
 import { namespace } from './namespace.ts'
 import { patches } from './patches.ts'
+import { replacements } from './replacements.ts'
 import { replicas } from './replicas.ts'
 import { strategicMergePatches } from './strategic-merge-patches.ts'
 import type { Transformer } from './transformer.ts'
@@ -18,4 +19,5 @@ export const TRANSFORMERS: readonly Transformer[] = [
   commonAnnotations,
   replicas,
   images,
+  replacements,
 ]

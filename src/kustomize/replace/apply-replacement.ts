@@ -1,0 +1,119 @@
+import { BailiwickError } from '../../errors.ts'
+import { writtenText } from '../../kube/edit-node.ts'
+import { at, type MapNode, type Node, type ScalarNode, stringAt } from '../../kube/node.ts'
+import type { BuildBudget } from '../build-budget.ts'
+import type { Entry } from '../kustomization.ts'
+import type { Resource } from '../resource/resource.ts'
+import type { ResourceList } from '../resource/resource-list.ts'
+import { PathEditor } from './edit-path.ts'
+import { splitFieldPath } from './field-path.ts'
+import type { FieldOptions, Replacement } from './replacement.ts'
+import { retype } from './retype.ts'
+import { TargetSelection } from './select-targets.ts'
+import { checkNotes, findSource, type SourceValue } from './source-value.ts'
+import { editStructuredText } from './structured-text.ts'
+
+/**
+ * Copies the value of a replacement to its targets (api/filters/replacement). Throws `kustomize-invalid` where kustomize
+ * fails, `kustomize-unsupported` where what it does is an accident.
+ */
+export function applyReplacement(resources: ResourceList, replacement: Replacement, budget: BuildBudget): void {
+  budget.spendOnEach(resources.all, replacement.origin)
+  const value = findSource(resources.all, replacement)
+  for (const target of replacement.targets) {
+    budget.spendOnEach(resources.all, target.origin)
+    const selection = new TargetSelection(target)
+    for (const resource of resources.all) {
+      if (!selection.takes(resource)) continue
+      for (const path of target.fieldPaths) new Copy(resource, value, path, target.options, budget).run()
+    }
+  }
+}
+
+class Copy {
+  private readonly resource: Resource
+  private readonly value: SourceValue
+  private readonly path: Entry
+  private readonly options: FieldOptions
+  private readonly budget: BuildBudget
+
+  constructor(resource: Resource, value: SourceValue, path: Entry, options: FieldOptions, budget: BuildBudget) {
+    this.resource = resource
+    this.value = value
+    this.path = path
+    this.options = options
+    this.budget = budget
+  }
+
+  run(): void {
+    const { origin } = this.path
+    const parts = splitFieldPath(this.path.text)
+    if (parts.some(part => part === '' || part !== part.trim())) {
+      const message = `the field path ${JSON.stringify(this.path.text)} has an empty part`
+      throw new BailiwickError('kustomize-unsupported', message, { origin })
+    }
+    const before = this.resource.root
+    const how = {
+      origin,
+      ...(this.options.create ? { create: this.value.type } : {}),
+      spend: (steps: number): void => this.budget.spend('steps', steps, origin),
+    }
+    const structured = editStructuredText(before, parts, this.value, how)
+    if (structured) this.value.noteWrite(this.resource, structured.place, structured.text)
+    const editor = new PathEditor({ ...how, edit: (node, place) => this.write(node, place) })
+    const root = structured?.root ?? editor.walk(before, parts)
+    if (!structured && editor.count === 0) {
+      const message = `${this.path.text} is no field of ${describeRoot(before)}`
+      throw new BailiwickError('kustomize-invalid', message, { origin })
+    }
+    this.resource.root = root as MapNode
+    this.checkIdentity()
+  }
+
+  private write(node: Node, place: readonly (string | number)[]): Node {
+    checkNotes(this.resource, place, this.path.origin)
+    const written = this.written(node)
+    this.value.noteWrite(this.resource, place, written)
+    return written
+  }
+
+  private written(node: Node): Node {
+    const { delimiter } = this.options
+    if (node.type === 'scalar')
+      return retype(node, delimiter === '' ? this.value.text : this.joined(node), this.value.origin)
+    if (delimiter === '') {
+      const copy = this.value.copy()
+      this.budget.spendOn(copy, this.path.origin)
+      return copy
+    }
+    throw new BailiwickError('kustomize-invalid', 'a delimiter cuts a text only', { origin: this.path.origin })
+  }
+
+  private joined(node: ScalarNode): string {
+    const { delimiter, index } = this.options
+    const pieces = writtenText(node).split(delimiter)
+    const { text } = this.value
+    if (index < 0) pieces.unshift(text)
+    else if (index >= pieces.length) pieces.push(text)
+    else pieces[index] = text
+    const joined = pieces.join(delimiter)
+    this.budget.spend('steps', Math.floor(joined.length / 64), this.path.origin)
+    return joined
+  }
+
+  /** A name that is no text any more is nothing that an object can be applied by. */
+  private checkIdentity(): void {
+    const { root } = this.resource
+    for (const path of [['apiVersion'], ['kind'], ['metadata', 'name'], ['metadata', 'namespace']]) {
+      const node = at(root, path)
+      if (node === undefined && path.at(-1) === 'namespace') continue
+      if (node !== undefined && stringAt(root, path)) continue
+      const message = `a replacement leaves ${path.join('.')} without a text`
+      throw new BailiwickError('kustomize-unsupported', message, { origin: this.path.origin })
+    }
+  }
+}
+
+function describeRoot(root: MapNode): string {
+  return `${stringAt(root, ['kind'])} ${stringAt(root, ['metadata', 'name'])}`
+}

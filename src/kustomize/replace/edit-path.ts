@@ -1,0 +1,170 @@
+import { BailiwickError } from '../../errors.ts'
+import { isAbsent, withElement, withField } from '../../kube/edit-node.ts'
+import type { ListNode, Node, ScalarNode } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
+import { resolvePlain } from '../../kube/resolve-scalar.ts'
+import { indexPart, isElementPart, parseElementPart } from './field-path.ts'
+import { fitsElement } from './fits-element.ts'
+import { readEmbedded } from './read-embedded.ts'
+
+type Place = readonly (string | number)[]
+
+export interface PathEdit {
+  /** What is to be made where the path ends at nothing; absent: nothing is made. */
+  readonly create?: Node['type']
+  /** Where made parts are said to be written. */
+  readonly origin: Origin
+  readonly edit: (node: Node, place: Place) => Node
+  readonly spend: (steps: number) => void
+}
+
+/**
+ * Edits every value at a field path, as the targets of a replacement are found: numbers, `*`, and `[key=expression]`
+ * for every element that matches (kyaml's PathMatcher). `count` says how many there were. Throws `kustomize-invalid` for
+ * a path that does not fit the object, `kustomize-unsupported` where kustomize would lose what it writes.
+ */
+export class PathEditor {
+  count = 0
+  private readonly how: PathEdit
+
+  constructor(how: PathEdit) {
+    this.how = how
+  }
+
+  walk(node: Node, path: readonly string[], place: Place = []): Node {
+    this.how.spend(1)
+    const [part, ...rest] = path
+    if (part === undefined) {
+      this.count++
+      return this.how.edit(node, place)
+    }
+    const index = indexPart(part)
+    if (index !== undefined && index >= 0) return this.index(node, index, rest, place)
+    if (isElementPart(part)) return this.elements(node, part, rest, place)
+    if (part === '*') return this.every(node, rest, place)
+    return this.field(node, part, rest, place)
+  }
+
+  private field(node: Node, name: string, rest: readonly string[], place: Place): Node {
+    if (isAbsent(node)) return this.nothingIn(node)
+    if (node.type !== 'map') return this.misfit(node, `${name} is looked for in what is no map`)
+    const field = node.fields.get(name)
+    if (!field && !this.how.create) return node
+    if (!field && typeof resolvePlain(name) !== 'string') this.misfit(node, `the key ${name} is no text`)
+    const child = field?.value ?? this.made(rest)
+    if (child.type === 'scalar' && rest.length > 0) {
+      this.insideText(child, rest)
+      return node
+    }
+    const edited = this.walk(child, rest, [...place, name])
+    return edited === field?.value ? node : withField(node, name, edited, field?.key ?? edited.origin)
+  }
+
+  private index(node: Node, index: number, rest: readonly string[], place: Place): Node {
+    const list = this.listOf(node)
+    const items = list?.items ?? []
+    const isNext = items.length === index && this.how.create !== undefined
+    if (isNext && !list) return this.nothingIn(node)
+    if (!list || (index >= items.length && !isNext)) {
+      return this.misfit(node, `element ${index} of a list of ${items.length}`)
+    }
+    const edited = this.walk(items[index] ?? this.made(rest), rest, [...place, index])
+    return isNext ? { ...list, items: [...items, edited] } : replaced(list, index, edited)
+  }
+
+  private every(node: Node, rest: readonly string[], place: Place): Node {
+    const list = this.listOf(node)
+    if (!list) return node
+    let items: Node[] | undefined
+    for (const [index, item] of list.items.entries()) {
+      const edited = this.walk(item, rest, [...place, index])
+      if (edited === item) continue
+      items ??= [...list.items]
+      items[index] = edited
+    }
+    return items ? { ...list, items } : list
+  }
+
+  private elements(node: Node, part: string, rest: readonly string[], place: Place): Node {
+    const wanted = parseElementPart(part)
+    if (!wanted) return this.misfit(node, `${part} says no field and value`)
+    const list = this.listOf(node)
+    if (!list) return this.nothingIn(node)
+    const before = this.count
+    const edited = this.matching(list, part, rest, place)
+    if (this.count > before || !this.how.create) return edited
+    const value = untyped(wanted.value, this.how.origin)
+    const field = { key: this.how.origin, value }
+    const element: Node =
+      wanted.key === '' ? value : { type: 'map', fields: new Map([[wanted.key, field]]), origin: this.how.origin }
+    const longer = this.matching({ ...list, items: [...edited.items, element] }, part, rest, place)
+    // kustomize would add elements without end
+    if (this.count === before) this.refuse(node, `${part}, which does not match what is made for it,`)
+    return longer
+  }
+
+  private matching(list: ListNode, part: string, rest: readonly string[], place: Place): ListNode {
+    const { key, value } = parseElementPart(part)!
+    let result = list
+    for (const [index, item] of list.items.entries()) {
+      this.how.spend(1 + value.length)
+      const text = key === '' ? item : item.type === 'map' ? item.fields.get(key)?.value : undefined
+      if (!text || !fitsElement({ text: value, origin: this.how.origin }, text)) continue
+      // what follows an element that is no map is not looked at
+      result = replaced(result, index, this.walk(item, key === '' ? [] : rest, [...place, index]))
+    }
+    return result
+  }
+
+  /** A path may lead into text that holds YAML, but what kustomize changes there on this way is lost. */
+  private insideText(text: ScalarNode, rest: readonly string[]): void {
+    const inner = readEmbedded(text)
+    if (!inner) this.misfit(text, `${rest[0]} is looked for in an empty text`)
+    const editor = new PathEditor({ ...this.how, edit: node => node })
+    editor.walk(inner.node, rest)
+    if (editor.count > 0) this.refuse(text, 'a path into a text, whose change kustomize loses,')
+  }
+
+  private made([next]: readonly string[]): Node {
+    const { create, origin } = this.how
+    const index = indexPart(next)
+    const isList = isElementPart(next) || (index !== undefined && index >= 0)
+    const type = isList ? 'list' : next === undefined ? create : 'map'
+    if (type === 'list') return { type, items: [], origin }
+    return type === 'map' ? { type, fields: new Map(), origin } : untyped('', origin)
+  }
+
+  private listOf(node: Node): ListNode | undefined {
+    if (isAbsent(node)) return undefined
+    return node.type === 'list' ? node : this.misfit(node, 'elements are looked for in what is no list')
+  }
+
+  /** In null there is nothing, and kustomize forgets what it makes there. */
+  private nothingIn(node: Node): Node {
+    return this.how.create ? this.refuse(node, 'something made inside of null') : node
+  }
+
+  private misfit(node: Node, what: string): never {
+    const message = `the field path of a replacement does not fit ${node.origin.file}:${node.origin.line}: ${what}`
+    throw new BailiwickError('kustomize-invalid', message, { origin: this.how.origin })
+  }
+
+  private refuse(node: Node, what: string): never {
+    const message = `${what} is not supported (at ${node.origin.file}:${node.origin.line})`
+    throw new BailiwickError('kustomize-unsupported', message, { origin: this.how.origin })
+  }
+}
+
+function replaced(list: ListNode, index: number, value: Node): ListNode {
+  return list.items[index] === value ? list : withElement(list, index, value)
+}
+
+/** A scalar as kustomize makes one: its text decides what it is. */
+export function untyped(text: string, origin: Origin): ScalarNode {
+  const value = resolvePlain(text)
+  if (value === undefined) {
+    const message = 'a number or date that not all YAML readers know'
+    throw new BailiwickError('yaml-ambiguous', message, { origin })
+  }
+  return { type: 'scalar', value, origin, untyped: true, ...(String(value) === text ? {} : { text }) }
+}

@@ -1,0 +1,35 @@
+import { BailiwickError } from '../../errors.ts'
+import { writtenText } from '../../kube/edit-node.ts'
+import type { Node } from '../../kube/node.ts'
+import { resolvePlain } from '../../kube/resolve-scalar.ts'
+import type { Entry } from '../kustomization.ts'
+import { containsPattern } from '../select/pattern.ts'
+import { isPlainText } from './plain-text.ts'
+
+/**
+ * Whether the expression of `[key=expression]` is found in a value as kustomize writes it, quotes and comments included
+ * (kyaml's PathMatcher). Throws `kustomize-unsupported` where that depends on how the value is written.
+ */
+export function fitsElement(expression: Entry, value: Node): boolean {
+  const [first, ...others] = writtenForms(value, expression).map(text => containsPattern(expression, text))
+  if (others.some(other => other !== first)) refuse('whose match depends on quotes', value, expression)
+  const isCommented = value.type === 'scalar' && value.commented
+  if (isCommented && (!first || /[$^\\]/.test(expression.text))) refuse('that may match a comment', value, expression)
+  return first!
+}
+
+function writtenForms(value: Node, expression: Entry): string[] {
+  if (value.type !== 'scalar' || value.style) return refuse('for what is no text of one line', value, expression)
+  const text = writtenText(value)
+  if (typeof value.value !== 'string' || value.untyped) return [text.trim()]
+  const needsQuotes = value.quoted || resolvePlain(text) !== text || !isPlainText(text, false)
+  if (!needsQuotes) return [text]
+  if (/[^ -~]|["'\\]/.test(text)) return refuse('for a text with special characters', value, expression)
+  return [`"${text}"`, `'${text}'`]
+}
+
+function refuse(what: string, value: Node, expression: Entry): never {
+  const where = `${value.origin.file}:${value.origin.line}`
+  const message = `an expression ${JSON.stringify(expression.text.slice(0, 100))} ${what} (at ${where})`
+  throw new BailiwickError('kustomize-unsupported', message, { origin: expression.origin })
+}

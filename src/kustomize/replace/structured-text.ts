@@ -1,0 +1,93 @@
+import { BailiwickError } from '../../errors.ts'
+import type { Node, ScalarNode } from '../../kube/node.ts'
+import { type PathEdit, PathEditor } from './edit-path.ts'
+import { goJson } from './go-json.ts'
+import { type Found, lookUpStep } from './look-up.ts'
+import { type Embedded, readEmbedded, specialPart } from './read-embedded.ts'
+import { retype } from './retype.ts'
+import type { SourceValue } from './source-value.ts'
+import { writeYaml } from './write-yaml.ts'
+
+interface Structured {
+  readonly root: Node
+  readonly text: ScalarNode
+  readonly place: readonly (string | number)[]
+}
+
+/**
+ * The object with a value put inside of a text that holds YAML or JSON, where the field path leads into one; undefined
+ * where it does not, or ends at nothing there. JSON is written back sorted, YAML as go-yaml writes it
+ * (api/filters/replacement, setValueInStructuredData); options such as a delimiter do not count there. Throws
+ * `kustomize-unsupported` for YAML that we do not write as go-yaml does.
+ */
+export function editStructuredText(
+  root: Node,
+  path: readonly string[],
+  value: SourceValue,
+  how: Omit<PathEdit, 'edit'>,
+): Structured | undefined {
+  const found = findText(root, path)
+  if (!found) return undefined
+  const embedded = readEmbedded(found.text)
+  if (!embedded) return undefined
+  how.spend(embedded.text.length)
+  const isJson = /^\s*[[{]/.test(embedded.text)
+  const editor = new PathEditor({ ...how, edit: node => written(node, value, isJson) })
+  if (!fits(embedded.node, found.rest)) return undefined
+  const edited = editor.walk(embedded.node, found.rest)
+  if (editor.count === 0) return undefined
+  const text = isJson ? asJson(edited, embedded.text) : asYaml(edited, embedded, found.text)
+  const { origin } = found.text
+  const step = value.origin.via!.at(-1)!
+  const node = retype(found.text, text, { ...origin, via: [...(origin.via ?? []), step] })
+  return { root: replaceAt(root, found.place, node), text: node, place: found.place }
+}
+
+function findText(root: Node, path: readonly string[]) {
+  let found: Found = { node: root, place: [] }
+  for (const [index, part] of path.slice(0, -1).entries()) {
+    const next = lookUpStep(found, part)
+    if (typeof next === 'string') return undefined
+    found = next
+    if (found.node.type === 'scalar') return { text: found.node, place: found.place, rest: path.slice(index + 1) }
+  }
+  return undefined
+}
+
+/** In what is no map or list there is nothing to find; the path is then taken for one of the object. */
+function fits(node: Node, rest: readonly string[]): boolean {
+  return node.type !== 'scalar' || (node.value === null && rest.length > 0)
+}
+
+function written(node: Node, value: SourceValue, isJson: boolean): Node {
+  // the place says how the part is written, so it stays; kustomize writes a wrong type out, or forgets the value
+  if (node.type === 'scalar') return retype(node, value.text, node.origin, 'kustomize-unsupported')
+  if (isJson || value.type === 'scalar') return value.copy()
+  const message = 'a map or list put into a text of YAML is not supported'
+  throw new BailiwickError('kustomize-unsupported', message, { origin: value.origin })
+}
+
+function asJson(node: Node, before: string): string {
+  return goJson(node, before.includes('\n') && before.includes('  ') ? '  ' : '')
+}
+
+function asYaml(node: Node, embedded: Embedded, text: ScalarNode): string {
+  const special = specialPart(embedded.text)
+  const result = special ?? writeYaml(node, embedded.charAt)
+  if (special === undefined && typeof result === 'object') return result.text.trim()
+  const what = typeof result === 'object' ? 'something' : result
+  const message = `a replacement inside a YAML text with ${what} is not supported`
+  throw new BailiwickError('kustomize-unsupported', message, { origin: text.origin, fix: 'Use a text of JSON.' })
+}
+
+function replaceAt(root: Node, [key, ...rest]: readonly (string | number)[], value: Node): Node {
+  if (key === undefined) return value
+  if (root.type === 'list') {
+    return { ...root, items: root.items.map((item, index) => (index === key ? replaceAt(item, rest, value) : item)) }
+  }
+  if (root.type !== 'map') return root
+  const fields = new Map(root.fields)
+  const field = fields.get(String(key))!
+  fields.set(String(key), { ...field, value: replaceAt(field.value, rest, value) })
+  return { ...root, fields }
+}
