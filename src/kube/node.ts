@@ -16,8 +16,12 @@ export interface ScalarNode {
   readonly indent?: number
   /** Written in quotes, so that it is text for every YAML version. */
   readonly quoted?: boolean
+  /** kustomize made it without a type: it is what its text would be in a file, also after the text has changed. */
   readonly untyped?: true
+  /** A comment stands beside it in the file, which kustomize takes for a part of it when it looks for elements. */
   readonly commented?: true
+  /** Flux puts a value into it that only the cluster has: what it is there is not known. */
+  readonly opaque?: true
 }
 
 export interface ListNode {

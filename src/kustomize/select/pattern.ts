@@ -21,6 +21,20 @@ export function matchesPattern(pattern: Entry, text: string): boolean {
   return states.some(state => state.kind === 'end')
 }
 
+/** Whether a part of `text` matches, as Go's MatchString would say. Otherwise as `matchesPattern`. */
+export function containsPattern(pattern: Entry, text: string): boolean {
+  const start = compile(pattern)
+  let states = closure([start], true, text.length === 0)
+  for (let index = 0; index < text.length; ) {
+    if (states.some(state => state.kind === 'end')) return true
+    const char = String.fromCodePoint(text.codePointAt(index)!)
+    index += char.length
+    const next = states.flatMap(state => (state.kind === 'char' && state.accepts(char) ? [state.next] : []))
+    states = closure([...next, start], false, index === text.length)
+  }
+  return states.some(state => state.kind === 'end')
+}
+
 function compile(pattern: Entry): State {
   const known = cache.get(pattern.text)
   if (known) return known

@@ -13,13 +13,18 @@ export function select(resources: readonly Resource[], target: Target): Resource
 function selects(target: Target, resource: Resource): boolean {
   const now = currentId(resource)
   const first = originalId(resource)
-  const { group, version, kind, name, namespace, labelSelector, annotationSelector } = target
+  const { group, version, kind, name, namespace } = target
   if (namespace && !matchesPattern(namespace, first.namespace) && !matchesPattern(namespace, now.namespace))
     return false
   if (name && !matchesPattern(name, first.name) && !matchesPattern(name, now.name)) return false
   if (group && !matchesPattern(group, now.group)) return false
   if (version && !matchesPattern(version, now.version)) return false
   if (kind && !matchesPattern(kind, now.kind)) return false
+  return selectsNotes(target, resource)
+}
+
+/** Whether the labels and annotations of an object are those that a target asks for. */
+export function selectsNotes({ labelSelector, annotationSelector }: Target, resource: Resource): boolean {
   if (labelSelector && !matchesSelector(labelSelector, textsOf(resource, 'labels'))) return false
   return !annotationSelector || matchesSelector(annotationSelector, textsOf(resource, 'annotations'))
 }
