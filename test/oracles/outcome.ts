@@ -8,19 +8,21 @@ export type Result =
 
 /** Ours beside the real program's, for one input. */
 export type Outcome =
-  | { readonly verdict: 'equal' | 'both fail' }
+  | { readonly verdict: 'equal' }
+  | { readonly verdict: 'both fail'; readonly why: string }
   /** We build nothing and say why; the real program builds. */
   | { readonly verdict: 'refused'; readonly why: string }
   | { readonly verdict: 'wrong'; readonly difference: string }
 
 export function compare(ours: Result, real: Result): Outcome {
   if ('crash' in ours) return wrong(`ours ended without an answer: ${ours.crash}`)
-  if ('crash' in real) return 'error' in ours ? { verdict: 'both fail' } : wrong('built, where the real program ended')
+  if ('crash' in real)
+    return 'error' in ours ? { verdict: 'both fail', why: real.crash } : wrong('built, where the real program ended')
   const files = filesDiffer(ours.files, real.files)
   if (files) return wrong(files)
   if ('error' in ours) {
     if (!/^[a-z]+(?:-[a-z]+)*: \S/.test(ours.error)) return wrong(`an error without its code: ${ours.error}`)
-    return 'error' in real ? { verdict: 'both fail' } : { verdict: 'refused', why: ours.error }
+    return 'error' in real ? { verdict: 'both fail', why: real.error } : { verdict: 'refused', why: ours.error }
   }
   if ('error' in real) return wrong(`built, where the real program says: ${real.error.trim().slice(-600)}`)
   const difference = firstDifference(ours.objects, real.objects)

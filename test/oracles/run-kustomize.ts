@@ -25,7 +25,7 @@ export function runKustomize(program: string, directory: string): Promise<Result
     execFile(program, [...ARGS, directory], options, (error, stdout, stderr) => {
       if (!error) settle({ objects: readOutput(stdout) })
       else if (/^panic: |^goroutine |^fatal error: /m.test(stderr)) settle({ crash: stderr.slice(0, 400) })
-      else settle({ error: stderr || String(error) })
+      else settle({ error: stderr.replace(/^(?:Flag --reorder|# Warning:) .*\n/gm, '') || String(error) })
     })
   })
 }
