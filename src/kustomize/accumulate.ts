@@ -1,12 +1,14 @@
 import { BailiwickError } from '../errors.ts'
 import type { Tree } from '../git/tree.ts'
-import type { MapNode } from '../kube/node.ts'
+import { type MapNode, stringAt } from '../kube/node.ts'
 import type { Origin, Step } from '../kube/origin.ts'
 import { BuildBudget } from './build-budget.ts'
 import { BuildFiles } from './build-files.ts'
 import { isInline, loadConfigs, parseEntry } from './builtin/load-configs.ts'
 import { runGenerator } from './builtin/run-generator.ts'
 import { runTransformer } from './builtin/run-transformer.ts'
+import { BuildNotes } from './finish/build-notes.ts'
+import { transformerNames } from './finish/transformer-names.ts'
 import { generateObject } from './generate/generate-object.ts'
 import type { ConfigEntry, Entry, Kustomization } from './kustomization.ts'
 import { checkBuiltin } from './read/check-forbidden.ts'
@@ -33,6 +35,9 @@ export interface Accumulated {
 export class Accumulation {
   readonly budget = new BuildBudget()
   private readonly files: BuildFiles
+  /** Both are what the root says. */
+  notes = new BuildNotes({ buildMetadata: [] })
+  sortOptions: Kustomization['sortOptions']
 
   constructor(tree: Tree, repository: string) {
     this.files = new BuildFiles(tree, repository, this.budget)
@@ -44,6 +49,8 @@ export class Accumulation {
 
   root(kustomization: Kustomization): Accumulated {
     this.scan(kustomization, [])
+    this.notes = new BuildNotes(kustomization)
+    this.sortOptions = kustomization.sortOptions
     const all: Accumulated = { resources: new ResourceList(), config: undefined }
     this.accumulate(kustomization, all, [kustomization.directory])
     return all
@@ -109,11 +116,15 @@ export class Accumulation {
     const context = { file: kustomization.file, budget: this.budget, read }
     for (const entry of [...kustomization.configMapGenerator, ...kustomization.secretGenerator]) {
       this.budget.spend('objects', 1, entry.origin)
-      absorb(resources, generateObject(entry, context))
+      const made = generateObject(entry, context)
+      this.notes.generated(made, kustomization.file, `${entry.kind}Generator`)
+      absorb(resources, made)
     }
     for (const config of this.builtins(kustomization, kustomization.generators, chain)) {
       this.budget.spend('objects', 1, config.origin)
-      absorb(resources, runGenerator(config, context))
+      const made = runGenerator(config, context)
+      this.notes.generated(made, kustomization.file, stringAt(config, ['kind'])!, config)
+      absorb(resources, made)
     }
   }
 
@@ -131,13 +142,16 @@ export class Accumulation {
     if (type === 'file') {
       const loaded = loadResources(this.files.parse(path), trail)
       this.budget.spend('objects', loaded.length, entry.origin)
+      this.notes.read(loaded, entry)
       into.resources.appendAll(loaded)
       return
     }
     const child = this.enter(path, entry, chain)
     if (child.kind === 'Component') refuse(`${path} is a Component; list it under components`, entry.origin)
     const below: Accumulated = { resources: new ResourceList(), config: undefined }
+    this.notes.enter(entry)
     this.accumulate(child, below, [...chain, path])
+    this.notes.leave()
     for (const resource of below.resources.all) resource.trail = [...resource.trail, ...trail]
     into.resources.appendAll(below.resources.all)
     into.config = this.merge(into.config, below.config ?? SORTED_DEFAULTS, entry.origin)
@@ -149,7 +163,9 @@ export class Accumulation {
     if (type !== 'directory') refuse(`${path} is no directory`, entry.origin)
     const child = this.enter(path, entry, chain)
     if (child.kind !== 'Component') refuse(`${path} is no Component`, entry.origin)
+    this.notes.enter(entry)
     this.accumulate(child, into, [...chain, path])
+    this.notes.leave()
     const step: Step = { step: 'component', file: parent.file, line: entry.origin.line }
     this.budget.spend('steps', into.resources.all.length, entry.origin)
     for (const resource of into.resources.all) resource.trail = [...resource.trail, step]
@@ -174,9 +190,15 @@ export class Accumulation {
       budget: this.budget,
       file: entry => this.files.fileBeside(kustomization.directory, entry),
     }
-    for (const transformer of TRANSFORMERS) transformer(resources, context)
+    for (const transformer of TRANSFORMERS) {
+      transformer(resources, context)
+      for (const name of transformerNames(transformer, kustomization)) {
+        this.notes.transformed(resources.all, kustomization.file, name)
+      }
+    }
     for (const object of this.builtins(kustomization, kustomization.transformers, chain)) {
       runTransformer(object, resources, context)
+      this.notes.transformed(resources.all, kustomization.file, stringAt(object, ['kind'])!, object)
     }
   }
 }

@@ -2,13 +2,22 @@ import type { Tree } from '../git/tree.ts'
 import { at, type MapNode } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { type Accumulated, Accumulation } from './accumulate.ts'
-import type { BuildBudget } from './build-budget.ts'
+import { sortObjects } from './finish/sort-objects.ts'
 import { appendHash } from './generate/hash-name.ts'
 import type { Kustomization } from './kustomization.ts'
 import { fixReferences } from './references/name-references.ts'
 import { annotationsAsText } from './resource/annotations.ts'
 import { toKubeObject } from './resource/resource.ts'
 import { roundTrip } from './resource/round-trip.ts'
+
+/** What the program that builds calls itself in the label that `managedByLabel` asks for. */
+const KUSTOMIZE = 'kustomize-v5.8.1'
+
+/** What differs between the programs that build with kustomize's library. */
+export interface BuildOptions {
+  /** How the program names itself in objects, where `managedByLabel` asks for that; a library has no version. */
+  readonly builder?: string
+}
 
 /**
  * What `kustomize build --load-restrictor LoadRestrictionsNone --reorder none` (5.8.1) gives for `directory`, every
@@ -17,21 +26,30 @@ import { roundTrip } from './resource/round-trip.ts'
  */
 export function build(tree: Tree, repository: string, directory: string): readonly KubeObject[] {
   const accumulation = new Accumulation(tree, repository)
-  return finish(accumulation.directory(directory), accumulation.budget)
+  return finish(accumulation, accumulation.directory(directory), KUSTOMIZE)
 }
 
 /** The same for a root kustomization that was made or changed in memory, as Flux does. */
-export function buildFrom(tree: Tree, repository: string, root: Kustomization): readonly KubeObject[] {
+export function buildFrom(
+  tree: Tree,
+  repository: string,
+  root: Kustomization,
+  options: BuildOptions = {},
+): readonly KubeObject[] {
   const accumulation = new Accumulation(tree, repository)
-  return finish(accumulation.root(root), accumulation.budget)
+  return finish(accumulation, accumulation.root(root), options.builder ?? KUSTOMIZE)
 }
 
-function finish({ resources: { all }, config }: Accumulated, budget: BuildBudget): readonly KubeObject[] {
+function finish(accumulation: Accumulation, accumulated: Accumulated, builder: string): readonly KubeObject[] {
+  const { budget, notes, sortOptions } = accumulation
+  const { config, resources } = accumulated
+  const { all } = resources
   for (const resource of all) if (resource.needsHash) appendHash(resource)
   fixReferences(all, config?.nameReference ?? [], budget)
-  return all
-    .filter(resource => !isLocal(resource.root))
-    .map(resource => toKubeObject(resource, finished(resource.root)))
+  const kept = all.filter(resource => !isLocal(resource.root))
+  return sortObjects(kept, sortOptions).map(resource =>
+    toKubeObject(resource, finished(notes.finish(resource.root, builder))),
+  )
 }
 
 function isLocal(root: MapNode): boolean {

@@ -13,6 +13,7 @@ export const EMPTY_KUSTOMIZATION: Omit<Kustomization, 'file' | 'directory' | 'ki
   replicas: [],
   images: [],
   replacements: [],
+  buildMetadata: [],
   configMapGenerator: [],
   secretGenerator: [],
   generators: [],

@@ -1,5 +1,6 @@
 import type { ScalarNode } from '../kube/node.ts'
 import type { Origin, Step } from '../kube/origin.ts'
+import type { SortOptions } from './finish/sort-objects.ts'
 import type { ReplacementEntry } from './replace/replacement.ts'
 import type { FieldSpec } from './transform/field-spec.ts'
 
@@ -114,6 +115,10 @@ export interface Kustomization {
   readonly replacements: readonly ReplacementEntry[]
   readonly configMapGenerator: readonly GeneratorEntry[]
   readonly secretGenerator: readonly GeneratorEntry[]
+  /** The order of the objects; counts in the root only. */
+  readonly sortOptions?: SortOptions
+  /** What is noted in the objects (`originAnnotations` and others); counts in the root only, also without objects. */
+  readonly buildMetadata: readonly Entry[]
   /** Objects that configure builtins, or where such objects are. */
   readonly generators: readonly ConfigEntry[]
   readonly transformers: readonly ConfigEntry[]

@@ -18,10 +18,11 @@ import { readImages } from './read-images.ts'
 import { readLabels } from './read-labels.ts'
 import { readReplacements } from './read-replacements.ts'
 import { readReplicas } from './read-replicas.ts'
+import { readSortOptions } from './read-sort-options.ts'
 
 const FIELDS = (
   'apiVersion kind metadata resources bases components configurations namespace namePrefix nameSuffix patches patchesStrategicMerge labels commonLabels ' +
-  'commonAnnotations replicas images imageTags replacements configMapGenerator secretGenerator generatorOptions ' +
+  'commonAnnotations replicas images imageTags replacements sortOptions buildMetadata configMapGenerator secretGenerator generatorOptions ' +
   'generators transformers'
 ).split(' ')
 const TARGET_FIELDS = 'group version kind name namespace labelSelector annotationSelector'.split(' ')
@@ -62,6 +63,8 @@ export function readKustomization(file: string, directory: string, documents: re
     replicas: readReplicas(root),
     images: readImages(root),
     replacements: readReplacements(root, file),
+    ...optional('sortOptions', readSortOptions(root)),
+    buildMetadata: textList(root, 'buildMetadata'),
     configMapGenerator: readGenerators(root, 'ConfigMap'),
     secretGenerator: readGenerators(root, 'Secret'),
     generators: textList(root, 'generators'),

@@ -1,13 +1,13 @@
-const FIRST = (
+export const FIRST_KINDS: readonly string[] = (
   'Namespace ResourceQuota StorageClass CustomResourceDefinition ServiceAccount PodSecurityPolicy Role ClusterRole ' +
   'RoleBinding ClusterRoleBinding ConfigMap Secret Endpoints Service LimitRange PriorityClass PersistentVolume ' +
   'PersistentVolumeClaim Deployment StatefulSet CronJob PodDisruptionBudget'
 ).split(' ')
-const LAST = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']
+export const LAST_KINDS: readonly string[] = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']
 
 const PLACES: ReadonlyMap<string, number> = new Map([
-  ...FIRST.map((kind, index) => [kind, index - FIRST.length] as const),
-  ...LAST.map((kind, index) => [kind, index + 1] as const),
+  ...FIRST_KINDS.map((kind, index) => [kind, index - FIRST_KINDS.length] as const),
+  ...LAST_KINDS.map((kind, index) => [kind, index + 1] as const),
 ])
 
 interface Kind {
