@@ -1,8 +1,8 @@
 import { BailiwickError } from '../errors.ts'
-import type { FileName } from '../kube/decode-text.ts'
 import type { Node } from '../kube/node.ts'
 import type { Origin } from '../kube/origin.ts'
 import { parseDocuments } from '../kube/parse-documents.ts'
+import type { FileName } from '../kube/yaml/decode-text.ts'
 import { shown } from './shown.ts'
 
 /** Where a fleet lists the violations that were there before the rules were. */

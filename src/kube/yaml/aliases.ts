@@ -1,0 +1,62 @@
+import type { Node } from '../node.ts'
+import type { Origin } from '../origin.ts'
+import { refuseSyntax } from './refuse-yaml.ts'
+import { refuseOver, YAML_LIMITS } from './yaml-budget.ts'
+
+interface Extent {
+  readonly values: number
+  readonly height: number
+}
+
+/** The anchors of one document, and what its aliases make of them. */
+export class Aliases {
+  private readonly anchors = new Map<string, Node | undefined>()
+  private readonly extents = new Map<Node, Extent>()
+  private aliases = 0
+  private expanded = 0
+
+  /** From here on the name stands for a value that is not read yet. */
+  begin(anchor: string): void {
+    this.anchors.set(anchor, undefined)
+  }
+
+  set(anchor: string, node: Node): void {
+    this.anchors.set(anchor, node)
+  }
+
+  /**
+   * What the alias stands for, `depth` levels below the document. Throws `yaml-syntax` for nothing and for itself, and
+   * `render-limits`.
+   */
+  expand(name: string, depth: number, origin: Origin): Node {
+    if (++this.aliases > YAML_LIMITS.aliases) refuseOver('aliases', origin)
+    const target = this.anchors.get(name)
+    if (!target) return refuseSyntax('an alias without an anchor before it', origin)
+    const { values, height } = this.extent(target)
+    this.expanded += values
+    if (this.expanded > YAML_LIMITS.expanded) refuseOver('expanded', origin)
+    if (depth + height > YAML_LIMITS.depth) refuseOver('depth', origin)
+    return target
+  }
+
+  private extent(node: Node): Extent {
+    if (node.type === 'scalar') {
+      const text = typeof node.value === 'string' ? node.value.length : 0
+      return { values: 1 + Math.floor(text / 64), height: 0 }
+    }
+    const known = this.extents.get(node)
+    if (known) return known
+    let values = 1
+    let height = 0
+    const add = (child: Node): void => {
+      const extent = this.extent(child)
+      values += extent.values
+      height = Math.max(height, extent.height + 1)
+    }
+    if (node.type === 'list') for (const item of node.items) add(item)
+    else for (const field of node.fields.values()) add(field.value)
+    const extent = { values, height }
+    this.extents.set(node, extent)
+    return extent
+  }
+}

@@ -1,0 +1,230 @@
+import type { Field, MapNode, Node } from '../node.ts'
+import { Aliases } from './aliases.ts'
+import { absentScalar, plainScalar, textScalar } from './make-scalar.ts'
+import { MapBuilder } from './map-builder.ts'
+import { type Key, readKey } from './read-key.ts'
+import { refuseAmbiguous, refuseSyntax } from './refuse-yaml.ts'
+import * as token from './token.ts'
+import type { TokenReader } from './token-reader.ts'
+import { refuseOver, YAML_LIMITS } from './yaml-budget.ts'
+
+/**
+ * Reads the node of one document; the reader is then at what follows it. Values are those that kustomize gives them,
+ * aliases are replaced by what they stand for. Throws `yaml-syntax`, `yaml-ambiguous` or `render-limits`.
+ */
+export function parseDocument(reader: TokenReader): Node {
+  return new DocumentParser(reader).node(1, true, false)
+}
+
+class DocumentParser {
+  private readonly reader: TokenReader
+  private readonly aliases = new Aliases()
+  private readonly aliasFields = new Set<Field>()
+  /** How many brackets are around the reader. */
+  private flow = 0
+
+  constructor(reader: TokenReader) {
+    this.reader = reader
+  }
+
+  /** `indentless`: entries of a list may stand at the column of the map around them. */
+  node(depth: number, block: boolean, indentless: boolean): Node {
+    const { reader } = this
+    const kind = reader.peek()
+    if (depth > YAML_LIMITS.depth) refuseOver('depth', reader.origin())
+    if (kind >= token.PLAIN) return this.scalar(kind)
+    if (kind === token.ALIAS) {
+      const node = this.aliases.expand(reader.value(), depth, reader.origin())
+      reader.skip()
+      return node
+    }
+    if (kind === token.ANCHOR || kind === token.TAG) return this.withProperties(depth, block, indentless)
+    return this.collection(kind, depth, block, indentless) ?? this.unexpected('no value where one must be')
+  }
+
+  private scalar(kind: number): Node {
+    const { reader } = this
+    const origin = reader.origin()
+    const value = reader.value()
+    const node =
+      kind === token.PLAIN
+        ? plainScalar(value, this.flow > 0, origin)
+        : textScalar(kind, value, reader.indent(), origin)
+    reader.skip()
+    return node
+  }
+
+  private withProperties(depth: number, block: boolean, indentless: boolean): Node {
+    const { reader } = this
+    const { anchor, tag } = reader.properties()
+    if (anchor !== undefined) this.aliases.begin(anchor)
+    const node = tag === undefined ? this.bare(depth, block, indentless) : this.tagged(tag, depth, block, indentless)
+    if (anchor !== undefined) this.aliases.set(anchor, node)
+    return node
+  }
+
+  private bare(depth: number, block: boolean, indentless: boolean): Node {
+    const kind = this.reader.peek()
+    if (kind >= token.PLAIN) return this.scalar(kind)
+    return this.collection(kind, depth, block, indentless) ?? absentScalar(this.reader.originBehind())
+  }
+
+  private tagged(tag: string, depth: number, block: boolean, indentless: boolean): Node {
+    const { reader } = this
+    const origin = reader.origin()
+    const kind = reader.peek()
+    if (tag === 'str' && kind >= token.PLAIN) {
+      const node = textScalar(kind, reader.value(), reader.indent(), origin)
+      reader.skip()
+      return node
+    }
+    const collection = kind >= token.PLAIN ? undefined : this.collection(kind, depth, block, indentless)
+    if (tag === 'str' && !collection) return textScalar(token.SINGLE_QUOTED, '', 0, reader.originBehind())
+    if (collection && tag === (collection.type === 'map' ? 'map' : 'seq')) return collection
+    // A plain password may begin with ! or * too, so neither a tag nor an alias nor a value is said.
+    return refuseAmbiguous('a tag', origin)
+  }
+
+  private collection(kind: number, depth: number, block: boolean, indentless: boolean): Node | undefined {
+    if (kind === token.FLOW_LIST_START) return this.flowList(depth)
+    if (kind === token.FLOW_MAP_START) return this.flowMap(depth)
+    if (block && kind === token.BLOCK_MAP_START) return this.blockMap(depth)
+    if (block && kind === token.BLOCK_LIST_START) return this.blockList(depth)
+    return indentless && kind === token.BLOCK_ENTRY ? this.indentlessList(depth) : undefined
+  }
+
+  private blockList(depth: number): Node {
+    const { reader } = this
+    const origin = reader.origin()
+    const items: Node[] = []
+    reader.skip()
+    while (reader.peek() === token.BLOCK_ENTRY) {
+      reader.skip()
+      const kind = reader.peek()
+      const empty = kind === token.BLOCK_ENTRY || kind === token.BLOCK_END
+      items.push(empty ? absentScalar(reader.originBehind()) : this.node(depth + 1, true, false))
+    }
+    this.expect(token.BLOCK_END, 'no dash where one must be')
+    return { type: 'list', items, origin }
+  }
+
+  private indentlessList(depth: number): Node {
+    const { reader } = this
+    const origin = reader.origin()
+    const items: Node[] = []
+    while (reader.peek() === token.BLOCK_ENTRY) {
+      reader.skip()
+      const kind = reader.peek()
+      const empty = kind === token.BLOCK_ENTRY || endsBlockValue(kind)
+      items.push(empty ? absentScalar(reader.originBehind()) : this.node(depth + 1, true, false))
+    }
+    return { type: 'list', items, origin }
+  }
+
+  private blockMap(depth: number): MapNode {
+    const { reader } = this
+    let origin = reader.origin()
+    let implied = reader.isImplied()
+    const builder = new MapBuilder(this.aliasFields)
+    reader.skip()
+    while (reader.peek() === token.KEY) {
+      reader.skip()
+      const key = readKey(reader, this.aliases, depth + 1)
+      // an anchor or tag may stand before the first key
+      if (implied) origin = key.origin
+      implied = false
+      builder.add(key, this.blockValue(depth + 1, key))
+    }
+    this.expect(token.BLOCK_END, 'no key where one must be')
+    return builder.finish(origin)
+  }
+
+  private blockValue(depth: number, key: Key): Node {
+    const { reader } = this
+    if (reader.peek() !== token.VALUE) return absentScalar(key.origin)
+    reader.skip()
+    return endsBlockValue(reader.peek()) ? absentScalar(reader.originBehind()) : this.node(depth, true, true)
+  }
+
+  private flowList(depth: number): Node {
+    const { reader } = this
+    const origin = reader.origin()
+    const items: Node[] = []
+    reader.skip()
+    this.flow++
+    while (this.hasMore(token.FLOW_LIST_END, items.length === 0)) {
+      items.push(reader.peek() === token.KEY ? this.pair(depth + 1) : this.node(depth + 1, false, false))
+    }
+    this.flow--
+    reader.skip()
+    return { type: 'list', items, origin }
+  }
+
+  /** `[a: b]` is a list of a map. */
+  private pair(depth: number): Node {
+    const { reader } = this
+    const origin = reader.origin()
+    const implied = reader.isImplied()
+    reader.skip()
+    const builder = new MapBuilder(this.aliasFields)
+    const key = readKey(reader, this.aliases, depth + 1)
+    builder.add(key, this.flowValue(depth + 1, key))
+    return builder.finish(implied ? key.origin : origin)
+  }
+
+  private flowMap(depth: number): MapNode {
+    const { reader } = this
+    const origin = reader.origin()
+    const builder = new MapBuilder(this.aliasFields)
+    reader.skip()
+    this.flow++
+    for (let first = true; this.hasMore(token.FLOW_MAP_END, first); first = false) {
+      if (reader.peek() === token.KEY) reader.skip()
+      const key = readKey(reader, this.aliases, depth + 1)
+      builder.add(key, this.flowValue(depth + 1, key))
+    }
+    this.flow--
+    reader.skip()
+    return builder.finish(origin)
+  }
+
+  private flowValue(depth: number, key: Key): Node {
+    const node = this.flowValueOrAbsent(depth, key)
+    // written back, an empty value between braces becomes an empty text
+    if (node.type === 'scalar' && node.text === '') {
+      refuseAmbiguous(`no value for ${JSON.stringify(key.text)} between braces`, key.origin)
+    }
+    return node
+  }
+
+  private flowValueOrAbsent(depth: number, key: Key): Node {
+    const { reader } = this
+    if (reader.peek() !== token.VALUE) return absentScalar(key.origin)
+    reader.skip()
+    const kind = reader.peek()
+    const empty = kind === token.FLOW_ENTRY || kind === token.FLOW_MAP_END || kind === token.FLOW_LIST_END
+    return empty ? absentScalar(reader.originBehind()) : this.node(depth, false, false)
+  }
+
+  /** Whether brackets go on, past the comma; the reader is at their end otherwise. */
+  private hasMore(end: number, first: boolean): boolean {
+    const { reader } = this
+    if (reader.peek() === end) return false
+    if (first) return true
+    this.expect(token.FLOW_ENTRY, 'no comma or closing bracket where one must be')
+    return reader.peek() !== end
+  }
+
+  private expect(kind: number, problem: string): void {
+    if (this.reader.peek() !== kind) this.unexpected(problem)
+    this.reader.skip()
+  }
+
+  private unexpected(problem: string): never {
+    return refuseSyntax(problem, this.reader.origin())
+  }
+}
+
+function endsBlockValue(kind: number): boolean {
+  return kind === token.KEY || kind === token.VALUE || kind === token.BLOCK_END
+}

@@ -1,0 +1,77 @@
+import type { ScalarValue } from '../node.ts'
+
+const NULLS = new Set(['', '~', 'null', 'Null', 'NULL'])
+const BOOLEANS = new Map([
+  ['true', true],
+  ['True', true],
+  ['TRUE', true],
+  ['false', false],
+  ['False', false],
+  ['FALSE', false],
+])
+const NOT_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
+const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
+const MIN_INT64 = -(2n ** 63n)
+const MAX_UINT64 = 2n ** 64n - 1n
+
+/**
+ * The value that a plain scalar has for go-yaml v3, which kustomize and Flux read resources with: octal with and without
+ * `o`, binary, hexadecimal, underscores, dates. `undefined` for text that makes a build fail or that its own releases
+ * read differently (infinities, signs inside a number). See resolve.go of go.yaml.in/yaml/v3.
+ */
+export function resolvePlain(text: string): ScalarValue | undefined {
+  if (NULLS.has(text)) return null
+  const boolean = BOOLEANS.get(text)
+  if (boolean !== undefined) return boolean
+  if (NOT_FINITE.test(text)) return undefined
+  const first = text.charAt(0)
+  if (first === '.') return /^\.[0-9]+(?:[eE][-+]?[0-9]+)?$/.test(text) ? finiteOr(text, text) : text
+  if (!/[-+0-9]/.test(first)) return text
+  if (/^[0-9]{4}-/.test(text)) return resolveTimestamp(text)
+  const plain = text.replaceAll('_', '')
+  if (/^[-+]?0[bBoOxX][-+]/.test(plain)) return undefined
+  const integer = parseInteger(plain)
+  if (integer !== undefined) return integer
+  return FLOAT.test(plain) ? finiteOr(plain, text) : text
+}
+
+/** Go's strconv.ParseInt with base 0, then ParseUint; undefined where neither takes the text. */
+function parseInteger(plain: string): number | bigint | undefined {
+  const match = /^([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]([0-7]+)|0([0-7]+)|(0|[1-9][0-9]*))$/.exec(plain)
+  if (!match) return undefined
+  const [, sign, hex, binary, octal, oldOctal, decimal] = match
+  const prefixed = hex ? `0x${hex}` : binary ? `0b${binary}` : (octal ?? oldOctal) ? `0o${octal ?? oldOctal}` : decimal!
+  const magnitude = BigInt(prefixed)
+  const value = sign === '-' ? -magnitude : magnitude
+  const max = sign ? 2n ** 63n - 1n : MAX_UINT64
+  if (value < MIN_INT64 || value > max) return undefined
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : value
+}
+
+function finiteOr(number: string, text: string): number | string {
+  const value = Number(number)
+  if (!Number.isFinite(value)) return text
+  return value === 0 ? 0 : value
+}
+
+/** go-yaml turns some dates into a time, which JSON then shows in RFC 3339. */
+function resolveTimestamp(text: string): ScalarValue | undefined {
+  const match =
+    /^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:[Tt]([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:\.([0-9]+))?(Z|[-+][0-9]{2}:[0-9]{2})|( [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:\.[0-9]+)?))?$/.exec(
+      text,
+    )
+  if (!match) return /^[0-9]+$/.test(text.replaceAll('_', '')) ? undefined : text
+  const [, year, month, day, hour, minute, second, fraction, zone, spaced] = match
+  if (spaced) return undefined
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
+  date.setUTCFullYear(Number(year))
+  if (date.getUTCMonth() + 1 !== Number(month) || date.getUTCDate() !== Number(day)) return text
+  const ymd = `${year}-${month!.padStart(2, '0')}-${day!.padStart(2, '0')}`
+  if (hour === undefined) return `${ymd}T00:00:00Z`
+  if (minute!.length < 2 || second!.length < 2 || hour.length < 2) return undefined
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return text
+  if (zone === '+00:00' || zone === '-00:00' || (fraction?.length ?? 0) > 9) return undefined
+  const digits = fraction?.replace(/0+$/, '')
+  return `${ymd}T${hour}:${minute}:${second}${digits ? `.${digits}` : ''}${zone}`
+}

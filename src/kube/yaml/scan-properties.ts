@@ -1,0 +1,32 @@
+import { isBlankOrEnd, isWordCharacter } from './characters.ts'
+import type { Cursor } from './cursor.ts'
+
+/** What may follow a name directly, as libyaml has it. */
+const AFTER_NAME = '?:,]}%@`'
+
+/** Reads the name of the anchor or alias at the cursor. Throws `yaml-syntax` where there is none. */
+export function scanName(cursor: Cursor): string {
+  const from = ++cursor.at
+  while (isWordCharacter(cursor.code)) cursor.at++
+  const follows = isBlankOrEnd(cursor.code) || AFTER_NAME.includes(cursor.text.charAt(cursor.at))
+  if (cursor.at === from || !follows) cursor.fail('an anchor or alias without a name')
+  return cursor.text.slice(from, cursor.at)
+}
+
+/** The tags that readers agree on, in both spellings; whatever else is read as a tag is told apart from them. */
+const TAGS: Readonly<Record<string, string>> = {
+  '!!str': 'str',
+  '!!map': 'map',
+  '!!seq': 'seq',
+  '!<tag:yaml.org,2002:str>': 'str',
+  '!<tag:yaml.org,2002:map>': 'map',
+  '!<tag:yaml.org,2002:seq>': 'seq',
+}
+
+/** Reads the tag at the cursor: `str`, `map` or `seq`, and '' for one on which readers disagree. */
+export function scanTag(cursor: Cursor): string {
+  const from = cursor.at
+  while (!isBlankOrEnd(cursor.code)) cursor.at++
+  const tag = cursor.text.slice(from, cursor.at)
+  return Object.hasOwn(TAGS, tag) ? TAGS[tag]! : ''
+}
