@@ -6,10 +6,12 @@ export interface Step {
     | 'patch'
     | 'generator'
     | 'transformer'
+    | 'reference'
     | 'replacement'
     | 'flux-target-namespace'
     | 'flux-patch'
     | 'flux-component'
+    | 'substitution'
     | 'kustomization'
   readonly file: string
   readonly line: number

@@ -1,16 +1,12 @@
 import type { Origin } from '../../kube/origin.ts'
 import { applyOperator, isDefault, type Spend } from './operators.ts'
 import { type Expression, type Part, parseTemplate } from './parse-template.ts'
-import type { SubstitutionBudget } from './substitution-budget.ts'
+import type { Substitution } from './substitution.ts'
 import { TemplateError } from './template-error.ts'
-import type { Variable, Variables } from './variable.ts'
+import type { Variable } from './variable.ts'
 
-export interface EnvsubstOptions {
-  readonly variables: Variables
-  /** Whether a variable that is not set is an error (Flux 2.9 on), and not the empty text. */
-  readonly strict: boolean
-  readonly budget: SubstitutionBudget
-  /** Where the template was written. */
+/** How to replace, and where the template was written. */
+export interface EnvsubstOptions extends Substitution {
   readonly origin: Origin
 }
 

@@ -1,0 +1,98 @@
+import type { ScalarValue } from '../../kube/node.ts'
+import type { Emitted } from './emit-scalar.ts'
+import { readLiteral } from './read-literal.ts'
+import { type Plain, readPlain } from './read-plain.ts'
+import { readQuoted } from './read-quoted.ts'
+import { TemplateError } from './template-error.ts'
+
+/** What a scalar became by substitution: a scalar, or text of its own that only a YAML parser understands. */
+export type Reading =
+  | { readonly type: 'scalar'; readonly value: ScalarValue; readonly float?: boolean }
+  | { readonly type: 'fragment'; readonly text: string }
+
+/** Where a scalar stands; only an item of a list may become a map without braces. */
+export type Position = 'value' | 'item' | 'key'
+
+/**
+ * Reads the text of one scalar back after substitution, as YAMLToJSON of sigs.k8s.io/yaml reads it where it stands: the
+ * value decides whether a plain one becomes a number, a boolean, null or something with a structure. Throws
+ * TemplateError for what Flux refuses, and for text that reaches beyond the scalar.
+ */
+export function readScalar({ text, style }: Emitted, position: Position, indent: number): Reading {
+  checkCharacters(text)
+  if (style === 'plain') return plain(text, position)
+  if (style !== 'literal') return quoted(text)
+  const value = readLiteral(text, indent)
+  if (value !== undefined) return { type: 'scalar', value }
+  throw beyond('a value changes how a text block is indented')
+}
+
+/** A value of a plain scalar by itself. Throws TemplateError for what JSON cannot hold. */
+export function plainValue(plain: Plain, text: string): { value: ScalarValue; float?: boolean } {
+  if (plain.type === 'infinite') throw new TemplateError('a value becomes a number that JSON cannot hold')
+  if (plain.type === 'null') return { value: null }
+  if (plain.type === 'number') return { value: plain.value, float: plain.float }
+  return { value: plain.type === 'boolean' ? plain.value : text }
+}
+
+const CONTROL = /[^\P{Cc}\t\n\r\x85]|[\ufffe\uffff]/u
+const BREAK = /[\r\x85\u2028\u2029\ufeff]/
+
+function checkCharacters(text: string): void {
+  if (CONTROL.test(text)) throw new TemplateError('a value has a control character, which YAML does not allow')
+  if (BREAK.test(text)) throw beyond('a value has a line break of its own')
+}
+
+function quoted(text: string): Reading {
+  const read = readQuoted(text)
+  if (read && /^(?:[ \t]*|[ \t]+#[^\n]*)$/.test(read.rest)) return { type: 'scalar', value: read.value }
+  throw beyond('a value ends a quoted text, or does not end it')
+}
+
+function plain(text: string, position: Position): Reading {
+  const lines = text.split('\n')
+  if (lines.length > 1) return { type: 'scalar', ...folded(lines, position) }
+  if (text.startsWith('\t') || (position === 'key' && /^ |^$/.test(text))) throw beyond('a value moves what follows it')
+  const bare = withoutComment(text, position).replace(/^[ \t]+|[ \t]+$/g, '')
+  if (bare.startsWith('"') || bare.startsWith("'")) return quoted(bare)
+  if (!isPlain(bare)) {
+    if (position === 'key') throw beyond('a key with characters of YAML itself')
+    return { type: 'fragment', text: bare }
+  }
+  return { type: 'scalar', ...plainValue(readPlain(bare), bare) }
+}
+
+function withoutComment(text: string, position: Position): string {
+  const comment = /(?:^|[ \t])#/.exec(text)
+  if (comment && position === 'key') throw beyond('a value makes a comment of what follows a key')
+  return comment ? text.slice(0, comment.index) : text
+}
+
+/** Lines of a plain scalar that was broken because it is long. */
+function folded(lines: readonly string[], position: Position): { value: ScalarValue; float?: boolean } {
+  const parts: string[] = []
+  let breaks = 0
+  for (const line of lines.map(one => one.replace(/^ +| +$/g, ''))) {
+    if (line === '') {
+      if (parts.length > 0) breaks++
+      continue
+    }
+    if (parts.length > 0) parts.push(breaks === 0 ? ' ' : '\n'.repeat(breaks))
+    parts.push(line)
+    breaks = 0
+    if (line.startsWith('#') || /[\t]| #|: |:$/.test(line)) throw beyond('a value with characters of YAML itself')
+  }
+  const text = parts.join('')
+  if (position === 'key' || !isPlain(parts[0] ?? '')) throw beyond('a value with characters of YAML itself')
+  return plainValue(readPlain(text), text)
+}
+
+/** Whether a line without spaces around it is a plain scalar, and nothing but that, in a block. */
+function isPlain(text: string): boolean {
+  if (/^[,[\]{}&*!|>'"%@`]/.test(text) || /^[-?:](?:[ \t]|$)/.test(text)) return false
+  return !/:(?:[ \t]|$)/.test(text)
+}
+
+function beyond(what: string): TemplateError {
+  return new TemplateError(`${what}, so that more than one value changes`, 'flux-unsupported')
+}

@@ -1,0 +1,161 @@
+import { BailiwickError } from '../../errors.ts'
+import type { Field, ListNode, MapNode, Node, ScalarNode, ScalarValue } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
+import { emitScalar, isSimpleKey } from './emit-scalar.ts'
+import { refuseOpaque } from './opaque-place.ts'
+import { type Expanded, type Place, substituteScalar } from './substitute-scalar.ts'
+import type { Substitution } from './substitution.ts'
+import { TemplateError } from './template-error.ts'
+import { isUnwritable } from './unwritable-text.ts'
+
+/**
+ * An object after Flux substituted variables in it (fluxcd/pkg kustomize, SubstituteVariables): written as YAML,
+ * substituted as text, read again, each scalar by itself. What the text does not touch is the same node. Throws
+ * `flux-invalid`, `flux-missing-variable`, `flux-unsupported` (where a value reaches beyond its scalar) and
+ * `render-limits`.
+ */
+export function substituteObject(root: MapNode, substitution: Substitution): MapNode {
+  return mentions(root) ? new Walker(root, substitution).map(root, 0) : (rounded(root) as MapNode)
+}
+
+class Walker {
+  private readonly substitution: Substitution
+  private readonly path: string[] = []
+  private readonly root: MapNode
+
+  constructor(root: MapNode, substitution: Substitution) {
+    this.root = root
+    this.substitution = substitution
+  }
+
+  map(map: MapNode, indent: number): MapNode {
+    const fields = new Map<string, Field>()
+    let changed = false
+    for (const [name, field] of map.fields) {
+      const [key, origin] = this.key(name, field.key, indent)
+      if (fields.has(key)) throw refusal(`a second key ${JSON.stringify(key)} in one map`, origin)
+      if (key === '<<') throw refusal('a merge key', origin)
+      this.path.push(key)
+      const value = this.node(field.value, this.valuePlace(name, indent))
+      this.path.pop()
+      changed ||= value !== field.value || key !== name
+      fields.set(key, value === field.value && key === name ? field : { key: origin, value })
+    }
+    return changed ? { ...map, fields } : map
+  }
+
+  private node(node: Node, place: Place): Node {
+    if (node.type === 'map') return this.map(node, place.indent + 2)
+    if (node.type === 'list') return this.list(node, place)
+    return this.scalar(node, place)
+  }
+
+  /** A list stands as far left as the map that it is a value of. */
+  private list(list: ListNode, place: Place): ListNode {
+    const indent = place.position === 'value' && !place.inline ? place.indent : place.indent + 2
+    const at: Place = { position: 'item', indent, column: indent + 1, inline: true }
+    const items = list.items.map(item => this.node(item, at))
+    return items.every((item, index) => item === list.items[index]) ? list : { ...list, items }
+  }
+
+  private scalar(node: ScalarNode, place: Place): Node {
+    if (typeof node.value !== 'string' || !node.value.includes('$')) return rounded(node)
+    const result = this.expand(node.value, node.origin, place)
+    if (result.opaque) {
+      refuseOpaque(this.root, this.path, node.origin)
+      return { ...node, origin: result.origin, opaque: true }
+    }
+    return rounded(result.node)
+  }
+
+  private key(name: string, origin: Origin, indent: number): [string, Origin] {
+    if (!name.includes('$')) {
+      refuseTab(name, origin)
+      return [name, origin]
+    }
+    const simple = isSimpleKey(name)
+    const column = simple ? indent - 1 : indent + 1
+    const result = this.expand(name, origin, { position: simple ? 'key' : 'item', indent, column, inline: true })
+    if (result.opaque) refuseOpaque(this.root, ['apiVersion'], origin)
+    const text = result.node.type === 'scalar' ? keyText(result.node.value, result.float) : undefined
+    if (text === undefined || text.length > 1000) throw refusal('a key that is no plain text', origin)
+    refuseTab(text, origin)
+    return [text, result.origin]
+  }
+
+  private valuePlace(name: string, indent: number): Place {
+    if (!isSimpleKey(name)) return { position: 'item', indent, column: indent + 1, inline: true }
+    const { text } = emitScalar(name, { column: indent - 1, indent, key: true })
+    return { position: 'value', indent, column: indent + text.length + 1, inline: false }
+  }
+
+  private expand(value: string, origin: Origin, place: Place): Expanded {
+    try {
+      return substituteScalar(value, origin, place, this.substitution)
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error
+      const fix = FIXES.get(error.code) ?? 'Write $$ for a dollar sign, or put the value between quotes.'
+      throw new BailiwickError(error.code, `envsubst: ${error.message}`, { origin, fix })
+    }
+  }
+}
+
+const FIXES = new Map([
+  ['flux-missing-variable', 'Define it in spec.postBuild, or give it a default behind :=.'],
+  ['flux-unsupported', 'Let each value stand for one text.'],
+])
+
+/** A key as JSON has it; undefined for what is none, or is written differently by Go. */
+function keyText(value: ScalarValue, float: boolean): string | undefined {
+  if (typeof value === 'string' || typeof value === 'boolean') return String(value)
+  if (typeof value !== 'number') return undefined
+  if (!float) return Number.isSafeInteger(value) ? String(value) : undefined
+  const short = String(value).replace(/[-.]/g, '').length <= 6
+  return short && Math.abs(value) >= 1e-3 && Math.abs(value) < 1e6 ? String(value) : undefined
+}
+
+/** Flux passes every number through a float64, and writes every object as YAML that it then cannot read for a few. */
+function rounded(node: Node): Node {
+  if (node.type === 'scalar') {
+    refuseTab(node.value, node.origin)
+    return typeof node.value === 'bigint' ? { type: 'scalar', value: Number(node.value), origin: node.origin } : node
+  }
+  if (node.type === 'list') {
+    const items = node.items.map(rounded)
+    return items.every((item, index) => item === node.items[index]) ? node : { ...node, items }
+  }
+  const fields = new Map<string, Field>()
+  let changed = false
+  for (const [key, field] of node.fields) {
+    refuseTab(key, field.key)
+    const value = rounded(field.value)
+    changed ||= value !== field.value
+    fields.set(key, value === field.value ? field : { key: field.key, value })
+  }
+  return changed ? { ...node, fields } : node
+}
+
+/** kustomize writes a text block that starts with a tab, and then finds no indent in it. */
+function refuseTab(value: ScalarValue, origin: Origin): void {
+  if (typeof value !== 'string' || !isUnwritable(value)) return
+  throw new BailiwickError(
+    'flux-invalid',
+    'Flux cannot substitute in an object with a text of several lines whose first starts with a tab',
+    {
+      origin,
+      fix: 'Start the text with another character, or set the annotation kustomize.toolkit.fluxcd.io/substitute: disabled.',
+    },
+  )
+}
+
+function mentions(node: Node): boolean {
+  if (node.type === 'scalar') return typeof node.value === 'string' && node.value.includes('$')
+  if (node.type === 'list') return node.items.some(mentions)
+  for (const [key, field] of node.fields) if (key.includes('$') || mentions(field.value)) return true
+  return false
+}
+
+function refusal(what: string, origin: Origin): BailiwickError {
+  const fix = 'Let each value stand for one text.'
+  return new BailiwickError('flux-unsupported', `substitution gives ${what}`, { origin, fix })
+}

@@ -1,0 +1,56 @@
+import { BailiwickError } from '../../errors.ts'
+import { at, type MapNode, stringAt } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
+import { textOf } from './rune.ts'
+import type { Variable, Variables } from './variable.ts'
+
+/** Finds what `substituteFrom` names in the namespace of the Kustomization; undefined where there is none. */
+export type FindSource = (kind: SourceKind, name: string) => Variables | undefined
+
+export type SourceKind = 'ConfigMap' | 'Secret'
+
+/**
+ * The variables that a ConfigMap or Secret gives: `data`, that of a Secret decoded, line breaks removed. What is
+ * encrypted in git is opaque. Throws `flux-invalid` for data that the API server refuses.
+ */
+export function variablesOf(root: MapNode): Variables {
+  const secret = stringAt(root, ['kind']) === 'Secret'
+  const encrypted = root.fields.has('sops')
+  const data = at(root, ['data'])
+  const variables = new Map<string, Variable>()
+  if (data?.type !== 'map') {
+    if (data && !(data.type === 'scalar' && data.value === null)) throw noText('data is no map', data.origin)
+    return variables
+  }
+  for (const [name, { value: node }] of data.fields) {
+    if (node.type !== 'scalar' || typeof node.value !== 'string')
+      throw noText('a value of data is no text', node.origin)
+    const { value, origin } = node
+    if (encrypted || node.opaque || isEncrypted(value)) variables.set(name, { value: '', origin, hidden: 'opaque' })
+    else variables.set(name, secret ? decoded(value, origin) : plainVariable(value, origin))
+  }
+  return variables
+}
+
+/** A variable of a value as it is written. */
+export function plainVariable(value: string, origin: Origin): Variable {
+  return { value: value.replaceAll('\n', ''), origin }
+}
+
+function decoded(value: string, origin: Origin): Variable {
+  const base64 = value.replace(/[\r\n]/g, '')
+  if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
+    throw noText('a value of the data of a Secret is no base64', origin)
+  }
+  const text = textOf(Buffer.from(base64, 'base64'))
+  if (text === undefined) return { value: '', origin, hidden: 'not-text' }
+  return isEncrypted(text) ? { value: '', origin, hidden: 'opaque' } : plainVariable(text, origin)
+}
+
+/** The mark of SOPS: on a value by itself, or in a file that is one value. */
+const isEncrypted = (text: string): boolean =>
+  text.startsWith('ENC[') || /(?:^|["' ])mac["']?[:=] ?["']?ENC\[/m.test(text)
+
+function noText(message: string, origin: Origin): BailiwickError {
+  return new BailiwickError('flux-invalid', message, { origin, fix: 'Write what the API server accepts.' })
+}
