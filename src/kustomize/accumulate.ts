@@ -192,13 +192,11 @@ export class Accumulation {
     }
     for (const transformer of TRANSFORMERS) {
       transformer(resources, context)
-      for (const name of transformerNames(transformer, kustomization)) {
-        this.notes.transformed(resources.all, kustomization.file, name)
-      }
+      this.notes.transformed(resources.all, kustomization.file, transformerNames(transformer, kustomization))
     }
     for (const object of this.builtins(kustomization, kustomization.transformers, chain)) {
       runTransformer(object, resources, context)
-      this.notes.transformed(resources.all, kustomization.file, stringAt(object, ['kind'])!, object)
+      this.notes.transformedBy(resources.all, kustomization.file, object)
     }
   }
 }

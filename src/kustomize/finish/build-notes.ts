@@ -5,10 +5,13 @@ import { at, type MapNode, stringAt } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { resolvePlain } from '../../kube/resolve-scalar.ts'
 import type { Entry, Kustomization } from '../kustomization.ts'
-import type { Resource } from '../resource/resource.ts'
+import { describe, type Resource } from '../resource/resource.ts'
 
 const ORIGIN = 'config.kubernetes.io/origin'
 const TRANSFORMATIONS = 'alpha.config.kubernetes.io/transformations'
+
+/** Where and by what something is configured. */
+type Configured = readonly (readonly [string, string])[]
 
 /**
  * What `buildMetadata` of the root asks for: annotations that say where an object came from and what changed it
@@ -47,10 +50,24 @@ export class BuildNotes {
     this.annotate(resource, ORIGIN, lines(this.configured(file, kind, config), ''))
   }
 
-  /** A builtin that ran on all of these, whether or not it changed them. */
-  transformed(resources: readonly Resource[], file: string, kind: string, config?: MapNode): void {
-    if (!this.asked) return
-    const configured = this.configured(file, kind, config)
+  /** Fields of a kustomization whose builtins ran on all of these, whether or not they changed them. */
+  transformed(resources: readonly Resource[], file: string, kinds: readonly string[]): void {
+    if (!this.asked || kinds.length === 0) return
+    const removed = kinds.length > 1 && resources.find(resource => annotation(resource, ORIGIN) === undefined)
+    if (removed) {
+      const { origin } = this.wanted[0]!
+      const message = `buildMetadata beside several patches of which one removes annotations of ${describe(removed.current)}`
+      throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Remove them one by one.' })
+    }
+    for (const kind of kinds) this.note(resources, this.configured(file, kind))
+  }
+
+  /** The builtin that an object of `transformers` configures. */
+  transformedBy(resources: readonly Resource[], file: string, config: MapNode): void {
+    if (this.asked) this.note(resources, this.configured(file, stringAt(config, ['kind']) ?? '', config))
+  }
+
+  private note(resources: readonly Resource[], configured: Configured): void {
     const item = lines(configured, '  ').replace(/^ {2}/, '- ')
     for (const resource of resources) {
       // kustomize takes an object whose origin was removed for one that the transformer made
@@ -83,7 +100,7 @@ export class BuildNotes {
     resource.root = withValueAt(resource.root, ['metadata', 'annotations', key], value)
   }
 
-  private configured(file: string, kind: string, config: MapNode | undefined): readonly (readonly [string, string])[] {
+  private configured(file: string, kind: string, config?: MapNode): Configured {
     if (!config) {
       const place = this.below(posix.basename(file), this.wanted[0]!.origin)
       return [
@@ -115,7 +132,7 @@ export class BuildNotes {
   }
 }
 
-function lines([place, ...by]: readonly (readonly [string, string])[], indent: string): string {
+function lines([place, ...by]: Configured, indent: string): string {
   const inner = by.map(([key, value]) => `${indent}  ${key}: ${value}\n`)
   return `${indent}${place![0]}: ${place![1]}\n${indent}configuredBy:\n${inner.join('')}`
 }
