@@ -30,7 +30,7 @@ export function fixReferences(
     const seen = targets.seenBy(referrer)
     for (const { rule, spec } of fields) {
       const fixing = new Fixing({ referrer, rule, path: spec.path }, seen, budget)
-      referrer.root = editField(referrer.root, { path: spec.path }, origin, node => fixing.value(node!))
+      referrer.root = editField(referrer.root, spec, origin, node => fixing.value(node!))
     }
     if (referrer.current === before) continue
     const message = 'a reference is the name of the object itself, which kustomize renames in no certain order'

@@ -23,7 +23,8 @@ export class ReferenceTable {
     const known = this.known.get(key)
     if (known) return known
     const fields = this.rules.flatMap(rule =>
-      rule.referrers.filter(spec => specMatches(spec, id)).map(spec => ({ rule, spec })),
+      // a reference is followed, never made
+      rule.referrers.filter(spec => specMatches(spec, id)).map(({ path }) => ({ rule, spec: { path } })),
     )
     this.known.set(key, fields)
     return fields

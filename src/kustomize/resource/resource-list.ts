@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
-import { describe, type Resource, type ResourceId, resourceOrigin } from './resource.ts'
+import { IdIndex } from './id-index.ts'
+import { describe, keyOfId, type Resource, type ResourceId, resourceOrigin } from './resource.ts'
 
 /**
  * The objects of one accumulation, in the order in which they came. Those that change are looked up by what they are
@@ -7,12 +8,12 @@ import { describe, type Resource, type ResourceId, resourceOrigin } from './reso
  */
 export class ResourceList {
   private list: Resource[] = []
-  private readonly current = new Map<string, Set<Resource>>()
-  private readonly any = new Map<string, Set<Resource>>()
-  private readonly keys = new Map<Resource, readonly string[]>()
   private readonly changed = new Set<Resource>()
-  /** Keys of identities that more than one object has. */
-  private readonly twice = new Set<string>()
+  /** By the identity of now, under which each stands in `keys`. */
+  private readonly current = new IdIndex()
+  private readonly keys = new Map<Resource, string>()
+  /** By every identity, for those who ask: many lists are only handed on. */
+  private any: { readonly index: IdIndex; readonly keys: Map<Resource, readonly string[]> } | undefined
 
   get all(): readonly Resource[] {
     return this.list
@@ -21,10 +22,9 @@ export class ResourceList {
   /** Throws `kustomize-invalid` for an identity that is there already. */
   append(resource: Resource): void {
     this.refresh()
-    const [other] = this.current.get(keyOf(resource.current)) ?? []
+    const other = this.current.first(resource.key)
     if (other) refuseTwice(other, resource)
     this.list.push(resource)
-    resource.changes = this.changed
     this.enter(resource)
   }
 
@@ -38,11 +38,7 @@ export class ResourceList {
       const kept = new Set(resources)
       for (const resource of this.list) if (!kept.has(resource)) this.leave(resource)
       this.list = [...resources]
-      for (const resource of resources) {
-        if (this.keys.has(resource)) continue
-        resource.changes = this.changed
-        this.enter(resource)
-      }
+      for (const resource of resources) if (!this.keys.has(resource)) this.enter(resource)
     }
     this.checkUnique()
   }
@@ -50,16 +46,18 @@ export class ResourceList {
   /** Throws `kustomize-invalid` where two objects have become one. */
   checkUnique(): void {
     this.refresh()
-    for (const key of this.twice) {
-      const [first, second] = this.current.get(key)!
-      refuseTwice(first!, second!)
-    }
+    const collision = this.current.collision()
+    if (collision) refuseTwice(collision[0]!, collision[1]!)
   }
 
-  /** Objects that have or had this identity, in the order of the list as long as none was renamed. */
+  /** Objects that have or had this identity. */
   findByAnyId(id: ResourceId): readonly Resource[] {
     this.refresh()
-    return [...(this.any.get(keyOf(id)) ?? [])]
+    if (!this.any) {
+      this.any = { index: new IdIndex(), keys: new Map() }
+      for (const resource of this.list) this.enterAny(resource)
+    }
+    return this.any.index.all(keyOfId(id))
   }
 
   remove(resource: Resource): void {
@@ -75,7 +73,6 @@ export class ResourceList {
     if (index < 0) return
     this.leave(old)
     this.list[index] = by
-    by.changes = this.changed
     this.enter(by)
     this.checkUnique()
   }
@@ -83,53 +80,46 @@ export class ResourceList {
   private refresh(): void {
     for (const resource of this.changed) {
       const before = this.keys.get(resource)
-      if (!before) continue
-      const now = keysOf(resource)
-      if (now.length === before.length && now.every((key, index) => key === before[index])) continue
-      this.leave(resource)
-      resource.changes = this.changed
-      this.enter(resource)
+      if (before === undefined) continue
+      if (before !== resource.key) {
+        this.current.remove(before, resource)
+        this.current.add(resource.key, resource)
+        this.keys.set(resource, resource.key)
+      }
+      const known = this.any?.keys.get(resource)
+      if (!known || (known.length === resource.previous.length + 1 && before === resource.key)) continue
+      this.leaveAny(resource)
+      this.enterAny(resource)
     }
     this.changed.clear()
   }
 
   private enter(resource: Resource): void {
-    const keys = keysOf(resource)
-    this.keys.set(resource, keys)
-    for (const key of keys) into(this.any, key, resource)
-    const current = keys.at(-1)!
-    if (into(this.current, current, resource) > 1) this.twice.add(current)
+    resource.changes = this.changed
+    this.keys.set(resource, resource.key)
+    this.current.add(resource.key, resource)
+    if (this.any) this.enterAny(resource)
   }
 
   private leave(resource: Resource): void {
-    const keys = this.keys.get(resource) ?? []
-    this.keys.delete(resource)
+    const key = this.keys.get(resource)
+    if (key === undefined) return
     resource.changes = undefined
-    for (const key of keys) outOf(this.any, key, resource)
-    const current = keys.at(-1)
-    if (current !== undefined && outOf(this.current, current, resource) < 2) this.twice.delete(current)
+    this.keys.delete(resource)
+    this.current.remove(key, resource)
+    this.leaveAny(resource)
   }
-}
 
-function keysOf(resource: Resource): readonly string[] {
-  return resource.all.map(keyOf)
-}
+  private enterAny(resource: Resource): void {
+    const keys = resource.all.map(id => (id === resource.current ? resource.key : keyOfId(id)))
+    this.any?.keys.set(resource, keys)
+    for (const key of keys) this.any?.index.add(key, resource)
+  }
 
-function keyOf(id: ResourceId): string {
-  return `${id.group}\0${id.version}\0${id.kind}\0${id.namespace}\0${id.name}`
-}
-
-function into(index: Map<string, Set<Resource>>, key: string, resource: Resource): number {
-  const there = index.get(key)
-  if (!there) index.set(key, new Set([resource]))
-  return there ? there.add(resource).size : 1
-}
-
-function outOf(index: Map<string, Set<Resource>>, key: string, resource: Resource): number {
-  const there = index.get(key)
-  there?.delete(resource)
-  if (there?.size === 0) index.delete(key)
-  return there?.size ?? 0
+  private leaveAny(resource: Resource): void {
+    for (const key of this.any?.keys.get(resource) ?? []) this.any?.index.remove(key, resource)
+    this.any?.keys.delete(resource)
+  }
 }
 
 function refuseTwice(first: Resource, second: Resource): never {

@@ -36,7 +36,9 @@ export class Resource {
   changes: Set<Resource> | undefined
   private content: MapNode
   private id: ResourceId | undefined
-  private idParts: readonly (Node | undefined)[] = []
+  private idKey: string | undefined
+  /** The content that the id was made from. */
+  private idSource: MapNode | undefined
   private ids: readonly ResourceId[] = []
 
   constructor(root: MapNode, trail: readonly Step[], generated: Generated = {}) {
@@ -58,12 +60,22 @@ export class Resource {
 
   /** Identity that the object has now; the same one as long as it does not change. */
   get current(): ResourceId {
-    const parts = partsOf(this.content)
-    if (this.id && parts.every((part, index) => part === this.idParts[index])) return this.id
-    this.idParts = parts
-    const id = idOfParts(parts)
-    if (!this.id || !sameId(this.id, id)) this.id = id
-    return this.id
+    const root = this.content
+    const source = this.idSource
+    if (this.id && source && (source === root || samePlaces(source, root))) return this.id
+    this.idSource = root
+    const id = idOfRoot(root)
+    if (this.id && sameId(this.id, id)) return this.id
+    this.id = id
+    this.idKey = undefined
+    return id
+  }
+
+  /** Text of the identity of now. */
+  get key(): string {
+    const id = this.current
+    this.idKey ??= keyOfId(id)
+    return this.idKey
   }
 
   /** Ids the object had or has, oldest first. The group and version of past ids are those of today, as in kustomize. */
@@ -113,24 +125,28 @@ export function originalId(resource: Resource): ResourceId {
   return resource.all[0]!
 }
 
+/** Text of an identity; equal texts are equal identities. */
+export function keyOfId({ group, version, kind, namespace, name }: ResourceId): string {
+  return `${name}\0${namespace}\0${kind}\0${group}\0${version}`
+}
+
+/** Whether two contents have the very same nodes where an identity stands. */
+function samePlaces(a: MapNode, b: MapNode): boolean {
+  return (
+    a.fields.get('metadata')?.value === b.fields.get('metadata')?.value &&
+    a.fields.get('kind')?.value === b.fields.get('kind')?.value &&
+    a.fields.get('apiVersion')?.value === b.fields.get('apiVersion')?.value
+  )
+}
+
 /** Identity of a document that is on no way through a build, such as a patch. */
 export function idOfRoot(root: MapNode): ResourceId {
-  return idOfParts(partsOf(root))
-}
-
-function partsOf(root: MapNode): readonly (Node | undefined)[] {
   const metadata = root.fields.get('metadata')?.value
   const names = metadata?.type === 'map' ? metadata.fields : undefined
-  return [
-    root.fields.get('apiVersion')?.value,
-    root.fields.get('kind')?.value,
-    names?.get('namespace')?.value,
-    names?.get('name')?.value,
-  ]
-}
-
-function idOfParts(parts: readonly (Node | undefined)[]): ResourceId {
-  const [apiVersion = '', kind = '', namespace = '', name = ''] = parts.map(textOf)
+  const apiVersion = textOf(root.fields.get('apiVersion')?.value)
+  const kind = textOf(root.fields.get('kind')?.value)
+  const namespace = textOf(names?.get('namespace')?.value)
+  const name = textOf(names?.get('name')?.value)
   const group = groupOf(apiVersion)
   const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
   const isCluster = isClusterScoped(group === '' ? version : apiVersion, kind)

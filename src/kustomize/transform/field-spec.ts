@@ -30,7 +30,7 @@ export function specMatches(spec: FieldSpec, id: Pick<ResourceId, 'group' | 'ver
  * text, or where it asks for an element of a list (api/filters/fieldspec, 5.8.1).
  */
 export function editField(root: MapNode, spec: FieldSpec, origin: Origin, edit: Edit, budget?: BuildBudget): MapNode {
-  return editPath(root, splitPath(spec.path), { spec, origin, edit, budget }) as MapNode
+  return editPath(root, partsOf(spec), { spec, origin, edit, budget }) as MapNode
 }
 
 /** Those of `specs` that are for objects of this kind; asked again for the same kind, it knows. */
@@ -93,6 +93,17 @@ function fieldName(name: string, map: MapNode, task: Task): string {
   throw new BailiwickError('kustomize-unsupported', `a blank part in the path ${task.spec.path}`, {
     origin: task.origin,
   })
+}
+
+const PARTS = new WeakMap<FieldSpec, readonly string[]>()
+
+/** A spec is used for many objects. */
+function partsOf(spec: FieldSpec): readonly string[] {
+  const known = PARTS.get(spec)
+  if (known) return known
+  const parts = splitPath(spec.path)
+  PARTS.set(spec, parts)
+  return parts
 }
 
 /** The parts of a path: `/` separates, `\/` does not, and one at the start says nothing. */
