@@ -10,7 +10,7 @@ export function resolvePath(directory: string, entry: Entry): string {
   if (entry.text === '') {
     throw new BailiwickError('kustomize-invalid', 'an empty path', { origin: entry.origin, fix: 'Remove the entry.' })
   }
-  const parts = entry.text.startsWith('/') ? undefined : join(directory, entry.text)
+  const parts = entry.text.startsWith('/') ? undefined : joinPath(directory, entry.text)
   if (parts) return parts.join('/')
   const message = `the path ${JSON.stringify(entry.text)} leaves the repository`
   throw new BailiwickError('kustomize-invalid', message, {
@@ -20,7 +20,8 @@ export function resolvePath(directory: string, entry: Entry): string {
   })
 }
 
-function join(directory: string, path: string): string[] | undefined {
+/** The parts of a relative path seen from `directory`; undefined where it leaves the root. */
+export function joinPath(directory: string, path: string): string[] | undefined {
   const parts = directory === '' ? [] : directory.split('/')
   for (const part of path.split('/')) {
     if (part === '' || part === '.') continue

@@ -1,0 +1,40 @@
+import type { Tree } from '../../git/tree.ts'
+import { at, type MapNode } from '../../kube/node.ts'
+import type { Kustomization, PatchEntry } from '../../kustomize/kustomization.ts'
+import { findKustomizationFile } from '../../kustomize/read/find-kustomization.ts'
+import { readKustomization } from '../../kustomize/read/read-kustomization.ts'
+import { joinPath } from '../../kustomize/read/resolve-path.ts'
+import { generateRoot } from './generate-root.ts'
+import { mergeSpec } from './merge-spec.ts'
+import { readRoot } from './read-root.ts'
+
+/**
+ * The kustomization that Flux builds for a directory of an artifact: the file that is there, or one that Flux generates,
+ * with what the spec of the Flux Kustomization adds. Throws `flux-invalid` and what reading a kustomization throws.
+ */
+export function fluxOverlay(tree: Tree, repository: string, directory: string, kustomization: MapNode): Kustomization {
+  const file = findKustomizationFile(tree, directory, { repository, file: directory, line: 1, column: 1 })
+  const origin = at(kustomization, ['spec', 'path'])?.origin ?? kustomization.origin
+  const root = file ? readRoot(tree, repository, file) : generateRoot(tree, repository, directory, origin)
+  const merged = mergeSpec(root, kustomization, component => exists(tree, directory, component))
+  const path = file ?? [directory, 'kustomization.yaml'].filter(Boolean).join('/')
+  const overlay = readKustomization(path, directory, [merged])
+  const patches = withSteps(overlay.patches, kustomization)
+  return { ...overlay, patches, ...(file ? {} : { generated: true }) }
+}
+
+/** The patches of the spec stand last. */
+function withSteps(patches: readonly PatchEntry[], kustomization: MapNode): PatchEntry[] {
+  const list = at(kustomization, ['spec', 'patches'])
+  const own = patches.length - (list?.type === 'list' ? list.items.length : 0)
+  return patches.map((patch, index): PatchEntry => {
+    const { file, line } = patch.origin
+    return index < own ? patch : { ...patch, step: { step: 'flux-patch', file, line } }
+  })
+}
+
+/** What lies outside of the artifact is not there. */
+function exists(tree: Tree, directory: string, component: string): boolean {
+  const parts = joinPath(directory, component)
+  return parts !== undefined && tree.entry(parts.join('/')) !== undefined
+}

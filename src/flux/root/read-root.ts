@@ -1,0 +1,41 @@
+import { BailiwickError } from '../../errors.ts'
+import type { Tree } from '../../git/tree.ts'
+import { isAbsent, mapNode, textNode, withField } from '../../kube/edit-node.ts'
+import { at, type ListNode, type MapNode } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
+import { type ParsedFile, parseFile } from '../../kube/parse-documents.ts'
+import { invalid } from '../../kustomize/read/read-fields.ts'
+import { typedRoot } from './typed-root.ts'
+
+/**
+ * The kustomization file that `spec.path` points at, as Flux writes it back before it builds: its first document, read
+ * leniently. Without `resources` Flux asks for origin annotations, so that the file is not called empty.
+ */
+export function readRoot(tree: Tree, repository: string, file: string): MapNode {
+  const start: Origin = { repository, file, line: 1, column: 1 }
+  const parsed = parseFile({ repository, path: file }, tree.read(file))
+  const [document] = parsed.documents
+  if (parsed.documents.length > 1 || (document && isLater(parsed, document.origin))) {
+    const message = `${file} has more than one document, of which Flux reads the first`
+    throw new BailiwickError('flux-unsupported', message, { origin: start, fix: 'Keep one document.' })
+  }
+  if (document && document.type !== 'map' && !isAbsent(document)) invalid(`${file} is no map`, document.origin)
+  const root = typedRoot(document?.type === 'map' ? document : mapNode([], start))
+  const versioned =
+    document?.type === 'map' && !isAbsent(at(document, ['apiVersion']))
+      ? root
+      : withField(root, 'apiVersion', textNode('kustomize.config.k8s.io/v1beta1', root.origin))
+  return at(versioned, ['resources']) ? versioned : withField(versioned, 'buildMetadata', originAnnotations(start))
+}
+
+function originAnnotations(origin: Origin): ListNode {
+  return { type: 'list', items: [textNode('originAnnotations', origin)], origin }
+}
+
+/** Whether a document stands behind an empty one. */
+function isLater({ pieces, text }: ParsedFile, { line }: Origin): boolean {
+  if (pieces === 1) return false
+  const lines = text.split('\n')
+  const end = lines.findIndex((one, index) => index > 0 && one.startsWith('---'))
+  return end >= 0 && line > end && lines.slice(0, end).every(one => /^(?:---.*|\s*(?:#.*)?)$/.test(one))
+}
