@@ -37,13 +37,13 @@ export function parseFile(file: FileName, bytes: Uint8Array): ParsedFile {
  */
 export function parseText(text: string, locate: Locate): ParsedFile {
   checkCharacters(text, locate)
-  checkDocuments(text, locate)
+  const pieces = checkDocuments(text, locate)
   const { tokens, steered } = scan(text, locate)
   const documents = parseTokens(tokens, locate)
   const origin = steered && locate(steered.line, steered.column)
   return {
     documents: origin ? documents.map(node => withSteering(node, origin)) : documents,
-    pieces: pieces(text),
+    pieces,
     text,
   }
 }
@@ -51,15 +51,4 @@ export function parseText(text: string, locate: Locate): ParsedFile {
 /** Comments before a document belong to none, so one that steers counts for the whole file. */
 function withSteering(node: Node, steered: Origin): Node {
   return node.type === 'map' ? { ...node, steered } : node
-}
-
-function pieces(text: string): number {
-  let count = 1
-  for (let at = text.indexOf('\n---'); at >= 0; ) {
-    const end = text.indexOf('\n', at + 1)
-    if (end < 0) return count
-    count++
-    at = text.indexOf('\n---', end + 1)
-  }
-  return count
 }

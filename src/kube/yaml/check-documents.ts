@@ -1,37 +1,56 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Position } from './yaml-budget.ts'
 
+type Refuse = (what: string, offset: number) => never
+
+const PERCENT = 37
+const DASH = 45
+const DOT = 46
 const SEPARATOR = /^---(?:[ \t]+(?:#.*)?)?\r?$/
 const END_MARKER = /^\.\.\.(?:[ \t\r]|$)/
 const NOTHING = /^[ \t]*(?:#.*)?\r?$/
 
 /**
- * Refuses document boundaries on which programs disagree (`yaml-ambiguous`): kustomize cuts a file at lines that start
- * with `---` before any YAML parser sees it, and reads only the first document of each piece.
+ * Into how many pieces kustomize cuts a text: at lines that start with `---`, before any YAML parser sees it, and then it
+ * reads only the first document of each. Throws `yaml-ambiguous` for boundaries on which other programs disagree with it.
  */
-export function checkDocuments(text: string, position: Position): void {
+export function checkDocuments(text: string, position: Position): number {
   const refuse = (what: string, offset: number): never => {
     const origin = position(lineOf(text, offset), 1)
     const message = `${origin.file} has ${what}; kustomize and other YAML readers disagree on what it means`
     const fix = 'Start each document with a line of its own: ---'
     throw new BailiwickError('yaml-ambiguous', message, { origin, rule: 'yaml-ambiguous', fix })
   }
-  for (const start of linesThatStart(text, '%')) refuse('a YAML directive', start)
-  for (const start of linesThatStart(text, '---')) {
-    const line = lineAt(text, start)
-    // kustomize cuts at the line breaks before separators, so what stands behind a first one stays with its document
-    const first = start === 0 && /^---[ \t]/.test(line)
-    if (!first && !SEPARATOR.test(line)) refuse('content on the line of a document separator', start)
+  let pieces = 1
+  let cut = 0
+  let ended = 0
+  for (let start = 0, feed = 0; feed >= 0; start = feed + 1) {
+    feed = text.indexOf('\n', start)
+    const code = text.charCodeAt(start)
+    if (code === PERCENT) refuse('a YAML directive', start)
+    else if (code === DASH && text.startsWith('---', start)) {
+      checkSeparator(text, start, refuse)
+      // a cut takes the line breaks on both sides, so that there is none right behind it
+      if (start > cut && feed >= 0) {
+        pieces++
+        cut = feed + 1
+      }
+    } else if (code === DOT && start >= ended && END_MARKER.test(lineAt(text, start))) {
+      ended = checkEnded(text, start, refuse)
+    }
   }
-  let checked = 0
-  for (const start of linesThatStart(text, '...')) {
-    if (start < checked || !END_MARKER.test(lineAt(text, start))) continue
-    checked = checkEnded(text, start, refuse)
-  }
+  return pieces
+}
+
+function checkSeparator(text: string, start: number, refuse: Refuse): void {
+  const line = lineAt(text, start)
+  // kustomize cuts at the line breaks before separators, so what stands behind a first one stays with its document
+  if (start === 0 && /^---[ \t]/.test(line)) return
+  if (!SEPARATOR.test(line)) refuse('content on the line of a document separator', start)
 }
 
 /** Between an end marker and the next separator there is nothing; where that separator stands. */
-function checkEnded(text: string, marker: number, refuse: (what: string, offset: number) => never): number {
+function checkEnded(text: string, marker: number, refuse: Refuse): number {
   let start = nextLine(text, marker)
   while (start < text.length && !text.startsWith('---', start)) {
     const line = lineAt(text, start)
@@ -39,12 +58,6 @@ function checkEnded(text: string, marker: number, refuse: (what: string, offset:
     start = nextLine(text, start)
   }
   return start
-}
-
-/** Offsets of the lines that start with `mark`. */
-function* linesThatStart(text: string, mark: string): Generator<number> {
-  if (text.startsWith(mark)) yield 0
-  for (let at = text.indexOf(`\n${mark}`); at >= 0; at = text.indexOf(`\n${mark}`, at + 1)) yield at + 1
 }
 
 function nextLine(text: string, offset: number): number {

@@ -1,7 +1,7 @@
 import type { ScalarNode } from '../node.ts'
 import type { Origin } from '../origin.ts'
-import { resolvePlain } from './resolve-scalar.ts'
 import { refuseAmbiguous } from './refuse-yaml.ts'
+import { resolvePlain } from './resolve-scalar.ts'
 import { LITERAL, PLAIN } from './token.ts'
 
 /**

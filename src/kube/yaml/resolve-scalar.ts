@@ -1,6 +1,14 @@
 import type { ScalarValue } from '../node.ts'
 
-const NULLS = new Set(['', '~', 'null', 'Null', 'NULL'])
+/** What a plain text may be besides text, by its first character. */
+const HINTS: readonly (string | undefined)[] = Array.from({ length: 128 }, (_, code) => {
+  const first = String.fromCharCode(code)
+  if (/[-+0-9]/.test(first)) return 'number'
+  if (first === '.') return 'dot'
+  return /[~nNtTfF]/.test(first) ? 'word' : undefined
+})
+const SHORT_INTEGER = /^[1-9][0-9]{0,14}$/
+const NULLS = new Set(['~', 'null', 'Null', 'NULL'])
 const BOOLEANS = new Map([
   ['true', true],
   ['True', true],
@@ -20,13 +28,26 @@ const MAX_UINT64 = 2n ** 64n - 1n
  * read differently (infinities, signs inside a number). See resolve.go of go.yaml.in/yaml/v3.
  */
 export function resolvePlain(text: string): ScalarValue | undefined {
+  switch (HINTS[text.charCodeAt(0)]) {
+    case undefined:
+      return text === '' ? null : text
+    case 'word':
+      return resolveWord(text)
+    case 'dot':
+      if (NOT_FINITE.test(text)) return undefined
+      return /^\.[0-9]+(?:[eE][-+]?[0-9]+)?$/.test(text) ? finiteOr(text, text) : text
+    default:
+      return SHORT_INTEGER.test(text) ? Number(text) : resolveNumber(text)
+  }
+}
+
+function resolveWord(text: string): ScalarValue {
   if (NULLS.has(text)) return null
-  const boolean = BOOLEANS.get(text)
-  if (boolean !== undefined) return boolean
+  return BOOLEANS.get(text) ?? text
+}
+
+function resolveNumber(text: string): ScalarValue | undefined {
   if (NOT_FINITE.test(text)) return undefined
-  const first = text.charAt(0)
-  if (first === '.') return /^\.[0-9]+(?:[eE][-+]?[0-9]+)?$/.test(text) ? finiteOr(text, text) : text
-  if (!/[-+0-9]/.test(first)) return text
   if (/^[0-9]{4}-/.test(text)) return resolveTimestamp(text)
   const plain = text.replaceAll('_', '')
   if (/^[-+]?0[bBoOxX][-+]/.test(plain)) return undefined

@@ -3,13 +3,11 @@ import type { Cursor } from './cursor.ts'
 
 const QUESTION = 63
 
-/** A plain scalar, and whether a line break followed it, so that a key may come next. */
-export interface PlainScalar {
-  readonly value: string
-  readonly brokeLine: boolean
-  /** Line and column where the text of the scalar ends. */
-  readonly endLine: number
-  readonly endColumn: number
+/** How the last plain scalar ended. */
+export interface PlainEnd {
+  line: number
+  /** A line break followed, so that a key may come next. */
+  brokeLine: boolean
 }
 
 /**
@@ -17,29 +15,26 @@ export interface PlainScalar {
  * ends before a line that is indented less than `indent`, which does not hold inside brackets (`flow`). Throws
  * `yaml-syntax` for a tab in the indentation, and `yaml-ambiguous` inside brackets for a colon before one of `,[]{}`.
  */
-export function scanPlain(cursor: Cursor, indent: number, flow: boolean): PlainScalar {
+export function scanPlain(cursor: Cursor, indent: number, flow: boolean, ended: PlainEnd): string {
   const { text } = cursor
-  let start = cursor.at
-  let end = lineEnd(cursor, flow)
-  let value = text.slice(start, end)
-  let brokeLine = false
-  let endLine = cursor.line
-  let endColumn = end - cursor.lineStart
+  const start = cursor.at
+  let value = text.slice(start, lineEnd(cursor, flow))
+  ended.line = cursor.line
+  ended.brokeLine = false
   while (isBreak(text.charCodeAt(cursor.at))) {
-    brokeLine = true
+    ended.brokeLine = true
     const breaks = skipBlankLines(cursor, indent)
     if (!flow && cursor.column < indent) break
     if (cursor.atDocumentMarker() || cursor.code === HASH) break
-    start = cursor.at
-    end = lineEnd(cursor, flow)
-    if (end === start) break
+    const from = cursor.at
+    const to = lineEnd(cursor, flow)
+    if (to === from) break
     value += breaks === 1 ? ' ' : '\n'.repeat(breaks - 1)
-    value += text.slice(start, end)
-    brokeLine = false
-    endLine = cursor.line
-    endColumn = end - cursor.lineStart
+    value += text.slice(from, to)
+    ended.line = cursor.line
+    ended.brokeLine = false
   }
-  return { value, brokeLine, endLine, endColumn }
+  return value
 }
 
 /** Where the scalar ends on this line; the cursor moves behind the blanks that follow. */

@@ -1,13 +1,14 @@
+import { Blocks } from './blocks.ts'
 import { COLON, END, HASH, isBlank, isBlankOrEnd, isBreak, SPACE, TAB } from './characters.ts'
 import { Cursor } from './cursor.ts'
 import { scanBlock } from './scan-block.ts'
-import { scanPlain } from './scan-plain.ts'
+import { type PlainEnd, scanPlain } from './scan-plain.ts'
 import { scanName, scanTag } from './scan-properties.ts'
 import { scanQuoted } from './scan-quoted.ts'
 import { SimpleKeys } from './simple-keys.ts'
 import { type Place, Steering } from './steering.ts'
 import * as token from './token.ts'
-import { TokenList } from './token-list.ts'
+import { BEGINS_KEY, BEGINS_MAP, TokenList } from './token-list.ts'
 import type { Position } from './yaml-budget.ts'
 
 /** What stands in a text: its tokens, and where the first comment is that steers kustomize. */
@@ -26,134 +27,123 @@ export function scan(text: string, position: Position): Scanned {
   return { tokens: scanner.tokens, steered: scanner.steering.found }
 }
 
-const NULLS = ['', '~', 'null', 'Null', 'NULL']
-
 class Scanner {
   readonly tokens: TokenList
   readonly steering = new Steering()
   private readonly cursor: Cursor
   private readonly keys: SimpleKeys
-  /** Column of the block that the cursor is in, and of those around it. */
-  private indent = -1
-  private readonly indents: number[] = []
+  private readonly blocks: Blocks
+  private readonly plainEnd: PlainEnd = { line: 0, brokeLine: false }
 
   constructor(text: string, position: Position) {
     this.cursor = new Cursor(text, position)
-    this.tokens = new TokenList(position)
+    this.tokens = new TokenList(text.length, position)
     this.keys = new SimpleKeys(this.cursor, this.tokens)
+    this.blocks = new Blocks(this.cursor, this.tokens)
   }
 
   /** Reads one more; false at the end of the text. */
   next(): boolean {
     const { cursor } = this
     this.toToken()
-    this.unroll(cursor.column)
+    if (this.keys.depth === 0) this.blocks.close(cursor.column)
     const { code } = cursor
-    if (code === END) return this.end()
-    if (cursor.column === 0 && cursor.atDocumentMarker()) {
-      this.marker(code)
-      return true
-    }
-    switch (code) {
-      case 91: // [
-        this.open(token.FLOW_LIST_START)
-        return true
-      case 123: // {
-        this.open(token.FLOW_MAP_START)
-        return true
-      case 93: // ]
-        this.close(token.FLOW_LIST_END)
-        return true
-      case 125: // }
-        this.close(token.FLOW_MAP_END)
-        return true
-      case 44: // ,
-        this.keys.remove()
-        this.keys.allowed = true
-        this.indicator(token.FLOW_ENTRY, 1)
-        return true
-      default:
-        this.blockIndicatorOrValue(code)
-        return true
-    }
+    // most tokens begin with a letter
+    if (code >= 97 && code <= 122) this.plain()
+    else if (code === END) return this.end()
+    else if (cursor.column === 0 && cursor.atDocumentMarker()) this.marker(code)
+    else this.indicatorOrContent(code)
+    return true
   }
 
-  private blockIndicatorOrValue(code: number): void {
+  private indicatorOrContent(code: number): void {
     const flow = this.keys.depth > 0
     const ends = isBlankOrEnd(this.cursor.text.charCodeAt(this.cursor.at + 1))
     if (code === 45 && ends) this.entry()
-    else if (code === 63 && (flow || ends)) this.key()
     else if (code === COLON && (flow || ends)) this.value()
+    else if (code === 63 && (flow || ends)) this.key()
+    else if (code === 91) this.open(token.FLOW_LIST_START)
+    else if (code === 123) this.open(token.FLOW_MAP_START)
+    else if (code === 93) this.close(token.FLOW_LIST_END)
+    else if (code === 125) this.close(token.FLOW_MAP_END)
+    else if (code === 44) this.comma()
     else this.content(code, flow)
   }
 
   private content(code: number, flow: boolean): void {
-    const { cursor, keys } = this
-    const { line } = cursor
-    const column = cursor.column + 1
     switch (code) {
       case 42: // *
+        this.named(token.ALIAS)
+        return
       case 38: // &
-        keys.save(this.indent)
-        keys.allowed = false
-        this.named(code === 42 ? token.ALIAS : token.ANCHOR, line, column, scanName(cursor))
+        this.named(token.ANCHOR)
         return
       case 33: // !
-        keys.save(this.indent)
-        keys.allowed = false
-        this.named(token.TAG, line, column, scanTag(cursor))
+        this.named(token.TAG)
         return
       case 39: // '
+        this.quoted(token.SINGLE_QUOTED)
+        return
       case 34: // "
-        this.quoted(code === 39 ? token.SINGLE_QUOTED : token.DOUBLE_QUOTED, line, column)
+        this.quoted(token.DOUBLE_QUOTED)
         return
       case 124: // |
       case 62: // >
         if (flow) break
-        this.block(code === 124 ? token.LITERAL : token.FOLDED, line, column)
+        this.block(code === 124 ? token.LITERAL : token.FOLDED)
         return
-      case HASH:
       case TAB:
+        this.cursor.fail('a tab in the indentation')
+        return
       case 37: // %
       case 64: // @
       case 96: // `
         break
       default:
-        this.plain(line, column, flow)
+        this.plain()
         return
     }
-    cursor.fail(code === TAB ? 'a tab in the indentation' : 'a character that begins nothing')
+    this.cursor.fail('a character that begins nothing')
   }
 
-  private named(kind: number, line: number, column: number, value: string): void {
-    this.tokens.push(kind, line, column, this.cursor.column + 1, value)
+  private named(kind: number): void {
+    const { cursor, keys } = this
+    keys.save(this.blocks.indent)
+    keys.allowed = false
+    const column = cursor.column + 1
+    const value = kind === token.TAG ? scanTag(cursor) : scanName(cursor)
+    this.tokens.push(kind, cursor.line, column, cursor.column + 1, value)
   }
 
-  private quoted(kind: number, line: number, column: number): void {
-    this.keys.save(this.indent)
-    this.keys.allowed = false
-    this.tokens.push(kind, line, column, 0, scanQuoted(this.cursor))
-    if (this.keys.depth === 0) this.steering.afterScalar(this.cursor.line, this.tokens.count)
+  private quoted(kind: number): void {
+    const { cursor, keys } = this
+    keys.save(this.blocks.indent)
+    keys.allowed = false
+    const { line, column } = cursor
+    const value = scanQuoted(cursor)
+    this.tokens.push(kind, line, column + 1, cursor.line, value)
   }
 
-  private plain(line: number, column: number, flow: boolean): void {
-    this.keys.save(this.indent)
-    const { value, brokeLine, endLine } = scanPlain(this.cursor, this.indent + 1, flow)
-    this.keys.allowed = brokeLine
-    this.tokens.push(token.PLAIN, line, column, 0, value)
-    if (!flow && !NULLS.includes(value)) this.steering.afterScalar(endLine, this.tokens.count)
+  private plain(): void {
+    const { cursor, keys, plainEnd } = this
+    keys.save(this.blocks.indent)
+    const { line, column } = cursor
+    const value = scanPlain(cursor, this.blocks.indent + 1, keys.depth > 0, plainEnd)
+    keys.allowed = plainEnd.brokeLine
+    this.tokens.push(token.PLAIN, line, column + 1, plainEnd.line, value)
   }
 
-  private block(kind: number, line: number, column: number): void {
-    this.keys.remove()
-    this.keys.allowed = true
-    const comment = (): void => this.steering.comment(this.cursor, this.tokens.count)
-    const { value, indent } = scanBlock(this.cursor, this.indent, comment)
-    this.tokens.push(kind, line, column, indent, value)
+  private block(kind: number): void {
+    const { cursor, keys } = this
+    keys.remove()
+    keys.allowed = true
+    const { line, column } = cursor
+    const { value, indent } = scanBlock(cursor, this.blocks.indent, () => this.steer())
+    this.tokens.push(kind, line, column + 1, indent, value)
   }
 
   private open(kind: number): void {
-    this.keys.save(this.indent)
+    this.keys.save(this.blocks.indent)
     this.keys.open()
     this.keys.allowed = true
     this.indicator(kind, 1)
@@ -164,6 +154,12 @@ class Scanner {
     this.keys.close()
     this.keys.allowed = false
     this.indicator(kind, 1)
+  }
+
+  private comma(): void {
+    this.keys.remove()
+    this.keys.allowed = true
+    this.indicator(token.FLOW_ENTRY, 1)
   }
 
   private entry(): void {
@@ -184,7 +180,8 @@ class Scanner {
     const { keys, tokens } = this
     const begins = keys.take()
     if (begins >= 0) {
-      tokens.beginKey(begins, keys.depth === 0 && this.roll(tokens.columns[begins]! - 1))
+      const map = keys.depth === 0 && this.blocks.open(tokens.column(begins) - 1)
+      tokens.begin(begins, map ? BEGINS_MAP : BEGINS_KEY)
       keys.allowed = false
     } else {
       if (keys.depth === 0) this.beginBlock(token.BLOCK_MAP_START)
@@ -194,14 +191,14 @@ class Scanner {
   }
 
   private marker(code: number): void {
-    this.unroll(-1)
+    if (this.keys.depth === 0) this.blocks.close(-1)
     this.keys.remove()
     this.keys.allowed = false
     this.indicator(code === 45 ? token.DOCUMENT_START : token.DOCUMENT_END, 3)
   }
 
   private end(): false {
-    this.unroll(-1)
+    if (this.keys.depth === 0) this.blocks.close(-1)
     this.keys.remove()
     this.indicator(token.STREAM_END, 0)
     return false
@@ -218,24 +215,7 @@ class Scanner {
   private beginBlock(kind: number): void {
     const { cursor } = this
     if (!this.keys.allowed) cursor.fail('a block where none may begin')
-    if (this.roll(cursor.column)) this.tokens.push(kind, cursor.line, cursor.column + 1, 0, '')
-  }
-
-  /** Whether a block at this column is deeper than the one around it; it is then the one that the cursor is in. */
-  private roll(column: number): boolean {
-    if (this.indent >= column) return false
-    this.indents.push(this.indent)
-    this.indent = column
-    return true
-  }
-
-  /** Ends the blocks that are deeper than this column. */
-  private unroll(column: number): void {
-    if (this.keys.depth > 0) return
-    while (this.indent > column) {
-      this.tokens.push(token.BLOCK_END, this.cursor.line, this.cursor.column + 1, 0, '')
-      this.indent = this.indents.pop()!
-    }
+    if (this.blocks.open(cursor.column)) this.tokens.push(kind, cursor.line, cursor.column + 1, 0, '')
   }
 
   /** Steps over white space and comments. */
@@ -254,9 +234,13 @@ class Scanner {
 
   private comment(): void {
     const { cursor } = this
-    const before = cursor.column === 0 || isBlank(cursor.text.charCodeAt(cursor.at - 1))
-    if (!before) cursor.doubt('a comment without a space before it')
-    this.steering.comment(cursor, this.tokens.count)
+    const apart = cursor.column === 0 || isBlank(cursor.text.charCodeAt(cursor.at - 1))
+    if (!apart) cursor.doubt('a comment without a space before it')
+    this.steer()
     cursor.skipLine()
+  }
+
+  private steer(): void {
+    this.steering.comment(this.cursor, this.tokens, this.keys.depth > 0)
   }
 }

@@ -59,15 +59,15 @@ export class SimpleKeys {
 
   private isNear(candidate: number): boolean {
     const { cursor, tokens } = this
-    if (tokens.lines[candidate] !== cursor.line) return false
-    const start = cursor.lineStart + tokens.columns[candidate]! - 1
+    if (tokens.line(candidate) !== cursor.line) return false
+    const start = cursor.lineStart + tokens.column(candidate) - 1
     const units = cursor.at - start
     if (units <= LONGEST) return true
     return units <= 2 * LONGEST && [...cursor.text.slice(start, cursor.at)].length <= LONGEST
   }
 
   private fail(candidate: number): never {
-    const origin = this.cursor.position(this.tokens.lines[candidate]!, this.tokens.columns[candidate]!)
+    const origin = this.cursor.position(this.tokens.line(candidate), this.tokens.column(candidate))
     return this.cursor.fail('a key without a colon', origin)
   }
 }

@@ -1,4 +1,8 @@
 import type { Cursor } from './cursor.ts'
+import { DOUBLE_QUOTED, PLAIN, SINGLE_QUOTED } from './token.ts'
+import type { TokenList } from './token-list.ts'
+
+const NULLS = ['', '~', 'null', 'Null', 'NULL']
 
 /** 1-based. */
 export interface Place {
@@ -13,18 +17,10 @@ export interface Place {
  */
 export class Steering {
   found: Place | undefined
-  private harmlessLine = 0
-  private harmlessToken = -1
 
-  /** A scalar, the last of `tokens`, ended on `line`: a comment behind it there is its own. */
-  afterScalar(line: number, tokens: number): void {
-    this.harmlessLine = line
-    this.harmlessToken = tokens
-  }
-
-  /** The cursor is at a comment behind so many tokens. */
-  comment(cursor: Cursor, tokens: number): void {
-    if (this.found || (cursor.line === this.harmlessLine && tokens === this.harmlessToken)) return
+  /** The cursor is at a comment behind these tokens; `flow`: inside brackets. */
+  comment(cursor: Cursor, tokens: TokenList, flow: boolean): void {
+    if (this.found || (!flow && followsValue(tokens, cursor.line))) return
     const { text } = cursor
     let at = cursor.at
     while (text.charCodeAt(at) === 35) at++
@@ -33,6 +29,14 @@ export class Steering {
     const end = text.indexOf('\n', at)
     if (isSchema(text.slice(at, end < 0 ? -1 : end))) this.found = { line: cursor.line, column: cursor.column + 1 }
   }
+}
+
+function followsValue(tokens: TokenList, line: number): boolean {
+  const last = tokens.count - 1
+  if (last < 0) return false
+  const kind = tokens.kind(last)
+  const scalar = kind === PLAIN || kind === SINGLE_QUOTED || kind === DOUBLE_QUOTED
+  return scalar && tokens.extra(last) === line && !(kind === PLAIN && NULLS.includes(tokens.values[last]!))
 }
 
 function isSchema(text: string): boolean {

@@ -1,66 +1,85 @@
-import { BEGINS_KEY, BEGINS_MAP, DOCUMENT_START } from './token.ts'
+import { DOCUMENT_START } from './token.ts'
 import { type Position, refuseOver, YAML_LIMITS } from './yaml-budget.ts'
 
-/** The tokens of a text, a column of numbers for each property: far smaller than objects, and as fast to read. */
+/** Added to the kind of a token that turned out to begin an implicit key: a KEY stands before it. */
+export const BEGINS_KEY = 64
+/** Added where that key begins a block map: a BLOCK_MAP_START and a KEY stand before it. */
+export const BEGINS_MAP = 128
+
+const KIND = 0
+const LINE = 1
+const COLUMN = 2
+const EXTRA = 3
+const SIZE = 4
+/** A guess at how few characters a token has in a manifest, so that the numbers rarely have to be moved. */
+const CHARACTERS = 5
+
+/** The tokens of a text. Numbers beside each other are far smaller than objects, and faster to make. */
 export class TokenList {
   count = 0
-  kinds = new Uint8Array(256)
-  flags = new Uint8Array(256)
-  /** 1-based. */
-  lines = new Int32Array(256)
-  /** 1-based, in UTF-16 units. */
-  columns = new Int32Array(256)
-  /** Column behind the token where an empty value would stand; of a block scalar, how far it is indented. */
-  extras = new Int32Array(256)
   /** The text of a scalar, anchor, alias or tag. */
   readonly values: string[] = []
+  private numbers: Int32Array<ArrayBuffer>
   private readonly position: Position
   private documents = 0
-  private documentFrom = 0
+  private limit: number = YAML_LIMITS.documentTokens
 
-  /** `position` says where a limit was exceeded. */
-  constructor(position: Position) {
+  /** `length` is that of the text; `position` says where a limit was exceeded. */
+  constructor(length: number, position: Position) {
+    const expected = Math.min(Math.ceil(length / CHARACTERS), YAML_LIMITS.documentTokens) + 4
+    this.numbers = new Int32Array(expected * SIZE)
     this.position = position
   }
 
   /** Throws `render-limits` where the text has more than the limits. */
   push(kind: number, line: number, column: number, extra: number, value: string): void {
-    const at = this.count++
-    if (at === this.kinds.length) this.grow()
-    if (at >= YAML_LIMITS.fileTokens) refuseOver('fileTokens', this.position(1, 1))
-    if (kind === DOCUMENT_START) {
-      this.documentFrom = at
-      if (++this.documents > YAML_LIMITS.documents) refuseOver('documents', this.position(line, column))
-    }
-    if (at - this.documentFrom >= YAML_LIMITS.documentTokens) refuseOver('documentTokens', this.position(1, 1))
-    this.kinds[at] = kind
-    this.lines[at] = line
-    this.columns[at] = column
-    this.extras[at] = extra
+    if (this.count >= this.limit)
+      refuseOver(this.limit === YAML_LIMITS.fileTokens ? 'fileTokens' : 'documentTokens', this.position(1, 1))
+    if (kind === DOCUMENT_START) this.beginDocument(line, column)
+    const at = this.count++ * SIZE
+    if (at === this.numbers.length) this.grow()
+    const { numbers } = this
+    numbers[at + KIND] = kind
+    numbers[at + LINE] = line
+    numbers[at + COLUMN] = column
+    numbers[at + EXTRA] = extra
     this.values.push(value)
   }
 
-  /** The token was the beginning of an implicit key, and of a map if `map`. */
-  beginKey(token: number, map: boolean): void {
-    this.flags[token] = map ? BEGINS_KEY | BEGINS_MAP : BEGINS_KEY
+  /** The kind of a token, with what was added to it. */
+  kind(token: number): number {
+    return this.numbers[token * SIZE + KIND]!
+  }
+
+  /** BEGINS_KEY or BEGINS_MAP is added to the kind of a token, or 0 for none of them. */
+  begin(token: number, what: number): void {
+    const at = token * SIZE + KIND
+    this.numbers[at] = (this.numbers[at]! % BEGINS_KEY) + what
+  }
+
+  /** 1-based. */
+  line(token: number): number {
+    return this.numbers[token * SIZE + LINE]!
+  }
+
+  /** 1-based, in UTF-16 units. */
+  column(token: number): number {
+    return this.numbers[token * SIZE + COLUMN]!
+  }
+
+  /** Of a plain or quoted scalar its last line, of a block scalar its indentation, of all else the column behind it. */
+  extra(token: number): number {
+    return this.numbers[token * SIZE + EXTRA]!
+  }
+
+  private beginDocument(line: number, column: number): void {
+    if (++this.documents > YAML_LIMITS.documents) refuseOver('documents', this.position(line, column))
+    this.limit = Math.min(YAML_LIMITS.fileTokens, this.count + YAML_LIMITS.documentTokens)
   }
 
   private grow(): void {
-    const size = this.kinds.length * 2
-    const bytes = (old: Uint8Array): Uint8Array<ArrayBuffer> => {
-      const grown = new Uint8Array(size)
-      grown.set(old)
-      return grown
-    }
-    const numbers = (old: Int32Array): Int32Array<ArrayBuffer> => {
-      const grown = new Int32Array(size)
-      grown.set(old)
-      return grown
-    }
-    this.kinds = bytes(this.kinds)
-    this.flags = bytes(this.flags)
-    this.lines = numbers(this.lines)
-    this.columns = numbers(this.columns)
-    this.extras = numbers(this.extras)
+    const grown = new Int32Array(this.numbers.length * 2)
+    grown.set(this.numbers)
+    this.numbers = grown
   }
 }

@@ -1,9 +1,9 @@
 import type { Origin } from '../origin.ts'
-import { ANCHOR, BEGINS_KEY, BEGINS_MAP, BLOCK_MAP_START, KEY, TAG } from './token.ts'
-import type { TokenList } from './token-list.ts'
+import { ANCHOR, BLOCK_MAP_START, KEY, TAG } from './token.ts'
+import { BEGINS_KEY, BEGINS_MAP, type TokenList } from './token-list.ts'
 import type { Position } from './yaml-budget.ts'
 
-/** Reads tokens one after another, those that only a flag tells of included. */
+/** Reads tokens one after another, those included that were only added to another. */
 export class TokenReader {
   private at = 0
   private readonly tokens: TokenList
@@ -16,20 +16,20 @@ export class TokenReader {
 
   /** The kind of the next token. */
   peek(): number {
-    const flags = this.tokens.flags[this.at]!
-    if (flags === 0) return this.tokens.kinds[this.at]!
-    return flags >= BEGINS_MAP ? BLOCK_MAP_START : KEY
+    const kind = this.tokens.kind(this.at)
+    if (kind < BEGINS_KEY) return kind
+    return kind >= BEGINS_MAP ? BLOCK_MAP_START : KEY
   }
 
   skip(): void {
-    const flags = this.tokens.flags[this.at]!
-    if (flags === 0) this.at++
-    else this.tokens.flags[this.at] = flags >= BEGINS_MAP ? BEGINS_KEY : 0
+    const kind = this.tokens.kind(this.at)
+    if (kind < BEGINS_KEY) this.at++
+    else this.tokens.begin(this.at, kind >= BEGINS_MAP ? BEGINS_KEY : 0)
   }
 
-  /** Whether the next token is one that only a flag tells of. */
+  /** Whether the next token is one that was only added to another. */
   isImplied(): boolean {
-    return this.tokens.flags[this.at] !== 0
+    return this.tokens.kind(this.at) >= BEGINS_KEY
   }
 
   /** Steps over an anchor and a tag. */
@@ -51,16 +51,16 @@ export class TokenReader {
 
   /** How far a block scalar is indented. */
   indent(): number {
-    return this.tokens.extras[this.at]!
+    return this.tokens.extra(this.at)
   }
 
   /** Where the next token stands. */
   origin(): Origin {
-    return this.position(this.tokens.lines[this.at]!, this.tokens.columns[this.at]!)
+    return this.position(this.tokens.line(this.at), this.tokens.column(this.at))
   }
 
   /** Where an empty value behind the token before would stand. */
   originBehind(): Origin {
-    return this.position(this.tokens.lines[this.at - 1]!, this.tokens.extras[this.at - 1]!)
+    return this.position(this.tokens.line(this.at - 1), this.tokens.extra(this.at - 1))
   }
 }

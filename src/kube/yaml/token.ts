@@ -21,8 +21,3 @@ export const SINGLE_QUOTED = 18
 export const DOUBLE_QUOTED = 19
 export const LITERAL = 20
 export const FOLDED = 21
-
-/** Set on a token that turned out to begin an implicit key: a KEY stands before it. */
-export const BEGINS_KEY = 1
-/** Set with it where that key begins a block map: a BLOCK_MAP_START stands before the KEY. */
-export const BEGINS_MAP = 2
