@@ -5,11 +5,13 @@ import { renderKustomization } from '../flux/render-kustomization.ts'
 import { readFolder } from '../git/folder-tree.ts'
 import { openSnapshot } from '../git/snapshot.ts'
 import type { Tree } from '../git/tree.ts'
-import { type Json, type MapNode, toJson } from '../kube/node.ts'
-import { parseDocuments } from '../kube/parse-documents.ts'
+import type { MapNode, Node } from '../kube/node.ts'
+import { type Exact, exactOf } from './exact-json.ts'
+import { jsonNode } from './json-node.ts'
 import { renderDirectory } from './render-directory.ts'
+import { requestFacts } from './request-facts.ts'
 
-type Answer = { [key: string]: Json }
+type Answer = { [key: string]: Exact }
 
 /** The answer to one line of `render --stdin`; what goes wrong is in its `error`, which starts with the code. */
 export async function answerRender(line: string): Promise<Answer> {
@@ -32,7 +34,7 @@ async function answerInto(answer: Answer, line: string): Promise<void> {
   if (directory !== undefined) {
     const place = { directory: resolve(directory), ...(root === undefined ? {} : { root: resolve(root) }) }
     const { objects } = await renderDirectory({ ...place, cwd: process.cwd() })
-    answer.objects = objects.map(object => toJson(object.root))
+    answer.objects = objects.map(object => exactOf(object.root))
     return
   }
   if (root === undefined) throw new BailiwickError('usage', 'a request needs root or build')
@@ -42,16 +44,33 @@ async function answerInto(answer: Answer, line: string): Promise<void> {
   const kustomization = request.fields.get('kustomization')?.value
   if (kustomization?.type !== 'map') return
   const artifact = { repository: '', tree, ...(ignore === undefined ? {} : { ignore }) }
-  const objects = renderKustomization(artifact, { root: kustomization, trail: [] })
-  if (objects.length > 0) answer.objects = objects.map(object => toJson(object.root))
+  const objects = renderKustomization(
+    artifact,
+    { root: kustomization, trail: [] },
+    requestFacts(request, kustomization),
+  )
+  if (objects.length > 0) answer.objects = objects.map(object => exactOf(object.root))
 }
 
 const open = async (directory: string): Promise<Tree> => openSnapshot(await readFolder(directory))
 
+const REQUEST = { repository: '', file: 'request', line: 1, column: 1 }
+
 function parseRequest(line: string): MapNode {
-  const [request] = parseDocuments({ repository: '', path: 'request' }, Buffer.from(line))
-  if (request?.type !== 'map') throw new BailiwickError('usage', 'a request is one JSON object per line')
+  const request = parseJson(line)
+  if (request.type !== 'map') throw new BailiwickError('usage', 'a request is one JSON object per line')
   return request
+}
+
+function parseJson(line: string): Node {
+  try {
+    return jsonNode(line, REQUEST)
+  } catch (cause) {
+    // the reader runs out of stack where a text nests some thousand levels deep
+    if (!(cause instanceof SyntaxError || cause instanceof RangeError)) throw cause
+    const message = 'a request is one JSON object per line, and this line is no JSON or nests too deep'
+    throw new BailiwickError('usage', message, { cause })
+  }
 }
 
 function text(request: MapNode, name: string): string | undefined {

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path'
-import { createInterface } from 'node:readline'
-import { Readable } from 'node:stream'
 import { parseArgs } from 'node:util'
 import { BailiwickError } from '../errors.ts'
-import { toJson } from '../kube/node.ts'
 import type { Command, Io } from './command.ts'
+import { exactJson, exactOf } from './exact-json.ts'
+import { readLines } from './read-lines.ts'
 import { type Rendered, renderDirectory } from './render-directory.ts'
 import { originsOf } from './render-origins.ts'
 import { answerRender } from './render-request.ts'
@@ -52,15 +51,15 @@ function parse(args: readonly string[]) {
 }
 
 function show({ objects, show }: Rendered, output: 'yaml' | 'json', origins: boolean): string {
-  const shown = objects.map(object => (origins ? originsOf(object, show) : toJson(object.root)))
-  if (output === 'json') return `${JSON.stringify(shown, null, 2)}\n`
+  const shown = objects.map(object => (origins ? originsOf(object, show) : exactOf(object.root)))
+  if (output === 'json') return `${exactJson(shown, 2)}\n`
   return yamlText(shown)
 }
 
 /** Answers JSON lines with JSON lines, in order, until the input ends. */
 async function answerAll(io: Io): Promise<number> {
-  for await (const line of createInterface({ input: Readable.from(io.stdin), crlfDelay: Number.POSITIVE_INFINITY })) {
-    if (line.trim() !== '') io.stdout(`${JSON.stringify(await answerRender(line))}\n`)
+  for await (const line of readLines(io.stdin)) {
+    if (line.trim() !== '') io.stdout(`${exactJson(await answerRender(line))}\n`)
   }
   return 0
 }

@@ -147,9 +147,9 @@ describe('errors are one line and exit 2', () => {
       line: /^error\[yaml-syntax\]: kustomization\.yaml is no valid YAML.*, at k\/kustomization\.yaml:1, /,
     },
     'an unknown field': {
-      files: { 'k/kustomization.yaml': 'resources: []\nimages: []\n' },
+      files: { 'k/kustomization.yaml': 'resources: []\ncrds: []\n' },
       argv: ['k'],
-      line: /^error\[kustomize-unsupported\]: .*"images".*, at k\/kustomization\.yaml:2/,
+      line: /^error\[kustomize-unsupported\]: .*crds.*, at k\/kustomization\.yaml:2/,
     },
     'a name that is an escape sequence': {
       files: { 'kustomization.yaml': 'resources: ["\\e[2J\\n"]\n' },

@@ -178,7 +178,7 @@ describe('render --stdin answers as the real programs do', () => {
     expect([run.status, run.stderr]).toEqual([0, ''])
     const answers = run.stdout.trimEnd().split('\n')
     expect(answers.map(line => (JSON.parse(line) as Answer).error?.split(':')[0])).toEqual([
-      'yaml-syntax',
+      'usage',
       'usage',
       'usage',
       'usage',

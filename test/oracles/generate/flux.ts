@@ -37,28 +37,30 @@ const PATTERNS = [
   'a/**/b',
   '*.y?ml',
 ] as const
-const PATHS = [
-  './overlay',
-  './overlay',
-  './overlay',
-  'overlay',
-  '/overlay/',
-  './base',
+const ODD_PATHS = [
   './',
   '.',
   '',
-  './free',
-  './free',
-  './free',
   './overlay/../base',
   '../overlay',
+  '/overlay/',
   './none',
   './overlay/kustomization.yaml',
-  'middle',
 ] as const
+/** What an overlay below a Flux Kustomization needs of kustomize itself; `--kustomize` has it all. */
+const CALM = [
+  'namespace',
+  'namePrefix',
+  'labels',
+  'commonAnnotations',
+  'images',
+  'configMapGenerator',
+  'strategicPatches',
+  'sortOptions',
+]
 
 /** Flux Kustomizations of every field that changes what is rendered, over generated overlays, ignore files and free manifests. */
-export function fluxTrials(features?: readonly string[]): fc.Arbitrary<Trial> {
+export function fluxTrials(features: readonly string[] = CALM): fc.Arbitrary<Trial> {
   return fc.gen().map(g => {
     const chance = new Chance(g)
     const made = overlay(chance, features)
@@ -89,7 +91,8 @@ const ignoreFile = (chance: Chance): string =>
 
 function spec(made: Overlay, files: Record<string, string>, chance: Chance): Fields {
   const { objects } = made
-  if (chance.is(40)) freeManifests(files, chance)
+  const isFree = chance.is(45)
+  if (isFree) freeManifests(files, chance)
   const patches = (): Value =>
     chance.list(1, 2, () => {
       const aim = chance.pick(objects)
@@ -102,7 +105,7 @@ function spec(made: Overlay, files: Record<string, string>, chance: Chance): Fie
   const substitution = chance.is(40) ? postBuild(chance) : undefined
   if (substitution) {
     const text = new YamlText(chance, 5).documents(substitutedObjects(chance))
-    files['free/vars.yaml'] = text
+    if (isFree) files['free/vars.yaml'] = text
     files['base/vars.yaml'] = text
     files['base/kustomization.yaml'] = `${files['base/kustomization.yaml'] ?? ''}\n`.replace(
       /^(resources:)\n(\s*)-/m,
@@ -110,9 +113,13 @@ function spec(made: Overlay, files: Record<string, string>, chance: Chance): Fie
     )
   }
   return {
-    ...chance.maybe(95, 'path', () => chance.pick(PATHS)),
+    ...chance.maybe(96, 'path', () =>
+      chance.is(8)
+        ? chance.pick(ODD_PATHS)
+        : chance.pick(isFree ? ['./free', './free', './overlay'] : ['./overlay', './base']),
+    ),
     ...chance.maybe(30, 'targetNamespace', () => chance.pick(NAMESPACES)),
-    ...chance.maybe(25, 'patches', patches),
+    ...chance.maybe(isFree ? 10 : 25, 'patches', patches),
     ...chance.maybe(15, 'images', () => chance.list(1, 2, () => image(chance))),
     ...chance.maybe(12, 'namePrefix', () => 'fx-'),
     ...chance.maybe(12, 'nameSuffix', () => '-fx'),
@@ -147,12 +154,15 @@ function fluxComponents(files: Record<string, string>, chance: Chance): Value {
 /** A directory without a kustomization.yaml: Flux makes one of whatever lies in it. */
 function freeManifests(files: Record<string, string>, chance: Chance): void {
   const yaml = new YamlText(chance, 8)
-  const kinds = Object.keys(KINDS)
+  const kinds = Object.keys(KINDS).filter(kind => kind !== 'ConfigMap')
+  const seen = new Set<string>()
   for (const path of chance.some(
     ['free/a.yaml', 'free/b.yml', 'free/deep/c.yaml', 'free/deep/deeper/d.yaml', 'free/.e.yaml'],
     60,
   )) {
-    files[path] = yaml.documents(chance.list(1, 2, () => KINDS[chance.pick(kinds)]!(chance)))
+    const made = chance.list(1, 2, () => ({ kind: chance.pick(kinds) })).filter(({ kind }) => !seen.has(kind))
+    for (const { kind } of made) seen.add(kind)
+    files[path] = yaml.documents(made.map(({ kind }) => KINDS[kind]!(chance)))
   }
   if (chance.is(25))
     files['free/own/kustomization.yaml'] = yaml.document({
