@@ -1,13 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import type { ScalarNode } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
-
-/** Plain words and numbers that YAML 1.1 takes for something else than text. */
-const NO_TEXT =
-  /^(?:~|null|Null|NULL|true|True|TRUE|false|False|FALSE|[yYnN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|[-+.]?\d[\d_.,:eE+-]*|[-+]?0[xXoObB][\da-fA-F_]+|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
-const DATE = /^\d{4}-\d/
-/** What starts a map, a list or a comment. */
-const STRUCTURE = /^(?:[[{#]|- )|: |:$| #/
+import { isTextForOldYaml } from '../resource/text-for-old-yaml.ts'
 
 /**
  * A text that kustomize puts into an object: in a block where it has lines, in quotes where YAML 1.1 would not read it
@@ -16,8 +10,7 @@ const STRUCTURE = /^(?:[[{#]|- )|: |:$| #/
 export function valueNode(value: string, origin: Origin): ScalarNode {
   checkCharacters(value, origin)
   if (!value.includes('\n')) {
-    const quoted = (NO_TEXT.test(value) && !DATE.test(value)) || STRUCTURE.test(value)
-    return { type: 'scalar', value, origin, ...(quoted ? { quoted } : {}) }
+    return { type: 'scalar', value, origin, ...(isTextForOldYaml(value) ? {} : { quoted: true }) }
   }
   if (value.startsWith('\t') && canBeBlock(value)) {
     const message = 'a text of several lines that starts with a tab, which kustomize cannot read back'

@@ -30,7 +30,9 @@ export function applyPatch(resources: ResourceList, entry: PatchEntry, patch: Pa
   const selected = new Set(select(resources.all, target))
   for (const resource of selected) spendOn(budget, resource, object)
   // the patch stands for the target's kind, so it can neither rename nor move it
-  const kept = resources.all.filter(resource => !selected.has(resource) || mergeInto(resource, object, entry, true))
+  const kept = resources.all.filter(
+    resource => !selected.has(resource) || mergeInto(resource, object, entry, true, budget),
+  )
   resources.reset(kept)
 }
 
@@ -43,7 +45,7 @@ export function mergeByIdentity(resources: ResourceList, patch: MapNode, options
     fail(`no object ${describe(id)} for this patch`, patch.origin, 'Correct kind, name or namespace of the patch.')
   if (second) fail(`more than one object ${describe(id)} for this patch`, patch.origin)
   spendOn(budget, target, patch)
-  if (!mergeInto(target, patch, options, options.asTarget ?? false)) resources.remove(target)
+  if (!mergeInto(target, patch, options, options.asTarget ?? false, budget)) resources.remove(target)
   else if (options.asTarget) resources.checkUnique()
 }
 
@@ -77,11 +79,18 @@ function patchFor(object: MapNode, patch: MapNode): MapNode {
 const asText = (node: Node): Node => textNode(writtenText(node), node.origin)
 
 /** Merges in place; false where the patch deletes the object. Name, kind and namespace stay, unless allowed. */
-function mergeInto(resource: Resource, patch: MapNode, options: Changes, forTarget: boolean): boolean {
+function mergeInto(
+  resource: Resource,
+  patch: MapNode,
+  options: Changes,
+  forTarget: boolean,
+  budget: BuildBudget,
+): boolean {
   const before = resource.root
   refuseSteering(before.steered ?? patch.steered)
   if (options.allowNameChange || options.allowKindChange) resource.remember()
-  const merged = strategicMerge(before, forTarget ? patchFor(before, patch) : patch)
+  const spend = (steps: number): void => budget.spend('steps', steps, patch.origin)
+  const merged = strategicMerge(before, forTarget ? patchFor(before, patch) : patch, spend)
   if (!merged || merged.fields.size === 0) return false
   let root = merged
   if (!options.allowKindChange) root = restore(root, before, ['kind'])

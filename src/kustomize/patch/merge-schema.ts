@@ -1,5 +1,7 @@
-import type { MergeType } from './merge-types.ts'
-import { MERGE_TYPES } from './merge-types.ts'
+import { MERGE_TYPES, type MergeField } from './merge-types.ts'
+
+/** What is known of a place: of which type it is, and by which keys its elements merge; undefined without a schema. */
+export type Schema = MergeField | undefined
 
 /** Kinds of which kustomize 5.8.1 has a schema (Kubernetes 1.21); lists of any other kind are replaced by a patch. */
 const KNOWN_KINDS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -95,8 +97,22 @@ const KIND_TYPES: ReadonlyMap<string, string> = new Map([
   ['CSINode', 'CSINode'],
 ])
 
-/** The schema by which a strategic merge patch merges objects of this kind; undefined where there is none. */
-export function mergeTypeOf(apiVersion: string, kind: string): MergeType | undefined {
+/** The schema of the objects of a kind; undefined where kustomize has none. */
+export function schemaOfObject(apiVersion: string, kind: string): Schema {
   if (!KNOWN_KINDS.get(apiVersion)?.includes(kind)) return undefined
-  return MERGE_TYPES.get(KIND_TYPES.get(kind) ?? 'Object')
+  return { type: KIND_TYPES.get(kind) ?? 'Object' }
 }
+
+/** The schema of a field of a map. */
+export function fieldSchema(schema: Schema, name: string): Schema {
+  if (!schema) return undefined
+  return (schema.type && MERGE_TYPES.get(schema.type)?.fields.get(name)) || NOTHING_SPECIAL
+}
+
+/** The schema of the elements of a list. */
+export function elementSchema(schema: Schema): Schema {
+  return schema?.type ? { type: schema.type } : NOTHING_SPECIAL
+}
+
+/** A place of which kustomize knows that nothing in it merges by keys. */
+const NOTHING_SPECIAL: MergeField = {}

@@ -57,7 +57,7 @@ export const MERGE_TYPES: ReadonlyMap<string, MergeType> = new Map(
     CronJob: { ...METADATA, spec: { type: 'CronJobSpec' } },
     ServiceSpec: { ports: { keys: ['port', 'protocol'] } },
     Service: { ...METADATA, ...CONDITIONS, spec: { type: 'ServiceSpec' } },
-    ServiceAccount: { ...METADATA, imagePullSecrets: { keys: ['name'] }, secrets: { keys: ['name'] } },
+    ServiceAccount: { ...METADATA, secrets: { keys: ['name'] } },
     NodeSpec: { podCIDRs: { keys: [] } },
     NodeStatus: { addresses: { keys: ['type'] }, conditions: { keys: ['type'] } },
     Node: { ...METADATA, spec: { type: 'NodeSpec' }, status: { type: 'NodeStatus' } },

@@ -1,34 +1,45 @@
 import { BailiwickError } from '../../errors.ts'
-import { withoutField, writtenText } from '../../kube/edit-node.ts'
-import type { ListNode, MapNode, Node } from '../../kube/node.ts'
+import { type Cell, cellText } from './cell.ts'
+import { setElement } from './set-element.ts'
 
 export type Directive = 'merge' | 'replace' | 'delete'
 
-/** The `$patch` directive of a map in a patch, and the map without it. Throws `kustomize-invalid` for an unknown one. */
-export function takeMapDirective(patch: MapNode): { directive: Directive; rest: MapNode } {
-  const field = patch.fields.get('$patch')
-  if (!field) return { directive: 'merge', rest: patch }
-  return { directive: directiveOf(field.value), rest: withoutField(patch, '$patch') }
-}
+const KEY = '$patch'
 
-/** The same for a list: its first element with `$patch` speaks for the list if it holds nothing else. */
-export function takeListDirective(patch: ListNode): { directive: Directive; rest: ListNode } {
-  const element = patch.items.find((item): item is MapNode => item.type === 'map' && item.fields.has('$patch'))
-  if (!element || element.fields.size > 1) return { directive: 'merge', rest: patch }
-  const value = element.fields.get('$patch')!.value
+/**
+ * What a part of a patch says is to be done with the part of the object; the patch loses the directive. Throws
+ * `kustomize-invalid` for an unknown one (kyaml/yaml/merge2/smpdirective.go).
+ */
+export function takeDirective(patch: Cell | undefined): Directive {
+  if (!patch) return 'merge'
+  if (patch.type === 'list') return takeListDirective(patch)
+  const value = patch.fields.get(KEY)?.value
+  if (!value) return 'merge'
   const directive = directiveOf(value)
-  const items = patch.items.filter(item => {
-    if (item.type !== 'map') return true
-    if (item.fields.size === 0) return false
-    const other = item.fields.get('$patch')
-    return !other || writtenText(other.value) !== directive
-  })
-  return { directive, rest: { ...patch, items } }
+  patch.fields.delete(KEY)
+  return directive
 }
 
-function directiveOf(value: Node): Directive {
-  const text = writtenText(value)
-  if (text === 'merge' || text === 'replace' || text === 'delete') return text
+/** The same, but an unknown directive stays and means nothing: kyaml does not ask for an error there. */
+export function takeKnownDirective(patch: Cell | undefined): Directive | undefined {
+  const value = patch?.fields.get(KEY)?.value
+  return value && !isDirective(cellText(value)) ? undefined : takeDirective(patch)
+}
+
+/** The first element of a list with `$patch` speaks for the list if it holds nothing else. */
+function takeListDirective(patch: Cell): Directive {
+  const element = patch.items.find(item => item.fields.has(KEY))
+  if (!element || element.fields.size > 1) return 'merge'
+  const directive = directiveOf(element.fields.get(KEY)!.value)
+  setElement(patch, undefined, [KEY], [directive])
+  return directive
+}
+
+const isDirective = (text: string): text is Directive => text === 'merge' || text === 'replace' || text === 'delete'
+
+function directiveOf(value: Cell): Directive {
+  const text = cellText(value)
+  if (isDirective(text)) return text
   throw new BailiwickError('kustomize-invalid', `unknown directive $patch: ${JSON.stringify(text)}`, {
     origin: value.origin,
     fix: 'Use merge, replace or delete.',

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import { isEmpty, withField, withoutField, withValueAt, writtenText } from '../../kube/edit-node.ts'
+import { isAbsent, isEmpty, withField, withoutField, withValueAt, writtenText } from '../../kube/edit-node.ts'
 import { at, type Field, type MapNode, type Path, stringAt } from '../../kube/node.ts'
 import { valueNode } from '../generate/value-node.ts'
 import { currentId, describe, type Resource, resourceOrigin } from './resource.ts'
@@ -65,7 +65,8 @@ function textsAt(root: MapNode, path: Path): [string, Field][] {
   if (map?.type !== 'map' || isEmpty(map)) return []
   return [...map.fields].map(([key, { key: origin, value }]) => [
     key,
-    { key: origin, value: valueNode(writtenText(value), value.origin) },
+    // of a null in data kustomize sees nothing, of one in labels what was written
+    { key: origin, value: valueNode(path.length === 1 && isAbsent(value) ? '' : writtenText(value), value.origin) },
   ])
 }
 

@@ -1,0 +1,105 @@
+import { writtenText } from '../../kube/edit-node.ts'
+import type { Field, MapNode, Node, ScalarNode } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
+
+/**
+ * A node that can change. kyaml merges in place, and parts of a patch become parts of the object while it goes on: only
+ * with nodes that change the same way is every corner of its result the same.
+ */
+export interface Cell {
+  type: Node['type']
+  origin: Origin
+  scalar: ScalarNode | undefined
+  fields: Map<string, CellField>
+  items: Cell[]
+  /** A null that was written as such, which stays. */
+  keep: boolean
+  /** What the cell was made from; it is given back where nothing has changed. */
+  source: Node | undefined
+}
+
+export interface CellField {
+  readonly key: Origin
+  readonly value: Cell
+}
+
+/** A node and everything in it as cells. */
+export function toCell(node: Node): Cell {
+  const cell = emptyCell(node.type, node.origin)
+  cell.source = node
+  if (node.type === 'scalar') cell.scalar = node
+  else if (node.type === 'list') cell.items = node.items.map(toCell)
+  else for (const [name, { key, value }] of node.fields) cell.fields.set(name, { key, value: toCell(value) })
+  return cell
+}
+
+export function emptyCell(type: Node['type'], origin: Origin): Cell {
+  return { type, origin, scalar: undefined, fields: new Map(), items: [], keep: false, source: undefined }
+}
+
+/** A cell with this text, as if it were written there. */
+export function textCell(value: string, origin: Origin, quoted: boolean): Cell {
+  const cell = emptyCell('scalar', origin)
+  cell.scalar = { type: 'scalar', value, origin, ...(quoted ? { quoted } : {}) }
+  return cell
+}
+
+/** The node that a cell has become; the one that it was made from where it still is that. */
+export function fromCell(cell: Cell): Node {
+  const { source } = cell
+  if (cell.type === 'scalar') return cell.scalar!
+  if (cell.type === 'list') {
+    const items = cell.items.map(fromCell)
+    const same = source?.type === 'list' && sameItems(items, source.items)
+    return same ? source : { type: 'list', items, origin: cell.origin }
+  }
+  const fields = new Map<string, Field>()
+  let same = source?.type === 'map' && source.fields.size === cell.fields.size
+  for (const [name, { key, value }] of cell.fields) {
+    const node = fromCell(value)
+    fields.set(name, { key, value: node })
+    if (same && source?.type === 'map') same = source.fields.get(name)?.value === node
+  }
+  if (same && source) return source
+  return source?.type === 'map' ? { ...source, fields, origin: cell.origin } : mapOf(fields, cell.origin)
+}
+
+const mapOf = (fields: Map<string, Field>, origin: Origin): MapNode => ({ type: 'map', fields, origin })
+
+const sameItems = (a: readonly Node[], b: readonly Node[]): boolean =>
+  a.length === b.length && a.every((item, index) => item === b[index])
+
+/** Makes `cell` what `other` is, without a copy of what is in it; a scalar keeps the way in which it was written. */
+export function assignCell(cell: Cell, other: Cell): void {
+  if (cell === other) return
+  const style = cell.scalar
+  const { type, origin, scalar, fields, items, source } = other
+  Object.assign(cell, { type, origin, fields, items, source, scalar: scalar && inStyleOf(scalar, style) })
+}
+
+/**
+ * A scalar written as another one was: what stood in quotes (or in a text block) stays a text even where the new value
+ * is a number or a boolean.
+ */
+function inStyleOf(scalar: ScalarNode, old: ScalarNode | undefined): ScalarNode {
+  if (!old || scalar.value === null) return scalar
+  const { style: _, quoted: __, indent: ___, ...plain } = scalar
+  if (old.style) return { type: 'scalar', value: writtenText(scalar), origin: scalar.origin, style: old.style }
+  if (old.quoted) return { type: 'scalar', value: writtenText(scalar), origin: scalar.origin, quoted: true }
+  return plain
+}
+
+/** Whether there is nothing: no cell, or null. */
+export function isMissing(cell: Cell | undefined): cell is undefined {
+  return cell === undefined || cell.scalar?.value === null
+}
+
+/** Whether a cell is missing or a map without fields. */
+export function isEmptyMap(cell: Cell | undefined): cell is undefined {
+  return isMissing(cell) || (cell.type === 'map' && cell.fields.size === 0)
+}
+
+/** Text of a scalar as it was written; '' for anything else. */
+export function cellText(cell: Cell | undefined): string {
+  return cell?.scalar ? writtenText(cell.scalar) : ''
+}
