@@ -1,12 +1,22 @@
-import { matchName } from './match-name.ts'
+import { BailiwickError } from '../errors.ts'
+import { type NameMatcher, nameMatcher } from './match-name.ts'
 
 /** One line of a `.sourceignore`, for paths below the directory that it stands in. */
 export interface IgnorePattern {
   readonly domain: readonly string[]
-  readonly parts: readonly string[]
+  readonly parts: readonly PatternPart[]
   readonly includes: boolean
   readonly directoriesOnly: boolean
 }
+
+interface PatternPart {
+  readonly text: string
+  readonly matches: NameMatcher
+}
+
+/** Go's reader of lines gives up on longer ones. */
+const MAX_LINE = 60_000
+const BLANK = /^[\t\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*$/
 
 /** Reads one line (gitignore of fluxcd/pkg/sourceignore, which is narrower than git's). */
 export function parsePattern(line: string, domain: readonly string[]): IgnorePattern {
@@ -15,13 +25,17 @@ export function parsePattern(line: string, domain: readonly string[]): IgnorePat
   if (!text.endsWith('\\ ')) text = text.replace(/ +$/, '')
   const directoriesOnly = text.endsWith('/')
   if (directoriesOnly) text = text.slice(0, -1)
-  return { domain, parts: text.split('/'), includes, directoriesOnly }
+  const parts = text.split('/').map(part => ({ text: part, matches: nameMatcher(part) }))
+  return { domain, parts, includes, directoriesOnly }
 }
 
-/** Lines of a file as patterns; comments and blank lines are none. */
+/** Lines of a file as patterns; comments and blank lines are none. Throws `render-limits` for a line without end. */
 export function parsePatterns(text: string, domain: readonly string[]): IgnorePattern[] {
   const lines = text.split('\n').map(line => line.replace(/\r$/, ''))
-  return lines.filter(line => !line.startsWith('#') && line.trim() !== '').map(line => parsePattern(line, domain))
+  if (lines.some(line => line.length > MAX_LINE)) {
+    throw new BailiwickError('render-limits', `a line of more than ${MAX_LINE} characters in an ignore file`)
+  }
+  return lines.filter(line => !line.startsWith('#') && !BLANK.test(line)).map(line => parsePattern(line, domain))
 }
 
 /** Whether a path is left out: the last pattern that speaks about it decides. */
@@ -41,7 +55,7 @@ function speaksAbout(pattern: IgnorePattern, path: readonly string[], isDirector
 }
 
 function nameMatches(pattern: IgnorePattern, path: readonly string[], isDirectory: boolean): boolean {
-  const index = path.findIndex(name => matchName(pattern.parts[0]!, name))
+  const index = path.findIndex(pattern.parts[0]!.matches)
   if (index < 0) return false
   return !(pattern.directoriesOnly && !isDirectory && index === path.length - 1)
 }
@@ -51,14 +65,14 @@ function globMatches(pattern: IgnorePattern, path: readonly string[], isDirector
   let rest = path
   let matched = false
   let anyDepth = false
-  for (const [index, part] of parts.entries()) {
-    if (part === '') anyDepth = false
-    else if (part === '**') {
+  for (const [index, { text, matches }] of parts.entries()) {
+    if (text === '') anyDepth = false
+    else if (text === '**') {
       if (index === parts.length - 1) break
       anyDepth = true
     } else {
-      if (part.includes('**') || rest.length === 0) return false
-      const found = anyDepth ? rest.findIndex(name => matchName(part, name)) : matchName(part, rest[0]!) ? 0 : -1
+      if (text.includes('**') || rest.length === 0) return false
+      const found = anyDepth ? rest.findIndex(matches) : matches(rest[0]!) ? 0 : -1
       // with `**` before it, a part that is nowhere only fails the pattern if nothing comes after it
       if (found < 0 && !anyDepth) return false
       matched = found >= 0

@@ -1,7 +1,14 @@
+/** Whether a name fits a pattern. */
+export type NameMatcher = (name: string) => boolean
+
 /** Go's filepath.Match for one name: `*`, `?`, `[a-z]`, `[^a]`, `\x`. A malformed pattern matches nothing. */
-export function matchName(pattern: string, name: string): boolean {
+export function nameMatcher(pattern: string): NameMatcher {
+  if (!/[*?[\\]/.test(pattern)) return name => name === pattern
   const parts = parse(pattern)
-  if (!parts) return false
+  return parts ? name => matches(parts, name) : () => false
+}
+
+function matches(parts: readonly Part[], name: string): boolean {
   const chars = [...name]
   let part = 0
   let char = 0

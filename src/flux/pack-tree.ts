@@ -8,12 +8,16 @@ const DEFAULTS =
   '*.jpg,*.jpeg,*.gif,*.png,*.wmv,*.flv,*.tar.gz,*.zip,.github/,.circleci/,.travis.yml,.gitlab-ci.yml,appveyor.yml,' +
   '.drone.yml,cloudbuild.yaml,codeship-services.yml,codeship-steps.yml,**/.goreleaser.yml,**/.sops.yaml,**/.flux.yaml'
 
+/** Comparisons of a path with a pattern. */
+const MAX_WORK = 20_000_000
+
 const packed = new WeakMap<Tree, Map<string | undefined, Tree>>()
 
 /**
  * What source-controller packs of a tree: regular files that neither a `.sourceignore` (in any directory, for what is
  * below it) nor `ignore` (`spec.ignore` of the source) leaves out. Flux's own list applies only where there is neither;
- * links and submodules are dropped. Throws `flux-unsupported` for a `.sourceignore` that is no regular file.
+ * links and submodules are dropped. Throws `flux-unsupported` for a `.sourceignore` that is no regular file of UTF-8, and
+ * `render-limits` for too many patterns.
  */
 export function packTree(tree: Tree, ignore?: string): Tree {
   const known = packed.get(tree) ?? new Map<string | undefined, Tree>()
@@ -35,7 +39,9 @@ function pack(tree: Tree, ignore: string | undefined): Tree {
   const defaults = custom.length > 0 ? [] : DEFAULTS.split(',').map(line => parsePattern(line, []))
   const directories = new Map<string, readonly TreeEntry[]>()
   const entries = new Map<string, TreeEntry>()
-  const id = keep(tree, '', [], [...always, ...defaults, ...custom], directories, entries)!
+  const patterns = [...always, ...defaults, ...custom]
+  checkWork(tree, patterns.length)
+  const id = keep(tree, '', [], patterns, directories, entries)!
   entries.set('', { name: '', path: '', type: 'directory', id })
   return {
     id,
@@ -48,6 +54,21 @@ function pack(tree: Tree, ignore: string | undefined): Tree {
   }
 }
 
+/** Every pattern may be asked about every path. */
+function checkWork(tree: Tree, patterns: number): void {
+  let paths = 0
+  const queue = ['']
+  for (let directory = queue.pop(); directory !== undefined; directory = queue.pop()) {
+    for (const entry of tree.list(directory)) {
+      if (++paths * patterns > MAX_WORK) {
+        const message = `${patterns} patterns of ignore files for more than ${paths} paths`
+        throw new BailiwickError('render-limits', message, { fix: 'Ignore less, or with fewer patterns.' })
+      }
+      if (entry.type === 'directory') queue.push(entry.path)
+    }
+  }
+}
+
 function* ignoreFiles(tree: Tree, directory: string, domain: readonly string[]): Generator<IgnorePattern> {
   const entries = tree.list(directory)
   const file = entries.find(entry => entry.name === '.sourceignore')
@@ -55,11 +76,18 @@ function* ignoreFiles(tree: Tree, directory: string, domain: readonly string[]):
     const origin = { repository: '', file: file.path, line: 1, column: 1 }
     throw new BailiwickError('flux-unsupported', `${file.path} is no regular file`, { origin })
   }
-  if (file) yield* parsePatterns(new TextDecoder().decode(tree.read(file.path)), domain)
+  if (file) yield* parsePatterns(decode(file.path, tree.read(file.path)), domain)
   for (const entry of entries) {
     if (entry.type === 'directory' && entry.name !== '.git')
       yield* ignoreFiles(tree, entry.path, [...domain, entry.name])
   }
+}
+
+function decode(path: string, bytes: Uint8Array): string {
+  const text = Buffer.from(bytes).toString('utf8')
+  if (Buffer.from(text).equals(bytes)) return text
+  const origin = { repository: '', file: path, line: 1, column: 1 }
+  throw new BailiwickError('flux-unsupported', `${path} is not UTF-8`, { origin, fix: 'Save it as UTF-8.' })
 }
 
 /** Fills both maps with what stays; the id of the directory, or undefined where nothing of it does. */
