@@ -25,10 +25,12 @@ export interface ParsedFile {
   readonly text: string
 }
 
-/** `parseDocuments` with what else kustomize knows of the file. */
-export function parseFile(file: FileName, bytes: Uint8Array): ParsedFile {
+/** `parseDocuments` with what else kustomize knows of the file; without origins every value is at its start. */
+export function parseFile(file: FileName, bytes: Uint8Array, origins = true): ParsedFile {
   const { repository, path } = file
-  return parseText(decodeText(file, bytes), (line, column) => ({ repository, file: path, line, column }))
+  const start: Origin = { repository, file: path, line: 1, column: 1 }
+  const locate: Locate = origins ? (line, column) => ({ repository, file: path, line, column }) : () => start
+  return parseText(decodeText(file, bytes), locate)
 }
 
 /**

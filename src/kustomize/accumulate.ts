@@ -39,8 +39,8 @@ export class Accumulation {
   notes = new BuildNotes({ buildMetadata: [] })
   sortOptions: Kustomization['sortOptions']
 
-  constructor(tree: Tree, repository: string) {
-    this.files = new BuildFiles(tree, repository, this.budget)
+  constructor(tree: Tree, repository: string, origins = true) {
+    this.files = new BuildFiles(tree, repository, this.budget, origins)
   }
 
   directory(directory: string): Accumulated {

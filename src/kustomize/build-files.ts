@@ -13,13 +13,15 @@ export class BuildFiles {
   private readonly tree: Tree
   private readonly repository: string
   private readonly budget: BuildBudget
+  private readonly origins: boolean
   private readonly parsed = new Map<string, ParsedFile>()
   private readonly kustomizations = new Map<string, Kustomization>()
 
-  constructor(tree: Tree, repository: string, budget: BuildBudget) {
+  constructor(tree: Tree, repository: string, budget: BuildBudget, origins: boolean) {
     this.tree = tree
     this.repository = repository
     this.budget = budget
+    this.origins = origins
   }
 
   /** Start of a file (or a directory), to point at it as a whole. */
@@ -74,7 +76,7 @@ export class BuildFiles {
     if (known) return known
     const bytes = this.tree.read(path)
     this.budget.spend('bytes', bytes.length, this.start(path))
-    const parsed = parseFile({ repository: this.repository, path }, bytes)
+    const parsed = parseFile({ repository: this.repository, path }, bytes, this.origins)
     this.parsed.set(path, parsed)
     return parsed
   }

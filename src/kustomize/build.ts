@@ -17,6 +17,8 @@ const KUSTOMIZE = 'kustomize-v5.8.1'
 export interface BuildOptions {
   /** How the program names itself in objects, where `managedByLabel` asks for that; a library has no version. */
   readonly builder?: string
+  /** False: no value knows its place, for a measurement of what knowing it costs. */
+  readonly origins?: boolean
 }
 
 /**
@@ -24,9 +26,14 @@ export interface BuildOptions {
  * field with its origin. Throws BailiwickError: with a `rule` for what is forbidden, `kustomize-unsupported` for what
  * this engine does not know, `kustomize-invalid` for what kustomize refuses; never a guess.
  */
-export function build(tree: Tree, repository: string, directory: string): readonly KubeObject[] {
-  const accumulation = new Accumulation(tree, repository)
-  return finish(accumulation, accumulation.directory(directory), KUSTOMIZE)
+export function build(
+  tree: Tree,
+  repository: string,
+  directory: string,
+  options: BuildOptions = {},
+): readonly KubeObject[] {
+  const accumulation = new Accumulation(tree, repository, options.origins)
+  return finish(accumulation, accumulation.directory(directory), options.builder ?? KUSTOMIZE)
 }
 
 /** The same for a root kustomization that was made or changed in memory, as Flux does. */
@@ -36,7 +43,7 @@ export function buildFrom(
   root: Kustomization,
   options: BuildOptions = {},
 ): readonly KubeObject[] {
-  const accumulation = new Accumulation(tree, repository)
+  const accumulation = new Accumulation(tree, repository, options.origins)
   return finish(accumulation, accumulation.root(root), options.builder ?? KUSTOMIZE)
 }
 
