@@ -3,7 +3,7 @@ import type { MapNode, Node } from '../../kube/node.ts'
 import type { ReferenceRule } from '../references/reference-fields.ts'
 import { EMPTY_CONFIG, FIELD_LISTS, type TransformerConfig } from '../transform/transformer-config.ts'
 import { readFieldSpecs } from './read-field-specs.ts'
-import { asMap, listField, refuseOtherFields, structNode, textField } from './read-fields.ts'
+import { asMap, isTextInOldYaml, listField, refuseOtherFields, structNode, textField } from './read-fields.ts'
 
 const FIELDS = [...FIELD_LISTS, 'nameReference', 'varReference']
 
@@ -17,6 +17,7 @@ export function readConfiguration(documents: readonly Node[]): TransformerConfig
   if (!root || (root.type === 'scalar' && root.value === null)) return EMPTY_CONFIG
   const map = asMap(root, 'configurations')
   refuseOtherFields(map, FIELDS, 'a file of configurations')
+  for (const name of FIELDS) for (const item of listField(map, name)) requireText(item)
   // without vars these fields say nothing; one that kustomize knows already may not be created
   for (const spec of readFieldSpecs(map, 'varReference')) {
     if (spec.create) unsupported('a varReference with create', map.fields.get('varReference')!.value)
@@ -24,6 +25,18 @@ export function readConfiguration(documents: readonly Node[]): TransformerConfig
   const lists = FIELD_LISTS.map(name => [name, readFieldSpecs(map, name)] as const)
   const nameReference = listField(map, 'nameReference').map(readRule)
   return { ...EMPTY_CONFIG, ...Object.fromEntries(lists), nameReference }
+}
+
+/** Here, unlike in its own file, kustomize makes text of numbers and booleans, with the digits that it likes. */
+function requireText(item: Node): void {
+  if (item.type !== 'map') return
+  for (const part of ['group', 'version', 'kind', 'path']) {
+    const node = item.fields.get(part)?.value
+    if (node?.type !== 'scalar' || node.value === null || isTextInOldYaml(node)) continue
+    unsupported(`a ${part} that is no text in a file of configurations`, node)
+  }
+  const specs = item.fields.get('fieldSpecs')?.value
+  if (specs?.type === 'list') specs.items.forEach(requireText)
 }
 
 function readRule(node: Node): ReferenceRule {

@@ -1,4 +1,6 @@
+import { BailiwickError } from '../../errors.ts'
 import type { MapNode } from '../../kube/node.ts'
+import type { Entry } from '../kustomization.ts'
 import type { FieldSpec } from '../transform/field-spec.ts'
 import { booleanField, listField, refuseOtherFields, structNode, textField } from './read-fields.ts'
 
@@ -8,12 +10,29 @@ export function readFieldSpecs(map: MapNode, name: string): readonly FieldSpec[]
     const entry = structNode(node, `${name}[]`)
     refuseOtherFields(entry, ['group', 'version', 'kind', 'path', 'create'], name)
     const [group, version, kind] = (['group', 'version', 'kind'] as const).map(part => textField(entry, part)?.text)
+    const path = textField(entry, 'path')
+    const creates = booleanField(entry, 'create')
+    if (path) refuseNotes(path, creates)
     return {
-      path: textField(entry, 'path')?.text ?? '',
+      path: path?.text ?? '',
       ...(group ? { group } : {}),
       ...(version ? { version } : {}),
       ...(kind ? { kind } : {}),
-      ...(booleanField(entry, 'create') ? { create: true } : {}),
+      ...(creates ? { create: true } : {}),
     }
+  })
+}
+
+/** kustomize keeps notes among the annotations of an object, so that a path can lead to annotations that nobody wrote. */
+function refuseNotes({ text, origin }: Entry, creates: boolean): void {
+  if (/(?:^|\/)<<(?:\[\])?(?:\/|$)/.test(text)) {
+    throw new BailiwickError('kustomize-unsupported', `the field spec ${text} leads through a merge key`, { origin })
+  }
+  const isWhole = /^\/?metadata\/annotations(?:\[\])?$/.test(text) && !creates
+  if (!isWhole && !/^\/?metadata\/annotations\/.*config\\?\.(?:kubernetes|k8s)\\?\.io/.test(text)) return
+  const message = `the field spec ${text} depends on notes that kustomize keeps among the annotations`
+  throw new BailiwickError('kustomize-unsupported', message, {
+    origin,
+    fix: 'Name one annotation, or add create: true.',
   })
 }

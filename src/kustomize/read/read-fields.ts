@@ -21,12 +21,15 @@ function textEntry(node: Node, name: string): Entry {
 
 /** The same, as the node it is. */
 export function scalarText(node: Node, name: string): ScalarNode & { value: string } {
-  if (node.type === 'scalar' && typeof node.value === 'string') {
-    const quoted = node.quoted || node.style
-    // a date stays what was written
-    if (quoted || !NOT_TEXT_IN_YAML_1_1.test(node.value)) return { ...node, value: node.text ?? node.value }
-  }
+  // a date stays what was written
+  if (isTextInOldYaml(node)) return { ...node, value: node.text ?? node.value }
   return invalid(`${name} must be a text; put it in quotes`, node.origin)
+}
+
+/** Whether YAML 1.1 and 1.2 both read a text there. */
+export function isTextInOldYaml(node: Node): node is ScalarNode & { value: string } {
+  if (node.type !== 'scalar' || typeof node.value !== 'string') return false
+  return Boolean(node.quoted || node.style) || !NOT_TEXT_IN_YAML_1_1.test(node.value)
 }
 
 /** A list of texts; absent: empty. */
