@@ -1,6 +1,8 @@
-import { at, stringAt } from '../kube/node.ts'
+import { stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import { controllerFlags, featureGate, isOn } from './controller-flags.ts'
 import type { Lockdown } from './fleet.ts'
+import { installedFlux } from './flux-instance.ts'
 
 /** Nothing is locked down: Flux's own defaults. */
 export const OPEN: Lockdown = { noCrossNamespaceRefs: false, noRemoteBases: false }
@@ -9,56 +11,43 @@ export const OPEN: Lockdown = { noCrossNamespaceRefs: false, noRemoteBases: fals
 const REFERRING = ['kustomize-controller', 'helm-controller']
 
 /**
- * Flux's multi-tenancy flags as the rendered Deployments of a cluster set them; undefined where none of them is
- * kustomize-controller. A flag that is given twice counts as Go's flag parser takes it: the last one wins.
+ * Flux's multi-tenancy flags as the rendered Deployments of a cluster set them, or as the FluxInstance among the objects
+ * makes the operator set them; undefined where there is neither. Throws what the patches of a FluxInstance throw.
  */
 export function readLockdown(objects: readonly KubeObject[]): Lockdown | undefined {
-  const flags = new Map<string, Map<string, string>>()
+  const written = readDeployments(objects, undefined)
+  if (written) return written
+  const installed = installedFlux(objects)
+  return installed && readDeployments(installed.objects, installed.version)
+}
+
+function readDeployments(objects: readonly KubeObject[], version: string | undefined): Lockdown | undefined {
+  const deployments = new Map<string, KubeObject>()
   for (const object of objects) {
     const { apiVersion, kind, name } = idOf(object)
-    if (kind === 'Deployment' && groupOf(apiVersion) === 'apps') flags.set(name, readFlags(object))
+    if (kind === 'Deployment' && groupOf(apiVersion) === 'apps') deployments.set(name, object)
   }
-  const kustomize = flags.get('kustomize-controller')
-  if (!kustomize) return undefined
-  const present = REFERRING.flatMap(name => flags.get(name) ?? [])
+  const controller = deployments.get('kustomize-controller')
+  if (!controller) return undefined
+  const kustomize = controllerFlags(controller)
+  const helm = deployments.get('helm-controller')
+  const present = REFERRING.flatMap(name => deployments.get(name) ?? []).map(controllerFlags)
   const account = kustomize.get('default-service-account')
-  const helmAccount = flags.get('helm-controller')?.get('default-service-account')
+  const helmAccount = helm && controllerFlags(helm).get('default-service-account')
+  const label = stringAt(controller.root, ['metadata', 'labels', 'app.kubernetes.io/version'])
+  const strict = featureGate(kustomize, 'StrictPostBuildSubstitutions') ?? isStrictByDefault(version ?? label)
   return {
     noCrossNamespaceRefs: present.every(one => isOn(one.get('no-cross-namespace-refs'))),
     noRemoteBases: isOn(kustomize.get('no-remote-bases')),
     ...(account ? { defaultServiceAccount: account } : {}),
     ...(helmAccount ? { helmDefaultServiceAccount: helmAccount } : {}),
+    ...(strict ? {} : { strictSubstitution: false }),
   }
 }
 
-/** Spellings of true in Go's strconv.ParseBool; a bare flag is true. */
-const isOn = (value: string | undefined) =>
-  value !== undefined && ['1', 't', 'T', 'TRUE', 'true', 'True'].includes(value)
-
-const BOOLEAN = new Set([
-  'no-cross-namespace-refs',
-  'no-remote-bases',
-  'watch-all-namespaces',
-  'enable-leader-election',
-])
-
-function readFlags(deployment: KubeObject): Map<string, string> {
-  const containers = at(deployment.root, ['spec', 'template', 'spec', 'containers'])
-  const items = containers?.type === 'list' ? containers.items : []
-  const manager = items.find(item => stringAt(item, ['name']) === 'manager') ?? items[0]
-  const list = at(manager, ['args'])
-  const args = list?.type === 'list' ? list.items.map(item => (item.type === 'scalar' ? String(item.value) : '')) : []
-  const flags = new Map<string, string>()
-  for (let index = 0; index < args.length; index++) {
-    const arg = args[index]!
-    if (arg === '--') break
-    if (!arg.startsWith('--')) continue
-    const equals = arg.indexOf('=')
-    const name = arg.slice(2, equals < 0 ? undefined : equals)
-    if (equals >= 0) flags.set(name, arg.slice(equals + 1))
-    else if (BOOLEAN.has(name) || args[index + 1] === undefined || args[index + 1]!.startsWith('--'))
-      flags.set(name, 'true')
-    else flags.set(name, args[++index]!)
-  }
-  return flags
+/** Flux is strict about variables from 2.9 on; of a version that cannot be told the stricter is taken. */
+function isStrictByDefault(version: string | undefined): boolean {
+  const minor = /^[~^=\s]*v?2\.(\d+)(?:\.|$|-)/.exec(version?.trim() ?? '')?.[1]
+  const isOpen = version?.trim().startsWith('^') ?? false
+  return minor === undefined || isOpen || Number(minor) >= 9
 }

@@ -2,16 +2,8 @@ import { BailiwickError } from '../errors.ts'
 import type { Artifact } from '../flux/artifact.ts'
 import { renderKustomization } from '../flux/render-kustomization.ts'
 import type { KubeObject } from '../kube/object.ts'
+import { BOOTSTRAP_COMPONENTS, bootstrapSync } from './bootstrap-components.ts'
 import { overlayTree } from './overlay-tree.ts'
-
-const CONTROLLERS = [
-  'source-controller',
-  'kustomize-controller',
-  'helm-controller',
-  'notification-controller',
-  'image-reflector-controller',
-  'image-automation-controller',
-]
 
 /**
  * What a cluster's overlay would do to the objects of `flux bootstrap`, for a repository that holds only comments in
@@ -24,7 +16,7 @@ export function probeBootstrap(
   artifact: Artifact,
 ): readonly KubeObject[] | undefined {
   const files = new Map<string, string>()
-  const contents = { 'gotk-components.yaml': COMPONENTS, 'gotk-sync.yaml': sync(path) }
+  const contents = { 'gotk-components.yaml': BOOTSTRAP_COMPONENTS, 'gotk-sync.yaml': bootstrapSync(`./${path}`) }
   for (const [name, content] of Object.entries(contents)) {
     const file = `${path}/flux-system/${name}`
     if (artifact.tree.entry(file)?.type === 'file' && isEmpty(artifact.tree.read(file))) files.set(file, content)
@@ -45,36 +37,3 @@ function isEmpty(bytes: Uint8Array): boolean {
     .split('\n')
     .every(line => /^(#.*|---)?\s*$/.test(line))
 }
-
-const COMPONENTS = CONTROLLERS.map(
-  name => `---
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: ${name}
-  namespace: flux-system
-  labels:
-    app.kubernetes.io/part-of: flux
-    control-plane: controller
-spec:
-  template:
-    spec:
-      containers:
-      - name: manager
-        args:
-        - --log-level=info
-`,
-).join('')
-
-const sync = (path: string) => `apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
-  name: flux-system
-  namespace: flux-system
-spec:
-  path: ${JSON.stringify(`./${path}`)}
-  prune: true
-  sourceRef:
-    kind: GitRepository
-    name: flux-system
-`
