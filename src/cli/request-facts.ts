@@ -19,7 +19,7 @@ export function requestFacts(request: MapNode, kustomization: MapNode): PostBuil
         const id = idOf({ root, trail: [] })
         return id.kind === kind && id.name === name && id.namespace === namespace
       })
-      return found && variablesOf(found)
+      return found && { variables: variablesOf(found) }
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Cluster, Fleet, FleetNode, NotSeen, Tenant } from './fleet.ts'
+import { readFleetFile } from './fleet-file.ts'
 import type { FleetInput, WantedSource } from './input.ts'
 import { WANTED } from './open-node.ts'
 import { refKey } from './ref.ts'
@@ -13,7 +14,8 @@ export function buildFleet(input: FleetInput): Fleet {
   const sources = openSources(input)
   const directories = input.fleet.tree.list('clusters').filter(entry => entry.type === 'directory')
   const names = directories.map(entry => entry.name).sort()
-  const walked = names.map(name => walkCluster(name, `clusters/${name}`, sources))
+  const file = readFleetFile(sources.own.artifact.tree, sources.own.artifact.repository)
+  const walked = names.map(name => walkCluster(name, `clusters/${name}`, sources, file))
   const clusters = walked.map(one => one.cluster)
   const nodes = walked.flatMap(one => one.nodes)
   return {

@@ -4,10 +4,13 @@ import { withField } from '../kube/edit-node.ts'
 import { at, canonical, originAt, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import type { Lockdown } from './fleet.ts'
+import { installedFlux } from './flux-instance.ts'
 import { OPEN, readLockdown } from './lockdown.ts'
+import { findValues } from './node-values.ts'
 import { probeBootstrap } from './probe-bootstrap.ts'
 import type { Resolved, Sources } from './resolve-source.ts'
 import { bootstrapKustomization } from './synthetic.ts'
+import type { ValueIndex } from './value-index.ts'
 
 /** Where Flux's bootstrap puts its own objects. */
 export const ROOT_NAMESPACE = 'flux-system'
@@ -40,16 +43,19 @@ const HOPS = 4
  * Opens the root of the cluster at `path`. Its spec is what it renders itself, its source what that spec follows; both
  * are followed until they stay the same. A root that cannot be settled or read carries the error; nothing is thrown.
  */
-export function openRoot(path: string, sources: Sources): Root {
+export function openRoot(path: string, sources: Sources, values: ValueIndex): Root {
   const { repository, tree } = sources.own.artifact
   let resolved: Resolved = sources.own
   let kustomization = bootstrapKustomization(path, repository, tree)
   let objects: readonly KubeObject[] = []
+  let strict = true
   try {
     for (let hop = 0; hop < HOPS; hop++) {
       if (resolved.type !== 'content')
         return { kustomization, resolved, objects: [], lockdown: OPEN, ...unread(resolved, kustomization) }
-      objects = renderKustomization(resolved.artifact, kustomization)
+      const findSource = findValues(kustomization, values)
+      objects = renderKustomization(resolved.artifact, kustomization, { findSource, strict })
+      strict = readLockdown(objects)?.strictSubstitution ?? true
       const self = objects.find(isRoot)
       if (!self) return probed(path, kustomization, resolved, objects)
       const source = resolveRoot(self, objects, sources)
@@ -81,7 +87,7 @@ function probed(
   objects: readonly KubeObject[],
 ): Root {
   const probe = probeBootstrap(path, synthetic, resolved.artifact)
-  const kustomization = withAccount(synthetic, probe?.find(isRoot))
+  const kustomization = withAccount(synthetic, (probe ?? installedFlux(objects)?.objects)?.find(isRoot))
   const lockdown = readLockdown(objects) ?? readLockdown(probe ?? []) ?? OPEN
   return { kustomization, resolved, objects, lockdown }
 }

@@ -8,6 +8,7 @@ import type { Tree } from '../git/tree.ts'
 import { at, canonical, stringAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { namedRepositories } from './named-repositories.ts'
+import { needsOf } from './node-values.ts'
 import type { NodeContext } from './open-node.ts'
 import { recordReads } from './record-reads.ts'
 import { touchReachable } from './touch-reachable.ts'
@@ -17,9 +18,10 @@ import type { Draft } from './walk-cluster.ts'
  * Adds to a failed node what its rendering reads or would read if we knew how, so that a change elsewhere is known not
  * to touch it, and a change behind what we do not know is never taken for one elsewhere.
  */
-export function failedNode(context: NodeContext, draft: Draft, values: readonly KubeObject[]): void {
+export function failedNode(context: NodeContext, draft: Draft): void {
   const hash = createHash('sha256').update(canonical(draft.kustomization.root)).update(JSON.stringify(draft.source.ref))
-  for (const value of values) hash.update(canonical(value.root))
+  const values = needsOf(draft.kustomization).map(({ id }) => context.values.describe(id))
+  for (const value of values) hash.update(value)
   const artifact = context.artifacts.get(draft.key)
   const reads =
     artifact && (context.whole.has(draft.key) ? wholeTree(artifact) : readsOf(artifact, draft.kustomization))
@@ -28,7 +30,7 @@ export function failedNode(context: NodeContext, draft: Draft, values: readonly 
   // what a tenant's node names is not believed: it could so turn the gate of anybody red
   if (reads && artifact && draft.tenant === undefined) {
     const own = canonical(draft.kustomization.root)
-    draft.hides = namedRepositories([own, ...textsAt(artifact.tree, reads.paths)])
+    draft.hides = namedRepositories([own, ...values, ...textsAt(artifact.tree, reads.paths)])
   }
 }
 

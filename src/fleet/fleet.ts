@@ -74,6 +74,8 @@ export interface Lockdown {
   readonly defaultServiceAccount?: string
   /** The same flag of helm-controller. */
   readonly helmDefaultServiceAccount?: string
+  /** Whether a variable that is not set is an error; absent: true, as in Flux 2.9 and later. */
+  readonly strictSubstitution?: boolean
 }
 
 /** What every cluster would get, and what could not be seen. Deterministic order: clusters by name, nodes parents first. */

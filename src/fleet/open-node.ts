@@ -8,11 +8,13 @@ import { digestOfTexts } from './digest.ts'
 import type { Lockdown } from './fleet.ts'
 import { CONTROLLER, identityOf } from './identity.ts'
 import { nodeKey } from './node-key.ts'
+import { findValues, missingNeed, type Need, needsOf } from './node-values.ts'
 import { type KustomizationSpec, readName, readSpec } from './read-spec.ts'
 import type { Resolved, Sources } from './resolve-source.ts'
 import type { SourceIndex } from './source-index.ts'
 import type { Tenancy } from './tenancy.ts'
 import { authorOf, type TenantRepositories } from './tenant-repositories.ts'
+import type { ValueIndex } from './value-index.ts'
 import type { Draft } from './walk-cluster.ts'
 
 /** What opening a node needs to know about its cluster. */
@@ -28,6 +30,9 @@ export interface NodeContext {
   readonly artifacts: Map<string, Artifact>
   /** Nodes whose source brings more than its own files, so any change of it counts. */
   readonly whole: Set<string>
+  readonly values: ValueIndex
+  /** Nodes that are rendered although values are missing, by key, and which were. */
+  readonly missed: Map<string, Set<string>>
 }
 
 /** The node of a cluster's root. */
@@ -44,14 +49,17 @@ export function rootNode(context: NodeContext, root: Root): Draft {
   return draft
 }
 
+/** What has to be rendered before a node can be: its source, or values that it substitutes. */
+export type Unopened = 'source-unknown' | Need
+
 /**
- * The node of a Kustomization, rendered. `source-unknown` while its source was not rendered yet. What Flux would
- * refuse, or what we cannot read, is the node's error; nothing is thrown.
+ * The node of a Kustomization, rendered; or what it waits for. What Flux would refuse, or what we cannot read, is the
+ * node's error; nothing is thrown.
  */
-export function openNode(context: NodeContext, kustomization: KubeObject, parent: Draft): Draft | 'source-unknown' {
+export function openNode(context: NodeContext, kustomization: KubeObject, parent: Draft): Draft | Unopened {
   const draft = blank(context, kustomization)
   draft.parent = parent.key
-  let unknown = false
+  let unknown: Unopened | undefined
   if (parent.tenant !== undefined) draft.tenant = parent.tenant
   fill(context, draft, () => {
     const { namespace } = readName(kustomization)
@@ -62,10 +70,8 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
     const known = parent.tenant ?? context.tenancy.owners.get(namespace)
     const early = whyNotRead(context, draft, known, spec.source.namespace)
     const resolved = early === undefined ? find(context, spec, id, kustomization) : REFUSED
-    if (resolved === undefined) {
-      unknown = true
-      return
-    }
+    unknown = resolved === undefined ? 'source-unknown' : missing(context, draft, resolved)
+    if (resolved === undefined || unknown) return
     const user = known ?? context.tenancy.decide(namespace, resolved.type === 'content' && resolved.own)
     // What a tenant wrote stays the tenant's too, where a Kustomization of the platform follows it.
     const tenant = user ?? authorOf(context.repositories, { ...resolved, id }, context.sources)
@@ -82,10 +88,22 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
       throw resolved.refused
     }
     if (resolved.type !== 'content') return
-    draft.objects = renderKustomization(resolved.artifact, kustomization)
+    const findSource = findValues(kustomization, context.values)
+    const strict = context.lockdown.strictSubstitution ?? true
+    draft.objects = renderKustomization(resolved.artifact, kustomization, { findSource, strict })
     draft.digest = digest(draft.objects)
   })
-  return unknown ? 'source-unknown' : draft
+  return unknown ?? draft
+}
+
+/** Values without which the node would not be rendered as it is on the cluster; once given up, they are not asked for. */
+function missing(context: NodeContext, draft: Draft, resolved: Resolved): Need | undefined {
+  if (resolved.type !== 'content' || resolved.refused) return undefined
+  const need = missingNeed(draft.kustomization, context.values)
+  const missed = context.missed.get(draft.key)
+  if (!need || !missed) return need
+  for (const one of needsOf(draft.kustomization)) if (!context.values.has(one.id)) missed.add(one.id)
+  return undefined
 }
 
 function blank(context: NodeContext, kustomization: KubeObject): Draft {

@@ -1,16 +1,20 @@
 import { BailiwickError } from '../errors.ts'
-import { at, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import { admitChild } from './admit-child.ts'
+import { BlockedClaims, type Side } from './blocked-claims.ts'
 import { capsuleOwners } from './capsule.ts'
 import { isKustomization, openRoot, ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
 import { failedNode } from './failed-node.ts'
 import type { Cluster, FleetNode } from './fleet.ts'
+import type { FleetFile } from './fleet-file.ts'
+import { nodeKey } from './node-key.ts'
+import { needsOf, valuesError } from './node-values.ts'
 import { type NodeContext, openNode, rootNode } from './open-node.ts'
 import type { Sources } from './resolve-source.ts'
 import { SourceIndex } from './source-index.ts'
 import { isNamespace, Tenancy } from './tenancy.ts'
 import { authorOf, type TenantRepositories, tenantRepositories } from './tenant-repositories.ts'
+import { ValueIndex } from './value-index.ts'
 
 /** A node while the graph is built: what later objects show about it may still become its error. */
 export type Draft = { -readonly [K in keyof FleetNode]: FleetNode[K] }
@@ -29,6 +33,7 @@ export interface Walk extends NodeContext {
   /** Claims of the root's namespace, of other platform nodes, of tenants: worked off in this order. */
   readonly claims: readonly [Claim[], Claim[], Claim[]]
   readonly counts: Map<string, number>
+  readonly blocked: BlockedClaims
 }
 
 interface Walked {
@@ -40,13 +45,13 @@ interface Walked {
  * The nodes of the cluster at `path`, parents first. What the platform renders is followed before what tenants render,
  * so a tenant's object never takes the place of the platform's. Problems become errors of nodes; nothing is thrown.
  */
-export function walkCluster(name: string, path: string, sources: Sources): Walked {
-  const root = openRoot(path, sources)
-  const { repositories, ...first } = walkWith(name, path, root, sources, new Map())
+export function walkCluster(name: string, path: string, sources: Sources, file: FleetFile): Walked {
+  const root = openRoot(path, sources, new ValueIndex(name, file.substituteFrom))
+  const { repositories, ...first } = walkWith(name, path, root, sources, file, new Map())
   const own = first.nodes.filter(node => node.tenant === undefined && node.parent !== undefined)
   if (own.every(node => authorOf(repositories, node.source, sources) === undefined)) return first
   // Whose a repository is shows only at the end, so a fleet whose platform follows one of a tenant is walked again.
-  const { cluster, nodes } = walkWith(name, path, root, sources, repositories)
+  const { cluster, nodes } = walkWith(name, path, root, sources, file, repositories)
   return { cluster, nodes }
 }
 
@@ -55,6 +60,7 @@ function walkWith(
   path: string,
   root: Root,
   sources: Sources,
+  file: FleetFile,
   repositories: TenantRepositories,
 ): Walked & { repositories: TenantRepositories } {
   const walk: Walk = {
@@ -70,8 +76,14 @@ function walkWith(
     drafts: new Map(),
     claims: [[], [], []],
     counts: new Map(),
+    values: new ValueIndex(name, file.substituteFrom),
+    missed: new Map(),
+    blocked: new BlockedClaims(),
   }
   const first = rootNode(walk, root)
+  if (file.error) first.error ??= file.error
+  const absent = needsOf(root.kustomization).filter(need => !walk.values.has(need.id))
+  walk.missed.set(first.key, new Set(absent.map(need => need.id)))
   walk.drafts.set(first.key, first)
   collect(walk, first)
   walk.index.addBootstrap(`GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}`)
@@ -83,7 +95,10 @@ function walkWith(
   return { cluster, nodes, repositories: tenantRepositories(nodes, walk.tenancy, sources) }
 }
 
-/** The next claim; one whose source was not known yet comes back as soon as a source appeared, or at the very end. */
+/**
+ * The next claim; one whose source was not known yet comes back as soon as a source appeared, or at the very end. One
+ * that waits for values goes on without them when nobody is left who could render them.
+ */
 function take(walk: Walk, waiting: Claim[]): Claim | undefined {
   const platform = walk.claims[0].shift() ?? walk.claims[1].shift()
   if (platform) return platform
@@ -91,10 +106,27 @@ function take(walk: Walk, waiting: Claim[]): Claim | undefined {
     for (const claim of waiting.splice(0)) enqueue(walk, claim)
     return take(walk, waiting)
   }
+  if (giveUp(walk, waiting.some(claim => claim.parent.tenant === undefined) ? [] : ['platform'])) {
+    return take(walk, waiting)
+  }
   const tenants = walk.claims[2].shift()
   if (tenants) return tenants
   walk.index.complete = true
-  return waiting.shift()
+  const last = waiting.shift()
+  if (last) return last
+  return giveUp(walk, ['platform', 'anybody']) ? take(walk, waiting) : undefined
+}
+
+function giveUp(walk: Walk, sides: readonly Side[]): boolean {
+  for (const side of sides) {
+    const claims = walk.blocked.giveUp(side)
+    for (const claim of claims) {
+      walk.missed.set(nodeKey(walk.cluster, idOf(claim.kustomization)), new Set())
+      enqueue(walk, claim)
+    }
+    if (claims.length > 0) return true
+  }
+  return false
 }
 
 function enqueue(walk: Walk, claim: Claim): void {
@@ -108,6 +140,12 @@ function follow(walk: Walk, claim: Claim, waiting: Claim[]): void {
   const draft = openNode(walk, claim.kustomization, claim.parent)
   if (draft === 'source-unknown') {
     waiting.push(claim)
+    return
+  }
+  if (!('key' in draft)) {
+    const { namespace } = idOf(claim.kustomization)
+    const others = claim.parent.tenant !== undefined || walk.tenancy.owners.has(namespace)
+    walk.blocked.add(claim, draft, others ? 'anybody' : 'platform')
     return
   }
   walk.drafts.set(draft.key, draft)
@@ -131,6 +169,11 @@ function collect(walk: Walk, draft: Draft): void {
     if (!isSource || (!own && walk.tenancy.owners.get(namespace) !== draft.tenant)) continue
     attempt(draft, () => walk.index.add(object, draft.key))
   }
+  for (const object of draft.objects) {
+    if (!own && walk.tenancy.owners.get(idOf(object).namespace) !== draft.tenant) continue
+    const id = walk.values.add(object)
+    if (id !== undefined) for (const claim of walk.blocked.release(id)) enqueue(walk, claim)
+  }
   for (const object of draft.objects)
     if (isKustomization(object)) enqueue(walk, { kustomization: object, parent: draft })
 }
@@ -152,17 +195,10 @@ function finish(walk: Walk): void {
     const fix = 'Let a Kustomization of flux-system render the Namespace with its tenant label.'
     draft.error = new BailiwickError('graph-conflict', message, { origin: draft.kustomization.root.origin, fix })
   }
-  for (const draft of walk.drafts.values()) if (draft.error) failedNode(walk, draft, valuesOf(walk, draft))
-}
-
-/** What a failed node would substitute, as far as the fleet renders it: a change of it is a change of the node. */
-function valuesOf(walk: Walk, draft: Draft): KubeObject[] {
-  const list = at(draft.kustomization.root, ['spec', 'postBuild', 'substituteFrom'])
-  const names = new Set(list?.type === 'list' ? list.items.map(item => stringAt(item, ['name'])) : [])
-  if (names.size === 0) return []
-  const objects = [...walk.drafts.values()].flatMap(other => other.objects)
-  return objects.filter(object => {
-    const { kind, namespace, name } = idOf(object)
-    return ['ConfigMap', 'Secret'].includes(kind) && namespace === draft.namespace && names.has(name)
-  })
+  for (const draft of walk.drafts.values()) {
+    const missed = walk.missed.get(draft.key) ?? new Set()
+    const error = draft.digest === '' ? undefined : valuesError(draft.kustomization, missed, walk.values)
+    if (error) draft.error ??= error
+    if (draft.error) failedNode(walk, draft)
+  }
 }

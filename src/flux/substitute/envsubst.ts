@@ -55,7 +55,7 @@ class Run {
   private expression(expression: Expression): Result {
     const { name, operator, source } = expression
     const args = expression.args.map(arg => this.evaluate(arg))
-    const variable = this.options.variables.get(name)
+    const variable = this.options.variables.get(name) ?? this.options.rest
     if (!variable && this.options.strict && !isDefault(operator)) {
       throw new TemplateError(`the variable ${shown(name)} is not set`, 'flux-missing-variable')
     }

@@ -6,7 +6,7 @@ import { idOfRoot } from '../../kustomize/resource/resource.ts'
 import { type PostBuild, type Reference, readPostBuild } from './read-post-build.ts'
 import { substituteObject } from './substitute-object.ts'
 import { SubstitutionBudget } from './substitution-budget.ts'
-import type { Variable, Variables } from './variable.ts'
+import type { Variable, VariableSource } from './variable.ts'
 import type { FindSource } from './variable-source.ts'
 
 /** What the cluster of a Kustomization says about substitution. */
@@ -33,10 +33,10 @@ export function postBuild(
 ): readonly KubeObject[] {
   const spec = readPostBuild(kustomization)
   if (!spec || !objects.some(isSubstituted)) return objects
-  const variables = variablesFor(spec, findSource)
-  if (variables.size === 0 && !spec.always) return objects
+  const { variables, rest } = variablesFor(spec, findSource)
+  if (variables.size === 0 && !rest && !spec.always) return objects
   for (const [name, { origin }] of variables) checkName(name, origin)
-  const substitution = { variables, strict, budget: new SubstitutionBudget() }
+  const substitution = { variables, rest, strict, budget: new SubstitutionBudget() }
   const ids = new Ids(objects)
   return objects.map(object => {
     if (!isSubstituted(object)) return object
@@ -51,15 +51,19 @@ const isSubstituted = ({ root }: KubeObject): boolean =>
   ['labels', 'annotations'].every(field => stringAt(root, ['metadata', field, SWITCH]) !== 'disabled')
 
 /** Later sources win over earlier ones, and what the Kustomization says itself over all. */
-function variablesFor(spec: PostBuild, findSource: FindSource | undefined): Variables {
+function variablesFor(spec: PostBuild, findSource: FindSource | undefined): VariableSource {
   const variables = new Map<string, Variable>()
+  let rest: Variable | undefined
   for (const reference of spec.substituteFrom) {
     const found = findSource?.(reference.kind, reference.name)
     if (!found && !reference.optional) throw missing(reference)
-    for (const [name, variable] of found ?? []) variables.set(name, variable)
+    // what may have any name may have those of before
+    if (found?.rest) variables.clear()
+    rest = found?.rest ?? rest
+    for (const [name, variable] of found?.variables ?? []) variables.set(name, variable)
   }
   for (const [name, variable] of spec.substitute) variables.set(name, variable)
-  return variables
+  return rest ? { variables, rest } : { variables }
 }
 
 function missing({ kind, name, origin }: Reference): BailiwickError {

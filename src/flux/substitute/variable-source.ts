@@ -2,10 +2,10 @@ import { BailiwickError } from '../../errors.ts'
 import { at, type MapNode, stringAt } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { textOf } from './rune.ts'
-import type { Variable, Variables } from './variable.ts'
+import type { Variable, VariableSource, Variables } from './variable.ts'
 
 /** Finds what `substituteFrom` names in the namespace of the Kustomization; undefined where there is none. */
-export type FindSource = (kind: SourceKind, name: string) => Variables | undefined
+export type FindSource = (kind: SourceKind, name: string) => VariableSource | undefined
 
 export type SourceKind = 'ConfigMap' | 'Secret'
 

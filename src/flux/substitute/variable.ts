@@ -12,3 +12,10 @@ export interface Variable {
 
 /** Variables by name. */
 export type Variables = ReadonlyMap<string, Variable>
+
+/** What one ConfigMap or Secret gives. */
+export interface VariableSource {
+  readonly variables: Variables
+  /** Stands for every other name: which ones there are is only known to the cluster. */
+  readonly rest?: Variable
+}

@@ -1,0 +1,64 @@
+import { BailiwickError } from '../errors.ts'
+import type { FindSource } from '../flux/substitute/variable-source.ts'
+import { at, stringAt } from '../kube/node.ts'
+import { idOf, type KubeObject } from '../kube/object.ts'
+import type { Origin } from '../kube/origin.ts'
+import { type ValueIndex, valueId } from './value-index.ts'
+
+/** One entry of a Kustomization's `substituteFrom`. */
+export interface Need {
+  readonly id: string
+  readonly optional: boolean
+  readonly origin: Origin
+}
+
+/** What a Kustomization substitutes from; what is no proper entry is left to whoever renders it. */
+export function needsOf(kustomization: KubeObject): Need[] {
+  const list = at(kustomization.root, ['spec', 'postBuild', 'substituteFrom'])
+  const { namespace } = idOf(kustomization)
+  return (list?.type === 'list' ? list.items : []).flatMap(item => {
+    const kind = stringAt(item, ['kind'])
+    const name = stringAt(item, ['name'])
+    if ((kind !== 'ConfigMap' && kind !== 'Secret') || !name) return []
+    const optional = at(item, ['optional'])
+    const isOptional = optional?.type === 'scalar' && optional.value === true
+    return [{ id: valueId(kind, namespace, name), optional: isOptional, origin: item.origin }]
+  })
+}
+
+/** What has to be known before a Kustomization can be rendered and is not: one that is not optional where there is one. */
+export function missingNeed(kustomization: KubeObject, values: ValueIndex): Need | undefined {
+  const missing = needsOf(kustomization).filter(need => !values.has(need.id))
+  return missing.find(need => !need.optional) ?? missing[0]
+}
+
+/** Finds values for a Kustomization. What it finds throws `graph-conflict` where two places say what a value is. */
+export function findValues(kustomization: KubeObject, values: ValueIndex): FindSource {
+  const { namespace } = idOf(kustomization)
+  return (kind, name) => {
+    const id = valueId(kind, namespace, name)
+    if (values.isContested(id)) throw contested(needsOf(kustomization).find(need => need.id === id)!)
+    return values.find(id)
+  }
+}
+
+/** Why values that were taken, or left out as absent, are not those of the cluster after all; asked when all is known. */
+export function valuesError(kustomization: KubeObject, missed: ReadonlySet<string>, values: ValueIndex) {
+  for (const need of needsOf(kustomization)) {
+    if (values.isContested(need.id)) return contested(need)
+    if (!missed.has(need.id) || !values.has(need.id)) continue
+    const message = `${need.id} is rendered only by what this Kustomization renders, or by what waits for it`
+    return new BailiwickError('graph-conflict', message, {
+      origin: need.origin,
+      fix: 'Let another Kustomization render it, or declare it in .github/bailiwick.yaml.',
+    })
+  }
+  return undefined
+}
+
+function contested({ id, origin }: Need): BailiwickError {
+  return new BailiwickError('graph-conflict', `${id} is rendered twice, or rendered and declared: its values differ`, {
+    origin,
+    fix: 'Keep one of them.',
+  })
+}

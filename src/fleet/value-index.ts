@@ -1,0 +1,57 @@
+import type { VariableSource } from '../flux/substitute/variable.ts'
+import { type SourceKind, variablesOf } from '../flux/substitute/variable-source.ts'
+import { canonical } from '../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import type { Declaration } from './fleet-file.ts'
+
+/** What `substituteFrom` of a cluster can find: what was rendered so far, and what the fleet declares. */
+export class ValueIndex {
+  readonly #objects = new Map<string, KubeObject>()
+  readonly #contested = new Set<string>()
+  readonly #declared = new Map<string, VariableSource>()
+
+  constructor(cluster: string, declarations: readonly Declaration[]) {
+    // what is declared for one cluster wins over what is declared for all
+    const general = declarations.filter(one => one.cluster === undefined)
+    for (const one of [...general, ...declarations.filter(each => each.cluster === cluster)]) {
+      this.#declared.set(valueId(one.kind, one.namespace, one.name), one.source)
+    }
+  }
+
+  /** The id of an object that gives values, once it is known; undefined for any other object. */
+  add(object: KubeObject): string | undefined {
+    const { apiVersion, kind, namespace, name } = idOf(object)
+    if ((kind !== 'ConfigMap' && kind !== 'Secret') || groupOf(apiVersion) !== '') return undefined
+    const id = valueId(kind, namespace, name)
+    const known = this.#objects.get(id)
+    if (!known) this.#objects.set(id, object)
+    else if (canonical(known.root) !== canonical(object.root)) this.#contested.add(id)
+    return id
+  }
+
+  has(id: string): boolean {
+    return this.#objects.has(id) || this.#declared.has(id)
+  }
+
+  /** Whether more than one place says what the values are, and they may differ. */
+  isContested(id: string): boolean {
+    return this.#contested.has(id) || (this.#objects.has(id) && this.#declared.has(id))
+  }
+
+  /** The values; throws `flux-invalid` for an object that the API server refuses. */
+  find(id: string): VariableSource | undefined {
+    const object = this.#objects.get(id)
+    return object ? { variables: variablesOf(object.root) } : this.#declared.get(id)
+  }
+
+  /** All that is known about the values, as text: another text may mean another rendering. */
+  describe(id: string): string {
+    const object = this.#objects.get(id)
+    const declared = this.#declared.get(id)
+    const values = [...(declared?.variables ?? [])].map(([name, { value, hidden }]) => [name, value, hidden ?? ''])
+    return JSON.stringify([id, object ? canonical(object.root) : '', values, declared?.rest !== undefined])
+  }
+}
+
+/** `<Kind>/<namespace>/<name>`. */
+export const valueId = (kind: SourceKind, namespace: string, name: string): string => `${kind}/${namespace}/${name}`
