@@ -18,6 +18,8 @@ export interface ScalarNode {
   readonly quoted?: boolean
   /** kustomize made it without a type: it is what its text would be in a file, also after the text has changed. */
   readonly untyped?: true
+  /** Written to several places of one object by kustomize, which makes it one value: who changes it at one changes all. */
+  readonly shared?: object
   /** A comment stands beside it in the file, which kustomize takes for a part of it when it looks for elements. */
   readonly commented?: true
   /** Flux puts a value into it that only the cluster has: what it is there is not known. */

@@ -30,7 +30,7 @@ export function addValue(config: MapNode, resources: ResourceList, context: Tran
     context.budget.spendOnEach(resources.all, fieldPath.origin)
     for (const resource of selector ? select(resources.all, selector) : resources.all) {
       if (fieldPath.text === 'metadata/namespace') resource.root = inNamespace(resource, value)
-      else resource.root = set(resource.root, pathOf(fieldPath), value, position) as MapNode
+      else resource.overwrite(set(resource.root, pathOf(fieldPath), value, position) as MapNode)
     }
   }
   resources.checkUnique()

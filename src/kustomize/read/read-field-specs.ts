@@ -4,15 +4,18 @@ import type { Entry } from '../kustomization.ts'
 import type { FieldSpec } from '../transform/field-spec.ts'
 import { booleanField, listField, refuseOtherFields, structNode, textField } from './read-fields.ts'
 
-/** The list of field specs in the field `name` of `map`; absent: none. Throws `kustomize-invalid`. */
-export function readFieldSpecs(map: MapNode, name: string): readonly FieldSpec[] {
+/**
+ * The list of field specs in the field `name` of `map`; absent: none. `knowsNotes`: they are for a transformer that knows
+ * of kustomize's own annotations. Throws `kustomize-invalid`.
+ */
+export function readFieldSpecs(map: MapNode, name: string, knowsNotes = false): readonly FieldSpec[] {
   return listField(map, name).map(node => {
     const entry = structNode(node, `${name}[]`)
     refuseOtherFields(entry, ['group', 'version', 'kind', 'path', 'create'], name)
     const [group, version, kind] = (['group', 'version', 'kind'] as const).map(part => textField(entry, part)?.text)
     const path = textField(entry, 'path')
     const creates = booleanField(entry, 'create')
-    if (path) refuseNotes(path, creates)
+    if (path) refuseNotes(path, creates || knowsNotes)
     return {
       path: path?.text ?? '',
       ...(group ? { group } : {}),

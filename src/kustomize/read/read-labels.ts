@@ -13,7 +13,7 @@ export function readLabels(root: MapNode): LabelEntry[] {
       pairs: textPairs(entry, 'pairs'),
       includeSelectors: booleanField(entry, 'includeSelectors'),
       includeTemplates: booleanField(entry, 'includeTemplates'),
-      fields: readFieldSpecs(entry, 'fields'),
+      fields: readFieldSpecs(entry, 'fields', true),
     }
   })
 }

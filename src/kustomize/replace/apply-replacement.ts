@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { writtenText } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node, type ScalarNode, stringAt } from '../../kube/node.ts'
+import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { BuildBudget } from '../build-budget.ts'
 import type { Entry } from '../kustomization.ts'
 import type { Resource } from '../resource/resource.ts'
@@ -66,8 +67,8 @@ class Copy {
       const message = `${this.path.text} is no field of ${describeRoot(before)}`
       throw new BailiwickError('kustomize-invalid', message, { origin })
     }
-    this.resource.root = root as MapNode
-    this.checkIdentity()
+    this.resource.overwrite(root as MapNode)
+    this.checkIdentity(before)
   }
 
   private write(node: Node, place: readonly (string | number)[]): Node {
@@ -101,13 +102,17 @@ class Copy {
     return joined
   }
 
-  /** A name that is no text any more is nothing that an object can be applied by. */
-  private checkIdentity(): void {
+  /**
+   * A name that is no text is nothing that an object can be applied by. Patches and prefixes make kustomize forget that a
+   * name is a text, so one that looks like a number must stand in quotes.
+   */
+  private checkIdentity(before: MapNode): void {
     const { root } = this.resource
     for (const path of [['apiVersion'], ['kind'], ['metadata', 'name'], ['metadata', 'namespace']]) {
       const node = at(root, path)
-      if (node === undefined && path.at(-1) === 'namespace') continue
-      if (node !== undefined && stringAt(root, path)) continue
+      if (node === at(before, path)) continue
+      const text = stringAt(root, path)
+      if (text && node?.type === 'scalar' && (node.quoted || resolvePlain(text) === text)) continue
       const message = `a replacement leaves ${path.join('.')} without a text`
       throw new BailiwickError('kustomize-unsupported', message, { origin: this.path.origin })
     }

@@ -1,8 +1,10 @@
 import { BailiwickError } from '../../errors.ts'
+import { withValueAt } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node, type Path } from '../../kube/node.ts'
 import { groupOf, type KubeObject } from '../../kube/object.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
 import { isClusterScoped } from './cluster-scoped.ts'
+import { settleShared, withoutShared } from './shared-values.ts'
 
 /** What kustomize identifies an object by. `namespace` is the one in effect: 'default' for none. */
 export interface ResourceId {
@@ -31,6 +33,9 @@ export class Resource {
   readonly suffixes: string[] = []
   trail: readonly Step[]
   needsHash: boolean
+  /** Some values in it may be one value at several places. */
+  hasShared = false
+  private readonly isGenerated: boolean
   readonly behavior?: 'create' | 'merge' | 'replace'
   /** Where to note that the object changed: whoever looks it up by id reads that first. */
   changes: Set<Resource> | undefined
@@ -45,6 +50,7 @@ export class Resource {
     this.content = root
     this.trail = trail
     this.needsHash = generated.needsHash ?? false
+    this.isGenerated = Object.keys(generated).length > 0
     if (generated.behavior) this.behavior = generated.behavior
   }
 
@@ -56,6 +62,16 @@ export class Resource {
     if (root === this.content) return
     this.content = root
     this.changes?.add(this)
+  }
+
+  /** Whether kustomize keeps notes about it, among its annotations. */
+  get hasNotes(): boolean {
+    return this.isGenerated || this.previous.length > 0
+  }
+
+  /** New content in which fields have got other values, those that are shared with other places everywhere. */
+  overwrite(root: MapNode): void {
+    this.root = this.hasShared ? settleShared(this.content, root) : root
   }
 
   /** Identity that the object has now; the same one as long as it does not change. */
@@ -102,6 +118,7 @@ export class Resource {
       throw new BailiwickError('kustomize-unsupported', message, { origin: resourceOrigin(this) })
     }
     if (id.name !== '') this.previous.push(id)
+    if (this.hasShared) this.root = ownAnnotations(this.content)
   }
 }
 
@@ -128,6 +145,13 @@ export function originalId(resource: Resource): ResourceId {
 /** Text of an identity; equal texts are equal identities. */
 export function keyOfId({ group, version, kind, namespace, name }: ResourceId): string {
   return `${name}\0${namespace}\0${kind}\0${group}\0${version}`
+}
+
+/** kustomize writes the annotations anew when it notes something among them, so they share nothing any more. */
+function ownAnnotations(root: MapNode): MapNode {
+  const path = ['metadata', 'annotations']
+  const annotations = at(root, path)
+  return annotations ? withValueAt(root, path, withoutShared(annotations)) : root
 }
 
 /** Whether two contents have the very same nodes where an identity stands. */

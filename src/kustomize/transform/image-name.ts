@@ -15,7 +15,7 @@ export function imageMatcher(name: Entry | undefined): (image: string) => boolea
     return image => pattern.test(image)
   }
   // nothing but a whole match can be asked for, and a | in the name makes its ^ and $ count for a part only
-  const searched = { text: `[^\\n]*(?:^${text}${TAG}$)[^\\n]*`, origin: name!.origin }
+  const searched = { text: `.*(?:^${text}${TAG}$).*`, origin: name!.origin }
   return image => {
     if (!image.includes('\n')) return matchesPattern(searched, image)
     const message = `an image with several lines beside ${JSON.stringify(text)}`

@@ -14,5 +14,5 @@ export function rewriteScalar(before: ScalarNode | undefined, text: string, orig
   if (value === undefined) {
     throw new BailiwickError('kustomize-unsupported', `${JSON.stringify(text)} is no value for YAML`, { origin })
   }
-  return { type: 'scalar', value, origin, ...(String(value) === text ? {} : { text }) }
+  return { type: 'scalar', value, origin, untyped: true, ...(String(value) === text ? {} : { text }) }
 }

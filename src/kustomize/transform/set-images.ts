@@ -6,7 +6,8 @@ import type { BuildBudget } from '../build-budget.ts'
 import type { ImageEntry } from '../kustomization.ts'
 import { currentId } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
-import { editField, type FieldSpec, specsByKind } from './field-spec.ts'
+import { editResource } from './edit-resource.ts'
+import { type FieldSpec, specsByKind } from './field-spec.ts'
 import { imageMatcher, renameImage } from './image-name.ts'
 import { rewriteScalar } from './rewrite-scalar.ts'
 
@@ -37,7 +38,7 @@ export function setImages(
     const walks = hasContainers(resource.root)
     for (const { origin, set } of settings) {
       if (walks) resource.root = new Walk(set, origin, budget).node(resource.root) as MapNode
-      for (const spec of fields) resource.root = editField(resource.root, spec, origin, node => set(node!), budget)
+      for (const spec of fields) editResource(resource, spec, origin, node => set(node!), budget)
     }
   }
 }

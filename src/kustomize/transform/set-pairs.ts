@@ -1,14 +1,15 @@
 import { BailiwickError } from '../../errors.ts'
-import { isAbsent, textNode } from '../../kube/edit-node.ts'
+import { isAbsent } from '../../kube/edit-node.ts'
 import type { Field, MapNode, Node } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
-import { resolvePlain } from '../../kube/resolve-scalar.ts'
+import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { BuildBudget } from '../build-budget.ts'
 import type { Pairs } from '../kustomization.ts'
 import { isBuildAnnotation } from '../resource/build-annotation.ts'
 import { currentId } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
-import { editField, type FieldSpec, specsByKind } from './field-spec.ts'
+import { editResource } from './edit-resource.ts'
+import { type FieldSpec, specsByKind } from './field-spec.ts'
 
 /**
  * Puts labels or annotations into every map that a spec leads to (api/filters/labels and annotations, 5.8.1). Throws
@@ -26,26 +27,51 @@ export function setPairs(
   budget.spendOnEach(resources.all, first)
   const specsOf = specsByKind(specs)
   for (const resource of resources.all) {
+    const writer = new PairWriter(pairs, first)
     for (const spec of specsOf(currentId(resource))) {
-      const edit = (node: Node | undefined): Node => {
-        budget.spend('steps', pairs.length, first)
-        return withPairs(node, pairs, spec.path, first)
-      }
-      resource.root = editField(resource.root, spec, first, edit, budget)
+      budget.spend('steps', pairs.length, first)
+      editResource(resource, spec, first, node => writer.write(node, spec.path), budget)
     }
+    resource.hasShared ||= writer.hasShared
   }
 }
 
-function withPairs(node: Node | undefined, pairs: Pairs, path: string, origin: Origin): Node {
-  // a null that is not to be created stays
-  if (node !== undefined && isAbsent(node)) return node
-  const map: MapNode = node === undefined ? { type: 'map', fields: new Map(), origin } : asMap(node, path)
-  const fields = new Map<string, Field>(map.fields)
-  for (const [key, { text, origin: at }] of pairs) {
-    if (!fields.has(key)) checkKey(key, at)
-    fields.set(key, { key: at, value: textNode(text, at) })
+/** Writes the pairs to the places of one object. A value that is new at several of them is one value for kustomize. */
+class PairWriter {
+  private readonly pairs: Pairs
+  private readonly origin: Origin
+  private readonly added = new Map<string, object>()
+  hasShared = false
+
+  constructor(pairs: Pairs, origin: Origin) {
+    this.pairs = pairs
+    this.origin = origin
   }
-  return { ...map, fields }
+
+  write(node: Node | undefined, path: string): Node {
+    // a null that is not to be created stays
+    if (node !== undefined && isAbsent(node)) return node
+    const map: MapNode =
+      node === undefined ? { type: 'map', fields: new Map(), origin: this.origin } : asMap(node, path)
+    const fields = new Map<string, Field>(map.fields)
+    for (const [key, { text, origin }] of this.pairs) {
+      const value = { type: 'scalar', value: text, origin } as const
+      fields.set(key, { key: origin, value: fields.has(key) ? value : { ...value, shared: this.share(key, origin) } })
+    }
+    return { ...map, fields }
+  }
+
+  private share(key: string, origin: Origin): object {
+    const known = this.added.get(key)
+    if (known) {
+      this.hasShared = true
+      return known
+    }
+    checkKey(key, origin)
+    const shared = {}
+    this.added.set(key, shared)
+    return shared
+  }
 }
 
 /** kustomize writes a new key without quotes, so one that is no text then makes the build fail. */

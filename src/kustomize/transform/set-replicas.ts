@@ -4,7 +4,8 @@ import type { BuildBudget } from '../build-budget.ts'
 import type { ReplicaEntry } from '../kustomization.ts'
 import { allIds, currentId } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
-import { editField, type FieldSpec, specMatches } from './field-spec.ts'
+import { editResource } from './edit-resource.ts'
+import { type FieldSpec, specMatches } from './field-spec.ts'
 
 /**
  * Sets the number of replicas of everything that has or had the name (ReplicaCountTransformer, 5.8.1). Throws
@@ -26,7 +27,7 @@ export function setReplicas(
       if (!named.some(id => specMatches(spec, id))) continue
       found = true
       if (!specMatches(spec, currentId(resource))) continue
-      resource.root = editField(resource.root, spec, origin, node => checked(node, spec, value), budget)
+      editResource(resource, spec, origin, node => checked(node, spec, value), budget)
     }
   }
   if (found) return
@@ -36,6 +37,11 @@ export function setReplicas(
 }
 
 function checked(node: Node | undefined, spec: FieldSpec, value: ScalarNode): ScalarNode {
-  if (node === undefined || node.type === 'scalar') return value
+  if (node === undefined) return value
+  // what was written in quotes stays so, and is a text then
+  if (node.type === 'scalar') {
+    const isText = node.quoted || node.style !== undefined
+    return isText ? { ...value, value: String(value.value), quoted: true } : value
+  }
   throw new BailiwickError('kustomize-invalid', `${spec.path} is no number`, { origin: node.origin })
 }
