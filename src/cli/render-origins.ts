@@ -3,7 +3,14 @@ import { idOf, type KubeObject } from '../kube/object.ts'
 import type { Origin, Step } from '../kube/origin.ts'
 
 /**
- * Identity of an object, through what it came, and the place of each of its values: JSON pointer -> `file:line:column`.
+ * Who an object is, through what it came, and who wrote each part of it, as `bailiwick render --origins` shows it:
+ *
+ * - `apiVersion`, `kind`, `namespace` and `name`: its identity ('' for no namespace);
+ * - `trail`: the overlays and components that it passed, innermost first, each `step file:line`;
+ * - `origins`: for every JSON pointer into the object ('' is the object itself) the place `file:line:column`. A value
+ *   that came through something has a list instead: the place where it was written, then each `step file:line` on its
+ *   way, first to last. A map or list stands where its key was written.
+ *
  * `show` gives the path of a file as it is to be printed.
  */
 export function originsOf(object: KubeObject, show: (file: string) => string): Json {
@@ -20,20 +27,16 @@ class Shown {
     this.show = show
   }
 
-  collect(node: Node, pointer: string, places: [string, Json][]): void {
-    if (node.type === 'scalar') {
-      places.push([pointer, this.origin(node.origin)])
-      return
+  collect(node: Node, pointer: string, places: [string, Json][], key = node.origin): void {
+    places.push([pointer, this.origin(node.type === 'scalar' ? node.origin : key)])
+    if (node.type === 'list') {
+      for (const [index, item] of node.items.entries()) this.collect(item, `${pointer}/${index}`, places)
+    } else if (node.type === 'map') {
+      for (const [name, field] of node.fields) {
+        const part = name.replaceAll('~', '~0').replaceAll('/', '~1')
+        this.collect(field.value, `${pointer}/${part}`, places, field.key)
+      }
     }
-    const children: Iterable<readonly [string | number, Node]> =
-      node.type === 'list' ? node.items.entries() : [...node.fields].map(([key, field]) => [key, field.value] as const)
-    let isEmpty = true
-    for (const [key, child] of children) {
-      isEmpty = false
-      const name = String(key).replaceAll('~', '~0').replaceAll('/', '~1')
-      this.collect(child, `${pointer}/${name}`, places)
-    }
-    if (isEmpty) places.push([pointer, this.origin(node.origin)])
   }
 
   origin(origin: Origin): Json {

@@ -104,6 +104,9 @@ describe('origins', () => {
       namespace: 'team',
       trail: ['resource ../base/kustomization.yaml:2', 'resource kustomization.yaml:2'],
       origins: {
+        '': '../base/a.yaml:1:1',
+        '/metadata': '../base/a.yaml:3:1',
+        '/data': '../base/a.yaml:5:1',
         '/apiVersion': '../base/a.yaml:1:13',
         '/kind': '../base/a.yaml:2:7',
         '/metadata/name': '../base/a.yaml:4:9',

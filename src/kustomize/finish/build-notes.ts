@@ -3,7 +3,7 @@ import { BailiwickError } from '../../errors.ts'
 import { withField, withoutField, withValueAt } from '../../kube/edit-node.ts'
 import { at, type MapNode, stringAt } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
-import { resolvePlain } from '../../kube/resolve-scalar.ts'
+import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { Entry, Kustomization } from '../kustomization.ts'
 import { describe, type Resource } from '../resource/resource.ts'
 

@@ -2,7 +2,7 @@ import { BailiwickError, type ErrorCode } from '../../errors.ts'
 import { writtenText } from '../../kube/edit-node.ts'
 import type { ScalarNode, ScalarValue } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
-import { resolvePlain } from '../../kube/resolve-scalar.ts'
+import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import { untyped } from './edit-path.ts'
 
 /**
@@ -15,7 +15,7 @@ export function retype(
   origin: Origin,
   code: ErrorCode = 'kustomize-invalid',
 ): ScalarNode {
-  if (scalar.untyped) return untyped(text, origin)
+  if (scalar.untyped && !scalar.quoted && !scalar.style) return untyped(text, origin)
   const type = typeOf(scalar.value, writtenText(scalar), scalar.quoted || scalar.style !== undefined)
   if (type === 'text') {
     const { quoted, style } = scalar

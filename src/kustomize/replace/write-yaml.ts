@@ -1,7 +1,7 @@
 import { isAbsent, writtenText } from '../../kube/edit-node.ts'
 import type { ListNode, MapNode, Node, ScalarNode } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
-import { resolvePlain } from '../../kube/resolve-scalar.ts'
+import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import { isPlainText } from './plain-text.ts'
 
 /** The character with which a part was written; undefined for what was in no file. */

@@ -61,5 +61,8 @@ function affixed(node: ScalarNode, affix: Entry, side: 'prefixes' | 'suffixes', 
     const message = `${spec.path} becomes ${JSON.stringify(text)}, which is no text unless it is quoted`
     throw new BailiwickError('kustomize-unsupported', message, { origin: node.origin, fix: 'Put the name in quotes.' })
   }
-  return { type: 'scalar', value: text, origin: affix.origin, ...(node.quoted ? { quoted: true } : {}) }
+  const { file, line } = affix.origin
+  // the name stays the one that was written; the affix is what it came through
+  const origin = { ...node.origin, via: [...(node.origin.via ?? []), { step: 'transformer', file, line } as const] }
+  return { type: 'scalar', value: text, origin, ...(node.quoted ? { quoted: true } : { untyped: true }) }
 }
