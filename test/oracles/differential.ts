@@ -125,8 +125,10 @@ function printShapes(verdict: 'both fail' | 'refused', counted: readonly Counted
   const shapes = counted.flatMap(({ outcome }) => (outcome.verdict === verdict ? [shapeOf(outcome.why)] : []))
   const groups = [...Map.groupBy(shapes, shape => shape)].sort(([, a], [, b]) => b.length - a.length)
   for (const [shape, members] of groups.slice(0, limit))
-    console.log(`  ${verdict} ${members.length}: ${shape.trim().slice(-300)}`)
+    console.log(`  ${verdict} ${members.length}: ${shortened(shape.trim())}`)
 }
+
+const shortened = (text: string): string => (text.length <= 300 ? text : `${text.slice(0, 120)} … ${text.slice(-180)}`)
 
 /** The smallest inputs of the first few differences of each kind, as files. */
 async function showWrong(
@@ -159,8 +161,11 @@ async function showWrong(
 }
 
 /** Differences of the same kind: in the same field, or by the same message. */
-const kindOf = (difference: string): string =>
-  shapeOf(difference.split('\n')[0]!.replace(/^object \d+ \S*?(?=\/\w+$|(?:\/\w+)+$)/, 'object ')).slice(0, 160)
+function kindOf(difference: string): string {
+  const [line = ''] = difference.split('\n')
+  const field = / at (\/.*)$/.exec(line)?.[1]
+  return field === undefined ? shapeOf(line).slice(0, 160) : `at ${field.replaceAll(/\d+/g, 'N')}`
+}
 
 const show = (content: string | Uint8Array): string =>
   typeof content === 'string' ? content : JSON.stringify(Buffer.from(content).toString('latin1'))

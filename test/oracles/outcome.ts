@@ -48,7 +48,7 @@ export function firstDifference(ours: readonly Plain[], real: readonly Plain[]):
       return `object ${index}: ours ${title(mine)}, real ${title(theirs)} (${ours.length} and ${real.length} objects)`
     }
     if (canonicalPlain(mine) !== canonicalPlain(theirs))
-      return `object ${index} ${title(theirs)}${deeper(mine, theirs)}`
+      return `object ${index} ${title(theirs)} at ${deeper(mine, theirs)}`
   }
   return undefined
 }

@@ -1,4 +1,4 @@
-import { parseAllDocuments } from 'yaml'
+import { type Document, parseAllDocuments, visit } from 'yaml'
 
 /** Nested values of a YAML or JSON text; integers are bigint, so that none is rounded. */
 export type Plain = string | number | bigint | boolean | null | Plain[] | { readonly [key: string]: Plain }
@@ -12,7 +12,18 @@ export function readOutput(yaml: string): Plain[] {
   if (!Array.isArray(documents)) return []
   return documents.map(document => {
     if (document.errors[0]) throw document.errors[0]
+    keepTooLarge(document)
     return document.toJS({ maxAliasCount: -1 }) as Plain
+  })
+}
+
+/** A number beyond every float is text, as JSON has no place for it. */
+function keepTooLarge(document: Document): void {
+  visit(document, {
+    Scalar: (_key, node) => {
+      if (typeof node.value !== 'number' || Number.isFinite(node.value) || /inf|nan/i.test(node.source ?? '')) return
+      node.value = node.source
+    },
   })
 }
 

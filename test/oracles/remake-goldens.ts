@@ -4,11 +4,12 @@ import { dirname, join } from 'node:path'
 import { comparable, type Expected, fixtures, inputOf } from './fixtures.ts'
 import { FLUX_RENDER, fluxRender, KUSTOMIZE, kustomizeBuild } from './real-programs.ts'
 
-// Writes expected.json of every render case with the real programs:
-//   KUSTOMIZE=… FLUX_RENDER=… node test/oracles/remake-goldens.ts
+// Writes expected.json of every render case, or of those named, with the real programs:
+//   KUSTOMIZE=… FLUX_RENDER=… node test/oracles/remake-goldens.ts [NAME...]
 if (!KUSTOMIZE || !FLUX_RENDER) throw new Error('name the programs: KUSTOMIZE and FLUX_RENDER')
 
-for (const fixture of fixtures()) {
+const named = process.argv.slice(2)
+for (const fixture of fixtures().filter(({ name }) => named.length === 0 || named.includes(name))) {
   const copy = mkdtempSync(join(tmpdir(), 'render-'))
   for (const file of inputOf(fixture.directory)) {
     mkdirSync(dirname(join(copy, file.path)), { recursive: true })
