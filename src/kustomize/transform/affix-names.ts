@@ -64,5 +64,5 @@ function affixed(node: ScalarNode, affix: Entry, side: 'prefixes' | 'suffixes', 
   const { file, line } = affix.origin
   // the name stays the one that was written; the affix is what it came through
   const origin = { ...node.origin, via: [...(node.origin.via ?? []), { step: 'transformer', file, line } as const] }
-  return { type: 'scalar', value: text, origin, ...(node.quoted ? { quoted: true } : { untyped: true }) }
+  return { type: 'scalar', value: text, origin, ...(node.quoted || node.style ? { quoted: true } : { untyped: true }) }
 }
