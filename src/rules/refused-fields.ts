@@ -24,12 +24,13 @@ const HONOURED = new Set([
   'commonMetadata',
   'patchesStrategicMerge',
   'patchesJson6902',
+  'postBuild',
   'validation',
 ])
 
 /**
- * What the worker does not honour yet, fields of the Kustomization and encrypted objects: it refuses to apply rather
- * than to ignore them. Flux too refuses a Secret that is still encrypted when it would be applied.
+ * What the worker does not honour yet, fields of the Kustomization, encrypted objects and values that are only known to
+ * the cluster: it refuses to apply rather than to ignore them. Flux too refuses a Secret that is still encrypted when it would be applied.
  */
 export function refusedFields(kustomization: KubeObject, objects: readonly KubeObject[]): string[] {
   const spec = at(kustomization.root, ['spec'])
@@ -42,7 +43,15 @@ export function refusedFields(kustomization: KubeObject, objects: readonly KubeO
     ...set.map(([key]) => `spec.${key}`),
     ...(conditions ? ['spec.dependsOn.readyExpr'] : []),
     ...(sealed ? ['SOPS encryption'] : []),
+    ...(objects.some(object => isOpaque(object.root)) ? ['values that only the cluster has'] : []),
   ].sort()
+}
+
+function isOpaque(node: Node): boolean {
+  if (node.type === 'scalar') return node.opaque === true
+  if (node.type === 'list') return node.items.some(isOpaque)
+  for (const field of node.fields.values()) if (isOpaque(field.value)) return true
+  return false
 }
 
 /** Written, but with the value that says nothing. */

@@ -49,7 +49,8 @@ test.each(cases)('%s is not touched by a file that nothing names', (_what, files
 test('values that a failed node would substitute count as what it reads', () => {
   const values = (value: string) =>
     `${child('  postBuild: {substituteFrom: [{kind: ConfigMap, name: x}]}\n')}---\n${config('apps')}data: {a: ${value}}\n`
-  const given = (value: string) => miniFleet({ dev: { ...withResource(values(value)), 'e/e.yaml': config('apps') } })
+  const failing = `${config('apps')}data: {a: "$\{missing}"}\n`
+  const given = (value: string) => miniFleet({ dev: { ...withResource(values(value)), 'e/e.yaml': failing } })
   expect(judgementOf(given('a'), { base: given('a') }).verdict.result).toBe('pass')
   expect(judgementOf(given('b'), { base: given('a') }).verdict.result).toBe('error')
 })

@@ -84,7 +84,8 @@ function moveStringData(root: MapNode): MapNode {
   const fields = new Map<string, Field>(data?.type === 'map' ? data.fields : [])
   for (const [key, { key: origin, value }] of plain.fields) {
     const encoded = Buffer.from(stringAt(value, []) ?? '').toString('base64')
-    fields.set(key, { key: origin, value: textNode(encoded, value.origin) })
+    const opaque = value.type === 'scalar' && value.opaque === true ? { opaque: true as const } : {}
+    fields.set(key, { key: origin, value: { ...textNode(encoded, value.origin), ...opaque } })
   }
   const origin = isAbsent(data) ? plain.origin : data.origin
   return withField(withoutField(root, 'stringData'), 'data', { type: 'map', fields, origin })
