@@ -67,7 +67,7 @@ class Copy {
       const message = `${this.path.text} is no field of ${describeRoot(before)}`
       throw new BailiwickError('kustomize-invalid', message, { origin })
     }
-    this.resource.root = root as MapNode
+    this.resource.overwrite(root as MapNode)
     this.checkIdentity(before)
   }
 

@@ -3,6 +3,7 @@ import { isEmpty, through, writtenText } from '../../kube/edit-node.ts'
 import { at, type Node } from '../../kube/node.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
 import { currentId, type Resource } from '../resource/resource.ts'
+import { withoutShared } from '../resource/shared-values.ts'
 import { untyped } from './edit-path.ts'
 import { splitFieldPath } from './field-path.ts'
 import { lookUp } from './look-up.ts'
@@ -44,7 +45,7 @@ export class SourceValue {
 
   /** A copy that says through which replacement it came. */
   copy(): Node {
-    return through(this.node, this.step)
+    return withoutShared(through(this.node, this.step))
   }
 
   noteWrite(resource: Resource, place: Place, written: Node): void {
@@ -87,10 +88,8 @@ export function findSource(resources: readonly Resource[], { from, step, origin 
 export function checkNotes(resource: Resource, place: Place, origin: Origin): void {
   const isAll = place[0] === 'metadata' && (place.length === 1 || (place.length === 2 && place[1] === 'annotations'))
   if (!isAll) return
-  const { previous, prefixes, suffixes, needsHash, behavior } = resource
-  const hasNotes = previous.length + prefixes.length + suffixes.length > 0 || needsHash || behavior !== undefined
   const isNoted = at(resource.root, ['metadata', 'annotations', 'config.kubernetes.io/origin']) !== undefined
-  if (!hasNotes && !isNoted && !resource.trail.some(step => step.step === 'generator')) return
+  if (!resource.hasNotes && !isNoted) return
   const message = 'a replacement of all annotations of an object that the build has changed is not supported'
   throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Name the annotations one by one.' })
 }
