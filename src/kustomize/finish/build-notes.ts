@@ -1,4 +1,3 @@
-import { posix } from 'node:path'
 import { BailiwickError } from '../../errors.ts'
 import { withField, withoutField, withValueAt } from '../../kube/edit-node.ts'
 import { at, type MapNode, stringAt } from '../../kube/node.ts'
@@ -102,7 +101,7 @@ export class BuildNotes {
 
   private configured(file: string, kind: string, config?: MapNode): Configured {
     if (!config) {
-      const place = this.below(posix.basename(file), this.wanted[0]!.origin)
+      const place = this.below(file.slice(file.lastIndexOf('/') + 1), this.wanted[0]!.origin)
       return [
         ['configuredIn', place],
         ['apiVersion', 'builtin'],
@@ -112,7 +111,7 @@ export class BuildNotes {
     const note = at(config, ['metadata', 'annotations', ORIGIN])
     const place = note?.type === 'scalar' ? /^path: (.*)\n$/.exec(String(note.value))?.[1] : undefined
     // what is written in the kustomization itself is configured there
-    const written = place ?? this.below(posix.basename(file), config.origin)
+    const written = place ?? this.below(file.slice(file.lastIndexOf('/') + 1), config.origin)
     const named = (path: readonly string[]) => stringAt(config, path) ?? ''
     const all: (readonly [string, string])[] = [
       ['configuredIn', written],
@@ -126,7 +125,7 @@ export class BuildNotes {
   }
 
   private below(path: string, origin: Origin): string {
-    const joined = posix.join(this.places.at(-1)!, path).replace(/(?<=.)\/$/, '')
+    const joined = joinPath(this.places.at(-1)!, path)
     checkPlain(joined, origin)
     return joined
   }
@@ -135,6 +134,17 @@ export class BuildNotes {
 function lines([place, ...by]: Configured, indent: string): string {
   const inner = by.map(([key, value]) => `${indent}  ${key}: ${value}\n`)
   return `${indent}${place![0]}: ${place![1]}\n${indent}configuredBy:\n${inner.join('')}`
+}
+
+/** A path below another as short as it can be said; both are relative. */
+function joinPath(place: string, path: string): string {
+  const parts: string[] = []
+  for (const part of `${place}/${path}`.split('/')) {
+    if (part === '' || part === '.') continue
+    if (part === '..' && parts.length > 0 && parts.at(-1) !== '..') parts.pop()
+    else parts.push(part)
+  }
+  return parts.join('/') || '.'
 }
 
 /** Words that go-yaml puts in quotes though they are texts. */
