@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { requestFacts } from '../../src/cli/request-facts.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import { renderKustomization } from '../../src/flux/render-kustomization.ts'
-import { type Json, toJson } from '../../src/kube/node.ts'
+import { at, type Json, toJson } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/parse-documents.ts'
 import { build } from '../../src/kustomize/build.ts'
 import { comparable, type Expected, expectedOf, type Fixture, fixtures, treeOf } from '../oracles/fixtures.ts'
@@ -19,11 +20,14 @@ function rendered(fixture: Fixture): Expected & { refusal?: string } {
 function objectsOf(fixture: Fixture): Json[] {
   const tree = treeOf(fixture.directory)
   if (!fixture.flux) return build(tree, '', fixture.target).map(object => toJson(object.root))
-  const { kustomization, ignore } = fixture.flux
-  const [root] = parseDocuments({ repository: '', path: 'flux.json' }, Buffer.from(JSON.stringify(kustomization)))
-  if (root?.type !== 'map') throw new Error(`${fixture.name}: flux.json has no kustomization`)
+  const { ignore } = fixture.flux
+  const [request] = parseDocuments({ repository: '', path: 'flux.json' }, Buffer.from(JSON.stringify(fixture.flux)))
+  const root = at(request, ['kustomization'])
+  if (request?.type !== 'map' || root?.type !== 'map')
+    throw new Error(`${fixture.name}: flux.json has no kustomization`)
   const artifact = { repository: '', tree, ...(ignore === undefined ? {} : { ignore }) }
-  return renderKustomization(artifact, { root, trail: [] }).map(object => toJson(object.root))
+  const objects = renderKustomization(artifact, { root, trail: [] }, requestFacts(request, root))
+  return objects.map(object => toJson(object.root))
 }
 
 describe('render cases, as the real programs answer them', () => {

@@ -16,7 +16,13 @@ export interface Fixture {
   /** What is built: `overlay` where there is one. */
   readonly target: string
   /** The request for flux-render; absent for a plain build. */
-  readonly flux?: { readonly kustomization: Json; readonly ignore?: string }
+  readonly flux?: {
+    readonly kustomization: Json
+    readonly ignore?: string
+    /** What `substituteFrom` finds, and whether a variable that is not set is an error. */
+    readonly objects?: Json[]
+    readonly strict?: boolean
+  }
   /** Why we refuse what the real program builds; absent where we must not. */
   readonly refused?: string
 }
