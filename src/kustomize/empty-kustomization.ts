@@ -6,6 +6,7 @@ export const EMPTY_KUSTOMIZATION: Omit<Kustomization, 'file' | 'directory' | 'ki
   components: [],
   configurations: [],
   patches: [],
+  patchesJson6902: [],
   patchesStrategicMerge: [],
   labels: [],
   commonLabels: [],

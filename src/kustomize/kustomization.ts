@@ -37,6 +37,15 @@ export interface PatchEntry {
 export type Pairs = readonly (readonly [string, Entry])[]
 
 /** One entry of `labels`. */
+/** One entry of `patchesJson6902`: operations, as text or in a file, for a target with a name. */
+export interface JsonPatchEntry {
+  readonly origin: Origin
+  readonly patch?: ScalarNode
+  readonly path?: Entry
+  readonly target: Target
+  readonly step: Step
+}
+
 export interface LabelEntry {
   readonly origin: Origin
   readonly pairs: Pairs
@@ -105,6 +114,7 @@ export interface Kustomization {
   readonly namePrefix?: Entry
   readonly nameSuffix?: Entry
   readonly patches: readonly PatchEntry[]
+  readonly patchesJson6902: readonly JsonPatchEntry[]
   /** Texts or file names; the oldest way to write a patch. */
   readonly patchesStrategicMerge: readonly (Entry & { readonly node: ScalarNode })[]
   readonly labels: readonly LabelEntry[]

@@ -1,16 +1,18 @@
 import { BailiwickError } from '../../errors.ts'
-import { textNode, withField, withoutField, withValueAt, writtenText } from '../../kube/edit-node.ts'
+import { isAbsent, textNode, withField, withoutField, withValueAt, writtenText } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import type { BuildBudget } from '../build-budget.ts'
 import type { PatchEntry } from '../kustomization.ts'
 import { annotationsAsText } from '../resource/annotations.ts'
+import { needsQuotes } from '../resource/needs-quotes.ts'
 import { describe, idOfRoot, type Resource } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { roundTrip } from '../resource/round-trip.ts'
 import { select } from '../select/select.ts'
 import { applyJsonPatch } from './json-patch.ts'
 import type { Patch } from './load-patch.ts'
+import type { Operation } from './read-json-patch.ts'
 import { strategicMerge } from './strategic-merge.ts'
 
 /** Applies one entry of `patches`. Throws `kustomize-invalid` where kustomize does; a target without match is fine. */
@@ -131,13 +133,23 @@ function applyJson(
   budget: BuildBudget,
 ): void {
   if (!entry.target) fail('a JSON6902 patch needs a target', entry.origin)
-  const { operations } = patch
-  for (const resource of select(resources.all, entry.target)) {
-    resource.remember()
-    budget.spendOn(resource.root, entry.origin)
-    budget.spend('steps', operations.length * 10, entry.origin)
+  const selected = select(resources.all, entry.target)
+  for (const resource of selected) resource.remember()
+  applyOperations(selected, patch.operations, entry.origin, budget)
+}
+
+/** Applies JSON6902 operations to each of these objects. Throws `kustomize-invalid` where one does not fit. */
+export function applyOperations(
+  selected: readonly Resource[],
+  operations: readonly Operation[],
+  origin: Origin,
+  budget: BuildBudget,
+): void {
+  for (const resource of selected) {
+    budget.spendOn(resource.root, origin)
+    budget.spend('steps', operations.length * 10, origin)
     resource.root = annotationsAsText(throughJson(applyJsonPatch(roundTrip(resource.root), operations)))
-    checkIdentity(resource.root, entry.origin)
+    checkIdentity(resource.root, origin)
   }
 }
 
@@ -145,7 +157,7 @@ function applyJson(
 function throughJson<T extends Node>(node: T): T {
   if (node.type === 'scalar') {
     const value = typeof node.value === 'bigint' ? Number(node.value) : node.value
-    const quoted = typeof value === 'string' && !/^[A-Za-z][\w./-]*$/.test(value) ? { quoted: true } : {}
+    const quoted = typeof value === 'string' && needsQuotes(value) ? { quoted: true } : {}
     return { type: 'scalar', value, origin: node.origin, ...quoted } as T & Node
   }
   if (node.type === 'list') return { ...node, items: node.items.map(throughJson) }
@@ -153,12 +165,16 @@ function throughJson<T extends Node>(node: T): T {
   return { ...node, fields }
 }
 
+/** An object may lose its apiVersion and its namespace, and nothing else of what names it. */
 function checkIdentity(root: MapNode, origin: Origin): void {
   for (const path of [['apiVersion'], ['kind'], ['metadata', 'name'], ['metadata', 'namespace']]) {
     const node = at(root, path)
-    const absent = node === undefined && path[1] === 'namespace'
-    if (absent || (node?.type === 'scalar' && typeof node.value === 'string')) continue
-    fail(`the patch leaves an object whose ${path.join('.')} is no text`, node?.origin ?? origin)
+    if (node?.type === 'scalar' && typeof node.value === 'string') continue
+    const needed = path.at(-1) === 'kind' || path.at(-1) === 'name'
+    if (!needed && node === undefined) continue
+    const message = `the patch leaves an object whose ${path.join('.')} is no text`
+    const code = needed && isAbsent(node) ? 'kustomize-invalid' : 'kustomize-unsupported'
+    throw new BailiwickError(code, message, { origin: node?.origin ?? origin })
   }
 }
 

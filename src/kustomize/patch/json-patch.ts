@@ -3,68 +3,108 @@ import { withElement, withField, withoutField } from '../../kube/edit-node.ts'
 import { canonical, type ListNode, type MapNode, type Node } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { checkObjectSize } from '../build-budget.ts'
-
-export interface Operation {
-  readonly op: 'add' | 'replace' | 'remove' | 'move' | 'copy' | 'test'
-  readonly path: readonly string[]
-  readonly from?: readonly string[]
-  readonly value?: Node
-  readonly origin: Origin
-}
+import type { Operation } from './read-json-patch.ts'
 
 /**
- * `root` under the operations of a JSON6902 patch, as evanphx/json-patch v4 applies them for kustomize. Throws
- * `kustomize-invalid` where an operation does not find its place.
+ * `root` under the operations of a JSON6902 patch, as evanphx/json-patch v4 applies them for kustomize: it does not ask
+ * whether a field to replace or to copy is there, and knows negative indices. Throws `kustomize-invalid` where an
+ * operation is none or does not find its place.
  */
 export function applyJsonPatch(root: MapNode, operations: readonly Operation[]): MapNode {
   let result: Node = root
   for (const operation of operations) {
     result = apply(result, operation)
-    if (operation.op === 'copy') checkObjectSize(result, operation.origin)
+    if (textOf(operation, 'op') === 'copy') checkObjectSize(result, operation.origin)
   }
-  return result.type === 'map' ? result : fail('a patch replaces the whole object', result.origin)
+  return result.type === 'map' ? result : fail('a patch makes a list of the object', result.origin)
 }
 
 function apply(root: Node, operation: Operation): Node {
-  const { op, path, origin } = operation
-  const value = operation.value
-  if (path.length === 0) return fail('a patch of the whole object is not supported', origin, 'kustomize-unsupported')
-  if (op === 'remove') return change(root, path, operation, remove)
-  if (op === 'add' || op === 'replace') {
-    const set = op === 'add' ? add : replace
-    return change(root, path, operation, (node, key) => set(node, key, value!, origin))
+  const { origin } = operation
+  const op = textOf(operation, 'op')
+  const value = operation.fields.get('value')
+  if (op === 'remove') return change(root, pathOf(operation), origin, remove)
+  if (op === 'add') {
+    return change(root, pathOf(operation), origin, (node, key) => add(node, key, value ?? nothing(origin), origin))
   }
-  if (op === 'test') {
-    const found = lookup(root, path)
-    const equal = canonical(found ?? nothing(origin)) === canonical(value ?? nothing(origin))
-    return equal ? root : fail('the test of a patch fails', origin)
-  }
-  const source = lookup(root, operation.from!)
-  if (!source) return fail(`nothing at ${pointer(operation.from!)}`, origin)
-  const rest = op === 'move' ? change(root, operation.from!, operation, remove) : root
-  return change(rest, path, operation, (node, key) => add(node, key, source, origin))
+  if (op === 'replace') return replaceAt(root, operation, value)
+  if (op === 'test') return test(root, operation, value)
+  if (op !== 'move' && op !== 'copy') return fail(`unknown operation ${JSON.stringify(op ?? '')}`, origin)
+  const from = partsOf(textOf(operation, 'from') ?? fail(`${op} without from`, origin), origin)
+  refuseNotes(from, origin)
+  const source = lookup(root, from, origin)
+  const rest = op === 'move' ? change(root, from, origin, remove) : root
+  return change(rest, pathOf(operation), origin, (node, key) => add(node, key, source ?? nothing(origin), origin))
 }
 
 const nothing = (origin: Origin): Node => ({ type: 'scalar', value: null, origin })
 
-function change(
-  node: Node,
-  path: readonly string[],
-  operation: Operation,
-  edit: (parent: MapNode | ListNode, key: string, origin: Origin) => Node,
-): Node {
+function textOf({ fields }: Operation, name: string): string | undefined {
+  const node = fields.get(name)
+  return node?.type === 'scalar' && typeof node.value === 'string' ? node.value : undefined
+}
+
+const pathOf = (operation: Operation): string[] =>
+  partsOf(textOf(operation, 'path') ?? fail('an operation without path', operation.origin), operation.origin)
+
+/** What stands before the first slash counts for nothing. */
+function partsOf(path: string, origin: Origin): string[] {
+  const parts = path.split('/').slice(1)
+  if (parts.length === 0) fail(`${JSON.stringify(path)} is no path in the object`, origin)
+  return parts.map(part => part.replace(/~[01]/g, code => (code === '~1' ? '/' : '~')))
+}
+
+function replaceAt(root: Node, operation: Operation, value: Node | undefined): Node {
+  const { origin } = operation
+  if (textOf(operation, 'path') === '') {
+    return value && value.type !== 'scalar' ? value : fail('an object can only be replaced by an object', origin)
+  }
+  return change(root, pathOf(operation), origin, (node, key) => replace(node, key, value ?? nothing(origin), origin))
+}
+
+function test(root: Node, operation: Operation, value: Node | undefined): Node {
+  const { origin, json } = operation
+  if (json && value) refuseAsWritten(value)
+  const path = textOf(operation, 'path') === '' ? [] : pathOf(operation)
+  refuseNotes(path, origin)
+  const found = lookup(root, path, origin)
+  const equal = canonical(found ?? nothing(origin)) === canonical(value ?? nothing(origin))
+  return equal ? root : fail('the test of a patch fails', origin)
+}
+
+/** What kustomize notes of an object for itself stands among its annotations, and would be copied or compared. */
+function refuseNotes(path: readonly string[], origin: Origin): void {
+  if (path.length > 0 && path.join('/') !== 'metadata' && path.join('/') !== 'metadata/annotations') return
+  const message = 'an operation that takes all annotations of an object, with the notes of kustomize among them'
+  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Name the fields that are meant.' })
+}
+
+/** The library compares JSON as it is written: `1.0` with `1`, and `<` with its escape. */
+function refuseAsWritten(value: Node): void {
+  if (/^[^<>&\u0080-\uffff\\]*$/.test(canonical(value)) && !hasFraction(value)) return
+  const message = 'a test in JSON whose value can be written in more than one way'
+  throw new BailiwickError('kustomize-unsupported', message, { origin: value.origin, fix: 'Write the patch in YAML.' })
+}
+
+function hasFraction(node: Node): boolean {
+  if (node.type === 'list') return node.items.some(hasFraction)
+  if (node.type === 'map') return [...node.fields.values()].some(field => hasFraction(field.value))
+  return typeof node.value === 'number' && !/^-?[0-9]+$/.test(node.text ?? String(node.value))
+}
+
+type Edit = (parent: MapNode | ListNode, key: string, origin: Origin) => Node
+
+function change(node: Node, path: readonly string[], origin: Origin, edit: Edit): Node {
   const [key, ...rest] = path as [string, ...string[]]
-  if (node.type === 'scalar') return fail(`nothing at ${pointer(operation.path)} to ${operation.op}`, operation.origin)
-  if (rest.length === 0) return edit(node, key, operation.origin)
+  if (node.type === 'scalar') return fail(`nothing to hold ${JSON.stringify(key)}`, origin)
+  if (rest.length === 0) return edit(node, key, origin)
   if (node.type === 'map') {
     const field = node.fields.get(key)
-    if (!field) return fail(`nothing at ${pointer(operation.path)} to ${operation.op}`, operation.origin)
-    return withField(node, key, change(field.value, rest, operation, edit), field.key)
+    if (!field) return fail(`no field ${JSON.stringify(key)}`, origin)
+    return withField(node, key, change(field.value, rest, origin, edit), field.key)
   }
-  const index = indexOf(node, key, operation.origin)
-  const item = node.items[index]
-  if (!item) return fail(`nothing at ${pointer(operation.path)} to ${operation.op}`, operation.origin)
-  return withElement(node, index, change(item, rest, operation, edit))
+  const index = existing(node, key, origin)
+  return withElement(node, index, change(node.items[index]!, rest, origin, edit))
 }
 
 function remove(parent: MapNode | ListNode, key: string, origin: Origin): Node {
@@ -73,51 +113,42 @@ function remove(parent: MapNode | ListNode, key: string, origin: Origin): Node {
       ? withoutField(parent, key)
       : fail(`no field ${JSON.stringify(key)} to remove`, origin)
   }
-  const index = indexOf(parent, key, origin)
-  if (index >= parent.items.length) return fail(`no element ${key} to remove`, origin)
+  const index = existing(parent, key, origin)
   return { ...parent, items: parent.items.filter((_, i) => i !== index) }
 }
 
 function add(parent: MapNode | ListNode, key: string, value: Node, origin: Origin): Node {
   if (parent.type === 'map') return withField(parent, key, value, origin)
   if (key === '-') return { ...parent, items: [...parent.items, value] }
-  const index = indexOf(parent, key, origin, parent.items.length + 1)
-  if (index > parent.items.length) return fail(`no place ${key} in a list of ${parent.items.length}`, origin)
+  const index = indexOf(key, parent.items.length + 1, origin)
   return { ...parent, items: [...parent.items.slice(0, index), value, ...parent.items.slice(index)] }
 }
 
 function replace(parent: MapNode | ListNode, key: string, value: Node, origin: Origin): Node {
-  // the library that kustomize uses does not ask whether a field to replace is there
   if (parent.type === 'map') return withField(parent, key, value, origin)
-  const index = indexOf(parent, key, origin)
-  if (index >= parent.items.length) return fail(`no element ${key} to replace`, origin)
-  return withElement(parent, index, value)
+  return withElement(parent, existing(parent, key, origin), value)
 }
 
-function lookup(node: Node, path: readonly string[]): Node | undefined {
-  let here: Node | undefined = node
+/** The node at a path whose parent must be there; undefined for a field that is not. */
+function lookup(root: Node, path: readonly string[], origin: Origin): Node | undefined {
+  let here: Node | undefined = root
   for (const key of path) {
     if (here?.type === 'map') here = here.fields.get(key)?.value
-    else if (here?.type === 'list' && /^-?(?:0|[1-9][0-9]{0,5})$/.test(key)) here = here.items.at(Number(key))
-    else return undefined
+    else if (here?.type === 'list') here = here.items[existing(here, key, origin)]
+    else return fail(`nothing to hold ${JSON.stringify(key)}`, origin)
   }
   return here
 }
 
-/** Position in a list of `length` places; a negative index counts from its end (evanphx/json-patch v4). */
-function indexOf(list: ListNode, key: string, origin: Origin, length: number = list.items.length): number {
-  if (/^(?:0|[1-9][0-9]{0,5})$/.test(key)) return Number(key)
-  const index = /^-[1-9][0-9]{0,5}$/.test(key) ? length + Number(key) : -1
-  if (index >= 0) return index
-  return fail(`${JSON.stringify(key)} is no index of a list of ${list.items.length}`, origin)
+const existing = (list: ListNode, key: string, origin: Origin): number => indexOf(key, list.items.length, origin)
+
+/** Position among `length` places, as Go reads a number; a negative one counts from the end. */
+function indexOf(key: string, length: number, origin: Origin): number {
+  const number = /^[-+]?[0-9]{1,9}$/.test(key) ? Number(key) : Number.NaN
+  const index = number < 0 ? length + number : number
+  return index >= 0 && index < length ? index : fail(`no place ${JSON.stringify(key)} in a list`, origin)
 }
 
-const pointer = (path: readonly string[]): string => path.map(part => `/${part}`).join('')
-
-function fail(
-  message: string,
-  origin: Origin,
-  code: 'kustomize-invalid' | 'kustomize-unsupported' = 'kustomize-invalid',
-): never {
-  throw new BailiwickError(code, `JSON6902 patch: ${message}`, { origin })
+function fail(message: string, origin: Origin): never {
+  throw new BailiwickError('kustomize-invalid', `JSON6902 patch: ${message}`, { origin })
 }

@@ -1,11 +1,10 @@
 import { BailiwickError } from '../../errors.ts'
-import { through } from '../../kube/edit-node.ts'
+import { isEmpty, through } from '../../kube/edit-node.ts'
 import type { MapNode, ScalarNode } from '../../kube/node.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
 import { type ParsedFile, parseText } from '../../kube/parse-documents.ts'
 import { loadObjects } from '../resource/load-resources.ts'
-import type { Operation } from './json-patch.ts'
-import { readJsonPatch } from './read-json-patch.ts'
+import { type Operation, readJsonPatch } from './read-json-patch.ts'
 
 export type Patch =
   | { readonly type: 'merge'; readonly objects: readonly MapNode[] }
@@ -13,18 +12,34 @@ export type Patch =
 
 /** Tells a strategic merge patch from a JSON6902 one as kustomize does; every value says that it came through `step`. */
 export function readPatchFile(file: ParsedFile, step: Step): Patch {
-  const [first, second] = file.documents
+  const first = file.documents.find(document => !isEmpty(document))
   if (first?.type !== 'list') {
     const objects = loadObjects(file).map(object => through(object, step) as MapNode)
     return { type: 'merge', objects }
   }
-  if (second) {
-    const message = 'a JSON6902 patch is one document'
-    throw new BailiwickError('kustomize-unsupported', message, { origin: second.origin })
-  }
-  if (file.text.startsWith('[')) checkJson(file.text, first.origin)
-  return { type: 'json', operations: readJsonPatch(through(first, step) as typeof first) }
+  return { type: 'json', operations: readOperations(file, step) }
 }
+
+/**
+ * The operations of a text that has to be a JSON6902 patch: its first document, whatever comes after it. Throws
+ * `kustomize-invalid` for anything else.
+ */
+export function readOperations(file: ParsedFile, step: Step): Operation[] {
+  const [first] = file.documents
+  if (first?.type !== 'list') {
+    const message = 'a JSON6902 patch is a list of operations'
+    throw new BailiwickError('kustomize-invalid', message, { origin: first?.origin ?? { ...START, ...step } })
+  }
+  if (/^(?:---.*\n\s*(?:#.*\n\s*)*){2}/.test(file.text.replace(/^(?:\s*#.*\n|\s*\n)+/, ''))) {
+    const message = 'a JSON6902 patch after an empty document, which kustomize passes over'
+    throw new BailiwickError('kustomize-unsupported', message, { origin: first.origin })
+  }
+  const json = file.text.startsWith('[')
+  if (json) checkJson(file.text, first.origin)
+  return readJsonPatch(through(first, step) as typeof first, json)
+}
+
+const START = { repository: '', column: 1 }
 
 /** Text that starts with `[` is read as JSON, not as YAML. */
 function checkJson(text: string, origin: Origin): void {
@@ -36,22 +51,24 @@ function checkJson(text: string, origin: Origin): void {
   }
 }
 
-/**
- * Parses a patch that stands inside another file. kustomize trims it first. Lines of a literal block (`patch: |`) keep
- * their own line and column; other styles point at the start of the text.
- */
+/** Parses a patch that stands inside another file, of which kustomize forgets the space around it. */
 export function parseInline(node: ScalarNode): ParsedFile {
-  const text = String(node.value)
-  const trimmed = trimLikeGo(text)
-  const skipped = text.slice(0, text.indexOf(trimmed)).split('\n').length - 1
+  return parseFrom(node, trimLikeGo(String(node.value)))
+}
+
+/** The same for one that is taken as it stands. */
+export function parseWhole(node: ScalarNode): ParsedFile {
+  return parseFrom(node, String(node.value))
+}
+
+/** Lines of a literal block (`patch: |`) keep their own line and column; other styles point at the start of the text. */
+function parseFrom(node: ScalarNode, text: string): ParsedFile {
   const { origin } = node
-  if (node.style !== 'literal') return parseText(trimmed, () => origin)
+  if (node.style !== 'literal') return parseText(text, () => origin)
+  const whole = String(node.value)
+  const skipped = whole.slice(0, whole.indexOf(text)).split('\n').length - 1
   const indent = node.indent ?? 0
-  return parseText(trimmed, (line, column) => ({
-    ...origin,
-    line: origin.line + skipped + line,
-    column: column + indent,
-  }))
+  return parseText(text, (line, column) => ({ ...origin, line: origin.line + skipped + line, column: column + indent }))
 }
 
 function trimLikeGo(text: string): string {

@@ -1,43 +1,32 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent } from '../../kube/edit-node.ts'
-import type { ListNode, MapNode, Node } from '../../kube/node.ts'
+import type { ListNode, Node } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
-import { asMap, textField } from '../read/read-fields.ts'
-import type { Operation } from './json-patch.ts'
 
-const OPS = ['add', 'replace', 'remove', 'move', 'copy', 'test']
+/** One operation as it was written: whether it is one is asked when it is applied, and only then, as in kustomize. */
+export interface Operation {
+  readonly fields: ReadonlyMap<string, Node>
+  readonly origin: Origin
+  /** Written as JSON, where numbers and texts are compared as they stand. */
+  readonly json: boolean
+}
 
 /** Words and numbers that YAML 1.1 (which kustomize reads these patches with) takes for something else than 1.2. */
 const DIFFERS_IN_YAML_1_1 = /^(?:[yYnN]|[yY]es|YES|[nN]o|NO|[oO]n|ON|[oO]ff|OFF|=)$|^[-+]?0[oO]|^[0-9]{4}-[0-9]|_/
 
-/** The operations of a JSON6902 patch. Throws `kustomize-invalid`, and `yaml-ambiguous` where YAML versions disagree. */
-export function readJsonPatch(list: ListNode): Operation[] {
+/**
+ * The operations of a JSON6902 patch. Throws `kustomize-invalid` for what is no list of maps, and `yaml-ambiguous` where
+ * YAML versions disagree on a value.
+ */
+export function readJsonPatch(list: ListNode, json: boolean): Operation[] {
   return list.items.map(node => {
-    const map = asMap(node, 'an operation of a patch')
-    const op = textField(map, 'op')?.text ?? ''
-    if (!OPS.includes(op)) fail(`unknown operation ${JSON.stringify(op)}`, map.origin)
-    const operation = op as Operation['op']
-    const from = operation === 'move' || operation === 'copy' ? readPointer(map, 'from') : undefined
-    const value = map.fields.get('value')
-    if (value) checkVersion(value.value)
-    if (!value && (operation === 'add' || operation === 'replace')) fail(`${op} without a value`, map.origin)
-    return {
-      op: operation,
-      path: readPointer(map, 'path'),
-      ...(from ? { from } : {}),
-      ...(value ? { value: value.value } : {}),
-      origin: map.fields.get('path')!.value.origin,
-    }
+    if (node.type !== 'map' && !isAbsent(node)) fail('an operation that is no map', node.origin)
+    const fields = new Map<string, Node>()
+    if (node.type === 'map') for (const [name, { value }] of node.fields) fields.set(name, value)
+    const value = fields.get('value')
+    if (value && !json) checkVersion(value)
+    return { fields, json, origin: fields.get('path')?.origin ?? node.origin }
   })
-}
-
-function readPointer(map: MapNode, field: 'path' | 'from'): string[] {
-  const entry = textField(map, field)
-  if (!entry) return fail(`an operation without ${field}`, map.origin)
-  if (entry.text === '') return []
-  if (!entry.text.startsWith('/')) return fail(`${JSON.stringify(entry.text)} does not start with /`, entry.origin)
-  const parts = entry.text.slice(1).split('/')
-  return parts.map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
 function checkVersion(node: Node): void {

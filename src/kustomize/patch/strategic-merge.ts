@@ -51,6 +51,7 @@ class Merger {
     if (!target) return undefined
     const names = new Set([...target.fields.keys(), ...(patch?.fields.keys() ?? [])])
     for (const name of names) {
+      if (name === '') refuseEmptyName(target)
       const before = target.fields.get(name)
       const change = patch?.fields.get(name)
       // most of an object: a value that the patch does not speak of
@@ -107,6 +108,12 @@ function objectSchema(cell: Cell | undefined): Schema {
   const apiVersion = cellText(cell?.fields.get('apiVersion')?.value)
   const kind = cellText(cell?.fields.get('kind')?.value)
   return apiVersion && kind ? schemaOfObject(apiVersion, kind) : undefined
+}
+
+/** For kyaml a field without a name is the value itself, which a map is not. */
+function refuseEmptyName(map: Cell): never {
+  const message = 'a field with an empty name in what a patch is merged with'
+  throw new BailiwickError('kustomize-invalid', message, { origin: map.fields.get('')?.key ?? map.origin })
 }
 
 /** kyaml's FieldSetter: nothing and null remove the field, unless the null was written where it is. */

@@ -1,31 +1,20 @@
 import type { MapNode, Node } from '../../kube/node.ts'
-import type { Kustomization, PatchEntry, Target } from '../kustomization.ts'
+import type { Kustomization } from '../kustomization.ts'
 import { checkForbidden } from './check-forbidden.ts'
-import {
-  asMap,
-  booleanField,
-  invalid,
-  listField,
-  mapField,
-  refuseOtherFields,
-  scalarText,
-  textField,
-  textList,
-  textPairs,
-} from './read-fields.ts'
+import { invalid, listField, mapField, refuseOtherFields, textField, textList, textPairs } from './read-fields.ts'
 import { readGenerators } from './read-generators.ts'
 import { readImages } from './read-images.ts'
 import { readLabels } from './read-labels.ts'
+import { readJsonPatchEntry, readPatch } from './read-patches.ts'
 import { readReplacements } from './read-replacements.ts'
 import { readReplicas } from './read-replicas.ts'
 import { readSortOptions } from './read-sort-options.ts'
 
 const FIELDS = (
-  'apiVersion kind metadata resources bases components configurations namespace namePrefix nameSuffix patches patchesStrategicMerge labels commonLabels ' +
+  'apiVersion kind metadata resources bases components configurations namespace namePrefix nameSuffix patches patchesJson6902 patchesStrategicMerge labels commonLabels ' +
   'commonAnnotations replicas images imageTags replacements sortOptions buildMetadata configMapGenerator secretGenerator generatorOptions ' +
   'generators transformers'
 ).split(' ')
-const TARGET_FIELDS = 'group version kind name namespace labelSelector annotationSelector'.split(' ')
 const API_VERSIONS = {
   Kustomization: 'kustomize.config.k8s.io/v1beta1',
   Component: 'kustomize.config.k8s.io/v1alpha1',
@@ -56,6 +45,7 @@ export function readKustomization(file: string, directory: string, documents: re
     ...optional('namePrefix', textField(root, 'namePrefix')),
     ...optional('nameSuffix', textField(root, 'nameSuffix')),
     patches: listField(root, 'patches').map(node => readPatch(node, file)),
+    patchesJson6902: listField(root, 'patchesJson6902').map(node => readJsonPatchEntry(node, file)),
     patchesStrategicMerge: textList(root, 'patchesStrategicMerge'),
     labels: readLabels(root),
     commonLabels: textPairs(root, 'commonLabels'),
@@ -103,36 +93,6 @@ function readKind(root: MapNode): 'Kustomization' | 'Component' {
     invalid(`apiVersion of a ${name} must be ${API_VERSIONS[name]}`, apiVersion.origin)
   }
   return name
-}
-
-/** One entry of `patches`; the steps of its values name `file`. */
-export function readPatch(node: Node, file: string, stepName: 'patch' | 'flux-patch' = 'patch'): PatchEntry {
-  const entry = asMap(node, 'patches[]')
-  refuseOtherFields(entry, ['patch', 'path', 'target', 'options'], 'a patch')
-  const options = mapField(entry, 'options')
-  if (options) refuseOtherFields(options, ['allowNameChange', 'allowKindChange'], 'options of a patch')
-  const patch = entry.fields.get('patch')
-  const path = textField(entry, 'path')
-  const text = patch && patch.value.type === 'scalar' && patch.value.value === null ? undefined : patch?.value
-  const inline = text && scalarText(text, 'patch')
-  const hasPatch = inline !== undefined && inline.value.trim() !== ''
-  if (!hasPatch && !path?.text) invalid('a patch needs patch or path', entry.origin)
-  if (hasPatch && path?.text) invalid('a patch has patch and path; one of them', entry.origin)
-  const targetNode = mapField(entry, 'target')
-  return {
-    origin: entry.origin,
-    ...(hasPatch ? { patch: inline } : { path: path! }),
-    ...optional('target', targetNode && readTarget(targetNode)),
-    allowNameChange: options ? booleanField(options, 'allowNameChange') : false,
-    allowKindChange: options ? booleanField(options, 'allowKindChange') : false,
-    step: { step: stepName, file, line: entry.origin.line },
-  }
-}
-
-function readTarget(target: MapNode): Target {
-  refuseOtherFields(target, TARGET_FIELDS, 'target of a patch')
-  const parts = TARGET_FIELDS.map(name => [name, textField(target, name)] as const)
-  return Object.fromEntries(parts.filter(([, entry]) => entry?.text)) as Target
 }
 
 function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {

@@ -1,5 +1,6 @@
 import { commonAnnotations } from './common-annotations.ts'
 import { images } from './images.ts'
+import { jsonPatches } from './json-patches.ts'
 import { labels } from './labels.ts'
 import { nameAffixes } from './name-affixes.ts'
 import { namespace } from './namespace.ts'
@@ -17,6 +18,7 @@ export const TRANSFORMERS: readonly Transformer[] = [
   nameAffixes,
   labels,
   commonAnnotations,
+  jsonPatches,
   replicas,
   images,
   replacements,
