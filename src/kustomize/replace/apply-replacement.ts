@@ -2,7 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import { writtenText } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node, type ScalarNode, stringAt } from '../../kube/node.ts'
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
-import type { BuildBudget } from '../build-budget.ts'
+import { type BuildBudget, checkObjectSize } from '../build-budget.ts'
 import type { Entry } from '../kustomization.ts'
 import type { Resource } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
@@ -19,7 +19,7 @@ import { editStructuredText } from './structured-text.ts'
  * fails, `kustomize-unsupported` where what it does is an accident.
  */
 export function applyReplacement(resources: ResourceList, replacement: Replacement, budget: BuildBudget): void {
-  budget.spendOnEach(resources.all, replacement.origin)
+  budget.spend('steps', resources.all.length, replacement.origin)
   const value = findSource(resources.all, replacement)
   for (const target of replacement.targets) {
     budget.spendOnEach(resources.all, target.origin)
@@ -59,14 +59,15 @@ class Copy {
       ...(this.options.create ? { create: this.value.type } : {}),
       spend: (steps: number): void => this.budget.spend('steps', steps, origin),
     }
-    const structured = editStructuredText(before, parts, this.value, how)
-    if (structured) this.value.noteWrite(this.resource, structured.place, structured.text)
+    const structured = editStructuredText(before, parts, this.value, { ...how, budget: this.budget })
+    if (structured) this.value.noteWrite(this.resource, structured.place, structured.text, origin)
     const editor = new PathEditor({ ...how, edit: (node, place) => this.write(node, place) })
     const root = structured?.root ?? editor.walk(before, parts)
     if (!structured && editor.count === 0) {
       const message = `${this.path.text} is no field of ${describeRoot(before)}`
       throw new BailiwickError('kustomize-invalid', message, { origin })
     }
+    if (root !== before) checkObjectSize(root, origin)
     this.resource.overwrite(root as MapNode)
     this.checkIdentity(before)
   }
@@ -74,32 +75,30 @@ class Copy {
   private write(node: Node, place: readonly (string | number)[]): Node {
     checkNotes(this.resource, place, this.path.origin)
     const written = this.written(node)
-    this.value.noteWrite(this.resource, place, written)
+    this.value.noteWrite(this.resource, place, written, this.path.origin)
     return written
   }
 
   private written(node: Node): Node {
     const { delimiter } = this.options
-    if (node.type === 'scalar')
-      return retype(node, delimiter === '' ? this.value.text : this.joined(node), this.value.origin)
-    if (delimiter === '') {
-      const copy = this.value.copy()
-      this.budget.spendOn(copy, this.path.origin)
-      return copy
+    if (node.type === 'scalar') {
+      const text = delimiter === '' ? this.value.text : this.joined(node)
+      return retype(node, text, this.value.origin, 'kustomize-invalid', this.path.origin)
     }
+    if (delimiter === '') return this.value.copy(this.budget)
     throw new BailiwickError('kustomize-invalid', 'a delimiter cuts a text only', { origin: this.path.origin })
   }
 
   private joined(node: ScalarNode): string {
     const { delimiter, index } = this.options
-    const pieces = writtenText(node).split(delimiter)
+    const before = writtenText(node)
     const { text } = this.value
+    this.budget.spend('steps', before.length + text.length, this.path.origin)
+    const pieces = before.split(delimiter)
     if (index < 0) pieces.unshift(text)
     else if (index >= pieces.length) pieces.push(text)
     else pieces[index] = text
-    const joined = pieces.join(delimiter)
-    this.budget.spend('steps', Math.floor(joined.length / 64), this.path.origin)
-    return joined
+    return pieces.join(delimiter)
   }
 
   /**

@@ -7,13 +7,14 @@ import { untyped } from './edit-path.ts'
 
 /**
  * A scalar with another text: its type and its quotes stay, as kustomize leaves the tag of a YAML node. Throws
- * `code` for a text that is no value of that type: where the object is written kustomize cannot read it back.
+ * `code` at `cause` for a text that is no value of that type: where the object is written kustomize cannot read it back.
  */
 export function retype(
   scalar: ScalarNode,
   text: string,
   origin: Origin,
   code: ErrorCode = 'kustomize-invalid',
+  cause = origin,
 ): ScalarNode {
   if (scalar.untyped && !scalar.quoted && !scalar.style) return untyped(text, origin)
   const type = typeOf(scalar.value, writtenText(scalar), scalar.quoted || scalar.style !== undefined)
@@ -25,7 +26,7 @@ export function retype(
   const given = value === undefined ? undefined : typeOf(value, text, false)
   if (value === undefined || !(given === type || (type === 'fraction' && given === 'number'))) {
     const message = `a replacement puts a text into a field that holds a ${type} at ${scalar.origin.file}:${scalar.origin.line}`
-    throw new BailiwickError(code, message, { origin, fix: 'Put a value of that type there.' })
+    throw new BailiwickError(code, message, { origin: cause, fix: 'Put a value of that type there.' })
   }
   return { type: 'scalar', value, origin, ...(String(value) === text ? {} : { text }) }
 }

@@ -14,7 +14,7 @@ const PARTS = ['group', 'version', 'kind', 'name', 'namespace'] as const
  */
 export class TargetSelection {
   private readonly target: ReplacementTarget
-  private readonly known = new Map<string, boolean>()
+  private readonly known = new Map<Entry, Map<string, boolean>>()
 
   constructor(target: ReplacementTarget) {
     this.target = target
@@ -40,11 +40,12 @@ export class TargetSelection {
   }
 
   private matchesText(pattern: Entry, text: string): boolean {
-    const key = `${pattern.text}\0${text}`
-    const known = this.known.get(key)
-    if (known !== undefined) return known
-    const matches = matchesPattern(pattern, text)
-    this.known.set(key, matches)
+    // what has no special character matches itself alone
+    if (/^[\w-]*$/.test(pattern.text)) return pattern.text === text
+    const known = this.known.get(pattern) ?? new Map<string, boolean>()
+    this.known.set(pattern, known)
+    const matches = known.get(text) ?? matchesPattern(pattern, text)
+    known.set(text, matches)
     return matches
   }
 }

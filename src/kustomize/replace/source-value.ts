@@ -2,6 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import { isEmpty, through, writtenText } from '../../kube/edit-node.ts'
 import { at, type Node } from '../../kube/node.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
+import { type BuildBudget, checkObjectSize } from '../build-budget.ts'
 import { currentId, type Resource } from '../resource/resource.ts'
 import { withoutShared } from '../resource/shared-values.ts'
 import { untyped } from './edit-path.ts'
@@ -43,19 +44,21 @@ export class SourceValue {
     return { ...origin, via: [...(origin.via ?? []), this.step] }
   }
 
-  /** A copy that says through which replacement it came. */
-  copy(): Node {
+  /** A copy that says through which replacement it came. Throws `render-limits` before it would be too large. */
+  copy(budget: BuildBudget): Node {
+    checkObjectSize(this.node, this.origin)
+    budget.spendOn(this.node, this.origin)
     return withoutShared(through(this.node, this.step))
   }
 
-  noteWrite(resource: Resource, place: Place, written: Node): void {
+  noteWrite(resource: Resource, place: Place, written: Node, origin: Origin): void {
     if (this.live?.resource !== resource) return
     const source = this.live.place
     const shared = Math.min(place.length, source.length)
     if (source.slice(0, shared).some((key, index) => key !== place[index])) return
     if (place.length > source.length) {
       const message = 'a replacement that copies a map or list into itself is not supported'
-      throw new BailiwickError('kustomize-unsupported', message, { origin: this.origin })
+      throw new BailiwickError('kustomize-unsupported', message, { origin })
     }
     if (place.length === source.length) this.node = written
     else this.live = undefined

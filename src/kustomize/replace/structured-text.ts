@@ -1,5 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Node, ScalarNode } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
+import type { BuildBudget } from '../build-budget.ts'
 import { type PathEdit, PathEditor } from './edit-path.ts'
 import { goJson } from './go-json.ts'
 import { type Found, lookUpStep } from './look-up.ts'
@@ -7,6 +9,8 @@ import { type Embedded, readEmbedded, specialPart } from './read-embedded.ts'
 import { retype } from './retype.ts'
 import type { SourceValue } from './source-value.ts'
 import { writeYaml } from './write-yaml.ts'
+
+type How = Omit<PathEdit, 'edit'> & { readonly budget: BuildBudget }
 
 interface Structured {
   readonly root: Node
@@ -24,7 +28,7 @@ export function editStructuredText(
   root: Node,
   path: readonly string[],
   value: SourceValue,
-  how: Omit<PathEdit, 'edit'>,
+  how: How,
 ): Structured | undefined {
   const found = findText(root, path)
   if (!found) return undefined
@@ -32,11 +36,11 @@ export function editStructuredText(
   if (!embedded) return undefined
   how.spend(embedded.text.length)
   const isJson = /^\s*[[{]/.test(embedded.text)
-  const editor = new PathEditor({ ...how, edit: node => written(node, value, isJson) })
+  const editor = new PathEditor({ ...how, edit: node => written(node, value, isJson, how) })
   if (!fits(embedded.node, found.rest)) return undefined
   const edited = editor.walk(embedded.node, found.rest)
   if (editor.count === 0) return undefined
-  const text = isJson ? asJson(edited, embedded.text) : asYaml(edited, embedded, found.text)
+  const text = isJson ? asJson(edited, embedded.text) : asYaml(edited, embedded, how.origin)
   const { origin } = found.text
   const step = value.origin.via!.at(-1)!
   const node = retype(found.text, text, { ...origin, via: [...(origin.via ?? []), step] })
@@ -59,25 +63,25 @@ function fits(node: Node, rest: readonly string[]): boolean {
   return node.type !== 'scalar' || (node.value === null && rest.length > 0)
 }
 
-function written(node: Node, value: SourceValue, isJson: boolean): Node {
+function written(node: Node, value: SourceValue, isJson: boolean, { budget, origin }: How): Node {
   // the place says how the part is written, so it stays; kustomize writes a wrong type out, or forgets the value
-  if (node.type === 'scalar') return retype(node, value.text, node.origin, 'kustomize-unsupported')
-  if (isJson || value.type === 'scalar') return value.copy()
+  if (node.type === 'scalar') return retype(node, value.text, node.origin, 'kustomize-unsupported', origin)
+  if (isJson || value.type === 'scalar') return value.copy(budget)
   const message = 'a map or list put into a text of YAML is not supported'
-  throw new BailiwickError('kustomize-unsupported', message, { origin: value.origin })
+  throw new BailiwickError('kustomize-unsupported', message, { origin })
 }
 
 function asJson(node: Node, before: string): string {
   return goJson(node, before.includes('\n') && before.includes('  ') ? '  ' : '')
 }
 
-function asYaml(node: Node, embedded: Embedded, text: ScalarNode): string {
+function asYaml(node: Node, embedded: Embedded, origin: Origin): string {
   const special = specialPart(embedded.text)
   const result = special ?? writeYaml(node, embedded.charAt)
   if (special === undefined && typeof result === 'object') return result.text.trim()
   const what = typeof result === 'object' ? 'something' : result
   const message = `a replacement inside a YAML text with ${what} is not supported`
-  throw new BailiwickError('kustomize-unsupported', message, { origin: text.origin, fix: 'Use a text of JSON.' })
+  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Use a text of JSON.' })
 }
 
 function replaceAt(root: Node, [key, ...rest]: readonly (string | number)[], value: Node): Node {
