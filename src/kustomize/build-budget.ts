@@ -33,6 +33,11 @@ export class BuildBudget {
   spendOn(node: Node, origin: Origin): void {
     this.spend('steps', countValues(node, LIMITS.steps), origin)
   }
+
+  /** Each part of a copy gets a place of its own, which costs far more than a look. */
+  spendOnCopy(node: Node, origin: Origin): void {
+    this.spend('steps', 20 * countValues(node, LIMITS.steps), origin)
+  }
 }
 
 /** Throws `render-limits` for an object that has become too large. */

@@ -24,21 +24,34 @@ export function applyReplacement(resources: ResourceList, replacement: Replaceme
   for (const target of replacement.targets) {
     budget.spendOnEach(resources.all, target.origin)
     const selection = new TargetSelection(target)
+    let paths: readonly FieldPath[] | undefined
     for (const resource of resources.all) {
       if (!selection.takes(resource)) continue
-      for (const path of target.fieldPaths) new Copy(resource, value, path, target.options, budget).run()
+      paths ??= target.fieldPaths.map(path => ({ ...path, parts: partsOf(path) }))
+      for (const path of paths) new Copy(resource, value, path, target.options, budget).run()
     }
   }
+}
+
+interface FieldPath extends Entry {
+  readonly parts: readonly string[]
+}
+
+function partsOf({ text, origin }: Entry): string[] {
+  const parts = splitFieldPath(text)
+  if (parts.every(part => part !== '' && part === part.trim())) return parts
+  const message = `the field path ${JSON.stringify(text)} has an empty part`
+  throw new BailiwickError('kustomize-unsupported', message, { origin })
 }
 
 class Copy {
   private readonly resource: Resource
   private readonly value: SourceValue
-  private readonly path: Entry
+  private readonly path: FieldPath
   private readonly options: FieldOptions
   private readonly budget: BuildBudget
 
-  constructor(resource: Resource, value: SourceValue, path: Entry, options: FieldOptions, budget: BuildBudget) {
+  constructor(resource: Resource, value: SourceValue, path: FieldPath, options: FieldOptions, budget: BuildBudget) {
     this.resource = resource
     this.value = value
     this.path = path
@@ -47,12 +60,7 @@ class Copy {
   }
 
   run(): void {
-    const { origin } = this.path
-    const parts = splitFieldPath(this.path.text)
-    if (parts.some(part => part === '' || part !== part.trim())) {
-      const message = `the field path ${JSON.stringify(this.path.text)} has an empty part`
-      throw new BailiwickError('kustomize-unsupported', message, { origin })
-    }
+    const { origin, parts } = this.path
     const before = this.resource.root
     const how = {
       origin,

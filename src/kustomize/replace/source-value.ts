@@ -47,7 +47,7 @@ export class SourceValue {
   /** A copy that says through which replacement it came. Throws `render-limits` before it would be too large. */
   copy(budget: BuildBudget): Node {
     checkObjectSize(this.node, this.origin)
-    budget.spendOn(this.node, this.origin)
+    budget.spendOnCopy(this.node, this.origin)
     return withoutShared(through(this.node, this.step))
   }
 
