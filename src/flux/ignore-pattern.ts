@@ -1,5 +1,5 @@
 import { BailiwickError } from '../errors.ts'
-import { type NameMatcher, nameMatcher } from './match-name.ts'
+import { type MatchWork, type NameMatcher, nameMatcher } from './match-name.ts'
 
 /** One line of a `.sourceignore`, for paths below the directory that it stands in. */
 export interface IgnorePattern {
@@ -38,29 +38,49 @@ export function parsePatterns(text: string, domain: readonly string[]): IgnorePa
   return lines.filter(line => !line.startsWith('#') && !BLANK.test(line)).map(line => parsePattern(line, domain))
 }
 
-/** Whether a path is left out: the last pattern that speaks about it decides. */
-export function isIgnored(patterns: readonly IgnorePattern[], path: readonly string[], isDirectory: boolean): boolean {
-  for (let index = patterns.length - 1; index >= 0; index--) {
-    const pattern = patterns[index]!
-    if (speaksAbout(pattern, path, isDirectory)) return !pattern.includes
+/** Comparisons of characters and of patterns with paths, for all paths of a tree. */
+const MAX_STEPS = 20_000_000
+
+/** Ignore patterns, the last one that speaks about a path deciding. Throws `render-limits` for too much work in all. */
+export class IgnoreRules {
+  private readonly patterns: readonly IgnorePattern[]
+  private readonly work: MatchWork = { steps: 0 }
+
+  constructor(patterns: readonly IgnorePattern[]) {
+    this.patterns = patterns
   }
-  return false
+
+  /** Whether a path is left out. */
+  ignores(path: readonly string[], isDirectory: boolean): boolean {
+    const { patterns, work } = this
+    for (let index = patterns.length - 1; index >= 0; index--) {
+      const pattern = patterns[index]!
+      if (++work.steps > MAX_STEPS) {
+        const fix = 'Ignore less, or with fewer and simpler patterns.'
+        throw new BailiwickError('render-limits', 'ignore files that take too much work', { fix })
+      }
+      if (speaksAbout(pattern, path, isDirectory, work)) return !pattern.includes
+    }
+    return false
+  }
 }
 
-function speaksAbout(pattern: IgnorePattern, path: readonly string[], isDirectory: boolean): boolean {
+function speaksAbout(pattern: IgnorePattern, path: readonly string[], isDirectory: boolean, work: MatchWork): boolean {
   const { domain, parts } = pattern
   if (path.length <= domain.length || domain.some((name, i) => path[i] !== name)) return false
   const below = path.slice(domain.length)
-  return parts.length > 1 ? globMatches(pattern, below, isDirectory) : nameMatches(pattern, below, isDirectory)
+  return parts.length > 1
+    ? globMatches(pattern, below, isDirectory, work)
+    : nameMatches(pattern, below, isDirectory, work)
 }
 
-function nameMatches(pattern: IgnorePattern, path: readonly string[], isDirectory: boolean): boolean {
-  const index = path.findIndex(pattern.parts[0]!.matches)
+function nameMatches(pattern: IgnorePattern, path: readonly string[], isDirectory: boolean, work: MatchWork): boolean {
+  const index = path.findIndex(name => pattern.parts[0]!.matches(name, work))
   if (index < 0) return false
   return !(pattern.directoriesOnly && !isDirectory && index === path.length - 1)
 }
 
-function globMatches(pattern: IgnorePattern, path: readonly string[], isDirectory: boolean): boolean {
+function globMatches(pattern: IgnorePattern, path: readonly string[], isDirectory: boolean, work: MatchWork): boolean {
   const { parts } = pattern
   let rest = path
   let matched = false
@@ -72,7 +92,7 @@ function globMatches(pattern: IgnorePattern, path: readonly string[], isDirector
       anyDepth = true
     } else {
       if (text.includes('**') || rest.length === 0) return false
-      const found = anyDepth ? rest.findIndex(matches) : matches(rest[0]!) ? 0 : -1
+      const found = anyDepth ? rest.findIndex(name => matches(name, work)) : matches(rest[0]!, work) ? 0 : -1
       // with `**` before it, a part that is nowhere only fails the pattern if nothing comes after it
       if (found < 0 && !anyDepth) return false
       matched = found >= 0

@@ -1,20 +1,27 @@
+/** Counts comparisons, so that patterns from outside cannot cost more than is allowed. */
+export interface MatchWork {
+  steps: number
+}
+
 /** Whether a name fits a pattern. */
-export type NameMatcher = (name: string) => boolean
+export type NameMatcher = (name: string, work: MatchWork) => boolean
 
 /** Go's filepath.Match for one name: `*`, `?`, `[a-z]`, `[^a]`, `\x`. A malformed pattern matches nothing. */
 export function nameMatcher(pattern: string): NameMatcher {
-  if (!/[*?[\\]/.test(pattern)) return name => name === pattern
+  if (!/[*?[\\]/.test(pattern)) return (name, work) => ++work.steps > 0 && name === pattern
   const parts = parse(pattern)
-  return parts ? name => matches(parts, name) : () => false
+  return parts ? (name, work) => matches(parts, name, work) : () => false
 }
 
-function matches(parts: readonly Part[], name: string): boolean {
+function matches(parts: readonly Part[], name: string, work: MatchWork): boolean {
   const chars = [...name]
   let part = 0
   let char = 0
   let star = -1
   let resume = 0
+  work.steps += chars.length
   while (char < chars.length) {
+    work.steps++
     const here = parts[part]
     if (here === '*') {
       star = part++

@@ -1,15 +1,16 @@
 import { hash } from 'node:crypto'
 import { BailiwickError } from '../errors.ts'
 import type { Tree, TreeEntry } from '../git/tree.ts'
-import { type IgnorePattern, isIgnored, parsePattern, parsePatterns } from './ignore-pattern.ts'
+import { type IgnorePattern, IgnoreRules, parsePattern, parsePatterns } from './ignore-pattern.ts'
 
 const ALWAYS = '.git/,.gitignore,.gitmodules,.gitattributes'
 const DEFAULTS =
   '*.jpg,*.jpeg,*.gif,*.png,*.wmv,*.flv,*.tar.gz,*.zip,.github/,.circleci/,.travis.yml,.gitlab-ci.yml,appveyor.yml,' +
   '.drone.yml,cloudbuild.yaml,codeship-services.yml,codeship-steps.yml,**/.goreleaser.yml,**/.sops.yaml,**/.flux.yaml'
 
-/** Comparisons of a path with a pattern. */
-const MAX_WORK = 20_000_000
+/** Lines of ignore files in one tree, and bytes of one file. */
+const MAX_PATTERNS = 5_000
+const MAX_BYTES = 512 * 1024
 
 const packed = new WeakMap<Tree, Map<string | undefined, Tree>>()
 
@@ -33,20 +34,28 @@ export function markPacked(tree: Tree, ignore?: string): void {
 }
 
 function pack(tree: Tree, ignore: string | undefined): Tree {
-  const custom = [...ignoreFiles(tree, '', [])]
-  if (ignore !== undefined) custom.push(...parsePatterns(ignore, []))
+  const custom: IgnorePattern[] = []
+  const add = (patterns: readonly IgnorePattern[]) => {
+    for (const pattern of patterns) custom.push(pattern)
+    if (custom.length > MAX_PATTERNS) tooMuch(`more than ${MAX_PATTERNS} lines in ignore files`)
+  }
+  for (const patterns of ignoreFiles(tree, '', [])) add(patterns)
+  if (ignore !== undefined) {
+    if (ignore.length > MAX_BYTES) tooMuch(`spec.ignore of more than ${MAX_BYTES} characters`)
+    add(parsePatterns(ignore, []))
+  }
   const always = ALWAYS.split(',').map(line => parsePattern(line, []))
   const defaults = custom.length > 0 ? [] : DEFAULTS.split(',').map(line => parsePattern(line, []))
   const directories = new Map<string, readonly TreeEntry[]>()
   const entries = new Map<string, TreeEntry>()
-  const patterns = [...always, ...defaults, ...custom]
-  checkWork(tree, patterns.length)
-  const id = keep(tree, '', [], patterns, directories, entries)!
+  const rules = new IgnoreRules([...always, ...defaults, ...custom])
+  const id = keep(tree, '', [], rules, directories, entries)!
   entries.set('', { name: '', path: '', type: 'directory', id })
   return {
     id,
     entry: path => entries.get(path),
     list: path => directories.get(path) ?? [],
+    ...(tree.place ? { place: path => tree.place?.(path) } : {}),
     read: path => {
       if (entries.get(path)?.type === 'file') return tree.read(path)
       throw new BailiwickError('git-missing', `no file ${JSON.stringify(path)} in the artifact`)
@@ -54,36 +63,26 @@ function pack(tree: Tree, ignore: string | undefined): Tree {
   }
 }
 
-/** Every pattern may be asked about every path. */
-function checkWork(tree: Tree, patterns: number): void {
-  let paths = 0
-  const queue = ['']
-  for (let directory = queue.pop(); directory !== undefined; directory = queue.pop()) {
-    for (const entry of tree.list(directory)) {
-      if (++paths * patterns > MAX_WORK) {
-        const message = `${patterns} patterns of ignore files for more than ${paths} paths`
-        throw new BailiwickError('render-limits', message, { fix: 'Ignore less, or with fewer patterns.' })
-      }
-      if (entry.type === 'directory') queue.push(entry.path)
-    }
-  }
-}
-
-function* ignoreFiles(tree: Tree, directory: string, domain: readonly string[]): Generator<IgnorePattern> {
+function* ignoreFiles(tree: Tree, directory: string, domain: readonly string[]): Generator<IgnorePattern[]> {
   const entries = tree.list(directory)
   const file = entries.find(entry => entry.name === '.sourceignore')
   if (file && file.type !== 'file') {
     const origin = { repository: '', file: file.path, line: 1, column: 1 }
     throw new BailiwickError('flux-unsupported', `${file.path} is no regular file`, { origin })
   }
-  if (file) yield* parsePatterns(decode(file.path, tree.read(file.path)), domain)
+  if (file) yield parsePatterns(decode(file.path, tree.read(file.path)), domain)
   for (const entry of entries) {
     if (entry.type === 'directory' && entry.name !== '.git')
       yield* ignoreFiles(tree, entry.path, [...domain, entry.name])
   }
 }
 
+function tooMuch(what: string): never {
+  throw new BailiwickError('render-limits', what, { fix: 'Ignore with fewer patterns.' })
+}
+
 function decode(path: string, bytes: Uint8Array): string {
+  if (bytes.length > MAX_BYTES) tooMuch(`${path} has more than ${MAX_BYTES} bytes`)
   const text = Buffer.from(bytes).toString('utf8')
   if (Buffer.from(text).equals(bytes)) return text
   const origin = { repository: '', file: path, line: 1, column: 1 }
@@ -95,7 +94,7 @@ function keep(
   tree: Tree,
   directory: string,
   names: readonly string[],
-  patterns: readonly IgnorePattern[],
+  rules: IgnoreRules,
   directories: Map<string, readonly TreeEntry[]>,
   entries: Map<string, TreeEntry>,
 ): string | undefined {
@@ -103,12 +102,12 @@ function keep(
   for (const entry of tree.list(directory)) {
     const path = [...names, entry.name]
     if (entry.type === 'directory') {
-      const id = keep(tree, entry.path, path, patterns, directories, entries)
+      const id = keep(tree, entry.path, path, rules, directories, entries)
       if (id === undefined) continue
       kept.push({ ...entry, id })
-    } else if (entry.type === 'file' && !isIgnored(patterns, path, false)) kept.push(entry)
+    } else if (entry.type === 'file' && !rules.ignores(path, false)) kept.push(entry)
   }
-  if (directory !== '' && kept.length === 0 && isIgnored(patterns, names, true)) return undefined
+  if (directory !== '' && kept.length === 0 && rules.ignores(names, true)) return undefined
   for (const entry of kept) entries.set(entry.path, entry)
   directories.set(directory, kept)
   const own = tree.entry(directory)

@@ -1,14 +1,15 @@
 import { BailiwickError } from '../errors.ts'
-import { at, stringAt } from '../kube/node.ts'
+import { at, type Field, type MapNode, type Node, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 
 /**
  * What Flux makes of a build: anything with a list called `items` is taken for a list and replaced by its items, and
- * kustomization files that were listed as resources are dropped. Throws `invalid-object` for one without identity.
+ * kustomization files that were listed as resources are dropped. Integers beyond 64 bits become floats. Throws `invalid-object` for one without identity.
  */
 export function readObjects(built: readonly KubeObject[]): KubeObject[] {
-  return built.flatMap(object => {
-    requireIdentity(object)
+  return built.flatMap(given => {
+    requireIdentity(given)
+    const object = { ...given, root: jsonNumbers(given.root) as MapNode }
     const items = at(object.root, ['items'])
     if (items?.type !== 'list') return isKustomizeConfig(object) ? [] : [object]
     return items.items.map(item => {
@@ -18,6 +19,27 @@ export function readObjects(built: readonly KubeObject[]): KubeObject[] {
       return inner
     })
   })
+}
+
+const INT64 = 2n ** 63n
+
+function jsonNumbers(node: Node): Node {
+  if (node.type === 'scalar') {
+    const isInt64 = typeof node.value !== 'bigint' || (node.value >= -INT64 && node.value < INT64)
+    return isInt64 ? node : { type: 'scalar', value: Number(node.value), origin: node.origin }
+  }
+  if (node.type === 'list') {
+    const items = node.items.map(jsonNumbers)
+    return items.some((item, index) => item !== node.items[index]) ? { ...node, items } : node
+  }
+  let fields: Map<string, Field> | undefined
+  for (const [key, field] of node.fields) {
+    const value = jsonNumbers(field.value)
+    if (value === field.value) continue
+    fields ??= new Map(node.fields)
+    fields.set(key, { ...field, value })
+  }
+  return fields ? { ...node, fields } : node
 }
 
 function isKustomizeConfig({ root }: KubeObject): boolean {

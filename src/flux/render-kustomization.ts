@@ -6,12 +6,15 @@ import type { KubeObject } from '../kube/object.ts'
 import { buildFrom } from '../kustomize/build.ts'
 import type { Artifact } from './artifact.ts'
 import { artifactPath } from './artifact-path.ts'
-import { setCommonMetadata } from './common-metadata.ts'
 import { normalise } from './normalise/normalise.ts'
+import { overrideMetadata } from './override-metadata.ts'
 import { packTree } from './pack-tree.ts'
 import { readObjects } from './read-objects.ts'
 import { fluxOverlay } from './root/flux-overlay.ts'
 import { type PostBuildFacts, postBuild } from './substitute/post-build.ts'
+
+/** How kustomize names itself where Flux has built it in. */
+const BUILDER = 'kustomize-(devel)'
 
 /**
  * The objects that kustomize-controller would apply for a Flux Kustomization, before decryption: the artifact packed,
@@ -28,8 +31,8 @@ export function renderKustomization(
   const tree = packTree(artifact.tree, artifact.ignore)
   const directory = directoryOf(tree, root)
   const overlay = fluxOverlay(tree, artifact.repository, directory, root)
-  const built = buildFrom(tree, artifact.repository, overlay)
-  return setCommonMetadata(normalise(readObjects(postBuild(built, root, facts))), root)
+  const built = buildFrom(tree, artifact.repository, overlay, { builder: BUILDER })
+  return overrideMetadata(normalise(readObjects(postBuild(built, root, facts))), root)
 }
 
 function directoryOf(tree: Tree, root: MapNode): string {

@@ -51,28 +51,89 @@ test('a patch of the Kustomization stands at its own line there', () => {
   expect(show(at(object!.root, ['data', 'x']))).toBe('fleet clusters/k.yaml:12 < flux-patch clusters/k.yaml:8')
 })
 
-describe('what is not supported is refused at its line', () => {
+test('images, affixes and common metadata of the Kustomization stand at their own lines there', () => {
+  const spec =
+    '  path: ./apps\n  namePrefix: p-\n  commonMetadata:\n    labels: {team: a}\n    annotations: {note: b}\n'
+  const [object] = render(spec)
+  expect(show(at(object!.root, ['metadata', 'labels', 'team']))).toBe('fleet clusters/k.yaml:9')
+  expect(show(at(object!.root, ['metadata', 'annotations', 'note']))).toBe('fleet clusters/k.yaml:10')
+  expect(show(at(object!.root, ['metadata', 'name']))).toContain('clusters/k.yaml:7')
+})
+
+describe('what the API server refuses is refused at its line', () => {
   const fields = [
-    'commonMetadata: {labels: {a: b}}',
-    'components: [x]',
-    'images: [{name: a}]',
-    'namePrefix: a',
-    'nameSuffix: a',
-    'postBuild: {substitute: {a: b}}',
-    'ignore: [{paths: [/a]}]',
-    'buildMetadata: [originAnnotations]',
+    'commonMetadata: {labels: {a: 1}}',
+    'commonMetadata: [a]',
+    'components: {a: b}',
+    'components: [1]',
+    'components: [/x]',
+    'components: ["https://example.com/x"]',
+    'images: [a]',
+    'images: [{name: 1}]',
+    'images: [{name: a, tag: b}]',
+    'namePrefix: 1',
+    'nameSuffix: null',
+    'targetNamespace: {}',
+    'patches: null',
+    'patches: [{path: x.yaml}]',
+    'patches: [{patch: "a: b", options: {allowNameChange: true}}]',
+    'patches: [{patch: "a: b", target: {kind: 1}}]',
+    'patchesStrategicMerge: [x.yaml]',
+    'buildMetadata: originAnnotations',
   ]
   for (const field of fields) {
     test(field, () => {
-      expect(refusal(`  path: ./apps\n  ${field}\n`)).toBe('flux-unsupported @clusters/k.yaml:7')
+      expect(refusal(`  path: ./apps\n  ${field}\n`)).toBe('flux-invalid @clusters/k.yaml:7')
     })
   }
   test('a path that is not there', () => {
     expect(refusal('  path: ./none\n')).toBe('path-not-found @clusters/k.yaml:6')
   })
-  test('nothing of that set', () => {
-    expect(refusal('  path: ./apps\n  images: []\n  prune: true\n  postBuild: {}\n')).toBe('rendered')
+  test('what changes nothing', () => {
+    const spec = '  path: ./apps\n  images: []\n  prune: true\n  postBuild: {}\n  ignore: [{paths: [/data]}]\n'
+    expect(refusal(spec)).toBe('rendered')
   })
+})
+
+describe('the root file', () => {
+  const files = (text: string) => ({ 'apps/a.yaml': CONFIG_MAP, 'apps/kustomization.yaml': text })
+  const said = (text: string): string => {
+    try {
+      return `${render('  path: ./apps\n', files(text)).length} objects`
+    } catch (error) {
+      if (!(error instanceof BailiwickError)) throw error
+      return `${error.code} ${error.rule ?? ''} ${error.origin?.file}:${error.origin?.line}`
+    }
+  }
+  test.each([
+    ['unknown: 1\nresources: [a.yaml]\n', '1 objects'],
+    [
+      'resources: [a.yaml]\nRESOURCES: [b.yaml]\n',
+      'kustomize-unsupported kustomize-case-variant-key apps/kustomization.yaml:2',
+    ],
+    [
+      'resources: [a.yaml]\nimages: [{Name: a}]\n',
+      'kustomize-unsupported kustomize-case-variant-key apps/kustomization.yaml:2',
+    ],
+    ['resources: [a.yaml]\n---\nresources: []\n', 'flux-unsupported  apps/kustomization.yaml:1'],
+    ['---\n# none\n---\nresources: [a.yaml]\n', 'flux-unsupported  apps/kustomization.yaml:1'],
+    ['- a.yaml\n', 'kustomize-invalid  apps/kustomization.yaml:1'],
+    ['resources: a.yaml\n', 'kustomize-invalid  apps/kustomization.yaml:1'],
+    [
+      'resources: [a.yaml]\nlabels: [{pairs: {a: b}, includeSelectors: "yes"}]\n',
+      'kustomize-invalid  apps/kustomization.yaml:2',
+    ],
+    ['resources: [a.yaml]\nnamePrefix: 1.10\n', 'kustomize-invalid  apps/kustomization.yaml:2'],
+  ])('%j: %s', (text, expected) => {
+    expect(said(text)).toBe(expected)
+  })
+})
+
+test('what SOPS left in an object is known where Go drops it', () => {
+  const secret = 'apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {x: y}\nsops: {mac: m}\n'
+  const [object] = render('  path: ./apps\n', { 'apps/a.yaml': secret })
+  expect(at(object!.root, ['sops'])).toBeUndefined()
+  expect(show(at(object!.sops, ['mac']))).toBe('tenant apps/a.yaml:5')
 })
 
 test('what is packed has the id of its content', () => {

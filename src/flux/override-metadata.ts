@@ -9,7 +9,7 @@ const PARTS = ['labels', 'annotations']
  * Objects with `spec.commonMetadata` in them, which wins over what they say themselves. Labels or annotations that are not
  * all texts give way to it as a whole (fluxcd/pkg ssa, SetCommonMetadata). Throws `flux-invalid`.
  */
-export function setCommonMetadata(objects: readonly KubeObject[], kustomization: MapNode): readonly KubeObject[] {
+export function overrideMetadata(objects: readonly KubeObject[], kustomization: MapNode): readonly KubeObject[] {
   const common = PARTS.map(part => [part, readPairs(kustomization, part)] as const).filter(([, map]) => map.size > 0)
   if (common.length === 0) return objects
   return objects.map(object => ({
