@@ -104,13 +104,19 @@ function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: 
   const kind = stringAt(self.root, ['spec', 'sourceRef', 'kind'])
   const name = stringAt(self.root, ['spec', 'sourceRef', 'name'])
   const namespace = stringAt(self.root, ['spec', 'sourceRef', 'namespace']) || ROOT_NAMESPACE
-  const source = objects.find(object => {
-    const id = idOf(object)
-    const isSource = groupOf(id.apiVersion) === 'source.toolkit.fluxcd.io' && id.kind === kind
-    return isSource && id.name === name && id.namespace === namespace
-  })
+  const find = (wanted: string) =>
+    objects.find(object => {
+      const id = idOf(object)
+      const isSource = groupOf(id.apiVersion) === 'source.toolkit.fluxcd.io'
+      return isSource && wanted === `${id.kind}/${id.namespace}/${id.name}`
+    })
+  const source = find(`${kind}/${namespace}/${name}`)
   if (!source || sources.own.url === '') return sources.own
-  const resolved = sources.resolve(kind ?? '', source)
+  const resolved = sources.resolve(kind ?? '', source, find)
+  if (!resolved) {
+    const details = { origin: originAt(source.root, ['spec', 'include']), fix: 'Declare it beside the source.' }
+    throw new BailiwickError('flux-invalid', 'the source of the cluster includes one that it does not hold', details)
+  }
   if (resolved.refused) throw resolved.refused
   if (resolved.url === sources.own.url) return resolved
   throw new BailiwickError(

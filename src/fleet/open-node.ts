@@ -72,9 +72,12 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
     const resolved = early === undefined ? find(context, spec, id, kustomization) : REFUSED
     unknown = resolved === undefined ? 'source-unknown' : missing(context, draft, resolved)
     if (resolved === undefined || unknown) return
-    const user = known ?? context.tenancy.decide(namespace, resolved.type === 'content' && resolved.own)
+    const isOwn = resolved.type === 'content' && resolved.own && !resolved.includes
+    const user = known ?? context.tenancy.decide(namespace, isOwn)
     // What a tenant wrote stays the tenant's too, where a Kustomization of the platform follows it.
-    const tenant = user ?? authorOf(context.repositories, { ...resolved, id }, context.sources)
+    const authors = [{ ...resolved, id }, ...(resolved.includes ?? [])]
+    const author = (source: (typeof authors)[number]) => authorOf(context.repositories, source, context.sources)
+    const tenant = user ?? authors.map(author).find(name => name !== undefined)
     if (tenant !== undefined) draft.tenant = tenant
     describe(context, draft, spec)
     const opaque = early ?? whyNotRead(context, draft, tenant, spec.source.namespace)
@@ -159,7 +162,12 @@ function find(
   const source = context.index.find(id)
   const isFleet = id === `GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}` && context.sources.own.url === ''
   if (source === 'bootstrap' || isFleet) return context.sources.own
-  if (source) return context.sources.resolve(kind, source)
+  if (source) {
+    const resolved = context.sources.resolve(kind, source, other => context.index.find(other))
+    if (resolved || !context.index.complete) return resolved
+    const details = { origin: originAt(source.root, ['spec', 'include']), fix: 'Declare it in the same namespace.' }
+    throw new BailiwickError('flux-invalid', `no object of the fleet declares what ${id} includes`, details)
+  }
   if (kind === 'ExternalArtifact')
     return { type: 'opaque', url: '', ref: {}, reason: 'the content of an ExternalArtifact is not in git' }
   if (!context.index.complete) return undefined

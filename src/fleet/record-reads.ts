@@ -39,6 +39,7 @@ export function recordReads(tree: Tree): RecordedTree {
       seen.set(`list ${path}`, JSON.stringify(entries.map(entry => [entry.name, entry.type])))
       return entries.map(entryOf)
     },
+    ...(tree.place ? { place: (path: string) => tree.place?.(path) } : {}),
     read(path) {
       seen.set(`id ${path}`, tree.entry(path)?.id ?? 'absent')
       return tree.read(path)

@@ -1,16 +1,21 @@
 import { BailiwickError } from '../errors.ts'
 import type { Artifact } from '../flux/artifact.ts'
-import { at, originAt } from '../kube/node.ts'
-import type { KubeObject } from '../kube/object.ts'
+import { originAt } from '../kube/node.ts'
+import { idOf, type KubeObject } from '../kube/object.ts'
+import type { Origin } from '../kube/origin.ts'
 import { normaliseUrl } from '../kube/url.ts'
+import { composeSource, type Included } from './compose-source.ts'
 import type { FleetInput, SourceRef } from './input.ts'
 import { text } from './read-spec.ts'
 import { canonicalRef, refKey } from './ref.ts'
+import { contentSpec } from './source-content.ts'
 
 /** What a source object stands for: content, or why there is none. */
 export type Resolved = {
   readonly url: string
   readonly ref: SourceRef
+  /** The sources whose content is in this one's artifact, too. */
+  readonly includes?: readonly IncludedSource[]
   /** Why these files are not all that Flux would put into the artifact: the node that follows it fails. */
   readonly refused?: BailiwickError
 } & (
@@ -19,12 +24,25 @@ export type Resolved = {
   | { readonly type: 'wanted' }
 )
 
+export interface IncludedSource {
+  /** `GitRepository/<namespace>/<name>`. */
+  readonly id: string
+  readonly url: string
+  readonly ref: SourceRef
+}
+
+/** Finds a source object of the cluster by its id; `bootstrap` for the fleet's own; undefined while there is none. */
+export type FindSource = (id: string) => KubeObject | 'bootstrap' | undefined
+
 /** Finds the content of sources in an input; the same content is the same Artifact, so that renderers may cache by it. */
 export interface Sources {
   /** The fleet repository itself. */
   readonly own: Resolved & { readonly type: 'content' }
-  /** Throws `flux-invalid` for a source object that Flux refuses. */
-  resolve(kind: string, source: KubeObject): Resolved
+  /**
+   * Undefined while a source that this one includes is not known. Throws `flux-invalid` for a source object that Flux
+   * refuses.
+   */
+  resolve(kind: string, source: KubeObject, find: FindSource): Resolved | undefined
 }
 
 /** Sources of one input. */
@@ -49,22 +67,53 @@ export function openSources(input: FleetInput): Sources {
     artifacts.set(cacheKey, artifact)
     return { type: 'content', url, ref, commit, artifact, own: key === `${fleetUrl} ${fleetRef}` }
   }
+  const own = find(fleetUrl, { branch: input.fleet.branch }, undefined) as Sources['own']
+  const composed = new Map<string, Resolved>()
+  const resolve = (source: KubeObject, lookup: FindSource, chain: readonly string[]): Resolved | undefined => {
+    const url = text(source, ['spec', 'url'])
+    if (!url) throw invalid(source, 'url', 'the GitRepository has no spec.url')
+    const base = find(normaliseUrl(url), readRef(source), text(source, ['spec', 'ignore']))
+    const spec = contentSpec(source)
+    if (base.type !== 'content') return base
+    const { namespace } = idOf(source)
+    const included = spec.include.map(include => {
+      const id = `GitRepository/${namespace}/${include.name}`
+      if (chain.includes(id) || chain.length > MAX_CHAIN) throw circular(id, include.origin)
+      const other = lookup(id)
+      const resolved = other === 'bootstrap' ? own : other && resolve(other, lookup, [...chain, id])
+      return { id, spec: include, resolved }
+    })
+    if (!included.every(isKnown)) return undefined
+    const result = composeSource(base, spec, included)
+    if (result.type !== 'content') return result
+    const key = JSON.stringify([url, result.artifact.tree.id, result.artifact.ignore ?? null, result.refused?.message])
+    const known = composed.get(key) ?? result
+    composed.set(key, known)
+    return known
+  }
   return {
-    own: find(fleetUrl, { branch: input.fleet.branch }, undefined) as Sources['own'],
-    resolve(kind, source) {
-      if (kind !== 'GitRepository') {
-        const url = text(source, ['spec', 'url']) ?? text(source, ['spec', 'endpoint']) ?? ''
-        const reason = `the content of a ${kind} is not in git`
-        return { type: 'opaque', url: url.slice(0, 500), ref: {}, reason }
+    own,
+    resolve(kind, source, lookup) {
+      if (kind === 'GitRepository') {
+        const { namespace, name } = idOf(source)
+        return resolve(source, lookup, [`GitRepository/${namespace}/${name}`])
       }
-      const refused = unsupported(source)
-      const url = text(source, ['spec', 'url'])
-      if (!url) throw invalid(source, 'url', 'the GitRepository has no spec.url')
-      const resolved = find(normaliseUrl(url), readRef(source), text(source, ['spec', 'ignore']))
-      // The content is asked for all the same: a change of it is a change of what could not be judged.
-      return refused ? { ...resolved, refused } : resolved
+      const url = text(source, ['spec', 'url']) ?? text(source, ['spec', 'endpoint']) ?? ''
+      const reason = `the content of a ${kind} is not in git`
+      return { type: 'opaque', url: url.slice(0, 500), ref: {}, reason }
     },
   }
+}
+
+/** Sources that include each other. */
+const MAX_CHAIN = 5
+
+const isKnown = (one: Omit<Included, 'resolved'> & { readonly resolved: Resolved | undefined }): one is Included =>
+  one.resolved !== undefined
+
+function circular(id: string, origin: Origin): BailiwickError {
+  const message = `spec.include leads to ${id} again, or too deep: source-controller would wait forever`
+  return new BailiwickError('flux-invalid', message, { origin, fix: 'Include it in one place only.' })
 }
 
 function readRef(source: KubeObject): SourceRef {
@@ -78,20 +127,6 @@ function readRef(source: KubeObject): SourceRef {
     throw invalid(source, 'ref', 'spec.ref.commit is not a commit id of 40 hex digits')
   }
   return ref
-}
-
-/** What would put other files into the artifact than those of the commit. */
-function unsupported(source: KubeObject): BailiwickError | undefined {
-  for (const field of ['include', 'sparseCheckout', 'recurseSubmodules']) {
-    const value = at(source.root, ['spec', field])
-    if (!value || (value.type === 'list' && value.items.length === 0)) continue
-    if (value.type === 'scalar' && (value.value === null || value.value === false)) continue
-    return new BailiwickError('flux-unsupported', `the source sets spec.${field}, which is not supported`, {
-      origin: originAt(source.root, ['spec', field]),
-      fix: `Remove spec.${field}.`,
-    })
-  }
-  return undefined
 }
 
 function invalid(source: KubeObject, field: string, message: string): BailiwickError {

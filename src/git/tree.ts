@@ -17,6 +17,8 @@ export interface Tree {
   list(path: string): readonly TreeEntry[]
   /** Bytes of a file, or the target text of a symlink. Throws BailiwickError `git-missing` where there is none. */
   read(path: string): Uint8Array
+  /** Where a file was written, where that is another repository or another path than here. */
+  place?(path: string): { readonly repository: string; readonly path: string } | undefined
 }
 
 /** A tree as plain data: it crosses to a worker thread without copying the bytes (they share memory). */

@@ -76,7 +76,8 @@ export class BuildFiles {
     if (known) return known
     const bytes = this.tree.read(path)
     this.budget.spend('bytes', bytes.length, this.start(path))
-    const parsed = parseFile({ repository: this.repository, path }, bytes, this.origins)
+    const name = this.tree.place?.(path) ?? { repository: this.repository, path }
+    const parsed = parseFile(name, bytes, this.origins)
     this.parsed.set(path, parsed)
     return parsed
   }

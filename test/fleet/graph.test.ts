@@ -123,16 +123,6 @@ test('an opaque source is listed, its Kustomization still judged by identity', (
   })
 })
 
-test.each(['recurseSubmodules: true', 'sparseCheckout: [deploy]', 'include: [{repository: {name: x}}]'])(
-  'refuses a source with %s',
-  field => {
-    const files = changed('tenants/dev-team.yaml', '  ref:\n    branch: main', `  ${field}`)
-    expect(nodeOf(miniFleet({ fleet: files }), 'staging/apps/dev-team')!.error).toMatchObject({
-      code: 'flux-unsupported',
-    })
-  },
-)
-
 test('a source that no object declares is an error of that node', () => {
   const dev = withResource(kustomization('child', '  sourceRef: {kind: GitRepository, name: ghost}\n'))
   const node = nodeOf(miniFleet({ dev }), 'staging/apps/child')!

@@ -13,7 +13,7 @@ import { typedRoot } from './typed-root.ts'
  */
 export function readRoot(tree: Tree, repository: string, file: string): MapNode {
   const start: Origin = { repository, file, line: 1, column: 1 }
-  const parsed = parseFile({ repository, path: file }, tree.read(file))
+  const parsed = parseFile(tree.place?.(file) ?? { repository, path: file }, tree.read(file))
   const [document] = parsed.documents
   if (parsed.documents.length > 1 || (document && isLater(parsed, document.origin))) {
     const message = `${file} has more than one document, of which Flux reads the first`
