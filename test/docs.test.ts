@@ -2,6 +2,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseClusters } from '../src/cluster/clusters-file.ts'
+import { readFleetFile } from '../src/fleet/fleet-file.ts'
+import { treeOf } from './git/tree-of.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -31,7 +33,6 @@ describe('documents', () => {
   test('the list of what the engine builds names every field of a kustomization.yaml and every one that is refused', () => {
     const built = words('src/kustomize/read/read-kustomization.ts', 'FIELDS')
     const known = words('src/kustomize/read/check-forbidden.ts', 'KNOWN_FIELDS')
-    const refused = words('src/flux/render-kustomization.ts', 'UNSUPPORTED').map(field => `spec.${field}`)
     const rows = read('docs/architecture.md')
       .split('\n')
       .filter(line => line.startsWith('| `'))
@@ -39,8 +40,20 @@ describe('documents', () => {
       rows.some(row => row.split('|')[1]?.includes(`\`${field}\``) && row.split('|')[2]?.trim())
     const named = (field: string) => rows.some(row => row.split('|')[1]?.includes(`\`${field}\``))
     expect(known.filter(builtIn).sort()).toEqual([...built].sort())
-    expect([...known, ...refused].filter(field => !named(field))).toEqual([])
-    expect(refused.filter(builtIn)).toEqual([])
+    expect(known.filter(field => !named(field))).toEqual([])
+  })
+
+  test('the example of .github/bailiwick.yaml is read, and shows every key', () => {
+    const example = /```yaml\n(substituteFrom:\n[\s\S]*?)```/.exec(operations)?.[1] ?? ''
+    const { error, substituteFrom } = readFleetFile(treeOf({ '.github/bailiwick.yaml': example }), '')
+    expect(error).toBeUndefined()
+    expect(substituteFrom).toMatchObject([
+      { kind: 'ConfigMap', namespace: 'flux-system', name: 'cluster-settings', cluster: 'staging' },
+      { kind: 'Secret', name: 'cluster-secrets', source: { rest: { hidden: 'opaque' } } },
+    ])
+    const keys = /^const KEYS = \[(.*)\]$/m.exec(read('src/fleet/fleet-file.ts'))?.[1] ?? ''
+    const shown = [...example.matchAll(/^ {2}(?:- | {2})([a-z]+):/gm)].map(match => `'${match[1]}'`)
+    expect([...new Set(shown)].sort()).toEqual(keys.split(', ').sort())
   })
 
   test('the example of clusters.yaml is read, and shows every key', () => {

@@ -1,5 +1,5 @@
-import { matchingPrefix } from './glob.ts'
 import { letterCase } from './letter-case.ts'
+import { matchingPrefix } from './matching-prefix.ts'
 import { textOf } from './rune.ts'
 import type { Spent } from './substitution-budget.ts'
 import { TemplateError } from './template-error.ts'

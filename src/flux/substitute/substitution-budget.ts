@@ -6,7 +6,7 @@ const LIMITS = {
   /** Characters that expressions give, each result of a nested one counted too. */
   characters: 8 * 1024 * 1024,
   /** Comparisons of one character with one part of a glob. */
-  comparisons: 8_000_000,
+  comparisons: 1_500_000,
   expressions: 200_000,
 }
 

@@ -1,0 +1,165 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the variables of Flux
+import { describe, expect, test } from 'vitest'
+import { stringAt } from '../../src/kube/node.ts'
+import { type Files, fleetOf, judgementOf } from './fleet-of.ts'
+import { fleetFiles, miniFleet, withResource } from './mini-fleet.ts'
+
+const own = '  sourceRef: {kind: GitRepository, name: flux-system}\n'
+const from = (...entries: string[]) => `  postBuild: {substituteFrom: [${entries.join(', ')}]}\n`
+const kustomization = (name: string, spec: string, namespace = 'flux-system', source = own) =>
+  `---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: ${name}, namespace: ${namespace}}\nspec:\n${source}  serviceAccountName: kustomize-controller\n  path: ./${name}\n${spec}`
+const values = (name: string, data: string, namespace = 'flux-system') =>
+  `---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}, namespace: ${namespace}}\ndata: ${data}\n`
+const shown = values('shown', '{is: "${A}"}')
+
+/** The fleet with these Kustomizations in the cluster's own directory, each of a folder of its name. */
+const given = (root: string, folders: Files, more: Files = {}) =>
+  miniFleet({
+    fleet: {
+      'clusters/staging/kustomization.yaml': 'resources: [flux-system, tenants.yaml, more.yaml]\n',
+      'clusters/staging/more.yaml': root,
+      ...Object.fromEntries(Object.entries(folders).map(([name, text]) => [`${name}/all.yaml`, text])),
+      ...more,
+    },
+  })
+
+/** What the ConfigMap `shown` of a node says, or the node's error. */
+function seen(input: Parameters<typeof fleetOf>[0], name: string, namespace = 'flux-system'): string | undefined {
+  const node = fleetOf(input).nodes.find(one => one.key === `staging/${namespace}/${name}`)
+  if (node?.error) return `${node.error.code} ${node.error.origin?.file}:${node.error.origin?.line}`
+  const object = node?.objects.find(one => stringAt(one.root, ['metadata', 'name']) === 'shown')
+  return object && stringAt(object.root, ['data', 'is'])
+}
+
+describe('values come from what the fleet renders', () => {
+  const a = '{kind: ConfigMap, name: a}'
+
+  test('wherever they are rendered, also after their use', () => {
+    const root = kustomization('user', from(a)) + kustomization('middle', '')
+    const folders = { user: shown, middle: kustomization('giver', ''), giver: values('a', '{A: one}') }
+    expect(seen(given(root, folders), 'user')).toBe('one')
+    expect(seen(given(root, { ...folders, giver: values('a', '{A: two}') }), 'user')).toBe('two')
+  })
+
+  test('through values of values', () => {
+    const root = kustomization('user', from(a)) + kustomization('giver', from('{kind: Secret, name: b}'))
+    const secret =
+      '---\napiVersion: v1\nkind: Secret\nmetadata: {name: b, namespace: flux-system}\nstringData: {B: deep}\n'
+    const folders = { user: shown, giver: values('a', '{A: "x-${B}"}') }
+    expect(seen(given(root + secret, folders), 'user')).toBe('x-deep')
+  })
+
+  test('a Kustomization of a tenant takes those of its own namespace', () => {
+    const dev = '  sourceRef: {kind: GitRepository, name: dev-team}\n'
+    const child = kustomization('user', from(a), 'apps', dev).replace('kustomize-controller', 'dev-team')
+    const files = {
+      ...withResource(child + values('a', '{A: mine}', 'apps')),
+      'user/all.yaml': values('shown', '{is: "${A}"}', 'apps'),
+    }
+    expect(seen(miniFleet({ dev: files }), 'user', 'apps')).toBe('mine')
+  })
+
+  test('never from an object that a tenant puts into another namespace', () => {
+    const root = kustomization('user', from(a))
+    const input = given(root, { user: shown })
+    const dev = withResource(values('a', '{A: stolen}'))
+    expect(seen({ ...input, sources: miniFleet({ dev }).sources! }, 'user')).toBe(
+      'flux-missing-variable clusters/staging/more.yaml:9',
+    )
+  })
+
+  test('what is optional may be absent, and is waited for', () => {
+    const optional = '{kind: ConfigMap, name: a, optional: true}'
+    const root = kustomization('user', from(optional, '{kind: ConfigMap, name: b}')) + kustomization('giver', '')
+    const text = shown.replace('${A}', '${A:=none} ${B}')
+    const folders = { user: text, giver: values('b', '{B: b}') }
+    expect(seen(given(root, folders), 'user')).toBe('none b')
+    expect(seen(given(root, { ...folders, giver: values('b', '{B: b}') + values('a', '{A: a}') }), 'user')).toBe('a b')
+  })
+
+  test.each([
+    ['that nobody renders', '', {}],
+    ['that only it renders itself', '', { user: shown + values('a', '{A: x}') }],
+    ['that wait for each other', kustomization('b', from('{kind: ConfigMap, name: b}')), { b: values('a', '{A: x}') }],
+  ])('values %s are an error at their line', (_what, more, folders) => {
+    const root = kustomization('user', from(a)) + more
+    expect(seen(given(root, { user: shown + values('b', '{B: x}'), ...folders }), 'user')).toBe(
+      'flux-missing-variable clusters/staging/more.yaml:9',
+    )
+  })
+
+  test('what is rendered twice, differently, is an error; the same twice is none', () => {
+    const root = kustomization('user', from(a)) + kustomization('one', '') + kustomization('two', '')
+    const folders = { user: shown, one: values('a', '{A: x}'), two: values('a', '{A: x}') }
+    expect(seen(given(root, folders), 'user')).toBe('x')
+    expect(seen(given(root, { ...folders, two: values('a', '{A: y}') }), 'user')).toMatch('graph-conflict')
+  })
+
+  test('what was left out as absent and then comes from behind it is an error', () => {
+    const root = kustomization('user', from('{kind: ConfigMap, name: a, optional: true}'))
+    const folders = { user: shown.replace('${A}', '${A:=none}') + values('a', '{A: x}') }
+    expect(seen(given(root, folders), 'user')).toBe('graph-conflict clusters/staging/more.yaml:9')
+  })
+
+  test('a changed value changes what the node would apply', () => {
+    const root = kustomization('user', from(a))
+    const digest = (text: string) =>
+      fleetOf(given(root + values('a', text), { user: shown })).nodes.find(node => node.name === 'user')!.digest
+    expect(digest('{A: x}')).not.toBe(digest('{A: y}'))
+  })
+})
+
+describe('values that only the cluster has', () => {
+  const root = kustomization('user', from('{kind: Secret, name: s}'))
+  const declare = (text: string) => given(root, { user: shown }, { '.github/bailiwick.yaml': text })
+  const entry = (more: string) => `substituteFrom:\n- {kind: Secret, namespace: flux-system, name: s, ${more}}\n`
+
+  test('are declared', () => {
+    expect(seen(declare(entry('values: {A: told}')), 'user')).toBe('told')
+    expect(seen(declare(entry('cluster: staging, values: {A: told}')), 'user')).toBe('told')
+    expect(seen(declare(entry('cluster: other, values: {A: told}')), 'user')).toMatch('flux-missing-variable')
+  })
+
+  test.each(['opaque: true', 'opaque: [A]'])('with %s the node is judged, and not applied', more => {
+    const { verdict, nodes } = judgementOf(declare(entry(more)))
+    expect(verdict).toMatchObject({ result: 'pass', errors: [] })
+    expect(nodes.find(node => node.name === 'user')!.refused).toEqual(['values that only the cluster has'])
+  })
+
+  test('a name that is not declared is not there', () => {
+    expect(seen(declare(entry('opaque: [B]')), 'user')).toBe('flux-missing-variable user/all.yaml:5')
+  })
+
+  test('what is declared and rendered is an error', () => {
+    const secret =
+      '---\napiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: flux-system}\nstringData: {A: x}\n'
+    const input = given(root + secret, { user: shown }, { '.github/bailiwick.yaml': entry('values: {A: told}') })
+    expect(seen(input, 'user')).toMatch('graph-conflict')
+  })
+
+  test.each([
+    'substituteFroms: []\n',
+    'substituteFrom: {}\n',
+    entry('valeus: {A: x}'),
+    entry('values: {A: 1}'),
+    entry('opaque: false'),
+    entry('values: {A: x}, opaque: [A]'),
+    entry('values: {A: x}') + entry('values: {A: x}').split('\n')[1],
+    'substituteFrom: [{kind: Pod, namespace: a, name: b, opaque: true}]\n',
+    'substituteFrom: [{kind: Secret, name: b, opaque: true}]\n',
+    '- a\n',
+    'a: [\n',
+  ])('a file that says something else is an error of the cluster: %s', text => {
+    const [node] = fleetOf(declare(text)).nodes
+    expect(node!.error?.origin?.file).toBe('.github/bailiwick.yaml')
+  })
+})
+
+test('an older Flux takes an absent variable for the empty text', () => {
+  const root = kustomization('user', '  postBuild: {substitute: {B: b}}\n')
+  const file = 'clusters/staging/flux-system/gotk-components.yaml'
+  const gate = '            - --feature-gates=StrictPostBuildSubstitutions=false\n'
+  const old = { [file]: fleetFiles[file]!.replaceAll('            - --log-level=info\n', `$&${gate}`) }
+  expect(seen(given(root, { user: shown }), 'user')).toBe('flux-missing-variable user/all.yaml:5')
+  expect(seen(given(root, { user: shown }, old), 'user')).toBe('')
+})

@@ -1,0 +1,176 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the variables of Flux
+import { describe, expect, test } from 'vitest'
+import { BailiwickError } from '../../src/errors.ts'
+import { renderKustomization } from '../../src/flux/render-kustomization.ts'
+import { envsubst } from '../../src/flux/substitute/envsubst.ts'
+import type { PostBuildFacts } from '../../src/flux/substitute/post-build.ts'
+import { SubstitutionBudget } from '../../src/flux/substitute/substitution-budget.ts'
+import type { VariableSource } from '../../src/flux/substitute/variable.ts'
+import { variablesOf } from '../../src/flux/substitute/variable-source.ts'
+import { at, type MapNode, type Path } from '../../src/kube/node.ts'
+import type { Origin } from '../../src/kube/origin.ts'
+import { parseDocuments } from '../../src/kube/parse-documents.ts'
+import { treeOf } from '../git/tree-of.ts'
+
+const document = (path: string, text: string): MapNode =>
+  parseDocuments({ repository: 'fleet', path }, Buffer.from(text))[0] as MapNode
+
+function render(file: string, postBuild: string, facts: PostBuildFacts = {}) {
+  const root = document(
+    'k.yaml',
+    `apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: x, namespace: apps}\nspec:\n  path: .\n  postBuild:\n${postBuild}`,
+  )
+  return renderKustomization({ repository: 'tenant', tree: treeOf({ 'a.yaml': file }) }, { root, trail: [] }, facts)
+}
+
+const configMap = (data: string, name = 'x') =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\ndata:\n${data}`
+
+function refusal(step: () => unknown): string {
+  try {
+    step()
+  } catch (error) {
+    if (error instanceof BailiwickError) return `${error.code} ${error.origin?.file}:${error.origin?.line}`
+    throw error
+  }
+  return 'rendered'
+}
+
+const show = ({ file, line, column, via }: Origin) =>
+  [`${file}:${line}:${column}`, ...(via ?? []).map(step => `${step.step} ${step.file}:${step.line}`)].join(' < ')
+
+describe('origins', () => {
+  const file = configMap("  plain: stays\n  a: 'x ${A} ${B}'\n  ${A}: key\n  map: '${M}'\n")
+  const settings = document('settings.yaml', configMap('  B: |\n    two\n'))
+  const findSource = () => ({ variables: variablesOf(settings) })
+  const [object] = render(
+    file,
+    '    substituteFrom: [{kind: ConfigMap, name: s}]\n    substitute:\n      A: one\n      M: "{k: [v]}"\n',
+    {
+      findSource,
+    },
+  )
+  const shown = (path: Path) => show(at(object!.root, path)!.origin)
+
+  test('what is not touched is the same value', () => expect(shown(['data', 'plain'])).toBe('a.yaml:6:10'))
+  test('a text points at itself, through the values that it took', () =>
+    expect(shown(['data', 'a'])).toBe('a.yaml:7:6 < substitution k.yaml:9 < substitution settings.yaml:6'))
+  test('so does every part of a structure', () =>
+    expect(shown(['data', 'map', 'k', 0])).toBe('a.yaml:9:8 < substitution k.yaml:10'))
+  test('so does a key', () => {
+    const data = at(object!.root, ['data'])
+    const field = data?.type === 'map' ? data.fields.get('one') : undefined
+    expect(show(field!.key)).toBe('a.yaml:8:3 < substitution k.yaml:9')
+  })
+})
+
+describe('refusals', () => {
+  test.each([
+    ['an unknown field', '    substitutes: {A: b}\n', 'flux-invalid k.yaml:7'],
+    ['an unknown strategy', '    substituteStrategy: Never\n', 'flux-invalid k.yaml:7'],
+    ['a number', '    substitute:\n      A: 1\n', 'flux-invalid k.yaml:8'],
+    ['null', '    substitute:\n', 'flux-invalid k.yaml:7'],
+    ['a list', '    substitute: []\n', 'flux-invalid k.yaml:7'],
+    ['another kind', '    substituteFrom:\n    - {kind: Pod, name: x}\n', 'flux-invalid k.yaml:8'],
+    ['no name', '    substituteFrom:\n    - {kind: Secret}\n', 'flux-invalid k.yaml:8'],
+    [
+      'optional as text',
+      '    substituteFrom:\n    - {kind: Secret, name: x, optional: "true"}\n',
+      'flux-invalid k.yaml:8',
+    ],
+    ['what is not there', '    substituteFrom:\n    - {kind: Secret, name: x}\n', 'flux-missing-variable k.yaml:8'],
+    ['a name with a dash', '    substitute:\n      a-b: x\n', 'flux-invalid k.yaml:8'],
+    ['a missing variable', '    substitute: {B: x}\n', 'flux-missing-variable a.yaml:6'],
+  ])('%s', (_what, postBuild, expected) => {
+    expect(refusal(() => render(configMap('  a: ${A}\n'), postBuild))).toBe(expected)
+  })
+
+  test.each([
+    ['a quote that ends a text', 'a: ${A}', "x'y", 'flux-unsupported'],
+    ['a control character', '${A}', '\\x07', 'flux-invalid'],
+    ['bytes cut inside a character', '${A:0:1}', 'é', 'flux-unsupported'],
+    ['a map in a map', '${A}', 'a: b', 'flux-invalid'],
+    ['a merge key', '{"${A}": 1}', '<<', 'flux-unsupported'],
+    ['a key that is there', '{"${A}": 1, b: 2}', 'b', 'flux-unsupported'],
+    ['an infinite number', '${A}', '.inf', 'flux-invalid'],
+    ['an alias', '${A}', '*a', 'flux-'],
+  ])('%s', (_what, template, value, code) => {
+    const text = template.startsWith('"') ? `'${template}'` : template.startsWith('{') ? template : `"${template}"`
+    const file = configMap(`  a: ${text}\n`)
+    const postBuild = `    substitute:\n      A: ${JSON.stringify(value).replace('\\\\x', '\\x')}\n`
+    expect(refusal(() => render(file, postBuild))).toContain(code)
+  })
+
+  test('a secret value is in no message', () => {
+    const file = configMap('  a: "${A}"\n')
+    const step = () => render(file, '    substitute: {A: "{hunter2"}\n')
+    expect(refusal(step)).toMatch(/^flux-/)
+    expect(step).toThrow(expect.not.objectContaining({ message: expect.stringContaining('hunter2') }))
+  })
+})
+
+describe('values that only the cluster has', () => {
+  const origin = { repository: '', file: 'declared.yaml', line: 3, column: 1 }
+  const rest: VariableSource = { variables: new Map(), rest: { value: '', origin, hidden: 'opaque' } }
+  const opaque = (file: string) =>
+    render(file, '    substituteFrom:\n    - {kind: Secret, name: s}\n', { findSource: () => rest })
+
+  test('are marks in the object, and anything else is known', () => {
+    const [object] = opaque(configMap("  a: 'x ${A}'\n  b: c\n"))
+    expect(at(object!.root, ['data', 'a'])).toMatchObject({ value: 'x ${A}', opaque: true })
+    expect(show(at(object!.root, ['data', 'a'])!.origin)).toBe('a.yaml:6:6 < substitution declared.yaml:3')
+    expect(at(object!.root, ['data', 'b'])).not.toHaveProperty('opaque')
+  })
+
+  test('stay marks in the data of a Secret', () => {
+    const [object] = opaque('apiVersion: v1\nkind: Secret\nmetadata: {name: x}\nstringData: {a: "${A}"}\n')
+    expect(at(object!.root, ['data', 'a'])).toMatchObject({ opaque: true })
+  })
+
+  test.each([
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "x-${A}"}\n',
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: "${A}"}\n',
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, labels: {a: "${A}"}}\n',
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {"${A}": b}\n',
+    'apiVersion: v1\nkind: "${A}"\nmetadata: {name: x}\n',
+    'apiVersion: v1\nkind: Thing\nmetadata: {name: x}\nspec: "${A}"\n',
+    'apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {serviceAccountName: "${A}"}\n',
+    'apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: x}\nrules: [{verbs: ["${A}"]}]\n',
+    'apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: x}\nspec: {url: "https://${A}"}\n',
+  ])('are refused in an identity: %s', file => {
+    expect(refusal(() => opaque(file))).toMatch(/^flux-invalid a\.yaml/)
+  })
+
+  test('an encrypted Secret gives names, and values that are marks', () => {
+    const secret = document(
+      's.yaml',
+      `apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {A: ${Buffer.from('ENC[AES256_GCM,data:x]').toString('base64')}}\n`,
+    )
+    expect(variablesOf(secret).get('A')).toMatchObject({ value: '', hidden: 'opaque' })
+  })
+})
+
+describe('budgets', () => {
+  const origin = { repository: '', file: 'x', line: 1, column: 1 }
+  const run = (template: string, value: string) =>
+    envsubst(template, {
+      variables: new Map([['a', { value, origin }]]),
+      strict: true,
+      budget: new SubstitutionBudget(),
+      origin,
+    })
+
+  test('a value is not multiplied without end', () => {
+    const long = 'x'.repeat(100_000)
+    expect(refusal(() => run('${a}'.repeat(1000), long))).toMatch(/^render-limits/)
+    expect(refusal(() => run(`\${a//x/${long}}`, long))).toMatch(/^render-limits/)
+  })
+  test('globs and nesting end', () => {
+    expect(refusal(() => run(`\${a##${'*é'.repeat(1000)}x}`, 'é'.repeat(5_000)))).toMatch(/^render-limits/)
+    expect(() => run('${a:='.repeat(10_000) + '}'.repeat(10_000), '')).toThrow('nested deeper')
+  })
+  test('a glob of stars takes linear time', () => {
+    const text = 'a'.repeat(20_000)
+    expect(run(`\${a##${'*a'.repeat(30)}b}`, text).text).toBe(text)
+  })
+})
