@@ -3,7 +3,7 @@ import { at, type MapNode, type Node } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import type { BuildBudget } from '../build-budget.ts'
 import type { Resource } from '../resource/resource.ts'
-import { editField, type FieldSpec } from './field-spec.ts'
+import { type Copies, editField, type FieldSpec } from './field-spec.ts'
 
 const ANNOTATIONS = ['metadata', 'annotations']
 
@@ -18,12 +18,28 @@ export function editResource(
   edit: (node: Node | undefined, origin: Origin) => Node,
   budget?: BuildBudget,
 ): void {
-  resource.overwrite(editField(withNotes(resource, spec, origin), spec, origin, edit, budget))
+  editPlaces(resource, [spec], origin, (node, _, at) => edit(node, at), budget)
 }
 
-function withNotes(resource: Resource, spec: FieldSpec, origin: Origin): MapNode {
-  const { root } = resource
-  const mayMeet = resource.hasNotes && /annotations/.test(spec.path)
+/** The same for the places of several specs, one after the other. */
+export function editPlaces(
+  resource: Resource,
+  specs: readonly FieldSpec[],
+  origin: Origin,
+  edit: (node: Node | undefined, spec: FieldSpec, origin: Origin) => Node,
+  budget?: BuildBudget,
+): void {
+  const copies: Copies = new Set()
+  let root = resource.root
+  for (const spec of specs) {
+    const noted = withNotes(resource, root, spec, origin)
+    root = editField(noted, spec, origin, (node, at) => edit(node, spec, at), budget, copies)
+  }
+  resource.overwrite(root)
+}
+
+function withNotes(resource: Resource, root: MapNode, spec: FieldSpec, origin: Origin): MapNode {
+  const mayMeet = resource.hasNotes && spec.path.includes('annotations')
   if (!mayMeet || !isAbsent(at(root, ANNOTATIONS))) return root
   return withValueAt(root, ANNOTATIONS, { type: 'map', fields: new Map(), origin })
 }

@@ -1,9 +1,10 @@
 import { BailiwickError } from '../../errors.ts'
-import { isAbsent, withField } from '../../kube/edit-node.ts'
-import type { ListNode, MapNode, Node } from '../../kube/node.ts'
+import { isAbsent } from '../../kube/edit-node.ts'
+import type { Field, ListNode, MapNode, Node } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import type { BuildBudget } from '../build-budget.ts'
 import type { ResourceId } from '../resource/resource.ts'
+import { type FieldPath, fieldPathOf } from './field-path.ts'
 
 /** A place that a transformer writes to, for kinds of objects; absent parts match everything. */
 export interface FieldSpec {
@@ -17,20 +18,14 @@ export interface FieldSpec {
 
 type Edit = (node: Node | undefined, origin: Origin) => Node
 
+/** Maps that were copied already, so that nobody else has them: several edits of one object may change them in place. */
+export type Copies = Set<ReadonlyMap<string, Field>>
+
 /** Whether a place is one of objects of this kind. */
 export function specMatches(spec: FieldSpec, id: Pick<ResourceId, 'group' | 'version' | 'kind'>): boolean {
   if (spec.kind && spec.kind !== id.kind) return false
   if (spec.group && spec.group !== id.group) return false
   return !spec.version || spec.version === id.version
-}
-
-/**
- * Applies `edit` to every value at the path of a spec; lists on the way are entered. `origin` is where created maps are
- * said to be written; `edit` gets no node where it is to create one. Throws `kustomize-invalid` where the path meets a
- * text, or where it asks for an element of a list (api/filters/fieldspec, 5.8.1).
- */
-export function editField(root: MapNode, spec: FieldSpec, origin: Origin, edit: Edit, budget?: BuildBudget): MapNode {
-  return editPath(root, partsOf(spec), { spec, origin, edit, budget }) as MapNode
 }
 
 /** Those of `specs` that are for objects of this kind; asked again for the same kind, it knows. */
@@ -44,79 +39,88 @@ export function specsByKind(specs: readonly FieldSpec[]): (id: ResourceId) => re
   }
 }
 
+/**
+ * Applies `edit` to every value at the path of a spec; lists on the way are entered. `origin` is where created maps are
+ * said to be written; `edit` gets no node where it is to create one. Throws `kustomize-invalid` where the path meets a
+ * text, or where it asks for an element of a list (api/filters/fieldspec, 5.8.1).
+ */
+export function editField(
+  root: MapNode,
+  spec: FieldSpec,
+  origin: Origin,
+  edit: Edit,
+  budget?: BuildBudget,
+  copies: Copies = new Set(),
+): MapNode {
+  return editPath(root, 0, { spec, path: fieldPathOf(spec), origin, edit, budget, copies }) as MapNode
+}
+
 interface Task {
   readonly spec: FieldSpec
+  readonly path: FieldPath
   readonly origin: Origin
   readonly edit: Edit
   readonly budget: BuildBudget | undefined
+  readonly copies: Copies
 }
 
-function editPath(node: Node, path: readonly string[], task: Task): Node {
-  if (path.length === 0) return task.edit(node, node.origin)
+function editPath(node: Node, depth: number, task: Task): Node {
+  if (depth === task.path.length) return task.edit(node, node.origin)
   if (isAbsent(node)) return node
-  if (node.type === 'list') return editElements(node, path, task)
-  if (node.type === 'map') return editMap(node, path, task)
-  return fail(task, `${path.join('/')} is looked for in a text`, node.origin)
+  if (node.type === 'list') return editElements(node, depth, task)
+  if (node.type === 'map') return editMap(node, depth, task)
+  return fail(task, 'is looked for in a text', node.origin)
 }
 
-function editElements(list: ListNode, path: readonly string[], task: Task): Node {
+function editElements(list: ListNode, depth: number, task: Task): Node {
   task.budget?.spend('steps', list.items.length, task.origin)
-  const items = list.items.map(item => editPath(item, path, task))
-  return items.some((item, index) => item !== list.items[index]) ? { ...list, items } : list
+  let items: Node[] | undefined
+  for (const [index, item] of list.items.entries()) {
+    const edited = editPath(item, depth, task)
+    if (edited === item) continue
+    items ??= [...list.items]
+    items[index] = edited
+  }
+  return items ? { ...list, items } : list
 }
 
-function editMap(map: MapNode, [part, ...rest]: readonly string[], task: Task): Node {
-  const { origin, edit, spec } = task
-  const isList = part!.endsWith('[]')
-  const name = fieldName(isList ? part!.slice(0, -2) : part!, map, task)
-  const creates = spec.create === true && !isList
+function editMap(map: MapNode, depth: number, task: Task): Node {
+  const { name, isList, problem } = task.path[depth]!
+  if (problem === 'blank') throw unsupported(task)
+  if (problem) return fail(task, problem, map.origin)
+  const creates = task.spec.create === true && !isList
   const field = map.fields.get(name)
   if (!field && !creates) return map
   const missing = !field || (isAbsent(field.value) && (creates || isList))
-  let value: Node
-  if (!missing) value = editPath(field.value, rest, task)
+  const value = missing ? created(field, depth + 1, isList, task) : editPath(field.value, depth + 1, task)
+  return value === field?.value ? map : withValue(map, name, { key: field?.key ?? task.origin, value }, task)
+}
+
+function created(field: Field | undefined, depth: number, isList: boolean, task: Task): Node {
+  const { origin, path } = task
   // a null that should be a list becomes an empty one, whether or not anything is set in it
-  else if (isList) value = editPath({ type: 'list', items: [], origin: field!.value.origin }, rest, task)
-  else if (rest.length === 0) value = edit(undefined, origin)
-  else value = editPath({ type: 'map', fields: new Map(), origin }, rest, task)
-  if (value === field?.value) return map
-  task.budget?.spend('steps', map.fields.size >> 3, origin)
-  return withField(map, name, value, field?.key ?? origin)
+  if (isList) return editPath({ type: 'list', items: [], origin: field!.value.origin }, depth, task)
+  if (depth === path.length) return task.edit(undefined, origin)
+  const fields = new Map<string, Field>()
+  task.copies.add(fields)
+  return editPath({ type: 'map', fields, origin }, depth, task)
 }
 
-/** Some names are no fields for kyaml's path getter; with those it fails in a map. */
-function fieldName(name: string, map: MapNode, task: Task): string {
-  const trimmed = name.trim()
-  if (name === '') return fail(task, 'an empty field name', map.origin)
-  if (/^[-+]?\d+$|^[-*]$|^\[.*\]$/.test(trimmed)) return fail(task, `${trimmed} is no field of a map`, map.origin)
-  if (trimmed !== '') return trimmed
-  throw new BailiwickError('kustomize-unsupported', `a blank part in the path ${task.spec.path}`, {
-    origin: task.origin,
-  })
-}
-
-const PARTS = new WeakMap<FieldSpec, readonly string[]>()
-
-/** A spec is used for many objects. */
-function partsOf(spec: FieldSpec): readonly string[] {
-  const known = PARTS.get(spec)
-  if (known) return known
-  const parts = splitPath(spec.path)
-  PARTS.set(spec, parts)
-  return parts
-}
-
-/** The parts of a path: `/` separates, `\/` does not, and one at the start says nothing. */
-function splitPath(path: string): string[] {
-  const parts = path.split('/')
-  if (parts.length > 1 && parts[0] === '') parts.shift()
-  const result: string[] = [parts[0]!]
-  for (const part of parts.slice(1)) {
-    const last = result.at(-1)!
-    if (last.endsWith('\\')) result[result.length - 1] = `${last.slice(0, -1)}/${part}`
-    else result.push(part)
+function withValue(map: MapNode, name: string, field: Field, { budget, copies, origin }: Task): MapNode {
+  if (copies.has(map.fields)) {
+    const own = map.fields as Map<string, Field>
+    own.set(name, field)
+    return map
   }
-  return result
+  budget?.spend('steps', map.fields.size >> 3, origin)
+  const fields = new Map(map.fields)
+  fields.set(name, field)
+  copies.add(fields)
+  return { ...map, fields }
+}
+
+function unsupported({ spec, origin }: Task): BailiwickError {
+  return new BailiwickError('kustomize-unsupported', `a blank part in the path ${spec.path}`, { origin })
 }
 
 function fail(task: Task, message: string, origin: Origin): never {

@@ -1,12 +1,12 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, withField, writtenText } from '../../kube/edit-node.ts'
-import type { Field, MapNode, Node } from '../../kube/node.ts'
+import type { Field, ListNode, MapNode, Node, ScalarNode } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import type { BuildBudget } from '../build-budget.ts'
 import type { ImageEntry } from '../kustomization.ts'
-import { currentId } from '../resource/resource.ts'
+import { currentId, type Resource } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
-import { editResource } from './edit-resource.ts'
+import { editPlaces } from './edit-resource.ts'
 import { type FieldSpec, specsByKind } from './field-spec.ts'
 import { imageMatcher, renameImage } from './image-name.ts'
 import { rewriteScalar } from './rewrite-scalar.ts'
@@ -27,7 +27,8 @@ export function setImages(
   if (entries.length === 0) return
   const settings = entries.map(entry => {
     budget.spendOnEach(resources.all, entry.origin)
-    return { origin: entry.origin, set: setter(entry) }
+    const matches = imageMatcher(entry.name)
+    return { origin: entry.origin, matches, set: setter(entry, matches) }
   })
   // nothing is ever created here, whatever a spec says
   const specsOf = specsByKind(specs.map(spec => ({ ...spec, create: false })))
@@ -35,34 +36,42 @@ export function setImages(
     const id = currentId(resource)
     if (id.kind === 'CustomResourceDefinition') continue
     const fields = specsOf(id)
-    const walks = hasContainers(resource.root)
-    for (const { origin, set } of settings) {
-      if (walks) resource.root = new Walk(set, origin, budget).node(resource.root) as MapNode
-      for (const spec of fields) editResource(resource, spec, origin, node => set(node!), budget)
+    let found = imagesOf(resource, fields, budget, entries[0]!.origin)
+    for (const { origin, matches, set } of settings) {
+      if (!found.some(matches)) continue
+      resource.overwrite(new Walk(set, origin, budget).node(resource.root) as MapNode)
+      editPlaces(resource, fields, origin, node => set(node!), budget)
+      found = imagesOf(resource, fields, budget, origin)
     }
   }
 }
 
-function setter(entry: ImageEntry): SetImage {
-  const matches = imageMatcher(entry.name)
+/** Every image that an entry could set. */
+function imagesOf(resource: Resource, fields: readonly FieldSpec[], budget: BuildBudget, origin: Origin): string[] {
+  const found: string[] = []
+  const note = (node: Node): Node => {
+    found.push(imageText(node))
+    return node
+  }
+  new Walk(note, origin, budget).node(resource.root)
+  editPlaces(resource, fields, origin, node => note(node!), budget)
+  return found
+}
+
+function imageText(node: Node): string {
+  if (node.type === 'scalar') return writtenText(node)
+  throw new BailiwickError('kustomize-invalid', 'an image is no text', { origin: node.origin })
+}
+
+function setter(entry: ImageEntry, matches: (image: string) => boolean): SetImage {
   const origin = (entry.digest ?? entry.newTag ?? entry.tagSuffix ?? entry.newName)?.origin ?? entry.origin
   return node => {
-    if (node.type !== 'scalar') {
-      throw new BailiwickError('kustomize-invalid', 'an image is no text', { origin: node.origin })
-    }
-    const image = writtenText(node)
-    return matches(image) ? rewriteScalar(node, renameImage(image, entry), origin) : node
+    const image = imageText(node)
+    return matches(image) ? rewriteScalar(node as ScalarNode, renameImage(image, entry), origin) : node
   }
 }
 
 const LISTS = ['containers', 'initContainers']
-
-function hasContainers(node: Node): boolean {
-  if (node.type === 'scalar') return false
-  if (node.type === 'list') return node.items.some(hasContainers)
-  for (const [key, { value }] of node.fields) if (LISTS.includes(key) || hasContainers(value)) return true
-  return false
-}
 
 /** Everything in an object, with the images of containers set; what does not change stays the same node. */
 class Walk {
@@ -80,8 +89,7 @@ class Walk {
     if (node.type === 'scalar') return node
     if (node.type === 'list') {
       this.budget.spend('steps', node.items.length >> 3, this.origin)
-      const items = node.items.map(item => this.node(item))
-      return items.some((item, index) => item !== node.items[index]) ? { ...node, items } : node
+      return this.items(node, item => this.node(item))
     }
     this.budget.spend('steps', node.fields.size >> 3, this.origin)
     let fields: Map<string, Field> | undefined
@@ -97,8 +105,18 @@ class Walk {
 
   private containers(list: Node): Node {
     if (list.type !== 'list') return list
-    const items = list.items.map(item => this.container(item))
-    return items.some((item, index) => item !== list.items[index]) ? { ...list, items } : list
+    return this.items(list, item => this.container(item))
+  }
+
+  private items(list: ListNode, edit: (item: Node) => Node): ListNode {
+    let items: Node[] | undefined
+    for (const [index, item] of list.items.entries()) {
+      const edited = edit(item)
+      if (edited === item) continue
+      items ??= [...list.items]
+      items[index] = edited
+    }
+    return items ? { ...list, items } : list
   }
 
   private container(container: Node): Node {

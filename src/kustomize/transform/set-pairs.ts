@@ -8,7 +8,7 @@ import type { Pairs } from '../kustomization.ts'
 import { isBuildAnnotation } from '../resource/build-annotation.ts'
 import { currentId } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
-import { editResource } from './edit-resource.ts'
+import { editPlaces } from './edit-resource.ts'
 import { type FieldSpec, specsByKind } from './field-spec.ts'
 
 /**
@@ -28,10 +28,9 @@ export function setPairs(
   const specsOf = specsByKind(specs)
   for (const resource of resources.all) {
     const writer = new PairWriter(pairs, first)
-    for (const spec of specsOf(currentId(resource))) {
-      budget.spend('steps', pairs.length, first)
-      editResource(resource, spec, first, node => writer.write(node, spec.path), budget)
-    }
+    const matching = specsOf(currentId(resource))
+    budget.spend('steps', pairs.length * matching.length, first)
+    editPlaces(resource, matching, first, (node, spec) => writer.write(node, spec.path), budget)
     resource.hasShared ||= writer.hasShared
   }
 }
