@@ -129,6 +129,14 @@ describe('the root file', () => {
   })
 })
 
+test('integers are exact up to 64 bits and floats beyond', () => {
+  const thing =
+    'apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: a}\nbig: 18446744073709551615\nexact: 9007199254740993\n'
+  const [object] = render('  path: ./apps\n', { 'apps/a.yaml': thing })
+  expect(at(object!.root, ['big'])).toMatchObject({ value: 2 ** 64 })
+  expect(at(object!.root, ['exact'])).toMatchObject({ value: 9007199254740993n })
+})
+
 test('what SOPS left in an object is known where Go drops it', () => {
   const secret = 'apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {x: y}\nsops: {mac: m}\n'
   const [object] = render('  path: ./apps\n', { 'apps/a.yaml': secret })

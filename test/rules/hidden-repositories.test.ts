@@ -4,8 +4,8 @@ import { judgementOf, said } from '../fleet/fleet-of.ts'
 import { DEV_URL, fleetFiles, miniFleet, OPS_URL, withResource } from '../fleet/mini-fleet.ts'
 
 // The platform uses a field that we do not know: whom it leads to cannot be seen.
-const images = 'images: [{ name: web, newTag: "2" }]\n'
-const fleet = { ...fleetFiles, 'tenants/kustomization.yaml': `resources: [dev-team.yaml]\n${images}` }
+const unknown = 'vars: [{ name: A, objref: { apiVersion: v1, kind: Service, name: a } }]\n'
+const fleet = { ...fleetFiles, 'tenants/kustomization.yaml': `resources: [dev-team.yaml]\n${unknown}` }
 const before = miniFleet({ fleet })
 const after = miniFleet({ fleet, dev: withResource('apiVersion: v1\nkind: Namespace\nmetadata:\n  name: evil\n') })
 
@@ -30,7 +30,7 @@ test('without a base it is told to that repository, and to no other', () => {
 
 test("what a tenant's unreadable node names turns nobody's gate red", () => {
   const spoiled = (text: string) => ({
-    'deploy/kustomization.yaml': `# ${text}\nresources: [web.yaml]\n${images}`,
+    'deploy/kustomization.yaml': `# ${text}\nresources: [web.yaml]\n${unknown}`,
     'deploy/web.yaml': '',
   })
   const given = miniFleet({ dev: spoiled(OPS_URL) })
