@@ -4,11 +4,15 @@ import { parsePattern, type State } from './parse-pattern.ts'
 
 const cache = new Map<string, State>()
 
+/** Most patterns are a name. */
+const LITERAL = /^[A-Za-z0-9_-]+$/
+
 /**
  * Whether the regular expression of a patch target matches all of `text`. Runs in linear time on any pattern; throws
  * `kustomize-unsupported` for syntax outside the common part of Go's and everybody's regular expressions.
  */
 export function matchesPattern(pattern: Entry, text: string): boolean {
+  if (LITERAL.test(pattern.text)) return pattern.text === text
   const start = compile(pattern)
   let states = closure([start], true, text.length === 0)
   for (let index = 0; index < text.length; ) {
@@ -33,6 +37,11 @@ export function containsPattern(pattern: Entry, text: string): boolean {
     states = closure([...next, start], false, index === text.length)
   }
   return states.some(state => state.kind === 'end')
+}
+
+/** Throws what matching with this pattern would throw. */
+export function checkPattern(pattern: Entry): void {
+  compile(pattern)
 }
 
 function compile(pattern: Entry): State {

@@ -3,12 +3,16 @@ import { at } from '../../kube/node.ts'
 import type { Target } from '../kustomization.ts'
 import { currentId, originalId, type Resource } from '../resource/resource.ts'
 import { matchesSelector } from './match-selector.ts'
-import { matchesPattern } from './pattern.ts'
+import { checkPattern, matchesPattern } from './pattern.ts'
 
 /** The resources that a patch target selects: names and namespaces as they are now or were at first. */
 export function select(resources: readonly Resource[], target: Target): Resource[] {
+  // kustomize compiles them all before it looks at the first object
+  for (const part of PATTERNS) if (target[part]) checkPattern(target[part])
   return resources.filter(resource => selects(target, resource))
 }
+
+const PATTERNS = ['group', 'version', 'kind', 'name', 'namespace'] as const
 
 function selects(target: Target, resource: Resource): boolean {
   const now = currentId(resource)
