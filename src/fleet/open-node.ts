@@ -1,6 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import type { Artifact } from '../flux/artifact.ts'
 import { renderKustomization } from '../flux/render-kustomization.ts'
+import { SubstitutionBudget } from '../flux/substitute/substitution-budget.ts'
 import { canonical, originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import { ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
@@ -33,6 +34,8 @@ export interface NodeContext {
   readonly values: ValueIndex
   /** Nodes that are rendered although values are missing, by key, and which were. */
   readonly missed: Map<string, Set<string>>
+  /** What each tenant may still substitute: many Kustomizations cost no more than one. */
+  readonly budgets: Map<string, SubstitutionBudget>
 }
 
 /** The node of a cluster's root. */
@@ -93,10 +96,17 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
     if (resolved.type !== 'content') return
     const findSource = findValues(kustomization, context.values)
     const strict = context.lockdown.strictSubstitution ?? true
-    draft.objects = renderKustomization(resolved.artifact, kustomization, { findSource, strict })
+    const budget = budgetOf(context, tenant)
+    draft.objects = renderKustomization(resolved.artifact, kustomization, { findSource, strict, budget })
     draft.digest = digest(draft.objects)
   })
   return unknown ?? draft
+}
+
+function budgetOf({ budgets }: NodeContext, tenant: string | undefined): SubstitutionBudget {
+  const budget = (tenant === undefined ? undefined : budgets.get(tenant)) ?? new SubstitutionBudget()
+  if (tenant !== undefined) budgets.set(tenant, budget)
+  return budget
 }
 
 /** Values without which the node would not be rendered as it is on the cluster; once given up, they are not asked for. */

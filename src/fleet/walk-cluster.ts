@@ -78,6 +78,7 @@ function walkWith(
     counts: new Map(),
     values: new ValueIndex(name, file.substituteFrom),
     missed: new Map(),
+    budgets: new Map(),
     blocked: new BlockedClaims(),
   }
   const first = rootNode(walk, root)

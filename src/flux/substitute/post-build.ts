@@ -15,6 +15,8 @@ export interface PostBuildFacts {
   readonly findSource?: FindSource
   /** Whether a variable that is not set is an error; true without it, as in Flux 2.9 and later. */
   readonly strict?: boolean
+  /** What is left for this Kustomization and others; without it, it has one of its own. */
+  readonly budget?: SubstitutionBudget
 }
 
 /** Label or annotation of an object in which nothing is substituted. */
@@ -29,14 +31,14 @@ const NAME = /^[_a-zA-Z][_a-zA-Z0-9]*$/
 export function postBuild(
   objects: readonly KubeObject[],
   kustomization: MapNode,
-  { findSource, strict = true }: PostBuildFacts,
+  { findSource, strict = true, budget = new SubstitutionBudget() }: PostBuildFacts,
 ): readonly KubeObject[] {
   const spec = readPostBuild(kustomization)
   if (!spec || !objects.some(isSubstituted)) return objects
   const { variables, rest } = variablesFor(spec, findSource)
   if (variables.size === 0 && !rest && !spec.always) return objects
   for (const [name, { origin }] of variables) checkName(name, origin)
-  const substitution = { variables, rest, strict, budget: new SubstitutionBudget() }
+  const substitution = { variables, rest, strict, budget }
   const ids = new Ids(objects)
   return objects.map(object => {
     if (!isSubstituted(object)) return object
