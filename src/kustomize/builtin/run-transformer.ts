@@ -1,16 +1,19 @@
+import { BailiwickError } from '../../errors.ts'
 import { isAbsent } from '../../kube/edit-node.ts'
 import { type MapNode, stringAt } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
 import { EMPTY_KUSTOMIZATION } from '../empty-kustomization.ts'
 import { appendHash } from '../generate/hash-name.ts'
 import type { Kustomization } from '../kustomization.ts'
 import { readFieldSpecs } from '../read/read-field-specs.ts'
 import { booleanField, invalid, mapField, structNode, textField, textList, textPairs } from '../read/read-fields.ts'
 import { readImage } from '../read/read-images.ts'
-import { readPatch } from '../read/read-kustomization.ts'
+import { readPatch } from '../read/read-patches.ts'
 import { readReplacements } from '../read/read-replacements.ts'
 import { readReplica } from '../read/read-replicas.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { affixNames } from '../transform/affix-names.ts'
+import { jsonPatches } from '../transform/json-patches.ts'
 import { patches } from '../transform/patches.ts'
 import { replacements } from '../transform/replacements.ts'
 import { setImages } from '../transform/set-images.ts'
@@ -22,7 +25,7 @@ import type { TransformContext } from '../transform/transformer.ts'
 import { addValue } from './add-value.ts'
 import { shaped } from './config-shape.ts'
 import { TRANSFORMER_SHAPES, type TransformerKind } from './config-shapes.ts'
-import { runJsonPatch } from './run-json-patch.ts'
+import { jsonPatchOf } from './json-patch-of.ts'
 
 type Run = (config: MapNode, resources: ResourceList, context: TransformContext) => void
 
@@ -56,9 +59,11 @@ const RUN: Readonly<Record<TransformerKind, Run>> = {
     const metadata = mapField(config, 'metadata')
     const namespace = metadata && textField(metadata, 'namespace')
     const options = namespaceOptions(config)
-    if (namespace?.text) setNamespace(resources, namespace, fieldSpecs(config), options)
+    if (namespace?.text) setNamespace(resources, namespace, fieldSpecs(config, false), options)
   },
-  PatchJson6902Transformer: runJsonPatch,
+  PatchJson6902Transformer: (config, resources, context) => {
+    jsonPatches(resources, within(config, context, { patchesJson6902: [jsonPatchOf(config)] }))
+  },
   PatchStrategicMergeTransformer: (config, resources, context) => {
     const text = textField(config, 'patches')?.text ? textList(asList(config, 'patches'), 'patches') : []
     const patchesStrategicMerge = [...textList(config, 'paths'), ...text]
@@ -84,7 +89,7 @@ const RUN: Readonly<Record<TransformerKind, Run>> = {
   ValueAddTransformer: addValue,
 }
 
-const fieldSpecs = (config: MapNode) => readFieldSpecs(config, 'fieldSpecs')
+const fieldSpecs = (config: MapNode, knowsNotes = true) => readFieldSpecs(config, 'fieldSpecs', knowsNotes)
 
 function part(config: MapNode, name: string): MapNode {
   const node = config.fields.get(name)?.value
@@ -107,7 +112,13 @@ function asList(config: MapNode, name: string): MapNode {
 function affix(config: MapNode, resources: ResourceList, side: 'prefixes' | 'suffixes'): void {
   if (isAbsent(config.fields.get('fieldSpecs')?.value)) invalid('a prefix or suffix needs fieldSpecs', config.origin)
   const text = textField(config, side === 'prefixes' ? 'prefix' : 'suffix')
-  if (text?.text) affixNames(resources, text, side, fieldSpecs(config))
+  const specs = fieldSpecs(config, false)
+  if (text?.text) affixNames(resources, text, side, specs)
+  else if (specs.some(spec => spec.create)) refuse('an empty prefix or suffix beside create', config.origin)
+}
+
+function refuse(what: string, origin: Origin): never {
+  throw new BailiwickError('kustomize-unsupported', what, { origin })
 }
 
 const SUBJECTS = ['defaultOnly', 'allServiceAccounts', 'none'] as const

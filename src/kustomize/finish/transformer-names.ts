@@ -1,6 +1,7 @@
 import type { Kustomization } from '../kustomization.ts'
-import { commonAnnotations } from '../transform/common-annotations.ts'
+import { commonAnnotations } from '../transform/annotations.ts'
 import { images } from '../transform/images.ts'
+import { jsonPatches } from '../transform/json-patches.ts'
 import { labels } from '../transform/labels.ts'
 import { nameAffixes } from '../transform/name-affixes.ts'
 import { namespace } from '../transform/namespace.ts'
@@ -23,6 +24,7 @@ const NAMES: ReadonlyMap<Transformer, (kustomization: Kustomization) => readonly
   ],
   [labels, of => labelTransformers(of)],
   [commonAnnotations, of => some('AnnotationsTransformer', of.commonAnnotations.length > 0)],
+  [jsonPatches, of => each('PatchJson6902Transformer', of.patchesJson6902)],
   [replicas, of => each('ReplicaCountTransformer', of.replicas)],
   [images, of => each('ImageTagTransformer', of.images)],
   [replacements, of => some('ReplacementTransformer', of.replacements.length > 0)],

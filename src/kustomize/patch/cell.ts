@@ -1,3 +1,4 @@
+import { BailiwickError } from '../../errors.ts'
 import { writtenText } from '../../kube/edit-node.ts'
 import type { Field, MapNode, Node, ScalarNode } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
@@ -16,6 +17,8 @@ export interface Cell {
   keep: boolean
   /** What the cell was made from; it is given back where nothing has changed. */
   source: Node | undefined
+  /** What tells a scalar that stands at several places, where it is this one cell. */
+  shared?: object
 }
 
 export interface CellField {
@@ -23,13 +26,27 @@ export interface CellField {
   readonly value: Cell
 }
 
-/** A node and everything in it as cells. */
-export function toCell(node: Node): Cell {
+/** A node and everything in it as cells; scalars that are one value at several places are one cell. */
+export function toCell(node: Node, sharing: Map<object, Cell> = new Map()): Cell {
+  if (node.type === 'scalar') return scalarCell(node, sharing)
   const cell = emptyCell(node.type, node.origin)
   cell.source = node
-  if (node.type === 'scalar') cell.scalar = node
-  else if (node.type === 'list') cell.items = node.items.map(toCell)
-  else for (const [name, { key, value }] of node.fields) cell.fields.set(name, { key, value: toCell(value) })
+  if (node.type === 'list') cell.items = node.items.map(item => toCell(item, sharing))
+  else for (const [name, { key, value }] of node.fields) cell.fields.set(name, { key, value: toCell(value, sharing) })
+  return cell
+}
+
+function scalarCell(node: ScalarNode, sharing: Map<object, Cell>): Cell {
+  const { shared } = node
+  const known = shared && sharing.get(shared)
+  if (known) return known
+  const cell = emptyCell('scalar', node.origin)
+  cell.source = node
+  cell.scalar = node
+  if (shared) {
+    cell.shared = shared
+    sharing.set(shared, cell)
+  }
   return cell
 }
 
@@ -45,23 +62,35 @@ export function textCell(value: string, origin: Origin, quoted: boolean): Cell {
 }
 
 /** The node that a cell has become; the one that it was made from where it still is that. */
-export function fromCell(cell: Cell): Node {
+export function fromCell(cell: Cell, inList = false): Node {
   const { source } = cell
-  if (cell.type === 'scalar') return cell.scalar!
+  if (cell.type === 'scalar') return scalarOf(cell)
   if (cell.type === 'list') {
-    const items = cell.items.map(fromCell)
+    const items = cell.items.map(item => fromCell(item, true))
     const same = source?.type === 'list' && sameItems(items, source.items)
     return same ? source : { type: 'list', items, origin: cell.origin }
   }
   const fields = new Map<string, Field>()
   let same = source?.type === 'map' && source.fields.size === cell.fields.size
   for (const [name, { key, value }] of cell.fields) {
-    const node = fromCell(value)
+    const node = asField(fromCell(value, inList), inList)
     fields.set(name, { key, value: node })
     if (same && source?.type === 'map') same = source.fields.get(name)?.value === node
   }
   if (same && source) return source
   return source?.type === 'map' ? { ...source, fields, origin: cell.origin } : mapOf(fields, cell.origin)
+}
+
+function scalarOf({ scalar, shared }: Cell): ScalarNode {
+  return shared && scalar!.shared !== shared ? { ...scalar!, shared } : scalar!
+}
+
+/** A merge sets every field anew, and with that a value without a type becomes a text. */
+function asField(node: Node, inList: boolean): Node {
+  if (node.type !== 'scalar' || !node.untyped || typeof node.value === 'string') return node
+  if (!inList) return { type: 'scalar', value: writtenText(node), origin: node.origin, quoted: true }
+  const message = 'a number or boolean that a transformer made, in a list of an object that is merged'
+  throw new BailiwickError('kustomize-unsupported', message, { origin: node.origin })
 }
 
 const mapOf = (fields: Map<string, Field>, origin: Origin): MapNode => ({ type: 'map', fields, origin })

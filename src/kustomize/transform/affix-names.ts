@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, writtenText } from '../../kube/edit-node.ts'
 import type { Node, ScalarNode } from '../../kube/node.ts'
-import { resolvePlain } from '../../kube/resolve-scalar.ts'
+import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { Entry } from '../kustomization.ts'
 import { originalId, type Resource } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
@@ -44,12 +44,13 @@ export function affixNames(
 /** The kind that a field belongs to is that of now, though what is to be renamed goes by the first one. */
 function affixField(resource: Resource, affix: Entry, side: 'prefixes' | 'suffixes', spec: FieldSpec): void {
   if (!specMatches(spec, resource.current)) return
-  resource.root = editField(resource.root, spec, affix.origin, (node, origin) => {
+  const root = editField(resource.root, spec, affix.origin, (node, origin) => {
     if (node === undefined) return { type: 'scalar', value: affix.text, origin }
     if (node.type === 'scalar') return affixed(node, affix, side, spec)
     const message = `${spec.path} is no text, so it can have no ${side === 'prefixes' ? 'prefix' : 'suffix'}`
     throw new BailiwickError('kustomize-invalid', message, { origin: node.origin })
   })
+  resource.overwrite(root)
 }
 
 /** kustomize leaves it to the new text whether it is one: a name that becomes a number is no name any more. */

@@ -33,7 +33,7 @@ export function setNamespace(
   const move = new Move(value, specs, options)
   for (const resource of resources.all) {
     resource.remember()
-    resource.root = move.moved(resource)
+    resource.overwrite(move.moved(resource))
   }
   resources.checkUnique()
 }

@@ -1,4 +1,4 @@
-import { commonAnnotations } from './common-annotations.ts'
+import { commonAnnotations } from './annotations.ts'
 import { images } from './images.ts'
 import { jsonPatches } from './json-patches.ts'
 import { labels } from './labels.ts'
