@@ -9,6 +9,10 @@ export const programs = {
     variable: 'FLUX_RENDER',
     get: '`.ci/run` builds it, or set FLUX_RENDER to a build of test/oracles/flux-render',
   },
+  'go-yaml': {
+    variable: 'GO_YAML',
+    get: '`.ci/run` builds it, or set GO_YAML to a build of test/oracles/go-yaml',
+  },
   'redis-server': { variable: 'REDIS_SERVER', get: 'install the package `redis-server`' },
 } as const
 

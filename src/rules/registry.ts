@@ -5,6 +5,8 @@ import { kustomizePathEscape } from './kustomize/kustomize-path-escape.ts'
 import { kustomizePlugin } from './kustomize/kustomize-plugin.ts'
 import { kustomizeRemoteBase } from './kustomize/kustomize-remote-base.ts'
 import { kustomizeSymlink } from './kustomize/kustomize-symlink.ts'
+import { yamlAmbiguous } from './kustomize/yaml-ambiguous.ts'
+import { yamlEncoding } from './kustomize/yaml-encoding.ts'
 import { clusterScopedForbidden } from './namespaces/cluster-scoped-forbidden.ts'
 import { namespaceConfinement } from './namespaces/namespace-confinement.ts'
 import { crossNamespaceRef } from './references/cross-namespace-ref.ts'
@@ -24,4 +26,6 @@ export const rules: readonly Rule[] = [
   namespaceConfinement,
   plaintextSecret,
   saRequired,
+  yamlAmbiguous,
+  yamlEncoding,
 ]

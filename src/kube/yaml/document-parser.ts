@@ -50,15 +50,16 @@ class DocumentParser {
       kind === token.PLAIN
         ? plainScalar(value, this.flow > 0, origin)
         : textScalar(kind, value, reader.indent(), origin)
+    const commented = reader.isCommented()
     reader.skip()
-    return node
+    return commented ? { ...node, commented } : node
   }
 
   private withProperties(depth: number, block: boolean, indentless: boolean): Node {
     const { reader } = this
     const { anchor, tag } = reader.properties()
     if (anchor !== undefined) this.aliases.begin(anchor)
-    const node = tag === undefined ? this.bare(depth, block, indentless) : this.tagged(tag, depth, block, indentless)
+    const node = tag === undefined ? this.bare(depth, block, indentless) : this.tagged(tag)
     if (anchor !== undefined) this.aliases.set(anchor, node)
     return node
   }
@@ -69,18 +70,19 @@ class DocumentParser {
     return this.collection(kind, depth, block, indentless) ?? absentScalar(this.reader.originBehind())
   }
 
-  private tagged(tag: string, depth: number, block: boolean, indentless: boolean): Node {
+  private tagged(tag: string): Node {
     const { reader } = this
     const origin = reader.origin()
     const kind = reader.peek()
     if (tag === 'str' && kind >= token.PLAIN) {
       const node = textScalar(kind, reader.value(), reader.indent(), origin)
+      const commented = reader.isCommented()
       reader.skip()
-      return node
+      return commented ? { ...node, commented } : node
     }
-    const collection = kind >= token.PLAIN ? undefined : this.collection(kind, depth, block, indentless)
-    if (tag === 'str' && !collection) return textScalar(token.SINGLE_QUOTED, '', 0, reader.originBehind())
-    if (collection && tag === (collection.type === 'map' ? 'map' : 'seq')) return collection
+    const list = kind === token.BLOCK_LIST_START || kind === token.BLOCK_ENTRY || kind === token.FLOW_LIST_START
+    const map = kind === token.BLOCK_MAP_START || kind === token.FLOW_MAP_START
+    if (tag === 'str' && !list && !map) return textScalar(token.SINGLE_QUOTED, '', 0, reader.originBehind())
     // A plain password may begin with ! or * too, so neither a tag nor an alias nor a value is said.
     return refuseAmbiguous('a tag', origin)
   }
@@ -168,7 +170,7 @@ class DocumentParser {
     reader.skip()
     const builder = new MapBuilder(this.aliasFields)
     const key = readKey(reader, this.aliases, depth + 1)
-    builder.add(key, this.flowValue(depth + 1, key))
+    builder.add(key, this.flowValue(depth + 1, key, true))
     return builder.finish(implied ? key.origin : origin)
   }
 
@@ -179,17 +181,19 @@ class DocumentParser {
     reader.skip()
     this.flow++
     for (let first = true; this.hasMore(token.FLOW_MAP_END, first); first = false) {
-      if (reader.peek() === token.KEY) reader.skip()
+      const marked = reader.peek() === token.KEY
+      if (marked) reader.skip()
       const key = readKey(reader, this.aliases, depth + 1)
-      builder.add(key, this.flowValue(depth + 1, key))
+      builder.add(key, this.flowValue(depth + 1, key, marked))
     }
     this.flow--
     reader.skip()
     return builder.finish(origin)
   }
 
-  private flowValue(depth: number, key: Key): Node {
-    const node = this.flowValueOrAbsent(depth, key)
+  /** `marked`: not a lone scalar that turned out to be no key. */
+  private flowValue(depth: number, key: Key, marked: boolean): Node {
+    const node = marked ? this.flowValueOrAbsent(depth, key) : absentScalar(key.origin)
     // written back, an empty value between braces becomes an empty text
     if (node.type === 'scalar' && node.text === '') {
       refuseAmbiguous(`no value for ${JSON.stringify(key.text)} between braces`, key.origin)

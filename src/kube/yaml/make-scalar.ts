@@ -19,6 +19,8 @@ export function plainScalar(text: string, flow: boolean, origin: Origin): Scalar
 /** The scalar of a quoted text (or one tagged as text) or of a text block, `indent` spaces before each of its lines. */
 export function textScalar(kind: number, value: string, indent: number, origin: Origin): ScalarNode {
   if (kind < LITERAL) return { type: 'scalar', value, origin, quoted: true }
+  // kustomize writes it without saying how far it is indented, and then fails to read it
+  if (value.startsWith('\t')) refuseAmbiguous('a text block that starts with a tab', origin)
   if (kind !== LITERAL) return { type: 'scalar', value, origin, style: 'folded' }
   return { type: 'scalar', value, origin, style: 'literal', indent: value.trim() === '' ? 0 : indent }
 }

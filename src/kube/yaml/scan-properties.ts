@@ -13,20 +13,10 @@ export function scanName(cursor: Cursor): string {
   return cursor.text.slice(from, cursor.at)
 }
 
-/** The tags that readers agree on, in both spellings; whatever else is read as a tag is told apart from them. */
-const TAGS: Readonly<Record<string, string>> = {
-  '!!str': 'str',
-  '!!map': 'map',
-  '!!seq': 'seq',
-  '!<tag:yaml.org,2002:str>': 'str',
-  '!<tag:yaml.org,2002:map>': 'map',
-  '!<tag:yaml.org,2002:seq>': 'seq',
-}
-
-/** Reads the tag at the cursor: `str`, `map` or `seq`, and '' for one on which readers disagree. */
+/** Reads the tag at the cursor: `str`, on which readers agree, in both spellings; '' for all others. */
 export function scanTag(cursor: Cursor): string {
   const from = cursor.at
   while (!isBlankOrEnd(cursor.code)) cursor.at++
   const tag = cursor.text.slice(from, cursor.at)
-  return Object.hasOwn(TAGS, tag) ? TAGS[tag]! : ''
+  return tag === '!!str' || tag === '!<tag:yaml.org,2002:str>' ? 'str' : ''
 }

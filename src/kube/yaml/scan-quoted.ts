@@ -73,7 +73,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': '"',
   "'": "'",
   '\\': '\\',
-  N: '\x85',
   _: '\xa0',
   L: '\u2028',
   P: '\u2029',
@@ -94,10 +93,17 @@ function escaped(cursor: Cursor): string {
     return short
   }
   if (name === '/') cursor.doubt('an escaped slash')
+  if (name === 'N') refuseEscape(cursor)
   const length = Object.hasOwn(LENGTHS, name) ? LENGTHS[name]! : cursor.fail('an unknown escape')
   const digits = text.slice(cursor.at + 2, cursor.at + 2 + length)
   const code = /^[0-9a-fA-F]+$/.test(digits) && digits.length === length ? Number.parseInt(digits, 16) : -1
   if (code < 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) cursor.fail('an escape of no character')
+  // kustomize writes it as it is, and then fails to read it
+  if ((code >= 0x7f && code <= 0x9f) || code === 0xfffe || code === 0xffff) refuseEscape(cursor)
   cursor.at += 2 + length
   return String.fromCodePoint(code)
+}
+
+function refuseEscape(cursor: Cursor): never {
+  return cursor.doubt('an escape of a control character')
 }

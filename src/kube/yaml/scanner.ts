@@ -1,12 +1,12 @@
 import { Blocks } from './blocks.ts'
-import { COLON, END, HASH, isBlank, isBlankOrEnd, isBreak, SPACE, TAB } from './characters.ts'
+import { COLON, END, HASH, isBlankOrEnd, isBreak, SPACE, TAB } from './characters.ts'
+import { Comments, type Place } from './comments.ts'
 import { Cursor } from './cursor.ts'
 import { scanBlock } from './scan-block.ts'
 import { type PlainEnd, scanPlain } from './scan-plain.ts'
 import { scanName, scanTag } from './scan-properties.ts'
 import { scanQuoted } from './scan-quoted.ts'
 import { SimpleKeys } from './simple-keys.ts'
-import { type Place, Steering } from './steering.ts'
 import * as token from './token.ts'
 import { BEGINS_KEY, BEGINS_MAP, TokenList } from './token-list.ts'
 import type { Position } from './yaml-budget.ts'
@@ -24,12 +24,12 @@ export interface Scanned {
 export function scan(text: string, position: Position): Scanned {
   const scanner = new Scanner(text, position)
   while (scanner.next());
-  return { tokens: scanner.tokens, steered: scanner.steering.found }
+  return { tokens: scanner.tokens, steered: scanner.comments.steered }
 }
 
 class Scanner {
   readonly tokens: TokenList
-  readonly steering = new Steering()
+  readonly comments: Comments
   private readonly cursor: Cursor
   private readonly keys: SimpleKeys
   private readonly blocks: Blocks
@@ -40,6 +40,7 @@ class Scanner {
     this.tokens = new TokenList(text.length, position)
     this.keys = new SimpleKeys(this.cursor, this.tokens)
     this.blocks = new Blocks(this.cursor, this.tokens)
+    this.comments = new Comments(this.cursor, this.tokens)
   }
 
   /** Reads one more; false at the end of the text. */
@@ -138,7 +139,7 @@ class Scanner {
     keys.remove()
     keys.allowed = true
     const { line, column } = cursor
-    const { value, indent } = scanBlock(cursor, this.blocks.indent, () => this.steer())
+    const { value, indent } = scanBlock(cursor, this.blocks.indent, () => this.comments.behindBlockSign())
     this.tokens.push(kind, line, column + 1, indent, value)
   }
 
@@ -224,23 +225,11 @@ class Scanner {
     for (;;) {
       const { code } = cursor
       if (code === SPACE || (code === TAB && (keys.depth > 0 || !keys.allowed))) cursor.at++
-      else if (code === HASH) this.comment()
+      else if (code === HASH) this.comments.skip(keys.depth > 0)
       else if (isBreak(code)) {
         cursor.skipBreak()
         if (keys.depth === 0) keys.allowed = true
       } else return
     }
-  }
-
-  private comment(): void {
-    const { cursor } = this
-    const apart = cursor.column === 0 || isBlank(cursor.text.charCodeAt(cursor.at - 1))
-    if (!apart) cursor.doubt('a comment without a space before it')
-    this.steer()
-    cursor.skipLine()
-  }
-
-  private steer(): void {
-    this.steering.comment(this.cursor, this.tokens, this.keys.depth > 0)
   }
 }

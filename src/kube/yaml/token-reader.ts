@@ -1,7 +1,10 @@
 import type { Origin } from '../origin.ts'
-import { ANCHOR, BLOCK_MAP_START, KEY, TAG } from './token.ts'
+import { ANCHOR, BLOCK_END, BLOCK_ENTRY, BLOCK_LIST_START, BLOCK_MAP_START, KEY, TAG } from './token.ts'
 import { BEGINS_KEY, BEGINS_MAP, type TokenList } from './token-list.ts'
 import type { Position } from './yaml-budget.ts'
+
+/** What may stand between a comment and the element of a list that it is about. */
+const LEAD = new Set([BLOCK_LIST_START, BLOCK_END, BLOCK_ENTRY, ANCHOR, TAG])
 
 /** Reads tokens one after another, those included that were only added to another. */
 export class TokenReader {
@@ -47,6 +50,16 @@ export class TokenReader {
   /** The text of the next token. */
   value(): string {
     return this.tokens.values[this.at]!
+  }
+
+  /** Whether a comment stands before or behind the next token that go-yaml may keep with it; too often rather than not. */
+  isCommented(): boolean {
+    const { comments } = this.tokens
+    if (comments.size === 0) return false
+    if (comments.has(this.at + 1)) return true
+    let before = this.at
+    while (!comments.has(before) && before > 0 && LEAD.has(this.tokens.kind(before - 1))) before--
+    return comments.has(before)
   }
 
   /** How far a block scalar is indented. */

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Origin } from '../../kube/origin.ts'
-import { resolvePlain } from '../../kube/resolve-scalar.ts'
+import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { Entry, GeneratorEntry } from '../kustomization.ts'
 import { isRemote } from '../read/remote.ts'
 import { readEnvFile } from './env-file.ts'

@@ -1,4 +1,4 @@
-import { resolvePlain } from '../../kube/resolve-scalar.ts'
+import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 
 const OLD_BOOLEAN = /^(?:[yYnN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$/
 const BASE_60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/

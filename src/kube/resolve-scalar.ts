@@ -1,1 +1,0 @@
-export { resolvePlain } from './yaml/resolve-scalar.ts'
