@@ -5,7 +5,7 @@ import type { BuildBudget } from '../build-budget.ts'
 import { type PathEdit, PathEditor } from './edit-path.ts'
 import { goJson } from './go-json.ts'
 import { type Found, lookUpStep } from './look-up.ts'
-import { type Embedded, readEmbedded, specialPart } from './read-embedded.ts'
+import { type Embedded, readEmbedded } from './read-embedded.ts'
 import { retype } from './retype.ts'
 import type { SourceValue } from './source-value.ts'
 import { writeYaml } from './write-yaml.ts'
@@ -76,11 +76,9 @@ function asJson(node: Node, before: string): string {
 }
 
 function asYaml(node: Node, embedded: Embedded, origin: Origin): string {
-  const special = specialPart(embedded.text)
-  const result = special ?? writeYaml(node, embedded.charAt)
-  if (special === undefined && typeof result === 'object') return result.text.trim()
-  const what = typeof result === 'object' ? 'something' : result
-  const message = `a replacement inside a YAML text with ${what} is not supported`
+  const result = writeYaml(node, embedded)
+  if (typeof result === 'object') return result.text.trim()
+  const message = `a replacement inside a YAML text with ${result} is not supported`
   throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Use a text of JSON.' })
 }
 

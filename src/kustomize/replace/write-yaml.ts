@@ -2,27 +2,37 @@ import { isAbsent, writtenText } from '../../kube/edit-node.ts'
 import type { ListNode, MapNode, Node, ScalarNode } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
+import { EmbeddedComments } from './embedded-comments.ts'
 import { isPlainText } from './plain-text.ts'
+import type { Embedded, Place } from './read-embedded.ts'
 
-/** The character with which a part was written; undefined for what was in no file. */
-type CharAt = (origin: Origin) => string | undefined
+/** Where a part was written; undefined for what was in no text. */
+type PlaceOf = (origin: Origin) => Place | undefined
 
 /**
- * YAML as go-yaml writes a document that it has read, with the indentation that kustomize asks of it: brackets and quotes
- * stay, lists stand as far left as their key. Gives the name of what in the document we do not know how it writes.
+ * YAML as go-yaml writes a document that it has read, with the indentation that kustomize asks of it: brackets, quotes
+ * and comments stay, lists stand as far left as their key. Gives the name of what in the document we do not know how it
+ * writes.
  */
-export function writeYaml(node: Node, charAt: CharAt): { readonly text: string } | string {
-  const writer = new Writer(charAt)
+export function writeYaml(node: Node, { text: before, placeOf }: Embedded): { readonly text: string } | string {
+  const comments = new EmbeddedComments(before)
+  if (comments.unknown) return comments.unknown
+  const writer = new Writer(placeOf, comments, before.split('\n'))
   const text = writer.block(node, '')
-  return writer.unknown ?? { text }
+  if (writer.unknown) return writer.unknown
+  return comments.allTaken ? { text } : 'comments that stand between values'
 }
 
 class Writer {
   unknown: string | undefined
-  private readonly charAt: CharAt
+  private readonly placeOf: PlaceOf
+  private readonly comments: EmbeddedComments
+  private readonly lines: readonly string[]
 
-  constructor(charAt: CharAt) {
-    this.charAt = charAt
+  constructor(placeOf: PlaceOf, comments: EmbeddedComments, lines: readonly string[]) {
+    this.placeOf = placeOf
+    this.comments = comments
+    this.lines = lines
   }
 
   /** Lines of a value that stands on lines of its own; the first one without its indentation. */
@@ -34,15 +44,36 @@ class Writer {
 
   private fields(map: MapNode, indent: string): string[] {
     return [...map.fields].map(([key, { key: origin, value }]) => {
+      const place = this.placeOf(origin)
+      const before = place ? this.comments.takeBefore(place.line, place.column) : []
       const name = this.key(key, origin, false)
-      if (value.type === 'scalar' || this.isFlow(value)) return `${name}:${spaced(this.inline(value, indent, false))}`
+      const lead = before.map(comment => `${comment}\n${indent}`).join('')
+      if (value.type === 'scalar' || this.isFlow(value)) {
+        return `${lead}${name}:${spaced(this.inline(value, indent, false))}${this.behind(value, origin)}`
+      }
       const inner = value.type === 'list' ? indent : `${indent}  `
-      return `${name}:\n${inner}${this.block(value, inner)}`
+      const behind = place ? this.comments.takeBehind(place.line) : ''
+      return `${lead}${name}:${behind}\n${inner}${this.block(value, inner)}`
     })
   }
 
   private items(list: ListNode, indent: string): string[] {
-    return list.items.map(item => `-${spaced(this.block(item, `${indent}  `))}`)
+    return list.items.map(item => {
+      const line = this.placeOf(item.origin)?.line ?? 0
+      const dash = /^ *-/.exec(this.lines[line - 1] ?? '')?.[0].length
+      const before = dash === undefined ? [] : this.comments.takeBefore(line, dash)
+      const lead = before.map(comment => `${comment}\n${indent}`).join('')
+      const text = this.block(item, `${indent}  `)
+      const isInline = item.type === 'scalar' || this.isFlow(item)
+      return `${lead}-${spaced(text)}${isInline ? this.behind(item, item.origin) : ''}`
+    })
+  }
+
+  /** A comment behind a value that begins and ends on the line of its key. */
+  private behind(value: Node, key: Origin): string {
+    const place = this.placeOf(value.origin)
+    const isBlock = value.type === 'scalar' && value.style !== undefined
+    return place && !isBlock && place.line === this.placeOf(key)?.line ? this.comments.takeBehind(place.line) : ''
   }
 
   private inline(node: Node, indent: string, flow: boolean): string {
@@ -56,7 +87,7 @@ class Writer {
 
   private scalar(node: ScalarNode, indent: string, flow: boolean): string {
     const text = writtenText(node)
-    const first = this.charAt(node.origin)
+    const first = this.placeOf(node.origin)?.first
     if (node.quoted) return this.quoted(text, first === "'" ? "'" : '"')
     if (node.style === 'folded') return this.give('a folded text')
     if (node.style === 'literal' || text.includes('\n')) return this.literal(text, indent, flow)
@@ -70,7 +101,7 @@ class Writer {
   }
 
   private key(text: string, origin: Origin, flow: boolean): string {
-    const first = this.charAt(origin)
+    const first = this.placeOf(origin)?.first
     if (text.length > 100 || text === '') return this.give('a long or empty key')
     if (first === "'" || first === '"') return this.quoted(text, first)
     return isPlainText(text, flow) ? text : this.quoted(text, "'")
@@ -91,7 +122,7 @@ class Writer {
 
   private isFlow(node: MapNode | ListNode): boolean {
     const size = node.type === 'map' ? node.fields.size : node.items.length
-    const first = this.charAt(node.origin)
+    const first = this.placeOf(node.origin)?.first
     return size === 0 || first === '{' || first === '['
   }
 
