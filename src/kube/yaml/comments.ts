@@ -16,6 +16,7 @@ const NULLS = ['', '~', 'null', 'Null', 'NULL']
 export class Comments {
   /** The first comment that decides how a strategic merge patch merges a list. */
   steered: Place | undefined
+  private braces = 0
   private readonly cursor: Cursor
   private readonly tokens: TokenList
   /** Behind how many tokens a comment of an anchor or tag stands, of which no text is known yet; -1 for none. */
@@ -46,8 +47,16 @@ export class Comments {
     this.tokens.comments.add(this.tokens.count)
     const kind = this.lastKind()
     if (kind === ANCHOR || kind === TAG) this.pending = this.tokens.count
-    if (this.steered || (!flow && this.isOfValue()) || !isSchema(this.cursor)) return
+    if (this.steered || (!flow && this.isOfValue()) || !this.mayBeSchema() || !isSchema(this.cursor)) return
     this.steered = { line: this.cursor.line, column: this.cursor.column + 1 }
+  }
+
+  /** Looking at one costs, so that their number has a limit. Throws `yaml-ambiguous` beyond it. */
+  private mayBeSchema(): boolean {
+    const { at, text } = this.cursor
+    if (!text.slice(at, at + 64).includes('{') && !/^[# \t]{64}/.test(text.slice(at, at + 64))) return false
+    if (++this.braces > 10_000) this.cursor.doubt('more than 10,000 comments that begin with a brace')
+    return true
   }
 
   /** go-yaml keeps the comment of an anchor until there is a text to put it at. */
