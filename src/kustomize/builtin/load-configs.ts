@@ -43,5 +43,6 @@ export function parseEntry({ node, text, origin }: ConfigEntry): ParsedFile {
 function asConfig(resource: Resource): MapNode {
   const root = roundTrip(annotationsAsText(resource.root))
   const last = resource.trail.at(-1)
-  return last ? (through(root, { ...last, step: 'transformer' }) as MapNode) : root
+  const step = resource.current.kind.endsWith('Generator') ? 'generator' : 'transformer'
+  return last ? (through(root, { ...last, step }) as MapNode) : root
 }
