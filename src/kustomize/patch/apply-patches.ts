@@ -148,9 +148,20 @@ export function applyOperations(
   for (const resource of selected) {
     budget.spendOn(resource.root, origin)
     budget.spend('steps', operations.length * 10, origin)
-    resource.root = annotationsAsText(throughJson(applyJsonPatch(roundTrip(resource.root), operations)))
+    const before = hasNotes(resource) ? withAnnotations(roundTrip(resource.root), origin) : roundTrip(resource.root)
+    resource.root = annotationsAsText(throughJson(applyJsonPatch(before, operations)))
     checkIdentity(resource.root, origin)
   }
+}
+
+/** kustomize keeps what it notes of an object among its annotations, so that it has some even where it has none. */
+function hasNotes(resource: Resource): boolean {
+  return resource.previous.length > 0 || resource.trail.some(({ step }) => step === 'generator')
+}
+
+function withAnnotations(root: MapNode, origin: Origin): MapNode {
+  const path = ['metadata', 'annotations']
+  return isAbsent(at(root, path)) ? withValueAt(root, path, { type: 'map', fields: new Map(), origin }) : root
 }
 
 /** The object goes through JSON, which forgets how a value was written and rounds large integers. */

@@ -51,7 +51,7 @@ class Merger {
     if (!target) return undefined
     const names = new Set([...target.fields.keys(), ...(patch?.fields.keys() ?? [])])
     for (const name of names) {
-      if (name === '') refuseEmptyName(target)
+      if (name === '') refuseEmptyName(patch?.fields.has('') ? patch : target)
       const before = target.fields.get(name)
       const change = patch?.fields.get(name)
       // most of an object: a value that the patch does not speak of
@@ -73,10 +73,8 @@ class Merger {
   ): Cell | undefined {
     const target = chooseList(dest, patch)
     if (!target) return undefined
-    const count = target.items.length + (patch?.items.length ?? 0)
-    this.spend(Math.ceil((count * count) / 8))
     const element = elementSchema(schema)
-    return mergeList(target, patch, keys, (before, change) => this.merge(before, change, element))
+    return mergeList(target, patch, keys, (before, change) => this.merge(before, change, element), this.spend)
   }
 }
 

@@ -1,6 +1,6 @@
 import { writtenText } from '../../kube/edit-node.ts'
 import { at } from '../../kube/node.ts'
-import type { Target } from '../kustomization.ts'
+import type { Entry, Target } from '../kustomization.ts'
 import { currentId, originalId, type Resource } from '../resource/resource.ts'
 import { matchesSelector } from './match-selector.ts'
 import { checkPattern, matchesPattern } from './pattern.ts'
@@ -18,14 +18,16 @@ function selects(target: Target, resource: Resource): boolean {
   const now = currentId(resource)
   const first = originalId(resource)
   const { group, version, kind, name, namespace } = target
-  if (namespace && !matchesPattern(namespace, first.namespace) && !matchesPattern(namespace, now.namespace))
-    return false
-  if (name && !matchesPattern(name, first.name) && !matchesPattern(name, now.name)) return false
+  if (namespace && !matchesEither(namespace, first.namespace, now.namespace)) return false
+  if (name && !matchesEither(name, first.name, now.name)) return false
   if (group && !matchesPattern(group, now.group)) return false
   if (version && !matchesPattern(version, now.version)) return false
   if (kind && !matchesPattern(kind, now.kind)) return false
   return selectsNotes(target, resource)
 }
+
+const matchesEither = (pattern: Entry, first: string, now: string): boolean =>
+  matchesPattern(pattern, first) || (now !== first && matchesPattern(pattern, now))
 
 /** Whether the labels and annotations of an object are those that a target asks for. */
 export function selectsNotes({ labelSelector, annotationSelector }: Target, resource: Resource): boolean {
