@@ -5,7 +5,8 @@ import { renderKustomization } from '../flux/render-kustomization.ts'
 import { readFolder } from '../git/folder-tree.ts'
 import { openSnapshot } from '../git/snapshot.ts'
 import type { Tree } from '../git/tree.ts'
-import type { MapNode, Node } from '../kube/node.ts'
+import { type MapNode, type Node, stringAt } from '../kube/node.ts'
+import { checkRequest } from './check-request.ts'
 import { type Exact, exactOf } from './exact-json.ts'
 import { jsonNode } from './json-node.ts'
 import { renderDirectory } from './render-directory.ts'
@@ -29,8 +30,9 @@ export async function answerRender(line: string): Promise<Answer> {
 
 async function answerInto(answer: Answer, line: string): Promise<void> {
   const request = parseRequest(line)
-  const root = text(request, 'root')
-  const directory = text(request, 'build')
+  checkRequest(request)
+  const root = stringAt(request, ['root'])
+  const directory = stringAt(request, ['build'])
   if (directory !== undefined) {
     const place = { directory: resolve(directory), ...(root === undefined ? {} : { root: resolve(root) }) }
     const { objects } = await renderDirectory({ ...place, cwd: process.cwd() })
@@ -38,7 +40,7 @@ async function answerInto(answer: Answer, line: string): Promise<void> {
     return
   }
   if (root === undefined) throw new BailiwickError('usage', 'a request needs root or build')
-  const ignore = text(request, 'ignore')
+  const ignore = stringAt(request, ['ignore'])
   const tree = await open(resolve(root))
   answer.files = [...filesOf(packTree(tree, ignore), '')]
   const kustomization = request.fields.get('kustomization')?.value
@@ -71,11 +73,6 @@ function parseJson(line: string): Node {
     const message = 'a request is one JSON object per line, and this line is no JSON or nests too deep'
     throw new BailiwickError('usage', message, { cause })
   }
-}
-
-function text(request: MapNode, name: string): string | undefined {
-  const node = request.fields.get(name)?.value
-  return node?.type === 'scalar' && typeof node.value === 'string' ? node.value : undefined
 }
 
 function* filesOf(tree: Tree, directory: string): Generator<string> {

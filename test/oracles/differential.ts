@@ -9,7 +9,7 @@ import { Chance } from './generate/chance.ts'
 import { fluxTrials } from './generate/flux.ts'
 import { mutate } from './generate/mutate.ts'
 import { FEATURE_NAMES, overlays } from './generate/overlay.ts'
-import { LineProgram } from './line-program.ts'
+import { LinePrograms } from './line-program.ts'
 import { type Outcome, shapeOf } from './outcome.ts'
 import { checkVersion, runKustomize } from './run-kustomize.ts'
 import { saveTrial } from './save-trial.ts'
@@ -56,7 +56,7 @@ async function main(): Promise<number> {
     ...(both || values.flux ? [['flux-render', fluxTrials(only)] as const] : []),
   ].map(([name, trials]) => [name, trials as fc.Arbitrary<Trial>])
   const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'differential-'))
-  const [ours, real] = [new LineProgram(BAILIWICK), new LineProgram([fluxRender])]
+  const [ours, real] = [new LinePrograms(BAILIWICK, 1), new LinePrograms([fluxRender], LANES)]
   const programs: Programs = {
     ours: request => ours.ask(request),
     kustomize: directory => runKustomize(kustomize, directory),

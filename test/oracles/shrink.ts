@@ -3,7 +3,7 @@ import { isFields } from './generate/value.ts'
 import type { Trial } from './trial.ts'
 
 /** How many smaller inputs are tried at most. */
-const TRIES = 1500
+const TRIES = 600
 
 /**
  * A smaller input that still fails: without the files, the documents, the blocks of lines (a line with what is indented below it) and

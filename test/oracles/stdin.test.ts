@@ -172,7 +172,14 @@ describe('render --stdin answers as the real programs do', () => {
 
   test('what is no request is an answer, too, and the next line is served', () => {
     const { root } = generated(1) as { root: string }
-    const lines = ['{', '[]', '{}', '"x"', `{"build": 1}`, `{"root": ${JSON.stringify(join(root, 'none'))}}`]
+    const fields = [
+      '"ignore": 1',
+      '"strict": "x"',
+      '"kustomization": {}',
+      '"kustomization": []',
+      '"objects": [{}]',
+    ].map(field => `{"root": ${JSON.stringify(root)}, ${field}}`)
+    const lines = ['{', '[]', '{}', '"x"', `{"build": 1}`, ...fields, `{"root": ${JSON.stringify(join(root, 'none'))}}`]
     const input = [...lines, '', JSON.stringify({ root })].join('\n')
     const run = spawnSync(process.execPath, [PROGRAM, 'render', '--stdin'], { input, encoding: 'utf8' })
     expect([run.status, run.stderr]).toEqual([0, ''])
@@ -183,6 +190,7 @@ describe('render --stdin answers as the real programs do', () => {
       'usage',
       'usage',
       'usage',
+      ...fields.map(() => 'usage'),
       'git-missing',
       undefined,
     ])

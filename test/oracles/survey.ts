@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { parseAllDocuments } from 'yaml'
 import { findProgram } from '../programs.ts'
 import { eachParallel } from './each-parallel.ts'
-import { LineProgram } from './line-program.ts'
+import { LineProgram, LinePrograms } from './line-program.ts'
 import { compare, type Outcome, shapeOf } from './outcome.ts'
 import { checkVersion, runKustomize } from './run-kustomize.ts'
 
@@ -68,7 +68,7 @@ async function surveyBuilds(root: string, files: readonly string[], kustomize: s
 
 async function surveyRenders(root: string, files: readonly string[], fluxRender: string): Promise<Found[]> {
   const requests = requestsOf(root, files)
-  const [ours, real] = [new LineProgram(BAILIWICK), new LineProgram([fluxRender])]
+  const [ours, real] = [new LineProgram(BAILIWICK), new LinePrograms([fluxRender], LANES)]
   const found = await eachParallel(requests, LANES, async ({ place, request }) => {
     const [mine, theirs] = await Promise.all([ours.ask(request), real.ask(request)])
     return { place, outcome: compare(mine, theirs) }

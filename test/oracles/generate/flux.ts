@@ -73,12 +73,12 @@ export function fluxTrials(features: readonly string[] = CALM): fc.Arbitrary<Tri
       metadata: { name: 'k', namespace: 'apps' },
       spec: { interval: '1h', prune: true, sourceRef: { kind: 'GitRepository', name: 'fleet' }, ...fields },
     }
-    if (chance.is(20))
+    if (chance.is(12))
       files[chance.pick(['.sourceignore', '.sourceignore', 'base/.sourceignore', 'overlay/.sourceignore'])] =
         ignoreFile(chance)
     const flux: Fields = {
       ...(chance.is(97) ? { kustomization } : {}),
-      ...chance.maybe(20, 'ignore', () => ignoreFile(chance)),
+      ...chance.maybe(12, 'ignore', () => ignoreFile(chance)),
       ...(Array.isArray(objects) && objects.length > 0 ? { objects } : {}),
       ...chance.maybe(35, 'strict', () => chance.is(80)),
     }
@@ -180,5 +180,5 @@ function freeManifests(files: Record<string, string>, chance: Chance): void {
       'kind: Kustomization\n',
       'not: [yaml\n',
     ])
-  if (chance.is(20)) files['free/readme.md'] = '# text\n'
+  if (chance.is(12)) files['free/readme.md'] = '# text\n'
 }
