@@ -106,9 +106,10 @@ export class Accumulation {
   }
 
   private merge(config: TransformerConfig | undefined, more: TransformerConfig, origin: Origin): TransformerConfig {
-    const merged = mergeConfig(config, more, origin)
-    if (merged !== config) this.budget.spend('steps', sizeOf(merged), origin)
-    return merged
+    if (config !== SORTED_DEFAULTS || more !== SORTED_DEFAULTS) {
+      this.budget.spend('steps', 8 * ((config ? sizeOf(config) : 0) + sizeOf(more)), origin)
+    }
+    return mergeConfig(config, more, origin)
   }
 
   private generate(kustomization: Kustomization, resources: ResourceList, chain: readonly string[]): void {

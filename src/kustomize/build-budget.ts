@@ -29,6 +29,11 @@ export class BuildBudget {
     this.spend('steps', 10 * objects.length + 2_000, origin)
   }
 
+  /** A new name is written, kept and indexed, beside the look. */
+  spendOnRenaming(objects: readonly unknown[], origin: Origin): void {
+    this.spend('steps', 40 * objects.length + 2_000, origin)
+  }
+
   /** Counts the values of a node as steps. */
   spendOn(node: Node, origin: Origin): void {
     this.spend('steps', countValues(node, LIMITS.steps), origin)

@@ -10,8 +10,11 @@ interface Target {
 
 /** The objects that were called something else before, by those names and by where they are now. */
 export class ReferenceTargets {
-  private readonly byName = new Map<string, Resource[]>()
-  private readonly byPlace = new Map<string, Target[]>()
+  private readonly resources: readonly Resource[]
+  /** By namespace and name. */
+  private readonly byPlace = new Map<string, Map<string, Target[]>>()
+  /** By name alone, for what may refer to every namespace. */
+  private byName: Map<string, Resource[]> | undefined
   /** Namespaces that objects had first, by the one they are in now, in effect and as written. */
   private readonly originals = new Map<string, Set<string>>()
   private readonly writtenOriginals = new Map<string, Set<string>>()
@@ -24,11 +27,20 @@ export class ReferenceTargets {
       add(this.originals, namespace, original)
       add(this.writtenOriginals, writtenNamespace(resource), original)
       this.allOriginals.add(original)
-      for (const name of new Set(resource.previous.map(id => id.name))) {
-        push(this.byName, name, resource)
-        push(this.byPlace, placeKey(name, namespace), { resource, index })
-      }
+      if (resource.previous.length === 0) continue
+      const place = this.byPlace.get(namespace) ?? new Map<string, Target[]>()
+      this.byPlace.set(namespace, place)
+      for (const name of namesOf(resource)) push(place, name, { resource, index })
     }
+    this.resources = resources
+  }
+
+  private everywhere(name: string): readonly Resource[] {
+    if (!this.byName) {
+      this.byName = new Map()
+      for (const resource of this.resources) for (const own of namesOf(resource)) push(this.byName, own, resource)
+    }
+    return this.byName.get(name) ?? []
   }
 
   /** What `referrer` may refer to at all (SubsetThatCouldBeReferencedByResource). Throws what its subjects are wrong in. */
@@ -36,7 +48,7 @@ export class ReferenceTargets {
     const { namespace } = referrer.current
     if (namespace === NO_NAMESPACE) {
       return {
-        called: name => this.byName.get(name) ?? [],
+        called: name => this.everywhere(name),
         hasOriginal: original => original !== NO_NAMESPACE && this.allOriginals.has(original),
       }
     }
@@ -48,7 +60,7 @@ export class ReferenceTargets {
     }
     return {
       called: name => {
-        const found = [...places].flatMap(place => this.byPlace.get(placeKey(name, place)) ?? [])
+        const found = [...places].flatMap(place => this.byPlace.get(place)?.get(name) ?? [])
         if (found.length > 1) found.sort((a, b) => a.index - b.index)
         return found.map(target => target.resource).filter(isSeen)
       },
@@ -74,7 +86,12 @@ export function writtenNamespace(resource: Resource): string {
   return stringAt(resource.root, ['metadata', 'namespace']) ?? ''
 }
 
-const placeKey = (name: string, namespace: string): string => `${namespace}\0${name}`
+/** What an object was called before, each name once. */
+function namesOf({ previous }: Resource): readonly string[] {
+  const [first, second] = previous
+  if (first && !second) return [first.name]
+  return [...new Set(previous.map(id => id.name))]
+}
 
 function push<V>(map: Map<string, V[]>, key: string, value: V): void {
   const there = map.get(key)

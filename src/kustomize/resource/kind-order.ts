@@ -20,7 +20,13 @@ interface Kind {
 export function compareKinds(a: Kind, b: Kind): number {
   const difference = (PLACES.get(a.kind ?? '') ?? 0) - (PLACES.get(b.kind ?? '') ?? 0)
   if (difference !== 0) return difference
-  return Buffer.compare(Buffer.from(sortText(a)), Buffer.from(sortText(b)))
+  return compareBytes(sortText(a), sortText(b))
+}
+
+/** Go compares the bytes of UTF-8; JavaScript's own order differs for rare letters only. */
+function compareBytes(a: string, b: string): number {
+  if (a === b) return 0
+  return /^[\0-\ud7ff]*$/.test(a + b) ? (a < b ? -1 : 1) : Buffer.compare(Buffer.from(a), Buffer.from(b))
 }
 
 function sortText({ group, version, kind }: Kind): string {

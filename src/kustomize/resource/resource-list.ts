@@ -86,12 +86,24 @@ export class ResourceList {
         this.current.add(resource.key, resource)
         this.keys.set(resource, resource.key)
       }
-      const known = this.any?.keys.get(resource)
-      if (!known || (known.length === resource.previous.length + 1 && before === resource.key)) continue
+      this.refreshAny(resource, before)
+    }
+    this.changed.clear()
+  }
+
+  /** Most changes add one identity to those that are known. */
+  private refreshAny(resource: Resource, before: string): void {
+    const known = this.any?.keys.get(resource)
+    if (!this.any || !known || (known.length === resource.previous.length + 1 && before === resource.key)) return
+    const last = resource.previous.at(-1)
+    const grew = known.length === resource.previous.length && last && keyOfId(last) === known.at(-1)
+    if (grew && last.group === resource.current.group && last.version === resource.current.version) {
+      this.any.index.add(resource.key, resource)
+      this.any.keys.set(resource, [...known, resource.key])
+    } else {
       this.leaveAny(resource)
       this.enterAny(resource)
     }
-    this.changed.clear()
   }
 
   private enter(resource: Resource): void {

@@ -1,10 +1,9 @@
 import { BailiwickError } from '../../errors.ts'
-import { withValueAt } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node, type Path } from '../../kube/node.ts'
 import { groupOf, type KubeObject } from '../../kube/object.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
 import { isClusterScoped } from './cluster-scoped.ts'
-import { settleShared, withoutShared } from './shared-values.ts'
+import { settleShared } from './shared-values.ts'
 
 /** What kustomize identifies an object by. `namespace` is the one in effect: 'default' for none. */
 export interface ResourceId {
@@ -118,7 +117,6 @@ export class Resource {
       throw new BailiwickError('kustomize-unsupported', message, { origin: resourceOrigin(this) })
     }
     if (id.name !== '') this.previous.push(id)
-    if (this.hasShared) this.root = ownAnnotations(this.content)
   }
 }
 
@@ -139,19 +137,16 @@ export function allIds(resource: Resource): readonly ResourceId[] {
 
 /** Identity that an object had first. */
 export function originalId(resource: Resource): ResourceId {
-  return resource.all[0]!
+  const { current, previous } = resource
+  const [first] = previous
+  if (!first) return current
+  const { group, version } = current
+  return first.group === group && first.version === version ? first : { ...first, group, version }
 }
 
 /** Text of an identity; equal texts are equal identities. */
 export function keyOfId({ group, version, kind, namespace, name }: ResourceId): string {
   return `${name}\0${namespace}\0${kind}\0${group}\0${version}`
-}
-
-/** kustomize writes the annotations anew when it notes something among them, so they share nothing any more. */
-function ownAnnotations(root: MapNode): MapNode {
-  const path = ['metadata', 'annotations']
-  const annotations = at(root, path)
-  return annotations ? withValueAt(root, path, withoutShared(annotations)) : root
 }
 
 /** Whether two contents have the very same nodes where an identity stands. */

@@ -21,12 +21,12 @@ export function mergeConfig(
   const isDefault = config === undefined || config === SORTED_DEFAULTS
   if (isDefault && more === SORTED_DEFAULTS) return SORTED_DEFAULTS
   const base = config ?? EMPTY_CONFIG
-  const lists = FIELD_LISTS.map(name => [name, mergeFieldSpecs(base[name], more[name], origin)] as const)
-  const nameReference = more.nameReference.reduce<readonly ReferenceRule[]>(
-    (rules, rule) => mergeRule(rules, rule, origin),
-    base.nameReference,
-  )
-  return sorted({ ...base, ...Object.fromEntries(lists), nameReference })
+  const lists = FIELD_LISTS.map(name => {
+    const merged = mergeFieldSpecs(base[name], more[name], origin)
+    return [name, merged.length === base[name].length ? base[name] : sortedSpecs(merged)] as const
+  })
+  const nameReference = mergeRules(base.nameReference, more.nameReference, origin)
+  return { ...base, ...Object.fromEntries(lists), nameReference: [...nameReference].sort(compareKinds) }
 }
 
 /** A configuration as a file says it, with its lists in kustomize's order. */
@@ -40,16 +40,19 @@ function sortedSpecs(specs: readonly FieldSpec[]): readonly FieldSpec[] {
   return [...specs].sort(compareKinds)
 }
 
-function mergeRule(rules: readonly ReferenceRule[], more: ReferenceRule, origin: Origin): readonly ReferenceRule[] {
-  let isKnown = false
-  const result = rules.map(rule => {
-    if (!isSameKind(rule, more)) return rule
-    isKnown = true
-    return { ...rule, referrers: mergeFieldSpecs(rule.referrers, more.referrers, origin) }
-  })
-  return isKnown ? result : [...rules, more]
+function mergeRules(
+  rules: readonly ReferenceRule[],
+  more: readonly ReferenceRule[],
+  origin: Origin,
+): readonly ReferenceRule[] {
+  const merged = new Map(rules.map(rule => [kindOf(rule), rule]))
+  for (const rule of more) {
+    const key = kindOf(rule)
+    const known = merged.get(key)
+    const referrers = known ? mergeFieldSpecs(known.referrers, rule.referrers, origin) : rule.referrers
+    merged.set(key, known ? { ...known, referrers } : rule)
+  }
+  return [...merged.values()]
 }
 
-function isSameKind(a: ReferenceRule, b: ReferenceRule): boolean {
-  return (['group', 'version', 'kind'] as const).every(part => (a[part] ?? '') === (b[part] ?? ''))
-}
+const kindOf = ({ group, version, kind }: ReferenceRule): string => `${group ?? ''}\0${version ?? ''}\0${kind ?? ''}`

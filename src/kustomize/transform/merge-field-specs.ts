@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Origin } from '../../kube/origin.ts'
-import { type FieldSpec, specMatches } from './field-spec.ts'
+import type { FieldSpec } from './field-spec.ts'
 
 /**
  * `specs` and those of `more` that are not covered by them. A spec without a kind counts as covered by one of the same
@@ -12,15 +12,17 @@ export function mergeFieldSpecs(
   more: readonly FieldSpec[],
   origin: Origin,
 ): readonly FieldSpec[] {
-  const byPath = Map.groupBy(specs, spec => spec.path)
-  const result = [...specs]
+  const known = new Map<string, FieldSpec>()
+  const result: FieldSpec[] = []
+  const add = (spec: FieldSpec): void => {
+    result.push(spec)
+    for (const key of coveredKeys(spec)) if (!known.has(key)) known.set(key, spec)
+  }
+  specs.forEach(add)
   for (const spec of more) {
-    const samePath = byPath.get(spec.path) ?? []
-    const known = samePath.find(other => specMatches(spec, idOf(other)))
-    if (!known) {
-      byPath.set(spec.path, [...samePath, spec])
-      result.push(spec)
-    } else if ((known.create ?? false) !== (spec.create ?? false)) {
+    const other = known.get(keyOf(spec.path, spec.group, spec.version, spec.kind))
+    if (!other) add(spec)
+    else if ((other.create ?? false) !== (spec.create ?? false)) {
       const message = `two field specs of ${spec.path} disagree on create`
       throw new BailiwickError('kustomize-invalid', message, { origin })
     }
@@ -28,6 +30,13 @@ export function mergeFieldSpecs(
   return result
 }
 
-function idOf({ group = '', version = '', kind = '' }: FieldSpec): { group: string; version: string; kind: string } {
-  return { group, version, kind }
+/** The specs that this one covers, itself first: those of the same path that say the same or less of the kind. */
+function coveredKeys({ path, group, version, kind }: FieldSpec): readonly string[] {
+  const keys = new Set<string>()
+  for (const g of [group, undefined]) {
+    for (const v of [version, undefined]) for (const k of [kind, undefined]) keys.add(keyOf(path, g, v, k))
+  }
+  return [...keys]
 }
+
+const keyOf = (path: string, group = '', version = '', kind = ''): string => `${path}\0${group}\0${version}\0${kind}`

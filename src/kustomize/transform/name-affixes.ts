@@ -5,11 +5,11 @@ import type { Transformer } from './transformer.ts'
 export const nameAffixes: Transformer = (resources, { kustomization, config, budget }) => {
   const { namePrefix, nameSuffix } = kustomization
   if (namePrefix?.text) {
-    budget.spendOnEach(resources.all, namePrefix.origin)
+    budget.spendOnRenaming(resources.all, namePrefix.origin)
     affixNames(resources, namePrefix, 'prefixes', config.namePrefix)
   }
   if (nameSuffix?.text) {
-    budget.spendOnEach(resources.all, nameSuffix.origin)
+    budget.spendOnRenaming(resources.all, nameSuffix.origin)
     affixNames(resources, nameSuffix, 'suffixes', config.nameSuffix)
   }
 }
