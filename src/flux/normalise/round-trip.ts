@@ -13,9 +13,9 @@ export function goRoundTrip(node: Node, type: GoType): Node | undefined {
   if (isAbsent(node)) return zeroOf(type, node.origin)
   switch (type.type) {
     case 'string':
-      return typeof valueOf(node) === 'string' ? node : undefined
+      return typeof scalarValue(node) === 'string' ? node : undefined
     case 'bool':
-      return typeof valueOf(node) === 'boolean' ? node : undefined
+      return typeof scalarValue(node) === 'boolean' ? node : undefined
     case 'int32':
     case 'int64':
       return integer(node, type.type === 'int32' ? 32 : 64)
@@ -34,7 +34,7 @@ export function goRoundTrip(node: Node, type: GoType): Node | undefined {
   }
 }
 
-function valueOf(node: Node): ScalarValue | undefined {
+function scalarValue(node: Node): ScalarValue | undefined {
   return node.type === 'scalar' ? node.value : undefined
 }
 
@@ -60,7 +60,7 @@ function zeroOf(type: GoType, origin: Origin): Node {
 
 /** Go cuts what does not fit into an integer, and takes a float that has no fraction. */
 function integer(node: Node, bits: number): Node | undefined {
-  const value = valueOf(node)
+  const value = scalarValue(node)
   if (typeof value !== 'number' && typeof value !== 'bigint') return undefined
   if (typeof value === 'number' && !Number.isInteger(value)) return undefined
   const exact = BigInt(value)
@@ -71,7 +71,7 @@ function integer(node: Node, bits: number): Node | undefined {
 
 /** Base64 as encoding/json reads it: line breaks are skipped, padding is required. */
 function base64(node: Node): Node | undefined {
-  const value = valueOf(node)
+  const value = scalarValue(node)
   if (typeof value !== 'string') return undefined
   const text = value.replace(/[\r\n]/g, '')
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined
@@ -80,48 +80,60 @@ function base64(node: Node): Node | undefined {
 }
 
 function list(node: ListNode, of: GoType): Node | undefined {
-  const items: Node[] = []
-  for (const item of node.items) {
+  let items: Node[] | undefined
+  for (const [index, item] of node.items.entries()) {
     const value = goRoundTrip(item, of)
     if (!value) return undefined
-    items.push(value)
+    if (value === item) continue
+    items ??= [...node.items]
+    items[index] = value
   }
-  return items.every((item, index) => item === node.items[index]) ? node : { ...node, items }
+  return items ? { ...node, items } : node
 }
 
 function map(node: MapNode, of: GoType): Node | undefined {
-  const fields = new Map<string, Field>()
-  let changed = false
+  let fields: Map<string, Field> | undefined
   for (const [key, field] of node.fields) {
     const value = goRoundTrip(field.value, of)
     if (!value) return undefined
-    changed ||= value !== field.value
-    fields.set(key, value === field.value ? field : { ...field, value })
+    if (value === field.value) continue
+    fields ??= new Map(node.fields)
+    fields.set(key, { ...field, value })
   }
-  return changed ? { ...node, fields } : node
+  return fields ? { ...node, fields } : node
 }
 
 function struct(node: MapNode, types: ReadonlyMap<string, GoField>): MapNode | undefined {
-  const fields = new Map<string, Field>()
-  let changed = false
+  let fields: Map<string, Field> | undefined
   for (const [key, field] of node.fields) {
     const type = types.get(key)
     const value = type ? goRoundTrip(field.value, type.value) : field.value
     if (!value) return undefined
-    if (!type || isOmitted(value, type)) changed = true
-    else {
-      changed ||= value !== field.value
-      fields.set(key, value === field.value ? field : { ...field, value })
-    }
+    const isGone = !type || isOmitted(value, type)
+    if (!isGone && value === field.value) continue
+    fields ??= new Map(node.fields)
+    if (isGone) fields.delete(key)
+    else fields.set(key, { ...field, value })
   }
-  for (const [key, type] of types) {
+  for (const [key, type] of alwaysWritten(types)) {
     if (node.fields.has(key)) continue
-    const value = zeroOf(type.value, node.origin)
-    if (isOmitted(value, type)) continue
-    fields.set(key, { key: node.origin, value })
-    changed = true
+    fields ??= new Map(node.fields)
+    fields.set(key, { key: node.origin, value: zeroOf(type.value, node.origin) })
   }
-  return changed ? { ...node, fields } : node
+  return fields ? { ...node, fields } : node
+}
+
+const written = new WeakMap<ReadonlyMap<string, GoField>, readonly (readonly [string, GoField])[]>()
+
+/** The fields of a struct that are there even where nobody set them. */
+function alwaysWritten(types: ReadonlyMap<string, GoField>): readonly (readonly [string, GoField])[] {
+  const known = written.get(types)
+  if (known) return known
+  const found = [...types].filter(([, { value, omitEmpty, omitZero }]) => {
+    return !omitZero && (!omitEmpty || value.type === 'struct' || value.type === 'own')
+  })
+  written.set(types, found)
+  return found
 }
 
 /** `omitempty` leaves out zero scalars and empty lists, maps and pointers to nothing; a struct is never empty. */
