@@ -1,4 +1,5 @@
 import type { Tree } from '../../git/tree.ts'
+import { isAbsent } from '../../kube/edit-node.ts'
 import { at, type MapNode } from '../../kube/node.ts'
 import type { Kustomization, PatchEntry } from '../../kustomize/kustomization.ts'
 import { findKustomizationFile } from '../../kustomize/read/find-kustomization.ts'
@@ -7,12 +8,15 @@ import { joinPath } from '../../kustomize/read/resolve-path.ts'
 import { generateRoot } from './generate-root.ts'
 import { mergeSpec } from './merge-spec.ts'
 import { readRoot } from './read-root.ts'
+import { wrongType } from './spec-fields.ts'
 
 /**
  * The kustomization that Flux builds for a directory of an artifact: the file that is there, or one that Flux generates,
  * with what the spec of the Flux Kustomization adds. Throws `flux-invalid` and what reading a kustomization throws.
  */
 export function fluxOverlay(tree: Tree, repository: string, directory: string, kustomization: MapNode): Kustomization {
+  const spec = at(kustomization, ['spec'])
+  if (!isAbsent(spec) && spec.type !== 'map') wrongType(kustomization, ['spec'], 'an object')
   const file = findKustomizationFile(tree, directory, { repository, file: directory, line: 1, column: 1 })
   const origin = at(kustomization, ['spec', 'path'])?.origin ?? kustomization.origin
   const root = file ? readRoot(tree, repository, file) : generateRoot(tree, repository, directory, origin)
