@@ -1,7 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import type { Artifact } from '../flux/artifact.ts'
+import { RenderBudget } from '../flux/render-budget.ts'
 import { renderKustomization } from '../flux/render-kustomization.ts'
-import { SubstitutionBudget } from '../flux/substitute/substitution-budget.ts'
 import { canonical, originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import { ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
@@ -34,8 +34,8 @@ export interface NodeContext {
   readonly values: ValueIndex
   /** Nodes that are rendered although values are missing, by key, and which were. */
   readonly missed: Map<string, Set<string>>
-  /** What each tenant may still substitute: many Kustomizations cost no more than one. */
-  readonly budgets: Map<string, SubstitutionBudget>
+  /** What each tenant may still use up: many Kustomizations cost no more than one. */
+  readonly budgets: Map<string, RenderBudget>
 }
 
 /** The node of a cluster's root. */
@@ -103,8 +103,8 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
   return unknown ?? draft
 }
 
-function budgetOf({ budgets }: NodeContext, tenant: string | undefined): SubstitutionBudget {
-  const budget = (tenant === undefined ? undefined : budgets.get(tenant)) ?? new SubstitutionBudget()
+function budgetOf({ budgets }: NodeContext, tenant: string | undefined): RenderBudget {
+  const budget = (tenant === undefined ? undefined : budgets.get(tenant)) ?? new RenderBudget()
   if (tenant !== undefined) budgets.set(tenant, budget)
   return budget
 }

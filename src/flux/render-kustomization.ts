@@ -10,29 +10,36 @@ import { normalise } from './normalise/normalise.ts'
 import { overrideMetadata } from './override-metadata.ts'
 import { packTree } from './pack-tree.ts'
 import { readObjects } from './read-objects.ts'
+import { RenderBudget } from './render-budget.ts'
 import { fluxOverlay } from './root/flux-overlay.ts'
 import { type PostBuildFacts, postBuild } from './substitute/post-build.ts'
 
 /** How kustomize names itself where Flux has built it in. */
 const BUILDER = 'kustomize-(devel)'
 
+/** What rendering depends on beside the artifact and the Kustomization. */
+export interface RenderFacts extends PostBuildFacts {
+  /** What is left for this Kustomization and others; without it, it has one of its own. */
+  readonly budget?: RenderBudget
+}
+
 /**
  * The objects that kustomize-controller would apply for a Flux Kustomization, before decryption: the artifact packed,
- * `spec.path` looked up in it, a kustomization.yaml read or generated, `spec.patches` and `spec.targetNamespace` put on
- * top, variables substituted, the result
- * normalised. Throws `path-not-found`, `flux-unsupported`, `flux-invalid`, `flux-missing-variable` and what a build throws.
+ * `spec.path` looked up in it, a kustomization.yaml read or generated, what the spec says put on top, variables
+ * substituted, the result normalised. Throws `path-not-found`, `flux-unsupported`, `flux-invalid`, `flux-missing-variable` and what a build throws.
  */
 export function renderKustomization(
   artifact: Artifact,
   kustomization: KubeObject,
-  facts: PostBuildFacts = {},
+  { budget = new RenderBudget(), ...cluster }: RenderFacts = {},
 ): readonly KubeObject[] {
   const { root } = kustomization
   const tree = packTree(artifact.tree, artifact.ignore)
   const directory = directoryOf(tree, root)
   const overlay = fluxOverlay(tree, artifact.repository, directory, root)
-  const built = buildFrom(tree, artifact.repository, overlay, { builder: BUILDER })
-  return overrideMetadata(normalise(readObjects(postBuild(built, root, facts))), root)
+  const built = buildFrom(tree, artifact.repository, overlay, { builder: BUILDER, budget: budget.build })
+  const substituted = postBuild(built, root, cluster, budget.substitution)
+  return overrideMetadata(normalise(readObjects(substituted)), root)
 }
 
 function directoryOf(tree: Tree, root: MapNode): string {

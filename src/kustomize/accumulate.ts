@@ -31,15 +31,27 @@ export interface Accumulated {
   config: TransformerConfig | undefined
 }
 
+export interface AccumulationOptions {
+  /** False: no value knows its place, for a measurement of what knowing it costs. */
+  readonly origins?: boolean
+  /** What the build may use up, where several builds share it. */
+  readonly budget?: BuildBudget
+}
+
 /** One build: collects objects directory by directory, each kustomization transforming what is below it. */
 export class Accumulation {
-  readonly budget = new BuildBudget()
+  readonly budget: BuildBudget
   private readonly files: BuildFiles
   /** Both are what the root says. */
   notes = new BuildNotes({ buildMetadata: [] })
   sortOptions: Kustomization['sortOptions']
 
-  constructor(tree: Tree, repository: string, origins = true) {
+  constructor(
+    tree: Tree,
+    repository: string,
+    { origins = true, budget = new BuildBudget() }: AccumulationOptions = {},
+  ) {
+    this.budget = budget
     this.files = new BuildFiles(tree, repository, this.budget, origins)
   }
 

@@ -2,26 +2,28 @@ import { BailiwickError } from '../errors.ts'
 import type { Node } from '../kube/node.ts'
 import type { Origin } from '../kube/origin.ts'
 
-/** What one build may use up, counted in steps so that the same input always gives the same answer. */
+/** What may be used up, by one build or by all that share a budget; in steps, so that the same input always gives the same answer. */
 const LIMITS = {
   directories: 2_000,
   objects: 10_000,
   bytes: 16 * 1024 * 1024,
   /** Values that are looked at or written by patches and transformers. */
   steps: 4_000_000,
+  /** Values of what is built, those that stand in several places counted in each. */
+  values: 2_000_000,
 }
 
 /** Values that one object may hold after a patch has copied parts of it. */
 const MAX_OBJECT = 200_000
 
 export class BuildBudget {
-  private readonly used = { directories: 0, objects: 0, bytes: 0, steps: 0 }
+  private readonly used = { directories: 0, objects: 0, bytes: 0, steps: 0, values: 0 }
 
   /** Throws `render-limits` when a build uses more of something than it may. */
   spend(what: keyof typeof LIMITS, amount: number, origin: Origin): void {
     this.used[what] += amount
     if (this.used[what] <= LIMITS[what]) return
-    throw tooMuch(`more than ${LIMITS[what]} ${what} in one build`, origin)
+    throw tooMuch(`rendering takes more than ${LIMITS[what]} ${what}`, origin)
   }
 
   /** Every entry of a transformer looks at every object. */
@@ -32,6 +34,11 @@ export class BuildBudget {
   /** A new name is written, kept and indexed, beside the look. */
   spendOnRenaming(objects: readonly unknown[], origin: Origin): void {
     this.spend('steps', 40 * objects.length + 2_000, origin)
+  }
+
+  /** Counts what is built. */
+  spendOnResult(root: Node): void {
+    this.spend('values', countValues(root, LIMITS.values), root.origin)
   }
 
   /** Counts the values of a node as steps. */
@@ -64,5 +71,8 @@ function countValues(root: Node, limit: number): number {
 }
 
 function tooMuch(what: string, origin: Origin): BailiwickError {
-  return new BailiwickError('render-limits', what, { origin, fix: 'Split the build into smaller ones.' })
+  return new BailiwickError('render-limits', what, {
+    origin,
+    fix: 'Build less: a tenant has one budget for all their Kustomizations on a cluster.',
+  })
 }

@@ -1,7 +1,7 @@
 import type { Tree } from '../git/tree.ts'
 import { at, type MapNode } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { type Accumulated, Accumulation } from './accumulate.ts'
+import { type Accumulated, Accumulation, type AccumulationOptions } from './accumulate.ts'
 import { sortObjects } from './finish/sort-objects.ts'
 import { appendHash } from './generate/hash-name.ts'
 import type { Kustomization } from './kustomization.ts'
@@ -14,11 +14,9 @@ import { roundTrip } from './resource/round-trip.ts'
 const KUSTOMIZE = 'kustomize-v5.8.1'
 
 /** What differs between the programs that build with kustomize's library. */
-export interface BuildOptions {
+export interface BuildOptions extends AccumulationOptions {
   /** How the program names itself in objects, where `managedByLabel` asks for that; a library has no version. */
   readonly builder?: string
-  /** False: no value knows its place, for a measurement of what knowing it costs. */
-  readonly origins?: boolean
 }
 
 /**
@@ -32,7 +30,7 @@ export function build(
   directory: string,
   options: BuildOptions = {},
 ): readonly KubeObject[] {
-  const accumulation = new Accumulation(tree, repository, options.origins)
+  const accumulation = new Accumulation(tree, repository, options)
   return finish(accumulation, accumulation.directory(directory), options.builder ?? KUSTOMIZE)
 }
 
@@ -43,7 +41,7 @@ export function buildFrom(
   root: Kustomization,
   options: BuildOptions = {},
 ): readonly KubeObject[] {
-  const accumulation = new Accumulation(tree, repository, options.origins)
+  const accumulation = new Accumulation(tree, repository, options)
   return finish(accumulation, accumulation.root(root), options.builder ?? KUSTOMIZE)
 }
 
@@ -54,9 +52,11 @@ function finish(accumulation: Accumulation, accumulated: Accumulated, builder: s
   for (const resource of all) if (resource.needsHash) appendHash(resource)
   fixReferences(all, config?.nameReference ?? [], budget)
   const kept = all.filter(resource => !isLocal(resource.root))
-  return sortObjects(kept, sortOptions).map(resource =>
-    toKubeObject(resource, finished(notes.finish(resource.root, builder))),
-  )
+  return sortObjects(kept, sortOptions).map(resource => {
+    const root = finished(notes.finish(resource.root, builder))
+    budget.spendOnResult(root)
+    return toKubeObject(resource, root)
+  })
 }
 
 function isLocal(root: MapNode): boolean {

@@ -5,7 +5,7 @@ import type { Origin } from '../../kube/origin.ts'
 import { idOfRoot } from '../../kustomize/resource/resource.ts'
 import { type PostBuild, type Reference, readPostBuild } from './read-post-build.ts'
 import { substituteObject } from './substitute-object.ts'
-import { SubstitutionBudget } from './substitution-budget.ts'
+import type { SubstitutionBudget } from './substitution-budget.ts'
 import type { Variable, VariableSource } from './variable.ts'
 import type { FindSource } from './variable-source.ts'
 
@@ -15,8 +15,6 @@ export interface PostBuildFacts {
   readonly findSource?: FindSource
   /** Whether a variable that is not set is an error; true without it, as in Flux 2.9 and later. */
   readonly strict?: boolean
-  /** What is left for this Kustomization and others; without it, it has one of its own. */
-  readonly budget?: SubstitutionBudget
 }
 
 /** Label or annotation of an object in which nothing is substituted. */
@@ -31,7 +29,8 @@ const NAME = /^[_a-zA-Z][_a-zA-Z0-9]*$/
 export function postBuild(
   objects: readonly KubeObject[],
   kustomization: MapNode,
-  { findSource, strict = true, budget = new SubstitutionBudget() }: PostBuildFacts,
+  { findSource, strict = true }: PostBuildFacts,
+  budget: SubstitutionBudget,
 ): readonly KubeObject[] {
   const spec = readPostBuild(kustomization)
   if (!spec || !objects.some(isSubstituted)) return objects

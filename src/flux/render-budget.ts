@@ -1,0 +1,8 @@
+import { BuildBudget } from '../kustomize/build-budget.ts'
+import { SubstitutionBudget } from './substitute/substitution-budget.ts'
+
+/** What rendering may use up: of one Kustomization, or of all that share it (those of a tenant on a cluster). */
+export class RenderBudget {
+  readonly build = new BuildBudget()
+  readonly substitution = new SubstitutionBudget()
+}
