@@ -19,7 +19,7 @@ export function readConfiguration(documents: readonly Node[]): TransformerConfig
   refuseOtherFields(map, FIELDS, 'a file of configurations')
   for (const name of FIELDS) for (const item of listField(map, name)) requireText(item)
   // without vars these fields say nothing; one that kustomize knows already may not be created
-  for (const spec of readFieldSpecs(map, 'varReference')) {
+  for (const spec of readFieldSpecs(map, 'varReference', true)) {
     if (spec.create) unsupported('a varReference with create', map.fields.get('varReference')!.value)
   }
   const lists = FIELD_LISTS.map(name => [name, readFieldSpecs(map, name)] as const)
