@@ -25,11 +25,15 @@ const MAX_FILES = 50_000
  * the first that stands in the way. Throws `flux-invalid` for includes that source-controller refuses, `render-limits`.
  */
 export function composeSource(base: Content, spec: ContentSpec, included: readonly Included[]): Resolved {
+  const includes = included.flatMap(({ id, resolved }) => [
+    { id, url: resolved.url, ref: resolved.ref, commit: resolved.type === 'content' ? resolved.commit : '' },
+    ...(resolved.includes ?? []),
+  ])
   for (const { id, resolved } of included) {
     if (resolved.type === 'wanted') return resolved
     if (resolved.type === 'content' && !resolved.refused) continue
     const why = resolved.type === 'opaque' ? resolved.reason : resolved.refused!.message
-    return { type: 'opaque', url: base.url, ref: base.ref, reason: `it includes ${id}: ${why}` }
+    return { type: 'opaque', url: base.url, ref: base.ref, reason: `it includes ${id}: ${why}`, includes }
   }
   const refused = spec.submodules && withoutSubmodules(base.artifact.tree, spec.submodules)
   if (refused) return { ...base, refused }
@@ -47,10 +51,6 @@ export function composeSource(base: Content, spec: ContentSpec, included: readon
   }
   if (tree === base.artifact.tree) return base
   const artifact: Artifact = { ...base.artifact, tree }
-  const includes = included.flatMap(({ id, resolved }) => [
-    { id, url: resolved.url, ref: resolved.ref },
-    ...(resolved.includes ?? []),
-  ])
   return { ...base, artifact, ...(includes.length > 0 ? { includes } : {}) }
 }
 

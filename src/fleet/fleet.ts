@@ -49,7 +49,12 @@ export interface NodeSource {
   readonly commit: string
   /** Why its content was not seen. */
   readonly opaque?: string
+  /** The sources whose content `spec.include` puts into this one's, those that they include too. */
+  readonly includes?: readonly IncludedSource[]
 }
+
+/** What a source includes: a change of it is a change of what includes it. */
+export type IncludedSource = Pick<NodeSource, 'id' | 'url' | 'ref' | 'commit'>
 
 export interface Tenant {
   readonly name: string

@@ -207,12 +207,12 @@ function whyNotRead(
 }
 
 function place(context: NodeContext, draft: Draft, id: string, resolved: Resolved): void {
-  const { url, ref } = resolved
+  const { url, ref, includes } = resolved
+  const source = { id, url, ref, commit: '', ...(includes ? { includes } : {}) }
   if (resolved.type === 'content') {
-    draft.source = { id, url, ref, commit: resolved.commit }
+    draft.source = { ...source, commit: resolved.commit }
     context.artifacts.set(draft.key, resolved.artifact)
-  } else if (resolved.type === 'opaque') draft.source = { id, url, ref, commit: '', opaque: resolved.reason }
-  else draft.source = { id, url, ref, commit: '', opaque: WANTED }
+  } else draft.source = { ...source, opaque: resolved.type === 'opaque' ? resolved.reason : WANTED }
 }
 
 /** Stands for a source that is not looked for. */

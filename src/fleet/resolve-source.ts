@@ -5,6 +5,7 @@ import { idOf, type KubeObject } from '../kube/object.ts'
 import type { Origin } from '../kube/origin.ts'
 import { normaliseUrl } from '../kube/url.ts'
 import { composeSource, type Included } from './compose-source.ts'
+import type { IncludedSource } from './fleet.ts'
 import type { FleetInput, SourceRef } from './input.ts'
 import { text } from './read-spec.ts'
 import { canonicalRef, refKey } from './ref.ts'
@@ -23,13 +24,6 @@ export type Resolved = {
   | { readonly type: 'opaque'; readonly reason: string }
   | { readonly type: 'wanted' }
 )
-
-export interface IncludedSource {
-  /** `GitRepository/<namespace>/<name>`. */
-  readonly id: string
-  readonly url: string
-  readonly ref: SourceRef
-}
 
 /** Finds a source object of the cluster by its id; `bootstrap` for the fleet's own; undefined while there is none. */
 export type FindSource = (id: string) => KubeObject | 'bootstrap' | undefined
@@ -72,8 +66,8 @@ export function openSources(input: FleetInput): Sources {
   const resolve = (source: KubeObject, lookup: FindSource, chain: readonly string[]): Resolved | undefined => {
     const url = text(source, ['spec', 'url'])
     if (!url) throw invalid(source, 'url', 'the GitRepository has no spec.url')
-    const base = find(normaliseUrl(url), readRef(source), text(source, ['spec', 'ignore']))
     const spec = contentSpec(source)
+    const base = find(normaliseUrl(url), readRef(source), text(source, ['spec', 'ignore']))
     if (base.type !== 'content') return base
     const { namespace } = idOf(source)
     const included = spec.include.map(include => {
@@ -86,7 +80,8 @@ export function openSources(input: FleetInput): Sources {
     if (!included.every(isKnown)) return undefined
     const result = composeSource(base, spec, included)
     if (result.type !== 'content') return result
-    const key = JSON.stringify([url, result.artifact.tree.id, result.artifact.ignore ?? null, result.refused?.message])
+    const { tree, ignore } = result.artifact
+    const key = JSON.stringify([url, result.ref, tree.id, ignore ?? null, result.refused?.message, result.includes])
     const known = composed.get(key) ?? result
     composed.set(key, known)
     return known

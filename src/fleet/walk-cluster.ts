@@ -49,7 +49,8 @@ export function walkCluster(name: string, path: string, sources: Sources, file: 
   const root = openRoot(path, sources, new ValueIndex(name, file.substituteFrom))
   const { repositories, ...first } = walkWith(name, path, root, sources, file, new Map())
   const own = first.nodes.filter(node => node.tenant === undefined && node.parent !== undefined)
-  if (own.every(node => authorOf(repositories, node.source, sources) === undefined)) return first
+  const followed = own.flatMap(({ source }) => [source, ...(source.includes ?? [])])
+  if (followed.every(source => authorOf(repositories, source, sources) === undefined)) return first
   // Whose a repository is shows only at the end, so a fleet whose platform follows one of a tenant is walked again.
   const { cluster, nodes } = walkWith(name, path, root, sources, file, repositories)
   return { cluster, nodes }

@@ -179,7 +179,7 @@ export class Accumulation {
     this.notes.enter(entry)
     this.accumulate(child, into, [...chain, path])
     this.notes.leave()
-    const step: Step = { step: 'component', file: parent.file, line: entry.origin.line }
+    const step: Step = { step: 'component', file: entry.origin.file, line: entry.origin.line }
     this.budget.spend('steps', into.resources.all.length, entry.origin)
     for (const resource of into.resources.all) resource.trail = [...resource.trail, step]
     into.resources.checkUnique()

@@ -100,10 +100,11 @@ function ownReason(node: JudgedNode, state: ApprovalState, judged: Judged): stri
 }
 
 function isPresent(node: JudgedNode, heads: NonNullable<ApprovalState['heads']>): boolean {
-  const { url, commit } = node.source
-  if (commit === '') return false
-  if (url === heads.fleet.url && commit === heads.fleet.commit) return true
-  return heads.sources.some(source => source.url === url && source.commit === commit)
+  return [node.source, ...(node.source.includes ?? [])].every(({ url, commit }) => {
+    if (commit === '') return false
+    if (url === heads.fleet.url && commit === heads.fleet.commit) return true
+    return heads.sources.some(source => source.url === url && source.commit === commit)
+  })
 }
 
 /** A node's spec comes from its parent's rendering: a parent that may not be applied holds its children. */

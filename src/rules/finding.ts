@@ -68,6 +68,8 @@ export interface JudgedNode {
     readonly url: string
     readonly commit: string
     readonly opaque: string | null
+    /** Sources whose content is part of it. */
+    readonly includes?: readonly { readonly url: string; readonly commit: string }[]
   }
   readonly dependsOn: readonly string[]
   readonly suspend: boolean

@@ -9,7 +9,7 @@ export function judgedNode(
   findings: readonly Finding[],
   failures: readonly NodeFailure[],
 ): JudgedNode {
-  const { id, url, commit, opaque } = node.source
+  const { id, url, commit, opaque, includes } = node.source
   return {
     key: node.key,
     cluster: node.cluster,
@@ -19,7 +19,13 @@ export function judgedNode(
     user: node.identity.user,
     impersonated: node.identity.impersonated,
     tenant: node.tenant ?? null,
-    source: { id, url, commit, opaque: opaque ?? null },
+    source: {
+      id,
+      url,
+      commit,
+      opaque: opaque ?? null,
+      ...(includes ? { includes: includes.map(one => ({ url: one.url, commit: one.commit })) } : {}),
+    },
     dependsOn: node.dependsOn,
     suspend: node.suspend,
     prune: node.prune,

@@ -1,5 +1,6 @@
 import { mayLeadTo } from '../fleet/named-repositories.ts'
 import type { JudgedNode, Judgement, Verdict } from './finding.ts'
+import { readsFrom } from './reads-from.ts'
 import { resultOf } from './result-of.ts'
 
 /**
@@ -26,7 +27,7 @@ function nodesOf(nodes: readonly JudgedNode[], url: string): ReadonlySet<string>
   const own = new Set<string>()
   // parents come first, so one pass reaches every descendant
   for (const node of nodes) {
-    if (mayLeadTo(node.hides, url) || node.source.url === url || (node.parent !== null && own.has(node.parent)))
+    if (mayLeadTo(node.hides, url) || readsFrom(node, url) || (node.parent !== null && own.has(node.parent)))
       own.add(node.key)
   }
   return own

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { at } from '../../src/kube/node.ts'
-import { type Files, fleetOf } from './fleet-of.ts'
+import { scopeVerdict } from '../../src/rules/scope-verdict.ts'
+import { type Files, fleetOf, type Given, judgementOf } from './fleet-of.ts'
 import { DEV_URL, fleetFiles, miniFleet } from './mini-fleet.ts'
 
 const SHARED_URL = 'https://github.com/acme/shared'
@@ -23,26 +24,33 @@ const dev: Files = {
   'deploy-more/x.yaml': map('x'),
 }
 
-function nodeWith(
-  fields: string,
-  files: Files = dev,
-  given: { more?: string; opaque?: boolean; absent?: boolean } = {},
-) {
+interface More {
+  readonly more?: string
+  readonly opaque?: boolean
+  readonly absent?: boolean
+  readonly sharedFiles?: Files
+}
+
+function givenWith(fields: string, files: Files, given: More): Given {
   const key = 'tenants/dev-team.yaml'
   const own = fleetFiles[key]!.replace('  ref:\n    branch: main', `  ref: {branch: main}\n  ${fields}`)
   expect(own).not.toBe(fleetFiles[key])
   const base = miniFleet({ fleet: { [key]: own + (given.more ?? SHARED) } })
   const sources = (base.sources ?? []).filter(source => source.url !== DEV_URL)
   const include = { url: SHARED_URL, ref: { branch: 'main' } }
-  const fleet = fleetOf({
+  return {
     ...base,
     sources: [
       ...sources,
       { url: DEV_URL, files },
-      ...(given.opaque || given.absent ? [] : [{ ...include, files: shared }]),
+      ...(given.opaque || given.absent ? [] : [{ ...include, files: given.sharedFiles ?? shared }]),
     ],
     opaque: [...(base.opaque ?? []), ...(given.opaque ? [{ ...include, reason: 'no access' }] : [])],
-  })
+  }
+}
+
+function nodeWith(fields: string, files: Files = dev, given: More = {}) {
+  const fleet = fleetOf(givenWith(fields, files, given))
   return { fleet, node: fleet.nodes.find(node => node.key === 'staging/apps/dev-team')! }
 }
 const names = (node: ReturnType<typeof nodeWith>['node']) =>
@@ -89,6 +97,29 @@ test('an included source that nobody has read is asked for; one that nobody can 
   expect(nodeWith(include, dev, { absent: true }).fleet.wanted).toEqual([{ url: SHARED_URL, ref: { branch: 'main' } }])
   const { node } = nodeWith(include, dev, { opaque: true })
   expect(node.source).toMatchObject({ url: DEV_URL, opaque: 'it includes GitRepository/apps/shared: no access' })
+})
+
+test('what is wrong with include or sparseCheckout shows before any content is read', () => {
+  for (const fields of ['include: {}', 'include: [{toPath: lib}]', 'sparseCheckout: a']) {
+    const given = givenWith(fields, dev, {})
+    const fleet = fleetOf({ ...given, sources: (given.sources ?? []).filter(source => source.url !== DEV_URL) })
+    const node = fleet.nodes.find(one => one.key === 'staging/apps/dev-team')
+    expect(node?.error, fields).toMatchObject({ code: 'flux-invalid' })
+  }
+})
+
+test('a change of an included repository concerns the nodes that include it, and nobody else', () => {
+  const include = 'include: [{repository: {name: shared}, fromPath: base, toPath: lib}]'
+  const evil = { ...shared, 'base/a.yaml': 'apiVersion: v1\nkind: Namespace\nmetadata: {name: evil}\n' }
+  const { node } = nodeWith(include)
+  expect(node.source.includes).toEqual([
+    { id: 'GitRepository/apps/shared', url: SHARED_URL, ref: { branch: 'main' }, commit: 'a'.repeat(40) },
+  ])
+  const judgement = judgementOf(givenWith(include, dev, { sharedFiles: evil }))
+  const violations = (url: string) => scopeVerdict(judgement, url, { keepNew: false }).violations.map(one => one.rule)
+  expect(violations(SHARED_URL)).not.toEqual([])
+  expect(violations(SHARED_URL)).toEqual(violations(DEV_URL))
+  expect(violations('https://github.com/acme/other')).toEqual([])
 })
 
 test('a sparse checkout holds what starts with its directories, and nothing else', () => {

@@ -1,5 +1,6 @@
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import { mergeVerdicts } from '../../src/rules/merge-verdicts.ts'
+import { readsFrom } from '../../src/rules/reads-from.ts'
 import { scopeVerdict } from '../../src/rules/scope-verdict.ts'
 import type { FleetAnswer } from '../combination/judge-change.ts'
 
@@ -26,6 +27,6 @@ export function outcomeOf(answers: readonly FleetAnswer[], url: string, kind: Re
 }
 
 function tenantsOf(answers: readonly FleetAnswer[], url: string): string[] {
-  const nodes = answers.flatMap(answer => answer.judgement.nodes).filter(node => node.source.url === url)
+  const nodes = answers.flatMap(answer => answer.judgement.nodes).filter(node => readsFrom(node, url))
   return [...new Set(nodes.map(node => node.tenant ?? ''))].sort()
 }

@@ -1,4 +1,4 @@
-import type { Fleet, FleetNode } from '../../fleet/fleet.ts'
+import type { Fleet, FleetNode, NodeSource } from '../../fleet/fleet.ts'
 import { refKey } from '../../fleet/ref.ts'
 import { TENANT_LABEL } from '../../fleet/tenancy.ts'
 import type { FleetIndex } from '../fleet-index.ts'
@@ -15,8 +15,8 @@ export function* lostConfinement(before: Fleet, fleet: Fleet, index: FleetIndex)
   for (const node of fleet.nodes) {
     if (node.tenant !== undefined || node.parent === undefined) continue
     const was = old.get(node.key)
-    const key = keyOf(node)
-    const before = was?.tenant ?? (was && keyOf(was) === key ? undefined : authors.get(key))
+    const known = new Set(was && keysOf(was))
+    const before = was?.tenant ?? keysOf(node).flatMap(key => (known.has(key) ? [] : (authors.get(key) ?? [])))[0]
     if (before !== undefined) yield breach(node, before, was?.tenant !== undefined, index)
   }
 }
@@ -24,18 +24,21 @@ export function* lostConfinement(before: Fleet, fleet: Fleet, index: FleetIndex)
 /** Tenants by the repository and branch that the platform let them, and nobody else, deploy from; the fleet's own aside. */
 function authorsIn(fleet: Fleet, nodes: ReadonlyMap<string, FleetNode>): Map<string, string> {
   const found = new Map<string, Set<string>>()
-  const roots = new Set(fleet.nodes.filter(node => node.parent === undefined).map(keyOf))
+  const roots = new Set(fleet.nodes.filter(node => node.parent === undefined).map(node => keyOf(node.source)))
   for (const node of fleet.nodes) {
     const parent = nodes.get(node.parent ?? '')
     const isGiven = node.tenant !== undefined && parent !== undefined && parent.tenant === undefined
     if (!isGiven || node.source.url === '' || !node.source.id.startsWith('GitRepository/')) continue
-    const key = keyOf(node)
+    const key = keyOf(node.source)
     if (!roots.has(key)) found.set(key, (found.get(key) ?? new Set()).add(node.tenant))
   }
   return new Map([...found].flatMap(([key, [tenant, other]]) => (other === undefined && tenant ? [[key, tenant]] : [])))
 }
 
-const keyOf = ({ source }: FleetNode) => `${source.url} ${refKey(source.ref)}`
+const keyOf = ({ url, ref }: Pick<NodeSource, 'url' | 'ref'>) => `${url} ${refKey(ref)}`
+
+/** What a node follows, and what that includes. */
+const keysOf = ({ source }: FleetNode): string[] => [source, ...(source.includes ?? [])].map(keyOf)
 
 function breach(node: FleetNode, tenant: string, stayed: boolean, index: FleetIndex): Breach {
   const label = stayed ? index.platformObject(node.cluster, '/Namespace', '', node.namespace) : undefined
