@@ -51,7 +51,7 @@ test('an empty commit does not launder a violation: without a base everything ou
 })
 
 const broken = (more = '') =>
-  miniFleet({ dev: { 'deploy/kustomization.yaml': `resources:\n  - web.yaml\nnonsense: true\n${more}` } })
+  miniFleet({ dev: { 'deploy/kustomization.yaml': `resources:\n  - web.yaml\n  - missing.yaml\n${more}` } })
 
 test('a standing error decides only where the change touches what it hides', () => {
   expect(judgementOf(broken()).verdict.result).toBe('error')
