@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
-import { type Files, judgementOf } from '../fleet/fleet-of.ts'
-import { fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
+import { buildFleet } from '../../src/fleet/build-fleet.ts'
+import type { FleetInput } from '../../src/fleet/input.ts'
+import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
+import { judge } from '../../src/rules/judge.ts'
+import { type Files, inputOf, judgementOf } from '../fleet/fleet-of.ts'
+import { DEV_URL, fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 const config = (namespace: string) =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n  namespace: ${namespace}\n`
@@ -55,14 +59,22 @@ test('values that a failed node would substitute count as what it reads', () => 
   expect(judgementOf(given('b'), { base: given('a') }).verdict.result).toBe('error')
 })
 
-test.each(['recurseSubmodules: true', 'include: [{repository: {name: x}}]'])(
-  'a source with %s is read all the same, and touched by each of its changes',
-  field => {
-    const file = fleetFiles['tenants/dev-team.yaml']!.replace('  interval: 1m\n', `  interval: 1m\n  ${field}\n`)
-    const given = (text: string) =>
-      miniFleet({ fleet: { 'tenants/dev-team.yaml': file }, dev: { 'docs/readme.md': text } })
-    expect(judgementOf(given('a')).nodes[2]).toMatchObject({ failures: [{ code: 'flux-unsupported' }] })
-    expect(judgementOf(given('a'), { base: given('a') }).verdict.result).toBe('pass')
-    expect(judgementOf(given('b'), { base: given('a') }).verdict.result).toBe('error')
-  },
-)
+test('a source with submodules is touched by each of its changes', () => {
+  const field = 'recurseSubmodules: true'
+  const file = fleetFiles['tenants/dev-team.yaml']!.replace('  interval: 1m\n', `  interval: 1m\n  ${field}\n`)
+  const withSubmodule = (text: string): FleetInput => {
+    const input = inputOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': file } }))
+    const files = [
+      { path: 'deploy/kustomization.yaml', content: 'resources: []\n' },
+      { path: 'docs/readme.md', content: text },
+      { path: 'lib', content: '', mode: '160000' as const, id: 'c'.repeat(40) },
+    ]
+    const tree = openSnapshot(packSnapshot(files))
+    return { ...input, sources: input.sources.map(source => (source.url === DEV_URL ? { ...source, tree } : source)) }
+  }
+  const judged = (head: string, base: string) =>
+    judge(buildFleet(withSubmodule(head)), { combination: '', base: buildFleet(withSubmodule(base)) })
+  expect(judged('a', 'a').nodes[2]).toMatchObject({ failures: [{ code: 'flux-unsupported' }] })
+  expect(judged('a', 'a').verdict.result).toBe('pass')
+  expect(judged('b', 'a').verdict.result).toBe('error')
+})
