@@ -1,3 +1,5 @@
+import { HOSTILE_YAML } from './hostile-yaml.ts'
+
 const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n'
 const BASE = { 'kustomization.yaml': 'resources: [a.yaml]\n', 'a.yaml': CONFIG_MAP }
 
@@ -41,6 +43,7 @@ const bomb = (levels: number, width: number, open: string, close: string): strin
 
 /** By what it tries. */
 export const HOSTILE: Readonly<Record<string, Hostile>> = {
+  ...Object.fromEntries(Object.entries(HOSTILE_YAML).map(([name, [text, code]]) => [name, manifest(text, code)])),
   'an alias bomb': manifest(() => bomb(9, 9, '[', ']'), 'render-limits'),
   'an alias bomb, 2^30': manifest(() => bomb(30, 2, '[', ']'), 'render-limits'),
   'an alias bomb of large texts': manifest(() => bomb(4, 9, `["${'x'.repeat(100_000)}`, '"]'), 'render-limits'),

@@ -1,5 +1,6 @@
 import type { Node } from '../node.ts'
 import type { Origin } from '../origin.ts'
+import type { Expansion } from './expansion.ts'
 import { refuseSyntax } from './refuse-yaml.ts'
 import { refuseOver, YAML_LIMITS } from './yaml-budget.ts'
 
@@ -12,8 +13,12 @@ interface Extent {
 export class Aliases {
   private readonly anchors = new Map<string, Node | undefined>()
   private readonly extents = new Map<Node, Extent>()
+  private readonly expansion: Expansion
   private aliases = 0
-  private expanded = 0
+
+  constructor(expansion: Expansion) {
+    this.expansion = expansion
+  }
 
   /** From here on the name stands for a value that is not read yet. */
   begin(anchor: string): void {
@@ -33,8 +38,7 @@ export class Aliases {
     const target = this.anchors.get(name)
     if (!target) return refuseSyntax('an alias without an anchor before it', origin)
     const { values, height } = this.extent(target)
-    this.expanded += values
-    if (this.expanded > YAML_LIMITS.expanded) refuseOver('expanded', origin)
+    this.expansion.spend(values, origin)
     if (depth + height > YAML_LIMITS.depth) refuseOver('depth', origin)
     return target
   }

@@ -1,4 +1,4 @@
-import { isBlank } from './characters.ts'
+import { HASH, isBlank } from './characters.ts'
 import type { Cursor } from './cursor.ts'
 import { isSchema } from './is-schema.ts'
 import { ANCHOR, DOUBLE_QUOTED, FOLDED, LITERAL, PLAIN, SINGLE_QUOTED, TAG } from './token.ts'
@@ -10,6 +10,9 @@ export interface Place {
   readonly column: number
 }
 
+const BRACE = 123
+/** Where a brace behind so many spaces is not looked for, it might be there. */
+const FAR = 64
 const NULLS = ['', '~', 'null', 'Null', 'NULL']
 
 /** What comments do besides explaining: some steer kustomize, and some it moves into a value. */
@@ -44,7 +47,8 @@ export class Comments {
   }
 
   private see(flow: boolean): void {
-    this.tokens.comments.add(this.tokens.count)
+    const { count, comments } = this.tokens
+    if (!comments.has(count)) comments.add(count)
     const kind = this.lastKind()
     if (kind === ANCHOR || kind === TAG) this.pending = this.tokens.count
     if (this.steered || (!flow && this.isOfValue()) || !this.mayBeSchema() || !isSchema(this.cursor)) return
@@ -54,7 +58,9 @@ export class Comments {
   /** Looking at one costs, so that their number has a limit. Throws `yaml-ambiguous` beyond it. */
   private mayBeSchema(): boolean {
     const { at, text } = this.cursor
-    if (!text.slice(at, at + 64).includes('{') && !/^[# \t]{64}/.test(text.slice(at, at + 64))) return false
+    let start = at + 1
+    for (let code = HASH; start < at + FAR && (code === HASH || isBlank(code)); start++) code = text.charCodeAt(start)
+    if (start < at + FAR && text.charCodeAt(start - 1) !== BRACE) return false
     if (++this.braces > 10_000) this.cursor.doubt('more than 10,000 comments that begin with a brace')
     return true
   }

@@ -1,5 +1,6 @@
 import type { Field, MapNode, Node } from '../node.ts'
 import { Aliases } from './aliases.ts'
+import type { Expansion } from './expansion.ts'
 import { absentScalar, plainScalar, textScalar } from './make-scalar.ts'
 import { MapBuilder } from './map-builder.ts'
 import { type Key, readKey } from './read-key.ts'
@@ -10,21 +11,24 @@ import { refuseOver, YAML_LIMITS } from './yaml-budget.ts'
 
 /**
  * Reads the node of one document; the reader is then at what follows it. Values are those that kustomize gives them,
- * aliases are replaced by what they stand for. Throws `yaml-syntax`, `yaml-ambiguous` or `render-limits`.
+ * aliases are replaced by what they stand for (`expansion` counts that). Throws `yaml-syntax`, `yaml-ambiguous` or `render-limits`.
  */
-export function parseDocument(reader: TokenReader): Node {
-  return new DocumentParser(reader).node(1, true, false)
+export function parseDocument(reader: TokenReader, expansion: Expansion): Node {
+  return new DocumentParser(reader, expansion).node(1, true, false)
 }
 
 class DocumentParser {
   private readonly reader: TokenReader
-  private readonly aliases = new Aliases()
+  private readonly expansion: Expansion
+  private readonly aliases: Aliases
   private readonly aliasFields = new Set<Field>()
   /** How many brackets are around the reader. */
   private flow = 0
 
-  constructor(reader: TokenReader) {
+  constructor(reader: TokenReader, expansion: Expansion) {
     this.reader = reader
+    this.expansion = expansion
+    this.aliases = new Aliases(expansion)
   }
 
   /** `indentless`: entries of a list may stand at the column of the map around them. */
@@ -127,7 +131,7 @@ class DocumentParser {
     const { reader } = this
     let origin = reader.origin()
     let implied = reader.isImplied()
-    const builder = new MapBuilder(this.aliasFields)
+    const builder = new MapBuilder(this.aliasFields, this.expansion)
     reader.skip()
     while (reader.peek() === token.KEY) {
       reader.skip()
@@ -159,7 +163,7 @@ class DocumentParser {
     }
     this.flow--
     reader.skip()
-    return { type: 'list', items, origin }
+    return { type: 'list', items, origin, flow: true }
   }
 
   /** `[a: b]` is a list of a map. */
@@ -168,16 +172,16 @@ class DocumentParser {
     const origin = reader.origin()
     const implied = reader.isImplied()
     reader.skip()
-    const builder = new MapBuilder(this.aliasFields)
+    const builder = new MapBuilder(this.aliasFields, this.expansion)
     const key = readKey(reader, this.aliases, depth + 1)
     builder.add(key, this.flowValue(depth + 1, key, true))
-    return builder.finish(implied ? key.origin : origin)
+    return { ...builder.finish(implied ? key.origin : origin), flow: true }
   }
 
   private flowMap(depth: number): MapNode {
     const { reader } = this
     const origin = reader.origin()
-    const builder = new MapBuilder(this.aliasFields)
+    const builder = new MapBuilder(this.aliasFields, this.expansion)
     reader.skip()
     this.flow++
     for (let first = true; this.hasMore(token.FLOW_MAP_END, first); first = false) {
@@ -188,7 +192,7 @@ class DocumentParser {
     }
     this.flow--
     reader.skip()
-    return builder.finish(origin)
+    return { ...builder.finish(origin), flow: true }
   }
 
   /** `marked`: not a lone scalar that turned out to be no key. */

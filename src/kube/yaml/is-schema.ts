@@ -1,6 +1,12 @@
 import type { Cursor } from './cursor.ts'
 
-/** Whether kustomize reads the comment at the cursor as a schema: a JSON object that is not empty (kyaml's fieldmeta). */
+/** Characters of a schema that are looked at: those of OpenAPI extensions have fewer than a hundred. */
+const LONGEST = 10_000
+
+/**
+ * Whether kustomize reads the comment at the cursor as a schema: a JSON object that is not empty (kyaml's fieldmeta).
+ * Throws `yaml-ambiguous` for one that is too long to be looked at.
+ */
 export function isSchema(cursor: Cursor): boolean {
   const { text } = cursor
   let at = cursor.at
@@ -11,6 +17,8 @@ export function isSchema(cursor: Cursor): boolean {
   // no JSON object ends otherwise, and a refused parse is slow
   if (!/\}[ \t\r]*$/.test(text.slice(Math.max(at, (end < 0 ? text.length - 1 : end) - 64), end < 0 ? -1 : end)))
     return false
+  if ((end < 0 ? text.length : end) - at > LONGEST)
+    cursor.doubt(`a comment in braces of more than ${LONGEST} characters`)
   try {
     return Object.keys(JSON.parse(text.slice(at, end < 0 ? -1 : end)) as object).length > 0
   } catch {

@@ -1,5 +1,6 @@
 import type { Field, MapNode, Node } from '../node.ts'
 import type { Origin } from '../origin.ts'
+import type { Expansion } from './expansion.ts'
 import type { Key } from './read-key.ts'
 import { refuseAmbiguous } from './refuse-yaml.ts'
 
@@ -7,11 +8,13 @@ import { refuseAmbiguous } from './refuse-yaml.ts'
 export class MapBuilder {
   private readonly fields = new Map<string, Field>()
   private readonly aliasFields: Set<Field>
+  private readonly expansion: Expansion
   private merged: Node | undefined
 
   /** `aliasFields` is that of the document: a merged map brings its own. */
-  constructor(aliasFields: Set<Field>) {
+  constructor(aliasFields: Set<Field>, expansion: Expansion) {
     this.aliasFields = aliasFields
+    this.expansion = expansion
   }
 
   /** Throws `yaml-ambiguous` for a key that the map has already. */
@@ -28,6 +31,7 @@ export class MapBuilder {
     if (this.fields.size === before) refuseAmbiguous(`the key ${JSON.stringify(key.text)} twice`, key.origin)
   }
 
+  /** Throws `render-limits` where merge keys copy too much. */
   finish(origin: Origin): MapNode {
     return { type: 'map', fields: this.merged ? this.merge(this.merged) : this.fields, origin }
   }
@@ -38,6 +42,7 @@ export class MapBuilder {
     const all = new Map<string, Field>()
     for (const source of [...sources].reverse()) {
       if (source.type !== 'map') refuseAmbiguous('a merge key whose value is no map', source.origin)
+      this.expansion.spend(source.fields.size, source.origin)
       for (const [key, field] of source.fields) all.set(key, field)
     }
     for (const [key, field] of this.fields) {

@@ -1,5 +1,6 @@
 import type { Node } from '../node.ts'
 import { parseDocument } from './document-parser.ts'
+import { Expansion } from './expansion.ts'
 import { refuseSyntax } from './refuse-yaml.ts'
 import { DOCUMENT_END, DOCUMENT_START, STREAM_END } from './token.ts'
 import type { TokenList } from './token-list.ts'
@@ -9,6 +10,7 @@ import type { Position } from './yaml-budget.ts'
 /** The documents that tokens make, those left out that are empty or null. Throws as `parseDocument` does. */
 export function parseTokens(tokens: TokenList, position: Position): Node[] {
   const reader = new TokenReader(tokens, position)
+  const expansion = new Expansion()
   const nodes: Node[] = []
   for (let first = true; reader.peek() !== STREAM_END; first = false) {
     const marked = reader.peek() === DOCUMENT_START
@@ -18,7 +20,7 @@ export function parseTokens(tokens: TokenList, position: Position): Node[] {
     // kustomize, which cuts at separators, sees a document that begins with its end marker
     if (kind === DOCUMENT_END) refuseSyntax('the end of a document that did not begin', reader.origin())
     if (kind === DOCUMENT_START || kind === STREAM_END) continue
-    const node = parseDocument(reader)
+    const node = parseDocument(reader, expansion)
     if (node.type !== 'scalar' || node.value !== null) nodes.push(node)
     while (reader.peek() === DOCUMENT_END) reader.skip()
   }

@@ -19,6 +19,7 @@ const BOOLEANS = new Map([
 ])
 const NOT_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
 const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
+const LONGEST = 64
 const MIN_INT64 = -(2n ** 63n)
 const MAX_UINT64 = 2n ** 64n - 1n
 
@@ -62,6 +63,8 @@ function parseInteger(plain: string): number | bigint | undefined {
   if (!match) return undefined
   const [, sign, hex, binary, octal, oldOctal, decimal] = match
   const prefixed = hex ? `0x${hex}` : binary ? `0b${binary}` : (octal ?? oldOctal) ? `0o${octal ?? oldOctal}` : decimal!
+  // more digits are beyond 64 bits in any base, and slow to read
+  if (prefixed.length > LONGEST && prefixed.replace(/^(?:0[xbo])?0*/, '').length > LONGEST) return undefined
   const magnitude = BigInt(prefixed)
   const value = sign === '-' ? -magnitude : magnitude
   const max = sign ? 2n ** 63n - 1n : MAX_UINT64

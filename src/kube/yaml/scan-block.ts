@@ -1,5 +1,6 @@
 import { END, HASH, isBlank, isBreak, isBreakOrEnd, SPACE, TAB } from './characters.ts'
 import type { Cursor } from './cursor.ts'
+import { TextParts } from './text-parts.ts'
 
 const PLUS = 43
 const MINUS = 45
@@ -20,7 +21,7 @@ export function scanBlock(cursor: Cursor, parent: number, comment: () => void): 
   cursor.at++
   const { chomp, increment } = header(cursor, comment)
   const lines = new BlockLines(cursor, parent, increment)
-  const parts: string[] = []
+  const parts = new TextParts('')
   let broke = false
   let wasBlank = false
   let breaks = lines.toNext()
@@ -40,7 +41,7 @@ export function scanBlock(cursor: Cursor, parent: number, comment: () => void): 
   }
   if (chomp !== MINUS && broke) parts.push('\n')
   if (chomp === PLUS && breaks > 0) parts.push('\n'.repeat(breaks))
-  return { value: parts.join(''), indent: lines.indent }
+  return { value: parts.finish(), indent: lines.indent }
 }
 
 /** What stands behind `|` or `>`, to the end of the line. */

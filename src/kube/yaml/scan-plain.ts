@@ -1,5 +1,6 @@
 import { COLON, HASH, isBlank, isBlankOrEnd, isBreak, isFlowIndicator, SPACE, TAB } from './characters.ts'
 import type { Cursor } from './cursor.ts'
+import { TextParts } from './text-parts.ts'
 
 const QUESTION = 63
 
@@ -18,7 +19,8 @@ export interface PlainEnd {
 export function scanPlain(cursor: Cursor, indent: number, flow: boolean, ended: PlainEnd): string {
   const { text } = cursor
   const start = cursor.at
-  let value = text.slice(start, lineEnd(cursor, flow))
+  const first = text.slice(start, lineEnd(cursor, flow))
+  let parts: TextParts | undefined
   ended.line = cursor.line
   ended.brokeLine = false
   while (isBreak(text.charCodeAt(cursor.at))) {
@@ -29,12 +31,13 @@ export function scanPlain(cursor: Cursor, indent: number, flow: boolean, ended: 
     const from = cursor.at
     const to = lineEnd(cursor, flow)
     if (to === from) break
-    value += breaks === 1 ? ' ' : '\n'.repeat(breaks - 1)
-    value += text.slice(from, to)
+    parts ??= new TextParts(first)
+    parts.push(breaks === 1 ? ' ' : '\n'.repeat(breaks - 1))
+    parts.push(text.slice(from, to))
     ended.line = cursor.line
     ended.brokeLine = false
   }
-  return value
+  return parts ? parts.finish() : first
 }
 
 /** Where the scalar ends on this line; the cursor moves behind the blanks that follow. */

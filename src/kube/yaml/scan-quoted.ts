@@ -1,5 +1,6 @@
 import { END, isBlank, isBreak } from './characters.ts'
 import type { Cursor } from './cursor.ts'
+import { TextParts } from './text-parts.ts'
 
 const SINGLE = 39
 const DOUBLE = 34
@@ -13,18 +14,22 @@ const BACKSLASH = 92
 export function scanQuoted(cursor: Cursor): string {
   const { text, line, column } = cursor
   const quote = cursor.code
-  const parts: string[] = []
+  let parts: TextParts | undefined
   let from = ++cursor.at
   for (;;) {
     const code = text.charCodeAt(cursor.at)
     if (code === quote) {
       if (quote === DOUBLE || text.charCodeAt(cursor.at + 1) !== SINGLE) break
+      parts ??= new TextParts('')
       parts.push(text.slice(from, ++cursor.at))
       from = ++cursor.at
     } else if (code === BACKSLASH && quote === DOUBLE) {
-      parts.push(text.slice(from, cursor.at), escaped(cursor))
+      parts ??= new TextParts('')
+      parts.push(text.slice(from, cursor.at))
+      parts.push(escaped(cursor))
       from = cursor.at
     } else if (isBreak(code)) {
+      parts ??= new TextParts('')
       parts.push(text.slice(from, lastText(text, from, cursor.at)))
       const breaks = skipBreaks(cursor)
       parts.push(breaks === 1 ? ' ' : '\n'.repeat(breaks - 1))
@@ -34,7 +39,7 @@ export function scanQuoted(cursor: Cursor): string {
     } else cursor.at++
   }
   const last = text.slice(from, cursor.at++)
-  return parts.length === 0 ? last : parts.join('') + last
+  return parts ? parts.finish() + last : last
 }
 
 /** Where the text before a line break ends, without the blanks before the break. */

@@ -1,5 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Field, MapNode, Node, ScalarNode } from '../../kube/node.ts'
+import { isBlank } from '../../kube/yaml/characters.ts'
+import { TextParts } from '../../kube/yaml/text-parts.ts'
 
 /**
  * An object as it is after kustomize has written it out and read it back. Only folded texts (`>`) change: go-yaml's
@@ -13,8 +15,14 @@ export function roundTrip(root: MapNode): MapNode {
 function write(node: Node): Node {
   if (node.type === 'scalar') return node.style === 'folded' ? writeFolded(node) : node
   if (node.type === 'list') {
-    const items = node.items.map(write)
-    return items.some((item, i) => item !== node.items[i]) ? { ...node, items } : node
+    let items: Node[] | undefined
+    for (let index = 0; index < node.items.length; index++) {
+      const item = write(node.items[index]!)
+      if (item === node.items[index]) continue
+      items ??= [...node.items]
+      items[index] = item
+    }
+    return items ? { ...node, items } : node
   }
   let fields: Map<string, Field> | undefined
   for (const [key, field] of node.fields) {
@@ -30,10 +38,27 @@ function writeFolded(node: ScalarNode): ScalarNode {
   const text = String(node.value)
   // such texts are written in double quotes, which keeps them
   if (text === '' || / \n| $|[\u{10000}-\u{10ffff}]/u.test(text)) return node
-  if (/^\s|\n\n$/.test(text)) {
+  if (/^[ \t\n]|\n\n$/.test(text)) {
     const message = 'a folded text (>) that starts or ends with blank lines or spaces is changed by kustomize'
     throw new BailiwickError('yaml-ambiguous', message, { origin: node.origin, fix: 'Write it with | or in quotes.' })
   }
-  const value = text.replace(/(^|\n)([^\s\n][^\n]*)(\n+)(?=[ \t])/g, '$1$2\n$3')
+  const value = spreadIndented(text)
   return value === text ? node : { ...node, value }
+}
+
+/** One more line break behind each line that begins with no blank where the next that is not empty does. */
+function spreadIndented(text: string): string {
+  const parts = new TextParts('')
+  let taken = 0
+  let line = 0
+  for (let feed = text.indexOf('\n'); feed >= 0; feed = text.indexOf('\n', line)) {
+    const wasIndented = isBlank(text.charCodeAt(line))
+    line = feed
+    while (text.charAt(line) === '\n') line++
+    if (wasIndented || !isBlank(text.charCodeAt(line))) continue
+    parts.push(`${text.slice(taken, feed)}\n`)
+    taken = feed
+  }
+  parts.push(text.slice(taken))
+  return parts.finish()
 }
