@@ -106,7 +106,7 @@ describe('the root file', () => {
     }
   }
   test.each([
-    ['unknown: 1\nresources: [a.yaml]\n', '1 objects'],
+    ['unknown: 1\nresources: [a.yaml]\n', 'kustomize-unsupported  apps/kustomization.yaml:1'],
     [
       'resources: [a.yaml]\nRESOURCES: [b.yaml]\n',
       'kustomize-unsupported kustomize-case-variant-key apps/kustomization.yaml:2',

@@ -1,13 +1,15 @@
+import { BailiwickError } from '../../errors.ts'
 import { isAbsent, textNode } from '../../kube/edit-node.ts'
 import type { Field, MapNode, Node } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
 import { invalid, refuseCaseVariant } from '../../kustomize/read/read-fields.ts'
 import { type RootField, type RootType, rootFields } from './root-types.ts'
 
 /**
  * A kustomization file as Flux writes it back: decoded leniently into kustomize's structs and encoded again (sigs.k8s.io
- * yaml). Fields that the structs do not have are gone, at every depth; numbers and booleans are texts where a text is
- * asked for; what is empty is not written. Throws `kustomize-invalid` for other types than asked for, and rule
- * `kustomize-case-variant-key`.
+ * yaml): numbers and booleans are texts where a text is asked for; what is empty is not written. Fields that the structs
+ * do not have Flux drops without a word, where kustomize fails; nobody means that, so they are refused. Throws
+ * `kustomize-invalid` for other types than asked for, `kustomize-unsupported`, and rule `kustomize-case-variant-key`.
  */
 export function typedRoot(root: MapNode): MapNode {
   return struct(root, 'Kustomization', true, 'the kustomization')
@@ -18,13 +20,19 @@ function struct(node: MapNode, name: string, coerces: boolean, where: string): M
   const fields = new Map<string, Field>()
   for (const [key, field] of node.fields) {
     const type = types.get(key)
-    if (!type) refuseCaseVariant(key, [...types.keys()], field.key)
+    if (!type) refuseUnknown(key, types, field.key, where)
     else if (!isAbsent(field.value)) {
       const value = convert(field.value, type.value, coerces && type.coerces, `${where}.${key}`)
       if (isWritten(value, type)) fields.set(key, { ...field, value })
     }
   }
   return { ...node, fields }
+}
+
+function refuseUnknown(key: string, types: ReadonlyMap<string, RootField>, origin: Origin, where: string): never {
+  refuseCaseVariant(key, [...types.keys()], origin)
+  const message = `${where} has the unknown field ${JSON.stringify(key)}: kustomize fails on it, Flux ignores it`
+  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Remove the field, or correct its name.' })
 }
 
 function convert(node: Node, type: RootType, coerces: boolean, where: string): Node {
