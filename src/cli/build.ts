@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import { BailiwickError } from '../errors.ts'
 import type { FleetNode } from '../fleet/fleet.ts'
-import { type Json, toJson } from '../kube/node.ts'
 import { visible } from '../report/visible.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
+import { type Exact, exactJson, exactOf } from './exact-json.ts'
 import { givenRepository } from './given-repository.ts'
 import { parseOptions } from './parse-options.ts'
 import { repositoryAddress } from './repository-address.ts'
@@ -28,7 +28,7 @@ export const build: Command = {
   async run(args, io) {
     const options = parseOptions(args, ['cluster', 'repo', 'url', 'branch', 'output'], USAGE)
     const nodes = await nodesOf(options, io.cwd)
-    io.stdout(options.one('output') === 'json' ? `${JSON.stringify(nodes.map(nodeJson), null, 2)}\n` : nodesYaml(nodes))
+    io.stdout(options.one('output') === 'json' ? `${exactJson(nodes.map(nodeJson), 2)}\n` : nodesYaml(nodes))
     for (const { error } of nodes) if (error) io.stderr(`${errorLine(error)}\n`)
     for (const { key, source } of nodes) {
       if (source.opaque !== undefined) io.stderr(`not seen: ${visible(`${key} (${source.url}), ${source.opaque}`)}\n`)
@@ -59,7 +59,7 @@ async function nodesOf({ positionals, one, all }: ReturnType<typeof parseOptions
   throw usage(`no cluster ${JSON.stringify(cluster)} in ${dir}; there are: ${names}`)
 }
 
-function nodeJson({ namespace, name, source, path, identity, tenant, suspend, objects, error }: FleetNode): Json {
+function nodeJson({ namespace, name, source, path, identity, tenant, suspend, objects, error }: FleetNode): Exact {
   return {
     namespace,
     name,
@@ -69,7 +69,7 @@ function nodeJson({ namespace, name, source, path, identity, tenant, suspend, ob
     ...(tenant === undefined ? {} : { tenant }),
     suspend,
     ...(error ? { error: { code: error.code, message: error.message } } : {}),
-    objects: objects.map(object => toJson(object.root)),
+    objects: objects.map(object => exactOf(object.root)),
   }
 }
 
@@ -79,7 +79,7 @@ function nodesYaml(nodes: readonly FleetNode[]): string {
     .map(node => {
       const { namespace, name, source, path, identity } = node
       const title = visible(`Kustomization ${namespace}/${name}: ${path || '.'} of ${source.url || source.id}`)
-      const documents = yamlText(node.objects.map(object => toJson(object.root)))
+      const documents = yamlText(node.objects.map(object => exactOf(object.root)))
       return `---\n# ${title}, applied as ${visible(identity.user)}\n${documents}`
     })
     .join('')

@@ -42,6 +42,19 @@ describe('what a directory renders', () => {
     expect(JSON.parse((await run(folder, 'render', '.', '-o', 'json')).stdout)).toEqual([])
   })
 
+  test('characters that readers disagree on are escaped', async () => {
+    const value = '"\\uFEFFa b: c"'
+    const folder = write(scratch(), {
+      'kustomization.yaml': 'resources: [a.yaml]\n',
+      'a.yaml': `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  ${value}: ${value}\n`,
+    })
+    const { code, stdout } = await run(folder, 'render', '.')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^[ -~\n]*$/)
+    const text = '\ufeffa b: c'
+    expect(read(stdout)).toMatchObject([{ data: { [text]: text } }])
+  })
+
   test('every render case, as kustomize prints it', { timeout: 120_000 }, async context => {
     const program = KUSTOMIZE ?? context.skip('no kustomize on this machine')
     let compared = 0
