@@ -37,7 +37,8 @@ export function renderKustomization(
   const tree = packTree(artifact.tree, artifact.ignore)
   const directory = directoryOf(tree, root)
   const overlay = fluxOverlay(tree, artifact.repository, directory, root)
-  const built = buildFrom(tree, artifact.repository, overlay, { builder: BUILDER, budget: budget.build })
+  const decrypts = !isAbsent(at(root, ['spec', 'decryption']))
+  const built = buildFrom(tree, artifact.repository, overlay, { builder: BUILDER, budget: budget.build, decrypts })
   const substituted = postBuild(built, root, cluster, budget.substitution)
   return overrideMetadata(normalise(readObjects(substituted)), root)
 }

@@ -9,6 +9,7 @@ import { runGenerator } from './builtin/run-generator.ts'
 import { runTransformer } from './builtin/run-transformer.ts'
 import { BuildNotes } from './finish/build-notes.ts'
 import { transformerNames } from './finish/transformer-names.ts'
+import { checkDecrypted } from './generate/check-decrypted.ts'
 import { generateObject } from './generate/generate-object.ts'
 import type { ConfigEntry, Entry, Kustomization } from './kustomization.ts'
 import { checkBuiltin } from './read/check-forbidden.ts'
@@ -36,12 +37,15 @@ export interface AccumulationOptions {
   readonly origins?: boolean
   /** What the build may use up, where several builds share it. */
   readonly budget?: BuildBudget
+  /** Flux decrypts files before it builds; without, an encrypted file is a file as any other. */
+  readonly decrypts?: boolean
 }
 
 /** One build: collects objects directory by directory, each kustomization transforming what is below it. */
 export class Accumulation {
   readonly budget: BuildBudget
   private readonly files: BuildFiles
+  private readonly decrypts: boolean
   /** Both are what the root says. */
   notes = new BuildNotes({ buildMetadata: [] })
   sortOptions: Kustomization['sortOptions']
@@ -49,9 +53,10 @@ export class Accumulation {
   constructor(
     tree: Tree,
     repository: string,
-    { origins = true, budget = new BuildBudget() }: AccumulationOptions = {},
+    { origins = true, budget = new BuildBudget(), decrypts = false }: AccumulationOptions = {},
   ) {
     this.budget = budget
+    this.decrypts = decrypts
     this.files = new BuildFiles(tree, repository, this.budget, origins)
   }
 
@@ -75,6 +80,7 @@ export class Accumulation {
       if (isInline(entry)) parseEntry(entry).documents.forEach(checkBuiltin)
       else this.scanBuiltins(directory, entry, chain)
     }
+    if (this.decrypts) checkDecrypted(kustomization, this.files)
     for (const entry of [...resources, ...components]) {
       if (this.files.typeOf(directory, entry) !== 'directory') continue
       const path = resolvePath(directory, entry)

@@ -48,24 +48,6 @@ describe('a generated value stands where it was written', () => {
 
 describe('refused', () => {
   const secret = (field: string): string => `secretGenerator:\n- name: x\n  ${field}\n`
-  test('a file that only Flux can decrypt, at the entry that names it', () => {
-    const encrypted = {
-      dotenv: 'A=ENC[AES256_GCM,data:x]\nsops_mac=ENC[AES256_GCM,data:x]\n',
-      yaml: 'a: ENC[AES256_GCM,data:x]\nsops:\n    mac: ENC[AES256_GCM,data:x]\n',
-      json: '{"a": "ENC[]", "sops": {"mac": "ENC[AES256_GCM,data:x]"}}',
-    }
-    for (const [format, content] of Object.entries(encrypted)) {
-      expect(refusal(secret('files: [f]'), [{ path: 'f', content }]), format).toBe(
-        'kustomize-unsupported @kustomization.yaml:3',
-      )
-    }
-    expect(refusal(secret('envs: [f]'), [{ path: 'f', content: encrypted.dotenv }])).toBe(
-      'kustomize-unsupported @kustomization.yaml:3',
-    )
-    expect(refusal('configMapGenerator:\n- name: x\n  files: [f]\n', [{ path: 'f', content: encrypted.yaml }])).toBe(
-      'built',
-    )
-  })
   test('what kustomize loses or changes', () => {
     const line = { path: 'f', content: `A=${'x'.repeat(70_000)}\nB=1\n` }
     expect(refusal(secret('envs: [f]'), [line])).toBe('kustomize-unsupported @f:1')

@@ -4,7 +4,6 @@ import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { Entry, GeneratorEntry } from '../kustomization.ts'
 import { isRemote } from '../read/remote.ts'
 import { readEnvFile } from './env-file.ts'
-import { isSopsEncrypted } from './sops.ts'
 import { checkCharacters } from './value-node.ts'
 
 /** A file that an entry of a kustomization names: its path in the tree and its bytes. */
@@ -19,8 +18,7 @@ export interface Pair {
 
 /**
  * Keys and values of a generator: of its env files, its literals and its files (api/kv/kv.go, 5.8.1). Throws
- * `kustomize-invalid` for a key twice and for what kustomize cannot write as a key, `kustomize-unsupported` for a file
- * that only Flux can decrypt.
+ * `kustomize-invalid` for a key twice and for what kustomize cannot write as a key.
  */
 export function readPairs(entry: GeneratorEntry, read: ReadBytes): Pair[] {
   const local = (path: Entry): ReturnType<ReadBytes> => readLocal(entry, path, read)
@@ -43,13 +41,7 @@ function readLocal(entry: GeneratorEntry, path: Entry, read: ReadBytes): ReturnT
     const message = `a file of ${entry.name.text} is fetched from outside this repository`
     throw new BailiwickError('kustomize-unsupported', message, { origin: path.origin, rule: 'kustomize-remote-base' })
   }
-  const file = read(path)
-  if (entry.kind === 'Secret' && isSopsEncrypted(file.bytes)) {
-    const message = `${file.path} is encrypted; Flux decrypts it before the build, so that what it makes is not known here`
-    const fix = 'Keep the encrypted Secret itself under resources.'
-    throw new BailiwickError('kustomize-unsupported', message, { origin: path.origin, fix })
-  }
-  return file
+  return read(path)
 }
 
 function envPairs(file: ReturnType<ReadBytes>, path: Entry): Pair[] {
