@@ -88,6 +88,11 @@ test('merge keys are merged, own keys win, aliases are expanded', () => {
   expect(toJson(document!)).toMatchObject({ z: { a: 3, b: 4 }, w: { a: 1, b: 2 } })
 })
 
+test('a name that begins anew inside of its value stands for the inner one', () => {
+  const [document] = parse('x: &x [&x a, *x]\ny: *x\n')
+  expect(toJson(document!)).toEqual({ x: ['a', 'a'], y: 'a' })
+})
+
 describe('refused, with the place', () => {
   const place = (line: number, column: number): string => ` dir/a.yaml:${line}:${column}`
   const cases: [string, string | Uint8Array, string][] = [

@@ -4,6 +4,11 @@ import type { Expansion } from './expansion.ts'
 import { refuseSyntax } from './refuse-yaml.ts'
 import { refuseOver, YAML_LIMITS } from './yaml-budget.ts'
 
+/** What a name stands for, once it is read. */
+interface Anchored {
+  node: Node | undefined
+}
+
 interface Extent {
   readonly values: number
   readonly height: number
@@ -11,7 +16,7 @@ interface Extent {
 
 /** The anchors of one document, and what its aliases make of them. */
 export class Aliases {
-  private readonly anchors = new Map<string, Node | undefined>()
+  private readonly anchors = new Map<string, Anchored>()
   private readonly extents = new Map<Node, Extent>()
   private readonly expansion: Expansion
   private aliases = 0
@@ -20,13 +25,11 @@ export class Aliases {
     this.expansion = expansion
   }
 
-  /** From here on the name stands for a value that is not read yet. */
-  begin(anchor: string): void {
-    this.anchors.set(anchor, undefined)
-  }
-
-  set(anchor: string, node: Node): void {
-    this.anchors.set(anchor, node)
+  /** From here on the name stands for a value that is not read yet; inside of it the name may begin anew. */
+  begin(anchor: string): Anchored {
+    const anchored = { node: undefined }
+    this.anchors.set(anchor, anchored)
+    return anchored
   }
 
   /**
@@ -35,7 +38,7 @@ export class Aliases {
    */
   expand(name: string, depth: number, origin: Origin): Node {
     if (++this.aliases > YAML_LIMITS.aliases) refuseOver('aliases', origin)
-    const target = this.anchors.get(name)
+    const target = this.anchors.get(name)?.node
     if (!target) return refuseSyntax('an alias without an anchor before it', origin)
     const { values, height } = this.extent(target)
     this.expansion.spend(values, origin)

@@ -62,9 +62,9 @@ class DocumentParser {
   private withProperties(depth: number, block: boolean, indentless: boolean): Node {
     const { reader } = this
     const { anchor, tag } = reader.properties()
-    if (anchor !== undefined) this.aliases.begin(anchor)
+    const anchored = anchor === undefined ? undefined : this.aliases.begin(anchor)
     const node = tag === undefined ? this.bare(depth, block, indentless) : this.tagged(tag)
-    if (anchor !== undefined) this.aliases.set(anchor, node)
+    if (anchored) anchored.node = node
     return node
   }
 

@@ -50,7 +50,7 @@ function keyWithProperties(reader: TokenReader, aliases: Aliases): Key {
   if (key.text === '<<' && kind === token.PLAIN) refuseAmbiguous('an anchor or tag on a merge key', origin)
   if (anchor === undefined) return key
   const plain = tag === undefined && kind === token.PLAIN
-  aliases.set(anchor, plain ? plainScalar(key.text, false, origin) : textScalar(kind, key.text, indent, origin))
+  aliases.begin(anchor).node = plain ? plainScalar(key.text, false, origin) : textScalar(kind, key.text, indent, origin)
   return key
 }
 

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { findProgram, programs } from '../programs.ts'
+import { holdYaml } from './yaml-cases.ts'
+
+const program = findProgram('go-yaml')
+const CASES = 5000
+
+test(`${CASES} texts have the values that kustomize gives them, or are refused`, { timeout: 120_000 }, context => {
+  if (!program) return context.skip(`go-yaml is missing: ${programs['go-yaml'].get}`)
+  const { equal, bothRefuse, refused, wrong } = holdYaml(program, 1, CASES)
+  expect(wrong).toEqual([])
+  expect(equal).toBeGreaterThan(CASES / 4)
+  expect(bothRefuse).toBeGreaterThan(CASES / 10)
+  expect(equal + bothRefuse + refused).toBe(CASES)
+})
