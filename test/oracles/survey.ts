@@ -4,8 +4,8 @@ import { parseArgs } from 'node:util'
 import { parseAllDocuments } from 'yaml'
 import { findProgram } from '../programs.ts'
 import { eachParallel } from './each-parallel.ts'
-import { LineProgram, LinePrograms } from './line-program.ts'
-import { compare, type Outcome, shapeOf } from './outcome.ts'
+import { LinePrograms } from './line-program.ts'
+import { compare, type Outcome, type Result, shapeOf } from './outcome.ts'
 import { checkVersion, runKustomize } from './run-kustomize.ts'
 
 const BAILIWICK = [process.execPath, join(import.meta.dirname, '..', '..', 'src', 'cli', 'run.ts'), 'render', '--stdin']
@@ -15,6 +15,8 @@ const LANES = 2
 interface Found {
   readonly place: string
   readonly outcome: Outcome
+  /** How long both took for it, in milliseconds; the real program starts anew for each directory. */
+  readonly took: { readonly ours: number; readonly real: number }
 }
 
 /**
@@ -57,10 +59,14 @@ async function main(): Promise<number> {
 async function surveyBuilds(root: string, files: readonly string[], kustomize: string): Promise<Found[]> {
   const names = files.filter(file => KUSTOMIZATION_FILE.test(file.slice(file.lastIndexOf('/') + 1)))
   const directories = [...new Set(names.map(file => join(root, file, '..')))].sort()
-  const ours = new LineProgram(BAILIWICK)
-  const found = await eachParallel(directories, LANES, async directory => {
-    const [mine, theirs] = await Promise.all([ours.ask({ build: directory, root }), runKustomize(kustomize, directory)])
-    return { place: relative(root, directory) || '.', outcome: compare(mine, theirs) }
+  const ours = new LinePrograms(BAILIWICK, LANES)
+  const found = await eachParallel(directories, LANES, directory => {
+    const place = relative(root, directory) || '.'
+    return inTurn(
+      place,
+      () => ours.ask({ build: directory, root }),
+      () => runKustomize(kustomize, directory),
+    )
   })
   ours.close()
   return found
@@ -68,14 +74,27 @@ async function surveyBuilds(root: string, files: readonly string[], kustomize: s
 
 async function surveyRenders(root: string, files: readonly string[], fluxRender: string): Promise<Found[]> {
   const requests = requestsOf(root, files)
-  const [ours, real] = [new LineProgram(BAILIWICK), new LinePrograms([fluxRender], LANES)]
-  const found = await eachParallel(requests, LANES, async ({ place, request }) => {
-    const [mine, theirs] = await Promise.all([ours.ask(request), real.ask(request)])
-    return { place, outcome: compare(mine, theirs) }
-  })
+  const [ours, real] = [new LinePrograms(BAILIWICK, LANES), new LinePrograms([fluxRender], LANES)]
+  const found = await eachParallel(requests, LANES, ({ place, request }) =>
+    inTurn(
+      place,
+      () => ours.ask(request),
+      () => real.ask(request),
+    ),
+  )
   ours.close()
   real.close()
   return found
+}
+
+/** One after the other: neither waits for what the other one takes. */
+async function inTurn(place: string, ours: () => Promise<Result>, real: () => Promise<Result>): Promise<Found> {
+  const start = performance.now()
+  const mine = await ours()
+  const middle = performance.now()
+  const theirs = await real()
+  const took = { ours: middle - start, real: performance.now() - middle }
+  return { place, outcome: compare(mine, theirs), took }
 }
 
 interface Kustomization {
@@ -141,7 +160,8 @@ function report(title: string, found: readonly Found[], all: boolean): void {
   const share = found.length === count('both fail') ? 100 : (100 * count('equal')) / Math.max(1, built + count('wrong'))
   console.log(
     `\n${title}: ${found.length}; equal ${count('equal')} (${share.toFixed(1)} % of what the real program builds), ` +
-      `refused ${count('refused')}, both fail ${count('both fail')}, wrong ${count('wrong')}`,
+      `refused ${count('refused')}, both fail ${count('both fail')}, wrong ${count('wrong')}; ` +
+      `we took ${seconds(found, 'ours')} s, the real program ${seconds(found, 'real')} s`,
   )
   const refused = found.flatMap(({ place, outcome }) => (outcome.verdict === 'refused' ? [{ place, ...outcome }] : []))
   const groups = [...Map.groupBy(refused, ({ why }) => shapeOf(why))].sort(([, a], [, b]) => b.length - a.length)
@@ -152,6 +172,10 @@ function report(title: string, found: readonly Found[], all: boolean): void {
   for (const { place, outcome } of found) {
     if (outcome.verdict === 'wrong') console.log(`  wrong: ${place}: ${outcome.difference}`)
   }
+}
+
+function seconds(found: readonly Found[], whose: keyof Found['took']): string {
+  return (found.reduce((sum, { took }) => sum + took[whose], 0) / 1000).toFixed(1)
 }
 
 process.exitCode = await main()
