@@ -30,6 +30,8 @@ export interface ListNode {
   readonly type: 'list'
   readonly items: readonly Node[]
   readonly origin: Origin
+  /** Written in brackets, between which kustomize writes nothing as an empty text. */
+  readonly flow?: true
 }
 
 /** A field knows where its key was written; its value knows where the value was. */
@@ -42,6 +44,8 @@ export interface MapNode {
   readonly type: 'map'
   readonly fields: ReadonlyMap<string, Field>
   readonly origin: Origin
+  /** As in a list. */
+  readonly flow?: true
   /** Of a document: a comment in its file that kustomize would let decide how patches merge lists. */
   readonly steered?: Origin
 }
@@ -54,7 +58,7 @@ export type Path = readonly (string | number)[]
 export function at(node: Node | undefined, path: Path): Node | undefined {
   let here = node
   for (const step of path) {
-    if (here?.type === 'map') here = here.fields.get(String(step))?.value
+    if (here?.type === 'map') here = here.fields.get(typeof step === 'string' ? step : String(step))?.value
     else if (here?.type === 'list' && typeof step === 'number') here = here.items[step]
     else return undefined
   }

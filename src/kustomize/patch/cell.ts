@@ -15,6 +15,8 @@ export interface Cell {
   items: Cell[]
   /** A null that was written as such, which stays. */
   keep: boolean
+  /** Written in brackets; what takes its place in a field is, too. */
+  flow: boolean
   /** What the cell was made from; it is given back where nothing has changed. */
   source: Node | undefined
   /** What tells a scalar that stands at several places, where it is this one cell. */
@@ -31,6 +33,7 @@ export function toCell(node: Node, sharing: Map<object, Cell> = new Map()): Cell
   if (node.type === 'scalar') return scalarCell(node, sharing)
   const cell = emptyCell(node.type, node.origin)
   cell.source = node
+  cell.flow = node.flow === true && (node.type === 'list' ? node.items.length : node.fields.size) > 0
   if (node.type === 'list') cell.items = node.items.map(item => toCell(item, sharing))
   else for (const [name, { key, value }] of node.fields) cell.fields.set(name, { key, value: toCell(value, sharing) })
   return cell
@@ -51,7 +54,7 @@ function scalarCell(node: ScalarNode, sharing: Map<object, Cell>): Cell {
 }
 
 export function emptyCell(type: Node['type'], origin: Origin): Cell {
-  return { type, origin, scalar: undefined, fields: new Map(), items: [], keep: false, source: undefined }
+  return { type, origin, scalar: undefined, fields: new Map(), items: [], keep: false, flow: false, source: undefined }
 }
 
 /** A cell with this text, as if it were written there. */
@@ -62,26 +65,32 @@ export function textCell(value: string, origin: Origin, quoted: boolean): Cell {
 }
 
 /** The node that a cell has become; the one that it was made from where it still is that. */
-export function fromCell(cell: Cell, inList = false): Node {
+export function fromCell(cell: Cell, inList = false, inFlow = false): Node {
   const { source } = cell
-  if (cell.type === 'scalar') return scalarOf(cell)
+  const flow = inFlow || cell.flow
+  if (cell.type === 'scalar') return scalarOf(cell, flow)
   if (cell.type === 'list') {
-    const items = cell.items.map(item => fromCell(item, true))
+    const items = cell.items.map(item => fromCell(item, true, flow))
     const same = source?.type === 'list' && sameItems(items, source.items)
-    return same ? source : { type: 'list', items, origin: cell.origin }
+    return same ? source : { type: 'list', items, origin: cell.origin, ...(flow ? { flow } : {}) }
   }
   const fields = new Map<string, Field>()
   let same = source?.type === 'map' && source.fields.size === cell.fields.size
   for (const [name, { key, value }] of cell.fields) {
-    const node = asField(fromCell(value, inList), inList)
+    const node = asField(fromCell(value, inList, flow), inList)
     fields.set(name, { key, value: node })
     if (same && source?.type === 'map') same = source.fields.get(name)?.value === node
   }
   if (same && source) return source
-  return source?.type === 'map' ? { ...source, fields, origin: cell.origin } : mapOf(fields, cell.origin)
+  const made = source?.type === 'map' ? { ...source, fields, origin: cell.origin } : mapOf(fields, cell.origin)
+  return flow ? { ...made, flow } : made
 }
 
-function scalarOf({ scalar, shared }: Cell): ScalarNode {
+function scalarOf({ scalar, shared }: Cell, inFlow: boolean): ScalarNode {
+  if (inFlow && scalar!.value === null && scalar!.text === '') {
+    const message = 'a patch puts an empty null between brackets, where kustomize writes an empty text'
+    throw new BailiwickError('kustomize-unsupported', message, { origin: scalar!.origin, fix: 'Write null or "".' })
+  }
   return shared && scalar!.shared !== shared ? { ...scalar!, shared } : scalar!
 }
 
