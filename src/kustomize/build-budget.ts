@@ -36,38 +36,52 @@ export class BuildBudget {
     this.spend('steps', 40 * objects.length + 2_000, origin)
   }
 
-  /** Counts what is built. */
-  spendOnResult(root: Node): void {
-    this.spend('values', countValues(root, LIMITS.values), root.origin)
+  /** Counts what is built. Whoever counts sees everything, and says whether folded texts (`>`) are among it. */
+  spendOnResult(root: Node): boolean {
+    const census = new Census(root, LIMITS.values)
+    this.spend('values', census.values, root.origin)
+    return census.hasFolded
   }
 
-  /** Counts the values of a node as steps. */
-  spendOn(node: Node, origin: Origin): void {
-    this.spend('steps', countValues(node, LIMITS.steps), origin)
+  /** Counts the values of a node as steps, and says whether folded texts are among them. */
+  spendOn(node: Node, origin: Origin): boolean {
+    const census = new Census(node, LIMITS.steps)
+    this.spend('steps', census.values, origin)
+    return census.hasFolded
   }
 
   /** Each part of a copy gets a place of its own, which costs far more than a look. */
   spendOnCopy(node: Node, origin: Origin): void {
-    this.spend('steps', 20 * countValues(node, LIMITS.steps), origin)
+    this.spend('steps', 20 * new Census(node, LIMITS.steps).values, origin)
   }
 }
 
 /** Throws `render-limits` for an object that has become too large. */
 export function checkObjectSize(node: Node, origin: Origin): void {
-  if (countValues(node, MAX_OBJECT) >= MAX_OBJECT) throw tooMuch(`an object of more than ${MAX_OBJECT} values`, origin)
+  if (new Census(node, MAX_OBJECT).values >= MAX_OBJECT)
+    throw tooMuch(`an object of more than ${MAX_OBJECT} values`, origin)
 }
 
 /** Parts may be shared, so an object can be far larger than what holds it: counting ends at `limit`. */
-function countValues(root: Node, limit: number): number {
-  let count = 0
-  const stack: Node[] = [root]
-  for (let node = stack.pop(); node && count < limit; node = stack.pop()) {
-    count++
-    if (node.type === 'list') for (const item of node.items) stack.push(item)
-    else if (node.type === 'map') for (const field of node.fields.values()) stack.push(field.value)
-    else if (typeof node.value === 'string') count += Math.floor(node.value.length / 64)
+class Census {
+  values = 0
+  hasFolded = false
+  private readonly limit: number
+
+  constructor(root: Node, limit: number) {
+    this.limit = limit
+    this.visit(root)
   }
-  return count
+
+  private visit(node: Node): void {
+    if (this.values++ >= this.limit) return
+    if (node.type === 'map') for (const field of node.fields.values()) this.visit(field.value)
+    else if (node.type === 'list') for (const item of node.items) this.visit(item)
+    else {
+      if (typeof node.value === 'string') this.values += node.value.length >> 6
+      if (node.style === 'folded') this.hasFolded = true
+    }
+  }
 }
 
 function tooMuch(what: string, origin: Origin): BailiwickError {

@@ -53,18 +53,14 @@ function finish(accumulation: Accumulation, accumulated: Accumulated, builder: s
   fixReferences(all, config?.nameReference ?? [], budget)
   const kept = all.filter(resource => !isLocal(resource.root))
   return sortObjects(kept, sortOptions).map(resource => {
-    const root = finished(notes.finish(resource.root, builder))
-    budget.spendOnResult(root)
-    return toKubeObject(resource, root)
+    // kustomize keeps its notes among the annotations of every object, and writes them all anew to take the notes out
+    const root = annotationsAsText(notes.finish(resource.root, builder))
+    const hasFolded = budget.spendOnResult(root)
+    return toKubeObject(resource, hasFolded ? roundTrip(root) : root)
   })
 }
 
 function isLocal(root: MapNode): boolean {
   const value = at(root, ['metadata', 'annotations', 'config.kubernetes.io/local-config'])
   return value !== undefined && !(value.type === 'scalar' && value.value === 'false')
-}
-
-/** kustomize keeps build notes among the annotations of every object, and writes them all anew to take the notes out. */
-function finished(root: MapNode): MapNode {
-  return roundTrip(annotationsAsText(root))
 }

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, textNode, withField, withoutField, withValueAt, writtenText } from '../../kube/edit-node.ts'
-import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
+import { at, type Field, type MapNode, type Node, stringAt } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import type { BuildBudget } from '../build-budget.ts'
 import type { PatchEntry } from '../kustomization.ts'
@@ -146,9 +146,10 @@ export function applyOperations(
   budget: BuildBudget,
 ): void {
   for (const resource of selected) {
-    budget.spendOn(resource.root, origin)
+    const hasFolded = budget.spendOn(resource.root, origin)
     budget.spend('steps', operations.length * 10, origin)
-    const before = hasNotes(resource) ? withAnnotations(roundTrip(resource.root), origin) : roundTrip(resource.root)
+    const written = hasFolded ? roundTrip(resource.root) : resource.root
+    const before = hasNotes(resource) ? withAnnotations(written, origin) : written
     resource.root = annotationsAsText(throughJson(applyJsonPatch(before, operations)))
     checkIdentity(resource.root, origin)
   }
@@ -168,11 +169,13 @@ function withAnnotations(root: MapNode, origin: Origin): MapNode {
 function throughJson<T extends Node>(node: T): T {
   if (node.type === 'scalar') {
     const value = typeof node.value === 'bigint' ? Number(node.value) : node.value
-    const quoted = typeof value === 'string' && needsQuotes(value) ? { quoted: true } : {}
-    return { type: 'scalar', value, origin: node.origin, ...quoted } as T & Node
+    const quoted = typeof value === 'string' && needsQuotes(value)
+    if (quoted) return { type: 'scalar', value, origin: node.origin, quoted } as T & Node
+    return { type: 'scalar', value, origin: node.origin } as T & Node
   }
   if (node.type === 'list') return { ...node, items: node.items.map(throughJson) }
-  const fields = new Map([...node.fields].map(([key, field]) => [key, { ...field, value: throughJson(field.value) }]))
+  const fields = new Map<string, Field>()
+  for (const [key, field] of node.fields) fields.set(key, { key: field.key, value: throughJson(field.value) })
   return { ...node, fields }
 }
 

@@ -22,13 +22,18 @@ export function fixReferences(
   const table = new ReferenceTable(rules)
   const targets = new ReferenceTargets(resources)
   for (const referrer of resources) {
-    const fields = table.fieldsOf(originalId(referrer))
+    const { fields, trie } = table.fieldsOf(originalId(referrer))
     if (fields.length === 0) continue
     const origin = resourceOrigin(referrer)
     budget.spend('steps', fields.length, origin)
     const before = referrer.current
+    const { root } = referrer
+    const met = trie.met(root)
     const seen = targets.seenBy(referrer)
-    for (const { rule, spec } of fields) {
+    if (met.size === 0) continue
+    for (const [index, { rule, spec }] of fields.entries()) {
+      // a reference that is fixed may get a field that it had not
+      if (referrer.root === root && !met.has(index)) continue
       const fixing = new Fixing({ referrer, rule, path: spec.path }, seen, budget)
       referrer.root = editField(referrer.root, spec, origin, node => fixing.value(node!))
     }

@@ -1,5 +1,6 @@
 import type { ResourceId } from '../resource/resource.ts'
 import { type FieldSpec, specMatches } from '../transform/field-spec.ts'
+import { FieldTrie } from './field-trie.ts'
 import type { ReferenceRule } from './reference-fields.ts'
 
 /** A field that holds names of what a rule is about. */
@@ -8,17 +9,23 @@ export interface ReferenceField {
   readonly spec: FieldSpec
 }
 
+/** All of them of one kind, in the order in which kustomize looks at them. */
+export interface ReferenceFields {
+  readonly fields: readonly ReferenceField[]
+  /** Which of them an object has. */
+  readonly trie: FieldTrie
+}
+
 /** Which fields of which kinds are references, found once per kind that occurs. */
 export class ReferenceTable {
   private readonly rules: readonly ReferenceRule[]
-  private readonly known = new Map<string, readonly ReferenceField[]>()
+  private readonly known = new Map<string, ReferenceFields>()
 
   constructor(rules: readonly ReferenceRule[]) {
     this.rules = rules
   }
 
-  /** The fields in the order in which kustomize looks at them. */
-  fieldsOf(id: Pick<ResourceId, 'group' | 'version' | 'kind'>): readonly ReferenceField[] {
+  fieldsOf(id: Pick<ResourceId, 'group' | 'version' | 'kind'>): ReferenceFields {
     const key = `${id.group}\0${id.version}\0${id.kind}`
     const known = this.known.get(key)
     if (known) return known
@@ -26,7 +33,8 @@ export class ReferenceTable {
       // a reference is followed, never made
       rule.referrers.filter(spec => specMatches(spec, id)).map(({ path }) => ({ rule, spec: { path } })),
     )
-    this.known.set(key, fields)
-    return fields
+    const found = { fields, trie: new FieldTrie(fields.map(({ spec }) => spec)) }
+    this.known.set(key, found)
+    return found
   }
 }

@@ -53,16 +53,20 @@ export class ReferenceTargets {
       }
     }
     const others = accountNamespaces(referrer)
-    const places = new Set([namespace, NO_NAMESPACE, ...[...others].map(other => other || 'default')])
+    const own = [namespace, NO_NAMESPACE]
+    const places = others.size === 0 ? own : new Set([...own, ...[...others].map(other => other || 'default')])
     const isSeen = (resource: Resource): boolean => {
       const place = resource.current.namespace
       return place === namespace || place === NO_NAMESPACE || others.has(writtenNamespace(resource))
     }
     return {
       called: name => {
-        const found = [...places].flatMap(place => this.byPlace.get(place)?.get(name) ?? [])
+        const found: Target[] = []
+        for (const place of places) {
+          for (const target of this.byPlace.get(place)?.get(name) ?? []) if (isSeen(target.resource)) found.push(target)
+        }
         if (found.length > 1) found.sort((a, b) => a.index - b.index)
-        return found.map(target => target.resource).filter(isSeen)
+        return found.map(target => target.resource)
       },
       hasOriginal: original =>
         original !== NO_NAMESPACE &&

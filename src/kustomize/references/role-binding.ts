@@ -8,9 +8,9 @@ import type { Resource } from '../resource/resource.ts'
  * `kustomize-invalid` for one that is blank, `kustomize-unsupported` where kustomize panics.
  */
 export function accountNamespaces(referrer: Resource): ReadonlySet<string> {
-  const namespaces = new Set<string>()
   const subjects = at(referrer.root, ['subjects'])
-  if (stringAt(referrer.root, ['kind']) !== 'RoleBinding' || subjects?.type !== 'list') return namespaces
+  if (subjects?.type !== 'list' || stringAt(referrer.root, ['kind']) !== 'RoleBinding') return NONE
+  const namespaces = new Set<string>()
   for (const subject of subjects.items) {
     if (subject.type !== 'map') return panics('a subject is no map', subject)
     const namespace = subject.fields.get('namespace')?.value
@@ -25,6 +25,8 @@ export function accountNamespaces(referrer: Resource): ReadonlySet<string> {
   }
   return namespaces
 }
+
+const NONE: ReadonlySet<string> = new Set()
 
 /** What a roleRef says of the kind that it means; undefined where it does not say all of it. */
 export function roleRefParts(referrer: Resource): { group: Node; kind: Node } | undefined {

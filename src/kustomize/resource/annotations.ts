@@ -1,14 +1,14 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, isEmpty, textNode, withField, withoutField, writtenText } from '../../kube/edit-node.ts'
-import { at, type Field, type MapNode } from '../../kube/node.ts'
+import type { Field, MapNode } from '../../kube/node.ts'
 
 /**
  * Annotation values as text: kustomize keeps build notes among them and writes all of them back as strings, from what
  * was written (`1.10` stays "1.10"). An empty map goes.
  */
 export function annotationsAsText(root: MapNode): MapNode {
-  const metadata = at(root, ['metadata'])
-  const annotations = at(metadata, ['annotations'])
+  const metadata = root.fields.get('metadata')?.value
+  const annotations = metadata?.type === 'map' ? metadata.fields.get('annotations')?.value : undefined
   if (metadata?.type !== 'map' || annotations === undefined) return root
   if (annotations.type !== 'map' && !isAbsent(annotations)) {
     const message = 'metadata.annotations is no map'
