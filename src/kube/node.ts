@@ -20,8 +20,8 @@ export interface ScalarNode {
   readonly untyped?: true
   /** Written to several places of one object by kustomize, which makes it one value: who changes it at one changes all. */
   readonly shared?: object
-  /** A comment stands beside it in the file, which kustomize takes for a part of it when it looks for elements. */
-  readonly commented?: true
+  /** The comments beside it in the file, more rather than less: kustomize takes them for a part of it when it looks for elements. */
+  readonly commented?: string
   /** Flux puts a value into it that only the cluster has: what it is there is not known. */
   readonly opaque?: true
 }

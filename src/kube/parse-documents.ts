@@ -41,7 +41,7 @@ export function parseText(text: string, locate: Locate): ParsedFile {
   checkCharacters(text, locate)
   const pieces = checkDocuments(text, locate)
   const { tokens, steered } = scan(text, locate)
-  const documents = parseTokens(tokens, locate)
+  const documents = parseTokens(tokens, text, locate)
   const origin = steered && locate(steered.line, steered.column)
   return {
     documents: origin ? documents.map(node => withSteering(node, origin)) : documents,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
-import { at, toJson } from '../../src/kube/node.ts'
+import { at, type ScalarNode, toJson } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/parse-documents.ts'
 
 const FILE = { repository: 'https://example.com/r', path: 'dir/a.yaml' }
@@ -86,6 +86,17 @@ test('YAML inside a block scalar is text', () => {
 test('merge keys are merged, own keys win, aliases are expanded', () => {
   const [document] = parse('x: &x {a: 1, b: 2}\ny: &y {a: 3}\nz:\n  <<: [*y, *x]\n  b: 4\nw: *x\n')
   expect(toJson(document!)).toMatchObject({ z: { a: 3, b: 4 }, w: { a: 1, b: 2 } })
+})
+
+test('a value knows the comments beside it', () => {
+  const [document] = parse('# of the file\na:\n# before\n- x # behind\n# after\n\n- y\n- z\nb: w\n')
+  const commented = [['a', 0], ['a', 1], ['a', 2], ['b']].map(path => at(document, path)) as ScalarNode[]
+  expect(commented.map(node => node.commented)).toEqual([
+    '# before\n# behind\n# after',
+    '# behind\n# after',
+    undefined,
+    undefined,
+  ])
 })
 
 test('a name that begins anew inside of its value stands for the inner one', () => {

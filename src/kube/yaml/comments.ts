@@ -47,12 +47,21 @@ export class Comments {
   }
 
   private see(flow: boolean): void {
-    const { count, comments } = this.tokens
-    if (!comments.has(count)) comments.add(count)
+    this.remember()
     const kind = this.lastKind()
     if (kind === ANCHOR || kind === TAG) this.pending = this.tokens.count
     if (this.steered || (!flow && this.isOfValue()) || !this.mayBeSchema() || !isSchema(this.cursor)) return
     this.steered = { line: this.cursor.line, column: this.cursor.column + 1 }
+  }
+
+  private remember(): void {
+    const { count, comments } = this.tokens
+    const { text, at } = this.cursor
+    const feed = text.indexOf('\n', at)
+    const to = feed < 0 ? text.length - 1 : feed
+    const before = comments.get(count)
+    if (before) before.to = to
+    else comments.set(count, { from: at, to })
   }
 
   /** Looking at one costs, so that their number has a limit. Throws `yaml-ambiguous` beyond it. */

@@ -54,9 +54,9 @@ class DocumentParser {
       kind === token.PLAIN
         ? plainScalar(value, this.flow > 0, origin)
         : textScalar(kind, value, reader.indent(), origin)
-    const commented = reader.isCommented()
+    const commented = reader.comments()
     reader.skip()
-    return commented ? { ...node, commented } : node
+    return commented === undefined ? node : { ...node, commented }
   }
 
   private withProperties(depth: number, block: boolean, indentless: boolean): Node {
@@ -80,9 +80,9 @@ class DocumentParser {
     const kind = reader.peek()
     if (tag === 'str' && kind >= token.PLAIN) {
       const node = textScalar(kind, reader.value(), reader.indent(), origin)
-      const commented = reader.isCommented()
+      const commented = reader.comments()
       reader.skip()
-      return commented ? { ...node, commented } : node
+      return commented === undefined ? node : { ...node, commented }
     }
     const list = kind === token.BLOCK_LIST_START || kind === token.BLOCK_ENTRY || kind === token.FLOW_LIST_START
     const map = kind === token.BLOCK_MAP_START || kind === token.FLOW_MAP_START

@@ -7,9 +7,9 @@ import type { TokenList } from './token-list.ts'
 import { TokenReader } from './token-reader.ts'
 import type { Position } from './yaml-budget.ts'
 
-/** The documents that tokens make, those left out that are empty or null. Throws as `parseDocument` does. */
-export function parseTokens(tokens: TokenList, position: Position): Node[] {
-  const reader = new TokenReader(tokens, position)
+/** The documents that the tokens of a text make, those left out that are empty or null. Throws as `parseDocument` does. */
+export function parseTokens(tokens: TokenList, text: string, position: Position): Node[] {
+  const reader = new TokenReader(tokens, text, position)
   const expansion = new Expansion()
   const nodes: Node[] = []
   for (let first = true; reader.peek() !== STREAM_END; first = false) {

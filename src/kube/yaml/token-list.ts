@@ -19,8 +19,8 @@ export class TokenList {
   count = 0
   /** The text of a scalar, anchor, alias or tag. */
   readonly values: string[] = []
-  /** Behind how many tokens comments stand. */
-  readonly comments = new Set<number>()
+  /** By behind how many tokens comments stand, from where to where in the text. */
+  readonly comments = new Map<number, { readonly from: number; to: number }>()
   private numbers: Int32Array<ArrayBuffer>
   private readonly position: Position
   private documents = 0

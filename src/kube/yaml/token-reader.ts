@@ -10,10 +10,12 @@ const LEAD = new Set([BLOCK_LIST_START, BLOCK_END, BLOCK_ENTRY, ANCHOR, TAG])
 export class TokenReader {
   private at = 0
   private readonly tokens: TokenList
+  private readonly text: string
   private readonly position: Position
 
-  constructor(tokens: TokenList, position: Position) {
+  constructor(tokens: TokenList, text: string, position: Position) {
     this.tokens = tokens
+    this.text = text
     this.position = position
   }
 
@@ -52,14 +54,19 @@ export class TokenReader {
     return this.tokens.values[this.at]!
   }
 
-  /** Whether a comment stands before or behind the next token that go-yaml may keep with it; too often rather than not. */
-  isCommented(): boolean {
+  /** The comments before and behind the next token that go-yaml may keep with it; more rather than less. */
+  comments(): string | undefined {
     const { comments } = this.tokens
-    if (comments.size === 0) return false
-    if (comments.has(this.at + 1)) return true
-    let before = this.at
-    while (!comments.has(before) && before > 0 && LEAD.has(this.tokens.kind(before - 1))) before--
-    return comments.has(before)
+    if (comments.size === 0) return undefined
+    const behind = comments.get(this.at + 1)
+    const before: string[] = []
+    for (let token = this.at; ; token--) {
+      const comment = comments.get(token)
+      if (comment) before.push(this.text.slice(comment.from, comment.to))
+      if (token === 0 || !LEAD.has(this.tokens.kind(token - 1))) break
+    }
+    if (!behind && before.length === 0) return undefined
+    return [...before.reverse(), ...(behind ? [this.text.slice(behind.from, behind.to)] : [])].join('\n')
   }
 
   /** How far a block scalar is indented. */

@@ -13,10 +13,19 @@ import { isPlainText } from './plain-text.ts'
 export function fitsElement(expression: Entry, value: Node): boolean {
   const [first, ...others] = writtenForms(value, expression).map(text => containsPattern(expression, text))
   if (others.some(other => other !== first)) refuse('whose match depends on quotes', value, expression)
-  const isCommented = value.type === 'scalar' && value.commented
-  if (isCommented && (!first || /[$^\\]/.test(expression.text))) refuse('that may match a comment', value, expression)
+  const comments = value.type === 'scalar' ? value.commented : undefined
+  if (comments !== undefined && (first ? ANCHORS.test(expression.text) : !isOutside(expression, comments))) {
+    refuse('that may match a comment', value, expression)
+  }
   return first!
 }
+
+const ANCHORS = /[$^\\]/
+/** It matches neither the sign of a comment nor a line break, so it is found in a comment or in none. */
+const WITHIN_ONE = /^(?!.*\.\.)[\w./:@-]+$/
+
+const isOutside = (expression: Entry, comments: string): boolean =>
+  WITHIN_ONE.test(expression.text) && !containsPattern(expression, comments)
 
 function writtenForms(value: Node, expression: Entry): string[] {
   if (value.type !== 'scalar' || value.style) return refuse('for what is no text of one line', value, expression)
