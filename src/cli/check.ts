@@ -38,11 +38,12 @@ export const check: Command = {
 async function verdictOf(options: CheckOptions): Promise<{ verdict: Verdict; here: string }> {
   const read = directoryReader()
   const sides = await checkSides(options, read)
-  const head = await buildCompleteFleet(sides.head.home, sides.head.given, options.repositories, read)
+  const { home, given } = sides.head
+  const head = await buildCompleteFleet(home, given, options.repositories, read, sides.base?.home.tree)
   const combination = combinationOf(head.input)
   const changed = options.fleet === undefined ? {} : { changed: sides.here }
   if (!sides.base) {
-    const baseline = baselineOf(sides.head.home)
+    const baseline = baselineOf(home)
     return { verdict: judge(head.fleet, { combination, baseline, ...changed }).verdict, here: sides.here }
   }
   const base = await buildCompleteFleet(sides.base.home, sides.base.given, options.repositories, read)

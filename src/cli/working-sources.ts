@@ -34,18 +34,19 @@ export interface BuiltFleet {
 
 /**
  * Builds the fleet and reads what it turns out to need, until nothing is missing: from `given`, from `repositories`, and
- * what nobody gave is opaque.
+ * what nobody gave is opaque. `config` is the tree that the fleet's own file is read from, where that is another one.
  */
 export async function buildCompleteFleet(
   home: FleetInput['fleet'],
   given: readonly GivenTree[],
   repositories: readonly GivenRepository[],
   read: ReadDirectory,
+  config?: Tree,
 ): Promise<BuiltFleet> {
   const sources: SourceContent[] = []
   const opaque: OpaqueSource[] = []
   for (;;) {
-    const input: FleetInput = { fleet: home, sources: [...sources], opaque: [...opaque] }
+    const input = { fleet: home, sources: [...sources], opaque: [...opaque], ...(config ? { config } : {}) }
     const fleet = buildFleet(input)
     if (fleet.wanted.length === 0) return { fleet, input }
     // each round supplies all that was asked for, so the graph grows or the loop ends; its size is limited in the core

@@ -1,5 +1,5 @@
 import type { Cluster, Fleet, FleetNode, NotSeen, Tenant } from './fleet.ts'
-import { readFleetFile } from './fleet-file.ts'
+import { type FleetFile, readFleetFile } from './fleet-file.ts'
 import type { FleetInput, WantedSource } from './input.ts'
 import { WANTED } from './open-node.ts'
 import { refKey } from './ref.ts'
@@ -14,7 +14,7 @@ export function buildFleet(input: FleetInput): Fleet {
   const sources = openSources(input)
   const directories = input.fleet.tree.list('clusters').filter(entry => entry.type === 'directory')
   const names = directories.map(entry => entry.name).sort()
-  const file = readFleetFile(sources.own.artifact.tree, sources.own.artifact.repository)
+  const file = fleetFile(input, sources.own.artifact.repository)
   const walked = names.map(name => walkCluster(name, `clusters/${name}`, sources, file))
   const clusters = walked.map(one => one.cluster)
   const nodes = walked.flatMap(one => one.nodes)
@@ -26,6 +26,14 @@ export function buildFleet(input: FleetInput): Fleet {
     notSeen: notSeenOf(nodes),
     disabledRules: input.disabledRules ?? [],
   }
+}
+
+/** What the change itself writes into the file counts for nothing yet, but it must be readable. */
+function fleetFile({ fleet, config }: FleetInput, repository: string): FleetFile {
+  const own = readFleetFile(fleet.tree, repository)
+  if (!config) return own
+  const file = readFleetFile(config, repository)
+  return own.error ? { ...file, error: own.error } : file
 }
 
 function tenantsOf(clusters: readonly Cluster[], nodes: readonly FleetNode[]): Tenant[] {

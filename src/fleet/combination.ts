@@ -1,17 +1,20 @@
 import { createHash } from 'node:crypto'
 import { normaliseUrl } from '../kube/url.ts'
 import { ENGINE_VERSION } from './engine-version.ts'
+import { FLEET_FILE } from './fleet-file.ts'
 import type { FleetInput } from './input.ts'
 import { refKey } from './ref.ts'
 
 /** Hash of everything that a verdict on `input` depends on; equal inputs in another order give the same hash. */
 export function combinationOf(input: FleetInput): string {
   const { fleet } = input
+  const config = (input.config ?? fleet.tree).entry(FLEET_FILE)
   const parts = [
     ENGINE_VERSION,
     [normaliseUrl(fleet.url), fleet.branch, fleet.commit, fleet.tree.id],
     input.sources.map(s => [normaliseUrl(s.url), refKey(s.ref), s.commit, s.tree.id].join(' ')).sort(),
     input.opaque.map(o => [normaliseUrl(o.url), refKey(o.ref), o.reason].join(' ')).sort(),
+    config?.id ?? '',
     [...(input.disabledRules ?? [])].sort(),
   ]
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')

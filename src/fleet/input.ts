@@ -32,6 +32,11 @@ export interface FleetInput {
   readonly fleet: { readonly url: string; readonly branch: string; readonly commit: string; readonly tree: Tree }
   readonly sources: readonly SourceContent[]
   readonly opaque: readonly OpaqueSource[]
+  /**
+   * Where the fleet's own file is read from instead of `fleet`: the tree that a change is compared with, so that a change
+   * is never judged by values that it declares itself.
+   */
+  readonly config?: Tree
   /** Rules that the operator of this process switched off (tests and emergencies); default none. */
   readonly disabledRules?: readonly string[]
 }

@@ -4,7 +4,8 @@ import { idOf, type KubeObject } from '../kube/object.ts'
 
 /**
  * What Flux makes of a build: anything with a list called `items` is taken for a list and replaced by its items, and
- * kustomization files that were listed as resources are dropped. Integers beyond 64 bits become floats. Throws `invalid-object` for one without identity.
+ * kustomization files that were listed as resources are dropped. Integers beyond 64 bits become floats. Throws `invalid-object` for one
+ * without identity: Flux leaves out one whose name a variable made empty, without a word.
  */
 export function readObjects(built: readonly KubeObject[]): KubeObject[] {
   return built.flatMap(given => {

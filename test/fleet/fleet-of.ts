@@ -51,8 +51,9 @@ export function judgementOf(
   options: { base?: Given; baseline?: ReadonlySet<string>; changed?: string } = {},
 ): Judgement {
   const { base, baseline, changed } = options
-  return judge(fleetOf(given), {
-    combination: combinationOf(inputOf(given)),
+  const input = { ...inputOf(given), ...(base ? { config: inputOf(base).fleet.tree } : {}) }
+  return judge(buildFleet(input), {
+    combination: combinationOf(input),
     ...(base ? { base: fleetOf(base) } : {}),
     ...(baseline ? { baseline } : {}),
     ...(changed === undefined ? {} : { changed }),

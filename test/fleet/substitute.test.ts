@@ -126,6 +126,31 @@ describe('values that only the cluster has', () => {
     expect(nodes.find(node => node.name === 'user')!.refused).toEqual(['values that only the cluster has'])
   })
 
+  describe('count from the base of a change on', () => {
+    const digest = (judgement: ReturnType<typeof judgementOf>) =>
+      judgement.nodes.find(node => node.name === 'user')!.digest
+    const [old, changed] = [declare(entry('values: {A: old}')), declare(entry('values: {A: new}'))]
+
+    test('a change is not judged by what it declares itself', () => {
+      expect(digest(judgementOf(old))).not.toBe(digest(judgementOf(changed)))
+      const judgement = judgementOf(changed, { base: old })
+      expect(digest(judgement)).toBe(digest(judgementOf(old)))
+      expect(judgement.verdict.combination).not.toBe(judgementOf(changed).verdict.combination)
+    })
+
+    test('nor by what it takes away, or is the first to declare', () => {
+      const none = given(root, { user: shown })
+      expect(digest(judgementOf(none, { base: old }))).toBe(digest(judgementOf(old)))
+      const { verdict } = judgementOf(old, { base: none })
+      expect(verdict.errors).toMatchObject([{ code: 'flux-missing-variable', state: 'standing' }])
+    })
+
+    test('but a file that cannot be read is told of', () => {
+      const { verdict } = judgementOf(declare('nonsense: 1\n'), { base: old })
+      expect(verdict).toMatchObject({ result: 'error', errors: [{ code: 'config', state: 'new' }] })
+    })
+  })
+
   test('a name that is not declared is not there', () => {
     expect(seen(declare(entry('opaque: [B]')), 'user')).toBe('flux-missing-variable user/all.yaml:5')
   })

@@ -11,9 +11,10 @@ import type { CombinationSnapshot, EvaluationAnswer, JudgeRequest } from './prot
  * Without a base, what the fleet's own baseline file lists is standing.
  */
 export function evaluate(request: JudgeRequest): EvaluationAnswer {
-  const input = open(request.head)
+  const before = request.base && open(request.base)
+  const input: FleetInput = { ...open(request.head), ...(before ? { config: before.fleet.tree } : {}) }
   const head = buildFleet(input)
-  const base = request.base && buildFleet(open(request.base))
+  const base = before && buildFleet(before)
   const wanted = unique([...head.wanted, ...(base?.wanted ?? [])])
   if (wanted.length > 0) return { type: 'wanted', wanted }
   const combination = combinationOf(input)
