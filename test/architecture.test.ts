@@ -35,7 +35,6 @@ const DYNAMIC = [{ from: 'index', to: 'workers' }]
 const PURE = ['kube', 'kustomize', 'flux', 'fleet', 'rules', 'report', 'onboard']
 /** Packages that a part may use; Node's own modules aside. Nobody else sees Probot, BullMQ or a Kubernetes client. */
 const PACKAGES: Record<string, readonly string[]> = {
-  kube: ['yaml'],
   kustomize: ['yaml'],
   onboard: ['yaml', 'sops-age'],
 }

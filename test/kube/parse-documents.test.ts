@@ -166,9 +166,15 @@ describe('limits, counted in steps', () => {
   }
 })
 
-test.each(['"hunter2\n  bad indent\nx: [', '!hunter2 x', '*hunter2', '0x-hunter2', '0x-1'])(
-  'a message never shows the text around a mistake: %j',
-  value => {
-    expect(() => parse(`password: ${value}`)).toThrow(/^(?!.*(?:hunter2|0x-1))/s)
-  },
-)
+test.each([
+  '"hunter2\n  bad indent\nx: [',
+  '!hunter2 x',
+  '*hunter2',
+  '0x-hunter2',
+  '0x-1',
+  '{hunter2}',
+  '{hunter2: }',
+  '[{hunter2}]',
+])('a message never shows the text around a mistake: %j', value => {
+  expect(() => parse(`password: ${value}`)).toThrow(/^(?!.*(?:hunter2|0x-1))/s)
+})

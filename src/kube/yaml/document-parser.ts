@@ -198,10 +198,8 @@ class DocumentParser {
   /** `marked`: not a lone scalar that turned out to be no key. */
   private flowValue(depth: number, key: Key, marked: boolean): Node {
     const node = marked ? this.flowValueOrAbsent(depth, key) : absentScalar(key.origin)
-    // written back, an empty value between braces becomes an empty text
-    if (node.type === 'scalar' && node.text === '') {
-      refuseAmbiguous(`no value for ${JSON.stringify(key.text)} between braces`, key.origin)
-    }
+    // Written back, an empty value between braces becomes an empty text. What looks like a key may be a password.
+    if (node.type === 'scalar' && node.text === '') refuseAmbiguous('a key without a value between braces', key.origin)
     return node
   }
 

@@ -28,7 +28,7 @@ export class MapBuilder {
     if (key.alias) this.aliasFields.add(field)
     const before = this.fields.size
     this.fields.set(key.text, field)
-    if (this.fields.size === before) refuseAmbiguous(`the key ${JSON.stringify(key.text)} twice`, key.origin)
+    if (this.fields.size === before) refuseTwice(key.text, '', key.origin)
   }
 
   /** Throws `render-limits` where merge keys copy too much. */
@@ -48,10 +48,14 @@ export class MapBuilder {
     for (const [key, field] of this.fields) {
       const other = all.get(key)
       if (other && (this.aliasFields.has(field) || this.aliasFields.has(other))) {
-        refuseAmbiguous(`the key ${JSON.stringify(key)} twice, once by an alias`, field.key)
+        refuseTwice(key, ', once by an alias', field.key)
       }
       all.set(key, field)
     }
     return all
   }
+}
+
+function refuseTwice(key: string, how: string, origin: Origin): never {
+  return refuseAmbiguous(`the key ${JSON.stringify(key.slice(0, 100))} twice${how}`, origin)
 }

@@ -28,7 +28,7 @@ export function readKey(reader: TokenReader, aliases: Aliases, depth: number): K
 function plainKey(reader: TokenReader): Key {
   const text = reader.value()
   if (!isTextKey(token.PLAIN, text)) {
-    refuseAmbiguous(`the key ${JSON.stringify(text)}, which is not text for YAML`, reader.origin())
+    refuseAmbiguous('a number, date, truth value or nothing as a key, which is not text for YAML', reader.origin())
   }
   return taken(reader, text === '<<')
 }
@@ -61,7 +61,7 @@ function aliasKey(reader: TokenReader, aliases: Aliases, depth: number): Key {
   reader.skip()
   const isText = target.type === 'scalar' && typeof target.value === 'string' && !target.style
   if (!isText || target.text !== undefined || target.value === '<<') {
-    return refuseAmbiguous(`the key *${name}, which stands for no plain text`, origin)
+    return refuseAmbiguous('an alias as a key that stands for no plain text', origin)
   }
   return { text: String(target.value), origin, merges: false, alias: true }
 }

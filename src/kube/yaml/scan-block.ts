@@ -14,7 +14,8 @@ export interface BlockScalar {
 
 /**
  * Reads the block scalar at the cursor as libyaml does; the cursor is then at the first line behind it. `parent` is the
- * column of the block around it, -1 for none; `comment` is called at a comment behind the sign. Throws `yaml-syntax` for a wrong header, and for a tab that indents.
+ * column of the block around it, -1 for none; `comment` is called at a comment behind the sign. Throws `yaml-syntax` for
+ * a wrong header, and for a tab that indents.
  */
 export function scanBlock(cursor: Cursor, parent: number, comment: () => void): BlockScalar {
   const literal = cursor.code !== GREATER
