@@ -1,23 +1,26 @@
-import type { Entry, Target } from '../kustomization.ts'
 import type { Resource } from '../resource/resource.ts'
-import { matchesPattern } from '../select/pattern.ts'
+import { ID_PARTS, IdPattern } from '../select/id-pattern.ts'
 import { selectsNotes } from '../select/select.ts'
 import type { ReplacementTarget } from './replacement.ts'
-import { idsOf, type RawId } from './resource-ids.ts'
-
-const PARTS = ['group', 'version', 'kind', 'name', 'namespace'] as const
+import { idsOf } from './resource-ids.ts'
 
 /**
  * Whether a target of a replacement takes an object: labels and annotations fit, no rejection does, and one of its ids
  * matches in every part (api/types/replacement.go, TargetSelectorRegex). A rejection with both a name and labels rejects
- * what fits either.
+ * what fits either. Throws for an expression that cannot be used, whether or not any object gets as far.
  */
 export class TargetSelection {
   private readonly target: ReplacementTarget
-  private readonly known = new Map<Entry, Map<string, boolean>>()
+  private readonly selected: IdPattern
+  private readonly rejected: readonly IdPattern[]
 
   constructor(target: ReplacementTarget) {
     this.target = target
+    this.selected = new IdPattern(target.select)
+    this.rejected = target.reject.flatMap(one => {
+      const pattern = new IdPattern(one)
+      return ID_PARTS.some(part => one[part]) ? [pattern] : []
+    })
   }
 
   takes(resource: Resource): boolean {
@@ -27,25 +30,6 @@ export class TargetSelection {
       if ((one.labelSelector || one.annotationSelector) && selectsNotes(one, resource)) return false
     }
     const ids = idsOf(resource)
-    const named = reject.filter(one => PARTS.some(part => one[part]))
-    if (named.some(one => ids.some(id => this.matches(one, id)))) return false
-    return ids.some(id => this.matches(select, id))
-  }
-
-  private matches(selector: Target, id: RawId): boolean {
-    return PARTS.every(part => {
-      const pattern = selector[part]
-      return pattern === undefined || this.matchesText(pattern, id[part])
-    })
-  }
-
-  private matchesText(pattern: Entry, text: string): boolean {
-    // what has no special character matches itself alone
-    if (/^[\w-]*$/.test(pattern.text)) return pattern.text === text
-    const known = this.known.get(pattern) ?? new Map<string, boolean>()
-    this.known.set(pattern, known)
-    const matches = known.get(text) ?? matchesPattern(pattern, text)
-    known.set(text, matches)
-    return matches
+    return ids.some(id => this.selected.matches(id)) && !this.rejected.some(one => ids.some(id => one.matches(id)))
   }
 }

@@ -99,10 +99,10 @@ export function checkNotes(resource: Resource, place: Place, origin: Origin): vo
 
 function isSelected(id: RawId, { group, version, kind, name, namespace }: ReplacementSource): boolean {
   if (name && name.text !== id.name) return false
+  if (kind && kind.text !== id.kind) return false
   if (namespace && (namespace.text || 'default') !== (id.namespace || 'default')) return false
   if (group && group.text !== id.group) return false
-  if (version && version.text !== id.version) return false
-  return !kind || kind.text === id.kind
+  return !version || version.text === id.version
 }
 
 function invalid(message: string, origin: Origin): never {

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
+import { writtenText } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node, type Path } from '../../kube/node.ts'
 import { groupOf, type KubeObject } from '../../kube/object.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
@@ -44,6 +45,8 @@ export class Resource {
   /** The content that the id was made from. */
   private idSource: MapNode | undefined
   private ids: readonly ResourceId[] = []
+  /** As they are written, with the content and the number of past ids that they were made from. */
+  private written: { readonly root: MapNode; readonly past: number; readonly ids: readonly ResourceId[] } | undefined
 
   constructor(root: MapNode, trail: readonly Step[], generated: Generated = {}) {
     this.content = root
@@ -104,6 +107,17 @@ export class Resource {
     )
     this.ids = [...past, current]
     return this.ids
+  }
+
+  /** The identity of now with its namespace as it is written, '' for none, and then those of before. */
+  get writtenIds(): readonly ResourceId[] {
+    const { content, previous, current, written } = this
+    if (written?.root === content && written.past === previous.length) return written.ids
+    const namespace = writtenText(at(content, ['metadata', 'namespace']))
+    const now = namespace === current.namespace ? current : { ...current, namespace }
+    const ids = [now, ...(previous.length === 0 ? [] : this.all.slice(0, -1))]
+    this.written = { root: content, past: previous.length, ids }
+    return ids
   }
 
   /**
