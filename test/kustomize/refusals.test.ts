@@ -140,8 +140,23 @@ describe('patterns of targets', () => {
     expect(patched('(a*)*(a|a)*(.*)*b')).toBe('built')
     expect(process.cpuUsage().user - before).toBeLessThan(500_000)
   })
-  test('syntax that only some know is refused at its line', () => {
-    for (const name of ['(?i:a)', 'a(?=b)', '\\\\1', 'a{1000}', '[[:alpha:]]', '(', '\\\\pL']) {
+  test('what Go does not compile is an error at its line', () => {
+    for (const name of [
+      'a(?=b)',
+      '(',
+      '\\\\1',
+      '[[:alhpa:]]',
+      'a{1001}',
+      '(a{40}){40}',
+      'a**',
+      '\\\\Z',
+      '(?<a>b)(?<a>b)',
+    ]) {
+      expect(patched(name), name).toBe('kustomize-invalid @kustomization.yaml:3')
+    }
+  })
+  test('classes that releases of Go know or do not, and very large patterns are refused', () => {
+    for (const name of ['\\\\p{Greek}', '\\\\p{LC}', '(a{20}){49}(b{40}){25}(c{40}){25}']) {
       expect(patched(name), name).toBe('kustomize-unsupported @kustomization.yaml:3')
     }
   })

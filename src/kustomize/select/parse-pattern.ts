@@ -1,195 +1,205 @@
-/** A state of the automaton of a regular expression. */
-export type State =
-  | { readonly kind: 'char'; readonly accepts: (char: string) => boolean; readonly next: State }
-  | { readonly kind: 'split'; next: readonly State[] }
-  | { readonly kind: 'start' | 'finish'; readonly next: State }
-  | { readonly kind: 'end' }
+import { type CharacterSet, perlSet, posixSet, range, unicodeSet } from './character-set.ts'
+import { parseEscape } from './parse-escape.ts'
+import { PatternError, refuseInvalid } from './pattern-error.ts'
+import * as part from './pattern-part.ts'
 
-/** Builds the part of an automaton that comes before `next`. */
-type Build = (next: State) => State
-
-const MAX_STATES = 2_000
-const MAX_LENGTH = 1_000
-
-/** The automaton of a pattern, or the name of what in it is not supported. */
-export function parsePattern(pattern: string): State | string {
-  if (pattern.length > MAX_LENGTH) return `more than ${MAX_LENGTH} characters`
-  try {
-    return new PatternParser(pattern).parse()({ kind: 'end' })
-  } catch (error) {
-    if (error instanceof Unsupported) return error.message
-    throw error
-  }
+interface Flags {
+  /** `i`: letters in any case. */
+  readonly fold: boolean
+  /** `m`: `^` and `$` at every line. */
+  readonly lines: boolean
+  /** `s`: a dot is any character. */
+  readonly dotAll: boolean
 }
 
-class Unsupported extends Error {}
+const MAX_LENGTH = 1_000
+const MAX_COUNT = 1_000
 
-const DIGIT = /^[0-9]$/
-const WORD = /^[0-9A-Za-z_]$/
-const SPACE = /^[\t\n\f\r ]$/
-const CLASSES = new Map([
-  ['d', DIGIT],
-  ['w', WORD],
-  ['s', SPACE],
-])
+/**
+ * What a regular expression consists of, read as Go's regexp.Compile reads it. Throws PatternError: `invalid` where Go
+ * refuses the pattern, too.
+ */
+export function parsePattern(pattern: string): part.Part {
+  if (pattern.length > MAX_LENGTH) throw new PatternError(`more than ${MAX_LENGTH} characters`, false)
+  return new PatternParser(pattern).parse()
+}
 
 class PatternParser {
   private readonly chars: readonly string[]
-  /** `(?i)` at the start, the only flag that people write. */
-  private readonly fold: boolean
   private index = 0
-  private states = 0
-  private countedRepetitions = 0
+  private flags: Flags = { fold: false, lines: false, dotAll: false }
+  private readonly names = new Set<string>()
 
   constructor(pattern: string) {
-    this.fold = pattern.startsWith('(?i)')
-    this.chars = [...(this.fold ? pattern.slice(4) : pattern)]
-    if (this.fold && !/^[\0-\x7f]*$/.test(pattern)) throw new Unsupported('(?i) beside letters that are not ASCII')
+    this.chars = [...pattern]
   }
 
-  parse(): Build {
-    const build = this.alternatives()
-    if (this.index < this.chars.length) throw new Unsupported('an unbalanced )')
-    return build
+  parse(): part.Part {
+    const parsed = this.alternatives()
+    if (this.index < this.chars.length) refuseInvalid('an unbalanced )')
+    return parsed
   }
 
-  private alternatives(): Build {
-    const branches = [this.sequence()]
-    while (this.take('|')) branches.push(this.sequence())
-    return next => (branches.length === 1 ? branches[0]!(next) : this.split(branches.map(branch => branch(next))))
+  private alternatives(): part.Part {
+    const parts = [this.sequence()]
+    while (this.take('|')) parts.push(this.sequence())
+    return parts.length === 1 ? parts[0]! : { kind: 'choice', parts }
   }
 
-  private sequence(): Build {
-    const parts: Build[] = []
-    while (this.index < this.chars.length && this.peek() !== '|' && this.peek() !== ')') parts.push(this.repeated())
-    return next => parts.reduceRight((rest, part) => part(rest), next)
+  private sequence(): part.Part {
+    const parts: part.Part[] = []
+    let repeated = false
+    for (let char = this.peek(); char !== undefined && char !== '|' && char !== ')'; char = this.peek()) {
+      const repetition = this.repetition()
+      if (repetition) {
+        if (repeated) refuseInvalid('a repetition of a repetition')
+        const before = parts.pop() ?? refuseInvalid(`a ${char} that repeats nothing`)
+        parts.push(checked({ ...repetition, part: before }))
+      } else parts.push(...this.atoms())
+      repeated = repetition !== undefined
+    }
+    return { kind: 'sequence', parts }
   }
 
-  private repeated(): Build {
-    const before = this.countedRepetitions
-    const atom = this.atom()
-    const operator = this.peek()
-    if (operator === undefined || !'*+?{'.includes(operator)) return atom
-    this.index++
-    if (operator === '{' && this.countedRepetitions > before) throw new Unsupported('nested counted repetitions')
-    const build = this.repetition(atom, operator)
-    this.take('?') // lazy or not makes no difference to whether a text matches
-    if (this.peek() !== undefined && '*+?{'.includes(this.peek()!)) throw new Unsupported('a repeated repetition')
-    return build
+  /** What repeats the part before it; a brace that counts nothing is text. */
+  private repetition(): Omit<part.Repetition, 'part'> | undefined {
+    const least = this.peek() === '+' ? 1 : 0
+    let found: Omit<part.Repetition, 'part'> | undefined
+    if (this.take('*') || this.take('+')) found = { kind: 'repeat', least, most: undefined, counted: false }
+    else if (this.take('?')) found = { kind: 'repeat', least: 0, most: 1, counted: false }
+    else if (this.peek() === '{') found = this.counted()
+    // lazy or not makes no difference to whether a text matches
+    if (found) this.take('?')
+    return found
   }
 
-  private repetition(atom: Build, operator: string): Build {
-    if (operator === '*') return this.star(atom)
-    if (operator === '+') return next => atom(this.star(atom)(next))
-    if (operator === '?') return next => this.split([atom(next), next])
-    return this.counted(atom)
-  }
-
-  /** `{n}`, `{n,}` or `{n,m}`; anything else in braces is text for Go, which nobody means. */
-  private counted(atom: Build): Build {
-    const close = this.chars.indexOf('}', this.index)
-    const match = /^([0-9]{1,3})(,)?([0-9]{1,3})?$/.exec(this.chars.slice(this.index, close).join(''))
-    if (close < 0 || !match || (!match[2] && match[3])) throw new Unsupported('a brace that counts nothing')
-    this.index = close + 1
-    this.countedRepetitions++
+  private counted(): Omit<part.Repetition, 'part'> | undefined {
+    const text = this.chars.slice(this.index).join('')
+    const match = /^\{(0|[1-9][0-9]*)(?:(,)(0|[1-9][0-9]*)?)?\}/.exec(text)
+    if (!match) return undefined
+    this.index += match[0].length
     const least = Number(match[1])
     const most = match[2] ? (match[3] === undefined ? undefined : Number(match[3])) : least
-    if (most !== undefined && most < least) throw new Unsupported('a repetition that counts backwards')
-    return next => {
-      let state = most === undefined ? this.star(atom)(next) : next
-      for (let index = least; index < (most ?? least); index++) state = this.split([atom(state), next])
-      for (let index = 0; index < least; index++) {
-        this.count()
-        state = atom(state)
-      }
-      return state
+    if (least > MAX_COUNT || (most !== undefined && (most > MAX_COUNT || most < least))) {
+      refuseInvalid('a count that is too large, or backwards')
     }
+    return { kind: 'repeat', least, most, counted: true }
   }
 
-  private star(atom: Build): Build {
-    return next => {
-      const loop: State = { kind: 'split', next: [] }
-      loop.next = [atom(loop), next]
-      return loop
-    }
-  }
-
-  private split(next: readonly State[]): State {
-    this.count()
-    return { kind: 'split', next }
-  }
-
-  private atom(): Build {
+  private atoms(): part.Part[] {
     const char = this.chars[this.index++]!
     if (char === '(') return this.group()
-    if (char === '[') return this.accept(this.set())
-    if (char === '.') return this.accept(other => other !== '\n')
-    if (char === '^') return next => ({ kind: 'start', next })
-    if (char === '$') return next => ({ kind: 'finish', next })
-    if (char === '\\') return this.accept(this.escape())
-    if ('*+?{'.includes(char)) throw new Unsupported(`a ${char} that repeats nothing`)
-    return this.accept(this.folded(other => other === char))
+    if (char === '[') return [{ kind: 'char', accepts: this.set() }]
+    if (char === '.') return [{ kind: 'char', accepts: this.flags.dotAll ? () => true : other => other !== '\n' }]
+    if (char === '^') return [{ kind: 'assert', holds: this.flags.lines ? part.isLineStart : part.isStart }]
+    if (char === '$') return [{ kind: 'assert', holds: this.flags.lines ? part.isLineEnd : part.isEnd }]
+    return char === '\\' ? this.escape() : [this.literal(char)]
   }
 
-  private group(): Build {
-    if (this.take('?') && !this.take(':')) throw new Unsupported('a group with (?')
-    const build = this.alternatives()
-    if (!this.take(')')) throw new Unsupported('an unbalanced (')
-    return build
+  private literal(char: string): part.Part {
+    return { kind: 'char', accepts: this.flags.fold ? range(char, char, true) : other => other === char }
   }
 
-  private escape(): (char: string) => boolean {
-    const char = this.chars[this.index++]
-    if (char === undefined) throw new Unsupported('a backslash at its end')
-    const known = CLASSES.get(char.toLowerCase())
-    if (known) {
-      const test = this.folded(other => known.test(other))
-      return other => test(other) === CLASSES.has(char)
+  private group(): part.Part[] {
+    const { flags } = this
+    if (this.take('?') && this.isOnlyFlags()) return []
+    const parts = this.alternatives()
+    if (!this.take(')')) refuseInvalid('an unbalanced (')
+    this.flags = flags
+    return [parts]
+  }
+
+  /** Behind `(?`: reads a name, or flags; whether those stand alone, for what follows. */
+  private isOnlyFlags(): boolean {
+    const rest = this.chars.slice(this.index).join('')
+    const name = /^P?<([^>]*)>/.exec(rest)
+    if (name) {
+      if (!/^\w+$/.test(name[1]!) || this.names.has(name[1]!)) refuseInvalid('a name of a group that is none')
+      this.names.add(name[1]!)
+      this.index += [...name[0]].length
+      return false
     }
-    if (/[A-Za-z0-9]/.test(char)) throw new Unsupported(`the escape \\${char}`)
-    return this.folded(other => other === char)
+    const match = /^([imsU]*)(?:-([imsU]+))?([:)])/.exec(rest)
+    if (!match) return refuseInvalid('a group with (? that there is not')
+    this.index += match[0].length
+    const [, on = '', off = '', end] = match
+    const flag = (letter: string, now: boolean): boolean => !off.includes(letter) && (on.includes(letter) || now)
+    const { fold, lines, dotAll } = this.flags
+    this.flags = { fold: flag('i', fold), lines: flag('m', lines), dotAll: flag('s', dotAll) }
+    return end === ')'
   }
 
-  /** The same test for a character in any case; two letters beyond ASCII have a case inside of it. */
-  private folded(test: (char: string) => boolean): (char: string) => boolean {
-    if (!this.fold) return test
-    return char => {
-      const plain = char === '\u017f' ? 's' : char === '\u212a' ? 'k' : char
-      return test(char) || (/^[A-Za-z]$/.test(plain) && (test(plain.toLowerCase()) || test(plain.toUpperCase())))
+  private escape(): part.Part[] {
+    const assertion = ASSERTIONS.get(this.peek() ?? '')
+    if (assertion) {
+      this.index++
+      return [{ kind: 'assert', holds: assertion }]
     }
+    if (this.take('Q')) return this.quoted()
+    return [{ kind: 'char', accepts: this.namedSet() ?? range1(this.escaped(), this.flags.fold) }]
   }
 
-  private set(): (char: string) => boolean {
+  private quoted(): part.Part[] {
+    const rest = this.chars.slice(this.index).join('')
+    const end = rest.indexOf('\\E')
+    const text = [...(end < 0 ? rest : rest.slice(0, end))]
+    this.index += text.length + (end < 0 ? 0 : 2)
+    return text.map(char => this.literal(char))
+  }
+
+  private escaped(): string {
+    const { char, length } = parseEscape(this.chars.slice(this.index))
+    this.index += length
+    return char
+  }
+
+  /** Behind a backslash: `\d` and `\p` and their like. */
+  private namedSet(): CharacterSet | undefined {
+    const letter = this.peek() ?? ''
+    const { fold } = this.flags
+    if (letter !== 'p' && letter !== 'P') {
+      const set = perlSet(letter, fold)
+      if (set) this.index++
+      return set
+    }
+    const match = /^.(?:\{([^}]*)\}|([^{]))/su.exec(this.chars.slice(this.index).join(''))
+    if (!match) refuseInvalid('a Unicode class without a name')
+    this.index += [...match[0]].length
+    return unicodeSet(match[1] ?? match[2]!, fold, letter === 'P')
+  }
+
+  private set(): CharacterSet {
     const negated = this.take('^')
-    const tests: ((char: string) => boolean)[] = []
-    for (let first = true; ; first = false) {
-      const char = this.chars[this.index++]
-      if (char === undefined) throw new Unsupported('an unbalanced [')
-      if (char === ']' && !first) break
-      if (char === '[' || (char === ']' && first)) throw new Unsupported('a [ or ] inside [...]')
-      if (char === '\\') tests.push(this.escape())
-      else tests.push(this.folded(this.range(char)))
+    const sets: CharacterSet[] = []
+    for (let first = true; first || !this.take(']'); first = false) {
+      const posix = /^\[:(.*?):\]/s.exec(this.chars.slice(this.index).join(''))
+      if (posix) {
+        this.index += [...posix[0]].length
+        sets.push(posixSet(posix[1]!, this.flags.fold))
+      } else sets.push(this.setMember())
     }
-    return char => tests.some(test => test(char)) !== negated
+    return char => sets.some(set => set(char)) !== negated
   }
 
-  private range(low: string): (char: string) => boolean {
-    if (this.peek() !== '-' || this.chars[this.index + 1] === ']') return char => char === low
+  private setMember(): CharacterSet {
+    if (this.take('\\')) {
+      const named = this.namedSet()
+      if (named) return named
+      this.index--
+    }
+    const low = this.setCharacter()
+    const isRange =
+      this.peek() === '-' && this.chars[this.index + 1] !== undefined && this.chars[this.index + 1] !== ']'
+    if (!isRange) return range1(low, this.flags.fold)
     this.index++
-    const high = this.chars[this.index++]
-    if (high === undefined || high === '\\' || high === '[' || high < low) throw new Unsupported('a bad range')
-    return char => char.codePointAt(0)! >= low.codePointAt(0)! && char.codePointAt(0)! <= high.codePointAt(0)!
+    const high = this.setCharacter()
+    if (high.codePointAt(0)! < low.codePointAt(0)!) refuseInvalid('a range that goes backwards')
+    return range(low, high, this.flags.fold)
   }
 
-  private accept(accepts: (char: string) => boolean): Build {
-    return next => {
-      this.count()
-      return { kind: 'char', accepts, next }
-    }
-  }
-
-  private count(): void {
-    if (++this.states > MAX_STATES) throw new Unsupported('too many parts')
+  private setCharacter(): string {
+    if (this.take('\\')) return this.escaped()
+    return this.chars[this.index++] ?? refuseInvalid('an unbalanced [')
   }
 
   private peek(): string | undefined {
@@ -201,4 +211,19 @@ class PatternParser {
     this.index++
     return true
   }
+}
+
+const range1 = (char: string, fold: boolean): CharacterSet => range(char, char, fold)
+
+const ASSERTIONS = new Map([
+  ['A', part.isStart],
+  ['z', part.isEnd],
+  ['b', part.isWordEdge],
+  ['B', part.isNoWordEdge],
+])
+
+function checked(repetition: part.Repetition): part.Repetition {
+  const { counted, least, most } = repetition
+  if (!counted || (least < 2 && (most ?? 0) < 2) || part.staysWithin(repetition, MAX_COUNT)) return repetition
+  return refuseInvalid('counts inside of each other that are too large')
 }

@@ -1,6 +1,9 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Entry } from '../kustomization.ts'
-import { parsePattern, type State } from './parse-pattern.ts'
+import { automatonOf, type State } from './automaton.ts'
+import { parsePattern } from './parse-pattern.ts'
+import { PatternError } from './pattern-error.ts'
+import { isStart } from './pattern-part.ts'
 
 const cache = new Map<string, State>()
 
@@ -8,64 +11,78 @@ const cache = new Map<string, State>()
 const LITERAL = /^[A-Za-z0-9_-]+$/
 
 /**
- * Whether the regular expression of a patch target matches all of `text`. Runs in linear time on any pattern; throws
- * `kustomize-unsupported` for syntax outside the common part of Go's and everybody's regular expressions.
+ * Whether the regular expression of a patch target matches all of `text`; kustomize puts it between `^(?:` and `)$`.
+ * Runs in linear time on any pattern. Throws `kustomize-invalid` for what Go's regexp refuses, `kustomize-unsupported`
+ * for the little that may differ between its releases, and for very large patterns.
  */
 export function matchesPattern(pattern: Entry, text: string): boolean {
   if (LITERAL.test(pattern.text)) return pattern.text === text
-  const start = compile(pattern)
-  let states = closure([start], true, text.length === 0)
-  for (let index = 0; index < text.length; ) {
-    const char = String.fromCodePoint(text.codePointAt(index)!)
-    index += char.length
-    const next = states.flatMap(state => (state.kind === 'char' && state.accepts(char) ? [state.next] : []))
-    states = closure(next, false, index === text.length)
-    if (states.length === 0) return false
-  }
-  return states.some(state => state.kind === 'end')
+  return isFound(compile(pattern, true), text)
 }
 
 /** Whether a part of `text` matches, as Go's MatchString would say. Otherwise as `matchesPattern`. */
 export function containsPattern(pattern: Entry, text: string): boolean {
-  const start = compile(pattern)
-  let states = closure([start], true, text.length === 0)
-  for (let index = 0; index < text.length; ) {
-    if (states.some(state => state.kind === 'end')) return true
-    const char = String.fromCodePoint(text.codePointAt(index)!)
-    index += char.length
-    const next = states.flatMap(state => (state.kind === 'char' && state.accepts(char) ? [state.next] : []))
-    states = closure([...next, start], false, index === text.length)
-  }
-  return states.some(state => state.kind === 'end')
+  return isFound(compile(pattern, false), text)
 }
 
 /** Throws what matching with this pattern would throw. */
 export function checkPattern(pattern: Entry): void {
-  compile(pattern)
+  if (!LITERAL.test(pattern.text)) compile(pattern, true)
 }
 
-function compile(pattern: Entry): State {
-  const known = cache.get(pattern.text)
+function compile(pattern: Entry, whole: boolean): State {
+  const text = whole ? `^(?:${pattern.text})$` : pattern.text
+  const known = cache.get(text)
   if (known) return known
-  const start = parsePattern(pattern.text)
-  if (typeof start === 'string') {
-    const message = `the regular expression ${JSON.stringify(pattern.text.slice(0, 100))} has ${start}, which is not supported`
-    throw new BailiwickError('kustomize-unsupported', message, { origin: pattern.origin })
-  }
+  const start = automaton(pattern, text)
   if (cache.size > 1_000) cache.clear()
-  cache.set(pattern.text, start)
+  cache.set(text, start)
   return start
 }
 
-function closure(states: readonly State[], atStart: boolean, atEnd: boolean): State[] {
+function automaton(pattern: Entry, text: string): State {
+  try {
+    return automatonOf(parsePattern(text))
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error
+    const named = `the regular expression ${JSON.stringify(pattern.text.slice(0, 100))} has ${error.message}`
+    const { origin } = pattern
+    if (error.invalid) throw new BailiwickError('kustomize-invalid', named, { origin })
+    throw new BailiwickError('kustomize-unsupported', `${named}, which is not supported`, { origin })
+  }
+}
+
+function isFound(start: State, text: string): boolean {
+  const anchored = start.kind === 'assert' && start.holds === isStart
+  let after = charAt(text, 0)
+  let states = closure([start], undefined, after)
+  for (let index = 0; after !== undefined; ) {
+    if (states.some(state => state.kind === 'end')) return true
+    const char: string = after
+    index += char.length
+    after = charAt(text, index)
+    const next = states.flatMap(state => (state.kind === 'char' && state.accepts(char) ? [state.next] : []))
+    if (!anchored) next.push(start)
+    else if (next.length === 0) return false
+    states = closure(next, char, after)
+  }
+  return states.some(state => state.kind === 'end')
+}
+
+function charAt(text: string, index: number): string | undefined {
+  const code = text.codePointAt(index)
+  return code === undefined ? undefined : String.fromCodePoint(code)
+}
+
+/** All states that are reached without a character, between two characters. */
+function closure(states: readonly State[], before: string | undefined, after: string | undefined): State[] {
   const seen = new Set<State>()
   const stack = [...states]
   for (let state = stack.pop(); state; state = stack.pop()) {
     if (seen.has(state)) continue
     seen.add(state)
     if (state.kind === 'split') stack.push(...state.next)
-    else if (state.kind === 'start' && atStart) stack.push(state.next)
-    else if (state.kind === 'finish' && atEnd) stack.push(state.next)
+    else if (state.kind === 'assert' && state.holds(before, after)) stack.push(state.next)
   }
   return [...seen]
 }

@@ -1,12 +1,12 @@
-import { BailiwickError } from '../../errors.ts'
 import type { Entry, ImageEntry } from '../kustomization.ts'
-import { matchesPattern } from '../select/pattern.ts'
+import { containsPattern } from '../select/pattern.ts'
 
 const TAG = '(:[a-zA-Z0-9_.{}-]*)?(@sha256:[a-zA-Z0-9_.{}-]*)?'
 
 /**
  * Whether an image is one of those that an entry names: kustomize puts the name into a regular expression as it is, so a
- * dot stands for any character. Throws `kustomize-unsupported` for syntax that is not surely the same everywhere.
+ * dot stands for any character. Throws for an
+ * expression that Go refuses, where kustomize crashes.
  */
 export function imageMatcher(name: Entry | undefined): (image: string) => boolean {
   const text = name?.text ?? ''
@@ -14,13 +14,9 @@ export function imageMatcher(name: Entry | undefined): (image: string) => boolea
     const pattern = new RegExp(`^${text.replaceAll('.', '[^\\n]')}${TAG}$`, 'u')
     return image => pattern.test(image)
   }
-  // nothing but a whole match can be asked for, and a | in the name makes its ^ and $ count for a part only
-  const searched = { text: `.*(?:^${text}${TAG}$).*`, origin: name!.origin }
-  return image => {
-    if (!image.includes('\n')) return matchesPattern(searched, image)
-    const message = `an image with several lines beside ${JSON.stringify(text)}`
-    throw new BailiwickError('kustomize-unsupported', message, { origin: name!.origin })
-  }
+  // a | in the name makes its ^ and $ count for a part only
+  const searched = { text: `^${text}${TAG}$`, origin: name!.origin }
+  return image => containsPattern(searched, image)
 }
 
 /** An image reference with the parts of it replaced that `entry` gives; a tag replaces a digest and the reverse. */

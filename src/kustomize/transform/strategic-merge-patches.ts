@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { mergeByIdentity } from '../patch/apply-patches.ts'
-import { parseInline, readPatchFile } from '../patch/load-patch.ts'
+import { parseWhole, readPatchFile } from '../patch/load-patch.ts'
 import type { Transformer } from './transformer.ts'
 
 const CHANGES = { allowNameChange: false, allowKindChange: false, asTarget: true }
@@ -16,7 +16,7 @@ export const strategicMergePatches: Transformer = (resources, { kustomization, b
     const { text, node, origin } = entry
     const inline = /\n|^\s*\{/.test(text)
     const step = { step: 'patch', file: kustomization.file, line: origin.line } as const
-    const patch = readPatchFile(inline ? parseInline(node) : file(entry), step)
+    const patch = readPatchFile(inline ? parseWhole(node) : file(entry), step)
     return patch.type === 'json' ? refuse('a patch of patchesStrategicMerge is a list', origin) : patch.objects
   })
   const [first] = entries
