@@ -11,18 +11,28 @@ import { isPlainText } from './plain-text.ts'
  * (kyaml's PathMatcher). Throws `kustomize-unsupported` where that depends on how the value is written.
  */
 export function fitsElement(expression: Entry, value: Node): boolean {
-  const [first, ...others] = writtenForms(value, expression).map(text => containsPattern(expression, text))
+  const written = writtenForms(value, expression)
+  const [first, ...others] = written.map(text => containsPattern(expression, text))
   if (others.some(other => other !== first)) refuse('whose match depends on quotes', value, expression)
   const comments = value.type === 'scalar' ? value.commented : undefined
-  if (comments !== undefined && (first ? ANCHORS.test(expression.text) : !isOutside(expression, comments))) {
+  if (comments !== undefined && !written.every(text => isSameWith(comments, text, expression))) {
     refuse('that may match a comment', value, expression)
   }
   return first!
 }
 
-const ANCHORS = /[$^\\]/
-/** It matches neither the sign of a comment nor a line break, so it is found in a comment or in none. */
-const WITHIN_ONE = /^(?!.*\.\.)[\w./:@-]+$/
+/** Whether an expression says the same of a text with and without comments, which kustomize may have there. */
+function isSameWith(comments: string, text: string, expression: Entry): boolean {
+  const alone = containsPattern(expression, text)
+  if (comments.includes('\n')) return alone ? !ANCHORS.test(expression.text) : isOutside(expression, comments)
+  // behind the text, or on a line of its own before or after it
+  const forms = [`${text} ${comments}`, `${comments}\n${text}`, `${text}\n${comments}`, `${text}\n\n${comments}`]
+  return forms.every(form => containsPattern(expression, form) === alone)
+}
+
+const ANCHORS = /[$^\\(]/
+/** It matches neither the sign of a comment nor a space or line break, so it is found in a comment or in none. */
+const WITHIN_ONE = /^[\w/:@-]+$/
 
 const isOutside = (expression: Entry, comments: string): boolean =>
   WITHIN_ONE.test(expression.text) && !containsPattern(expression, comments)
