@@ -50,6 +50,11 @@ export class BuildBudget {
     return census.hasFolded
   }
 
+  /** A merge takes an object apart and puts it together again. */
+  spendOnMerge(node: Node, origin: Origin): void {
+    this.spend('steps', 2 * new Census(node, LIMITS.steps).values, origin)
+  }
+
   /** Each part of a copy gets a place of its own, which costs far more than a look. */
   spendOnCopy(node: Node, origin: Origin): void {
     this.spend('steps', 20 * new Census(node, LIMITS.steps).values, origin)

@@ -122,8 +122,8 @@ function restoreNamespace(root: MapNode, before: MapNode): MapNode {
 }
 
 function spendOn(budget: BuildBudget, resource: Resource, patch: MapNode): void {
-  budget.spendOn(resource.root, patch.origin)
-  budget.spendOn(patch, patch.origin)
+  budget.spendOnMerge(resource.root, patch.origin)
+  budget.spendOnMerge(patch, patch.origin)
 }
 
 function applyJson(
