@@ -1,5 +1,6 @@
 import { BailiwickError } from '../errors.ts'
-import { type MatchWork, type NameMatcher, nameMatcher } from './match-name.ts'
+import { type NameMatcher, nameMatcher } from './match-name.ts'
+import type { MatchWork } from './pack-budget.ts'
 
 /** One line of a `.sourceignore`, for paths below the directory that it stands in. */
 export interface IgnorePattern {
@@ -38,27 +39,21 @@ export function parsePatterns(text: string, domain: readonly string[]): IgnorePa
   return lines.filter(line => !line.startsWith('#') && !BLANK.test(line)).map(line => parsePattern(line, domain))
 }
 
-/** Comparisons of characters and of patterns with paths, for all paths of a tree. */
-const MAX_STEPS = 20_000_000
-
-/** Ignore patterns, the last one that speaks about a path deciding. Throws `render-limits` for too much work in all. */
+/** Ignore patterns, the last one that speaks about a path deciding. */
 export class IgnoreRules {
   private readonly patterns: readonly IgnorePattern[]
-  private readonly work: MatchWork = { steps: 0 }
+  private readonly work: MatchWork
 
-  constructor(patterns: readonly IgnorePattern[]) {
+  constructor(patterns: readonly IgnorePattern[], work: MatchWork) {
     this.patterns = patterns
+    this.work = work
   }
 
-  /** Whether a path is left out. */
+  /** Whether a path is left out. Throws `render-limits` for too much work. */
   ignores(path: readonly string[], isDirectory: boolean): boolean {
     const { patterns, work } = this
     for (let index = patterns.length - 1; index >= 0; index--) {
       const pattern = patterns[index]!
-      if (++work.steps > MAX_STEPS) {
-        const fix = 'Ignore less, or with fewer and simpler patterns.'
-        throw new BailiwickError('render-limits', 'ignore files that take too much work', { fix })
-      }
       if (speaksAbout(pattern, path, isDirectory, work)) return !pattern.includes
     }
     return false
@@ -67,38 +62,49 @@ export class IgnoreRules {
 
 function speaksAbout(pattern: IgnorePattern, path: readonly string[], isDirectory: boolean, work: MatchWork): boolean {
   const { domain, parts } = pattern
-  if (path.length <= domain.length || domain.some((name, i) => path[i] !== name)) return false
-  const below = path.slice(domain.length)
+  work.spend(3)
+  if (path.length <= domain.length) return false
+  for (const [index, name] of domain.entries()) {
+    work.spend(1)
+    if (path[index] !== name) return false
+  }
   return parts.length > 1
-    ? globMatches(pattern, below, isDirectory, work)
-    : nameMatches(pattern, below, isDirectory, work)
+    ? globMatches(pattern, path, isDirectory, work)
+    : nameMatches(pattern, path, isDirectory, work)
+}
+
+/** The first place from `start` on whose name fits. */
+function find(matches: NameMatcher, path: readonly string[], start: number, work: MatchWork): number {
+  for (let index = start; index < path.length; index++) if (matches(path[index]!, work)) return index
+  return -1
 }
 
 function nameMatches(pattern: IgnorePattern, path: readonly string[], isDirectory: boolean, work: MatchWork): boolean {
-  const index = path.findIndex(name => pattern.parts[0]!.matches(name, work))
+  const index = find(pattern.parts[0]!.matches, path, pattern.domain.length, work)
   if (index < 0) return false
   return !(pattern.directoriesOnly && !isDirectory && index === path.length - 1)
 }
 
 function globMatches(pattern: IgnorePattern, path: readonly string[], isDirectory: boolean, work: MatchWork): boolean {
   const { parts } = pattern
-  let rest = path
+  let start = pattern.domain.length
   let matched = false
   let anyDepth = false
   for (const [index, { text, matches }] of parts.entries()) {
+    work.spend(5)
     if (text === '') anyDepth = false
     else if (text === '**') {
       if (index === parts.length - 1) break
       anyDepth = true
     } else {
-      if (text.includes('**') || rest.length === 0) return false
-      const found = anyDepth ? rest.findIndex(name => matches(name, work)) : matches(rest[0]!, work) ? 0 : -1
+      if (text.includes('**') || start >= path.length) return false
+      const found = anyDepth ? find(matches, path, start, work) : matches(path[start]!, work) ? start : -1
       // with `**` before it, a part that is nowhere only fails the pattern if nothing comes after it
       if (found < 0 && !anyDepth) return false
       matched = found >= 0
-      rest = found < 0 ? [] : rest.slice(found + 1)
+      start = found < 0 ? path.length : found + 1
       anyDepth = false
     }
   }
-  return matched && !(pattern.directoriesOnly && !isDirectory && rest.length === 0)
+  return matched && !(pattern.directoriesOnly && !isDirectory && start >= path.length)
 }

@@ -1,16 +1,24 @@
-/** Counts comparisons, so that patterns from outside cannot cost more than is allowed. */
-export interface MatchWork {
-  steps: number
-}
+import type { MatchWork } from './pack-budget.ts'
 
 /** Whether a name fits a pattern. */
 export type NameMatcher = (name: string, work: MatchWork) => boolean
 
+const SPECIAL = /[*?[\\]/
+
 /** Go's filepath.Match for one name: `*`, `?`, `[a-z]`, `[^a]`, `\x`. A malformed pattern matches nothing. */
 export function nameMatcher(pattern: string): NameMatcher {
-  if (!/[*?[\\]/.test(pattern)) return (name, work) => ++work.steps > 0 && name === pattern
+  if (!SPECIAL.test(pattern)) return counted(name => name === pattern)
+  const suffix = pattern.slice(1)
+  if (pattern.startsWith('*') && !SPECIAL.test(suffix)) return counted(name => name.endsWith(suffix))
   const parts = parse(pattern)
-  return parts ? (name, work) => matches(parts, name, work) : () => false
+  return parts ? (name, work) => matches(parts, name, work) : counted(() => false)
+}
+
+function counted(test: (name: string) => boolean): NameMatcher {
+  return (name, work) => {
+    work.spend(1)
+    return test(name)
+  }
 }
 
 function matches(parts: readonly Part[], name: string, work: MatchWork): boolean {
@@ -19,9 +27,9 @@ function matches(parts: readonly Part[], name: string, work: MatchWork): boolean
   let char = 0
   let star = -1
   let resume = 0
-  work.steps += chars.length
+  work.spend(chars.length + 10)
   while (char < chars.length) {
-    work.steps++
+    work.spend(1)
     const here = parts[part]
     if (here === '*') {
       star = part++

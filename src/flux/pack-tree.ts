@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { BailiwickError } from '../errors.ts'
 import type { Tree, TreeEntry } from '../git/tree.ts'
 import { type IgnorePattern, IgnoreRules, parsePattern, parsePatterns } from './ignore-pattern.ts'
+import { type MatchWork, PackBudget } from './pack-budget.ts'
 
 const ALWAYS = '.git/,.gitignore,.gitmodules,.gitattributes'
 const DEFAULTS =
@@ -12,44 +13,55 @@ const DEFAULTS =
 const MAX_PATTERNS = 5_000
 const MAX_BYTES = 512 * 1024
 
-const packed = new WeakMap<Tree, Map<string | undefined, Tree>>()
+/** What one look at an entry of a tree costs, beside one comparison. */
+const LOOK = 10
+/** And reading one byte of an ignore file. */
+const PARSE = 10
+
+const packed = new WeakMap<Tree, Map<string | undefined, { readonly tree: Tree; readonly steps: number }>>()
 
 /**
  * What source-controller packs of a tree: regular files that neither a `.sourceignore` (in any directory, for what is
  * below it) nor `ignore` (`spec.ignore` of the source) leaves out. Flux's own list applies only where there is neither;
  * links and submodules are dropped. Throws `flux-unsupported` for a `.sourceignore` that is no regular file of UTF-8, and
- * `render-limits` for too many patterns.
+ * `render-limits` for too many patterns, or for more work than `budget` has left.
  */
-export function packTree(tree: Tree, ignore?: string): Tree {
-  const known = packed.get(tree) ?? new Map<string | undefined, Tree>()
+export function packTree(tree: Tree, ignore?: string, budget = new PackBudget()): Tree {
+  const known = packed.get(tree) ?? new Map()
   packed.set(tree, known)
-  const result = known.get(ignore) ?? pack(tree, ignore)
+  const before = known.get(ignore)
+  if (before) {
+    budget.pay(before)
+    return before.tree
+  }
+  const result = budget.pack(work => pack(tree, ignore, work))
   known.set(ignore, result)
-  return result
+  return result.tree
 }
 
 /** Lets a wrapper around what packTree gave count as packed, so that only what a rendering reads goes through it. */
 export function markPacked(tree: Tree, ignore?: string): void {
-  packed.set(tree, new Map([[ignore, tree]]))
+  packed.set(tree, new Map([[ignore, { tree, steps: 0 }]]))
 }
 
-function pack(tree: Tree, ignore: string | undefined): Tree {
+function pack(tree: Tree, ignore: string | undefined, work: MatchWork): Tree {
   const custom: IgnorePattern[] = []
   const add = (patterns: readonly IgnorePattern[]) => {
     for (const pattern of patterns) custom.push(pattern)
     if (custom.length > MAX_PATTERNS) tooMuch(`more than ${MAX_PATTERNS} lines in ignore files`)
   }
-  for (const patterns of ignoreFiles(tree, '', [])) add(patterns)
+  for (const patterns of ignoreFiles(tree, '', [], work)) add(patterns)
   if (ignore !== undefined) {
     if (ignore.length > MAX_BYTES) tooMuch(`spec.ignore of more than ${MAX_BYTES} characters`)
+    work.spend(PARSE * ignore.length)
     add(parsePatterns(ignore, []))
   }
   const always = ALWAYS.split(',').map(line => parsePattern(line, []))
   const defaults = custom.length > 0 ? [] : DEFAULTS.split(',').map(line => parsePattern(line, []))
   const directories = new Map<string, readonly TreeEntry[]>()
   const entries = new Map<string, TreeEntry>()
-  const rules = new IgnoreRules([...always, ...defaults, ...custom])
-  const id = keep(tree, '', [], rules, directories, entries)!
+  const rules = new IgnoreRules([...always, ...defaults, ...custom], work)
+  const id = keep({ tree, rules, work, directories, entries }, '', [])!
   entries.set('', { name: '', path: '', type: 'directory', id })
   return {
     id,
@@ -63,17 +75,27 @@ function pack(tree: Tree, ignore: string | undefined): Tree {
   }
 }
 
-function* ignoreFiles(tree: Tree, directory: string, domain: readonly string[]): Generator<IgnorePattern[]> {
+function* ignoreFiles(
+  tree: Tree,
+  directory: string,
+  domain: readonly string[],
+  work: MatchWork,
+): Generator<IgnorePattern[]> {
   const entries = tree.list(directory)
+  work.spend(LOOK + entries.length)
   const file = entries.find(entry => entry.name === '.sourceignore')
   if (file && file.type !== 'file') {
     const origin = { repository: '', file: file.path, line: 1, column: 1 }
     throw new BailiwickError('flux-unsupported', `${file.path} is no regular file`, { origin })
   }
-  if (file) yield parsePatterns(decode(file.path, tree.read(file.path)), domain)
+  if (file) {
+    const bytes = tree.read(file.path)
+    work.spend(PARSE * bytes.length)
+    yield parsePatterns(decode(file.path, bytes), domain)
+  }
   for (const entry of entries) {
     if (entry.type === 'directory' && entry.name !== '.git')
-      yield* ignoreFiles(tree, entry.path, [...domain, entry.name])
+      yield* ignoreFiles(tree, entry.path, [...domain, entry.name], work)
   }
 }
 
@@ -89,20 +111,24 @@ function decode(path: string, bytes: Uint8Array): string {
   throw new BailiwickError('flux-unsupported', `${path} is not UTF-8`, { origin, fix: 'Save it as UTF-8.' })
 }
 
+interface Packing {
+  readonly tree: Tree
+  readonly rules: IgnoreRules
+  readonly work: MatchWork
+  readonly directories: Map<string, readonly TreeEntry[]>
+  readonly entries: Map<string, TreeEntry>
+}
+
 /** Fills both maps with what stays; the id of the directory, or undefined where nothing of it does. */
-function keep(
-  tree: Tree,
-  directory: string,
-  names: readonly string[],
-  rules: IgnoreRules,
-  directories: Map<string, readonly TreeEntry[]>,
-  entries: Map<string, TreeEntry>,
-): string | undefined {
+function keep(packing: Packing, directory: string, names: readonly string[]): string | undefined {
+  const { tree, rules, work, directories, entries } = packing
   const kept: TreeEntry[] = []
+  work.spend(LOOK)
   for (const entry of tree.list(directory)) {
     const path = [...names, entry.name]
+    work.spend(LOOK + path.length)
     if (entry.type === 'directory') {
-      const id = keep(tree, entry.path, path, rules, directories, entries)
+      const id = keep(packing, entry.path, path)
       if (id === undefined) continue
       kept.push({ ...entry, id })
     } else if (entry.type === 'file' && !rules.ignores(path, false)) kept.push(entry)

@@ -34,7 +34,7 @@ export function renderKustomization(
   { budget = new RenderBudget(), ...cluster }: RenderFacts = {},
 ): readonly KubeObject[] {
   const { root } = kustomization
-  const tree = packTree(artifact.tree, artifact.ignore)
+  const tree = packTree(artifact.tree, artifact.ignore, budget.pack)
   const directory = directoryOf(tree, root)
   const overlay = fluxOverlay(tree, artifact.repository, directory, root)
   const decrypts = !isAbsent(at(root, ['spec', 'decryption']))
