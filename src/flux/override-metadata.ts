@@ -7,15 +7,15 @@ const PARTS = ['labels', 'annotations']
 
 /**
  * Objects with `spec.commonMetadata` in them, which wins over what they say themselves. Labels or annotations that are not
- * all texts give way to it as a whole (fluxcd/pkg ssa, SetCommonMetadata). Throws `flux-invalid`.
+ * all texts or null give way to it as a whole; null is the empty text (fluxcd/pkg ssa, SetCommonMetadata, and where Flux
+ * sets its own labels). Throws `flux-invalid`.
  */
 export function overrideMetadata(objects: readonly KubeObject[], kustomization: MapNode): readonly KubeObject[] {
-  const common = PARTS.map(part => [part, readPairs(kustomization, part)] as const).filter(([, map]) => map.size > 0)
-  if (common.length === 0) return objects
-  return objects.map(object => ({
-    ...object,
-    root: common.reduce((root, [part, pairs]) => withPairs(root, part, pairs), object.root),
-  }))
+  const common = PARTS.map(part => [part, readPairs(kustomization, part)] as const)
+  return objects.map(object => {
+    const root = common.reduce((before, [part, pairs]) => withPairs(before, part, pairs), object.root)
+    return root === object.root ? object : { ...object, root }
+  })
 }
 
 function readPairs(kustomization: MapNode, part: string): ReadonlyMap<string, Field> {
@@ -39,9 +39,16 @@ function withPairs(root: MapNode, part: string, pairs: ReadonlyMap<string, Field
   if (metadata?.type !== 'map') return root
   const own = at(metadata, [part])
   const isKept = own?.type === 'map' && [...own.fields.values()].every(({ value }) => isText(value))
-  const fields = new Map([...(isKept ? own.fields : []), ...pairs])
+  const hasNull = isKept && [...own.fields.values()].some(({ value }) => isAbsent(value))
+  if (pairs.size === 0 && !hasNull) return root
+  const kept = isKept ? [...own.fields].map(([key, field]): [string, Field] => [key, withoutNull(field)]) : []
+  const fields = new Map([...kept, ...pairs])
   const origin = isAbsent(own) ? [...pairs.values()][0]!.value.origin : own.origin
   return withField(root, 'metadata', withField(metadata, part, { type: 'map', fields, origin }))
 }
 
-const isText = (node: Field['value']): boolean => node.type === 'scalar' && typeof node.value === 'string'
+const isText = (node: Field['value']): boolean =>
+  isAbsent(node) || (node.type === 'scalar' && typeof node.value === 'string')
+
+const withoutNull = (field: Field): Field =>
+  isAbsent(field.value) ? { ...field, value: textNode('', field.value.origin) } : field
