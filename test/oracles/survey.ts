@@ -137,7 +137,7 @@ function objectsFor(request: object, data: Readonly<Record<string, string>>): ob
 }
 
 function* kustomizationsOf(text: string): Generator<Kustomization> {
-  for (const document of parseAllDocuments(text)) {
+  for (const document of parseAllDocuments(text, { logLevel: 'error' })) {
     if (document.errors.length > 0) continue
     const object = document.toJS() as Kustomization | null
     if (object?.kind !== 'Kustomization' || !object.apiVersion?.startsWith('kustomize.toolkit.fluxcd.io/')) continue
