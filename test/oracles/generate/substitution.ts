@@ -45,10 +45,35 @@ const ARGUMENTS = [
   '[ab]',
 ] as const
 
+/** What nearly always builds: every variable is set, and no value changes what its place means. */
+const CALM = ['A', 'B', 'cluster_env', 'NUMBER'] as const
+const CALM_VALUES = [
+  'one',
+  'two words',
+  '12',
+  'true',
+  'a/b.c',
+  '1.10',
+  'é',
+  '0x1F',
+  'null',
+  'x-y',
+  '07',
+  '1e3',
+] as const
+const CALM_USES = ['', '', '', ':-b', ':=b', '=b', ':+b', '^', '^^', ',,', ':0:1', ':1', '/o/0', '#o', '%e'] as const
+
 const braced = (inside: string): string => `$\{${inside}}`
 
+function calmReference(chance: Chance): string {
+  if (chance.is(15))
+    return chance.pick([braced('UNSET:-default'), `$${braced('A')}`, braced('#A'), '$A', braced('UNSET:=x')])
+  return braced(chance.pick(CALM) + chance.pick(CALM_USES))
+}
+
 /** A reference to a variable, in any form of Flux's grammar or nearly so. */
-function reference(chance: Chance): string {
+function reference(chance: Chance, calm: boolean): string {
+  if (calm) return calmReference(chance)
   const variable = chance.pick(VARIABLES)
   switch (chance.upTo(13)) {
     case 0:
@@ -89,8 +114,8 @@ function reference(chance: Chance): string {
   }
 }
 
-const substituted = (chance: Chance): Value => {
-  const text = chance.list(1, 2, () => reference(chance)).join(chance.pick(['', '-', ' ', '/']))
+const substituted = (chance: Chance, calm: boolean): Value => {
+  const text = chance.list(1, 2, () => reference(chance, calm)).join(chance.pick(['', '-', ' ', '/']))
   return chance.is(40) ? new Raw(plainly(text)) : chance.is(30) ? `lead ${text} end` : text
 }
 
@@ -99,12 +124,15 @@ const plainly = (text: string): string =>
   /^[\w$][^#:'"\n]*$/.test(text) && !/[{}].*[\s,[\]]/.test(text) ? text.trim() : JSON.stringify(text)
 
 /** Objects that are full of variables. */
-export function substitutedObjects(chance: Chance): Fields[] {
+export function substitutedObjects(chance: Chance, calm = false): Fields[] {
   return chance.list(1, 2, index => ({
     apiVersion: chance.is(80) ? 'v1' : 'example.org/v1',
     kind: chance.is(80) ? 'ConfigMap' : 'MyKind',
     metadata: {
-      name: chance.is(75) ? `vars-${index}` : `vars-${reference(chance)}`,
+      name:
+        calm || chance.is(75)
+          ? `vars-${index}${calm && chance.is(25) ? braced('A') : ''}`
+          : `vars-${reference(chance, false)}`,
       ...chance.maybe(10, 'namespace', () => '${A}'),
       ...chance.maybe(15, 'annotations', () => ({
         'kustomize.toolkit.fluxcd.io/substitute': chance.pick<Value>([
@@ -118,7 +146,7 @@ export function substitutedObjects(chance: Chance): Fields[] {
       ...chance.maybe(10, 'labels', () => ({ 'kustomize.toolkit.fluxcd.io/substitute': 'disabled' })),
     },
     data: Object.fromEntries(
-      chance.list(1, 3, key => [`k${key}`, chance.is(90) ? substituted(chance) : scalar(chance)]),
+      chance.list(1, 3, key => [`k${key}`, chance.is(90) ? substituted(chance, calm) : scalar(chance)]),
     ),
   }))
 }
@@ -129,34 +157,41 @@ export interface PostBuild {
   readonly objects: Fields[]
 }
 
-export function postBuild(chance: Chance): PostBuild {
+export function postBuild(chance: Chance, calm = false): PostBuild {
   const objects: Fields[] = []
   const from = chance.list(0, 2, index => {
     const kind = chance.pick(['ConfigMap', 'Secret'])
     const name = `from-${index}`
-    if (chance.is(85)) objects.push(source(kind, name, chance))
-    return { kind, name, ...chance.maybe(25, 'optional', () => chance.is(70)) }
+    const isThere = chance.is(85)
+    if (isThere) objects.push(source(kind, name, chance, calm))
+    return {
+      kind,
+      name,
+      ...(calm && !isThere ? { optional: true } : chance.maybe(25, 'optional', () => chance.is(70))),
+    }
   })
   return {
     objects,
     postBuild: {
-      ...chance.maybe(85, 'substitute', () => values(chance)),
+      ...chance.maybe(calm ? 100 : 85, 'substitute', () => values(chance, calm)),
       ...(from.length > 0 ? { substituteFrom: from } : {}),
       ...chance.maybe(15, 'substituteStrategy', () => chance.pick(['Always', 'WithVariables'])),
     },
   }
 }
 
-const values = (chance: Chance): { [key: string]: string } =>
-  Object.fromEntries(
+const values = (chance: Chance, calm: boolean): { [key: string]: string } => {
+  if (calm) return Object.fromEntries(CALM.map(key => [key, chance.pick(CALM_VALUES)]))
+  return Object.fromEntries(
     chance.list(0, 5, () => [
       chance.is(96) ? chance.pick(VARIABLES) : chance.pick(['a.b', 'a-b', '1a', '']),
       chance.pick(VALUES),
     ]),
   )
+}
 
-function source(kind: string, name: string, chance: Chance): Fields {
-  const data = values(chance)
+function source(kind: string, name: string, chance: Chance, calm: boolean): Fields {
+  const data = values(chance, calm)
   const encoded = Object.fromEntries(
     Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
   )
