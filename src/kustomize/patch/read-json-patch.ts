@@ -12,7 +12,8 @@ export interface Operation {
 }
 
 /** Words and numbers that YAML 1.1 (which kustomize reads these patches with) takes for something else than 1.2. */
-const DIFFERS_IN_YAML_1_1 = /^(?:[yYnN]|[yY]es|YES|[nN]o|NO|[oO]n|ON|[oO]ff|OFF|=)$|^[-+]?0[oO]|^[0-9]{4}-[0-9]|^[-+.0-9].*_/s
+const DIFFERS_IN_YAML_1_1 =
+  /^(?:[yYnN]|[yY]es|YES|[nN]o|NO|[oO]n|ON|[oO]ff|OFF|=)$|^[-+]?0[oO]|^[0-9]{4}-[0-9]|^[-+.0-9].*_/s
 
 /**
  * The operations of a JSON6902 patch. Throws `kustomize-invalid` for what is no list of maps, and `yaml-ambiguous` where
