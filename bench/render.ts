@@ -80,7 +80,7 @@ function main(): void {
       kustomize,
       [51, 11],
     )
-    compare('namespace, labels and patches', medium!, kustomize, [11, 3])
+    compare('namespace, labels and patches', medium!, kustomize, [31, 3])
     compare('the same', large!, values['kustomize-5000'] ? kustomize : undefined, [5, 1])
     const points = SIZES.map((size, index) => [size, median(5, () => ours(places[index]!))] as const)
     console.log(

@@ -1,8 +1,19 @@
-import { build } from './build.ts'
-import { check } from './check.ts'
 import type { Command } from './command.ts'
-import { onboard } from './onboard.ts'
-import { render } from './render.ts'
+
+/** Each is read when it is asked for: what the others need takes longer to read than most commands take to run. */
+const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ['check', async () => (await import('./check.ts')).check],
+  ['render', async () => (await import('./render.ts')).render],
+  ['build', async () => (await import('./build.ts')).build],
+  ['onboard', async () => (await import('./onboard.ts')).onboard],
+])
 
 /** Every command, in the order of the help. */
-export const commands: readonly Command[] = [check, render, build, onboard]
+export function allCommands(): Promise<readonly Command[]> {
+  return Promise.all([...COMMANDS.values()].map(load => load()))
+}
+
+/** The command that is called so; undefined for none. */
+export async function commandNamed(name: string): Promise<Command | undefined> {
+  return COMMANDS.get(name)?.()
+}

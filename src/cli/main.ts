@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { BailiwickError } from '../errors.ts'
 import { visible } from '../report/visible.ts'
 import type { Command, Io } from './command.ts'
-import { commands } from './commands.ts'
+import { allCommands, commandNamed } from './commands.ts'
 import { errorLine } from './error-line.ts'
 
 /**
@@ -14,8 +14,8 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   try {
     if (name === undefined) throw usage('no command', 'bailiwick help lists them.')
     if (name === '--version' || name === '-v') return say(io, `${version()}\n`)
-    if (name === 'help' || name === '--help' || name === '-h') return say(io, help(args[0]))
-    const command = commands.find(known => known.name === name)
+    if (name === 'help' || name === '--help' || name === '-h') return say(io, await help(args[0]))
+    const command = await commandNamed(name)
     if (!command) throw usage(`there is no command ${JSON.stringify(name)}`, 'bailiwick help lists them.')
     if (args.some(arg => arg === '--help' || arg === '-h')) return say(io, helpOf(command))
     return await command.run(args, io)
@@ -25,12 +25,13 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-function help(topic: string | undefined): string {
+async function help(topic: string | undefined): Promise<string> {
   if (topic !== undefined) {
-    const command = commands.find(known => known.name === topic)
+    const command = await commandNamed(topic)
     if (!command) throw usage(`there is no command ${JSON.stringify(topic)}`, 'bailiwick help lists them.')
     return helpOf(command)
   }
+  const commands = await allCommands()
   const width = Math.max(...commands.map(command => command.name.length))
   const lines = commands.map(command => `  ${command.name.padEnd(width)}  ${command.summary}`)
   return [

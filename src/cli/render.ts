@@ -6,7 +6,6 @@ import { exactJson, exactOf } from './exact-json.ts'
 import { readLines } from './read-lines.ts'
 import { type Rendered, renderDirectory } from './render-directory.ts'
 import { originsOf } from './render-origins.ts'
-import { answerRender } from './render-request.ts'
 import { yamlText } from './yaml-text.ts'
 
 /** `bailiwick render`: what a directory builds, as `kustomize build --load-restrictor LoadRestrictionsNone` would. */
@@ -58,6 +57,8 @@ function show({ objects, show }: Rendered, output: 'yaml' | 'json', origins: boo
 
 /** Answers JSON lines with JSON lines, in order, until the input ends. */
 async function answerAll(io: Io): Promise<number> {
+  // it brings all of Flux, which a directory does not need
+  const { answerRender } = await import('./render-request.ts')
   for await (const line of readLines(io.stdin)) {
     if (line.trim() !== '') io.stdout(`${exactJson(await answerRender(line))}\n`)
   }
