@@ -3,8 +3,14 @@ import type { Origin } from './origin.ts'
 /** What a scalar of a Kubernetes document can be. Integers beyond 2^53 are bigint, so nothing is rounded. */
 export type ScalarValue = string | number | bigint | boolean | null
 
+/** What every node may have. */
+interface Noted {
+  /** A comment stands behind its key's colon: kustomize writes an empty list or map behind that, and cannot read it. */
+  readonly noted?: true
+}
+
 /** Nodes are immutable and shared: a transformer builds new ones along the path that it changes. */
-export interface ScalarNode {
+export interface ScalarNode extends Noted {
   readonly type: 'scalar'
   readonly value: ScalarValue
   readonly origin: Origin
@@ -26,7 +32,7 @@ export interface ScalarNode {
   readonly opaque?: true
 }
 
-export interface ListNode {
+export interface ListNode extends Noted {
   readonly type: 'list'
   readonly items: readonly Node[]
   readonly origin: Origin
@@ -40,7 +46,7 @@ export interface Field {
   readonly value: Node
 }
 
-export interface MapNode {
+export interface MapNode extends Noted {
   readonly type: 'map'
   readonly fields: ReadonlyMap<string, Field>
   readonly origin: Origin

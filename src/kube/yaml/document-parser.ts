@@ -149,7 +149,9 @@ class DocumentParser {
     const { reader } = this
     if (reader.peek() !== token.VALUE) return absentScalar(key.origin)
     reader.skip()
-    return endsBlockValue(reader.peek()) ? absentScalar(reader.originBehind()) : this.node(depth, true, true)
+    const noted = reader.isNoted()
+    const node = endsBlockValue(reader.peek()) ? absentScalar(reader.originBehind()) : this.node(depth, true, true)
+    return noted ? { ...node, noted } : node
   }
 
   private flowList(depth: number): Node {

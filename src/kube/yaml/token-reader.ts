@@ -69,6 +69,14 @@ export class TokenReader {
     return [...before.reverse(), ...(behind ? [this.text.slice(behind.from, behind.to)] : [])].join('\n')
   }
 
+  /** Whether a comment stands between the next token and a colon before it, on the line of that. */
+  isNoted(): boolean {
+    const comment = this.tokens.comments.get(this.at)
+    if (!comment) return false
+    const line = this.text.slice(this.text.lastIndexOf('\n', comment.from) + 1, comment.from)
+    return line.trimEnd().endsWith(':')
+  }
+
   /** How far a block scalar is indented. */
   indent(): number {
     return this.tokens.extra(this.at)

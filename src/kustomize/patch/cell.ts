@@ -17,6 +17,8 @@ export interface Cell {
   keep: boolean
   /** Written in brackets; what takes its place in a field is, too. */
   flow: boolean
+  /** A comment stands behind the colon of its key. */
+  noted: boolean
   /** What the cell was made from; it is given back where nothing has changed. */
   source: Node | undefined
   /** What tells a scalar that stands at several places, where it is this one cell. */
@@ -33,6 +35,7 @@ export function toCell(node: Node, sharing: Map<object, Cell> = new Map()): Cell
   if (node.type === 'scalar') return scalarCell(node, sharing)
   const cell = emptyCell(node.type, node.origin)
   cell.source = node
+  cell.noted = node.noted === true
   cell.flow = node.flow === true && (node.type === 'list' ? node.items.length : node.fields.size) > 0
   if (node.type === 'list') cell.items = node.items.map(item => toCell(item, sharing))
   else for (const [name, { key, value }] of node.fields) cell.fields.set(name, { key, value: toCell(value, sharing) })
@@ -45,6 +48,7 @@ function scalarCell(node: ScalarNode, sharing: Map<object, Cell>): Cell {
   if (known) return known
   const cell = emptyCell('scalar', node.origin)
   cell.source = node
+  cell.noted = node.noted === true
   cell.scalar = node
   if (shared) {
     cell.shared = shared
@@ -54,7 +58,17 @@ function scalarCell(node: ScalarNode, sharing: Map<object, Cell>): Cell {
 }
 
 export function emptyCell(type: Node['type'], origin: Origin): Cell {
-  return { type, origin, scalar: undefined, fields: new Map(), items: [], keep: false, flow: false, source: undefined }
+  return {
+    type,
+    origin,
+    scalar: undefined,
+    fields: new Map(),
+    items: [],
+    keep: false,
+    flow: false,
+    noted: false,
+    source: undefined,
+  }
 }
 
 /** A cell with this text, as if it were written there. */
@@ -77,13 +91,14 @@ export function fromCell(cell: Cell, inList = false, inFlow = false): Node {
   const fields = new Map<string, Field>()
   let same = source?.type === 'map' && source.fields.size === cell.fields.size
   for (const [name, { key, value }] of cell.fields) {
-    const node = asField(fromCell(value, inList, flow), inList)
+    const made = asField(fromCell(value, inList, flow), inList)
+    const node = value.noted ? notedField(value, made, key) : made
     fields.set(name, { key, value: node })
     if (same && source?.type === 'map') same = source.fields.get(name)?.value === node
   }
   if (same && source) return source
-  const made = source?.type === 'map' ? { ...source, fields, origin: cell.origin } : mapOf(fields, cell.origin)
-  return flow ? { ...made, flow } : made
+  const map = source?.type === 'map' ? { ...source, fields, origin: cell.origin } : mapOf(fields, cell.origin)
+  return flow ? { ...map, flow } : map
 }
 
 function scalarOf({ scalar, shared }: Cell, inFlow: boolean): ScalarNode {
@@ -92,6 +107,15 @@ function scalarOf({ scalar, shared }: Cell, inFlow: boolean): ScalarNode {
     throw new BailiwickError('kustomize-unsupported', message, { origin: scalar!.origin, fix: 'Write null or "".' })
   }
   return shared && scalar!.shared !== shared ? { ...scalar!, shared } : scalar!
+}
+
+/** What kustomize writes for nothing behind a comment is no YAML. */
+function notedField({ source }: Cell, node: Node, key: Origin): Node {
+  if (node === source && node.noted) return node
+  const isEmpty = node.type === 'list' ? node.items.length === 0 : node.type === 'map' && node.fields.size === 0
+  if (!isEmpty) return node.noted ? node : { ...node, noted: true }
+  const message = 'a patch empties a field with a comment behind its colon, which kustomize cannot write'
+  throw new BailiwickError('kustomize-unsupported', message, { origin: key, fix: 'Put the comment above the field.' })
 }
 
 /** A merge sets every field anew, and with that a value without a type becomes a text. */
