@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { Chance } from './chance.ts'
+import * as changes from './changes.ts'
 import { configGenerator, generatorOptions } from './config-generators.ts'
 import { object } from './objects.ts'
 import { exactTarget, image, jsonPatch, scaledName, strategicPatch, target } from './patch.ts'
-import { fieldSpecs, generatorConfig, transformerConfig } from './plugin.ts'
+import { configuration, fieldSpecs, generatorConfig, transformerConfig } from './plugin.ts'
 import { replacement } from './replacement.ts'
-import type { Fields, Value } from './value.ts'
+import { type Fields, isFields, type Value } from './value.ts'
 import { NAMESPACES, textPairs } from './vocabulary.ts'
 import { YamlText } from './yaml-text.ts'
 
@@ -19,7 +20,7 @@ export interface Overlay {
   readonly objects: readonly Fields[]
 }
 
-interface Layer {
+export interface Layer {
   readonly directory: string
   readonly files: Files
   /** Everything that may stand below, for patches and replacements to aim at. */
@@ -85,6 +86,7 @@ const FEATURES: Readonly<Record<string, Feature>> = {
   },
   transformers: layer => ({ transformers: layer.chance.list(1, 2, index => plugin(layer, 'transformer', index)) }),
   generators: layer => ({ generators: [plugin(layer, 'generator', 0)] }),
+  ...changes,
 }
 
 function strategicText({ directory, files, objects, chance, yaml }: Layer, stem: string): Value {
@@ -135,24 +137,6 @@ function plugin(
   return `${what}-${index}.yaml`
 }
 
-const configuration = (chance: Chance): Fields => ({
-  ...chance.maybe(50, 'nameReference', () => [
-    {
-      kind: chance.pick(['ConfigMap', 'Secret', 'Service', 'MyKind']),
-      fieldSpecs: [{ kind: 'MyKind', path: chance.pick(['spec/ref/name', 'spec/value', 'spec/ref']) }],
-    },
-  ]),
-  ...chance.maybe(20, 'namespace', () => fieldSpecs(chance)),
-  ...chance.maybe(20, 'namePrefix', () => fieldSpecs(chance)),
-  ...chance.maybe(15, 'nameSuffix', () => fieldSpecs(chance)),
-  ...chance.maybe(20, 'commonLabels', () => fieldSpecs(chance)),
-  ...chance.maybe(15, 'labels', () => fieldSpecs(chance)),
-  ...chance.maybe(15, 'templateLabels', () => fieldSpecs(chance)),
-  ...chance.maybe(20, 'commonAnnotations', () => fieldSpecs(chance)),
-  ...chance.maybe(20, 'images', () => fieldSpecs(chance)),
-  ...chance.maybe(15, 'replicas', () => fieldSpecs(chance)),
-})
-
 /** Overlays of everything that the engine builds; `only` keeps the features to those named. */
 export function overlays(only?: readonly string[]): fc.Arbitrary<Overlay> {
   return fc.gen().map(g => overlay(new Chance(g), only))
@@ -168,8 +152,13 @@ export function overlay(chance: Chance, only: readonly string[] = FEATURE_NAMES)
   const layer = (directory: string): Layer => ({ directory, files, objects, chance, yaml })
   const resources = [base(layer('base'))]
   if (chance.is(25)) resources.push(base(layer('other')))
-  const middle = chance.is(20) ? wrap(layer('middle'), resources, 1, only) : undefined
-  const components = chance.is(18) ? [component(layer('part'), only)] : []
+  const middle = chance.is(15)
+    ? diamond(layer, resources, only)
+    : chance.is(20)
+      ? wrap(layer('middle'), resources, 1, only)
+      : undefined
+  const parts = chance.is(12) ? ['part', 'second'] : chance.is(18) ? ['part'] : []
+  const components = parts.map(part => component(layer(part), only))
   const below = middle ?? resources
   if (chance.is(45)) below.push(...own(layer('overlay')))
   const features = Object.assign(
@@ -190,7 +179,9 @@ function pickFeatures(chance: Chance, only: readonly string[], max: number, min 
 function base(layer: Layer): string {
   const { chance, directory } = layer
   const features = chance.is(20)
-    ? [FEATURES.namespace!, FEATURES.namePrefix!, FEATURES.configMapGenerator!, FEATURES.commonLabels!]
+    ? 'namespace namePrefix configMapGenerator commonLabels sharedLabels configurations'
+        .split(' ')
+        .map(name => FEATURES[name]!)
     : []
   const resources = own(layer)
   write(layer, {
@@ -200,10 +191,28 @@ function base(layer: Layer): string {
   return `../${directory}`
 }
 
-function wrap(layer: Layer, resources: readonly string[], max: number, only: readonly string[]): string[] {
+function wrap(
+  layer: Layer,
+  resources: readonly string[],
+  max: number,
+  only: readonly string[],
+  more: Fields = {},
+): string[] {
   const features = pickFeatures(layer.chance, only, max).map(feature => feature(layer))
-  write(layer, { resources: [...resources], ...(Object.assign({}, ...features) as Fields) })
+  write(layer, { resources: [...resources], ...(Object.assign({}, ...features, more) as Fields) })
   return [`../${layer.directory}`]
+}
+
+/** The same bases by two ways, under other names. */
+function diamond(layer: (directory: string) => Layer, resources: readonly string[], only: readonly string[]): string[] {
+  return ['left', 'right'].flatMap(side => {
+    const renamed = layer(side).chance.pick<Fields>([
+      { namePrefix: `${side}-` },
+      { nameSuffix: `-${side}` },
+      { namespace: side },
+    ])
+    return wrap(layer(side), resources, 2, only, renamed)
+  })
 }
 
 function component(layer: Layer, only: readonly string[]): string {
@@ -232,8 +241,10 @@ function own({ directory, files, objects, chance, yaml }: Layer): string[] {
 const isSame =
   (one: Fields) =>
   (other: Fields): boolean =>
-    one.kind === other.kind &&
-    (one.metadata as Fields | undefined)?.name === (other.metadata as Fields | undefined)?.name
+    one.kind === other.kind && nameOf(one) === nameOf(other)
+
+const nameOf = ({ metadata }: Fields): string =>
+  isFields(metadata) ? `${metadata.namespace ?? 'default'}/${metadata.name}` : ''
 
 function write({ directory, files, yaml, chance }: Layer, kustomization: Fields): void {
   const head =

@@ -103,3 +103,22 @@ export function generatorConfig(directory: string, files: Files, chance: Chance)
   const { name: own, namespace, ...others } = configGenerator(GENERATORS[kind], directory, files, chance)
   return { apiVersion: 'builtin', kind, metadata: { name: own!, ...(namespace ? { namespace } : {}) }, ...others }
 }
+
+/** A configuration of the transformers, with fields of every kind of them. */
+export const configuration = (chance: Chance): Fields => ({
+  ...chance.maybe(50, 'nameReference', () => [
+    {
+      kind: chance.pick(['ConfigMap', 'Secret', 'Service', 'MyKind']),
+      fieldSpecs: [{ kind: 'MyKind', path: chance.pick(['spec/ref/name', 'spec/value', 'spec/ref']) }],
+    },
+  ]),
+  ...chance.maybe(20, 'namespace', () => fieldSpecs(chance)),
+  ...chance.maybe(20, 'namePrefix', () => fieldSpecs(chance)),
+  ...chance.maybe(15, 'nameSuffix', () => fieldSpecs(chance)),
+  ...chance.maybe(20, 'commonLabels', () => fieldSpecs(chance)),
+  ...chance.maybe(15, 'labels', () => fieldSpecs(chance)),
+  ...chance.maybe(15, 'templateLabels', () => fieldSpecs(chance)),
+  ...chance.maybe(20, 'commonAnnotations', () => fieldSpecs(chance)),
+  ...chance.maybe(20, 'images', () => fieldSpecs(chance)),
+  ...chance.maybe(15, 'replicas', () => fieldSpecs(chance)),
+})
