@@ -23,8 +23,7 @@ export function failedNode(context: NodeContext, draft: Draft): void {
   const values = needsOf(draft.kustomization).map(({ id }) => context.values.describe(id))
   for (const value of values) hash.update(value)
   const artifact = context.artifacts.get(draft.key)
-  const reads =
-    artifact && (context.whole.has(draft.key) ? wholeTree(artifact) : readsOf(artifact, draft.kustomization))
+  const reads = artifact && (context.whole.has(draft.key) ? wholeTree(artifact) : readsOf(artifact, draft, context))
   if (reads) hash.update(reads.key)
   draft.inputs = hash.digest('hex')
   // what a tenant's node names is not believed: it could so turn the gate of anybody red
@@ -54,18 +53,20 @@ function* textsAt(tree: Tree, paths: readonly string[] | undefined): Generator<s
   }
 }
 
-function readsOf(artifact: Artifact, kustomization: KubeObject): Reads {
+/** Everything, where finding out would take more than the tenant may still use up. */
+function readsOf(artifact: Artifact, { kustomization, tenant }: Draft, context: NodeContext): Reads {
+  const budget = context.readBudgets.of(tenant)
   let recorded = recordReads(artifact.tree)
   try {
-    recorded = recordReads(packTree(artifact.tree, artifact.ignore))
+    recorded = recordReads(packTree(artifact.tree, artifact.ignore, budget.pack))
     const path = artifactPath(stringAt(kustomization.root, ['spec', 'path']) ?? '')
-    touchReachable(recorded.tree, path, componentsOf(kustomization))
+    touchReachable(recorded.tree, path, componentsOf(kustomization), budget.build)
     markPacked(recorded.tree, artifact.ignore)
-    renderKustomization({ ...artifact, tree: recorded.tree }, kustomization)
+    renderKustomization({ ...artifact, tree: recorded.tree }, kustomization, { budget })
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
     // What cannot even be packed fails as a whole, so it changes as a whole.
-    if (recorded.isUntouched()) return wholeTree(artifact)
+    if (recorded.isUntouched() || error.code === 'render-limits') return wholeTree(artifact)
   }
   return { key: recorded.key(), paths: recorded.paths() }
 }

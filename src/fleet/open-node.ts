@@ -1,6 +1,5 @@
 import { BailiwickError } from '../errors.ts'
 import type { Artifact } from '../flux/artifact.ts'
-import { RenderBudget } from '../flux/render-budget.ts'
 import { renderKustomization } from '../flux/render-kustomization.ts'
 import { canonical, originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
@@ -14,6 +13,7 @@ import { type KustomizationSpec, readName, readSpec } from './read-spec.ts'
 import type { Resolved, Sources } from './resolve-source.ts'
 import type { SourceIndex } from './source-index.ts'
 import type { Tenancy } from './tenancy.ts'
+import type { TenantBudgets } from './tenant-budgets.ts'
 import { authorOf, type TenantRepositories } from './tenant-repositories.ts'
 import type { ValueIndex } from './value-index.ts'
 import type { Draft } from './walk-cluster.ts'
@@ -34,8 +34,9 @@ export interface NodeContext {
   readonly values: ValueIndex
   /** Nodes that are rendered although values are missing, by key, and which were. */
   readonly missed: Map<string, Set<string>>
-  /** What each tenant may still use up: many Kustomizations cost no more than one. */
-  readonly budgets: Map<string, RenderBudget>
+  readonly budgets: TenantBudgets
+  /** The same for what failed nodes read. */
+  readonly readBudgets: TenantBudgets
 }
 
 /** The node of a cluster's root. */
@@ -96,17 +97,11 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
     if (resolved.type !== 'content') return
     const findSource = findValues(kustomization, context.values)
     const strict = context.lockdown.strictSubstitution ?? true
-    const budget = budgetOf(context, tenant)
+    const budget = context.budgets.of(tenant)
     draft.objects = renderKustomization(resolved.artifact, kustomization, { findSource, strict, budget })
     draft.digest = digest(draft.objects)
   })
   return unknown ?? draft
-}
-
-function budgetOf({ budgets }: NodeContext, tenant: string | undefined): RenderBudget {
-  const budget = (tenant === undefined ? undefined : budgets.get(tenant)) ?? new RenderBudget()
-  if (tenant !== undefined) budgets.set(tenant, budget)
-  return budget
 }
 
 /** Values without which the node would not be rendered as it is on the cluster; once given up, they are not asked for. */

@@ -2,6 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import type { Tree } from '../git/tree.ts'
 import { at, type Node } from '../kube/node.ts'
 import { parseDocuments } from '../kube/parse-documents.ts'
+import { BuildBudget } from '../kustomize/build-budget.ts'
 import { KUSTOMIZATION_FILES } from '../kustomize/read/find-kustomization.ts'
 
 /** Fields of a kustomization whose entries are read again, for paths of their own. */
@@ -10,9 +11,14 @@ const PLUGINS = ['generators', 'transformers', 'validators']
 /**
  * Asks `tree` for everything that a build of `directory` could read, whether or not we know the fields that lead there:
  * each text of a kustomization file that names something in the tree counts. For a recorded tree, whose build stopped at
- * the first thing it did not understand while Flux, which does, goes on.
+ * the first thing it did not understand while Flux, which does, goes on. Throws `render-limits`.
  */
-export function touchReachable(tree: Tree, directory: string, components: readonly string[] = []): void {
+export function touchReachable(
+  tree: Tree,
+  directory: string,
+  components: readonly string[] = [],
+  budget = new BuildBudget(),
+): void {
   const seen = new Set<string>()
   const queue = [directory, ...components.flatMap(text => join(directory, text) ?? [])]
   for (let here = queue.pop(); here !== undefined; here = queue.pop()) {
@@ -24,7 +30,7 @@ export function touchReachable(tree: Tree, directory: string, components: readon
       continue
     }
     const files = kustomizationFiles(tree, here)
-    for (const file of files) queue.push(...namedIn(tree, here, file))
+    for (const file of files) for (const name of namedIn(tree, here, file, budget)) queue.push(name)
     if (files.length > 0) continue
     // Without a kustomization file everything below is taken.
     touch(entry.id)
@@ -40,9 +46,11 @@ const kustomizationFiles = (tree: Tree, directory: string): string[] =>
     path => tree.entry(path)?.type === 'file',
   )
 
-function namedIn(tree: Tree, directory: string, path: string): string[] {
+function namedIn(tree: Tree, directory: string, path: string, budget: BuildBudget): string[] {
+  const bytes = tree.read(path)
+  budget.spend('bytes', bytes.length, { repository: '', file: path, line: 1, column: 1 })
   try {
-    const documents = parseDocuments({ repository: '', path }, tree.read(path))
+    const documents = parseDocuments({ repository: '', path }, bytes)
     if (documents.some(root => PLUGINS.some(field => at(root, [field]) !== undefined))) touch(tree.id)
     const texts = documents.flatMap(root => [...textsIn(root)])
     return texts.flatMap(text => [text, text.slice(text.indexOf('=') + 1)].flatMap(one => join(directory, one) ?? []))

@@ -13,6 +13,7 @@ import { type NodeContext, openNode, rootNode } from './open-node.ts'
 import type { Sources } from './resolve-source.ts'
 import { SourceIndex } from './source-index.ts'
 import { isNamespace, Tenancy } from './tenancy.ts'
+import { TenantBudgets } from './tenant-budgets.ts'
 import { authorOf, type TenantRepositories, tenantRepositories } from './tenant-repositories.ts'
 import { ValueIndex } from './value-index.ts'
 
@@ -79,7 +80,8 @@ function walkWith(
     counts: new Map(),
     values: new ValueIndex(name, file.substituteFrom),
     missed: new Map(),
-    budgets: new Map(),
+    budgets: new TenantBudgets(),
+    readBudgets: new TenantBudgets(),
     blocked: new BlockedClaims(),
   }
   const first = rootNode(walk, root)
