@@ -61,7 +61,11 @@ interface Changes {
 /** A patch for a selected object takes its apiVersion; its labels and annotations become plain text, whatever they are. */
 function patchFor(object: MapNode, patch: MapNode): MapNode {
   const apiVersion = at(object, ['apiVersion'])
-  let result = apiVersion ? withField(patch, 'apiVersion', apiVersion) : patch
+  if (!apiVersion) {
+    const message = 'a strategic merge patch for an object without apiVersion, which kustomize sets to null'
+    throw new BailiwickError('kustomize-unsupported', message, { origin: patch.origin, fix: 'Write its apiVersion.' })
+  }
+  let result = withField(patch, 'apiVersion', apiVersion)
   for (const field of ['labels', 'annotations']) {
     const metadata = at(result, ['metadata'])
     if (metadata?.type !== 'map') continue
