@@ -45,7 +45,13 @@ export function affixNames(
 function affixField(resource: Resource, affix: Entry, side: 'prefixes' | 'suffixes', spec: FieldSpec): void {
   if (!specMatches(spec, resource.current)) return
   const root = editField(resource.root, spec, affix.origin, (node, origin) => {
-    if (node === undefined) return { type: 'scalar', value: affix.text, origin }
+    if (node === undefined && resolvePlain(affix.text) === affix.text) {
+      return { type: 'scalar', value: affix.text, origin, untyped: true }
+    }
+    if (node === undefined) {
+      const message = `${spec.path} becomes ${JSON.stringify(affix.text)}, which is no text unless it is quoted`
+      throw new BailiwickError('kustomize-unsupported', message, { origin })
+    }
     if (node.type === 'scalar') return affixed(node, affix, side, spec)
     const message = `${spec.path} is no text, so it can have no ${side === 'prefixes' ? 'prefix' : 'suffix'}`
     throw new BailiwickError('kustomize-invalid', message, { origin: node.origin })
