@@ -118,6 +118,13 @@ export const HOSTILE: Readonly<Record<string, Hostile>> = {
   'a slow pattern on a long name': target('(a|aa)+(a|aa)+(a|aa)+b', 'a'.repeat(100_000), 'built'),
   'a pattern of 10^5 parts': target('a?'.repeat(100_000), 'a', 'kustomize-unsupported'),
   'a pattern of 10^5 brackets': target('('.repeat(100_000), 'a', 'kustomize-unsupported'),
+  'a large pattern for 9,000 long names': {
+    files: () => ({
+      'kustomization.yaml': `resources: [a.yaml]\npatches:\n- target: {name: '(a|a){0,400}b'}\n  patch: '[]'\n`,
+      'a.yaml': lines(9_000, i => `---\n${CONFIG_MAP.replace('name: a', `name: ${'a'.repeat(200)}${i}`)}`),
+    }),
+    code: 'render-limits',
+  },
   'a pattern of nested repetitions': target('((((a{1,30}){1,30}){1,30}){1,30}){1,30}', 'a', 'kustomize-invalid'),
   'a base that is its own': { files: () => ({ 'kustomization.yaml': 'resources: [.]\n' }), code: 'kustomize-invalid' },
   'bases in a circle': {

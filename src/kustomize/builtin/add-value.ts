@@ -28,7 +28,7 @@ export function addValue(config: MapNode, resources: ResourceList, context: Tran
   const value = textToAdd(config, context)
   for (const { selector, fieldPath, position } of places) {
     context.budget.spendOnEach(resources.all, fieldPath.origin)
-    for (const resource of selector ? select(resources.all, selector) : resources.all) {
+    for (const resource of selector ? select(resources.all, selector, context.budget) : resources.all) {
       if (fieldPath.text === 'metadata/namespace') resource.root = inNamespace(resource, value)
       else resource.overwrite(set(resource.root, pathOf(fieldPath), value, position) as MapNode)
     }

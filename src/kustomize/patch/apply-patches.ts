@@ -29,7 +29,7 @@ export function applyPatch(resources: ResourceList, entry: PatchEntry, patch: Pa
   const [object, second] = patch.objects
   if (second) fail('a patch with a target may hold only one document', entry.origin)
   if (!object) return
-  const selected = new Set(select(resources.all, target))
+  const selected = new Set(select(resources.all, target, budget))
   for (const resource of selected) spendOn(budget, resource, object)
   // the patch stands for the target's kind, so it can neither rename nor move it
   const kept = resources.all.filter(
@@ -137,7 +137,7 @@ function applyJson(
   budget: BuildBudget,
 ): void {
   if (!entry.target) fail('a JSON6902 patch needs a target', entry.origin)
-  const selected = select(resources.all, entry.target)
+  const selected = select(resources.all, entry.target, budget)
   for (const resource of selected) resource.remember()
   applyOperations(selected, patch.operations, entry.origin, budget)
 }

@@ -23,7 +23,7 @@ export function applyReplacement(resources: ResourceList, replacement: Replaceme
   const value = findSource(resources.all, replacement)
   for (const target of replacement.targets) {
     budget.spendOnEach(resources.all, target.origin)
-    const selection = new TargetSelection(target)
+    const selection = new TargetSelection(target, budget)
     let paths: readonly FieldPath[] | undefined
     for (const resource of resources.all) {
       if (!selection.takes(resource)) continue

@@ -31,6 +31,11 @@ export class PathEditor {
     this.how = how
   }
 
+  /** Takes what an expression costs. */
+  spend(_what: 'steps', amount: number): void {
+    this.how.spend(amount)
+  }
+
   walk(node: Node, path: readonly string[], place: Place = []): Node {
     this.how.spend(1)
     const [part, ...rest] = path
@@ -109,7 +114,7 @@ export class PathEditor {
     for (const [index, item] of list.items.entries()) {
       this.how.spend(1 + value.length)
       const text = key === '' ? item : item.type === 'map' ? item.fields.get(key)?.value : undefined
-      if (!text || !fitsElement({ text: value, origin: this.how.origin }, text)) continue
+      if (!text || !fitsElement({ text: value, origin: this.how.origin }, text, this)) continue
       // what follows an element that is no map is not looked at
       result = replaced(result, index, this.walk(item, key === '' ? [] : rest, [...place, index]))
     }

@@ -3,39 +3,39 @@ import { writtenText } from '../../kube/edit-node.ts'
 import type { Node } from '../../kube/node.ts'
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { Entry } from '../kustomization.ts'
-import { containsPattern } from '../select/pattern.ts'
+import { containsPattern, type StepBudget } from '../select/pattern.ts'
 import { isPlainText } from './plain-text.ts'
 
 /**
  * Whether the expression of `[key=expression]` is found in a value as kustomize writes it, quotes and comments included
  * (kyaml's PathMatcher). Throws `kustomize-unsupported` where that depends on how the value is written.
  */
-export function fitsElement(expression: Entry, value: Node): boolean {
+export function fitsElement(expression: Entry, value: Node, budget: StepBudget): boolean {
   const written = writtenForms(value, expression)
-  const [first, ...others] = written.map(text => containsPattern(expression, text))
+  const [first, ...others] = written.map(text => containsPattern(expression, text, budget))
   if (others.some(other => other !== first)) refuse('whose match depends on quotes', value, expression)
   const comments = value.type === 'scalar' ? value.commented : undefined
-  if (comments !== undefined && !written.every(text => isSameWith(comments, text, expression))) {
+  if (comments !== undefined && !written.every(text => isSameWith(comments, text, expression, budget))) {
     refuse('that may match a comment', value, expression)
   }
   return first!
 }
 
 /** Whether an expression says the same of a text with and without comments, which kustomize may have there. */
-function isSameWith(comments: string, text: string, expression: Entry): boolean {
-  const alone = containsPattern(expression, text)
-  if (comments.includes('\n')) return alone ? !ANCHORS.test(expression.text) : isOutside(expression, comments)
+function isSameWith(comments: string, text: string, expression: Entry, budget: StepBudget): boolean {
+  const alone = containsPattern(expression, text, budget)
+  if (comments.includes('\n')) return alone ? !ANCHORS.test(expression.text) : isOutside(expression, comments, budget)
   // behind the text, or on a line of its own before or after it
   const forms = [`${text} ${comments}`, `${comments}\n${text}`, `${text}\n${comments}`, `${text}\n\n${comments}`]
-  return forms.every(form => containsPattern(expression, form) === alone)
+  return forms.every(form => containsPattern(expression, form, budget) === alone)
 }
 
 const ANCHORS = /[$^\\(]/
 /** It matches neither the sign of a comment nor a space or line break, so it is found in a comment or in none. */
 const WITHIN_ONE = /^[\w/:@-]+$/
 
-const isOutside = (expression: Entry, comments: string): boolean =>
-  WITHIN_ONE.test(expression.text) && !containsPattern(expression, comments)
+const isOutside = (expression: Entry, comments: string, budget: StepBudget): boolean =>
+  WITHIN_ONE.test(expression.text) && !containsPattern(expression, comments, budget)
 
 function writtenForms(value: Node, expression: Entry): string[] {
   if (value.type !== 'scalar' || value.style) return refuse('for what is no text of one line', value, expression)

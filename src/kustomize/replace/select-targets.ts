@@ -1,3 +1,4 @@
+import type { BuildBudget } from '../build-budget.ts'
 import type { Resource } from '../resource/resource.ts'
 import { ID_PARTS, IdPattern } from '../select/id-pattern.ts'
 import { selectsNotes } from '../select/select.ts'
@@ -14,11 +15,11 @@ export class TargetSelection {
   private readonly selected: IdPattern
   private readonly rejected: readonly IdPattern[]
 
-  constructor(target: ReplacementTarget) {
+  constructor(target: ReplacementTarget, budget: BuildBudget) {
     this.target = target
-    this.selected = new IdPattern(target.select)
+    this.selected = new IdPattern(target.select, budget)
     this.rejected = target.reject.flatMap(one => {
-      const pattern = new IdPattern(one)
+      const pattern = new IdPattern(one, budget)
       return ID_PARTS.some(part => one[part]) ? [pattern] : []
     })
   }

@@ -75,8 +75,7 @@ function checkTextMap(document: MapNode, field: string): void {
   if (map.type !== 'map') refuse(`metadata.${field} that is no map`, map.origin)
   for (const [key, { value, key: origin }] of map.fields) {
     if (value.type !== 'scalar') refuse(`the value of metadata.${field}["${key}"], which is no text`, value.origin)
-    if (field === 'annotations' && isBuildAnnotation(key))
-      refuse(`the annotation ${key}, which steers a build`, origin)
+    if (field === 'annotations' && isBuildAnnotation(key)) refuse(`the annotation ${key}, which steers a build`, origin)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { BuildBudget } from '../build-budget.ts'
 import type { Entry, Target } from '../kustomization.ts'
 import { checkPattern, matchesPattern } from './pattern.ts'
 
@@ -17,13 +18,13 @@ export class IdPattern {
   readonly name: TextTest | undefined
   readonly namespace: TextTest | undefined
 
-  constructor(target: Target) {
+  constructor(target: Target, budget: BuildBudget) {
     for (const part of ID_PARTS) if (target[part]) checkPattern(target[part])
-    this.group = testOf(target.group)
-    this.version = testOf(target.version)
-    this.kind = testOf(target.kind)
-    this.name = testOf(target.name)
-    this.namespace = testOf(target.namespace)
+    this.group = testOf(target.group, budget)
+    this.version = testOf(target.version, budget)
+    this.kind = testOf(target.kind, budget)
+    this.name = testOf(target.name, budget)
+    this.namespace = testOf(target.namespace, budget)
   }
 
   /** Whether one id is what the target says in every part. */
@@ -35,13 +36,13 @@ export class IdPattern {
   }
 }
 
-function testOf(pattern: Entry | undefined): TextTest | undefined {
+function testOf(pattern: Entry | undefined, budget: BuildBudget): TextTest | undefined {
   if (!pattern) return undefined
   // what has no special character matches itself alone
   if (/^[\w-]*$/.test(pattern.text)) return text => text === pattern.text
   const known = new Map<string, boolean>()
   return text => {
-    const answer = known.get(text) ?? matchesPattern(pattern, text)
+    const answer = known.get(text) ?? matchesPattern(pattern, text, budget)
     known.set(text, answer)
     return answer
   }

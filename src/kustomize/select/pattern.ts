@@ -1,9 +1,15 @@
 import { BailiwickError } from '../../errors.ts'
+import type { Origin } from '../../kube/origin.ts'
 import type { Entry } from '../kustomization.ts'
 import { automatonOf, type State } from './automaton.ts'
 import { parsePattern } from './parse-pattern.ts'
 import { PatternError } from './pattern-error.ts'
 import { isStart } from './pattern-part.ts'
+
+/** Takes the work of matching; throws `render-limits` for too much. */
+export interface StepBudget {
+  spend(what: 'steps', amount: number, origin: Origin): void
+}
 
 const cache = new Map<string, State>()
 
@@ -13,16 +19,16 @@ const LITERAL = /^[A-Za-z0-9_-]+$/
 /**
  * Whether the regular expression of a patch target matches all of `text`; kustomize puts it between `^(?:` and `)$`.
  * Runs in linear time on any pattern. Throws `kustomize-invalid` for what Go's regexp refuses, `kustomize-unsupported`
- * for the little that may differ between its releases, and for very large patterns.
+ * for the little that may differ between its releases, and for very large patterns, `render-limits` for much work.
  */
-export function matchesPattern(pattern: Entry, text: string): boolean {
+export function matchesPattern(pattern: Entry, text: string, budget: StepBudget): boolean {
   if (LITERAL.test(pattern.text)) return pattern.text === text
-  return isFound(compile(pattern, true), text)
+  return isFound(compile(pattern, true), text, visits => charge(budget, visits, pattern))
 }
 
 /** Whether a part of `text` matches, as Go's MatchString would say. Otherwise as `matchesPattern`. */
-export function containsPattern(pattern: Entry, text: string): boolean {
-  return isFound(compile(pattern, false), text)
+export function containsPattern(pattern: Entry, text: string, budget: StepBudget): boolean {
+  return isFound(compile(pattern, false), text, visits => charge(budget, visits, pattern))
 }
 
 /** Throws what matching with this pattern would throw. */
@@ -52,11 +58,35 @@ function automaton(pattern: Entry, text: string): State {
   }
 }
 
-function isFound(start: State, text: string): boolean {
+/** What any pattern costs for a name; every entry that has one pays for each object anyway. */
+const FREE_VISITS = 200
+const VISITS_PER_STEP = 10
+
+function charge(budget: StepBudget, visits: number, { origin }: Entry): void {
+  if (visits > FREE_VISITS) budget.spend('steps', Math.ceil((visits - FREE_VISITS) / VISITS_PER_STEP), origin)
+}
+
+/** `charge` is told of the states that were visited, from time to time and at the end. */
+function isFound(start: State, text: string, charge: (visits: number) => void): boolean {
+  let visits = 0
+  try {
+    return walk(start, text, count => {
+      visits += count
+      if (visits < 1_000_000) return
+      charge(visits)
+      visits = 0
+    })
+  } finally {
+    charge(visits)
+  }
+}
+
+function walk(start: State, text: string, visited: (count: number) => void): boolean {
   const anchored = start.kind === 'assert' && start.holds === isStart
   let after = charAt(text, 0)
   let states = closure([start], undefined, after)
   for (let index = 0; after !== undefined; ) {
+    visited(states.length)
     if (states.some(state => state.kind === 'end')) return true
     const char: string = after
     index += char.length

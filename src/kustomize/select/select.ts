@@ -1,13 +1,14 @@
 import { writtenText } from '../../kube/edit-node.ts'
 import { at } from '../../kube/node.ts'
+import type { BuildBudget } from '../build-budget.ts'
 import type { Target } from '../kustomization.ts'
 import { currentId, originalId, type Resource } from '../resource/resource.ts'
 import { IdPattern, type TextTest } from './id-pattern.ts'
 import { matchesSelector } from './match-selector.ts'
 
 /** The resources that a patch target selects: names and namespaces as they are now or were at first. */
-export function select(resources: readonly Resource[], target: Target): Resource[] {
-  const pattern = new IdPattern(target)
+export function select(resources: readonly Resource[], target: Target, budget: BuildBudget): Resource[] {
+  const pattern = new IdPattern(target, budget)
   return resources.filter(resource => selects(pattern, resource) && selectsNotes(target, resource))
 }
 

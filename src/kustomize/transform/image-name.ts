@@ -1,3 +1,4 @@
+import type { BuildBudget } from '../build-budget.ts'
 import type { Entry, ImageEntry } from '../kustomization.ts'
 import { containsPattern } from '../select/pattern.ts'
 
@@ -8,7 +9,7 @@ const TAG = '(:[a-zA-Z0-9_.{}-]*)?(@sha256:[a-zA-Z0-9_.{}-]*)?'
  * dot stands for any character. Throws for an
  * expression that Go refuses, where kustomize crashes.
  */
-export function imageMatcher(name: Entry | undefined): (image: string) => boolean {
+export function imageMatcher(name: Entry | undefined, budget: BuildBudget): (image: string) => boolean {
   const text = name?.text ?? ''
   if (/^[\w./:@-]*$/.test(text)) {
     const pattern = new RegExp(`^${text.replaceAll('.', '[^\\n]')}${TAG}$`, 'u')
@@ -16,7 +17,7 @@ export function imageMatcher(name: Entry | undefined): (image: string) => boolea
   }
   // a | in the name makes its ^ and $ count for a part only
   const searched = { text: `^${text}${TAG}$`, origin: name!.origin }
-  return image => containsPattern(searched, image)
+  return image => containsPattern(searched, image, budget)
 }
 
 /** An image reference with the parts of it replaced that `entry` gives; a tag replaces a digest and the reverse. */

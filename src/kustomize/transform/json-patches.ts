@@ -8,6 +8,6 @@ export const jsonPatches: Transformer = (resources, { kustomization, budget, fil
   for (const { origin, patch, path, target, step } of kustomization.patchesJson6902) {
     const operations = readOperations(patch ? parseWhole(patch) : file(path!), step)
     budget.spendOnEach(resources.all, origin)
-    applyOperations(select(resources.all, target), operations, origin, budget)
+    applyOperations(select(resources.all, target, budget), operations, origin, budget)
   }
 }

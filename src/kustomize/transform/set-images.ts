@@ -27,7 +27,7 @@ export function setImages(
   if (entries.length === 0) return
   const settings = entries.map(entry => {
     budget.spendOnEach(resources.all, entry.origin)
-    const matches = imageMatcher(entry.name)
+    const matches = imageMatcher(entry.name, budget)
     return { origin: entry.origin, matches, set: setter(entry, matches) }
   })
   // nothing is ever created here, whatever a spec says
