@@ -2,7 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import { at, originAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Origin } from '../kube/origin.ts'
-import type { Entry } from '../kustomize/kustomization.ts'
+import type { Entry } from '../kustomize/entry.ts'
 import { text } from './read-spec.ts'
 
 /** One entry of `spec.include` of a GitRepository. */

@@ -1,25 +1,9 @@
 import type { ScalarNode } from '../kube/node.ts'
 import type { Origin, Step } from '../kube/origin.ts'
+import type { Entry, Target } from './entry.ts'
 import type { SortOptions } from './finish/sort-objects.ts'
 import type { ReplacementEntry } from './replace/replacement.ts'
 import type { FieldSpec } from './transform/field-spec.ts'
-
-/** A text in a kustomization.yaml and where it stands. */
-export interface Entry {
-  readonly text: string
-  readonly origin: Origin
-}
-
-/** Which objects a patch is for: regular expressions that must match the whole text; absent parts match everything. */
-export interface Target {
-  readonly group?: Entry
-  readonly version?: Entry
-  readonly kind?: Entry
-  readonly name?: Entry
-  readonly namespace?: Entry
-  readonly labelSelector?: Entry
-  readonly annotationSelector?: Entry
-}
 
 /** One entry of `patches`: text or a file, for a target or for the objects that the patch itself names. */
 export interface PatchEntry {

@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, withField, writtenText } from '../../kube/edit-node.ts'
 import type { MapNode, Node } from '../../kube/node.ts'
-import type { Entry, Target } from '../kustomization.ts'
+import type { Entry, Target } from '../entry.ts'
 import { invalid, listField, structNode, textField } from '../read/read-fields.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { select } from '../select/select.ts'

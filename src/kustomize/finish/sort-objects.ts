@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Origin } from '../../kube/origin.ts'
-import type { Entry } from '../kustomization.ts'
+import type { Entry } from '../entry.ts'
 import { idsOf, type RawId } from '../replace/resource-ids.ts'
 import { FIRST_KINDS, LAST_KINDS } from '../resource/kind-order.ts'
 import type { Resource } from '../resource/resource.ts'

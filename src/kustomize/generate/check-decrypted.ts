@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import type { BuildFiles } from '../build-files.ts'
-import type { Entry, Kustomization } from '../kustomization.ts'
+import type { Entry } from '../entry.ts'
+import type { Kustomization } from '../kustomization.ts'
 
 /** What SOPS writes beside what it has encrypted, in each of its formats (kustomize-controller looks for the same). */
 const MARKERS = ['sops_mac=ENC[', '"mac": "ENC[', '"mac":"ENC[', 'mac: ENC[', "mac: 'ENC[", 'mac: "ENC[']

@@ -2,7 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import { isAbsent } from '../../kube/edit-node.ts'
 import type { MapNode, Node, ScalarNode } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
-import type { Entry } from '../kustomization.ts'
+import type { Entry } from '../entry.ts'
 
 /** kustomize reads its own file with YAML 1.1 rules (go-yaml v2): there these words are booleans. */
 const NOT_TEXT_IN_YAML_1_1 = /^(?:[yYnN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$/

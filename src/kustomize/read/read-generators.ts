@@ -1,6 +1,7 @@
 import { isAbsent } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node } from '../../kube/node.ts'
-import type { Entry, GeneratorEntry, GeneratorOptions } from '../kustomization.ts'
+import type { Entry } from '../entry.ts'
+import type { GeneratorEntry, GeneratorOptions } from '../kustomization.ts'
 import {
   asMap,
   booleanField,

@@ -1,5 +1,6 @@
 import type { MapNode, Node, ScalarNode } from '../../kube/node.ts'
-import type { JsonPatchEntry, PatchEntry, Target } from '../kustomization.ts'
+import type { Target } from '../entry.ts'
+import type { JsonPatchEntry, PatchEntry } from '../kustomization.ts'
 import { asMap, booleanField, invalid, mapField, refuseOtherFields, scalarText, textField } from './read-fields.ts'
 
 const TARGET_FIELDS = 'group version kind name namespace labelSelector annotationSelector'.split(' ')

@@ -3,7 +3,7 @@ import { isAbsent } from '../../kube/edit-node.ts'
 import type { MapNode, Node } from '../../kube/node.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
 import type { ParsedFile } from '../../kube/parse-documents.ts'
-import type { Entry, Target } from '../kustomization.ts'
+import type { Entry, Target } from '../entry.ts'
 import type {
   FieldOptions,
   Replacement,

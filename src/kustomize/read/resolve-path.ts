@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
-import type { Entry } from '../kustomization.ts'
+import type { Entry } from '../entry.ts'
 
 /**
  * The path of `entry`, relative to the root of the tree, seen from `directory`. Throws rule `kustomize-path-escape` for

@@ -1,5 +1,5 @@
 import type { Origin, Step } from '../../kube/origin.ts'
-import type { Entry, Target } from '../kustomization.ts'
+import type { Entry, Target } from '../entry.ts'
 
 /** How a part of a value is taken or put (api/types/replacement.go, FieldOptions). */
 export interface FieldOptions {

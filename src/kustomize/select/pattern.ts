@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Origin } from '../../kube/origin.ts'
-import type { Entry } from '../kustomization.ts'
+import type { Entry } from '../entry.ts'
 import { automatonOf, type State } from './automaton.ts'
 import { parsePattern } from './parse-pattern.ts'
 import { PatternError } from './pattern-error.ts'

@@ -1,7 +1,7 @@
 import { writtenText } from '../../kube/edit-node.ts'
 import { at } from '../../kube/node.ts'
 import type { BuildBudget } from '../build-budget.ts'
-import type { Target } from '../kustomization.ts'
+import type { Target } from '../entry.ts'
 import { currentId, originalId, type Resource } from '../resource/resource.ts'
 import { IdPattern, type TextTest } from './id-pattern.ts'
 import { matchesSelector } from './match-selector.ts'

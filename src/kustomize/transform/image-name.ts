@@ -1,5 +1,6 @@
 import type { BuildBudget } from '../build-budget.ts'
-import type { Entry, ImageEntry } from '../kustomization.ts'
+import type { Entry } from '../entry.ts'
+import type { ImageEntry } from '../kustomization.ts'
 import { containsPattern } from '../select/pattern.ts'
 
 const TAG = '(:[a-zA-Z0-9_.{}-]*)?(@sha256:[a-zA-Z0-9_.{}-]*)?'

@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, textNode, withField, writtenText } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
-import type { Entry } from '../kustomization.ts'
+import type { Entry } from '../entry.ts'
 import { NO_NAMESPACE, type Resource } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { editField, type FieldSpec, specMatches } from './field-spec.ts'

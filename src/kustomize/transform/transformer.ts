@@ -1,6 +1,7 @@
 import type { ParsedFile } from '../../kube/parse-documents.ts'
 import type { BuildBudget } from '../build-budget.ts'
-import type { Entry, Kustomization } from '../kustomization.ts'
+import type { Entry } from '../entry.ts'
+import type { Kustomization } from '../kustomization.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import type { TransformerConfig } from './transformer-config.ts'
 
