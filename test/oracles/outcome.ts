@@ -18,7 +18,9 @@ export function compare(ours: Result, real: Result): Outcome {
   if ('crash' in ours) return wrong(`ours ended without an answer: ${ours.crash}`)
   if ('crash' in real)
     return 'error' in ours ? { verdict: 'both fail', why: real.crash } : wrong('built, where the real program ended')
-  const files = filesDiffer(ours.files, real.files)
+  // what cannot be packed is refused as a whole
+  const unpacked = 'error' in ours && ours.files === undefined
+  const files = unpacked ? undefined : filesDiffer(ours.files, real.files)
   if (files) return wrong(files)
   if ('error' in ours) {
     if (!/^[a-z]+(?:-[a-z]+)*: \S/.test(ours.error)) return wrong(`an error without its code: ${ours.error}`)

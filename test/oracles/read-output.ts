@@ -39,7 +39,7 @@ export function readJsonExactly(text: string): Plain {
 }
 
 /**
- * One text for all that is the same to a cluster: keys sorted, a number without a fraction as an integer, and without
+ * One text for all that is the same to a cluster: keys sorted, a number without a fraction as an integer (as a float beyond 64 bits), and without
  * the empty timestamp that Flux writes.
  */
 export function canonicalPlain(value: Plain): string {
@@ -49,7 +49,9 @@ export function canonicalPlain(value: Plain): string {
     const fields = keys.filter(key => key !== 'creationTimestamp' || value[key] !== null)
     return `{${fields.map(key => `${JSON.stringify(key)}:${canonicalPlain(value[key]!)}`).join(',')}}`
   }
-  if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'bigint') return String(is64Bits(value) ? value : BigInt(Number(value)))
   if (typeof value === 'number' && Number.isInteger(value)) return String(BigInt(value))
   return JSON.stringify(value)
 }
+
+const is64Bits = (value: bigint): boolean => value >= -(2n ** 63n) && value < 2n ** 64n

@@ -71,12 +71,22 @@ function integer(node: Node, bits: number): Node | undefined {
 
 /** Base64 as encoding/json reads it: line breaks are skipped, padding is required. */
 function base64(node: Node): Node | undefined {
+  if (node.type === 'list') return bytes(node)
   const value = scalarValue(node)
   if (typeof value !== 'string') return undefined
   const text = value.replace(/[\r\n]/g, '')
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined
   const written = Buffer.from(text, 'base64').toString('base64')
   return written === value ? node : textNode(written, node.origin)
+}
+
+/** Go takes a list of numbers for bytes, too, and keeps the lowest eight bits of each. */
+function bytes(node: ListNode): Node | undefined {
+  const numbers = node.items.map(item => (isAbsent(item) ? 0 : scalarValue(item)))
+  const whole = numbers.filter(number => typeof number === 'bigint' || Number.isInteger(number))
+  if (whole.length < numbers.length) return undefined
+  const lowest = whole.map(number => Number(BigInt.asUintN(8, BigInt(number as number | bigint))))
+  return textNode(Buffer.from(lowest).toString('base64'), node.origin)
 }
 
 function list(node: ListNode, of: GoType): Node | undefined {
