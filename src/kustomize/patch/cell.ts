@@ -91,6 +91,7 @@ export function fromCell(cell: Cell, inList = false, inFlow = false): Node {
   const fields = new Map<string, Field>()
   let same = source?.type === 'map' && source.fields.size === cell.fields.size
   for (const [name, { key, value }] of cell.fields) {
+    if (flow && value.noted && !value.flow) refuseNoted(value, key)
     const made = asField(fromCell(value, inList, flow), inList)
     const node = value.noted ? notedField(value, made, key) : made
     fields.set(name, { key, value: node })
@@ -116,6 +117,13 @@ function notedField({ source }: Cell, node: Node, key: Origin): Node {
   if (!isEmpty) return node.noted ? node : { ...node, noted: true }
   const message = 'a patch empties a field with a comment behind its colon, which kustomize cannot write'
   throw new BailiwickError('kustomize-unsupported', message, { origin: key, fix: 'Put the comment above the field.' })
+}
+
+/** Between brackets kustomize writes such a comment where it ends the line of the key, and the value is lost. */
+function refuseNoted({ type }: Cell, origin: Origin): void {
+  if (type === 'scalar') return
+  const message = 'a patch puts a field with a comment behind its colon between brackets, which kustomize cannot write'
+  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Put the comment above the field.' })
 }
 
 /** A merge sets every field anew, and with that a value without a type becomes a text. */
