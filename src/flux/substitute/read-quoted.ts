@@ -1,3 +1,5 @@
+import { ESCAPES } from '../../kube/yaml/escapes.ts'
+
 /** How a text between quotes is read, as far as this module reads it. */
 export interface Quoted {
   readonly value: string
@@ -5,28 +7,8 @@ export interface Quoted {
   readonly rest: string
 }
 
-const SIMPLE: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    '0': '\0',
-    a: '\x07',
-    b: '\b',
-    t: '\t',
-    '\t': '\t',
-    n: '\n',
-    v: '\v',
-    f: '\f',
-    r: '\r',
-    e: '\x1b',
-    ' ': ' ',
-    '"': '"',
-    "'": "'",
-    '\\': '\\',
-    N: '\u0085',
-    _: '\u00a0',
-    L: '\u2028',
-    P: '\u2029',
-  }),
-)
+/** go-yaml v2 takes the next line, too, which our own reader of files refuses. */
+const SIMPLE: ReadonlyMap<string, string> = new Map([...ESCAPES, ['N', '\u0085']])
 
 /**
  * The value of a quoted scalar at the start of `text`, as go-yaml v2 reads it: a line break becomes a space, further ones

@@ -1,5 +1,6 @@
 import { END, isBlank, isBreak } from './characters.ts'
 import type { Cursor } from './cursor.ts'
+import { ESCAPES } from './escapes.ts'
 import { TextParts } from './text-parts.ts'
 
 const SINGLE = 39
@@ -63,25 +64,6 @@ function skipBreaks(cursor: Cursor): number {
   }
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  0: '\0',
-  a: '\x07',
-  b: '\b',
-  t: '\t',
-  '\t': '\t',
-  n: '\n',
-  v: '\v',
-  f: '\f',
-  r: '\r',
-  e: '\x1b',
-  ' ': ' ',
-  '"': '"',
-  "'": "'",
-  '\\': '\\',
-  _: '\xa0',
-  L: '\u2028',
-  P: '\u2029',
-}
 const LENGTHS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 }
 
 /** What the escape at the cursor stands for; the cursor moves behind it. */
@@ -92,7 +74,7 @@ function escaped(cursor: Cursor): string {
     cursor.at++
     return '\n'.repeat(skipBreaks(cursor) - 1)
   }
-  const short = Object.hasOwn(ESCAPES, name) ? ESCAPES[name] : undefined
+  const short = ESCAPES.get(name)
   if (short !== undefined) {
     cursor.at += 2
     return short
