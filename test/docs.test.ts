@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseClusters } from '../src/cluster/clusters-file.ts'
-import { readFleetFile } from '../src/fleet/fleet-file.ts'
+import { readFleetFile } from '../src/fleet/config/read-fleet-file.ts'
 import { treeOf } from './git/tree-of.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -51,7 +51,7 @@ describe('documents', () => {
       { kind: 'ConfigMap', namespace: 'flux-system', name: 'cluster-settings', cluster: 'staging' },
       { kind: 'Secret', name: 'cluster-secrets', source: { rest: { hidden: 'opaque' } } },
     ])
-    const keys = /^const KEYS = \[(.*)\]$/m.exec(read('src/fleet/fleet-file.ts'))?.[1] ?? ''
+    const keys = /^const KEYS = \[(.*)\]$/m.exec(read('src/fleet/config/read-fleet-file.ts'))?.[1] ?? ''
     const shown = [...example.matchAll(/^ {2}(?:- | {2})([a-z]+):/gm)].map(match => `'${match[1]}'`)
     expect([...new Set(shown)].sort()).toEqual(keys.split(', ').sort())
   })

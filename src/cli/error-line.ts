@@ -1,11 +1,10 @@
-import type { ErrorCode } from '../errors.ts'
 import type { Origin } from '../kube/origin.ts'
 import { placeOf } from '../report/place.ts'
 import { visible } from '../report/visible.ts'
 
 /** `error[<code>]: what, where, what to do`: one line, whatever the values hold. */
 export function errorLine(error: {
-  readonly code: ErrorCode
+  readonly code: string
   readonly message: string
   readonly origin?: Origin | undefined
   readonly fix?: string | undefined

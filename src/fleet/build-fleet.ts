@@ -1,9 +1,11 @@
-import type { Cluster, Fleet, FleetNode, NotSeen, Tenant } from './fleet.ts'
-import { type FleetFile, readFleetFile } from './fleet-file.ts'
+import { normaliseUrl } from '../kube/url.ts'
+import type { FleetConfig } from './config/fleet-config.ts'
+import { readFleetFile } from './config/read-fleet-file.ts'
+import type { Cluster, Fleet, FleetNode, FleetRepository, NotSeen, Tenant } from './fleet.ts'
 import type { FleetInput, WantedSource } from './input.ts'
 import { WANTED } from './open-node.ts'
 import { refKey } from './ref.ts'
-import { openSources } from './resolve-source.ts'
+import { openSources, type Sources } from './resolve-source.ts'
 import { walkCluster } from './walk-cluster.ts'
 
 /**
@@ -14,8 +16,8 @@ export function buildFleet(input: FleetInput): Fleet {
   const sources = openSources(input)
   const directories = input.fleet.tree.list('clusters').filter(entry => entry.type === 'directory')
   const names = directories.map(entry => entry.name).sort()
-  const file = fleetFile(input, sources.own.artifact.repository)
-  const walked = names.map(name => walkCluster(name, `clusters/${name}`, sources, file))
+  const config = fleetFile(input, sources.own.artifact.repository)
+  const walked = names.map(name => walkCluster(name, `clusters/${name}`, sources, config))
   const clusters = walked.map(one => one.cluster)
   const nodes = walked.flatMap(one => one.nodes)
   return {
@@ -24,12 +26,19 @@ export function buildFleet(input: FleetInput): Fleet {
     nodes,
     wanted: wantedOf(nodes),
     notSeen: notSeenOf(nodes),
+    repositories: repositoriesOf(input, sources.own),
+    config,
     disabledRules: input.disabledRules ?? [],
   }
 }
 
+function repositoriesOf({ fleet, sources }: FleetInput, own: Sources['own']): FleetRepository[] {
+  const others = sources.map(({ url, ref, tree }) => ({ url: normaliseUrl(url), ref, tree }))
+  return [{ url: own.url, ref: own.ref, tree: fleet.tree }, ...others]
+}
+
 /** What the change itself writes into the file counts for nothing yet, but it must be readable. */
-function fleetFile({ fleet, config }: FleetInput, repository: string): FleetFile {
+function fleetFile({ fleet, config }: FleetInput, repository: string): FleetConfig {
   const own = readFleetFile(fleet.tree, repository)
   if (!config) return own
   const file = readFleetFile(config, repository)

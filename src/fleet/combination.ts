@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { normaliseUrl } from '../kube/url.ts'
+import { FLEET_FILE } from './config/fleet-config.ts'
 import { ENGINE_VERSION } from './engine-version.ts'
-import { FLEET_FILE } from './fleet-file.ts'
 import type { FleetInput } from './input.ts'
 import { refKey } from './ref.ts'
 

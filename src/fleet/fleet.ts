@@ -1,5 +1,7 @@
 import type { BailiwickError } from '../errors.ts'
+import type { Tree } from '../git/tree.ts'
 import type { KubeObject } from '../kube/object.ts'
+import type { FleetConfig } from './config/fleet-config.ts'
 import type { SourceRef, WantedSource } from './input.ts'
 
 /** Who applies a node: the user that is impersonated. Never empty. */
@@ -91,8 +93,20 @@ export interface Fleet {
   /** Not empty: the graph is not complete yet, read these and build again. */
   readonly wanted: readonly WantedSource[]
   readonly notSeen: readonly NotSeen[]
+  /** The content that it was built from, the fleet's own repository first. */
+  readonly repositories: readonly FleetRepository[]
+  /** What the fleet's own file says, as it was before the change. */
+  readonly config: FleetConfig
   /** Rules that the operator of this process switched off. */
   readonly disabledRules?: readonly string[]
+}
+
+/** The content of a repository at what a source follows. */
+export interface FleetRepository {
+  /** Normalised by normaliseUrl. */
+  readonly url: string
+  readonly ref: SourceRef
+  readonly tree: Tree
 }
 
 export interface NotSeen {

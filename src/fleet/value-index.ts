@@ -2,7 +2,7 @@ import type { VariableSource } from '../flux/substitute/variable.ts'
 import { type SourceKind, variablesOf } from '../flux/substitute/variable-source.ts'
 import { canonical } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
-import type { Declaration } from './fleet-file.ts'
+import type { Declaration } from './config/fleet-config.ts'
 
 /** What `substituteFrom` of a cluster can find: what was rendered so far, and what the fleet declares. */
 export class ValueIndex {

@@ -4,9 +4,9 @@ import { admitChild } from './admit-child.ts'
 import { BlockedClaims, type Side } from './blocked-claims.ts'
 import { capsuleOwners } from './capsule.ts'
 import { isKustomization, openRoot, ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
+import type { FleetConfig } from './config/fleet-config.ts'
 import { failedNode } from './failed-node.ts'
 import type { Cluster, FleetNode } from './fleet.ts'
-import type { FleetFile } from './fleet-file.ts'
 import { nodeKey } from './node-key.ts'
 import { needsOf, valuesError } from './node-values.ts'
 import { type NodeContext, openNode, rootNode } from './open-node.ts'
@@ -46,7 +46,7 @@ interface Walked {
  * The nodes of the cluster at `path`, parents first. What the platform renders is followed before what tenants render,
  * so a tenant's object never takes the place of the platform's. Problems become errors of nodes; nothing is thrown.
  */
-export function walkCluster(name: string, path: string, sources: Sources, file: FleetFile): Walked {
+export function walkCluster(name: string, path: string, sources: Sources, file: FleetConfig): Walked {
   const root = openRoot(path, sources, new ValueIndex(name, file.substituteFrom))
   const { repositories, ...first } = walkWith(name, path, root, sources, file, new Map())
   const own = first.nodes.filter(node => node.tenant === undefined && node.parent !== undefined)
@@ -62,7 +62,7 @@ function walkWith(
   path: string,
   root: Root,
   sources: Sources,
-  file: FleetFile,
+  file: FleetConfig,
   repositories: TenantRepositories,
 ): Walked & { repositories: TenantRepositories } {
   const walk: Walk = {

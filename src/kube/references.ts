@@ -59,6 +59,9 @@ const PLACES: ReadonlyMap<string, readonly Place[]> = new Map([
   ],
 ])
 
+/** The kinds that have references, as `<group>/<Kind>`. */
+export const referringKinds: readonly string[] = [...PLACES.keys()]
+
 /** Every reference of an object that names a namespace. A namespace that is null or empty is not one. */
 export function references(object: KubeObject): Reference[] {
   const { apiVersion, kind } = idOf(object)

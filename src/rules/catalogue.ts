@@ -2,14 +2,27 @@ import type { Rule } from './rule.ts'
 
 /** The catalogue of rules as Markdown; docs/rules.md is this text. */
 export function catalogue(rules: readonly Rule[]): string {
-  const index = rules.map(rule => `| [\`${rule.id}\`](#${rule.id}) | ${rule.severity} | ${rule.title} |`)
-  const chapters = rules.map(rule =>
-    [`## ${rule.id}`, `**${rule.title}** (${rule.severity})`, rule.why, `Instead: ${rule.docs}`].join('\n\n'),
-  )
+  const index = rules.map(rule => `| [\`${rule.id}\`](#${rule.id}) | ${counts(rule)} | ${rule.title} |`)
   const intro = [
     '# Rules',
     'What Bailiwick asks of the objects that a cluster would get, after every overlay and patch. A finding points at the line that wrote the offending value. This file is generated: `node docs/generate-rules.ts`.',
-    ['| rule | severity | what it asks |', '|---|---|---|', ...index].join('\n'),
+    ['| rule | counts as | what it asks |', '|---|---|---|', ...index].join('\n'),
   ]
-  return `${[...intro, ...chapters].join('\n\n')}\n`
+  return `${[...intro, ...rules.map(chapter)].join('\n\n')}\n`
+}
+
+function chapter(rule: Rule): string {
+  return [
+    `## ${rule.id}`,
+    `**${rule.title}** (${counts(rule)})`,
+    rule.why,
+    ...(rule.source ? [`Source: ${rule.source}`] : []),
+    `Instead: ${rule.docs}`,
+  ].join('\n\n')
+}
+
+function counts({ severity, level = 'violation', profile = 'baseline' }: Rule): string {
+  if (level === 'error') return 'error'
+  if (level === 'warning') return `warning, ${severity}`
+  return profile === 'restricted' ? `${severity}, in the profile \`baseline\` a warning` : severity
 }

@@ -1,13 +1,17 @@
-import type { ErrorCode } from '../errors.ts'
 import type { NotSeen, Tenant } from '../fleet/fleet.ts'
 import type { ObjectId } from '../kube/object.ts'
 import type { Origin, Step } from '../kube/origin.ts'
 
 export type Severity = 'critical' | 'high' | 'medium' | 'low'
 
+/** The automatic fix of a field: another value for it, or without it. */
+export type Edit = { readonly set: string } | { readonly remove: true }
+
 /** One violation or warning, as the command line prints it and the check run shows it (plain JSON). */
 export interface Finding {
   readonly rule: string
+  /** Only a violation fails. */
+  readonly level: 'violation' | 'warning'
   readonly severity: Severity
   readonly state: 'new' | 'standing' | 'fixed' | 'waived'
   readonly cluster: string
@@ -24,11 +28,14 @@ export interface Finding {
   readonly node: string
   /** Identity of the violation across commits: rule, cluster, object, field, value; never file or line. */
   readonly fingerprint: string
+  /** What would certainly mend it, at `field`. */
+  readonly edit?: Edit
 }
 
 /** A node that could not be decided. */
 export interface NodeFailure {
-  readonly code: ErrorCode
+  /** A code of src/errors.ts, or the id of the rule that cannot decide. */
+  readonly code: string
   readonly state: 'new' | 'standing'
   readonly message: string
   readonly fix: string

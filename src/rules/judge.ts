@@ -42,7 +42,8 @@ export function judge(head: Fleet, options: JudgeOptions): Judgement {
     return stood.has(one.fingerprint) && !hidden ? { ...one, state: 'standing' as const } : one
   })
   const fixed = options.base && before ? fixedFindings(head, before.findings, findings) : []
-  const violations = [...findings, ...fixed].sort(inOrder)
+  const all = [...findings, ...fixed].sort(inOrder)
+  const violations = all.filter(one => one.level === 'violation')
   const errors = [...failures].sort(inOrder)
   const verdict: Verdict = {
     result: resultOf(violations, errors),
@@ -50,13 +51,13 @@ export function judge(head: Fleet, options: JudgeOptions): Judgement {
     clusters: head.clusters.map(({ name, path }) => ({ name, path })),
     tenants: head.tenants,
     violations,
-    warnings: [],
+    warnings: all.filter(one => one.level === 'warning'),
     errors,
     notSeen: head.notSeen,
     combination: options.combination,
   }
   const of = <T extends { readonly node: string }>(items: readonly T[]) => Map.groupBy(items, item => item.node)
-  const [found, failed] = [of([...findings].sort(inOrder)), of(errors)]
+  const [found, failed] = [of(violations.filter(one => one.state !== 'fixed')), of(errors)]
   const nodes = head.nodes.map(node => judgedNode(node, found.get(node.key) ?? [], failed.get(node.key) ?? []))
   return { verdict, nodes }
 }

@@ -1,31 +1,29 @@
-import { saRequired } from './identity/sa-required.ts'
-import { kustomizeCaseVariantKey } from './kustomize/kustomize-case-variant-key.ts'
-import { kustomizeHelmInflate } from './kustomize/kustomize-helm-inflate.ts'
-import { kustomizePathEscape } from './kustomize/kustomize-path-escape.ts'
-import { kustomizePlugin } from './kustomize/kustomize-plugin.ts'
-import { kustomizeRemoteBase } from './kustomize/kustomize-remote-base.ts'
-import { kustomizeSymlink } from './kustomize/kustomize-symlink.ts'
-import { yamlAmbiguous } from './kustomize/yaml-ambiguous.ts'
-import { yamlEncoding } from './kustomize/yaml-encoding.ts'
-import { clusterScopedForbidden } from './namespaces/cluster-scoped-forbidden.ts'
-import { namespaceConfinement } from './namespaces/namespace-confinement.ts'
-import { crossNamespaceRef } from './references/cross-namespace-ref.ts'
+import { capsuleRules } from './capsule/capsule-rules.ts'
+import { fluxRules } from './flux/flux-rules.ts'
+import { gitRules } from './git/git-rules.ts'
+import { identityRules } from './identity/identity-rules.ts'
+import { kustomizeRules } from './kustomize/kustomize-rules.ts'
+import { namespacesRules } from './namespaces/namespaces-rules.ts'
+import { ownershipRules } from './ownership/ownership-rules.ts'
+import { rbacRules } from './rbac/rbac-rules.ts'
+import { referencesRules } from './references/references-rules.ts'
 import type { Rule } from './rule.ts'
-import { plaintextSecret } from './secrets/plaintext-secret.ts'
+import { secretsRules } from './secrets/secrets-rules.ts'
+import { sourcesRules } from './sources/sources-rules.ts'
+import { workloadsRules } from './workloads/workloads-rules.ts'
 
 /** Every rule that there is, sorted by id; docs/rules.md is generated from it. */
 export const rules: readonly Rule[] = [
-  clusterScopedForbidden,
-  crossNamespaceRef,
-  kustomizeCaseVariantKey,
-  kustomizeHelmInflate,
-  kustomizePathEscape,
-  kustomizePlugin,
-  kustomizeRemoteBase,
-  kustomizeSymlink,
-  namespaceConfinement,
-  plaintextSecret,
-  saRequired,
-  yamlAmbiguous,
-  yamlEncoding,
-]
+  ...capsuleRules,
+  ...fluxRules,
+  ...gitRules,
+  ...identityRules,
+  ...kustomizeRules,
+  ...namespacesRules,
+  ...ownershipRules,
+  ...rbacRules,
+  ...referencesRules,
+  ...secretsRules,
+  ...sourcesRules,
+  ...workloadsRules,
+].sort((a, b) => (a.id < b.id ? -1 : 1))

@@ -1,16 +1,30 @@
-import type { ErrorCode } from '../errors.ts'
-import type { Fleet, FleetNode } from '../fleet/fleet.ts'
+import type { FleetConfig, Profile } from '../fleet/config/fleet-config.ts'
+import type { Cluster, FleetNode } from '../fleet/fleet.ts'
 import type { Path } from '../kube/node.ts'
-import type { KubeObject } from '../kube/object.ts'
-import type { Severity } from './finding.ts'
+import type { KubeObject, ObjectId } from '../kube/object.ts'
+import type { Origin } from '../kube/origin.ts'
+import type { Edit, Severity } from './finding.ts'
 import type { FleetIndex } from './fleet-index.ts'
+import type { JudgedRepository } from './judged-repository.ts'
 
-/** What rules may ask: the whole fleet, never a repository or a cluster. */
+/** `error`: what cannot be decided; such a finding is an error of its node with the rule's id as its code. */
+export type Level = 'violation' | 'warning' | 'error'
+
+/** What rules may ask: the fleet by narrow questions, never a repository, a cluster or a clock. */
 export interface RuleContext {
-  readonly fleet: Fleet
   readonly index: FleetIndex
   /** The fleet before the change, where there is one to compare with. */
-  readonly before?: Fleet
+  readonly before?: FleetIndex
+  readonly config: FleetConfig
+}
+
+/** An object as a rule sees it: what it is, and who would apply it. */
+export interface Subject {
+  readonly object: KubeObject
+  readonly id: ObjectId
+  /** `<group>/<Kind>`, as the table of scopes names kinds: `/Secret`, `apps/Deployment`. */
+  readonly kind: string
+  readonly node: FleetNode
 }
 
 /** A rule's answer: this value of this object breaks it. */
@@ -21,32 +35,51 @@ export interface Breach {
   readonly renderedBy?: FleetNode
   readonly object: KubeObject
   readonly path: Path
+  /** Where to point, if that is not the field of the object. */
+  readonly origin?: Origin
   /** The offending value, for the identity of the violation. Never a secret. */
   readonly value: string
   readonly message: string
   readonly fix: string
+  /** How much this breach counts, where it is not as much as the rule says. */
+  readonly level?: Level
+  readonly severity?: Severity
+  /** The automatic fix at `path`, only where it is certain. */
+  readonly edit?: Edit
 }
 
-/** One question about what would be applied. */
-export interface Rule {
+/** What a rule says about itself; docs/rules.md is made of it. */
+export interface RuleText {
   /** Final: people write it into baselines. */
   readonly id: string
   readonly severity: Severity
+  /** Default: violation. */
+  readonly level?: Level
+  /** `restricted`: only a warning where the fleet or the tenant has the profile `baseline`. Default: `baseline`. */
+  readonly profile?: Profile
+  /** What it asks. */
   readonly title: string
   /** What goes wrong without the rule. */
   readonly why: string
+  /** The CVE, advisory or document that it comes from. */
+  readonly source?: string
   /** How to write it instead. */
   readonly docs: string
-  /** Every breach of the rule in the fleet. What the renderer refuses by itself needs no check. */
-  check(context: RuleContext): Iterable<Breach>
 }
 
-/** Something about an object that cannot be decided: an error of its node. */
-export interface Undecided {
-  readonly node: FleetNode
-  readonly code: ErrorCode
-  readonly object: KubeObject
-  readonly path: Path
-  readonly message: string
-  readonly fix: string
+/**
+ * One question about what would be applied. Every check is pure and keeps nothing between calls; a rule has those that it
+ * needs, and none where the renderer raises it. A check that compares with `before` finds nothing where neither what it is
+ * given nor what it asks has changed.
+ */
+export interface Rule extends RuleText {
+  /** The kinds of `checkObject`, as `<group>/<Kind>`. */
+  readonly kinds?: readonly string[] | 'every'
+  checkObject?(subject: Subject, context: RuleContext): Iterable<Breach>
+  checkNode?(node: FleetNode, context: RuleContext): Iterable<Breach>
+  /** A node that `before` has and the fleet has not any more. */
+  checkRemoved?(node: FleetNode, context: RuleContext): Iterable<Breach>
+  checkCluster?(cluster: Cluster, context: RuleContext): Iterable<Breach>
+  /** Files of a repository, whatever is rendered from them. */
+  checkRepository?(repository: JudgedRepository, context: RuleContext): Iterable<Breach>
 }

@@ -7,6 +7,7 @@ export const OPS = 'https://github.com/acme/ops-team'
 export function finding(over: Partial<Finding> = {}): Finding {
   return {
     rule: 'namespace-confinement',
+    level: 'violation',
     severity: 'critical',
     state: 'new',
     cluster: 'staging',

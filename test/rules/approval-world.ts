@@ -122,6 +122,7 @@ const failure = (): NodeFailure => ({
 
 const finding = (fingerprint: string): Finding => ({
   rule: 'sa-required',
+  level: 'violation',
   severity: 'critical',
   // a state that says nothing: only the baseline does
   state: 'standing',

@@ -144,9 +144,9 @@ test.each([
   ])
 })
 
-test('a kind that nobody declares is an error; declared by the platform it is judged', () => {
+test('a kind that nobody declares is a violation; declared by the platform it is judged', () => {
   const thing = manifest('evil.io/v1', 'Thing')
-  expect(dev(thing)).toEqual(['error unknown-scope deploy/extra.yaml:2'])
+  expect(dev(thing)).toEqual(['unknown-scope deploy/extra.yaml:2'])
   const crd = (scope: string) => ({
     'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, crd.yaml]\n',
     'tenants/crd.yaml': `apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: things.evil.io\nspec:\n  group: evil.io\n  scope: ${scope}\n  names: {kind: Thing, plural: things}\n`,
@@ -194,7 +194,7 @@ test('a tenant’s own word about kinds and accounts is not believed', () => {
   const account = manifest('v1', 'ServiceAccount').replace('name: x', 'name: default')
   expect(dev(`${crd}---\n${manifest('evil.io/v1', 'Thing')}`)).toEqual([
     'cluster-scoped-forbidden deploy/extra.yaml:2',
-    'error unknown-scope deploy/extra.yaml:11',
+    'unknown-scope deploy/extra.yaml:11',
   ])
   expect(dev(`${account}---\n${kustomization('')}`)).toContain('sa-required deploy/extra.yaml:12')
 })

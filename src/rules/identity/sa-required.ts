@@ -21,13 +21,10 @@ export const saRequired: Rule = {
   title: 'What acts for a tenant names its service account',
   why: 'A Kustomization, HelmRelease or ResourceSet that names no service account is applied by the controller itself, which is cluster-admin, or by a default account that the fleet does not know.',
   docs: "Set `spec.serviceAccountName` to the tenant's reconciler account, in the object or through a patch of the Kustomization that renders it. Absent is fine only where the cluster's `--default-service-account` names an account that the fleet renders in that namespace.",
-  *check({ fleet, index }) {
-    for (const node of fleet.nodes) {
-      for (const object of node.objects) {
-        const breach = judge(index, node, object)
-        if (breach) yield breach
-      }
-    }
+  kinds: [...APPLIED_AS.keys()],
+  *checkObject({ object, node }, { index }) {
+    const breach = judge(index, node, object)
+    if (breach) yield breach
   },
 }
 
@@ -35,16 +32,14 @@ function judge(index: RuleContext['index'], node: FleetNode, object: KubeObject)
   const { apiVersion, kind, namespace, name } = idOf(object)
   const defaultOf = APPLIED_AS.get(`${groupOf(apiVersion)}/${kind}`)
   if (!defaultOf || !isBlank(at(object.root, FIELD))) return undefined
-  const child = index.nodeOf(node.cluster, object)
-  const tenant = node.tenant ?? (child ? child.tenant : index.givenTo(node.cluster, namespace))
-  if (tenant === undefined) return undefined
+  if (index.actsFor(node, object) === undefined) return undefined
   const written = stringAt(object.root, FIELD) ?? ''
   const lockdown = index.cluster(node.cluster)?.lockdown
   const account = lockdown && defaultOf(lockdown)
   const isKnown = account && index.platformObject(node.cluster, '/ServiceAccount', namespace, account) !== undefined
   if (isKnown && written === '') return undefined
   return {
-    node: child ?? node,
+    node: index.nodeOf(node.cluster, object) ?? node,
     renderedBy: node,
     object,
     path: FIELD,

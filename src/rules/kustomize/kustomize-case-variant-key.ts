@@ -7,5 +7,4 @@ export const kustomizeCaseVariantKey: Rule = {
   title: 'Fields of a kustomization have one spelling',
   why: `Two spellings of one field (namespace and Namespace) let implementations disagree about which one counts.`,
   docs: `Keep the field with its documented spelling.`,
-  check: () => [],
 }

@@ -7,5 +7,4 @@ export const kustomizeHelmInflate: Rule = {
   title: 'Charts are installed by HelmRelease',
   why: `helmCharts makes kustomize download a chart and run helm; Flux refuses it.`,
   docs: `Use a HelmRelease with a HelmRepository.`,
-  check: () => [],
 }

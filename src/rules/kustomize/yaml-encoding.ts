@@ -7,5 +7,4 @@ export const yamlEncoding: Rule = {
   title: 'YAML is clean UTF-8',
   why: `Readers disagree on control characters, byte order marks and broken UTF-8, and people do not see them.`,
   docs: `Save the file as UTF-8, and write control characters as escapes in double quotes.`,
-  check: () => [],
 }

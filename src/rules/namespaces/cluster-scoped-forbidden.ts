@@ -12,14 +12,11 @@ export const clusterScopedForbidden: Rule = {
   title: 'Cluster-scoped objects are the platform’s',
   why: 'A ClusterRoleBinding, a webhook configuration, a Namespace or a definition of a kind changes the cluster for everybody. A `metadata.namespace` in such an object means nothing.',
   docs: 'Ask the platform admins to put the object into the fleet repository. With Capsule, an account that owns a Tenant may create Namespaces of its own.',
-  *check({ fleet, index }) {
-    for (const node of fleet.nodes) {
-      if (node.tenant === undefined) continue
-      for (const object of node.objects) {
-        const breach = judge(index, node, node.tenant, object)
-        if (breach) yield breach
-      }
-    }
+  kinds: 'every',
+  *checkObject({ object, node }, { index }) {
+    if (node.tenant === undefined) return
+    const breach = judge(index, node, node.tenant, object)
+    if (breach) yield breach
   },
 }
 

@@ -1,7 +1,7 @@
-import type { Fleet, FleetNode, NodeSource } from '../../fleet/fleet.ts'
-import { refKey } from '../../fleet/ref.ts'
+import type { FleetNode } from '../../fleet/fleet.ts'
 import { TENANT_LABEL } from '../../fleet/tenancy.ts'
 import type { FleetIndex } from '../fleet-index.ts'
+import { sourceKey } from '../repository-authors.ts'
 import type { Breach } from '../rule.ts'
 import { shown, shownIdentity, shownObject } from '../shown.ts'
 
@@ -9,36 +9,17 @@ import { shown, shownIdentity, shownObject } from '../shown.ts'
  * What acted for a tenant before a change and would act for the platform after it: a lost label, or a Kustomization moved
  * out of the tenant's namespace, would free the tenant of every rule without a word.
  */
-export function* lostConfinement(before: Fleet, fleet: Fleet, index: FleetIndex): Iterable<Breach> {
-  const old = new Map(before.nodes.map(node => [node.key, node]))
-  const authors = authorsIn(before, old)
-  for (const node of fleet.nodes) {
-    if (node.tenant !== undefined || node.parent === undefined) continue
-    const was = old.get(node.key)
-    const known = new Set(was && keysOf(was))
-    const before = was?.tenant ?? keysOf(node).flatMap(key => (known.has(key) ? [] : (authors.get(key) ?? [])))[0]
-    if (before !== undefined) yield breach(node, before, was?.tenant !== undefined, index)
-  }
+export function lostConfinement(node: FleetNode, before: FleetIndex, index: FleetIndex): Breach | undefined {
+  if (node.tenant !== undefined || node.parent === undefined) return undefined
+  const was = before.node(node.key)
+  const known = new Set(was && keysOf(was))
+  const author = keysOf(node).find(key => !known.has(key) && before.authorOf(key) !== undefined)
+  const tenant = was?.tenant ?? (author === undefined ? undefined : before.authorOf(author))
+  return tenant === undefined ? undefined : breach(node, tenant, was?.tenant !== undefined, index)
 }
-
-/** Tenants by the repository and branch that the platform let them, and nobody else, deploy from; the fleet's own aside. */
-function authorsIn(fleet: Fleet, nodes: ReadonlyMap<string, FleetNode>): Map<string, string> {
-  const found = new Map<string, Set<string>>()
-  const roots = new Set(fleet.nodes.filter(node => node.parent === undefined).map(node => keyOf(node.source)))
-  for (const node of fleet.nodes) {
-    const parent = nodes.get(node.parent ?? '')
-    const isGiven = node.tenant !== undefined && parent !== undefined && parent.tenant === undefined
-    if (!isGiven || node.source.url === '' || !node.source.id.startsWith('GitRepository/')) continue
-    const key = keyOf(node.source)
-    if (!roots.has(key)) found.set(key, (found.get(key) ?? new Set()).add(node.tenant))
-  }
-  return new Map([...found].flatMap(([key, [tenant, other]]) => (other === undefined && tenant ? [[key, tenant]] : [])))
-}
-
-const keyOf = ({ url, ref }: Pick<NodeSource, 'url' | 'ref'>) => `${url} ${refKey(ref)}`
 
 /** What a node follows, and what that includes. */
-const keysOf = ({ source }: FleetNode): string[] => [source, ...(source.includes ?? [])].map(keyOf)
+const keysOf = ({ source }: FleetNode): string[] => [source, ...(source.includes ?? [])].map(sourceKey)
 
 function breach(node: FleetNode, tenant: string, stayed: boolean, index: FleetIndex): Breach {
   const label = stayed ? index.platformObject(node.cluster, '/Namespace', '', node.namespace) : undefined

@@ -16,17 +16,17 @@ export const namespaceConfinement: Rule = {
   title: "Tenants' objects stay in the tenants' namespaces",
   why: "An object in a namespace that is not the tenant's changes what another tenant or the platform runs.",
   docs: 'Set `metadata.namespace` to a namespace of the tenant, or `namespace` in the kustomization.yaml; a namespace belongs to a tenant by the label `toolkit.fluxcd.io/tenant` of the Namespace that the platform renders.',
-  *check({ fleet, index, before }) {
-    if (before) yield* lostConfinement(before, fleet, index)
-    for (const node of fleet.nodes) {
-      if (node.tenant === undefined) continue
-      const unseen = judgeUnseen(index, node, node.tenant)
-      if (unseen) yield unseen
-      for (const object of node.objects) {
-        const breach = judge(index, node, node.tenant, object)
-        if (breach) yield breach
-      }
-    }
+  kinds: 'every',
+  *checkObject({ object, node }, { index }) {
+    if (node.tenant === undefined) return
+    const breach = judge(index, node, node.tenant, object)
+    if (breach) yield breach
+  },
+  *checkNode(node, { index, before }) {
+    const lost = before && lostConfinement(node, before, index)
+    if (lost) yield lost
+    const unseen = node.tenant === undefined ? undefined : judgeUnseen(index, node, node.tenant)
+    if (unseen) yield unseen
   },
 }
 
@@ -34,7 +34,7 @@ function judge(index: FleetIndex, node: FleetNode, tenant: string, object: KubeO
   const { apiVersion, kind, name } = idOf(object)
   if (index.scopeOf(node.cluster, apiVersion, kind) !== 'Namespaced') return undefined
   const namespace = at(object.root, FIELD) === undefined ? '' : stringAt(object.root, FIELD)
-  // A namespace that is no name at all cannot be decided; undecided.ts says so.
+  // A namespace that is no name at all cannot be decided; the rule invalid-object says so.
   if (namespace === undefined || (namespace !== '' && !isNamespaceName(namespace))) return undefined
   if (index.owns(node.cluster, tenant, namespace)) return undefined
   const own = index.namespacesOf(node.cluster, tenant).map(shown).join(', ') || 'none'

@@ -1,6 +1,6 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { type Reference, references } from '../../kube/references.ts'
+import { type Reference, references, referringKinds } from '../../kube/references.ts'
 import type { FleetIndex } from '../fleet-index.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
@@ -13,14 +13,11 @@ export const crossNamespaceRef: Rule = {
   title: 'Tenants refer only to objects of their own namespaces',
   why: "Whoever may name another namespace's source deploys from it with its credentials; whoever may depend on, watch or trigger objects of another namespace can read their state and hold them up. Flux blocks only some of these references, and only with --no-cross-namespace-refs.",
   docs: 'Leave `namespace` out of the reference and declare the source in the namespace of the object, or let the platform open its source with `spec.accessFrom`.',
-  *check({ fleet, index }) {
-    for (const node of fleet.nodes) {
-      for (const object of node.objects) {
-        for (const reference of references(object)) {
-          const breach = judge(index, node, object, reference)
-          if (breach) yield breach
-        }
-      }
+  kinds: referringKinds,
+  *checkObject({ object, node }, { index }) {
+    for (const reference of references(object)) {
+      const breach = judge(index, node, object, reference)
+      if (breach) yield breach
     }
   },
 }
@@ -29,10 +26,9 @@ function judge(index: FleetIndex, node: FleetNode, object: KubeObject, reference
   const { kind, namespace, name } = idOf(object)
   const target = reference.namespace
   if (target === null || target === namespace) return undefined
-  const child = index.nodeOf(node.cluster, object)
   const locked = reference.refusedByFlux && index.cluster(node.cluster)?.lockdown.noCrossNamespaceRefs === true
   // What the platform writes into a tenant's namespace is its own affair, except where Flux would refuse to act on it.
-  const tenant = node.tenant ?? (child ? child.tenant : index.givenTo(node.cluster, namespace))
+  const tenant = index.actsFor(node, object)
   if (tenant === undefined || (node.tenant === undefined && !locked)) return undefined
   if (!locked && index.owns(node.cluster, tenant, target)) return undefined
   if (isShared(index, node.cluster, namespace, reference)) return undefined
@@ -42,7 +38,7 @@ function judge(index: FleetIndex, node: FleetNode, object: KubeObject, reference
     ? ` Flux would say: can't access '${reference.kind}/${target}/${reference.name}', cross-namespace references have been blocked.`
     : ' Flux itself would let it through.'
   return {
-    node: child ?? node,
+    node: index.nodeOf(node.cluster, object) ?? node,
     renderedBy: node,
     object,
     path: reference.path,

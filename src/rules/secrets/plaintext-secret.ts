@@ -1,6 +1,6 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { at, type Node } from '../../kube/node.ts'
-import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { isSealed, isSopsFile, isSopsValue } from './sops.ts'
@@ -12,14 +12,8 @@ export const plaintextSecret: Rule = {
   title: 'Secrets in git are encrypted',
   why: 'A plain value in git is known to everybody who can or ever could read the repository, its forks and its history. Base64 is no encryption, and a `sops` block does not make the values beside it secret.',
   docs: "Encrypt `data` and `stringData` with `sops --encrypt --encrypted-regex '^(data|stringData)$'`, keep the `sops` block, and change the value that was in the open.",
-  *check({ fleet }) {
-    for (const node of fleet.nodes) {
-      for (const object of node.objects) {
-        const { apiVersion, kind } = idOf(object)
-        if (kind === 'Secret' && groupOf(apiVersion) === '') yield* judge(node, object)
-      }
-    }
-  },
+  kinds: ['/Secret'],
+  checkObject: ({ object, node }) => judge(node, object),
 }
 
 function* judge(node: FleetNode, object: KubeObject): Iterable<Breach> {

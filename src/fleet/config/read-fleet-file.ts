@@ -1,40 +1,23 @@
-import { BailiwickError } from '../errors.ts'
-import type { Variable, VariableSource } from '../flux/substitute/variable.ts'
-import { plainVariable, type SourceKind } from '../flux/substitute/variable-source.ts'
-import type { Tree } from '../git/tree.ts'
-import { isAbsent } from '../kube/edit-node.ts'
-import { type MapNode, type Node, stringAt } from '../kube/node.ts'
-import type { Origin } from '../kube/origin.ts'
-import { parseDocuments } from '../kube/parse-documents.ts'
-
-/** Where a fleet says what is not in its manifests. */
-export const FLEET_FILE = '.github/bailiwick.yaml'
-
-/** A ConfigMap or Secret that only the cluster has, as the fleet declares it. */
-export interface Declaration {
-  /** Undefined: on every cluster. */
-  readonly cluster: string | undefined
-  readonly kind: SourceKind
-  readonly namespace: string
-  readonly name: string
-  readonly source: VariableSource
-}
-
-export interface FleetFile {
-  readonly substituteFrom: readonly Declaration[]
-  /** Why the file says nothing. */
-  readonly error?: BailiwickError
-}
+import { BailiwickError } from '../../errors.ts'
+import type { Variable, VariableSource } from '../../flux/substitute/variable.ts'
+import { plainVariable } from '../../flux/substitute/variable-source.ts'
+import type { Tree } from '../../git/tree.ts'
+import { isAbsent } from '../../kube/edit-node.ts'
+import { type MapNode, type Node, stringAt } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
+import { parseDocuments } from '../../kube/parse-documents.ts'
+import { DEFAULT_CONFIG, type Declaration, FLEET_FILE, type FleetConfig } from './fleet-config.ts'
 
 const KEYS = ['cluster', 'kind', 'namespace', 'name', 'values', 'opaque']
 
 /** Reads the fleet's file; a fleet without one declares nothing. What is wrong with it is its `error`, never thrown. */
-export function readFleetFile(tree: Tree, repository: string): FleetFile {
-  if (tree.entry(FLEET_FILE)?.type !== 'file') return { substituteFrom: [] }
+export function readFleetFile(tree: Tree, repository: string): FleetConfig {
+  if (tree.entry(FLEET_FILE)?.type !== 'file') return DEFAULT_CONFIG
   try {
-    return { substituteFrom: readFile(parseDocuments({ repository, path: FLEET_FILE }, tree.read(FLEET_FILE))) }
+    const documents = parseDocuments({ repository, path: FLEET_FILE }, tree.read(FLEET_FILE))
+    return { ...DEFAULT_CONFIG, substituteFrom: readFile(documents) }
   } catch (error) {
-    if (error instanceof BailiwickError) return { substituteFrom: [], error }
+    if (error instanceof BailiwickError) return { ...DEFAULT_CONFIG, error }
     throw error
   }
 }

@@ -1,0 +1,109 @@
+import type { BailiwickError } from '../../errors.ts'
+import type { VariableSource } from '../../flux/substitute/variable.ts'
+import type { SourceKind } from '../../flux/substitute/variable-source.ts'
+import type { Origin } from '../../kube/origin.ts'
+
+/** Where a fleet says what is not in its manifests. */
+export const FLEET_FILE = '.github/bailiwick.yaml'
+
+/** `baseline`: what lets a tenant out. `restricted`, the default: also what a tenant should not need. */
+export type Profile = 'baseline' | 'restricted'
+
+/** `report`: findings are said and block nobody. */
+export type Enforcement = 'block' | 'report'
+
+/** How much a rule counts where the fleet says so: a severity of its violations, only a warning, or nothing. */
+export type ConfiguredSeverity = 'critical' | 'high' | 'medium' | 'low' | 'warning' | 'off'
+
+/** A ConfigMap or Secret that only the cluster has, as the fleet declares it. */
+export interface Declaration {
+  /** Undefined: on every cluster. */
+  readonly cluster: string | undefined
+  readonly kind: SourceKind
+  readonly namespace: string
+  readonly name: string
+  readonly source: VariableSource
+}
+
+/** A violation that somebody accepted, until a day. */
+export interface Waiver {
+  readonly rule: string
+  /** Undefined: on every cluster. */
+  readonly cluster: string | undefined
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  readonly reason: string
+  readonly approver: string
+  /** `YYYY-MM-DD`, the last day on which it holds. */
+  readonly expires: string
+  readonly origin: Origin
+}
+
+/** A service account that a policy engine or an addon makes on the cluster. */
+export interface DeclaredAccount {
+  readonly cluster: string | undefined
+  /** Undefined: in every namespace of a tenant. */
+  readonly namespace: string | undefined
+  readonly name: string
+}
+
+/** A branch of a repository that is protected by our check although no blessed source follows it. */
+export interface GatedBranch {
+  /** Normalised by normaliseUrl. */
+  readonly url: string
+  readonly branch: string
+}
+
+/** What the fleet says about one tenant; it adds to what the manifests say, and limits it. */
+export interface TenantConfig {
+  readonly name: string
+  /** Namespaces besides those with its label. */
+  readonly namespaces: readonly string[]
+  /** Undefined: any. */
+  readonly clusters: readonly string[] | undefined
+  /** Undefined: what the fleet allows. */
+  readonly allowedSources: readonly string[] | undefined
+  readonly enforcement: Enforcement | undefined
+  readonly profile: Profile | undefined
+  /** GitHub's ids of its repositories by normalised address. */
+  readonly repositories: ReadonlyMap<string, number>
+}
+
+/** What a fleet's own file says; plain data, complete with defaults. */
+export interface FleetConfig {
+  readonly profile: Profile
+  readonly enforcement: Enforcement
+  /** Patterns of addresses; undefined: any address. */
+  readonly allowedSources: readonly string[] | undefined
+  /** Whether a source whose content nobody can read is a violation. */
+  readonly forbidOpaqueSources: boolean
+  readonly gatedBranches: readonly GatedBranch[]
+  /** Names of kubeconfig Secrets that tenants may use. */
+  readonly allowedKubeConfigs: readonly string[]
+  /** Seconds below which an interval is too short. */
+  readonly minimumInterval: number
+  readonly severities: ReadonlyMap<string, ConfiguredSeverity>
+  readonly waivers: readonly Waiver[]
+  readonly substituteFrom: readonly Declaration[]
+  readonly accounts: readonly DeclaredAccount[]
+  readonly tenants: ReadonlyMap<string, TenantConfig>
+  /** Why the file says nothing. */
+  readonly error?: BailiwickError
+}
+
+/** What holds where a fleet has no file. */
+export const DEFAULT_CONFIG: FleetConfig = {
+  profile: 'restricted',
+  enforcement: 'block',
+  allowedSources: undefined,
+  forbidOpaqueSources: false,
+  gatedBranches: [],
+  allowedKubeConfigs: [],
+  minimumInterval: 30,
+  severities: new Map(),
+  waivers: [],
+  substituteFrom: [],
+  accounts: [],
+  tenants: new Map(),
+}

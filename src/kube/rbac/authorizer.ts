@@ -1,0 +1,88 @@
+import type { Binding, RoleRef } from './binding.ts'
+import { RBAC_GROUP, type Subject } from './binding.ts'
+import type { BindingStore } from './binding-store.ts'
+import type { PolicyRule } from './policy-rule.ts'
+import { type AccessRequest, forbidden, type UserInfo } from './request.ts'
+import type { RoleStore } from './role-store.ts'
+import { ruleAllows } from './rule-allows.ts'
+
+/** One rule that a user holds: through which binding, as which of its subjects. The role is `binding.roleRef`. */
+export interface Grant {
+  readonly binding: Binding
+  readonly subject: Subject
+  readonly rule: PolicyRule
+}
+
+export type Decision =
+  | { readonly allowed: true; readonly grant: Grant }
+  | {
+      readonly allowed: false
+      /** The API server's own words, as `configmaps "a" is forbidden: User "u" cannot get resource "configmaps" ...`. */
+      readonly message: string
+      /** Bindings of this user whose role is not among the objects: what they would allow is not known. */
+      readonly unresolved: readonly Binding[]
+    }
+
+/** What a user holds in a namespace: rules from ClusterRoleBindings first, then from its RoleBindings. */
+export interface Holding {
+  readonly grants: readonly Grant[]
+  readonly unresolved: readonly Binding[]
+}
+
+/**
+ * The RBAC authorizer of one cluster: the same answers as the API server's own (k8s.io/kubernetes
+ * plugin/pkg/auth/authorizer/rbac) for the roles and bindings that it was made of. A binding whose role is not there grants
+ * nothing, and is said. It never throws, and its answers do not change.
+ */
+export class Authorizer {
+  readonly bindings: BindingStore
+  readonly #roles: RoleStore
+  readonly #held = new Map<string, Holding>()
+
+  constructor(roles: RoleStore, bindings: BindingStore) {
+    this.#roles = roles
+    this.bindings = bindings
+  }
+
+  /** Whether a user may do something, through which grant, or the refusal. */
+  authorize(user: UserInfo, request: AccessRequest): Decision {
+    const namespace = 'nonResourceURL' in request ? '' : (request.namespace ?? '')
+    const { grants, unresolved } = this.held(user, namespace)
+    const grant = grants.find(({ rule }) => ruleAllows(rule, request))
+    if (grant) return { allowed: true, grant }
+    return { allowed: false, message: forbidden(user, request, unresolved.map(notFound)), unresolved }
+  }
+
+  /** Short for authorize(...).allowed. */
+  allows(user: UserInfo, request: AccessRequest): boolean {
+    return this.authorize(user, request).allowed
+  }
+
+  /** Everything that a user holds in a namespace ('': cluster-wide only). */
+  held(user: UserInfo, namespace: string): Holding {
+    const key = JSON.stringify([namespace, user.name, ...user.groups])
+    const known = this.#held.get(key)
+    if (known) return known
+    const bound = [...this.bindings.of(user, ''), ...(namespace ? this.bindings.of(user, namespace) : [])]
+    const grants: Grant[] = []
+    const unresolved: Binding[] = []
+    for (const { binding, subject } of bound) {
+      const rules = this.rulesOf(binding.roleRef, binding.namespace)
+      if (rules) for (const rule of rules) grants.push({ binding, subject, rule })
+      else unresolved.push(binding)
+    }
+    const holding = { grants, unresolved }
+    this.#held.set(key, holding)
+    return holding
+  }
+
+  /** The rules of the role that a binding in `namespace` ('' for a ClusterRoleBinding) refers to; undefined: no such role. */
+  rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
+    return this.#roles.rulesOf(roleRef, namespace)
+  }
+}
+
+/** How the API server says that the role of a binding is missing. */
+export function notFound({ roleRef }: Pick<Binding, 'roleRef'>): string {
+  return `${roleRef.kind.toLowerCase()}.${RBAC_GROUP} ${JSON.stringify(roleRef.name)} not found`
+}

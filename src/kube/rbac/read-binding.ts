@@ -1,0 +1,44 @@
+import { isSubdomain } from '../names.ts'
+import { at, type Node } from '../node.ts'
+import { idOf, type KubeObject } from '../object.ts'
+import { listOf, textOf } from '../read-text.ts'
+import { type Binding, RBAC_GROUP, type RoleRef, type Subject } from './binding.ts'
+import { isRbacName } from './rbac-name.ts'
+
+/**
+ * A RoleBinding or ClusterRoleBinding with the API server's defaults; undefined where it would refuse it, so that it grants
+ * nothing (ValidateRoleBinding and ValidateClusterRoleBinding of k8s.io/kubernetes pkg/apis/rbac/validation). Never throws.
+ */
+export function readBinding(object: KubeObject): Binding | undefined {
+  const { kind, namespace, name } = idOf(object)
+  const namespaced = kind === 'RoleBinding'
+  if ((!namespaced && kind !== 'ClusterRoleBinding') || !isRbacName(name) || (namespaced && !namespace)) return undefined
+  const roleRef = readRoleRef(at(object.root, ['roleRef']))
+  const own = namespaced ? namespace : ''
+  const subjects = listOf(at(object.root, ['subjects']), item => readSubject(item, own))
+  if (!roleRef || !subjects || (!namespaced && roleRef.kind !== 'ClusterRole')) return undefined
+  return { kind, namespace: own, name, roleRef, subjects }
+}
+
+function readRoleRef(node: Node | undefined): RoleRef | undefined {
+  const kind = textOf(at(node, ['kind']))
+  const name = textOf(at(node, ['name']))
+  const group = textOf(at(node, ['apiGroup']))
+  if (group === undefined || !name || !isRbacName(name)) return undefined
+  if ((group || RBAC_GROUP) !== RBAC_GROUP || (kind !== 'Role' && kind !== 'ClusterRole')) return undefined
+  return { kind, name }
+}
+
+function readSubject(node: Node, bindingNamespace: string): Subject | undefined {
+  const kind = textOf(at(node, ['kind']))
+  const name = textOf(at(node, ['name']))
+  const group = textOf(at(node, ['apiGroup']))
+  const written = textOf(at(node, ['namespace']))
+  if (!name || group === undefined || written === undefined) return undefined
+  if (kind === 'ServiceAccount') {
+    const namespace = written || bindingNamespace
+    return group === '' && isSubdomain(name) && namespace ? { kind, name, namespace } : undefined
+  }
+  if (kind !== 'User' && kind !== 'Group') return undefined
+  return (group || RBAC_GROUP) === RBAC_GROUP ? { kind, name, namespace: '' } : undefined
+}

@@ -1,0 +1,72 @@
+import type { KubeObject } from '../object.ts'
+import { aggregate } from './aggregate.ts'
+import type { Role, RoleRef } from './binding.ts'
+import type { PolicyRule } from './policy-rule.ts'
+import { readRole } from './read-role.ts'
+
+/** Objects are immutable, and the fleet before a change shares most of its own with the one after it. */
+const READ = new WeakMap<KubeObject, Role | 'refused'>()
+
+/** The roles of one cluster, read when they are asked for. */
+export class RoleStore {
+  readonly #objects: ReadonlyMap<string, readonly KubeObject[]>
+  readonly #defaults: ReadonlyMap<string, Role>
+  readonly #rules = new Map<string, readonly PolicyRule[] | undefined>()
+  #clusterRoles: readonly Role[] | undefined
+
+  /** Both by `roleKey`. */
+  constructor(objects: ReadonlyMap<string, readonly KubeObject[]>, defaults: ReadonlyMap<string, Role>) {
+    this.#objects = objects
+    this.#defaults = defaults
+  }
+
+  /** The rules that a roleRef of a binding in `namespace` ('' for a ClusterRoleBinding) stands for; undefined: not found. */
+  rulesOf(ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
+    if (ref.kind !== 'ClusterRole' && !namespace) return undefined
+    const key = roleKey(ref.kind, ref.kind === 'ClusterRole' ? '' : namespace, ref.name)
+    if (!this.#rules.has(key)) this.#rules.set(key, this.#resolve(key))
+    return this.#rules.get(key)
+  }
+
+  #resolve(key: string): readonly PolicyRule[] | undefined {
+    const role = this.#role(key)
+    return role?.selectors ? aggregate(role, this.#allClusterRoles()) : role?.rules
+  }
+
+  #role(key: string): Role | undefined {
+    const written = (this.#objects.get(key) ?? []).map(readOnce).filter(role => role !== undefined)
+    const standard = this.#defaults.get(key)
+    const roles = standard ? [standard, ...written] : written
+    return roles.length > 0 ? roles.reduce(merge) : undefined
+  }
+
+  #allClusterRoles(): readonly Role[] {
+    this.#clusterRoles ??= [...new Set([...this.#defaults.keys(), ...this.#objects.keys()])]
+      .filter(key => key.startsWith('ClusterRole/'))
+      .map(key => this.#role(key))
+      .filter(role => role !== undefined)
+    return this.#clusterRoles
+  }
+}
+
+/** `<kind>/<namespace>/<name>`. */
+export function roleKey(kind: string, namespace: string, name: string): string {
+  return `${kind}/${namespace}/${name}`
+}
+
+function readOnce(object: KubeObject): Role | undefined {
+  const known = READ.get(object) ?? readRole(object) ?? 'refused'
+  READ.set(object, known)
+  return known === 'refused' ? undefined : known
+}
+
+/**
+ * One role that is written twice: what it can allow at some time. Two Kustomizations that render it take turns, and the API
+ * server puts what a default role lacks back whenever it starts.
+ */
+function merge(one: Role, other: Role): Role {
+  const selectors = [...(one.selectors ?? []), ...(other.selectors ?? [])]
+  const labels = new Map([...one.labels, ...other.labels])
+  const role: Role = { ...one, labels, rules: [...one.rules, ...other.rules] }
+  return selectors.length > 0 ? { ...role, selectors } : role
+}

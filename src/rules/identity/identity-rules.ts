@@ -1,0 +1,5 @@
+import type { Rule } from '../rule.ts'
+import { saRequired } from './sa-required.ts'
+
+/** Whose account acts. */
+export const identityRules: readonly Rule[] = [saRequired]

@@ -1,0 +1,69 @@
+import { BailiwickError } from '../../errors.ts'
+import { isBlank, readServiceAccount } from '../../fleet/read-spec.ts'
+import { isNamespaceName } from '../../kube/names.ts'
+import { at, type Path, stringAt } from '../../kube/node.ts'
+import { references } from '../../kube/references.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shownObject } from '../shown.ts'
+
+const ACCOUNT = ['spec', 'serviceAccountName']
+const NAMESPACE = ['metadata', 'namespace']
+/** A Kustomization's account is read when its node is opened; releases and sets have no node of their own. */
+const WITH_ACCOUNT = ['helm.toolkit.fluxcd.io/HelmRelease', 'fluxcd.controlplane.io/ResourceSet']
+
+/** An object of a tenant whose identity is not clear cannot be judged. */
+export const invalidObject: Rule = {
+  id: 'invalid-object',
+  severity: 'high',
+  level: 'error',
+  title: 'What is applied has a clear identity',
+  why: 'An object without a kind, a name or a namespace that is text is read differently by those who compare, render and apply it, so nobody can say what the cluster would get.',
+  docs: 'Write apiVersion, kind, metadata.name and metadata.namespace as plain text that Kubernetes accepts.',
+  kinds: 'every',
+  *checkObject(subject) {
+    if (subject.node.tenant !== undefined) yield* judge(subject)
+  },
+}
+
+function* judge({ object, id, kind: fullKind, node }: Subject): Iterable<Breach> {
+  const who = shownObject(id.kind, id.namespace, id.name)
+  const invalid = (path: Path, message: string, fix: string): Breach => ({
+    node,
+    object,
+    path,
+    value: path.join('.'),
+    message,
+    fix,
+  })
+  const identity: Path[] = [['apiVersion'], ['kind'], ['metadata', 'name']]
+  for (const path of identity) {
+    if (stringAt(object.root, path)) continue
+    const field = path.join('.')
+    yield invalid(path, `an object has no ${field}, so it cannot be judged`, `Write ${field} as text.`)
+    return
+  }
+  const text = stringAt(object.root, NAMESPACE)
+  if (at(object.root, NAMESPACE) && text !== '' && (text === undefined || !isNamespaceName(text))) {
+    const message = `${who}: metadata.namespace is not a name that Kubernetes accepts`
+    yield invalid(NAMESPACE, message, 'Write the name of a namespace of the tenant as plain text.')
+  }
+  for (const reference of references(object)) {
+    if (reference.namespace !== null) continue
+    const message = `${who} refers to a namespace that is not text`
+    yield invalid(reference.path, message, 'Remove `namespace` from the reference.')
+  }
+  if (WITH_ACCOUNT.includes(fullKind) && !hasReadableAccount(object)) {
+    const message = `${who}: spec.serviceAccountName is not a name that Kubernetes accepts`
+    yield invalid(ACCOUNT, message, 'Name a service account as plain text.')
+  }
+}
+
+function hasReadableAccount(object: Subject['object']): boolean {
+  if (isBlank(at(object.root, ACCOUNT))) return true
+  try {
+    return readServiceAccount(object) !== undefined
+  } catch (error) {
+    if (error instanceof BailiwickError) return false
+    throw error
+  }
+}
