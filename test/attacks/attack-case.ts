@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/snapshot.ts'
+import type { Tree } from '../../src/git/tree.ts'
+import { type Repository, type World, worlds } from './worlds/index.ts'
+
+/** A file of a case: its text, null where it is taken away, or something that git knows besides. */
+export type CaseFile =
+  | string
+  | null
+  | { readonly base64: string }
+  | { readonly symlink: string }
+  | { readonly submodule: string }
+export type CaseFiles = Readonly<Record<string, CaseFile>>
+/** Files by repository: `fleet`, `dev`, `ops`, or another one of the world. */
+export type Changes = Readonly<Record<string, CaseFiles>>
+
+/** What is new after the change: the ids of rules, each once, in any order. */
+export interface Expectation {
+  readonly violations?: readonly string[]
+  readonly warnings?: readonly string[]
+  /** Codes. */
+  readonly errors?: readonly string[]
+  /** `file:line` that must be among the places of what is new. */
+  readonly at?: readonly string[]
+  /** Texts that must stand in a message of what is new. */
+  readonly says?: readonly string[]
+}
+
+export interface Variant {
+  readonly change?: Changes
+  /** A manifest that dev-team adds to what it deploys. */
+  readonly resource?: string
+  /** A manifest that the platform adds to the tenants' part of the fleet. */
+  readonly platform?: string
+  readonly expect?: Expectation
+  /** Only a comparison with a base shows it; a branch by itself is clean. */
+  readonly onlyAsChange?: boolean
+  /** Of the branch by itself, where other rules speak there, too. */
+  readonly alone?: Expectation
+}
+
+export interface AttackCase {
+  readonly id: string
+  readonly title: string
+  readonly world: World
+  readonly base: Changes
+  readonly expect: Expectation
+  readonly variants: ReadonlyMap<string, Variant>
+}
+
+const KEYS = ['title', 'world', 'base', 'expect', 'variants']
+const VARIANT_KEYS = ['change', 'resource', 'platform', 'expect', 'onlyAsChange', 'alone']
+
+/** Reads a case; throws for a key that means nothing, so that no expectation is overlooked. */
+export function readCase(id: string): AttackCase {
+  const raw = parse(readFileSync(join(import.meta.dirname, id, 'case.yaml'), 'utf8'))
+  only(id, raw, KEYS)
+  const variants = new Map<string, Variant>(Object.entries(raw.variants))
+  for (const [name, variant] of variants) only(`${id} ${name}`, variant, VARIANT_KEYS)
+  const world = worlds.get(raw.world ?? 'acme')
+  if (!world) throw new Error(`${id}: there is no world ${raw.world}`)
+  return { id, title: raw.title, world, base: raw.base ?? {}, expect: raw.expect ?? {}, variants }
+}
+
+function only(where: string, object: object, keys: readonly string[]): void {
+  const unknown = Object.keys(object).filter(key => !keys.includes(key))
+  if (unknown.length > 0) throw new Error(`${where}: ${unknown.join(', ')} means nothing`)
+}
+
+/** The trees of a world's repositories with these changes on top. */
+export function treesOf(world: World, ...changes: readonly Changes[]): Map<Repository, Tree> {
+  return new Map(
+    world.repositories.map(repository => {
+      const files = new Map<string, CaseFile>(Object.entries(repository.files))
+      for (const change of changes) {
+        for (const [path, file] of Object.entries(change[repository.name] ?? {})) files.set(path, file)
+      }
+      return [repository, openSnapshot(packSnapshot([...files].flatMap(([path, file]) => entry(path, file))))]
+    }),
+  )
+}
+
+function entry(path: string, file: CaseFile): SnapshotFile[] {
+  if (file === null) return []
+  if (typeof file === 'string') return [{ path, content: file }]
+  if ('base64' in file) return [{ path, content: Buffer.from(file.base64, 'base64') }]
+  if ('symlink' in file) return [{ path, mode: '120000', content: file.symlink }]
+  return [{ path, mode: '160000', content: '', id: file.submodule }]
+}
+
+/** What a variant changes, with its short forms written out. */
+export function changesOf({ change = {}, resource, platform }: Variant): Changes {
+  const dev = resource === undefined ? {} : extra('deploy', ['web.yaml'], resource)
+  const fleet = platform === undefined ? {} : extra('tenants', ['dev-team.yaml', 'ops-team.yaml'], platform)
+  return { ...change, dev: { ...dev, ...change.dev }, fleet: { ...fleet, ...change.fleet } }
+}
+
+const extra = (directory: string, present: readonly string[], manifest: string): CaseFiles => ({
+  [`${directory}/kustomization.yaml`]: `resources: [${[...present, 'extra.yaml'].join(', ')}]\n`,
+  [`${directory}/extra.yaml`]: manifest,
+})

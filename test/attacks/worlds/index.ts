@@ -1,0 +1,20 @@
+import type { Files } from '../../fleet/fleet-of.ts'
+import { acme } from './acme.ts'
+import { open } from './open.ts'
+
+/** A repository of a world; the first one is the fleet. */
+export interface Repository {
+  readonly name: string
+  readonly url: string
+  readonly branch: string
+  readonly files: Files
+}
+
+/** A small fleet with its tenants, clean by itself. */
+export interface World {
+  readonly name: string
+  readonly repositories: readonly Repository[]
+}
+
+/** Every world, by name. A world's fleet reads `tenants/`, its tenant dev-team `deploy/` with `web.yaml` in it. */
+export const worlds: ReadonlyMap<string, World> = new Map([acme, open].map(world => [world.name, world]))
