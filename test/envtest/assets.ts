@@ -2,10 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** The programs of a control plane: etcd and kube-apiserver. */
+/** The programs of a control plane: etcd and kube-apiserver, and kube-controller-manager where it is there. */
 export interface Assets {
   readonly etcd: string
   readonly apiserver: string
+  readonly controllerManager?: string
 }
 
 /** The release of kube-apiserver that go.mod pins. */
@@ -30,7 +31,11 @@ export function findAssets(): Assets | undefined {
   for (const directory of directories) {
     if (!directory) continue
     const assets = { etcd: join(directory, 'etcd'), apiserver: join(directory, 'kube-apiserver') }
-    if (existsSync(assets.etcd) && existsSync(assets.apiserver)) return assets
+    if (!existsSync(assets.etcd) || !existsSync(assets.apiserver)) continue
+    // kubebuilder's own archive has none, so it may lie in the cache while the others come from there
+    const managers = [directory, assetsDirectory()].map(folder => join(folder, 'kube-controller-manager'))
+    const controllerManager = managers.find(path => existsSync(path))
+    return controllerManager ? { ...assets, controllerManager } : assets
   }
   return undefined
 }
@@ -38,3 +43,6 @@ export function findAssets(): Assets | undefined {
 /** What a test prints when it is skipped because findAssets() found nothing. */
 export const NO_ASSETS =
   'skipped: no kube-apiserver here; `npm run envtest` builds one (needs Go), or set KUBEBUILDER_ASSETS'
+
+/** What a test prints that needs the controllers too. */
+export const NO_CONTROLLERS = 'skipped: no kube-controller-manager here; `npm run envtest` builds one (needs Go)'

@@ -5,11 +5,15 @@ import { assetsDirectory, findAssets, kubernetesVersion } from './assets.ts'
 
 const LOCK_WAIT_MS = 15 * 60_000
 
-/** Builds etcd and kube-apiserver into the cache folder, once; says what it does. Throws with the remedy where it cannot. */
+/**
+ * Builds etcd, kube-apiserver and kube-controller-manager into the cache folder, once; says what it does. Throws with the
+ * remedy where it cannot.
+ */
 export async function build(): Promise<void> {
   const present = findAssets()
-  if (present) return console.log(`envtest: using ${dirname(present.apiserver)}`)
+  if (present?.controllerManager) return console.log(`envtest: using ${dirname(present.apiserver)}`)
   if (spawnSync('go', ['version']).status !== 0) {
+    if (present) return console.log('envtest: no Go, so no kube-controller-manager: what needs controllers is skipped')
     throw new Error(
       'Go is not installed. Install Go, or set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver.',
     )
@@ -18,13 +22,17 @@ export async function build(): Promise<void> {
   mkdirSync(directory, { recursive: true })
   const unlock = await lock(join(directory, '.lock'))
   try {
-    if (findAssets()) return console.log(`envtest: another process has built ${directory}`)
+    const found = findAssets()
+    if (found?.controllerManager) return console.log(`envtest: another process has built ${directory}`)
     const version = kubernetesVersion()
     const minor = version.split('.')[1]
     const stamp = (name: string, value: string) => `-X k8s.io/component-base/version.${name}=${value}`
     const stamps = [stamp('gitVersion', version), stamp('gitMajor', '1'), stamp('gitMinor', String(minor))]
-    goBuild('go.etcd.io/etcd/server/v3', join(directory, 'etcd'), '-s -w')
-    goBuild('k8s.io/kubernetes/cmd/kube-apiserver', join(directory, 'kube-apiserver'), `-s -w ${stamps.join(' ')}`)
+    const programs = found ? ['kube-controller-manager'] : ['kube-apiserver', 'kube-controller-manager']
+    if (!found) goBuild('go.etcd.io/etcd/server/v3', join(directory, 'etcd'), '-s -w')
+    for (const program of programs) {
+      goBuild(`k8s.io/kubernetes/cmd/${program}`, join(directory, program), `-s -w ${stamps.join(' ')}`)
+    }
     console.log(`envtest: ready in ${directory}`)
   } finally {
     unlock()

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Json } from '../../src/kube/node.ts'
 import { type Answer, adminRequest } from './admin-request.ts'
-import { type Assets, findAssets, NO_ASSETS } from './assets.ts'
+import { type Assets, findAssets, NO_ASSETS, NO_CONTROLLERS } from './assets.ts'
 import { freePorts } from './ports.ts'
 import { type Program, startProgram } from './program.ts'
 import { applyWorkerRbac } from './worker-rbac.ts'
 
 const READY_MS = 60_000
 
-/** A real kube-apiserver with RBAC on etcd; no controllers, no kubelet. */
+/** A real kube-apiserver with RBAC on etcd; controllers only where they are asked for, no kubelet. */
 export interface TestCluster {
   readonly url: string
   /** Paths of kubeconfig files: system:masters, and the worker's ordinary user `bailiwick`. */
@@ -35,6 +35,10 @@ export interface RequestOptions {
 export interface StartOptions {
   readonly assets?: Assets
   readonly workerRbac?: boolean
+  /** Controllers of kube-controller-manager to run beside it, as its `--controllers` names them; none by default. */
+  readonly controllers?: readonly string[]
+  /** More flags of kube-apiserver. */
+  readonly flags?: readonly string[]
 }
 
 interface Place {
@@ -62,12 +66,15 @@ async function startOnce(assets: Assets, options: StartOptions): Promise<TestClu
   const clean = () => rmSync(place.directory, { recursive: true, force: true, maxRetries: 3 })
   process.once('exit', clean)
   const etcd = startEtcd(assets, place)
-  let apiserver = startApiserver(assets, place)
+  const flags = options.flags ?? []
+  let apiserver = startApiserver(assets, place, flags)
+  let controllers: Program | undefined
   const url = `https://127.0.0.1:${place.ports[2]}`
   const request: TestCluster['request'] = (method, path, body, more) =>
     adminRequest({ url, ca: certificate(place), token: place.tokens.admin }, method, path, body, more)
   const ready = () => untilReady([etcd, apiserver], async () => (await request('GET', '/readyz')).status === 200)
   const stop = async () => {
+    await controllers?.stop(0)
     await apiserver.stop(3000)
     await etcd.stop(3000)
     process.removeListener('exit', clean)
@@ -82,12 +89,13 @@ async function startOnce(assets: Assets, options: StartOptions): Promise<TestClu
       request,
       pause: () => apiserver.stop(0),
       async resume() {
-        apiserver = startApiserver(assets, place)
+        apiserver = startApiserver(assets, place, flags)
         await ready()
       },
       stop,
     }
     if (options.workerRbac !== false) await applyWorkerRbac(cluster)
+    if (options.controllers) controllers = startControllers(assets, place, cluster.adminKubeconfig, options.controllers)
     return cluster
   } catch (error) {
     await stop()
@@ -126,7 +134,11 @@ function startEtcd({ etcd }: Assets, { directory, ports: [client, peer] }: Place
   return startProgram(etcd, args, join(directory, 'etcd.log'), directory)
 }
 
-function startApiserver({ apiserver }: Assets, { directory, ports: [etcd, , secure] }: Place): Program {
+function startApiserver(
+  { apiserver }: Assets,
+  { directory, ports: [etcd, , secure] }: Place,
+  flags: readonly string[],
+): Program {
   const args = [
     `--etcd-servers=http://127.0.0.1:${etcd}`,
     `--secure-port=${secure}`,
@@ -142,8 +154,28 @@ function startApiserver({ apiserver }: Assets, { directory, ports: [etcd, , secu
     // without the token controller it would refuse every Pod
     '--disable-admission-plugins=ServiceAccount',
     '--allow-privileged',
+    ...flags,
   ]
   return startProgram(apiserver, args, join(directory, 'kube-apiserver.log'))
+}
+
+function startControllers(
+  { controllerManager }: Assets,
+  { directory }: Place,
+  kubeconfig: string,
+  controllers: readonly string[],
+): Program {
+  if (!controllerManager) throw new Error(NO_CONTROLLERS)
+  const args = [
+    `--kubeconfig=${kubeconfig}`,
+    `--controllers=${controllers.join(',')}`,
+    `--service-account-private-key-file=${join(directory, 'sa.key')}`,
+    '--use-service-account-credentials=false',
+    '--leader-elect=false',
+    // nobody asks it anything
+    '--secure-port=0',
+  ]
+  return startProgram(controllerManager, args, join(directory, 'kube-controller-manager.log'))
 }
 
 /** The API server writes its self-signed certificate, authority included, into --cert-dir. */

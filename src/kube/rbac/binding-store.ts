@@ -24,6 +24,7 @@ export class BindingStore {
   readonly #defaults: readonly Binding[]
   readonly #read = new Map<string, readonly Binding[]>()
   readonly #bySubject = new Map<string, BySubject>()
+  #places: ReadonlyMap<string, ReadonlySet<string>> | undefined
 
   /** Objects by namespace, those of the cluster at ''. */
   constructor(objects: ReadonlyMap<string, readonly KubeObject[]>, defaults: readonly Binding[]) {
@@ -44,6 +45,27 @@ export class BindingStore {
     const bindings = [...written, ...this.#defaults.filter(binding => binding.namespace === namespace)]
     this.#read.set(namespace, bindings)
     return bindings
+  }
+
+  /** The namespaces with a RoleBinding that applies to a user, sorted. */
+  namespacesOf(user: UserInfo): string[] {
+    this.#places ??= this.#placesOfSubjects()
+    const keys = [`user ${user.name}`, ...user.groups.map(group => `group ${group}`)]
+    return [...new Set(keys.flatMap(key => [...(this.#places?.get(key) ?? [])]))].sort()
+  }
+
+  #placesOfSubjects(): ReadonlyMap<string, ReadonlySet<string>> {
+    const places = new Map<string, Set<string>>()
+    for (const namespace of this.namespaces()) {
+      if (namespace === '') continue
+      const { users, groups } = this.#indexed(namespace)
+      const keys = [
+        ...[...users.keys()].map(name => `user ${name}`),
+        ...[...groups.keys()].map(name => `group ${name}`),
+      ]
+      for (const key of keys) places.set(key, (places.get(key) ?? new Set()).add(namespace))
+    }
+    return places
   }
 
   /** The bindings of a namespace ('': ClusterRoleBindings) that apply to a user, in the order of the objects. */

@@ -1,5 +1,5 @@
-import type { PolicyRule } from './policy-rule.ts'
 import type { LabelSelector } from '../label-selector.ts'
+import type { PolicyRule } from './policy-rule.ts'
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io'
 

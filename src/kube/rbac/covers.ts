@@ -1,7 +1,7 @@
 import type { PolicyRule } from './policy-rule.ts'
 import { isPrefix } from './rule-allows.ts'
 
-/** Refusals list no more than these. */
+/** Refusals list no more parts than these. */
 const MOST = 1000
 
 /**
@@ -10,12 +10,13 @@ const MOST = 1000
  * rule without names (Covers of k8s.io/component-helpers/auth/rbac/validation, then CompactRules). At most 1,000 parts.
  */
 export function uncovered(owner: readonly PolicyRule[], servant: readonly PolicyRule[]): PolicyRule[] {
-  const masks = new OwnerMasks(owner)
+  const held = new Held(owner)
   const missing: PolicyRule[] = []
   for (const rule of servant) {
-    missing.push(...masks.missingResources(rule, MOST - missing.length))
-    missing.push(...masks.missingPaths(rule, MOST - missing.length))
-    if (missing.length >= MOST) break
+    for (const one of held.missing(rule)) {
+      missing.push(one)
+      if (missing.length === MOST) return compact(missing)
+    }
   }
   return compact(missing)
 }
@@ -25,14 +26,20 @@ export function covers(owner: readonly PolicyRule[], servant: readonly PolicyRul
   return uncovered(owner, servant).length === 0
 }
 
-/** A bit for each rule of the owner. */
+/** A set of the owner's rules, a bit for each. */
 type Mask = bigint
 
+/** A value of a rule, and the owner's rules that have it. */
+interface Marked {
+  readonly value: string
+  readonly mask: Mask
+}
+
 /**
- * For each value of a rule the owner's rules that have it, so that one combination of values is covered where the four sets
- * meet. Values with the same set are looked at together: a rule of thousands of values costs no more than it is long.
+ * For each value of a rule the owner's rules that have it, so that one combination of values is covered where their sets
+ * meet. Values with the same set count as one: a rule of many values costs what it is long, not the product of its lists.
  */
-class OwnerMasks {
+class Held {
   readonly #verbs: Values
   readonly #groups: Values
   readonly #resources: Values
@@ -47,43 +54,25 @@ class OwnerMasks {
     this.#resources = new Values(owner.map(rule => rule.resources))
     this.#names = new Values(owner.map(rule => rule.resourceNames))
     this.#urls = owner.flatMap((rule, at) => rule.nonResourceURLs.map(url => ({ url, bit: 1n << BigInt(at) })))
-    this.#unnamed = owner.reduce((mask, rule, at) => mask | (rule.resourceNames.length === 0 ? 1n << BigInt(at) : 0n), 0n)
+    this.#unnamed = owner.reduce(
+      (mask, rule, at) => (rule.resourceNames.length > 0 ? mask : mask | (1n << BigInt(at))),
+      0n,
+    )
   }
 
-  *missingResources(rule: PolicyRule, most: number): Generator<PolicyRule> {
-    const names = rule.resourceNames.length > 0 ? rule.resourceNames : [undefined]
-    const sets = [
-      byMask(rule.apiGroups, group => this.#groups.star | this.#groups.of(group)),
-      byMask(rule.resources, resource => this.#resource(resource)),
-      byMask(rule.verbs, verb => this.#verbs.star | this.#verbs.of(verb)),
-      byMask(names, name => (name === undefined ? this.#unnamed : this.#unnamed | this.#names.of(name))),
-    ] as const
-    if (!sets[0].size || !sets[1].size || everyMeets(sets)) return
-    let left = most
-    for (const group of rule.apiGroups) {
-      for (const resource of rule.resources) {
-        const both = (this.#groups.star | this.#groups.of(group)) & this.#resource(resource)
-        for (const verb of rule.verbs) {
-          const three = both & (this.#verbs.star | this.#verbs.of(verb))
-          for (const name of names) {
-            if (three & (name === undefined ? this.#unnamed : this.#unnamed | this.#names.of(name))) continue
-            if (left-- <= 0) return
-            yield part([group], [resource], [verb], name === undefined ? [] : [name], [])
-          }
-        }
-      }
+  *missing(rule: PolicyRule): Generator<PolicyRule> {
+    const verbs = mark(rule.verbs, verb => this.#verbs.star | this.#verbs.of(verb))
+    const groups = mark(rule.apiGroups, group => this.#groups.star | this.#groups.of(group))
+    const resources = mark(rule.resources, resource => this.#resource(resource))
+    const named = mark(rule.resourceNames, name => this.#unnamed | this.#names.of(name))
+    const names = named.length > 0 ? named : [{ value: '', mask: this.#unnamed }]
+    for (const [group = '', resource = '', verb = '', name = ''] of unmet([groups, resources, verbs, names])) {
+      const resourceNames = named.length > 0 ? [name] : []
+      yield { verbs: [verb], apiGroups: [group], resources: [resource], resourceNames, nonResourceURLs: [] }
     }
-  }
-
-  *missingPaths(rule: PolicyRule, most: number): Generator<PolicyRule> {
-    let left = most
-    for (const url of rule.nonResourceURLs) {
-      const held = this.#urls.reduce((mask, own) => (own.url === url || isPrefix(own.url, url) ? mask | own.bit : mask), 0n)
-      for (const verb of rule.verbs) {
-        if (held & this.#unnamed & (this.#verbs.star | this.#verbs.of(verb))) continue
-        if (left-- <= 0) return
-        yield part([], [], [verb], [], [url])
-      }
+    const urls = mark(rule.nonResourceURLs, url => this.#unnamed & this.#url(url))
+    for (const [url = '', verb = ''] of unmet([urls, verbs])) {
+      yield { verbs: [verb], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [url] }
     }
   }
 
@@ -91,6 +80,10 @@ class OwnerMasks {
     const slash = resource.indexOf('/')
     const below = slash < 0 ? 0n : this.#resources.of(`*${resource.slice(slash)}`)
     return this.#resources.star | this.#resources.of(resource) | below
+  }
+
+  #url(url: string): Mask {
+    return this.#urls.reduce((mask, own) => (own.url === url || isPrefix(own.url, url) ? mask | own.bit : mask), 0n)
   }
 }
 
@@ -100,8 +93,7 @@ class Values {
 
   constructor(lists: readonly (readonly string[])[]) {
     for (const [at, list] of lists.entries()) {
-      const bit = 1n << BigInt(at)
-      for (const value of list) this.#masks.set(value, this.of(value) | bit)
+      for (const value of list) this.#masks.set(value, this.of(value) | (1n << BigInt(at)))
     }
     this.star = this.of('*')
   }
@@ -111,30 +103,37 @@ class Values {
   }
 }
 
-function byMask<T>(values: readonly T[], mask: (value: T) => Mask): ReadonlySet<Mask> {
-  return new Set(values.map(mask))
+function mark(values: readonly string[], mask: (value: string) => Mask): Marked[] {
+  return values.map(value => ({ value, mask: mask(value) }))
 }
 
-/** Whether every combination of one mask of each set has a rule in common. */
-function everyMeets(sets: readonly ReadonlySet<Mask>[]): boolean {
-  let met = new Set<Mask>([-1n])
-  for (const set of sets) {
+/** Every combination of one value of each list whose sets do not meet, in the order of the lists. */
+function* unmet(lists: readonly (readonly Marked[])[], mask: Mask = -1n): Generator<string[]> {
+  const [first, ...others] = lists
+  if (!first) {
+    if (mask === 0n) yield []
+    return
+  }
+  const met = new Map<Mask, boolean>()
+  for (const one of first) {
+    const both = mask & one.mask
+    if (!met.has(both)) met.set(both, allMeet(both, others))
+    if (met.get(both)) continue
+    for (const rest of unmet(others, both)) yield [one.value, ...rest]
+  }
+}
+
+/** Whether `mask` meets every combination of the lists; true where one of them is empty. */
+function allMeet(mask: Mask, lists: readonly (readonly Marked[])[]): boolean {
+  if (lists.some(list => list.length === 0)) return true
+  let met = new Set([mask])
+  for (const list of lists) {
+    const distinct = new Set(list.map(one => one.mask))
     const next = new Set<Mask>()
-    for (const a of met) for (const b of set) next.add(a & b)
-    if (next.has(0n)) return false
+    for (const a of met) for (const b of distinct) next.add(a & b)
     met = next
   }
-  return true
-}
-
-function part(
-  apiGroups: readonly string[],
-  resources: readonly string[],
-  verbs: readonly string[],
-  resourceNames: readonly string[],
-  nonResourceURLs: readonly string[],
-): PolicyRule {
-  return { verbs, apiGroups, resources, resourceNames, nonResourceURLs }
+  return !met.has(0n)
 }
 
 /** Parts of the same resource and name become one with all their verbs; paths stay apart, and first. */

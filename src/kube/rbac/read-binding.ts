@@ -12,7 +12,8 @@ import { isRbacName } from './rbac-name.ts'
 export function readBinding(object: KubeObject): Binding | undefined {
   const { kind, namespace, name } = idOf(object)
   const namespaced = kind === 'RoleBinding'
-  if ((!namespaced && kind !== 'ClusterRoleBinding') || !isRbacName(name) || (namespaced && !namespace)) return undefined
+  if ((!namespaced && kind !== 'ClusterRoleBinding') || !isRbacName(name) || (namespaced && !namespace))
+    return undefined
   const roleRef = readRoleRef(at(object.root, ['roleRef']))
   const own = namespaced ? namespace : ''
   const subjects = listOf(at(object.root, ['subjects']), item => readSubject(item, own))

@@ -2,9 +2,9 @@ import { type LabelSelector, readLabelSelector } from '../label-selector.ts'
 import { at, type Node } from '../node.ts'
 import { idOf, type KubeObject } from '../object.ts'
 import { listOf, textMapOf, textsOf } from '../read-text.ts'
-import { isRbacName } from './rbac-name.ts'
 import type { Role } from './binding.ts'
 import type { PolicyRule } from './policy-rule.ts'
+import { isRbacName } from './rbac-name.ts'
 
 /**
  * A Role or ClusterRole; undefined where the API server would refuse it, so that it grants nothing (ValidateRole and

@@ -1,0 +1,137 @@
+import { canonical, type Node } from '../node.ts'
+import { groupOf, idOf, type KubeObject } from '../object.ts'
+import { type Authorizer, notFound } from './authorizer.ts'
+import { RBAC_GROUP } from './binding.ts'
+import { uncovered } from './covers.ts'
+import { MASTERS } from './groups-of.ts'
+import { compactString, type PolicyRule, quote, quoteList } from './policy-rule.ts'
+import { readBinding } from './read-binding.ts'
+import { readRole } from './read-role.ts'
+import { aggregated, type UserInfo } from './request.ts'
+
+/** Why the API server refuses a role or binding although its author may write that kind. */
+export interface WriteRefusal {
+  /** `escalation`: more than the author holds; `missing-role`: no such role yet; `invalid`: not a role or binding at all. */
+  readonly reason: 'escalation' | 'missing-role' | 'invalid'
+  /** The API server's own words; '' for `invalid`. */
+  readonly message: string
+  /** The rights that the author lacks. */
+  readonly missing: readonly PolicyRule[]
+}
+
+/** How it is written: `apply` (server-side apply, as Flux does) names the object in the request, `create` (POST) does not. */
+export interface WriteOptions {
+  readonly by?: 'apply' | 'create'
+  /** The object as it stands in the cluster: writing it again unchanged is always allowed. */
+  readonly before?: KubeObject | undefined
+}
+
+const FULL_AUTHORITY: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
+  { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
+]
+
+/**
+ * What the API server checks beyond authorization when a user writes a Role, ClusterRole, RoleBinding or ClusterRoleBinding:
+ * nobody grants what they do not hold, but by the verbs `escalate` and `bind` (policybased storage of k8s.io/kubernetes
+ * pkg/registry/rbac). Undefined: allowed, or another kind. Whether the user may write it at all is `authorize`'s answer.
+ */
+export function confirmWrite(
+  authorizer: Authorizer,
+  user: UserInfo,
+  object: KubeObject,
+  options: WriteOptions = {},
+): WriteRefusal | undefined {
+  const { apiVersion, kind } = idOf(object)
+  if (groupOf(apiVersion) !== RBAC_GROUP) return undefined
+  const check = kind.endsWith('Binding') ? confirmBinding : confirmRole
+  if (!['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding'].includes(kind)) return undefined
+  return check(authorizer, user, object, options)
+}
+
+function confirmRole(
+  authorizer: Authorizer,
+  user: UserInfo,
+  object: KubeObject,
+  { by, before }: WriteOptions,
+): WriteRefusal | undefined {
+  const role = readRole(object)
+  if (!role) return INVALID
+  if (user.groups.includes(MASTERS)) return undefined
+  const { namespace } = role
+  const resource = role.kind === 'Role' ? 'roles' : 'clusterroles'
+  const name = by === 'create' ? '' : role.name
+  if (authorizer.allows(user, { verb: 'escalate', apiGroup: RBAC_GROUP, resource, namespace, name })) return undefined
+  if (before && isUnchanged(object, before)) return undefined
+  const place = { resource, name: role.name, namespace }
+  const refusal = confirmRules(authorizer, user, role.rules, place)
+  if (refusal) return refusal
+  if (!role.selectors && !(before && readRole(before)?.selectors)) return undefined
+  const { missing } = confirmRules(authorizer, user, FULL_AUTHORITY, place) ?? {}
+  const message = `${forbids(place)}: must have cluster-admin privileges to use the aggregationRule`
+  return missing && { reason: 'escalation', message, missing }
+}
+
+function confirmBinding(
+  authorizer: Authorizer,
+  user: UserInfo,
+  object: KubeObject,
+  { before }: WriteOptions,
+): WriteRefusal | undefined {
+  const binding = readBinding(object)
+  if (!binding) return INVALID
+  if (user.groups.includes(MASTERS)) return undefined
+  if (before && isUnchanged(object, before)) return undefined
+  const { namespace, roleRef } = binding
+  const roles = roleRef.kind === 'Role' ? 'roles' : 'clusterroles'
+  const bind = { verb: 'bind', apiGroup: RBAC_GROUP, resource: roles, namespace, name: roleRef.name }
+  if (authorizer.allows(user, bind)) return undefined
+  const rules = authorizer.rulesOf(roleRef, namespace)
+  if (!rules) return { reason: 'missing-role', message: notFound(binding), missing: [] }
+  const resource = binding.kind === 'RoleBinding' ? 'rolebindings' : 'clusterrolebindings'
+  return confirmRules(authorizer, user, rules, { resource, name: binding.name, namespace })
+}
+
+interface Place {
+  readonly resource: string
+  readonly name: string
+  readonly namespace: string
+}
+
+const INVALID: WriteRefusal = { reason: 'invalid', message: '', missing: [] }
+
+function forbids({ resource, name }: Place): string {
+  return `${resource}.${RBAC_GROUP} ${quote(name)} is forbidden`
+}
+
+/** ConfirmNoEscalation of k8s.io/kubernetes pkg/registry/rbac/validation. */
+function confirmRules(
+  authorizer: Authorizer,
+  user: UserInfo,
+  rules: readonly PolicyRule[],
+  place: Place,
+): WriteRefusal | undefined {
+  const { grants, unresolved } = authorizer.held(user, place.namespace)
+  const held = grants.map(grant => grant.rule)
+  const missing = uncovered(held, rules)
+  if (missing.length === 0) return undefined
+  const lines = [...new Set(missing.map(compactString))].sort()
+  const who = `user ${quote(user.name)} (groups=${quoteList(user.groups)})`
+  const notes = unresolved.length > 0 ? `; resolution errors: [${aggregated(unresolved.map(notFound))}]` : ''
+  const message = `${forbids(place)}: ${who} is attempting to grant RBAC permissions not currently held:\n${lines.join('\n')}${notes}`
+  return { reason: 'escalation', message, missing }
+}
+
+/** Whether nothing but owner references and finalizers differs (IsOnlyMutatingGCFields). */
+function isUnchanged(object: KubeObject, before: KubeObject): boolean {
+  return canonical(withoutGarbageFields(object.root)) === canonical(withoutGarbageFields(before.root))
+}
+
+function withoutGarbageFields(root: KubeObject['root']): Node {
+  const metadata = root.fields.get('metadata')
+  if (metadata?.value.type !== 'map') return root
+  const fields = new Map(metadata.value.fields)
+  for (const name of ['ownerReferences', 'finalizers', 'managedFields', 'selfLink']) fields.delete(name)
+  const value = { ...metadata.value, fields }
+  return { ...root, fields: new Map(root.fields).set('metadata', { ...metadata, value }) }
+}
