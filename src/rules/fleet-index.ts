@@ -1,60 +1,57 @@
 import { capsuleOwners } from '../fleet/capsule.ts'
-import type { Cluster, Fleet, FleetNode } from '../fleet/fleet.ts'
+import type { Fleet, FleetNode } from '../fleet/fleet.ts'
 import { nodeKey } from '../fleet/node-key.ts'
 import { TENANT_LABEL } from '../fleet/tenancy.ts'
 import { stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
-import { type CustomScopes, customScopes, type Scope, scopeOf } from '../kube/scope.ts'
-import { ObjectTable, type Rendered } from './object-table.ts'
+import { customScopes, type Scope, scopeOf } from '../kube/scope.ts'
+import { type ClusterFacts, Facts } from './facts.ts'
+import type { Rendered } from './object-table.ts'
 import { repositoryAuthors } from './repository-authors.ts'
 
-/** Answers that rules need again and again, worked out once per fleet. Kinds are `<group>/<Kind>`. */
+/**
+ * Answers that rules need again and again, from the facts of one fleet. Kinds are `<group>/<Kind>`. Answers are recorded
+ * and compared, so each is a pure function of the facts and its arguments: what is worth keeping is kept by `Facts.memo`,
+ * never in a field. Of a node that an answer holds, everything counts but what it renders: ask for objects here.
+ */
 export class FleetIndex {
-  readonly #fleet: Fleet
-  readonly #clusters: Map<string, Cluster>
-  readonly #nodes: Map<string, FleetNode>
-  readonly #tables = new Map<string, ObjectTable>()
-  readonly #scopes = new Map<string, CustomScopes>()
-  readonly #capsule = new Map<string, ReadonlySet<string>>()
-  #authors: ReadonlyMap<string, string> | undefined
+  readonly #facts: Facts
 
-  constructor(fleet: Fleet) {
-    this.#fleet = fleet
-    this.#clusters = new Map(fleet.clusters.map(cluster => [cluster.name, cluster]))
-    this.#nodes = new Map(fleet.nodes.map(node => [node.key, node]))
+  constructor(fleet: Fleet | Facts) {
+    this.#facts = fleet instanceof Facts ? fleet : new Facts(fleet)
   }
 
   node(key: string | undefined): FleetNode | undefined {
-    return key === undefined ? undefined : this.#nodes.get(key)
+    return key === undefined ? undefined : this.#facts.node(key)
   }
 
-  cluster(name: string): Cluster | undefined {
-    return this.#clusters.get(name)
+  cluster(name: string): ClusterFacts | undefined {
+    return this.#facts.cluster(name)
   }
 
   /** Names of the clusters, sorted. */
   clusters(): string[] {
-    return [...this.#clusters.keys()].sort()
+    return this.#facts.clusterNames()
   }
 
   /** Objects of a kind in a namespace of a cluster, whoever renders them, in the order of the nodes; '' for none. */
   rendered(cluster: string, kind: string, namespace: string): readonly Rendered[] {
-    return this.#table(cluster).inNamespace(kind, namespace)
+    return this.#facts.rendered(cluster, `${kind}\0${namespace}`)
   }
 
   /** Objects of a kind in any namespace of a cluster: ask for one namespace where that is enough. */
   renderedAnywhere(cluster: string, kind: string): readonly Rendered[] {
-    return this.#table(cluster).ofKind(kind)
+    return this.#facts.rendered(cluster, kind)
   }
 
   /** Every node's version of one object. */
   versionsOf(cluster: string, kind: string, namespace: string, name: string): readonly Rendered[] {
-    return this.#table(cluster).named(kind, namespace, name)
+    return this.#facts.rendered(cluster, `${kind}\0${namespace}\0${name}`)
   }
 
   /** The tenant that a namespace belongs to; undefined for the platform's. */
   ownerOf(cluster: string, namespace: string): string | undefined {
-    return this.#clusters.get(cluster)?.owners?.get(namespace)
+    return this.#facts.owner(cluster, namespace)
   }
 
   /** The tenant to whom the platform gave a namespace by its label; undefined where it only follows from a source. */
@@ -69,18 +66,19 @@ export class FleetIndex {
 
   /** Namespaces of a tenant on a cluster, sorted. */
   namespacesOf(cluster: string, tenant: string): string[] {
-    const owners = [...(this.#clusters.get(cluster)?.owners ?? [])]
-    return owners.flatMap(([namespace, owner]) => (owner === tenant ? [namespace] : [])).sort()
+    const all = this.#facts.memo(`namespaces ${cluster}`, () => {
+      const owners = [...this.#facts.owners(cluster)]
+      return Map.groupBy(owners, ([, owner]) => owner)
+    })
+    return (all.get(tenant) ?? []).map(([namespace]) => namespace).sort()
   }
 
   /** Whether objects of a kind live in namespaces; only the platform may define kinds: a tenant's own word would free it. */
   scopeOf(cluster: string, apiVersion: string, kind: string): Scope | undefined {
-    let scopes = this.#scopes.get(cluster)
-    if (!scopes) {
+    const scopes = this.#facts.memo(`scopes ${cluster}`, () => {
       const definitions = this.renderedAnywhere(cluster, 'apiextensions.k8s.io/CustomResourceDefinition')
-      scopes = customScopes(definitions.filter(isPlatform).map(({ object }) => object))
-      this.#scopes.set(cluster, scopes)
-    }
+      return customScopes(definitions.filter(isPlatform).map(({ object }) => object))
+    })
     return scopeOf(apiVersion, kind, scopes)
   }
 
@@ -91,24 +89,20 @@ export class FleetIndex {
 
   /** Who owns a Capsule Tenant on a cluster. */
   capsuleOwners(cluster: string): ReadonlySet<string> {
-    let owners = this.#capsule.get(cluster)
-    if (!owners) {
+    return this.#facts.memo(`capsule ${cluster}`, () => {
       const tenants = this.renderedAnywhere(cluster, 'capsule.clastix.io/Tenant')
-      owners = capsuleOwners(tenants.filter(isPlatform).map(({ object }) => object))
-      this.#capsule.set(cluster, owners)
-    }
-    return owners
+      return capsuleOwners(tenants.filter(isPlatform).map(({ object }) => object))
+    })
   }
 
   /** The tenant who alone deploys from what a source follows, by `sourceKey`. */
   authorOf(source: string): string | undefined {
-    this.#authors ??= repositoryAuthors(this.#fleet)
-    return this.#authors.get(source)
+    return this.#facts.memo('authors', () => repositoryAuthors(this.#facts.nodes())).get(source)
   }
 
   /** The node that a Flux Kustomization became. */
   nodeOf(cluster: string, object: KubeObject): FleetNode | undefined {
-    const node = this.#nodes.get(nodeKey(cluster, idOf(object)))
+    const node = this.#facts.node(nodeKey(cluster, idOf(object)))
     return node?.kustomization === object ? node : undefined
   }
 
@@ -120,15 +114,6 @@ export class FleetIndex {
     if (node.tenant !== undefined) return node.tenant
     const child = this.nodeOf(node.cluster, object)
     return child ? child.tenant : this.givenTo(node.cluster, idOf(object).namespace)
-  }
-
-  #table(cluster: string): ObjectTable {
-    let table = this.#tables.get(cluster)
-    if (!table) {
-      table = new ObjectTable(this.#fleet.nodes.filter(node => node.cluster === cluster))
-      this.#tables.set(cluster, table)
-    }
-    return table
   }
 }
 

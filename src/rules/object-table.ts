@@ -1,7 +1,7 @@
 import type { FleetNode } from '../fleet/fleet.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 
-/** An object, and the node that renders it. */
+/** An object, and the node that renders it. Other objects of that node are asked from the index. */
 export interface Rendered {
   readonly node: FleetNode
   readonly object: KubeObject
@@ -9,40 +9,67 @@ export interface Rendered {
 
 const NONE: readonly Rendered[] = []
 
-/** What the nodes of one cluster render, by kind, namespace and name. */
+/** What the nodes of one cluster render, by kind, namespace and name; lists are in the order of the nodes. */
 export class ObjectTable {
-  readonly #kinds = new Map<string, Rendered[]>()
-  readonly #namespaces = new Map<string, Rendered[]>()
-  readonly #names = new Map<string, Rendered[]>()
+  readonly #lists = new Map<string, Rendered[]>()
 
   constructor(nodes: Iterable<FleetNode>) {
-    for (const node of nodes) for (const object of node.objects) this.#add({ node, object })
+    for (const node of nodes) {
+      for (const object of node.objects) for (const key of keysOf(object)) this.#push(key, { node, object })
+    }
   }
 
-  /** In the order of the nodes. */
-  ofKind(kind: string): readonly Rendered[] {
-    return this.#kinds.get(kind) ?? NONE
+  /** The list of one key of `keysOf`. */
+  of(key: string): readonly Rendered[] {
+    return this.#lists.get(key) ?? NONE
   }
 
-  inNamespace(kind: string, namespace: string): readonly Rendered[] {
-    return this.#namespaces.get(`${kind}\0${namespace}`) ?? NONE
+  /**
+   * Puts what `after` renders in the place of what `before` did; either may be absent. `rank` gives the order of nodes.
+   * The keys whose lists hold other objects now; all of them with `every`, because the node itself is another one.
+   */
+  replace(before: FleetNode | undefined, after: FleetNode | undefined, rank: Rank, every: boolean): string[] {
+    const [old, young] = [byKey(before), byKey(after)]
+    const changed: string[] = []
+    for (const key of new Set([...old.keys(), ...young.keys()])) {
+      const [was, is] = [old.get(key) ?? [], young.get(key) ?? []]
+      if (every || was.length !== is.length || was.some((object, index) => object !== is[index])) changed.push(key)
+      const rest = this.of(key).filter(({ node }) => node !== before)
+      const added = after ? is.map(object => ({ node: after, object })) : []
+      const place = after ? rest.findIndex(({ node }) => rank(node) > rank(after)) : -1
+      const list = place < 0 ? [...rest, ...added] : [...rest.slice(0, place), ...added, ...rest.slice(place)]
+      if (list.length > 0) this.#lists.set(key, list)
+      else this.#lists.delete(key)
+    }
+    return changed
   }
 
-  named(kind: string, namespace: string, name: string): readonly Rendered[] {
-    return this.#names.get(`${kind}\0${namespace}\0${name}`) ?? NONE
-  }
-
-  #add(rendered: Rendered): void {
-    const { apiVersion, kind, namespace, name } = idOf(rendered.object)
-    const full = `${groupOf(apiVersion)}/${kind}`
-    push(this.#kinds, full, rendered)
-    push(this.#namespaces, `${full}\0${namespace}`, rendered)
-    push(this.#names, `${full}\0${namespace}\0${name}`, rendered)
+  #push(key: string, value: Rendered): void {
+    const list = this.#lists.get(key)
+    if (list) list.push(value)
+    else this.#lists.set(key, [value])
   }
 }
 
-function push(map: Map<string, Rendered[]>, key: string, value: Rendered): void {
-  const list = map.get(key)
-  if (list) list.push(value)
-  else map.set(key, [value])
+/** Position of a node in its fleet. */
+export type Rank = (node: FleetNode) => number
+
+/** The keys that an object is found by: its kind, with its namespace, and with its name too. */
+export function keysOf(object: KubeObject): [kind: string, namespace: string, name: string] {
+  const { apiVersion, kind, namespace, name } = idOf(object)
+  const ofKind = `${groupOf(apiVersion)}/${kind}`
+  const inNamespace = `${ofKind}\0${namespace}`
+  return [ofKind, inNamespace, `${inNamespace}\0${name}`]
+}
+
+function byKey(node: FleetNode | undefined): Map<string, KubeObject[]> {
+  const lists = new Map<string, KubeObject[]>()
+  for (const object of node?.objects ?? []) {
+    for (const key of keysOf(object)) {
+      const list = lists.get(key)
+      if (list) list.push(object)
+      else lists.set(key, [object])
+    }
+  }
+  return lists
 }

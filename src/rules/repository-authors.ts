@@ -1,12 +1,12 @@
-import type { Fleet, NodeSource } from '../fleet/fleet.ts'
+import type { FleetNode, NodeSource } from '../fleet/fleet.ts'
 import { refKey } from '../fleet/ref.ts'
 
 /** Tenants by the repository and branch that the platform let them, and nobody else, deploy from; the fleet's own aside. */
-export function repositoryAuthors(fleet: Fleet): Map<string, string> {
+export function repositoryAuthors(all: readonly FleetNode[]): Map<string, string> {
   const found = new Map<string, Set<string>>()
-  const nodes = new Map(fleet.nodes.map(node => [node.key, node]))
-  const roots = new Set(fleet.nodes.filter(node => node.parent === undefined).map(node => sourceKey(node.source)))
-  for (const node of fleet.nodes) {
+  const nodes = new Map(all.map(node => [node.key, node]))
+  const roots = new Set(all.filter(node => node.parent === undefined).map(node => sourceKey(node.source)))
+  for (const node of all) {
     const parent = nodes.get(node.parent ?? '')
     const isGiven = node.tenant !== undefined && parent !== undefined && parent.tenant === undefined
     if (!isGiven || node.source.url === '' || !node.source.id.startsWith('GitRepository/')) continue

@@ -1,0 +1,60 @@
+import type { BailiwickError } from '../errors.ts'
+import type { FleetNode, NodeSource } from './fleet.ts'
+
+/**
+ * Whether two nodes are the same but for what they render and the commits that it came from: nobody who judges asks for
+ * a commit.
+ */
+export function sameButObjects(a: FleetNode, b: FleetNode): boolean {
+  return (
+    a.key === b.key &&
+    a.kustomization === b.kustomization &&
+    a.cluster === b.cluster &&
+    a.namespace === b.namespace &&
+    a.name === b.name &&
+    a.parent === b.parent &&
+    a.tenant === b.tenant &&
+    a.path === b.path &&
+    a.suspend === b.suspend &&
+    a.prune === b.prune &&
+    a.inputs === b.inputs &&
+    a.identity.user === b.identity.user &&
+    a.identity.impersonated === b.identity.impersonated &&
+    (a.digest === '') === (b.digest === '') &&
+    sameTexts(a.dependsOn, b.dependsOn) &&
+    sameTexts(a.hides, b.hides) &&
+    sameSource(a.source, b.source) &&
+    sameError(a.error, b.error)
+  )
+}
+
+/** Whether two nodes are the same in everything. */
+export function sameNode(a: FleetNode, b: FleetNode): boolean {
+  if (a === b) return true
+  return sameButObjects(a, b) && a.digest === b.digest && a.objects === b.objects && commits(a) === commits(b)
+}
+
+const commits = ({ source }: FleetNode): string =>
+  [source.commit, ...(source.includes ?? []).map(one => one.commit)].join(' ')
+
+function sameTexts(a: readonly string[] | undefined, b: readonly string[] | undefined): boolean {
+  if (a === b) return true
+  return a?.length === b?.length && (a ?? []).every((text, index) => text === b?.[index])
+}
+
+function sameSource(a: NodeSource, b: NodeSource): boolean {
+  return a === b || withoutCommit(a) === withoutCommit(b)
+}
+
+function withoutCommit({ commit: _commit, includes, ...rest }: NodeSource): string {
+  const { id, url, ref, opaque } = rest
+  return JSON.stringify([id, url, ref, opaque ?? null, includes?.map(one => [one.id, one.url, one.ref]) ?? null])
+}
+
+function sameError(a: BailiwickError | undefined, b: BailiwickError | undefined): boolean {
+  if (a === b) return true
+  if (!a || !b) return false
+  const told = ({ code, message, origin, fix, rule }: BailiwickError) =>
+    JSON.stringify([code, message, origin ?? null, fix ?? null, rule ?? null])
+  return told(a) === told(b)
+}
