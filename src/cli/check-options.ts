@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { BailiwickError } from '../errors.ts'
+import { formats } from '../report/formats/formats.ts'
 import { type GivenRepository, givenRepository } from './given-repository.ts'
 import { parseOptions } from './parse-options.ts'
 
@@ -10,14 +11,14 @@ export interface CheckOptions {
   readonly branch?: string
   readonly fleet?: string
   readonly repositories: readonly GivenRepository[]
-  readonly output: 'text' | 'json'
+  /** One of the names of `formats`. */
+  readonly output: string
 }
 
 export const CHECK_USAGE =
-  'check [DIR] [--base REF] [--url URL] [--branch NAME] [--fleet DIR] [--repo URL[#REF]=DIR]... [-o text|json]'
+  'check [DIR] [--base REF] [--url URL] [--branch NAME] [--fleet DIR] [--repo URL[#REF]=DIR]... [-o text|json|sarif|junit|github]'
 
 const OPTIONS = ['base', 'url', 'branch', 'fleet', 'repo', 'output']
-const LATER = ['sarif', 'junit', 'github']
 
 /** Reads the arguments of `check`; directories become absolute, starting from `cwd`. Throws `usage`. */
 export function checkOptions(args: readonly string[], cwd: string): CheckOptions {
@@ -35,10 +36,9 @@ export function checkOptions(args: readonly string[], cwd: string): CheckOptions
   }
 }
 
-function outputOf(value: string): 'text' | 'json' {
-  if (value === 'text' || value === 'json') return value
-  const known = LATER.includes(value) ? 'is not supported yet' : 'is no format'
-  throw usage(`-o ${JSON.stringify(value)} ${known}; allowed are text and json`)
+function outputOf(value: string): string {
+  if (formats.has(value)) return value
+  throw usage(`-o ${JSON.stringify(value)} is no format; allowed are ${[...formats.keys()].join(', ')}`)
 }
 
 function usage(message: string): BailiwickError {

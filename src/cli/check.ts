@@ -1,14 +1,15 @@
 import { combinationOf } from '../fleet/combination.ts'
 import type { FleetInput } from '../fleet/input.ts'
-import { verdictJson } from '../report/json.ts'
-import { terminalText } from '../report/terminal.ts'
+import { formats } from '../report/formats/formats.ts'
 import { BASELINE_FILE, readBaseline } from '../rules/baseline.ts'
 import type { Verdict } from '../rules/finding.ts'
 import { judge } from '../rules/judge.ts'
+import { rules } from '../rules/registry.ts'
 import { CHECK_USAGE, type CheckOptions, checkOptions } from './check-options.ts'
 import { checkSides } from './check-sides.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
+import { programVersion } from './program-version.ts'
 import { buildCompleteFleet, directoryReader } from './working-sources.ts'
 
 /** `bailiwick check`: judges a working copy of a fleet, or of a tenant's repository together with its fleet. */
@@ -23,13 +24,11 @@ export const check: Command = {
   --branch NAME  branch that DIR stands for (default: the checked-out one, main for a folder)
   --fleet DIR    the fleet, when DIR is the repository of a tenant
   --repo URL[#REF]=DIR   where the content of another source lies
-  -o text|json   text for people, json for programs`,
+  -o FORMAT      text for people; json, sarif, junit and github (workflow commands) for programs`,
   async run(args, io) {
     const options = checkOptions(args, io.cwd)
     const { verdict, here } = await verdictOf(options)
-    io.stdout(
-      options.output === 'json' ? `${JSON.stringify(verdictJson(verdict), null, 2)}\n` : terminalText(verdict, here),
-    )
+    io.stdout(formats.get(options.output)!(verdict, { here, rules, version: programVersion() }))
     if (verdict.result === 'error') io.stderr(`${undecidedLine(verdict)}\n`)
     return { pass: 0, fail: 1, error: 2 }[verdict.result]
   },

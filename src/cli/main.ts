@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { BailiwickError } from '../errors.ts'
 import { visible } from '../report/visible.ts'
 import type { Command, Io } from './command.ts'
 import { allCommands, commandNamed } from './commands.ts'
 import { errorLine } from './error-line.ts'
+import { programVersion } from './program-version.ts'
 
 /**
  * Runs one command line and resolves with its exit code: 0 pass or done, 1 new violations, 2 could not decide or bad usage.
@@ -13,7 +13,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const [name, ...args] = argv
   try {
     if (name === undefined) throw usage('no command', 'bailiwick help lists them.')
-    if (name === '--version' || name === '-v') return say(io, `${version()}\n`)
+    if (name === '--version' || name === '-v') return say(io, `${programVersion()}\n`)
     if (name === 'help' || name === '--help' || name === '-h') return say(io, await help(args[0]))
     const command = await commandNamed(name)
     if (!command) throw usage(`there is no command ${JSON.stringify(name)}`, 'bailiwick help lists them.')
@@ -51,11 +51,6 @@ const helpOf = (command: Command) => `${command.summary}\n\nusage: bailiwick ${c
 function say(io: Io, text: string): number {
   io.stdout(text)
   return 0
-}
-
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
 }
 
 function usage(message: string, fix: string): BailiwickError {

@@ -1,0 +1,42 @@
+import type { Finding, NodeFailure, Verdict } from '../../rules/finding.ts'
+import { headlineOf, isNew } from '../headline.ts'
+import { placeOf } from '../place.ts'
+import { visible } from '../visible.ts'
+import type { FormatContext } from './format-context.ts'
+
+/**
+ * The verdict as workflow commands of GitHub Actions: `::error` for what is new and blocks, `::warning` for warnings,
+ * `::notice` for what stands. Only files of the repository at hand are named as files. Source: GitHub's "Workflow commands".
+ */
+export function githubText(verdict: Verdict, { here }: FormatContext): string {
+  const lines = [
+    ...verdict.errors.map(one => command(isNew(one) ? 'error' : 'notice', one.code, one, here)),
+    ...verdict.violations
+      .filter(one => one.state !== 'fixed')
+      .map(one => command(isNew(one) ? 'error' : 'notice', one.rule, one, here)),
+    ...verdict.warnings.filter(isNew).map(one => command('warning', one.rule, one, here)),
+    ...verdict.notSeen.map(({ source, url, reason }) => {
+      return `::notice title=not seen::${data(`${visible(source)} (${visible(url)}): ${visible(reason)}`)}`
+    }),
+    // a line of our own never starts like a command
+    `bailiwick: ${verdict.result}: ${headlineOf({ verdict, hidden: { violations: 0, errors: 0 } })}`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function command(name: string, id: string, item: Finding | NodeFailure, here: string): string {
+  const { repository, file, line, column } = item.origin
+  const isHere = file !== '' && (repository === here || repository === '')
+  const place = isHere ? '' : placeOf(item.origin, here)
+  const properties = [
+    ...(isHere ? [`file=${property(file)}`, `line=${line}`, `col=${Math.max(1, column)}`] : []),
+    `title=${property(`bailiwick: ${id}${item.state === 'new' ? '' : ` (${item.state})`}`)}`,
+  ]
+  const message = `${place === '' ? '' : `${visible(place)}: `}${visible(item.message, 2000)}\n${visible(item.fix, 1000)}`
+  return `::${name} ${properties.join(',')}::${data(message)}`
+}
+
+/** As the runner decodes it; everything else of a line is taken as it is. */
+const data = (text: string) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+
+const property = (text: string) => data(visible(text)).replaceAll(':', '%3A').replaceAll(',', '%2C')

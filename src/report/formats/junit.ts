@@ -1,0 +1,94 @@
+import type { Finding, NodeFailure, Verdict } from '../../rules/finding.ts'
+import { isNew } from '../headline.ts'
+import { placeOf } from '../place.ts'
+import { visible } from '../visible.ts'
+import type { FormatContext } from './format-context.ts'
+
+/**
+ * The verdict as JUnit XML: a suite per cluster, a test case per tenant and one for the platform. What is new and blocks
+ * are failures and errors; what stands, and warnings, are only told. Every value is made visible and escaped.
+ */
+export function junitText(verdict: Verdict, { here }: FormatContext): string {
+  const clusters = [...new Set([...verdict.clusters.map(one => one.name), ...concerned(verdict)])]
+  const suites = clusters.map(cluster => suiteOf(verdict, cluster, here))
+  const sum = (pick: (suite: Suite) => number) => suites.reduce((total, suite) => total + pick(suite), 0)
+  const totals = `tests="${sum(one => one.tests)}" failures="${sum(one => one.failures)}" errors="${sum(one => one.errors)}"`
+  const lines = [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="bailiwick" ${totals}>`,
+    ...suites.flatMap(suite => suite.lines),
+    '</testsuites>',
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+interface Suite {
+  readonly lines: readonly string[]
+  readonly tests: number
+  readonly failures: number
+  readonly errors: number
+}
+
+function suiteOf(verdict: Verdict, cluster: string, here: string): Suite {
+  const on = <T extends { readonly cluster: string }>(items: readonly T[]) =>
+    items.filter(item => item.cluster === cluster)
+  const [violations, warnings, errors] = [on(verdict.violations), on(verdict.warnings), on(verdict.errors)]
+  const named = verdict.tenants.filter(tenant => tenant.clusters.includes(cluster)).map(tenant => tenant.name)
+  const tenants = [...new Set(['', ...named, ...[...violations, ...warnings, ...errors].map(item => item.tenant)])]
+  const cases = tenants.flatMap(tenant => {
+    const of = <T extends { readonly tenant: string }>(items: readonly T[]) =>
+      items.filter(item => item.tenant === tenant)
+    return caseOf(cluster, tenant, { violations: of(violations), warnings: of(warnings), errors: of(errors) }, here)
+  })
+  const [failures, broken] = [violations.filter(isNew).length, errors.filter(isNew).length]
+  const counts = `tests="${tenants.length}" failures="${failures}" errors="${broken}"`
+  const lines = [`  <testsuite name="${text(cluster || 'fleet')}" ${counts}>`, ...cases, '  </testsuite>']
+  return { lines, tests: tenants.length, failures, errors: broken }
+}
+
+interface Said {
+  readonly violations: readonly Finding[]
+  readonly warnings: readonly Finding[]
+  readonly errors: readonly NodeFailure[]
+}
+
+function caseOf(cluster: string, tenant: string, { violations, warnings, errors }: Said, here: string): string[] {
+  const told = [
+    ...violations.filter(one => !isNew(one)).map(one => `${one.state} ${lineOf(one.rule, one, here)}`),
+    ...warnings.map(one => `warning ${lineOf(one.rule, one, here)}`),
+    ...errors.filter(one => !isNew(one)).map(one => `${one.state} error ${lineOf(one.code, one, here)}`),
+  ]
+  const inside = [
+    ...errors.filter(isNew).map(one => outcome('error', one.code, one, here)),
+    ...violations.filter(isNew).map(one => outcome('failure', one.rule, one, here)),
+    ...(told.length > 0 ? [`      <system-out>${text(told.join('\n'), 100_000)}</system-out>`] : []),
+  ]
+  const name = `    <testcase classname="${text(cluster || 'fleet')}" name="${text(tenant || 'the platform')}"`
+  return inside.length === 0 ? [`${name}/>`] : [`${name}>`, ...inside, '    </testcase>']
+}
+
+function outcome(element: string, id: string, item: Finding | NodeFailure, here: string): string {
+  const message = text(`${visible(item.message, 2000)}`, 4000)
+  const body = text(`${lineOf(id, item, here)}\n${visible(item.fix, 1000)}`, 8000)
+  return `      <${element} type="${text(id)}" message="${message}">${body}</${element}>`
+}
+
+function lineOf(id: string, item: Finding | NodeFailure, here: string): string {
+  const place = placeOf(item.origin, here)
+  return `${place === '' ? '' : `${visible(place)}: `}[${id}] ${visible(item.message, 2000)}`
+}
+
+const concerned = ({ violations, warnings, errors }: Verdict) =>
+  [...violations, ...warnings, ...errors].map(item => item.cluster)
+
+/** Text as it may stand in an attribute or an element; XML 1.0 has no way to write most control characters. */
+function text(value: string, max = 1000): string {
+  const lines = value.split('\n').map(line => visible(line, max))
+  return lines
+    .join('\n')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replace(/[\uFFFE\uFFFF]/g, '?')
+}

@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ajv } from 'ajv'
+import { describe, expect, test } from 'vitest'
+import { validateXML } from 'xmllint-wasm'
+import { formats } from '../../../src/report/formats/formats.ts'
+import type { Verdict } from '../../../src/rules/finding.ts'
+import { rules } from '../../../src/rules/registry.ts'
+import { FLEET, failure, finding, OPS, verdict } from '../samples.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const print = (name: string, one: Verdict, here = OPS) => formats.get(name)!(one, { here, rules, version: '0.1.0' })
+
+const HOSTILE = 'a"b<c>&\'\u0000\u001b[31m\u202e\n::error::owned %0A ]]>\uffff\ud800'
+const verdicts: Record<string, Verdict> = {
+  'nothing to say': verdict(),
+  'one of each': verdict({
+    result: 'error',
+    violations: [
+      finding(),
+      finding({ state: 'standing', fingerprint: 'f2' }),
+      finding({ state: 'fixed', fingerprint: 'f3' }),
+      finding({ state: 'waived', fingerprint: 'f4' }),
+    ],
+    warnings: [finding({ level: 'warning', rule: 'rbac-dangling-role', tenant: '', fingerprint: 'f5' })],
+    errors: [failure(), failure({ state: 'standing' }), failure({ cluster: '', tenant: '', node: '' })],
+    notSeen: [{ source: 'OCIRepository/apps/x', url: 'oci://ghcr.io/x', reason: 'not in git' }],
+  }),
+  'hostile values': verdict({
+    result: 'fail',
+    violations: [
+      finding({
+        message: HOSTILE,
+        fix: HOSTILE,
+        tenant: HOSTILE,
+        cluster: HOSTILE,
+        object: { apiVersion: HOSTILE, kind: HOSTILE, namespace: HOSTILE, name: HOSTILE },
+        origin: { repository: OPS, file: `${HOSTILE}/x.yaml`, line: 1, column: 1 },
+      }),
+      finding({ origin: { repository: FLEET, file: 'a b/ü%.yaml', line: 0, column: 0 } }),
+    ],
+    notSeen: [{ source: HOSTILE, url: HOSTILE, reason: HOSTILE }],
+  }),
+}
+
+describe.each(Object.entries(verdicts))('%s', (_name, one) => {
+  test('json is what docs/check.schema.json says', () => {
+    const valid = new Ajv({ allErrors: true }).compile(JSON.parse(read('docs/check.schema.json')))
+    expect(valid(JSON.parse(print('json', one))), JSON.stringify(valid.errors)).toBe(true)
+  })
+
+  test('sarif is what the published schema says', () => {
+    const { $schema: _draft, id: _id, ...schema } = JSON.parse(read('test/fixtures/schemas/sarif-2.1.0.json'))
+    const valid = new Ajv({ strict: false, validateFormats: false, allErrors: true }).compile(schema)
+    expect(valid(JSON.parse(print('sarif', one))), JSON.stringify(valid.errors)).toBe(true)
+  })
+
+  test('junit is what the published schema says', async () => {
+    const xml = [{ fileName: 'junit.xml', contents: print('junit', one) }]
+    const answer = await validateXML({ xml, schema: [read('test/fixtures/schemas/junit-10.xsd')] })
+    expect(answer.errors.map(error => error.message)).toEqual([])
+    expect(answer.valid).toBe(true)
+  })
+
+  test('github prints commands and one line that is none', () => {
+    const lines = print('github', one).trimEnd().split('\n')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    for (const line of lines.slice(0, -1)) expect(line).toMatch(/^::(error|warning|notice) [^\r\n\u001b]*$/)
+    expect(lines.at(-1)).toMatch(/^bailiwick: (pass|fail|error): /)
+  })
+
+  test('nothing that steers a terminal gets out', () => {
+    for (const name of ['text', 'junit', 'github']) {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+      expect(print(name, one)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
+    }
+  })
+})
+
+test('the schemas refuse what is not the format', async () => {
+  const valid = new Ajv().compile(JSON.parse(read('docs/check.schema.json')))
+  expect(valid({ result: 'pass' })).toBe(false)
+  expect(valid({ ...JSON.parse(print('json', verdict())), extra: 1 })).toBe(false)
+  const xml = [{ fileName: 'a.xml', contents: '<testsuites><testcase/></testsuites>' }]
+  expect((await validateXML({ xml, schema: [read('test/fixtures/schemas/junit-10.xsd')] })).valid).toBe(false)
+})
+
+test('junit counts what blocks, per cluster and tenant', () => {
+  const xml = print('junit', verdicts['one of each']!)
+  expect(xml).toContain('<testsuite name="staging" ')
+  expect(xml.match(/<failure /g)).toHaveLength(1)
+  expect(xml.match(/<error /g)).toHaveLength(2)
+  expect(xml).toContain('standing ')
+})
+
+test('sarif knows what is new, what stands and what was waived', () => {
+  const { results } = JSON.parse(print('sarif', verdicts['one of each']!)).runs[0]
+  const states = results.map((one: { baselineState: string }) => one.baselineState)
+  expect(states).toEqual(['new', 'unchanged', 'absent', 'unchanged', 'new', 'new', 'unchanged', 'new'])
+  expect(results[3].suppressions).toEqual([{ kind: 'external', status: 'accepted' }])
+})
+
+test('github names only files of the repository at hand', () => {
+  const [here] = print('github', verdict({ violations: [finding()] })).split('\n')
+  expect(here).toContain('file=steal.yaml,line=5,col=14')
+  const [elsewhere] = print('github', verdict({ violations: [finding()] }), FLEET).split('\n')
+  expect(elsewhere).not.toContain('file=')
+  expect(elsewhere).toContain('acme/ops-team steal.yaml:5')
+})
