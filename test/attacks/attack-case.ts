@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/snapshot.ts'
@@ -54,7 +54,7 @@ const KEYS = ['title', 'world', 'base', 'expect', 'variants']
 const VARIANT_KEYS = ['change', 'resource', 'platform', 'expect', 'onlyAsChange', 'alone']
 
 /** Reads a case; throws for a key that means nothing, so that no expectation is overlooked. */
-export function readCase(id: string): AttackCase {
+function readCase(id: string): AttackCase {
   const raw = parse(readFileSync(join(import.meta.dirname, id, 'case.yaml'), 'utf8'))
   only(id, raw, KEYS)
   const variants = new Map<string, Variant>(Object.entries(raw.variants))
@@ -69,17 +69,23 @@ function only(where: string, object: object, keys: readonly string[]): void {
   if (unknown.length > 0) throw new Error(`${where}: ${unknown.join(', ')} means nothing`)
 }
 
-/** The trees of a world's repositories with these changes on top. */
-export function treesOf(world: World, ...changes: readonly Changes[]): Map<Repository, Tree> {
+/** The files of a world's repositories with these changes on top. */
+export function filesOf(world: World, ...changes: readonly Changes[]): Map<Repository, SnapshotFile[]> {
   return new Map(
     world.repositories.map(repository => {
       const files = new Map<string, CaseFile>(Object.entries(repository.files))
       for (const change of changes) {
         for (const [path, file] of Object.entries(change[repository.name] ?? {})) files.set(path, file)
       }
-      return [repository, openSnapshot(packSnapshot([...files].flatMap(([path, file]) => entry(path, file))))]
+      return [repository, [...files].flatMap(([path, file]) => entry(path, file))]
     }),
   )
+}
+
+/** The same as trees. */
+export function treesOf(world: World, ...changes: readonly Changes[]): Map<Repository, Tree> {
+  const files = filesOf(world, ...changes)
+  return new Map([...files].map(([repository, one]) => [repository, openSnapshot(packSnapshot(one))]))
 }
 
 function entry(path: string, file: CaseFile): SnapshotFile[] {
@@ -95,6 +101,13 @@ export function changesOf({ change = {}, resource, platform }: Variant): Changes
   const dev = resource === undefined ? {} : extra('deploy', ['web.yaml'], resource)
   const fleet = platform === undefined ? {} : extra('tenants', ['dev-team.yaml', 'ops-team.yaml'], platform)
   return { ...change, dev: { ...dev, ...change.dev }, fleet: { ...fleet, ...change.fleet } }
+}
+
+/** Every case that there is. */
+export function readCases(): AttackCase[] {
+  return readdirSync(import.meta.dirname, { withFileTypes: true })
+    .filter(entry => entry.isDirectory() && entry.name !== 'worlds')
+    .map(entry => readCase(entry.name))
 }
 
 const extra = (directory: string, present: readonly string[], manifest: string): CaseFiles => ({

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { buildFleet } from '../../src/fleet/build-fleet.ts'
 import { combinationOf } from '../../src/fleet/combination.ts'
@@ -7,14 +6,11 @@ import type { Tree } from '../../src/git/tree.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
 import type { Verdict } from '../../src/rules/finding.ts'
 import { judge } from '../../src/rules/judge.ts'
-import { changesOf, type Expectation, readCase, treesOf } from './attack-case.ts'
+import { changesOf, readCases, treesOf } from './attack-case.ts'
+import { isNew, newIn, resultOf, wanted } from './expectation.ts'
 import type { Repository } from './worlds/index.ts'
 
-const cases = readdirSync(import.meta.dirname, { withFileTypes: true })
-  .filter(entry => entry.isDirectory() && entry.name !== 'worlds')
-  .map(entry => readCase(entry.name))
-
-for (const one of cases) {
+for (const one of readCases()) {
   describe(`${one.id}: ${one.title}`, () => {
     const before = treesOf(one.world, one.base)
     test('without the change nothing is found', () => {
@@ -62,28 +58,6 @@ function complete(trees: ReadonlyMap<Repository, Tree>, base?: ReadonlyMap<Repos
       else opaque.push({ url, ref, reason: 'it is not part of this world' })
     }
   }
-}
-
-const isNew = ({ state }: { readonly state: string }) => state === 'new'
-const sorted = (ids: readonly string[]) => [...new Set(ids)].sort()
-
-function newIn({ violations, warnings, errors }: Verdict) {
-  return {
-    violations: sorted(violations.filter(isNew).map(one => one.rule)),
-    warnings: sorted(warnings.filter(isNew).map(one => one.rule)),
-    errors: sorted(errors.filter(isNew).map(one => one.code)),
-  }
-}
-
-const wanted = ({ violations = [], warnings = [], errors = [] }: Expectation) => ({
-  violations: sorted(violations),
-  warnings: sorted(warnings),
-  errors: sorted(errors),
-})
-
-function resultOf({ violations = [], errors = [] }: Expectation): Verdict['result'] {
-  if (errors.length > 0) return 'error'
-  return violations.length > 0 ? 'fail' : 'pass'
 }
 
 const said = ({ violations, warnings, errors }: Verdict) => [...violations, ...warnings, ...errors].filter(isNew)
