@@ -2,7 +2,10 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseClusters } from '../src/cluster/clusters-file.ts'
+import { fleetSchema } from '../src/fleet/config/fleet-schema.ts'
 import { readFleetFile } from '../src/fleet/config/read-fleet-file.ts'
+import type { Node } from '../src/kube/node.ts'
+import { parseDocuments } from '../src/kube/parse-documents.ts'
 import { treeOf } from './git/tree-of.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -16,6 +19,28 @@ function words(path: string, constant: string): string[] {
   const found = [...text.matchAll(/'([^']*)'/g)].flatMap(match => (match[1] ?? '').trim().split(/\s+/))
   expect(found.length, `${constant} of ${path}`).toBeGreaterThan(5)
   return found
+}
+
+/** Names of the properties that a schema has anywhere. */
+function keysOf(schema: unknown): Set<string> {
+  const found = new Set<string>()
+  const walk = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return
+    const { properties, items } = part as { properties?: Record<string, unknown>; items?: unknown }
+    for (const [key, value] of Object.entries(properties ?? {})) {
+      found.add(key)
+      walk(value)
+    }
+    walk(items)
+  }
+  walk(schema)
+  return found
+}
+
+function shownKeys(node: Node | undefined): Set<string> {
+  if (node?.type === 'list') return new Set(node.items.flatMap(item => [...shownKeys(item)]))
+  if (node?.type !== 'map') return new Set()
+  return new Set([...node.fields].flatMap(([key, { value }]) => [key, ...shownKeys(value)]))
 }
 
 describe('documents', () => {
@@ -43,17 +68,22 @@ describe('documents', () => {
     expect(known.filter(field => !named(field))).toEqual([])
   })
 
-  test('the example of .github/bailiwick.yaml is read, and shows every key', () => {
-    const example = /```yaml\n(substituteFrom:\n[\s\S]*?)```/.exec(operations)?.[1] ?? ''
-    const { error, substituteFrom } = readFleetFile(treeOf({ '.github/bailiwick.yaml': example }), '')
+  test('the examples of .github/bailiwick.yaml are read, and show every key', () => {
+    const examples = [...operations.matchAll(/```yaml\n((?:profile|substituteFrom):[\s\S]*?)```/g)].map(
+      match => match[1],
+    )
+    expect(examples).toHaveLength(2)
+    const example = examples.join('')
+    const { error, substituteFrom, tenants, waivers } = readFleetFile(treeOf({ '.github/bailiwick.yaml': example }), '')
     expect(error).toBeUndefined()
     expect(substituteFrom).toMatchObject([
       { kind: 'ConfigMap', namespace: 'flux-system', name: 'cluster-settings', cluster: 'staging' },
       { kind: 'Secret', name: 'cluster-secrets', source: { rest: { hidden: 'opaque' } } },
     ])
-    const keys = /^const KEYS = \[(.*)\]$/m.exec(read('src/fleet/config/read-fleet-file.ts'))?.[1] ?? ''
-    const shown = [...example.matchAll(/^ {2}(?:- | {2})([a-z]+):/gm)].map(match => `'${match[1]}'`)
-    expect([...new Set(shown)].sort()).toEqual(keys.split(', ').sort())
+    expect(waivers).toMatchObject([{ rule: 'plaintext-secret', expires: '2027-03-31' }])
+    expect(tenants.get('dev-team')).toMatchObject({ clusters: ['staging'], profile: 'restricted' })
+    const [root] = parseDocuments({ repository: '', path: '' }, Buffer.from(example))
+    expect([...keysOf(fleetSchema())].filter(key => !shownKeys(root).has(key))).toEqual([])
   })
 
   test('the example of clusters.yaml is read, and shows every key', () => {

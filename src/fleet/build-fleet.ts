@@ -6,6 +6,7 @@ import type { FleetInput, WantedSource } from './input.ts'
 import { WANTED } from './open-node.ts'
 import { refKey } from './ref.ts'
 import { openSources, type Sources } from './resolve-source.ts'
+import { tenantFiles } from './tenant-files.ts'
 import { walkCluster } from './walk-cluster.ts'
 
 /**
@@ -16,18 +17,25 @@ export function buildFleet(input: FleetInput): Fleet {
   const sources = openSources(input)
   const directories = input.fleet.tree.list('clusters').filter(entry => entry.type === 'directory')
   const names = directories.map(entry => entry.name).sort()
-  const config = fleetFile(input, sources.own.artifact.repository)
-  const walked = names.map(name => walkCluster(name, `clusters/${name}`, sources, config))
+  const proposed = readFleetFile(input.fleet.tree, sources.own.artifact.repository)
+  const file = fleetFile(input, proposed, sources.own.artifact.repository)
+  const walked = names.map(name => walkCluster(name, `clusters/${name}`, sources, file))
   const clusters = walked.map(one => one.cluster)
-  const nodes = walked.flatMap(one => one.nodes)
+  const repositories = repositoriesOf(input, sources.own)
+  const { config, nodes } = tenantFiles(
+    file,
+    walked.flatMap(one => one.nodes),
+    repositories,
+  )
   return {
     clusters,
     tenants: tenantsOf(clusters, nodes),
     nodes,
     wanted: wantedOf(nodes),
     notSeen: notSeenOf(nodes),
-    repositories: repositoriesOf(input, sources.own),
+    repositories,
     config,
+    proposed,
     disabledRules: input.disabledRules ?? [],
   }
 }
@@ -38,11 +46,10 @@ function repositoriesOf({ fleet, sources }: FleetInput, own: Sources['own']): Fl
 }
 
 /** What the change itself writes into the file counts for nothing yet, but it must be readable. */
-function fleetFile({ fleet, config }: FleetInput, repository: string): FleetConfig {
-  const own = readFleetFile(fleet.tree, repository)
-  if (!config) return own
+function fleetFile({ config }: FleetInput, proposed: FleetConfig, repository: string): FleetConfig {
+  if (!config) return proposed
   const file = readFleetFile(config, repository)
-  return own.error ? { ...file, error: own.error } : file
+  return proposed.error ? { ...file, error: proposed.error } : file
 }
 
 function tenantsOf(clusters: readonly Cluster[], nodes: readonly FleetNode[]): Tenant[] {

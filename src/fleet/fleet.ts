@@ -95,8 +95,10 @@ export interface Fleet {
   readonly notSeen: readonly NotSeen[]
   /** The content that it was built from, the fleet's own repository first. */
   readonly repositories: readonly FleetRepository[]
-  /** What the fleet's own file says, as it was before the change. */
+  /** What the fleet's own file says, as it was before the change, with what the tenants' own files tighten. */
   readonly config: FleetConfig
+  /** What the fleet's own file says after the change: it counts once it is merged, and must be readable before. */
+  readonly proposed: FleetConfig
   /** Rules that the operator of this process switched off. */
   readonly disabledRules?: readonly string[]
 }

@@ -37,12 +37,12 @@ function assessObject(rules: RuleSet, node: FleetNode, object: KubeObject, conte
 /** Adds what a check found to what was said. */
 export function take(rule: Rule, breaches: Iterable<Breach>, context: RuleContext, said: Assessed): void {
   for (const breach of breaches) {
-    const level = levelOf(rule, breach, context.config)
-    if (level === undefined) continue
-    if (level === 'error') {
+    const weight = levelOf(rule, breach, context.config)
+    if (weight === undefined) continue
+    if (weight.level === 'error') {
       const origin = breach.origin ?? originAt(breach.object.root, breach.path)
       said.failures.push(failureOf(breach.node, { code: rule.id, message: breach.message, fix: breach.fix }, origin))
-    } else said.findings.push(findingOf(rule, level, breach, context.index))
+    } else said.findings.push(findingOf(rule, weight, breach, context.index))
   }
 }
 

@@ -6,17 +6,21 @@ import { pointer } from '../kube/pointer.ts'
 import type { Finding, NodeFailure } from './finding.ts'
 import { fingerprintOf, hashOf, withoutPositions } from './fingerprint.ts'
 import type { FleetIndex } from './fleet-index.ts'
+import type { Weight } from './level-of.ts'
 import type { Breach, RuleText } from './rule.ts'
 
+/** What stands behind a violation that is only reported. */
+const REPORTED = ' It is only reported: the enforcement here is "report", otherwise it would block.'
+
 /** A breach as the verdict lists it. */
-export function findingOf(rule: RuleText, level: Finding['level'], breach: Breach, index: FleetIndex): Finding {
+export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index: FleetIndex): Finding {
   const { node, object, path } = breach
   const tenant = node.tenant ?? ''
   const origin = breach.origin ?? originAt(object.root, path)
   return {
     rule: rule.id,
-    level,
-    severity: breach.severity ?? rule.severity,
+    level: weight.level === 'violation' ? 'violation' : 'warning',
+    severity: weight.severity,
     state: 'new',
     cluster: node.cluster,
     tenant,
@@ -25,7 +29,7 @@ export function findingOf(rule: RuleText, level: Finding['level'], breach: Breac
     field: pointer(path),
     origin: place(origin),
     via: dedupe([...(origin.via ?? []), ...object.trail, ...chain(breach.renderedBy ?? node, index)]),
-    message: breach.message,
+    message: breach.message + (weight.reported ? REPORTED : ''),
     fix: breach.fix,
     node: node.key,
     fingerprint: fingerprintOf({ rule: rule.id, cluster: node.cluster, tenant }, object, path, breach.value),

@@ -30,7 +30,9 @@ export interface Waiver {
   readonly rule: string
   /** Undefined: on every cluster. */
   readonly cluster: string | undefined
+  /** `Kind`, or `<group>/<Kind>` where the group matters. */
   readonly kind: string
+  /** '' for an object without a namespace. */
   readonly namespace: string
   readonly name: string
   readonly reason: string
@@ -68,6 +70,26 @@ export interface TenantConfig {
   readonly profile: Profile | undefined
   /** GitHub's ids of its repositories by normalised address. */
   readonly repositories: ReadonlyMap<string, number>
+  /** What its own files add; they can only be stricter than the fleet's. */
+  readonly own: OwnConfig | undefined
+}
+
+/** What the file in a tenant's own repository says. */
+export interface OwnConfig {
+  readonly severities: ReadonlyMap<string, ConfiguredSeverity>
+  /** Each list must allow an address. */
+  readonly allowedSources: readonly (readonly string[])[]
+  readonly namedRules: readonly NamedRule[]
+}
+
+/** A rule that the file names: whether there is such a rule is known to whoever judges. */
+export interface NamedRule {
+  readonly id: string
+  /** The key that names it, for people. */
+  readonly key: string
+  readonly origin: Origin
+  /** What the rule is to count there. */
+  readonly severity?: ConfiguredSeverity
 }
 
 /** What a fleet's own file says; plain data, complete with defaults. */
@@ -88,6 +110,7 @@ export interface FleetConfig {
   readonly substituteFrom: readonly Declaration[]
   readonly accounts: readonly DeclaredAccount[]
   readonly tenants: ReadonlyMap<string, TenantConfig>
+  readonly namedRules: readonly NamedRule[]
   /** Why the file says nothing. */
   readonly error?: BailiwickError
 }
@@ -106,4 +129,5 @@ export const DEFAULT_CONFIG: FleetConfig = {
   substituteFrom: [],
   accounts: [],
   tenants: new Map(),
+  namedRules: [],
 }

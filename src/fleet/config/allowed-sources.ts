@@ -1,0 +1,59 @@
+import { normaliseUrl } from '../../kube/url.ts'
+import type { FleetConfig } from './fleet-config.ts'
+
+/** How a pattern of addresses looks. A `*` in the host could be the host of anybody, so there is none. */
+export const sourcePattern = {
+  pattern:
+    /^(?:(?:https?|ssh|oci):\/\/(?:[\w.-]{1,60}@)?|[\w.-]{1,60}@)[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?[/:][^\s?#]{1,500}$/,
+  allowed:
+    'a pattern of addresses, as https://github.com/acme/* (`*` within one part of the path, `**` at the end for any rest)',
+}
+
+/** The patterns that hold for a tenant, each list of which must allow an address; none: any address. */
+export function allowedSourcesOf(config: FleetConfig, tenant: string): readonly (readonly string[])[] {
+  const said = config.tenants.get(tenant)
+  const fleets = said?.allowedSources ?? config.allowedSources
+  return [...(fleets ? [fleets] : []), ...(said?.own?.allowedSources ?? [])]
+}
+
+/** Whether a tenant may deploy from an address, whatever spelling of it. */
+export function allowsSource(config: FleetConfig, tenant: string, url: string): boolean {
+  return allowedSourcesOf(config, tenant).every(patterns => patterns.some(pattern => matchesSource(pattern, url)))
+}
+
+/**
+ * Whether a pattern stands for an address. Both are normalised first (https, ssh and scp forms, `.git`, the case of the
+ * host), then compared part by part; what is no address of a repository matches nothing.
+ */
+export function matchesSource(pattern: string, url: string): boolean {
+  const [wanted, given] = [plain(pattern), plain(url)]
+  if (wanted === undefined || given === undefined) return false
+  const [patterns, parts] = [wanted.split('/'), given.split('/')]
+  const anyRest = patterns.at(-1) === '**'
+  const fixed = anyRest ? patterns.slice(0, -1) : patterns
+  if (anyRest ? parts.length <= fixed.length : parts.length !== fixed.length) return false
+  return fixed.every((one, index) => matchesPart(one, parts[index]!)) && parts.every(part => part !== '')
+}
+
+/** `host/path` of an address, with the protocol before it where that is not that of a git repository. */
+function plain(url: string): string | undefined {
+  const oci = /^oci:\/\/([^/?#@\s]+)\/([^?#@\s]+)$/.exec(url)
+  if (oci) return `oci:${oci[1]!.toLowerCase()}/${oci[2]!.replace(/\/+$/, '')}`
+  const normal = normaliseUrl(url)
+  return normal.startsWith('https://') && !/[?#@\s]/.test(normal) ? normal.slice('https://'.length) : undefined
+}
+
+/** `*` is any text within one part. Looks for the pieces from left to right, so it never goes back. */
+function matchesPart(pattern: string, part: string): boolean {
+  const [first = '', ...pieces] = pattern.split('*')
+  if (pieces.length === 0) return pattern === part
+  if (!part.startsWith(first)) return false
+  let from = first.length
+  for (const [index, piece] of pieces.entries()) {
+    const last = index === pieces.length - 1
+    const at = last ? part.length - piece.length : part.indexOf(piece, from)
+    if (at < from || !part.startsWith(piece, at)) return false
+    from = at + piece.length
+  }
+  return true
+}

@@ -1,0 +1,74 @@
+import type { Variable, VariableSource } from '../../flux/substitute/variable.ts'
+import { plainVariable } from '../../flux/substitute/variable-source.ts'
+import { type Node, stringAt } from '../../kube/node.ts'
+import type { Declaration } from './fleet-config.ts'
+import { CLUSTER, NAME, NAMESPACE } from './names.ts'
+import { needed, oneOf, optional, record, type Shape, wrong } from './shape.ts'
+
+const VALUES = 'a map from names of variables to texts between quotes'
+const OPAQUE = 'true, or a list of names of variables'
+
+const values: Shape<ReadonlyMap<string, Variable>> = {
+  allowed: VALUES,
+  schema: { type: 'object', additionalProperties: { type: 'string' } },
+  read(node, key) {
+    if (node.type !== 'map') throw wrong(node.origin, `${key} is no map`, VALUES)
+    const variables = new Map<string, Variable>()
+    for (const [name, { value }] of node.fields) {
+      const text = stringAt(value, [])
+      // what is written there is not told: it may be a secret all the same
+      if (text === undefined) throw wrong(value.origin, `a value of ${key} is no text`, VALUES)
+      variables.set(name, plainVariable(text, value.origin))
+    }
+    return variables
+  },
+}
+
+interface Opaque {
+  readonly rest?: Variable
+  readonly names: ReadonlyMap<string, Variable>
+}
+
+const opaque: Shape<Opaque> = {
+  allowed: OPAQUE,
+  schema: { anyOf: [{ const: true }, { type: 'array', uniqueItems: true, items: { type: 'string', minLength: 1 } }] },
+  read(node, key) {
+    if (node.type === 'scalar' && node.value === true) return { rest: hidden(node), names: new Map() }
+    if (node.type !== 'list') throw wrong(node.origin, `${key} is neither true nor a list`, OPAQUE)
+    const names = new Map<string, Variable>()
+    for (const item of node.items) {
+      const name = stringAt(item, [])
+      if (!name || names.has(name)) throw wrong(item.origin, `a name under ${key} is no text, or there twice`, OPAQUE)
+      names.set(name, hidden(item))
+    }
+    return { names }
+  },
+}
+
+const hidden = ({ origin }: Node): Variable => ({ value: '', origin, hidden: 'opaque' })
+
+const fields = record('what a ConfigMap or Secret holds', {
+  kind: needed(oneOf('ConfigMap', 'Secret'), 'Which of the two it is.'),
+  namespace: needed(NAMESPACE, 'Where it lies.'),
+  name: needed(NAME, 'Its name.'),
+  cluster: optional(CLUSTER, 'The cluster that has it. Default: every cluster.'),
+  values: optional(values, 'What it holds. No secrets.'),
+  opaque: optional(opaque, 'What it holds besides, with values that are not told: names, or true for any name.'),
+})
+
+/** One entry of `substituteFrom`: a ConfigMap or Secret that only the cluster has. */
+export const declaration: Shape<Declaration> = {
+  allowed: fields.allowed,
+  schema: { ...fields.schema, anyOf: [{ required: ['values'] }, { required: ['opaque'] }] },
+  read(node, key) {
+    const { kind, namespace, name, cluster, values: known, opaque: rest, origin } = fields.read(node, key)
+    if (!known && !rest) throw wrong(origin, `${key} has neither values nor opaque`, 'values, opaque, or both')
+    const twice = [...(rest?.names ?? [])].find(([each]) => known?.has(each))
+    if (twice) throw wrong(twice[1].origin, `a name under ${key}.opaque is under values too`, OPAQUE)
+    const source: VariableSource = {
+      variables: new Map([...(known ?? []), ...(rest?.names ?? [])]),
+      ...(rest?.rest ? { rest: rest.rest } : {}),
+    }
+    return { cluster, kind, namespace, name, source }
+  },
+}

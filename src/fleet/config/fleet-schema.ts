@@ -1,0 +1,16 @@
+import { FLEET_FILE } from './fleet-config.ts'
+import { fleetShape, tenantShape } from './fleet-shape.ts'
+import type { JsonSchema } from './shape.ts'
+
+/** The JSON schema (draft-07) of the file, made of what reads it; docs/bailiwick.schema.json is this object. */
+export function fleetSchema(): JsonSchema {
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: FLEET_FILE,
+    description: 'What a fleet says about itself; docs/operations.md explains it.',
+    ...fleetShape.schema,
+    definitions: {
+      tenant: { description: 'The same file in the own repository of a tenant.', ...tenantShape.schema },
+    },
+  }
+}

@@ -1,0 +1,137 @@
+import { sourcePattern } from './allowed-sources.ts'
+import { declaration } from './declaration.ts'
+import { ADDRESS, ANY_NAME, BRANCH, CLUSTER, KIND, NAME, NAMESPACE, SENTENCE, TENANT } from './names.ts'
+import { dictionary, integer, list, needed, oneOf, optional, record, type Shape, text } from './shape.ts'
+
+const RULE = { pattern: /^[a-z][a-z0-9-]{1,60}$/, allowed: 'the id of a rule (docs/rules.md)' }
+const rule = text(RULE.pattern, RULE.allowed)
+const profile = oneOf('restricted', 'baseline')
+const enforcement = oneOf('block', 'report')
+const allowedSources = list(text(sourcePattern.pattern, sourcePattern.allowed), pattern => pattern)
+const identity = (...parts: readonly (string | number | undefined)[]) => JSON.stringify(parts)
+/** Each quantity of a unit at most once, as Go writes durations. */
+const duration = text(
+  /^(?=[0-9])(?:[0-9]{1,4}h)?(?:[0-9]{1,5}m)?(?:[0-9]{1,6}s)?$/,
+  'a duration, as 30s, 5m or 1h30m, of at most a day',
+  written => secondsOf(written) <= 86_400,
+)
+
+/** Seconds of a duration that was read. */
+export function secondsOf(written: string): number {
+  const [, hours = 0, minutes = 0, seconds = 0] = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(written) ?? []
+  return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
+}
+
+const written = text(/^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])$/, 'a day, as 2026-12-31', value =>
+  new Date(`${value}T00:00:00Z`).toISOString().startsWith(value),
+)
+
+/** A day that the calendar has; days compare as texts. Without quotes YAML makes a time of it. */
+const day: Shape<string> = {
+  ...written,
+  read(node, key) {
+    const midnight = node.type === 'scalar' && !node.quoted ? /^(.{10})T00:00:00Z$/.exec(String(node.value)) : null
+    return written.read(midnight?.[1] ? { type: 'scalar', value: midnight[1], origin: node.origin } : node, key)
+  },
+}
+
+const gatedBranch = record('a branch that requires our check', {
+  url: needed(ADDRESS, 'Address of the repository.'),
+  branch: needed(BRANCH, 'Its branch.'),
+})
+
+const object = record('the object that breaks the rule', {
+  kind: needed(KIND, 'Its kind, with the API group before it where that matters.'),
+  namespace: optional(NAMESPACE, 'Its namespace; left out for an object that has none.'),
+  name: needed(ANY_NAME, 'Its name.'),
+})
+
+const waiver = record('an accepted violation', {
+  rule: needed(rule, 'The rule that may be broken.'),
+  object: needed(object, 'The object that may break it.'),
+  cluster: optional(CLUSTER, 'The cluster on which it may. Default: every cluster.'),
+  reason: needed(SENTENCE, 'Why it is accepted.'),
+  approver: needed(SENTENCE, 'Who accepted it.'),
+  expires: needed(day, 'The last day on which it holds.'),
+})
+
+const account = record('a service account', {
+  name: needed(NAME, 'Its name.'),
+  namespace: optional(NAMESPACE, 'Its namespace. Default: every namespace of a tenant.'),
+  cluster: optional(CLUSTER, 'The cluster that has it. Default: every cluster.'),
+})
+
+const repository = record('a repository', {
+  url: needed(ADDRESS, 'Its address.'),
+  id: needed(integer(1, Number.MAX_SAFE_INTEGER), 'Its number on GitHub, which outlives a rename.'),
+})
+
+const tenant = record('a tenant', {
+  name: needed(TENANT, 'Its name.'),
+  namespaces: optional(
+    list(NAMESPACE, name => name),
+    'Namespaces besides those that the manifests give it.',
+  ),
+  clusters: optional(
+    list(CLUSTER, name => name),
+    'The clusters on which it may be. Default: any.',
+  ),
+  allowedSources: optional(allowedSources, 'Addresses that it may deploy from. Default: what the fleet allows.'),
+  enforcement: optional(enforcement, "Default: the fleet's."),
+  profile: optional(profile, "Default: the fleet's."),
+  repositories: optional(
+    list(repository, ({ url }) => url),
+    'Its repositories.',
+  ),
+})
+
+/** Everything that a fleet's own file may say. */
+export const fleetShape = record('what a fleet says about itself', {
+  profile: optional(profile, 'restricted (default): also what a tenant should not need. baseline: those are warnings.'),
+  enforcement: optional(enforcement, 'report: violations are said as warnings and block nobody. Default: block.'),
+  allowedSources: optional(allowedSources, 'Addresses that tenants may deploy from. Default: any.'),
+  opaqueSources: optional(
+    oneOf('allow', 'forbid'),
+    'Whether a tenant may follow what nobody can read. Default: allow.',
+  ),
+  gatedBranches: optional(
+    list(gatedBranch, ({ url, branch }) => identity(url, branch)),
+    'Branches that require our check although no source of the fleet follows them.',
+  ),
+  allowedKubeConfigs: optional(
+    list(NAME, name => name),
+    'Secrets with kubeconfigs that tenants may name.',
+  ),
+  minimumInterval: optional(duration, 'The shortest interval of a reconciliation. Default: 30s.'),
+  severities: optional(
+    dictionary(RULE, oneOf('critical', 'high', 'medium', 'low', 'warning', 'off')),
+    'How much a rule counts: a violation of a severity, a warning, or nothing.',
+  ),
+  waivers: optional(
+    list(waiver, one => identity(one.rule, one.cluster, one.object.kind, one.object.namespace, one.object.name)),
+    'Violations that somebody accepted, until a day.',
+  ),
+  substituteFrom: optional(
+    list(declaration, one => identity(one.cluster, one.kind, one.namespace, one.name)),
+    'ConfigMaps and Secrets that only the cluster has.',
+  ),
+  accounts: optional(
+    list(account, one => identity(one.cluster, one.namespace, one.name)),
+    'Service accounts that a policy engine or an addon makes.',
+  ),
+  tenants: optional(
+    list(tenant, ({ name }) => name),
+    'What holds for single tenants.',
+  ),
+})
+
+/** What the file in a tenant's own repository may say: only what is stricter than the fleet's. */
+export const tenantShape = record('what a tenant asks of itself', {
+  profile: optional(oneOf('restricted'), 'restricted, where the fleet has baseline.'),
+  enforcement: optional(oneOf('block'), 'block, where the fleet only reports.'),
+  allowedSources: optional(allowedSources, 'Addresses out of those that the fleet allows.'),
+  severities: optional(
+    dictionary(RULE, oneOf('critical', 'high', 'medium', 'low')),
+    'Rules that count as violations of a severity, not less than before.',
+  ),
+})

@@ -1,0 +1,37 @@
+import { isNamespaceName, isSubdomain } from '../../kube/names.ts'
+import { normaliseUrl } from '../../kube/url.ts'
+import { text } from './shape.ts'
+
+/** Short text for people, on one line. */
+export const SENTENCE = text(/^\S(?:[^\p{Cc}]{0,498}\S)?$/u, 'a text of one line and up to 500 characters')
+
+/** Name of a directory below `clusters`. */
+export const CLUSTER = text(/^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?$/, 'the name of a directory of clusters/')
+
+/** Name of a tenant: a value of its label. */
+export const TENANT = text(
+  /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/,
+  'the name of a tenant, as its label toolkit.fluxcd.io/tenant has it',
+)
+
+export const NAMESPACE = text(/^[a-z0-9][a-z0-9-]{0,62}$/, 'the name of a namespace', isNamespaceName)
+
+/** Name of an account, a ConfigMap, a Secret. */
+export const NAME = text(/^[a-z0-9][a-z0-9.-]{0,252}$/, 'the name of an object', isSubdomain)
+
+/** Names of RBAC objects may hold more than others. */
+export const ANY_NAME = text(/^[^\s\p{Cc}]{1,253}$/u, 'the name of an object')
+
+export const KIND = text(
+  /^(?:[a-z0-9][a-z0-9.-]{0,252}\/)?[A-Z][A-Za-z0-9]{0,62}$/,
+  'a kind, as `Kustomization` or `kustomize.toolkit.fluxcd.io/Kustomization`',
+)
+
+/** Name of a branch, without what git itself forbids in one. */
+export const BRANCH = text(/^[^\s\p{Cc}~^:?*[\\]{1,250}$/u, 'the name of a branch')
+
+export const ADDRESS = text(
+  /^(?:(?:https?|ssh):\/\/|[\w.-]{1,60}@)[^\s\p{Cc}]{1,500}$/u,
+  'the address of a repository, as https://github.com/acme/fleet',
+  address => normaliseUrl(address).startsWith('https://'),
+)
