@@ -44,6 +44,8 @@ export interface Breach {
   /** How much this breach counts, where it is not as much as the rule says. */
   readonly level?: Level
   readonly severity?: Severity
+  /** As that of the rule, for this breach alone. */
+  readonly profile?: Profile
   /** The automatic fix at `path`, only where it is certain. */
   readonly edit?: Edit
 }

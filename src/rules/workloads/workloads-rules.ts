@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { podSecurity } from './pod-security.ts'
 
-/** What runs. */
-export const workloadsRules: readonly Rule[] = []
+/** What runs, and how it is reached. */
+export const workloadsRules: readonly Rule[] = [podSecurity]

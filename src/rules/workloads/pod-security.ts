@@ -1,0 +1,110 @@
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { at, type Node, type Path } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import { pointer } from '../../kube/pointer.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { everyPath } from './every-path.ts'
+import { isCustomKind } from './is-custom-kind.ts'
+import { badProfiles } from './pod-annotations.ts'
+import type { PodDemand, Standard } from './pod-demand.ts'
+import { containersOf, everyMap, isInUserNamespace, type Pod, podAt } from './pod-parts.ts'
+import { POD_SPEC_PATHS } from './pod-spec-paths.ts'
+import { CONTAINER_DEMANDS, CONTEXT_DEMANDS, POD_DEMANDS } from './pod-standards.ts'
+import { textOf } from './scalars.ts'
+
+/** What a field that breaks a standard is; made into a breach where the object and its node are known. */
+interface Fault {
+  readonly path: Path
+  readonly standard: Standard
+  readonly reason: string
+  readonly allowed: string
+}
+
+/** The pods of tenants keep to the Pod Security Standards, in what they say: what they leave out is not asked about. */
+export const podSecurity: Rule = {
+  id: 'pod-security',
+  severity: 'critical',
+  title: "Tenants' pods stay in their sandbox",
+  why: 'A privileged pod, or one in a namespace or a directory of its node, is root on that node and so takes over every workload there, the tokens of the platform included.',
+  source: 'Pod Security Standards; k8s.io/pod-security-admission',
+  docs: 'Leave out host namespaces, hostPath, hostPort, privileges, unsafe sysctls and added capabilities (baseline); do not ask for root, privilege escalation or an unconfined profile (restricted: only a warning in the profile `baseline`). Kinds that are not of Kubernetes itself give a warning.',
+  kinds: 'every',
+  *checkObject(subject, { index }) {
+    if (subject.node.tenant === undefined) return
+    const path = POD_SPEC_PATHS.get(subject.kind)
+    if (path) yield* judgeBuiltIn(subject, path)
+    else if (isCustomKind(subject, index)) yield* judgeCustom(subject)
+  },
+}
+
+function* judgeBuiltIn({ object, node }: Subject, path: Path): Iterable<Breach> {
+  const pod = podAt(object.root, path)
+  if (!pod) return
+  for (const fault of faultsOf(pod)) yield breach(node, object, fault)
+  for (const { reason, ...where } of badProfiles(object, pod.annotations)) {
+    yield breach(node, object, { path: where.path, standard: 'baseline', reason, allowed: 'runtime/default' })
+  }
+}
+
+function* faultsOf(pod: Pod): Iterable<Fault> {
+  const own = isInUserNamespace(pod.spec)
+  yield* ask(pod.spec, pod.path, POD_DEMANDS, own)
+  yield* askContext(pod.spec, pod.path, own)
+  for (const { node, path } of containersOf(pod)) {
+    yield* ask(node, path, CONTAINER_DEMANDS, own)
+    yield* askContext(node, path, own)
+  }
+}
+
+/** A custom kind keeps pods, and parts of them, wherever it likes: each map is asked as if it were one. */
+function* judgeCustom({ object, node }: Subject): Iterable<Breach> {
+  for (const { path, node: map } of everyMap(object.root)) {
+    const faults = [
+      ...ask(map, path, POD_DEMANDS, false),
+      ...ask(map, path, CONTAINER_DEMANDS, false),
+      ...askContext(map, path, false),
+    ]
+    for (const fault of faults) yield { ...breach(node, object, fault), level: 'warning', severity: 'high' }
+  }
+}
+
+function* askContext(holder: Node, path: Path, inUserNamespace: boolean): Iterable<Fault> {
+  const context = at(holder, ['securityContext'])
+  if (context) yield* ask(context, [...path, 'securityContext'], CONTEXT_DEMANDS, inUserNamespace)
+}
+
+function* ask(holder: Node, base: Path, demands: readonly PodDemand[], inUserNamespace: boolean): Iterable<Fault> {
+  for (const { path, breaks, reason, allowed } of demands) {
+    for (const found of everyPath(holder, path)) {
+      const node = at(holder, found)!
+      // what only the cluster knows is for the rule unrendered-variable to say
+      const standard = node.type === 'scalar' && node.opaque ? undefined : breaks(node, inUserNamespace)
+      if (standard) yield { path: [...base, ...found], standard, reason, allowed }
+    }
+  }
+}
+
+function breach(node: FleetNode, object: KubeObject, { path, standard, reason, allowed }: Fault): Breach {
+  const { kind, namespace, name } = idOf(object)
+  const value = wordOf(at(object.root, path))
+  const said =
+    standard === 'unusual'
+      ? `That is ${reason}. Kubernetes itself would let it through.`
+      : `Pod Security admission would say: violates PodSecurity "${standard}:latest": ${reason}.`
+  return {
+    node,
+    object,
+    path,
+    value,
+    message: `${shownObject(kind, namespace, name)} sets ${shown(pointer(path))} to ${shown(value)}. Allowed is ${allowed}. ${said}`,
+    fix: standard === 'unusual' ? `Write ${allowed} there.` : `Remove ${shown(pointer(path))}, or write ${allowed}.`,
+    ...(standard === 'restricted' ? { profile: 'restricted', severity: 'high' } : {}),
+    ...(standard === 'unusual' ? { level: 'warning', severity: 'low' } : {}),
+  }
+}
+
+/** Of a hostPath its path; of another map only that it is there. */
+function wordOf(node: Node | undefined): string {
+  return textOf(node) ?? textOf(at(node, ['path'])) ?? 'set'
+}
