@@ -1,3 +1,4 @@
+import { isLabelKey, isLabelValue } from './names.ts'
 import { at, type Node } from './node.ts'
 import { listOf, textMapOf, textOf, textsOf } from './read-text.ts'
 
@@ -18,7 +19,8 @@ export function readLabelSelector(node: Node): LabelSelector | undefined {
   const expressions = listOf(at(node, ['matchExpressions']), readExpression)
   if (!labels || !expressions) return undefined
   const equal = [...labels].map(([key, value]): Requirement => ({ key, operator: 'In', values: [value] }))
-  return [...equal, ...expressions]
+  const all = [...equal, ...expressions]
+  return all.every(({ key, values }) => isLabelKey(key) && values.every(isLabelValue)) ? all : undefined
 }
 
 /** Whether an object with these labels is selected. */
@@ -36,7 +38,7 @@ function readExpression(node: Node): Requirement | undefined {
   const key = textOf(at(node, ['key']))
   const operator = textOf(at(node, ['operator']))
   const values = textsOf(at(node, ['values']))
-  if (!key || !values) return undefined
+  if (key === undefined || !values) return undefined
   if (operator === 'In' || operator === 'NotIn') return values.length > 0 ? { key, operator, values } : undefined
   if (operator !== 'Exists' && operator !== 'DoesNotExist') return undefined
   return values.length === 0 ? { key, operator, values } : undefined

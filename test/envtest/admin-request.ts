@@ -22,9 +22,13 @@ export function adminRequest(
   body?: Json,
   options: RequestOptions = {},
 ): Promise<Answer> {
-  const headers: Record<string, string> = { Authorization: `Bearer ${endpoint.token}`, Accept: 'application/json' }
+  const headers: Record<string, string | string[]> = {
+    Authorization: `Bearer ${endpoint.token}`,
+    Accept: 'application/json',
+  }
   if (body !== undefined) headers['Content-Type'] = options.contentType ?? 'application/json'
   if (options.impersonate) headers['Impersonate-User'] = options.impersonate
+  if (options.groups) headers['Impersonate-Group'] = [...options.groups]
   return new Promise((resolve, reject) => {
     const sent = request(`${endpoint.url}${path}`, { method, headers, ca: endpoint.ca, timeout: 10_000 }, response => {
       const chunks: Buffer[] = []

@@ -28,6 +28,8 @@ export interface TestCluster {
 
 export interface RequestOptions {
   readonly impersonate?: string
+  /** Groups of the impersonated user. */
+  readonly groups?: readonly string[]
   readonly contentType?: string
 }
 

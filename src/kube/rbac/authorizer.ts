@@ -1,7 +1,7 @@
 import type { Binding, RoleRef } from './binding.ts'
 import { RBAC_GROUP, type Subject } from './binding.ts'
 import type { BindingStore } from './binding-store.ts'
-import type { PolicyRule } from './policy-rule.ts'
+import { type PolicyRule, quote } from './policy-rule.ts'
 import { type AccessRequest, forbidden, type UserInfo } from './request.ts'
 import type { RoleStore } from './role-store.ts'
 import { ruleAllows } from './rule-allows.ts'
@@ -82,7 +82,6 @@ export class Authorizer {
   }
 }
 
-/** How the API server says that the role of a binding is missing. */
-export function notFound({ roleRef }: Pick<Binding, 'roleRef'>): string {
-  return `${roleRef.kind.toLowerCase()}.${RBAC_GROUP} ${JSON.stringify(roleRef.name)} not found`
+function notFound({ roleRef }: Binding): string {
+  return `${roleRef.kind.toLowerCase()}.${RBAC_GROUP} ${quote(roleRef.name)} not found`
 }

@@ -1,7 +1,7 @@
 import { canonical, type Node } from '../node.ts'
 import { groupOf, idOf, type KubeObject } from '../object.ts'
-import { type Authorizer, notFound } from './authorizer.ts'
-import { RBAC_GROUP } from './binding.ts'
+import type { Authorizer } from './authorizer.ts'
+import { type Binding, RBAC_GROUP, type Role } from './binding.ts'
 import { uncovered } from './covers.ts'
 import { MASTERS } from './groups-of.ts'
 import { compactString, type PolicyRule, quote, quoteList } from './policy-rule.ts'
@@ -62,7 +62,7 @@ function confirmRole(
   const resource = role.kind === 'Role' ? 'roles' : 'clusterroles'
   const name = by === 'create' ? '' : role.name
   if (authorizer.allows(user, { verb: 'escalate', apiGroup: RBAC_GROUP, resource, namespace, name })) return undefined
-  if (before && isUnchanged(object, before)) return undefined
+  if (before && isUnchanged(object, before) && standsAsWritten(authorizer, role, object)) return undefined
   const place = { resource, name: role.name, namespace }
   const refusal = confirmRules(authorizer, user, role.rules, place)
   if (refusal) return refusal
@@ -87,8 +87,8 @@ function confirmBinding(
   const bind = { verb: 'bind', apiGroup: RBAC_GROUP, resource: roles, namespace, name: roleRef.name }
   if (authorizer.allows(user, bind)) return undefined
   const rules = authorizer.rulesOf(roleRef, namespace)
-  if (!rules) return { reason: 'missing-role', message: notFound(binding), missing: [] }
   const resource = binding.kind === 'RoleBinding' ? 'rolebindings' : 'clusterrolebindings'
+  if (!rules) return { reason: 'missing-role', message: notFound(resource, binding), missing: [] }
   return confirmRules(authorizer, user, rules, { resource, name: binding.name, namespace })
 }
 
@@ -104,6 +104,11 @@ function forbids({ resource, name }: Place): string {
   return `${resource}.${RBAC_GROUP} ${quote(name)} is forbidden`
 }
 
+/** The storage says what is written, not what is missing, where it does not find the role of a binding. */
+function notFound(resource: string, { roleRef }: Binding): string {
+  return `${resource}.${RBAC_GROUP} ${quote(roleRef.name)} not found`
+}
+
 /** ConfirmNoEscalation of k8s.io/kubernetes pkg/registry/rbac/validation. */
 function confirmRules(
   authorizer: Authorizer,
@@ -117,9 +122,23 @@ function confirmRules(
   if (missing.length === 0) return undefined
   const lines = [...new Set(missing.map(compactString))].sort()
   const who = `user ${quote(user.name)} (groups=${quoteList(user.groups)})`
-  const notes = unresolved.length > 0 ? `; resolution errors: [${aggregated(unresolved.map(notFound))}]` : ''
+  const notes =
+    unresolved.length > 0
+      ? `; resolution errors: [${aggregated(unresolved.map(one => notFound(place.resource, one)))}]`
+      : ''
   const message = `${forbids(place)}: ${who} is attempting to grant RBAC permissions not currently held:\n${lines.join('\n')}${notes}`
   return { reason: 'escalation', message, missing }
+}
+
+/** Rules that the controller has filled in are changed by writing the field again, even as an empty list. */
+function standsAsWritten(
+  authorizer: Authorizer,
+  { kind, name, namespace, selectors, rules }: Role,
+  { root }: KubeObject,
+): boolean {
+  if (!selectors || !root.fields.has('rules')) return true
+  const sorted = (list: readonly PolicyRule[]) => JSON.stringify(list.map(rule => JSON.stringify(rule)).sort())
+  return sorted(authorizer.rulesOf({ kind, name }, namespace) ?? []) === sorted(rules)
 }
 
 /** Whether nothing but owner references and finalizers differs (IsOnlyMutatingGCFields). */

@@ -1,4 +1,5 @@
 import { type LabelSelector, readLabelSelector } from '../label-selector.ts'
+import { isLabelKey, isLabelValue } from '../names.ts'
 import { at, type Node } from '../node.ts'
 import { idOf, type KubeObject } from '../object.ts'
 import { listOf, textMapOf, textsOf } from '../read-text.ts'
@@ -14,12 +15,17 @@ export function readRole(object: KubeObject): Role | undefined {
   const { kind, namespace, name } = idOf(object)
   const namespaced = kind === 'Role'
   if ((!namespaced && kind !== 'ClusterRole') || !isRbacName(name) || (namespaced && !namespace)) return undefined
-  const labels = textMapOf(at(object.root, ['metadata', 'labels']))
+  const labels = readLabels(at(object.root, ['metadata', 'labels']))
   const rules = readRules(at(object.root, ['rules']), namespaced)
   const selectors = namespaced ? null : readAggregation(at(object.root, ['aggregationRule']))
   if (!labels || !rules || selectors === undefined) return undefined
   const role: Role = { kind, namespace: namespaced ? namespace : '', name, labels, rules }
   return selectors ? { ...role, selectors } : role
+}
+
+function readLabels(node: Node | undefined): ReadonlyMap<string, string> | undefined {
+  const labels = textMapOf(node)
+  return labels && [...labels].every(([key, value]) => isLabelKey(key) && isLabelValue(value)) ? labels : undefined
 }
 
 /** The rules of a `rules` field; undefined where the API server would refuse one of them. */

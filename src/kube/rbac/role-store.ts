@@ -1,5 +1,5 @@
 import type { KubeObject } from '../object.ts'
-import { aggregate } from './aggregate.ts'
+import { Aggregation } from './aggregation.ts'
 import type { Role, RoleRef } from './binding.ts'
 import type { PolicyRule } from './policy-rule.ts'
 import { readRole } from './read-role.ts'
@@ -12,7 +12,8 @@ export class RoleStore {
   readonly #objects: ReadonlyMap<string, readonly KubeObject[]>
   readonly #defaults: ReadonlyMap<string, Role>
   readonly #rules = new Map<string, readonly PolicyRule[] | undefined>()
-  #clusterRoles: readonly Role[] | undefined
+  readonly #roles = new Map<string, Role | undefined>()
+  #aggregation: Aggregation | undefined
 
   /** Both by `roleKey`. */
   constructor(objects: ReadonlyMap<string, readonly KubeObject[]>, defaults: ReadonlyMap<string, Role>) {
@@ -30,22 +31,27 @@ export class RoleStore {
 
   #resolve(key: string): readonly PolicyRule[] | undefined {
     const role = this.#role(key)
-    return role?.selectors ? aggregate(role, this.#allClusterRoles()) : role?.rules
+    if (!role?.selectors) return role?.rules
+    this.#aggregation ??= new Aggregation(this.#allClusterRoles())
+    return this.#aggregation.rulesOf(role)
   }
 
   #role(key: string): Role | undefined {
+    if (!this.#roles.has(key)) this.#roles.set(key, this.#read(key))
+    return this.#roles.get(key)
+  }
+
+  #read(key: string): Role | undefined {
     const written = (this.#objects.get(key) ?? []).map(readOnce).filter(role => role !== undefined)
     const standard = this.#defaults.get(key)
     const roles = standard ? [standard, ...written] : written
     return roles.length > 0 ? roles.reduce(merge) : undefined
   }
 
-  #allClusterRoles(): readonly Role[] {
-    this.#clusterRoles ??= [...new Set([...this.#defaults.keys(), ...this.#objects.keys()])]
-      .filter(key => key.startsWith('ClusterRole/'))
-      .map(key => this.#role(key))
-      .filter(role => role !== undefined)
-    return this.#clusterRoles
+  #allClusterRoles(): Role[] {
+    const keys = new Set([...this.#defaults.keys(), ...this.#objects.keys()])
+    const inCluster = [...keys].filter(key => key.startsWith('ClusterRole/'))
+    return inCluster.map(key => this.#role(key)).filter(role => role !== undefined)
   }
 }
 
