@@ -1,4 +1,5 @@
 import { BailiwickError } from '../errors.ts'
+import { PLATFORM_SCALE, RenderBudget } from '../flux/render-budget.ts'
 import { renderKustomization } from '../flux/render-kustomization.ts'
 import { withField } from '../kube/edit-node.ts'
 import { at, canonical, originAt, stringAt } from '../kube/node.ts'
@@ -54,7 +55,8 @@ export function openRoot(path: string, sources: Sources, values: ValueIndex): Ro
       if (resolved.type !== 'content')
         return { kustomization, resolved, objects: [], lockdown: OPEN, ...unread(resolved, kustomization) }
       const findSource = findValues(kustomization, values)
-      objects = renderKustomization(resolved.artifact, kustomization, { findSource, strict })
+      const budget = new RenderBudget(PLATFORM_SCALE)
+      objects = renderKustomization(resolved.artifact, kustomization, { findSource, strict, budget })
       strict = readLockdown(objects)?.strictSubstitution ?? true
       const self = objects.find(isRoot)
       if (!self) return probed(path, kustomization, resolved, objects)

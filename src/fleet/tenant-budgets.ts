@@ -1,4 +1,4 @@
-import { RenderBudget } from '../flux/render-budget.ts'
+import { PLATFORM_SCALE, RenderBudget } from '../flux/render-budget.ts'
 
 /**
  * What the nodes of one cluster may still use up: each tenant's share one budget, so that a thousand of them cost no more
@@ -8,8 +8,9 @@ export class TenantBudgets {
   private readonly known = new Map<string, RenderBudget>()
 
   of(tenant: string | undefined): RenderBudget {
-    const budget = (tenant === undefined ? undefined : this.known.get(tenant)) ?? new RenderBudget()
-    if (tenant !== undefined) this.known.set(tenant, budget)
+    if (tenant === undefined) return new RenderBudget(PLATFORM_SCALE)
+    const budget = this.known.get(tenant) ?? new RenderBudget()
+    this.known.set(tenant, budget)
     return budget
   }
 }

@@ -27,8 +27,13 @@ export class MatchWork {
  * first, so that the answer does not depend on what was rendered before.
  */
 export class PackBudget {
-  private left = MAX_STEPS
+  private left: number
   private readonly paid = new Set<Tree>()
+
+  /** `scale`: how many times the usual limit. */
+  constructor(scale = 1) {
+    this.left = MAX_STEPS * scale
+  }
 
   /** What `pack` gives, paid for. Throws `render-limits`. */
   pack(pack: (work: MatchWork) => Tree): { tree: Tree; steps: number } {

@@ -125,7 +125,8 @@ export class Accumulation {
   }
 
   private merge(config: TransformerConfig | undefined, more: TransformerConfig, origin: Origin): TransformerConfig {
-    if (config !== SORTED_DEFAULTS || more !== SORTED_DEFAULTS) {
+    // the defaults, which nearly everybody has, are not merged with themselves
+    if ((config !== undefined && config !== SORTED_DEFAULTS) || more !== SORTED_DEFAULTS) {
       this.budget.spend('steps', 8 * ((config ? sizeOf(config) : 0) + sizeOf(more)), origin)
     }
     return mergeConfig(config, more, origin)
@@ -196,7 +197,10 @@ export class Accumulation {
   /** kustomize refuses a directory that is, or holds, one that led to it. */
   private enter(path: string, entry: Entry, chain: readonly string[]): Kustomization {
     const circular = chain.some(visited => visited === path || path === '' || visited.startsWith(`${path}/`))
-    if (circular) refuse(`${path || 'the root'} leads back to itself`, entry.origin)
+    if (circular) {
+      const message = `${path || 'the root'} leads back to itself`
+      throw new BailiwickError('render-limits', message, { origin: entry.origin, fix: 'Break the circle.' })
+    }
     this.budget.spend('directories', 1, entry.origin)
     checkDepth(chain, entry.origin)
     return this.files.kustomizationIn(path, entry.origin)

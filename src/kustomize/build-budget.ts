@@ -1,6 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import type { Node } from '../kube/node.ts'
 import type { Origin } from '../kube/origin.ts'
+import { Allowance } from './allowance.ts'
 
 /** What may be used up, by one build or by all that share a budget; in steps, so that the same input always gives the same answer. */
 const LIMITS = {
@@ -16,14 +17,21 @@ const LIMITS = {
 /** Values that one object may hold after a patch has copied parts of it. */
 const MAX_OBJECT = 200_000
 
+/** What builds have used up. */
+export type BuildCost = Readonly<Record<keyof typeof LIMITS, number>>
+
 export class BuildBudget {
-  private readonly used = { directories: 0, objects: 0, bytes: 0, steps: 0, values: 0 }
+  readonly allowance: Allowance<keyof typeof LIMITS>
+
+  /** `scale`: how many times the usual limits. */
+  constructor(scale = 1) {
+    this.allowance = new Allowance(LIMITS, scale)
+  }
 
   /** Throws `render-limits` when a build uses more of something than it may. */
   spend(what: keyof typeof LIMITS, amount: number, origin: Origin): void {
-    this.used[what] += amount
-    if (this.used[what] <= LIMITS[what]) return
-    throw tooMuch(`rendering takes more than ${LIMITS[what]} ${what}`, origin)
+    if (this.allowance.take(what, amount)) return
+    throw tooMuch(`rendering takes more than ${this.allowance.limit(what)} ${what}`, origin)
   }
 
   /** Every entry of a transformer looks at every object. */
@@ -38,26 +46,26 @@ export class BuildBudget {
 
   /** Counts what is built. Whoever counts sees everything, and says whether folded texts (`>`) are among it. */
   spendOnResult(root: Node): boolean {
-    const census = new Census(root, LIMITS.values)
+    const census = new Census(root, this.allowance.limit('values'))
     this.spend('values', census.values, root.origin)
     return census.hasFolded
   }
 
   /** Counts the values of a node as steps, and says whether folded texts are among them. */
   spendOn(node: Node, origin: Origin): boolean {
-    const census = new Census(node, LIMITS.steps)
+    const census = new Census(node, this.allowance.limit('steps'))
     this.spend('steps', census.values, origin)
     return census.hasFolded
   }
 
   /** A merge takes an object apart and puts it together again. */
   spendOnMerge(node: Node, origin: Origin): void {
-    this.spend('steps', 2 * new Census(node, LIMITS.steps).values, origin)
+    this.spend('steps', 2 * new Census(node, this.allowance.limit('steps')).values, origin)
   }
 
   /** Each part of a copy gets a place of its own, which costs far more than a look. */
   spendOnCopy(node: Node, origin: Origin): void {
-    this.spend('steps', 20 * new Census(node, LIMITS.steps).values, origin)
+    this.spend('steps', 20 * new Census(node, this.allowance.limit('steps')).values, origin)
   }
 }
 

@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Origin } from '../../kube/origin.ts'
+import { Allowance } from '../../kustomize/allowance.ts'
 
 /** What the substitution of one Kustomization may use up, counted so that the same input always gives the same answer. */
 const LIMITS = {
@@ -16,13 +17,17 @@ export type Spent = keyof typeof LIMITS
 export const MAX_NESTING = 50
 
 export class SubstitutionBudget {
-  private readonly used = { characters: 0, comparisons: 0, expressions: 0 }
+  readonly allowance: Allowance<Spent>
+
+  /** `scale`: how many times the usual limits. */
+  constructor(scale = 1) {
+    this.allowance = new Allowance(LIMITS, scale)
+  }
 
   /** Throws `render-limits` when a Kustomization uses more of something than it may. */
   spend(what: Spent, amount: number, origin: Origin): void {
-    this.used[what] += amount
-    if (this.used[what] <= LIMITS[what]) return
-    const message = `substitution takes more than ${LIMITS[what]} ${what}`
+    if (this.allowance.take(what, amount)) return
+    const message = `substitution takes more than ${this.allowance.limit(what)} ${what}`
     throw new BailiwickError('render-limits', message, { origin, fix: 'Substitute less, or shorter values.' })
   }
 }
