@@ -1,0 +1,53 @@
+import { at, type Path } from '../../kube/node.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { isUnset, textOf } from './scalars.ts'
+
+/** How a Service of a tenant is reached: inside the cluster. */
+export const networkExposure: Rule = {
+  id: 'network-exposure',
+  severity: 'high',
+  title: "Tenants' Services stay inside the cluster",
+  why: 'With externalIPs a Service takes over traffic to any address, that of other Services and of the API server too; a node port or a load balancer opens the workload to everybody who reaches the nodes, past ingress and its policies.',
+  source: 'CVE-2020-8554',
+  docs: 'Use type ClusterIP behind an Ingress or a route. Services of type NodePort and LoadBalancer give a warning, externalIPs a violation.',
+  kinds: ['/Service'],
+  *checkObject(subject) {
+    if (subject.node.tenant === undefined) return
+    yield* externalAddresses(subject)
+    const { root } = subject.object
+    const type = textOf(at(root, ['spec', 'type']))
+    if (type === 'NodePort' || type === 'LoadBalancer') {
+      yield { ...breach(subject, ['spec', 'type'], type, 'ClusterIP'), level: 'warning' }
+    }
+    const address = textOf(at(root, ['spec', 'loadBalancerIP'])) ?? ''
+    if (address !== '') {
+      yield { ...breach(subject, ['spec', 'loadBalancerIP'], address, 'the address that is given'), level: 'warning' }
+    }
+  },
+}
+
+function* externalAddresses(subject: Subject): Iterable<Breach> {
+  const path = ['spec', 'externalIPs']
+  const list = at(subject.object.root, path)
+  if (!list || isUnset(list)) return
+  if (list.type !== 'list') {
+    yield breach(subject, path, textOf(list) ?? 'set', 'nothing')
+    return
+  }
+  for (const [index, item] of list.items.entries()) {
+    yield breach(subject, [...path, index], textOf(item) ?? 'set', 'nothing')
+  }
+}
+
+function breach({ object, id, node }: Subject, path: Path, value: string, allowed: string): Breach {
+  const field = path.filter(step => typeof step === 'string').join('.')
+  return {
+    node,
+    object,
+    path,
+    value,
+    message: `${shownObject(id.kind, id.namespace, id.name)} opens itself beyond the cluster: ${field} is ${shown(value)}. Allowed is ${allowed}. Kubernetes itself would let it through.`,
+    fix: `Remove ${field}, and let an Ingress or a route lead to the Service.`,
+  }
+}

@@ -1,0 +1,102 @@
+import { at, type Node, type Path } from '../../kube/node.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { everyPath } from './every-path.ts'
+import type { Pod } from './pod-parts.ts'
+import { podsOf } from './pods-of.ts'
+import { isUnset, textOf } from './scalars.ts'
+
+/** Words by which clusters call the nodes that are not for tenants. */
+const RESERVED = new Set('controlplane master etcd infra infrastructure platform system management flux'.split(' '))
+const HOSTNAME = 'kubernetes.io/hostname'
+const AFFINITY: readonly Path[] = [
+  ['requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms', '*'],
+  ['preferredDuringSchedulingIgnoredDuringExecution', '*', 'preference'],
+].map(path => ['affinity', 'nodeAffinity', ...path])
+
+/** Tenants leave it to the scheduler on which of their nodes they run. */
+export const nodePlacement: Rule = {
+  id: 'node-placement',
+  severity: 'high',
+  level: 'warning',
+  title: "Tenants' pods do not ask for the platform's nodes",
+  why: 'A pod that runs on a node of the control plane or of the platform is one flaw away from its credentials, and takes resources that everybody depends on. With nodeName even the taints of a node do not keep it away.',
+  source: 'Flux security best practices: node isolation',
+  docs: 'Leave out nodeName; tolerate only taints that are meant for the workload, by their key; select nodes by labels that are not the role or the name of a node.',
+  kinds: 'every',
+  *checkObject(subject, { index }) {
+    if (subject.node.tenant === undefined) return
+    for (const pod of podsOf(subject, index)) {
+      for (const { path, value, why } of wishes(pod)) yield breach(subject, [...pod.path, ...path], value, why)
+    }
+  },
+}
+
+interface Wish {
+  readonly path: Path
+  readonly value: string
+  readonly why: string
+}
+
+function* wishes({ spec }: Pod): Iterable<Wish> {
+  const name = at(spec, ['nodeName'])
+  if (name && !isUnset(name)) {
+    yield {
+      path: ['nodeName'],
+      value: textOf(name) ?? 'set',
+      why: 'the scheduler and the taints of the node are not asked',
+    }
+  }
+  for (const path of everyPath(spec, ['tolerations', '*'])) yield* tolerated(at(spec, path), path)
+  const selector = at(spec, ['nodeSelector'])
+  if (selector?.type === 'map') {
+    for (const [key, { value }] of selector.fields) yield* selected(key, [textOf(value) ?? ''], ['nodeSelector', key])
+  }
+  for (const term of AFFINITY.flatMap(path => everyPath(spec, path))) {
+    for (const list of ['matchExpressions', 'matchFields']) {
+      for (const path of everyPath(spec, [...term, list, '*'])) yield* expressed(at(spec, path), path)
+    }
+  }
+}
+
+function* tolerated(node: Node | undefined, path: Path): Iterable<Wish> {
+  const key = textOf(at(node, ['key'])) ?? ''
+  const exists = textOf(at(node, ['operator'])) === 'Exists'
+  if (key === '' && exists) yield { path, value: 'everything', why: 'every taint is tolerated' }
+  const value = exists ? '' : (textOf(at(node, ['value'])) ?? '')
+  if (isReserved(key) || isReserved(value)) {
+    yield { path, value: `${key}=${value}`, why: "a taint of the platform's nodes is tolerated" }
+  }
+}
+
+function* expressed(node: Node | undefined, path: Path): Iterable<Wish> {
+  const operator = textOf(at(node, ['operator'])) ?? ''
+  if (operator === 'NotIn' || operator === 'DoesNotExist') return
+  const values = everyPath(node!, ['values', '*']).map(one => textOf(at(node, one)) ?? '')
+  yield* selected(textOf(at(node, ['key'])) ?? '', values, path)
+}
+
+function* selected(key: string, values: readonly string[], path: Path): Iterable<Wish> {
+  const value = `${key}=${[...values].sort().join(',')}`
+  if (key === HOSTNAME || key === 'metadata.name') yield { path, value, why: 'one node is named' }
+  else if (isReserved(key) || values.some(isReserved)) yield { path, value, why: "the platform's nodes are asked for" }
+}
+
+/** Whether a label, a taint or its value names the platform: `node-role.kubernetes.io/control-plane`, `dedicated=infra`. */
+function isReserved(text: string): boolean {
+  const name = text.slice(text.lastIndexOf('/') + 1).toLowerCase()
+  if (name === 'criticaladdonsonly') return true
+  const words = name.replace('control-plane', 'controlplane').replace('control_plane', 'controlplane')
+  return words.split(/[^a-z]+/).some(word => RESERVED.has(word))
+}
+
+function breach({ object, id, node }: Subject, path: Path, value: string, why: string): Breach {
+  return {
+    node,
+    object,
+    path,
+    value,
+    message: `${shownObject(id.kind, id.namespace, id.name)} chooses where it runs (${shown(value)}): ${why}. Allowed is what the scheduler decides among nodes for tenants. Kubernetes itself would let it through.`,
+    fix: 'Remove it, or ask the platform admins for nodes of your own.',
+  }
+}

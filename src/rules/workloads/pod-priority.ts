@@ -1,0 +1,60 @@
+import { at, type Path } from '../../kube/node.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { isCustomKind } from './is-custom-kind.ts'
+import { podsOf } from './pods-of.ts'
+import { textOf } from './scalars.ts'
+
+/** The highest priority that a class may have which Kubernetes does not reserve. */
+const HIGHEST = 1_000_000_000
+/** Runtimes that separate a container better than the usual one, or give it a device. */
+const KNOWN_RUNTIMES = /^(?:gvisor|runsc|kata|kata-[a-z-]{1,40}|nvidia|nvidia-[a-z-]{1,40})$/
+
+/** Tenants do not take the place of what keeps the cluster alive. */
+export const podPriority: Rule = {
+  id: 'pod-priority',
+  severity: 'medium',
+  title: "Tenants' pods have no priority over the system's",
+  why: 'A pod of a system class is never evicted and evicts others: DNS, the network, the gate itself. Another runtime may be one without a sandbox.',
+  docs: "Leave out priorityClassName, or name a class of the platform's that is meant for tenants; name only runtime classes that the platform renders.",
+  kinds: 'every',
+  *checkObject(subject, { index }) {
+    if (subject.node.tenant === undefined) return
+    for (const pod of podsOf(subject, index)) {
+      const { path, spec } = pod
+      const named = textOf(at(spec, ['priorityClassName'])) ?? ''
+      if (isSystem(named))
+        yield breach(subject, index, [...path, 'priorityClassName'], named, 'no class, or one for tenants')
+      const number = Number(textOf(at(spec, ['priority'])) ?? 0)
+      if (number > HIGHEST) yield breach(subject, index, [...path, 'priority'], String(number), 'no number at all')
+      const runtime = textOf(at(spec, ['runtimeClassName'])) ?? ''
+      if (isUnknownRuntime(subject, index, runtime)) {
+        yield {
+          ...breach(subject, index, [...path, 'runtimeClassName'], runtime, 'a class that the platform renders'),
+          profile: 'restricted',
+        }
+      }
+    }
+  },
+}
+
+const isSystem = (name: string) => name.startsWith('system-') || name === 'openshift-user-critical'
+
+function isUnknownRuntime({ node }: Subject, index: FleetIndex, name: string): boolean {
+  if (name === '' || KNOWN_RUNTIMES.test(name)) return false
+  return index.platformObject(node.cluster, 'node.k8s.io/RuntimeClass', '', name) === undefined
+}
+
+function breach(subject: Subject, index: FleetIndex, path: Path, value: string, allowed: string): Breach {
+  const { object, id, node } = subject
+  return {
+    node,
+    object,
+    path,
+    value,
+    message: `${shownObject(id.kind, id.namespace, id.name)} asks for ${String(path.at(-1))} ${shown(value)}. Allowed is ${allowed}. Kubernetes would let it through, unless a ResourceQuota limits the class.`,
+    fix: `Remove ${String(path.at(-1))}.`,
+    ...(isCustomKind(subject, index) ? { level: 'warning' } : {}),
+  }
+}
