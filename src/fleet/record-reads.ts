@@ -24,6 +24,10 @@ export function recordReads(tree: Tree): RecordedTree {
       return entry.id
     },
   })
+  const remember = <T extends string | undefined>(question: string, answer: T): T => {
+    seen.set(question, answer ?? 'nothing')
+    return answer
+  }
   const recorded: Tree = {
     get id() {
       seen.set('tree', tree.id)
@@ -40,6 +44,7 @@ export function recordReads(tree: Tree): RecordedTree {
       return entries.map(entryOf)
     },
     ...(tree.place ? { place: (path: string) => tree.place?.(path) } : {}),
+    ...(tree.left ? { left: (path: string) => remember(`left ${path}`, tree.left?.(path)) } : {}),
     read(path) {
       seen.set(`id ${path}`, tree.entry(path)?.id ?? 'absent')
       return tree.read(path)

@@ -68,6 +68,10 @@ function pack(tree: Tree, ignore: string | undefined, work: MatchWork): Tree {
     entry: path => entries.get(path),
     list: path => directories.get(path) ?? [],
     ...(tree.place ? { place: path => tree.place?.(path) } : {}),
+    left: path => {
+      const type = tree.entry(path)?.type
+      return type === 'symlink' || type === 'submodule' ? type : undefined
+    },
     read: path => {
       if (entries.get(path)?.type === 'file') return tree.read(path)
       throw new BailiwickError('git-missing', `no file ${JSON.stringify(path)} in the artifact`)

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../errors.ts'
+import { listingOf } from '../kube/listing.ts'
 import { at, type Field, type MapNode, type Node, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 
@@ -15,7 +16,7 @@ export function readObjects(built: readonly KubeObject[]): KubeObject[] {
     if (items?.type !== 'list') return isKustomizeConfig(object) ? [] : [object]
     return items.items.map(item => {
       if (item.type !== 'map') fail('an item of a list is no object', object)
-      const inner = { root: item, trail: object.trail }
+      const inner = { root: item, trail: object.trail, listing: listingOf(object.root) }
       requireIdentity(inner)
       return inner
     })

@@ -19,6 +19,8 @@ export interface Tree {
   read(path: string): Uint8Array
   /** Where a file was written, where that is another repository or another path than here. */
   place?(path: string): { readonly repository: string; readonly path: string } | undefined
+  /** What git has at a path where this tree has nothing, because Flux leaves such things out. */
+  left?(path: string): 'symlink' | 'submodule' | undefined
 }
 
 /** A tree as plain data: it crosses to a worker thread without copying the bytes (they share memory). */

@@ -7,6 +7,7 @@ import type { Entry } from './entry.ts'
 import type { Kustomization } from './kustomization.ts'
 import { findKustomizationFile } from './read/find-kustomization.ts'
 import { readKustomization } from './read/read-kustomization.ts'
+import { refusePointer } from './read/refuse-pointer.ts'
 import { entryAt, resolvePath } from './read/resolve-path.ts'
 
 /** What one build reads, each file once. Every path is relative to the root of the tree. */
@@ -68,6 +69,7 @@ export class BuildFiles {
     const path = this.pathBeside(directory, entry)
     const bytes = this.tree.read(path)
     this.budget.spend('bytes', bytes.length, entry.origin)
+    refusePointer(bytes, this.start(path))
     return { path, bytes }
   }
 
@@ -77,6 +79,7 @@ export class BuildFiles {
     if (known) return known
     const bytes = this.tree.read(path)
     this.budget.spend('bytes', bytes.length, this.start(path))
+    refusePointer(bytes, this.start(path))
     const name = this.tree.place?.(path) ?? { repository: this.repository, path }
     const parsed = parseFile(name, bytes, this.origins)
     this.parsed.set(path, parsed)

@@ -6,6 +6,7 @@ import { findKustomizationFile } from '../../kustomize/read/find-kustomization.t
 import { readKustomization } from '../../kustomize/read/read-kustomization.ts'
 import { joinPath } from '../../kustomize/read/resolve-path.ts'
 import { generateRoot } from './generate-root.ts'
+import type { Found } from './local-components.ts'
 import { mergeSpec } from './merge-spec.ts'
 import { readRoot } from './read-root.ts'
 import { wrongType } from './spec-fields.ts'
@@ -20,7 +21,7 @@ export function fluxOverlay(tree: Tree, repository: string, directory: string, k
   const file = findKustomizationFile(tree, directory, { repository, file: directory, line: 1, column: 1 })
   const origin = at(kustomization, ['spec', 'path'])?.origin ?? kustomization.origin
   const root = file ? readRoot(tree, repository, file) : generateRoot(tree, repository, directory, origin)
-  const merged = mergeSpec(root, kustomization, component => exists(tree, directory, component))
+  const merged = mergeSpec(root, kustomization, component => find(tree, directory, component))
   const path = file ?? [directory, 'kustomization.yaml'].filter(Boolean).join('/')
   const overlay = readKustomization(path, directory, [merged])
   const patches = withSteps(overlay.patches, kustomization)
@@ -37,8 +38,8 @@ function withSteps(patches: readonly PatchEntry[], kustomization: MapNode): Patc
   })
 }
 
-/** What lies outside of the artifact is not there. */
-function exists(tree: Tree, directory: string, component: string): boolean {
+function find(tree: Tree, directory: string, component: string): Found {
   const parts = joinPath(directory, component)
-  return parts !== undefined && tree.entry(parts.join('/')) !== undefined
+  if (parts === undefined) return 'outside'
+  return tree.entry(parts.join('/')) === undefined ? 'absent' : 'there'
 }

@@ -1,14 +1,18 @@
 import { BailiwickError } from '../../errors.ts'
 import { at, type MapNode, type Node } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
 import { specTexts } from './spec-fields.ts'
+
+/** What a path leads to. */
+export type Found = 'there' | 'absent' | 'outside'
 
 const REMOTE = ['git::', 'gh:', 'ssh://', 'https://', 'http://', 'git@', 'github.com:', 'github.com/']
 
 /**
  * `spec.components`, without those that are not there where `spec.ignoreMissingComponents` says so. Throws `flux-invalid`
- * for a path that is not local and relative (IsLocalRelativePath of fluxcd/pkg kustomize).
+ * for a path that is not local and relative (IsLocalRelativePath of fluxcd/pkg kustomize), or leads out of the source.
  */
-export function localComponents(kustomization: MapNode, exists: (path: string) => boolean): Node[] {
+export function localComponents(kustomization: MapNode, find: (path: string) => Found): Node[] {
   const ignore = at(kustomization, ['spec', 'ignoreMissingComponents'])
   const ignoresMissing = ignore?.type === 'scalar' && ignore.value === true
   return specTexts(kustomization, ['spec', 'components']).flatMap(node => {
@@ -20,8 +24,18 @@ export function localComponents(kustomization: MapNode, exists: (path: string) =
       const rule = isRemote ? 'kustomize-remote-base' : 'kustomize-path-escape'
       throw new BailiwickError('flux-invalid', message, { origin, rule, fix })
     }
-    return ignoresMissing && !exists(value) ? [] : [node]
+    if (!ignoresMissing) return [node]
+    const found = find(value)
+    if (found === 'outside') refuseOutside(value, origin)
+    return found === 'absent' ? [] : [node]
   })
+}
+
+/** It could never be there, so nobody who means well asks for it to be ignored. */
+function refuseOutside(path: string, origin: Origin): never {
+  const message = `the component ${JSON.stringify(path.slice(0, 200))} lies outside of the repository`
+  const fix = 'Name a directory of the same source, relative to spec.path.'
+  throw new BailiwickError('flux-invalid', message, { origin, rule: 'kustomize-path-escape', fix })
 }
 
 function isLocal(path: string): boolean {

@@ -1,7 +1,7 @@
 import { textNode, withField, withoutField } from '../../kube/edit-node.ts'
 import { at, type ListNode, type MapNode, type Node, type Path, toJson } from '../../kube/node.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
-import { localComponents } from './local-components.ts'
+import { type Found, localComponents } from './local-components.ts'
 import { mergeImages } from './merge-images.ts'
 import { specList, specObject, specText, specTexts, wrongType } from './spec-fields.ts'
 
@@ -10,14 +10,14 @@ const SELECTOR = ['group', 'version', 'kind', 'name', 'namespace', 'labelSelecto
 /**
  * The kustomization with what the spec of a Flux Kustomization adds to it (fluxcd/pkg kustomize, GenerateManifest):
  * namespace, prefix, suffix and build metadata replace those of the file, patches and components come after them, images
- * merge by name. `exists` says whether a component's path is there. Throws `flux-invalid` for what the API server refuses.
+ * merge by name. `find` says where a component's path leads to. Throws `flux-invalid` for what the API server refuses.
  */
-export function mergeSpec(file: MapNode, kustomization: MapNode, exists: (path: string) => boolean): MapNode {
+export function mergeSpec(file: MapNode, kustomization: MapNode, find: (path: string) => Found): MapNode {
   let root = replaceText(file, kustomization, 'targetNamespace', 'namespace')
   root = replaceText(root, kustomization, 'namePrefix', 'namePrefix')
   root = replaceText(root, kustomization, 'nameSuffix', 'nameSuffix')
   root = append(root, 'patches', patchesOf(kustomization))
-  root = append(root, 'components', localComponents(kustomization, exists))
+  root = append(root, 'components', localComponents(kustomization, find))
   root = append(root, 'patchesStrategicMerge', strategicMergePatches(kustomization))
   root = append(root, 'patchesJson6902', jsonPatches(kustomization))
   root = mergeImages(root, kustomization)

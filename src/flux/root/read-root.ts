@@ -5,6 +5,7 @@ import { at, type ListNode, type MapNode } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { type ParsedFile, parseFile } from '../../kube/parse-documents.ts'
 import { invalid } from '../../kustomize/read/read-fields.ts'
+import { refusePointer } from '../../kustomize/read/refuse-pointer.ts'
 import { typedRoot } from './typed-root.ts'
 
 /**
@@ -13,7 +14,9 @@ import { typedRoot } from './typed-root.ts'
  */
 export function readRoot(tree: Tree, repository: string, file: string): MapNode {
   const start: Origin = { repository, file, line: 1, column: 1 }
-  const parsed = parseFile(tree.place?.(file) ?? { repository, path: file }, tree.read(file))
+  const bytes = tree.read(file)
+  refusePointer(bytes, start)
+  const parsed = parseFile(tree.place?.(file) ?? { repository, path: file }, bytes)
   const [document] = parsed.documents
   if (parsed.documents.length > 1 || (document && isLater(parsed, document.origin))) {
     const message = `${file} has more than one document, of which Flux reads the first`

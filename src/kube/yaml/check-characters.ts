@@ -24,5 +24,6 @@ export function checkCharacters(text: string, position: Position): void {
   const name = `U+${text.charCodeAt(index).toString(16).toUpperCase().padStart(4, '0')}`
   const message = `${origin.file} holds ${what} (${name}); parsers disagree on such text`
   const fix = 'Remove it, or write it as an escape in double quotes.'
-  throw new BailiwickError(code, message, { origin, rule: code, fix })
+  const rule = code === 'yaml-ambiguous' ? code : undefined
+  throw new BailiwickError(code, message, { origin, rule, fix })
 }

@@ -19,7 +19,7 @@ export function checkDocuments(text: string, position: Position): number {
     const origin = position(lineOf(text, offset), 1)
     const message = `${origin.file} has ${what}; kustomize and other YAML readers disagree on what it means`
     const fix = 'Start each document with a line of its own: ---'
-    throw new BailiwickError('yaml-ambiguous', message, { origin, rule: 'yaml-ambiguous', fix })
+    throw new BailiwickError('yaml-ambiguous', message, { origin, fix })
   }
   let pieces = 1
   let cut = 0

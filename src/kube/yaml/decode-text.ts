@@ -26,7 +26,7 @@ export function decodeText(file: FileName, bytes: Uint8Array): string {
     return UTF8.decode(bytes)
   } catch (cause) {
     const message = `${file.path} is not valid UTF-8`
-    const details = { origin, rule: 'yaml-encoding', fix: 'Save the file as UTF-8.', cause }
+    const details = { origin, fix: 'Save the file as UTF-8.', cause }
     throw new BailiwickError('yaml-encoding', message, details)
   }
 }

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
 import type { Entry } from '../entry.ts'
+import { refuseLink } from './refuse-link.ts'
 
 /**
  * The path of `entry`, relative to the root of the tree, seen from `directory`. Throws rule `kustomize-path-escape` for
@@ -31,26 +32,11 @@ export function joinPath(directory: string, path: string): string[] | undefined 
   return parts
 }
 
-/** The entry at `path`; refuses a symlink on the way (rule `kustomize-symlink`) and a submodule. */
+/** The entry at `path`. Throws rule `kustomize-symlink` or `source-submodules` for one of those on the way. */
 export function entryAt(tree: Tree, path: string, entry: Entry): TreeEntry | undefined {
   const parts = path === '' ? [] : path.split('/')
   for (let depth = 1; depth <= parts.length; depth++) {
-    const step = tree.entry(parts.slice(0, depth).join('/'))
-    if (step?.type === 'symlink') {
-      throw new BailiwickError(
-        'kustomize-unsupported',
-        `${step.path} is a symlink; Flux and kustomize differ on those`,
-        {
-          origin: entry.origin,
-          rule: 'kustomize-symlink',
-          fix: 'Replace the symlink by the file or directory itself.',
-        },
-      )
-    }
-    if (step?.type === 'submodule') {
-      const message = `${step.path} is a submodule, whose content is not in this repository`
-      throw new BailiwickError('kustomize-unsupported', message, { origin: entry.origin })
-    }
+    refuseLink(tree, parts.slice(0, depth).join('/'), entry.origin)
   }
   return tree.entry(path)
 }

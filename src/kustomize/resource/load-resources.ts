@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, isEmpty } from '../../kube/edit-node.ts'
+import { listed } from '../../kube/listing.ts'
 import { at, type MapNode, type Node } from '../../kube/node.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
 import type { ParsedFile } from '../../kube/parse-documents.ts'
@@ -21,7 +22,8 @@ export function loadObjects(file: ParsedFile): MapNode[] {
   const items = alone ? at(only, ['items']) : undefined
   if (alone && only && at(only, ['functionConfig'])) refuse('functionConfig in a list', only.origin)
   const documents = items && !isAbsent(items) ? elementsOf(items) : file.documents
-  const objects = inlineLists(keepObjects(alone && items && isAbsent(items) ? [] : documents))
+  const kept = keepObjects(alone && items && isAbsent(items) ? [] : documents)
+  const objects = inlineLists(items && only?.type === 'map' ? kept.map(object => listed(object, only)) : kept)
   const steered = file.documents.map(document => document.type === 'map' && document.steered).find(Boolean)
   return steered ? objects.map(object => ({ ...object, steered })) : objects
 }
@@ -33,7 +35,9 @@ function inlineLists(documents: readonly MapNode[]): MapNode[] {
     const document = queue[index]!
     const items = document.fields.get('items')?.value
     if (!kindOf(document)?.endsWith('List') || !items) result.push(document)
-    else if (!isAbsent(items)) queue.push(...keepObjects(elementsOf(items)).map(canonicalText))
+    else if (!isAbsent(items)) {
+      queue.push(...keepObjects(elementsOf(items)).map(object => listed(canonicalText(object), document)))
+    }
     if (queue.length > 50_000) refuse('more than 50000 objects', document.origin, 'render-limits')
   }
   return result

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import { writtenText } from '../../kube/edit-node.ts'
-import { at, type MapNode, type Node, type Path } from '../../kube/node.ts'
+import { at, type Listing, type MapNode, type Node, type Path } from '../../kube/node.ts'
 import { groupOf, type KubeObject } from '../../kube/object.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
 import { isClusterScoped } from './cluster-scoped.ts'
@@ -37,6 +37,8 @@ export class Resource {
   hasShared = false
   private readonly isGenerated: boolean
   readonly behavior?: 'create' | 'merge' | 'replace'
+  /** The list that it was an item of. */
+  readonly listing: Listing | undefined
   /** Where to note that the object changed: whoever looks it up by id reads that first. */
   changes: Set<Resource> | undefined
   private content: MapNode
@@ -50,6 +52,7 @@ export class Resource {
 
   constructor(root: MapNode, trail: readonly Step[], generated: Generated = {}) {
     this.content = root
+    this.listing = root.listing
     this.trail = trail
     this.needsHash = generated.needsHash ?? false
     this.isGenerated = Object.keys(generated).length > 0
@@ -214,5 +217,6 @@ export function describe(id: ResourceId): string {
 
 /** The finished object. */
 export function toKubeObject(resource: Resource, root: MapNode = resource.root): KubeObject {
-  return { root, trail: resource.trail }
+  const { trail, listing } = resource
+  return { root, trail, ...(listing ? { listing } : {}) }
 }

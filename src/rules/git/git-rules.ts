@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { gitLfsPointer } from './git-lfs-pointer.ts'
 
 /** What a repository holds. */
-export const gitRules: readonly Rule[] = []
+export const gitRules: readonly Rule[] = [gitLfsPointer]
