@@ -1,7 +1,6 @@
 import { combinationOf } from '../fleet/combination.ts'
-import type { FleetInput } from '../fleet/input.ts'
 import { formats } from '../report/formats/formats.ts'
-import { BASELINE_FILE, readBaseline } from '../rules/baseline.ts'
+import { baselineOf } from '../rules/baseline.ts'
 import type { Verdict } from '../rules/finding.ts'
 import { judge } from '../rules/judge.ts'
 import { rules } from '../rules/registry.ts'
@@ -10,6 +9,7 @@ import { checkSides } from './check-sides.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
 import { programVersion } from './program-version.ts'
+import { today } from './today.ts'
 import { buildCompleteFleet, directoryReader } from './working-sources.ts'
 
 /** `bailiwick check`: judges a working copy of a fleet, or of a tenant's repository together with its fleet. */
@@ -41,18 +41,13 @@ async function verdictOf(options: CheckOptions): Promise<{ verdict: Verdict; her
   const head = await buildCompleteFleet(home, given, options.repositories, read, sides.base?.home.tree)
   const combination = combinationOf(head.input)
   const changed = options.fleet === undefined ? {} : { changed: sides.here }
+  const when = { combination, today: today(), ...changed }
   if (!sides.base) {
-    const baseline = baselineOf(home)
-    return { verdict: judge(head.fleet, { combination, baseline, ...changed }).verdict, here: sides.here }
+    const baseline = baselineOf(home.tree, home.url)
+    return { verdict: judge(head.fleet, { baseline, ...when }).verdict, here: sides.here }
   }
   const base = await buildCompleteFleet(sides.base.home, sides.base.given, options.repositories, read)
-  return { verdict: judge(head.fleet, { combination, base: base.fleet, ...changed }).verdict, here: sides.here }
-}
-
-/** The violations that the fleet has accepted as standing; a file that cannot be read is an error, not an empty one. */
-function baselineOf({ url, tree }: FleetInput['fleet']): ReadonlySet<string> {
-  if (tree.entry(BASELINE_FILE) === undefined) return new Set()
-  return readBaseline({ repository: url, path: BASELINE_FILE }, tree.read(BASELINE_FILE))
+  return { verdict: judge(head.fleet, { base: base.fleet, ...when }).verdict, here: sides.here }
 }
 
 /** What stands on stderr beside the report: why the exit code is 2. */

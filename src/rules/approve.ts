@@ -1,6 +1,6 @@
 import { digestOfTexts } from '../fleet/digest.ts'
 import type { ApprovalEvent, ApprovalState, Judged } from './approval-state.ts'
-import type { JudgedNode } from './finding.ts'
+import type { Finding, JudgedNode } from './finding.ts'
 
 /** A node that may be applied now: exactly these objects were judged, in the combination that is present, and found clean. */
 export type ApprovedNode = Omit<JudgedNode, 'findings' | 'failures' | 'refused' | 'hides'> & {
@@ -88,7 +88,7 @@ function ownReason(node: JudgedNode, state: ApprovalState, judged: Judged): stri
   if (judged.disputed) return 'two judgements of this combination differ'
   if (node.failures.length > 0) return `it could not be decided: ${node.failures[0]!.message}`
   const baseline = new Set(judged.baseline)
-  const blocking = node.findings.find(f => f.state !== 'waived' && f.state !== 'fixed' && !baseline.has(f.fingerprint))
+  const blocking = node.findings.find(one => blocks(one, baseline))
   if (blocking) return `it violates ${blocking.rule}: ${blocking.message}`
   if (node.source.opaque !== null) return `its source was not seen: ${node.source.opaque}`
   if (!node.impersonated || node.user.trim() === '') return 'no account is impersonated for it'
@@ -97,6 +97,12 @@ function ownReason(node: JudgedNode, state: ApprovalState, judged: Judged): stri
   if (state.holds.has(node.key)) return 'it is on hold'
   if (node.refused.length > 0) return `the worker does not honour ${node.refused.join(', ')} yet`
   return undefined
+}
+
+/** What stands must stand in the baseline file: what only the base of a comparison had is no reason to apply it. */
+function blocks({ state, fingerprint }: Finding, baseline: ReadonlySet<string>): boolean {
+  if (state === 'waived' || state === 'fixed') return false
+  return state !== 'standing' || !baseline.has(fingerprint)
 }
 
 function isPresent(node: JudgedNode, heads: NonNullable<ApprovalState['heads']>): boolean {

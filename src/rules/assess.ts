@@ -7,6 +7,7 @@ import type { JudgedRepository } from './judged-repository.ts'
 import { rules } from './registry.ts'
 import type { RuleContext } from './rule.ts'
 import { RuleSet } from './rule-set.ts'
+import { unknownRules } from './unknown-rules.ts'
 
 /** What the rules say about a fleet by itself: every state is `new` until it is compared. */
 export interface Assessment {
@@ -24,7 +25,7 @@ export function assess(fleet: Fleet, before?: Fleet): Assessment {
     ...(before ? { before: new FleetIndex(before) } : {}),
   }
   const set = new RuleSet(rules, fleet.disabledRules)
-  const said: Assessed = { findings: [], failures: [] }
+  const said: Assessed = { findings: [], failures: unknownRules(fleet, rules) }
   for (const node of fleet.nodes) {
     const { findings, failures } = assessNode(set, node, context)
     said.findings.push(...findings)

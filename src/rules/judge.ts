@@ -1,11 +1,16 @@
 import type { Fleet } from '../fleet/fleet.ts'
 import { mayLeadTo } from '../fleet/named-repositories.ts'
 import { type Assessment, assess } from './assess.ts'
+import { type Baseline, knownOfBaseline } from './baseline.ts'
 import type { Finding, Judgement, NodeFailure, Verdict } from './finding.ts'
 import { hashOf } from './fingerprint.ts'
+import { fixedFindings } from './fixed-findings.ts'
 import { judgedNode } from './judged-node.ts'
 import { resultOf } from './result-of.ts'
+import { knownOf, withState } from './states.ts'
 import { summaryOf } from './summary.ts'
+import { unusedWaivers } from './unused-waivers.ts'
+import { Waivers } from './waivers.ts'
 
 /** What a fleet is compared with. */
 export interface JudgeOptions {
@@ -13,8 +18,10 @@ export interface JudgeOptions {
   readonly base?: Fleet
   /** combinationOf the input of the head. */
   readonly combination: string
-  /** Fingerprints of violations that were there before the rules were. */
-  readonly baseline?: ReadonlySet<string>
+  /** Violations that were there before the rules were. */
+  readonly baseline?: Baseline
+  /** The day, `YYYY-MM-DD` in UTC; without it no waiver holds. */
+  readonly today?: string
   /** Normalised address of the repository that the change is in, where it is not the fleet: what may lead there and cannot be rendered decides. */
   readonly changed?: string
 }
@@ -26,10 +33,13 @@ export interface JudgeOptions {
 export function judge(head: Fleet, options: JudgeOptions): Judgement {
   const now = assess(head, options.base)
   const before = options.base && assess(options.base)
-  const known = new Set(before ? before.findings.map(one => one.fingerprint) : options.baseline)
-  const findings = now.findings.map(one => {
+  const known = before ? knownOf(before.findings) : knownOfBaseline(options.baseline ?? new Map())
+  const waivers = new Waivers(head.config.waivers, options.today)
+  const said = [...now.findings, ...unusedWaivers(head, now.findings, waivers)]
+  const stands = before ? new Map([...known, ...knownOf(unusedWaivers(head, before.findings, waivers))]) : known
+  const findings = said.map(one => {
     const hidden = before !== undefined && hidesChange(one, now, before)
-    return known.has(one.fingerprint) && !hidden ? { ...one, state: 'standing' as const } : one
+    return withState(one, stands, waivers, hidden)
   })
   const { changed } = options
   const leading = head.nodes.filter(node => changed !== undefined && mayLeadTo(node.hides ?? [], changed))
@@ -41,7 +51,7 @@ export function judge(head: Fleet, options: JudgeOptions): Judgement {
     const hidden = before === undefined || hidesChange(one, now, before) || leadsTo.has(one.node)
     return stood.has(one.fingerprint) && !hidden ? { ...one, state: 'standing' as const } : one
   })
-  const fixed = options.base && before ? fixedFindings(head, before.findings, findings) : []
+  const fixed = options.base && before ? fixedFindings(options.base, head, before.findings, findings) : []
   const all = [...findings, ...fixed].sort(inOrder)
   const violations = all.filter(one => one.level === 'violation')
   const errors = [...failures].sort(inOrder)
@@ -54,7 +64,7 @@ export function judge(head: Fleet, options: JudgeOptions): Judgement {
     warnings: all.filter(one => one.level === 'warning'),
     errors,
     notSeen: head.notSeen,
-    combination: options.combination,
+    combination: waivers.combinationWith(options.combination),
   }
   const of = <T extends { readonly node: string }>(items: readonly T[]) => Map.groupBy(items, item => item.node)
   const [found, failed] = [of(violations.filter(one => one.state !== 'fixed')), of(errors)]
@@ -66,15 +76,6 @@ export function judge(head: Fleet, options: JudgeOptions): Judgement {
 function hidesChange(item: Finding | NodeFailure, now: Assessment, before: Assessment): boolean {
   const inputs = now.inputs.get(item.node)
   return inputs !== undefined && inputs !== before.inputs.get(item.node)
-}
-
-/** What the base has and the head has not, in nodes that the head could see. */
-function fixedFindings(head: Fleet, before: readonly Finding[], now: readonly Finding[]): Finding[] {
-  const present = new Set(now.map(one => one.fingerprint))
-  const unseen = new Set(head.nodes.filter(node => node.digest === '').map(node => node.key))
-  return before
-    .filter(one => !present.has(one.fingerprint) && !unseen.has(one.node))
-    .map(one => ({ ...one, state: 'fixed' as const }))
 }
 
 /** A repository without clusters is no fleet: nothing to judge is not a pass. */

@@ -1,4 +1,5 @@
 import { capsuleRules } from './capsule/capsule-rules.ts'
+import { configRules } from './config/config-rules.ts'
 import { fluxRules } from './flux/flux-rules.ts'
 import { gitRules } from './git/git-rules.ts'
 import { identityRules } from './identity/identity-rules.ts'
@@ -15,6 +16,7 @@ import { workloadsRules } from './workloads/workloads-rules.ts'
 /** Every rule that there is, sorted by id; docs/rules.md is generated from it. */
 export const rules: readonly Rule[] = [
   ...capsuleRules,
+  ...configRules,
   ...fluxRules,
   ...gitRules,
   ...identityRules,

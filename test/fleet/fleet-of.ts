@@ -2,6 +2,7 @@ import { buildFleet } from '../../src/fleet/build-fleet.ts'
 import { combinationOf } from '../../src/fleet/combination.ts'
 import type { Fleet } from '../../src/fleet/fleet.ts'
 import type { FleetInput, OpaqueSource, SourceRef } from '../../src/fleet/input.ts'
+import type { Baseline } from '../../src/rules/baseline.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
 import { judge } from '../../src/rules/judge.ts'
 import { treeOf } from '../git/tree-of.ts'
@@ -48,15 +49,16 @@ export function fleetOf(given: Given): Fleet {
 /** Judges a fleet, against a base where one is given; `changed`: the repository that the change is in. */
 export function judgementOf(
   given: Given,
-  options: { base?: Given; baseline?: ReadonlySet<string>; changed?: string } = {},
+  options: { base?: Given; baseline?: Baseline; changed?: string; today?: string } = {},
 ): Judgement {
-  const { base, baseline, changed } = options
+  const { base, baseline, changed, today } = options
   const input = { ...inputOf(given), ...(base ? { config: inputOf(base).fleet.tree } : {}) }
   return judge(buildFleet(input), {
     combination: combinationOf(input),
     ...(base ? { base: fleetOf(base) } : {}),
     ...(baseline ? { baseline } : {}),
     ...(changed === undefined ? {} : { changed }),
+    ...(today === undefined ? {} : { today }),
   })
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { BASELINE_FILE, readBaseline } from '../../src/rules/baseline.ts'
 
 const read = (text: string | Buffer) => [
-  ...readBaseline({ repository: 'https://github.com/acme/fleet', path: BASELINE_FILE }, Buffer.from(text)),
+  ...readBaseline({ repository: 'https://github.com/acme/fleet', path: BASELINE_FILE }, Buffer.from(text)).keys(),
 ]
 const print = 'a'.repeat(32)
 

@@ -43,7 +43,7 @@ test('what was corrected is listed as fixed', () => {
 
 test('an empty commit does not launder a violation: without a base everything outside the baseline is new', () => {
   expect(judgementOf({ ...legacy, commit: 'e'.repeat(40) }).verdict.result).toBe('fail')
-  const baseline = new Set(judgementOf(legacy).verdict.violations.map(one => one.fingerprint))
+  const baseline = new Map(judgementOf(legacy).verdict.violations.map(one => [one.fingerprint, {}]))
   expect(judgementOf(legacy, { baseline }).verdict).toMatchObject({
     result: 'pass',
     violations: [{ state: 'standing' }],

@@ -51,6 +51,7 @@ export async function judgeCombination(
   const wanted: WantedSource[] = []
   const ofFleet: boolean = isPinned(fleetSource(fleet), request.head)
   const changed = ofFleet ? undefined : request.head?.url
+  const today = new Date().toISOString().slice(0, 10)
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const head = await snapshot(reader, fleet, wanted, request.head, disabledRules)
     const base = request.base && (await snapshot(reader, fleet, wanted, request.base, disabledRules))
@@ -59,6 +60,7 @@ export async function judgeCombination(
       head: head.snapshot,
       ...(base ? { base: base.snapshot } : {}),
       ...(changed === undefined ? {} : { changed }),
+      today,
     })
     if (answer.type === 'wanted') {
       wanted.push(...answer.wanted)

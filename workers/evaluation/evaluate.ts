@@ -2,7 +2,7 @@ import { buildFleet } from '../../src/fleet/build-fleet.ts'
 import { combinationOf } from '../../src/fleet/combination.ts'
 import type { FleetInput, WantedSource } from '../../src/fleet/input.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
-import { BASELINE_FILE, readBaseline } from '../../src/rules/baseline.ts'
+import { baselineOf } from '../../src/rules/baseline.ts'
 import { judge } from '../../src/rules/judge.ts'
 import type { CombinationSnapshot, EvaluationAnswer, JudgeRequest } from './protocol.ts'
 
@@ -18,14 +18,11 @@ export function evaluate(request: JudgeRequest): EvaluationAnswer {
   const wanted = unique([...head.wanted, ...(base?.wanted ?? [])])
   if (wanted.length > 0) return { type: 'wanted', wanted }
   const combination = combinationOf(input)
-  const changed = request.changed === undefined ? {} : { changed: request.changed }
-  if (base) return { type: 'judged', judgement: judge(head, { base, combination, ...changed }), baseline: [] }
-  const { tree } = input.fleet
-  const baseline =
-    tree.entry(BASELINE_FILE)?.type === 'file'
-      ? readBaseline({ repository: input.fleet.url, path: BASELINE_FILE }, tree.read(BASELINE_FILE))
-      : new Set<string>()
-  return { type: 'judged', judgement: judge(head, { combination, baseline, ...changed }), baseline: [...baseline] }
+  const { today } = request
+  const when = { combination, today, ...(request.changed === undefined ? {} : { changed: request.changed }) }
+  if (base) return { type: 'judged', judgement: judge(head, { base, ...when }), baseline: [] }
+  const baseline = baselineOf(input.fleet.tree, input.fleet.url)
+  return { type: 'judged', judgement: judge(head, { baseline, ...when }), baseline: [...baseline.keys()] }
 }
 
 function open(snapshot: CombinationSnapshot): FleetInput {

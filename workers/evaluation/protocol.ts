@@ -30,6 +30,8 @@ export interface JudgeRequest {
   readonly base?: CombinationSnapshot
   /** Address of the repository that the change is in, where it is not the fleet on its branch. */
   readonly changed?: string
+  /** The day in UTC, `YYYY-MM-DD`: waivers hold until one. */
+  readonly today: string
 }
 
 /** Plan an onboarding: it renders the whole fleet before and after. */

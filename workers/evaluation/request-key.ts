@@ -10,6 +10,7 @@ export function requestKey(request: EvaluationRequest): string {
           combination(request.head),
           request.base ? combination(request.base) : null,
           request.changed ?? null,
+          request.today,
         ]
       : [request.type, request.request, request.tree.id, request.url, request.branch]
   return hash('sha256', JSON.stringify(parts))

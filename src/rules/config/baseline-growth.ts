@@ -1,0 +1,61 @@
+import { BailiwickError } from '../../errors.ts'
+import { BASELINE_FILE, type Baseline, baselineOf } from '../baseline.ts'
+import type { JudgedRepository } from '../judged-repository.ts'
+import type { Breach, Rule } from '../rule.ts'
+
+const DOCS = 'Correct the violations instead, or let an admin of the platform approve the new entries.'
+
+/** What a change adds to the baseline file will not block any more once it is merged. */
+export const baselineGrowth: Rule = {
+  id: 'baseline-growth',
+  severity: 'high',
+  level: 'warning',
+  title: 'The baseline does not grow unseen',
+  why: 'A violation that is listed in the baseline file stands: it blocks neither a branch nor an apply. Whoever adds one to the file accepts it for everybody.',
+  docs: DOCS,
+  *checkRepository(repository) {
+    const breach = grown(repository)
+    if (breach) yield breach
+  },
+}
+
+function grown({ isFleet, before, tree, url, nodes: [root] }: JudgedRepository): Breach | undefined {
+  if (!isFleet || !before || !root || before.entry(BASELINE_FILE)?.id === tree.entry(BASELINE_FILE)?.id)
+    return undefined
+  const at = { node: root, object: root.kustomization, path: [] }
+  const start = { repository: url, file: BASELINE_FILE, line: 1, column: 1 }
+  const head = read(() => baselineOf(tree, url))
+  if (head instanceof BailiwickError) {
+    return {
+      ...at,
+      origin: head.origin ?? start,
+      value: 'unreadable',
+      level: 'error',
+      message: head.message,
+      fix: head.fix ?? DOCS,
+    }
+  }
+  // what could not be read counted for nothing
+  const base = read(() => baselineOf(before, url))
+  const known: Baseline = base instanceof BailiwickError ? new Map() : base
+  const added = [...head.keys()].filter(fingerprint => !known.has(fingerprint))
+  const heavier = [...head].filter(([fingerprint, { severity }]) => known.get(fingerprint)?.severity !== severity)
+  const count = new Set([...added, ...heavier.map(([fingerprint]) => fingerprint)]).size
+  if (count === 0) return undefined
+  return {
+    ...at,
+    origin: start,
+    value: [...added].sort().join(' '),
+    message: `${BASELINE_FILE} grows by ${count} ${count === 1 ? 'entry' : 'entries'}: what they name will not block any more once this is merged.`,
+    fix: DOCS,
+  }
+}
+
+function read(step: () => Baseline): Baseline | BailiwickError {
+  try {
+    return step()
+  } catch (error) {
+    if (error instanceof BailiwickError) return error
+    throw error
+  }
+}

@@ -1,0 +1,6 @@
+import type { Rule } from '../rule.ts'
+import { baselineGrowth } from './baseline-growth.ts'
+import { waiverUnused } from './waiver-unused.ts'
+
+/** What is asked of the fleet's own files. */
+export const configRules: readonly Rule[] = [baselineGrowth, waiverUnused]

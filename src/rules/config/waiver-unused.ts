@@ -1,0 +1,31 @@
+import type { Waiver } from '../../fleet/config/fleet-config.ts'
+import type { FleetNode } from '../../fleet/fleet.ts'
+import type { Breach, Rule } from '../rule.ts'
+import { shownObject } from '../shown.ts'
+
+/** A waiver that nothing needs; only who has everything that was found can say so, see unusedWaivers. */
+export const waiverUnused: Rule = {
+  id: 'waiver-unused',
+  severity: 'low',
+  level: 'warning',
+  title: 'A waiver is there because something needs it',
+  why: 'A waiver that nothing needs any more would cover the next violation of the same rule by the same object, which nobody has looked at.',
+  docs: 'Remove the entry from `waivers` of `.github/bailiwick.yaml`, or correct its rule, object or cluster.',
+}
+
+/** The breach of a waiver that nothing needs, said of the cluster's root. */
+export function unusedWaiver(
+  { rule, cluster, kind, namespace, name, origin, expires }: Waiver,
+  root: FleetNode,
+): Breach {
+  const where = cluster === undefined ? '' : ` on cluster ${cluster}`
+  return {
+    node: root,
+    object: root.kustomization,
+    path: [],
+    origin,
+    value: JSON.stringify([rule, cluster ?? '', kind, namespace, name]),
+    message: `The waiver of ${rule} for ${shownObject(kind, namespace, name)}${where} (until ${expires}) is not needed: nothing there breaks the rule.`,
+    fix: 'Remove it from .github/bailiwick.yaml, or correct its rule, object or cluster.',
+  }
+}
