@@ -30,7 +30,6 @@ describe('what every command line does', () => {
     'an unknown topic': ['help', 'conquer'],
     'an unknown option': ['check', '--force'],
     'two directories': ['check', 'a', 'b'],
-    'an unknown format': ['check', '-o', 'pdf'],
     'an unknown format': ['check', '-o', 'xml'],
     'a repo without a directory': ['check', '--repo', 'https://github.com/a/b'],
     'a repo with an empty ref': ['check', '--repo', 'https://github.com/a/b#=x'],
