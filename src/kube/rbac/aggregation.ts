@@ -5,7 +5,8 @@ import type { PolicyRule } from './policy-rule.ts'
 /**
  * The rules of aggregated ClusterRoles once the controller has settled (clusterroleaggregation of k8s.io/kubernetes): those of
  * every role that it selects, also through other aggregated ones, never of itself. What stands in its own `rules` is
- * overwritten, but stays where nothing is selected that has a rule. In a circle of roles it stays or goes by chance: it counts.
+ * overwritten, but stays where nothing is selected that has a rule. In a circle of roles, what ever came into it stays or goes
+ * by chance: it counts.
  */
 export class Aggregation {
   readonly #all: readonly Role[]
@@ -19,7 +20,7 @@ export class Aggregation {
   /** Each rule once, the roles by name. */
   rulesOf(role: Role): readonly PolicyRule[] {
     const reached = this.#reach(role)
-    const circular = this.#circular(reached)
+    const circular = this.#below(this.#circular(reached))
     const filled = this.#filled(reached)
     const keeps = (one: Role) => circular.has(one) || !this.#edges(one).some(other => filled.has(other))
     const sources = [...reached].filter(one => (one.selectors ? keeps(one) : true))
@@ -32,7 +33,11 @@ export class Aggregation {
 
   /** The role, and all that it selects at any distance. */
   #reach(role: Role): ReadonlySet<Role> {
-    const reached = new Set([role])
+    return this.#below(new Set([role]))
+  }
+
+  #below(roles: ReadonlySet<Role>): ReadonlySet<Role> {
+    const reached = new Set(roles)
     for (const one of reached) for (const other of this.#edges(one)) reached.add(other)
     return reached
   }

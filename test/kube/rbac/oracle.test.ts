@@ -8,7 +8,7 @@ import type { AccessRequest, UserInfo } from '../../../src/kube/rbac/request.ts'
 import { ruleAllows } from '../../../src/kube/rbac/rule-allows.ts'
 import type { TestCluster } from '../../envtest/start.ts'
 import { inParallel, pathOf, review, startWithAggregation, whyNoCluster } from './live-cluster.ts'
-import { plainObject } from './plain-object.ts'
+import { plainObject, role } from './plain-object.ts'
 import { Draw, NAMESPACES } from './random-world.ts'
 
 const SEED = Number(process.env.RBAC_SEED ?? 20_261)
@@ -49,7 +49,7 @@ describe(`the API server itself, seed ${SEED}`, () => {
     if (missing !== undefined) return
     cluster = await startWithAggregation(NAMESPACES)
     const draw = new Draw(SEED)
-    objects.push(...draw.roles(ROLES), ...draw.bindings(14, ROLES))
+    objects.push(...draw.roles(ROLES), ...ring(), ...draw.bindings(14, ROLES))
     for (const object of objects) {
       const { status, body } = await cluster.request('POST', pathOf(object), object)
       expect(status, JSON.stringify(body)).toBe(201)
@@ -62,6 +62,14 @@ describe(`the API server itself, seed ${SEED}`, () => {
     if (missing !== undefined) return skip(missing)
     const names = ['admin', 'edit', 'view', ...Array.from({ length: 2 * ROLES }, (_, at) => `role-${at}`)]
     for (const name of names) expect(await settled(name), name).toEqual(ourRules(name))
+  })
+
+  test('a circle of aggregated roles holds no more than we say', async ({ skip }) => {
+    if (missing !== undefined) return skip(missing)
+    for (const object of ring()) {
+      const { name } = (object as { metadata: { name: string } }).metadata
+      for (const rule of await liveRules(name)) expect(ourRules(name)).toContain(rule)
+    }
   })
 
   test(`${QUESTIONS} random questions get its answer`, { timeout: 300_000 }, async ({ skip }) => {
@@ -86,18 +94,29 @@ describe(`the API server itself, seed ${SEED}`, () => {
   })
 })
 
+/** Three roles that select each other, all with rules of their own, and a plain one that leads into the circle. */
+function ring(): Json[] {
+  const rules = (resource: string) => [{ verbs: ['get'], apiGroups: ['ring.example.com'], resources: [resource] }]
+  const links = ['a', 'b', 'c'].map((name, at, all) => {
+    const metadata = { name: `ring-${name}`, labels: { ring: name } }
+    const selectors = [{ matchLabels: { ring: all[(at + 1) % 3]! } }, { matchLabels: { ring: 'in' } }]
+    return role('', metadata.name, rules(name), { metadata, aggregationRule: { clusterRoleSelectors: selectors } })
+  })
+  return [...links, role('', 'ring-in', rules('in'), { metadata: { name: 'ring-in', labels: { ring: 'in' } } })]
+}
+
 /** Whether the binding that the API server names is one that allows it for us too. */
 function reasonHolds(user: UserInfo, request: AccessRequest, reason = ''): boolean {
   const named = /^RBAC: allowed by (\w+) "([^"]+)" of (\w+) "([^"]+)"/.exec(reason)
   if (!named) return true
-  const [, kind = '', path = '', roleKind, role] = named
+  const [, kind = '', path = '', roleKind, roleName] = named
   const [name = '', namespace = ''] = path.split('/')
   const { grants } = authorizer.held(user, 'nonResourceURL' in request ? '' : (request.namespace ?? ''))
   return grants.some(
     ({ binding, rule }) =>
       displayRbac(binding) === displayRbac({ kind: kind as 'RoleBinding', namespace, name }) &&
       binding.roleRef.kind === roleKind &&
-      binding.roleRef.name === role &&
+      binding.roleRef.name === roleName &&
       ruleAllows(rule, request),
   )
 }

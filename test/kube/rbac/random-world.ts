@@ -97,17 +97,19 @@ export class Draw {
       Array.from({ length: count }, (_, at) => role(namespace, `role-${at}`, this.rules(false))),
     )
     const inCluster = Array.from({ length: 2 * count }, (_, at) => {
-      const labels = this.chance(0.5) ? { [`aggregate/${this.one(LABELS)}`]: this.one(['yes', 'no']) } : {}
-      const metadata = { name: `role-${at}`, labels }
-      const more = this.chance(0.25) ? { aggregationRule: { clusterRoleSelectors: this.selectors() } } : {}
-      return role('', `role-${at}`, this.rules(true), { metadata, ...more })
+      // without circles: a role selects only colours that come after its own
+      const colour = this.chance(0.5) ? Math.floor(this.#next() * LABELS.length) : -1
+      const labels = colour < 0 ? {} : { [`aggregate/${LABELS[colour]}`]: this.one(['yes', 'no']) }
+      const selected = [...LABELS.slice(colour + 1), 'none']
+      const more = this.chance(0.25) ? { aggregationRule: { clusterRoleSelectors: this.selectors(selected) } } : {}
+      return role('', `role-${at}`, this.rules(true), { metadata: { name: `role-${at}`, labels }, ...more })
     })
     return [...namespaced, ...inCluster]
   }
 
-  selectors(): Json[] {
+  selectors(colours: readonly string[] = LABELS): Json[] {
     return Array.from({ length: this.chance(0.3) ? 2 : 1 }, () => {
-      const key = `aggregate/${this.one(LABELS)}`
+      const key = `aggregate/${this.one(colours)}`
       if (this.chance(0.6)) return { matchLabels: { [key]: this.one(['yes', 'no']) } }
       const operator = this.one(['In', 'Exists'])
       const values = operator === 'In' ? ['yes', 'never'] : []
