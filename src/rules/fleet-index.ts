@@ -1,12 +1,20 @@
 import { capsuleOwners } from '../fleet/capsule.ts'
+import { capsuleBindings } from '../fleet/capsule-bindings.ts'
 import type { Fleet, FleetNode } from '../fleet/fleet.ts'
 import { nodeKey } from '../fleet/node-key.ts'
 import { TENANT_LABEL } from '../fleet/tenancy.ts'
 import { stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import type { Authorizer } from '../kube/rbac/authorizer.ts'
+import { RBAC_GROUP, type RoleRef } from '../kube/rbac/binding.ts'
+import type { WriteRefusal } from '../kube/rbac/confirm-write.ts'
+import { accountOf, userOfAccount } from '../kube/rbac/groups-of.ts'
+import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
 import { customScopes, type Scope, scopeOf } from '../kube/scope.ts'
+import { ClusterRights, type ForeignRight } from './cluster-rights.ts'
 import { type ClusterFacts, Facts } from './facts.ts'
 import type { Rendered } from './object-table.ts'
+import { type ReconcilerOf, reconcilerAccounts } from './reconciler-accounts.ts'
 import { repositoryAuthors } from './repository-authors.ts'
 
 /**
@@ -92,6 +100,85 @@ export class FleetIndex {
     return this.#facts.memo(`capsule ${cluster}`, () => {
       const tenants = this.renderedAnywhere(cluster, 'capsule.clastix.io/Tenant')
       return capsuleOwners(tenants.filter(isPlatform).map(({ object }) => object))
+    })
+  }
+
+  /** The tenant of a namespace where the platform declares that tenant by a label; one that only follows from a source is none. */
+  declaredOwnerOf(cluster: string, namespace: string): string | undefined {
+    const tenant = this.ownerOf(cluster, namespace)
+    if (tenant === undefined) return undefined
+    return this.namespacesOf(cluster, tenant).some(own => this.givenTo(cluster, own) === tenant) ? tenant : undefined
+  }
+
+  /** As which accounts Flux acts in a namespace: whether one of them is, and who makes it so. */
+  reconciler(cluster: string, namespace: string, account: string): ReconcilerOf | undefined {
+    const accounts = this.#facts.memo(`reconcilers ${cluster} ${namespace}`, () => {
+      const rendered = (kind: string) => this.rendered(cluster, kind, namespace)
+      const owners = this.#capsuleHomes(cluster).get(namespace) ?? []
+      return reconcilerAccounts(rendered, this.cluster(cluster)?.lockdown, owners)
+    })
+    return accounts.get(account)
+  }
+
+  /** Who may do what on a cluster: ask for one answer below where that is enough. */
+  authorizer(cluster: string): Authorizer {
+    return this.#rights(cluster).every
+  }
+
+  /** The rules that a role stands for where a binding in `namespace` ('': a ClusterRoleBinding) names it. */
+  roleRules(cluster: string, role: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
+    return this.#rights(cluster).rulesOf(role, namespace)
+  }
+
+  /** Why the API server would refuse that the account of a node writes a Role or RoleBinding, as far as that is known. */
+  grantRefusal(node: FleetNode, object: KubeObject): WriteRefusal | undefined {
+    if (!node.identity.impersonated) return undefined
+    return this.#rights(node.cluster).grantRefusal(node.identity.user, object, idOf(object).namespace)
+  }
+
+  /** What an account of a tenant's namespace holds outside the tenant's namespaces. */
+  rightsOutside(cluster: string, namespace: string, account: string): readonly ForeignRight[] {
+    const tenant = this.declaredOwnerOf(cluster, namespace)
+    if (tenant === undefined) return []
+    const owns = (other: string) => this.owns(cluster, tenant, other)
+    const holder = { owns, ofCapsule: this.isCapsuleTenant(cluster, tenant) }
+    return this.#rights(cluster).rightsOutside(userOfAccount(namespace, account), holder)
+  }
+
+  /** Whether accounts of the tenant's namespaces own a Capsule Tenant. */
+  isCapsuleTenant(cluster: string, tenant: string): boolean {
+    return this.namespacesOf(cluster, tenant).some(namespace => this.#capsuleHomes(cluster).has(namespace))
+  }
+
+  /** The namespaces whose accounts own a Capsule Tenant, with the names of those that are owners by name. */
+  #capsuleHomes(cluster: string): ReadonlyMap<string, readonly string[]> {
+    return this.#facts.memo(`capsule homes ${cluster}`, () => {
+      const homes = new Map<string, string[]>()
+      for (const owner of this.capsuleOwners(cluster)) {
+        const [kind = '', name = ''] = owner.split(' ')
+        const account = accountOf(name)
+        const home = kind === 'Group' ? name.replace(/^system:serviceaccounts:/, '') : account?.namespace
+        if (home === undefined) continue
+        homes.set(home, [...(homes.get(home) ?? []), ...(account ? [account.name] : [])])
+      }
+      return homes
+    })
+  }
+
+  #rights(cluster: string): ClusterRights {
+    return this.#facts.memo(`rights ${cluster}`, () => {
+      const all = (kind: string) => this.renderedAnywhere(cluster, `${RBAC_GROUP}/${kind}`)
+      const tenants = this.renderedAnywhere(cluster, 'capsule.clastix.io/Tenant').filter(isPlatform)
+      const namespacesWith = (namespace: string) => {
+        const tenant = this.ownerOf(cluster, namespace)
+        return tenant === undefined ? [namespace] : this.namespacesOf(cluster, tenant)
+      }
+      const made = capsuleBindings(
+        tenants.map(({ object }) => object),
+        namespacesWith,
+      )
+      const roles = [...all('Role'), ...all('ClusterRole')]
+      return new ClusterRights(roles, [...all('RoleBinding'), ...all('ClusterRoleBinding')], made)
     })
   }
 

@@ -46,11 +46,13 @@ export interface AttackCase {
   readonly title: string
   readonly world: World
   readonly base: Changes
+  /** What is found without the change already: it stands in every variant. */
+  readonly stands: Expectation
   readonly expect: Expectation
   readonly variants: ReadonlyMap<string, Variant>
 }
 
-const KEYS = ['title', 'world', 'base', 'expect', 'variants']
+const KEYS = ['title', 'world', 'base', 'stands', 'expect', 'variants']
 const VARIANT_KEYS = ['change', 'resource', 'platform', 'expect', 'onlyAsChange', 'alone']
 
 /** Reads a case; throws for a key that means nothing, so that no expectation is overlooked. */
@@ -61,7 +63,15 @@ function readCase(id: string): AttackCase {
   for (const [name, variant] of variants) only(`${id} ${name}`, variant, VARIANT_KEYS)
   const world = worlds.get(raw.world ?? 'acme')
   if (!world) throw new Error(`${id}: there is no world ${raw.world}`)
-  return { id, title: raw.title, world, base: raw.base ?? {}, expect: raw.expect ?? {}, variants }
+  return {
+    id,
+    title: raw.title,
+    world,
+    base: raw.base ?? {},
+    stands: raw.stands ?? {},
+    expect: raw.expect ?? {},
+    variants,
+  }
 }
 
 function only(where: string, object: object, keys: readonly string[]): void {

@@ -1,55 +1,64 @@
-import type { FleetNode, Lockdown } from '../../fleet/fleet.ts'
+import { ACCOUNT_FIELD, applierKinds, fallbackAccount, kubeConfigOf } from '../../fleet/appliers.ts'
+import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
+import type { FleetNode } from '../../fleet/fleet.ts'
 import { isBlank } from '../../fleet/read-spec.ts'
+import { isSubdomain } from '../../kube/names.ts'
 import { at, stringAt } from '../../kube/node.ts'
-import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
-const FIELD = ['spec', 'serviceAccountName']
-
-/** Kinds that a controller applies as the account that they name, and as itself where they name none. */
-const APPLIED_AS = new Map<string, (lockdown: Lockdown) => string | undefined>([
-  ['kustomize.toolkit.fluxcd.io/Kustomization', lockdown => lockdown.defaultServiceAccount],
-  ['helm.toolkit.fluxcd.io/HelmRelease', lockdown => lockdown.helmDefaultServiceAccount],
-  ['fluxcd.controlplane.io/ResourceSet', () => undefined],
-])
-
-/** A tenant's Kustomization, HelmRelease or ResourceSet must name the account it acts as, or it acts as the controller. */
+/** What Flux applies for a tenant must name the account it acts as, or it acts as the controller. */
 export const saRequired: Rule = {
   id: 'sa-required',
   severity: 'critical',
   title: 'What acts for a tenant names its service account',
-  why: 'A Kustomization, HelmRelease or ResourceSet that names no service account is applied by the controller itself, which is cluster-admin, or by a default account that the fleet does not know.',
-  docs: "Set `spec.serviceAccountName` to the tenant's reconciler account, in the object or through a patch of the Kustomization that renders it. Absent is fine only where the cluster's `--default-service-account` names an account that the fleet renders in that namespace.",
-  kinds: [...APPLIED_AS.keys()],
-  *checkObject({ object, node }, { index }) {
-    const breach = judge(index, node, object)
+  why: 'A Kustomization, HelmRelease or ResourceSet that names no service account is applied by the controller itself, which is cluster-admin, or by a default account that the fleet does not know; one with only a kubeConfig acts as whoever that kubeconfig is.',
+  source: 'https://fluxcd.io/flux/installation/configuration/multitenancy/; CVE-2026-23990',
+  docs: "Set `spec.serviceAccountName` to the tenant's reconciler account, in the object or through a patch of the Kustomization that renders it. Absent is fine only where the cluster's `--default-service-account` names an account that the fleet renders in that namespace, or that its configuration lists under `accounts`.",
+  kinds: applierKinds,
+  *checkObject({ object, node }, context) {
+    const breach = judge(context, node, object)
     if (breach) yield breach
   },
 }
 
-function judge(index: RuleContext['index'], node: FleetNode, object: KubeObject): Breach | undefined {
-  const { apiVersion, kind, namespace, name } = idOf(object)
-  const defaultOf = APPLIED_AS.get(`${groupOf(apiVersion)}/${kind}`)
-  if (!defaultOf || !isBlank(at(object.root, FIELD))) return undefined
+function judge(context: RuleContext, node: FleetNode, object: KubeObject): Breach | undefined {
+  const { index } = context
+  const { kind, namespace, name } = idOf(object)
+  const field = at(object.root, ACCOUNT_FIELD)
+  if (!isBlank(field) && isSubdomain(stringAt(object.root, ACCOUNT_FIELD) ?? '')) return undefined
   if (index.actsFor(node, object) === undefined) return undefined
-  const written = stringAt(object.root, FIELD) ?? ''
-  const lockdown = index.cluster(node.cluster)?.lockdown
-  const account = lockdown && defaultOf(lockdown)
-  const isKnown = account && index.platformObject(node.cluster, '/ServiceAccount', namespace, account) !== undefined
-  if (isKnown && written === '') return undefined
+  // A name that is none is an error of the node that a Kustomization becomes.
+  if (!isBlank(field) && index.nodeOf(node.cluster, object)?.error) return undefined
+  const written = field?.type === 'scalar' ? String(field.value ?? '') : field ? `a ${field.type}` : ''
+  const account = fallbackAccount(object, index.cluster(node.cluster)?.lockdown)
+  if (written === '' && account && isKnown(context, node.cluster, namespace, account)) return undefined
+  const config = kubeConfigOf(object) ? ' for the cluster of its kubeConfig' : ''
   return {
     node: index.nodeOf(node.cluster, object) ?? node,
     renderedBy: node,
     object,
-    path: FIELD,
+    path: ACCOUNT_FIELD,
     value: written,
-    message: `${shownObject(kind, namespace, name)} names no service account${written && ` (${shown(written)})`}: ${asWhom(account, namespace)}. Allowed is an account of its own namespace.`,
+    message: `${shownObject(kind, namespace, name)} names no service account${written && ` (${shown(written)})`}${config}: ${asWhom(account, namespace, config !== '')}. Allowed is an account of its own namespace.`,
     fix: `Set spec.serviceAccountName to the reconciler account of namespace ${shown(namespace)}.`,
   }
 }
 
-function asWhom(account: string | undefined, namespace: string): string {
-  if (!account) return 'Flux would apply it as the controller itself (cluster-admin)'
-  return `Flux would apply it as the default account ${shown(account)}, which the fleet does not render in namespace ${shown(namespace)}`
+function isKnown({ index, config }: RuleContext, cluster: string, namespace: string, name: string): boolean {
+  const ofTenant = index.ownerOf(cluster, namespace) !== undefined
+  return (
+    index.platformObject(cluster, '/ServiceAccount', namespace, name) !== undefined ||
+    isDeclaredAccount(config, { cluster, namespace, name, ofTenant })
+  )
+}
+
+function asWhom(account: string | undefined, namespace: string, elsewhere: boolean): string {
+  if (account) {
+    return `Flux would apply it as the default account ${shown(account)}, which the fleet does not render in namespace ${shown(namespace)}`
+  }
+  return elsewhere
+    ? 'Flux would apply it as whoever the kubeconfig is, without impersonation'
+    : 'Flux would apply it as the controller itself (cluster-admin)'
 }

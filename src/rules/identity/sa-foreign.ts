@@ -1,0 +1,90 @@
+import { accountOf, applierKinds } from '../../fleet/appliers.ts'
+import { idOf } from '../../kube/object.ts'
+import { type Binding, type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { readBinding } from '../../kube/rbac/read-binding.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import { excessRights, rulesText } from '../rbac/excess-rights.ts'
+import { reachOf, subjectText } from '../rbac/subject-reach.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+const FIELD = ['spec', 'serviceAccountName']
+const BINDINGS = [`${RBAC_GROUP}/ClusterRoleBinding`, `${RBAC_GROUP}/RoleBinding`]
+
+/**
+ * Whoever may create pods, tokens or Flux objects in a namespace acts as any account of it, so no account there may hold
+ * more than the tenant. Judged where the right is given and where it is used.
+ */
+export const saForeign: Rule = {
+  id: 'sa-foreign',
+  severity: 'critical',
+  title: "Accounts in a tenant's namespaces hold rights only there",
+  why: "Flux impersonates any account of the namespace that a Kustomization names, and whoever runs a pod there gets the token of any account. An account with rights in the whole cluster or in other namespaces lets the tenant out, also when the tenant's own objects name another one.",
+  source:
+    'fluxcd/pkg runtime/client/impersonator.go; https://kubernetes.io/docs/concepts/security/rbac-good-practices/',
+  docs: "Keep accounts with cluster-wide rights in a namespace of the platform, such as flux-system, and bind the accounts of a tenant's namespace with RoleBindings in the tenant's namespaces only. Capsule's impersonator (an account that may be itself) and its right to create and patch Namespaces are no such rights.",
+  kinds: [...BINDINGS, ...applierKinds],
+  *checkObject(subject, { index }) {
+    if (BINDINGS.includes(subject.kind)) yield* judgeBinding(index, subject)
+    else yield* judgeUse(index, subject)
+  },
+}
+
+/** What a tenant binds is the business of rbac-cluster-binding and namespace-confinement. */
+function* judgeBinding(index: FleetIndex, { node, object }: Subject): Iterable<Breach> {
+  const binding = node.tenant === undefined ? readBinding(object) : undefined
+  if (!binding) return
+  for (const [at, subject] of binding.subjects.entries()) {
+    const rights = rightsOf(index, node.cluster, binding, subject)
+    if (rights === undefined) continue
+    const { kind, namespace, name, roleRef } = binding
+    const where = namespace === '' ? 'in the whole cluster' : `in namespace ${shown(namespace)}`
+    const unknown = rights === 'unknown'
+    yield {
+      node,
+      object,
+      path: ['subjects', at],
+      value: `${subjectText(subject)} ${roleRef.kind} ${roleRef.name}${unknown ? '' : `: ${rights}`}`,
+      message: unknown
+        ? `${shownObject(kind, namespace, name)} binds ${subjectText(subject)}, of a tenant's namespace, ${where} to ${roleRef.kind} ${shown(roleRef.name)}, which the fleet does not render: what it allows is not known.`
+        : `${shownObject(kind, namespace, name)} gives ${subjectText(subject)}, of a tenant's namespace, rights ${where}: ${shownRules(rights)} by ${roleRef.kind} ${shown(roleRef.name)}. The tenant may act as every account of its namespaces. Allowed are rights in the tenant's own namespaces.`,
+      fix: "Bind an account of a platform namespace instead, or bind this one with a RoleBinding in the tenant's namespaces.",
+      ...(unknown ? { level: 'warning' as const, severity: 'medium' as const } : {}),
+    }
+  }
+}
+
+/** The rules that are too much, as text; undefined where none are. */
+function rightsOf(index: FleetIndex, cluster: string, binding: Binding, subject: BoundSubject): string | undefined {
+  const reach = reachOf(subject)
+  if (reach.of !== 'accounts') return undefined
+  const tenant = index.declaredOwnerOf(cluster, reach.namespace)
+  if (tenant === undefined) return undefined
+  // In a namespace of another tenant it is rbac-foreign-subject.
+  if (binding.namespace !== '' && index.declaredOwnerOf(cluster, binding.namespace) !== undefined) return undefined
+  if (binding.namespace !== '' && index.owns(cluster, tenant, binding.namespace)) return undefined
+  const ofCapsule = index.isCapsuleTenant(cluster, tenant)
+  const rules = index.roleRules(cluster, binding.roleRef, binding.namespace)
+  if (!rules) return ofCapsule && /^capsule-namespace-/.test(binding.roleRef.name) ? undefined : 'unknown'
+  const excess = excessRights(rules, { owns: namespace => index.owns(cluster, tenant, namespace), ofCapsule })
+  return excess.length > 0 ? rulesText(excess) : undefined
+}
+
+function* judgeUse(index: FleetIndex, { node, object }: Subject): Iterable<Breach> {
+  const { kind, namespace, name } = idOf(object)
+  const account = accountOf(object, index.cluster(node.cluster)?.lockdown)
+  if (account === undefined || index.actsFor(node, object) === undefined) return
+  for (const { binding, role, rules } of index.rightsOutside(node.cluster, namespace, account)) {
+    yield {
+      node: index.nodeOf(node.cluster, object) ?? node,
+      renderedBy: node,
+      object,
+      path: FIELD,
+      value: `${account} ${binding} ${role}: ${rules}`,
+      message: `${shownObject(kind, namespace, name)} would be applied as account ${shown(account)}, which holds rights outside the tenant's namespaces: ${shownRules(rules)} by ${shown(binding)} (${shown(role)}). Allowed is an account with rights only in the tenant's namespaces.`,
+      fix: `Name the tenant's reconciler account of namespace ${shown(namespace)}, and let the platform move account ${shown(account)} to a namespace of its own.`,
+    }
+  }
+}
+
+const shownRules = (rules: string) => shown(rules.length > 70 ? `${rules.slice(0, 70)} ...` : rules)
