@@ -39,7 +39,7 @@ export class Tenancy {
     const known = this.owners.get(name)
     const firm = known !== undefined && !this.#created.has(name) && !this.#unlabelled.has(name)
     if (firm && known !== tenant) {
-      const details = { origin, fix: 'Give the namespace to one tenant.' }
+      const details = { origin, rule: 'namespace-ownership', fix: 'Give the namespace to one tenant.' }
       throw new BailiwickError('graph-conflict', `Namespace ${name} is given to two tenants`, details)
     }
     for (const used of this.#unlabelled) if (used === name || used === tenant) this.late.add(used)

@@ -46,6 +46,14 @@ export interface Field {
   readonly value: Node
 }
 
+/** A list that had objects in it, which are built one by one. */
+export interface Listing {
+  readonly apiVersion: string
+  readonly kind: string
+  /** The list was itself an item of a list. */
+  readonly isNested: boolean
+}
+
 export interface MapNode extends Noted {
   readonly type: 'map'
   readonly fields: ReadonlyMap<string, Field>
@@ -54,6 +62,8 @@ export interface MapNode extends Noted {
   readonly flow?: true
   /** Of a document: a comment in its file that kustomize would let decide how patches merge lists. */
   readonly steered?: Origin
+  /** Of an object: the list of which it was an item. */
+  readonly listing?: Listing
 }
 
 export type Node = ScalarNode | ListNode | MapNode

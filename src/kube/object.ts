@@ -1,4 +1,4 @@
-import { type MapNode, type Node, stringAt } from './node.ts'
+import { type Listing, type MapNode, type Node, stringAt } from './node.ts'
 import type { Step } from './origin.ts'
 
 /** One Kubernetes object as it would be applied; each field knows who wrote it. */
@@ -8,6 +8,8 @@ export interface KubeObject {
   readonly trail: readonly Step[]
   /** The block that SOPS left in an encrypted object, where Flux drops it before it applies. */
   readonly sops?: Node
+  /** The list that it was an item of. */
+  readonly listing?: Listing
 }
 
 /** What names an object in a cluster; `namespace` is '' for none. Identity ignores the version. */

@@ -124,16 +124,15 @@ test('namespace-confinement: the kustomization of another tenant’s namespace i
   ])
 })
 
-test('namespace-confinement: what nobody can see is judged by where targetNamespace puts it', () => {
+test('target-namespace: what nobody can see is judged by where targetNamespace puts it', () => {
   const opaque = (namespace: string) =>
     `${manifest('source.toolkit.fluxcd.io/v1', 'OCIRepository', 'spec: {url: oci://x/y}\n')}---\n${kustomization(`  serviceAccountName: dev-team\n  targetNamespace: ${namespace}\n`).replace('{kind: GitRepository, name: dev-team}', '{kind: OCIRepository, name: x}')}`
-  expect(dev(opaque('ops'))).toEqual(['namespace-confinement deploy/extra.yaml:17'])
+  expect(dev(opaque('ops'))).toEqual(['target-namespace deploy/extra.yaml:17'])
   expect(dev(opaque('apps'))).toEqual([])
 })
 
 test.each([
   ['ClusterRoleBinding', 'rbac.authorization.k8s.io/v1'],
-  ['Namespace', 'v1'],
   ['PriorityClass', 'scheduling.k8s.io/v1'],
   ['CustomResourceDefinition', 'apiextensions.k8s.io/v1'],
   ['GlobalTenantResource', 'capsule.clastix.io/v1beta2'],

@@ -6,6 +6,7 @@ import type { FleetIndex } from '../fleet-index.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shown, shownIdentity, shownObject } from '../shown.ts'
 import { lostConfinement } from './lost-confinement.ts'
+import { ownNamespaces } from './own-namespaces.ts'
 
 const FIELD = ['metadata', 'namespace']
 
@@ -25,8 +26,6 @@ export const namespaceConfinement: Rule = {
   *checkNode(node, { index, before }) {
     const lost = before && lostConfinement(node, before, index)
     if (lost) yield lost
-    const unseen = node.tenant === undefined ? undefined : judgeUnseen(index, node, node.tenant)
-    if (unseen) yield unseen
   },
 }
 
@@ -37,7 +36,7 @@ function judge(index: FleetIndex, node: FleetNode, tenant: string, object: KubeO
   // A namespace that is no name at all cannot be decided; the rule invalid-object says so.
   if (namespace === undefined || (namespace !== '' && !isNamespaceName(namespace))) return undefined
   if (index.owns(node.cluster, tenant, namespace)) return undefined
-  const own = index.namespacesOf(node.cluster, tenant).map(shown).join(', ') || 'none'
+  const own = ownNamespaces(index, node.cluster, tenant)
   const where =
     namespace === ''
       ? 'names no namespace'
@@ -53,23 +52,5 @@ function judge(index: FleetIndex, node: FleetNode, tenant: string, object: KubeO
     value: namespace,
     message: `${shownObject(kind, namespace, name)} ${where}; it would be applied by ${shownIdentity(node.identity)}. Allowed: ${own}. ${said}`,
     fix: `Set metadata.namespace to one of: ${own}.`,
-  }
-}
-
-/** Nobody sees what comes from an opaque source, but where spec.targetNamespace puts all of it. */
-function judgeUnseen(index: FleetIndex, node: FleetNode, tenant: string): Breach | undefined {
-  const path = ['spec', 'targetNamespace']
-  const target = stringAt(node.kustomization.root, path) ?? ''
-  if (node.source.opaque === undefined || target === '' || index.owns(node.cluster, tenant, target)) return undefined
-  const renderedBy = index.node(node.parent)
-  const own = index.namespacesOf(node.cluster, tenant).map(shown).join(', ') || 'none'
-  return {
-    node,
-    ...(renderedBy ? { renderedBy } : {}),
-    object: node.kustomization,
-    path,
-    value: target,
-    message: `${shownObject('Kustomization', node.namespace, node.name)} puts what it applies into namespace ${shown(target)}, which is not a namespace of tenant ${shown(tenant)}; it would be applied by ${shownIdentity(node.identity)}. Allowed: ${own}.`,
-    fix: `Set spec.targetNamespace to one of: ${own}.`,
   }
 }

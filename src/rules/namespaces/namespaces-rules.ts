@@ -1,13 +1,21 @@
 import type { Rule } from '../rule.ts'
 import { clusterScopedForbidden } from './cluster-scoped-forbidden.ts'
+import { embeddedItems } from './embedded-items.ts'
 import { invalidObject } from './invalid-object.ts'
 import { namespaceConfinement } from './namespace-confinement.ts'
+import { namespaceOwnership } from './namespace-ownership.ts'
+import { namespaceProtectedMetadata } from './namespace-protected-metadata.ts'
+import { targetNamespace } from './target-namespace.ts'
 import { unknownScope } from './unknown-scope.ts'
 
 /** Where objects lie, and what they are. */
 export const namespacesRules: readonly Rule[] = [
   clusterScopedForbidden,
+  embeddedItems,
   invalidObject,
   namespaceConfinement,
+  namespaceOwnership,
+  namespaceProtectedMetadata,
+  targetNamespace,
   unknownScope,
 ]

@@ -1,0 +1,45 @@
+import { groupOf, type idOf } from '../../kube/object.ts'
+import type { Rule } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+/** Lists that Kubernetes itself knows: they say what is in them. */
+const PLAIN = new Set(['List', 'ResourceList'])
+
+/** Objects that stand in a list are applied like any others, so the list must not hide what they are. */
+export const embeddedItems: Rule = {
+  id: 'embedded-items',
+  severity: 'high',
+  title: 'Lists say what is in them',
+  why: 'kustomize replaces any object whose kind ends in `List`, and Flux any object that has a list called `items`, by what is in it. Whoever reads the list as one harmless object overlooks what is applied.',
+  source: 'kustomize api/resource/factory.go (inlineAnyEmbeddedLists), fluxcd/pkg ssa (ReadObjects)',
+  docs: 'Write the objects as documents of their own. A `kind: List` of `apiVersion: v1`, or a list named after the kind in it (`RoleBindingList` of RoleBindings), is fine; a list within a list is not.',
+  kinds: 'every',
+  *checkObject({ object, id, node }) {
+    const { listing } = object
+    if (!listing || node.tenant === undefined) return
+    const says = problem(listing, id)
+    if (says === undefined) return
+    yield {
+      node,
+      object,
+      path: [],
+      value: `${listing.apiVersion} ${listing.kind}${listing.isNested ? ' nested' : ''}`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} stands in ${says}, and would be applied like any other object. Flux itself would let it through.`,
+      fix: 'Write the object as a document of its own.',
+    }
+  },
+}
+
+function problem(
+  listing: { readonly apiVersion: string; readonly kind: string; readonly isNested: boolean },
+  id: ReturnType<typeof idOf>,
+): string | undefined {
+  const list = `a ${shown(listing.kind)} of ${shown(listing.apiVersion)}`
+  if (listing.isNested) return `${list} that is itself in a list`
+  if (PLAIN.has(listing.kind)) {
+    const known = listing.apiVersion === 'v1' || listing.apiVersion.startsWith('config.kubernetes.io/')
+    return known ? undefined : `${list}, which is no list of Kubernetes`
+  }
+  const isOfKind = listing.kind === `${id.kind}List` && groupOf(listing.apiVersion) === groupOf(id.apiVersion)
+  return isOfKind ? undefined : `${list}, which says nothing about it`
+}

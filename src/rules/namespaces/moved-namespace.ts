@@ -1,0 +1,25 @@
+import { at, stringAt } from '../../kube/node.ts'
+import type { Breach, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { TENANT_KEYS } from './protected-metadata.ts'
+
+/** A Namespace that the platform gave to one tenant before a change, and gives to another after it. */
+export function* movedNamespace({ object, id, node }: Subject, { before }: RuleContext): Iterable<Breach> {
+  const earlier = before?.platformObject(node.cluster, '/Namespace', '', id.name)
+  if (!earlier) return
+  for (const key of TENANT_KEYS) {
+    const path = ['metadata', 'labels', key]
+    const was = stringAt(earlier.root, path)
+    const is = at(object.root, path)
+    const text = stringAt(object.root, path)
+    if (!was || !is || text === was) continue
+    yield {
+      node,
+      object,
+      path,
+      value: `${key} ${was} to ${text ?? is.type}`,
+      message: `${shownObject('Namespace', '', id.name)} belongs to tenant ${shown(was)}, and this change gives it to ${shown(text ?? is.type)} by the label ${key}, with everything that runs in it. Flux and Kubernetes would let it through.`,
+      fix: `Keep ${key}: ${shown(was)} and give the other tenant a namespace of its own. If the namespace is meant to move, waive the rule for it or merge with an override.`,
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import type { Rule } from '../rule.ts'
+import { createdByHelm } from './created-by-helm.ts'
+import { givenTwice } from './given-twice.ts'
+import { movedNamespace } from './moved-namespace.ts'
+import { writtenNamespace } from './written-namespace.ts'
+
+/** Whose a namespace is, the platform says, or Capsule where the tenant may create it: nobody takes one. */
+export const namespaceOwnership: Rule = {
+  id: 'namespace-ownership',
+  severity: 'critical',
+  title: 'The platform says whose a namespace is',
+  why: 'Who writes a Namespace, its tenant label or its ownerReferences decides whose it is: with them a tenant adopts the namespace of another one or of Kubernetes, leaves its own limits, or makes a namespace that nobody governs.',
+  source: 'CVE-2024-39690, CVE-2025-55205, CVE-2022-46167 of Capsule; flux create tenant',
+  docs: 'Let the fleet repository render the Namespace with `toolkit.fluxcd.io/tenant`. With Capsule, an account that owns a Tenant may create Namespaces that nobody has, without ownerReferences and labelled as its own. To move a namespace to another tenant on purpose, waive the rule for that Namespace, or merge with an override.',
+  kinds: [
+    '/Namespace',
+    '/ServiceAccount',
+    'rbac.authorization.k8s.io/RoleBinding',
+    'helm.toolkit.fluxcd.io/HelmRelease',
+    'kustomize.toolkit.fluxcd.io/Kustomization',
+    'source.toolkit.fluxcd.io/GitRepository',
+  ],
+  *checkObject(subject, context) {
+    const { kind, node } = subject
+    if (kind === 'helm.toolkit.fluxcd.io/HelmRelease') yield* createdByHelm(subject, context)
+    if (node.tenant === undefined) {
+      if (kind === '/Namespace') yield* movedNamespace(subject, context)
+      else yield* givenTwice(subject, context)
+    } else if (kind === '/Namespace') yield* writtenNamespace(subject, node.tenant, context)
+  },
+}

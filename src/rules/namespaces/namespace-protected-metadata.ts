@@ -1,0 +1,97 @@
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { at, type Node, stringAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import { deniedByCapsule } from '../capsule/denied-metadata.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Breach, Level, Rule, RuleContext } from '../rule.ts'
+import { shown, shownIdentity, shownObject } from '../shown.ts'
+import { isProtectedKey, POD_SECURITY } from './protected-metadata.ts'
+
+const LEVELS = ['privileged', 'baseline', 'restricted']
+const ENFORCE = `${POD_SECURITY}enforce`
+
+/** What admission, scheduling and networks read from a Namespace is not for its tenant to write. */
+export const namespaceProtectedMetadata: Rule = {
+  id: 'namespace-protected-metadata',
+  severity: 'critical',
+  title: 'What admission reads from a Namespace is the platform’s',
+  why: 'Pod Security, node selectors, security context constraints, policy engines, meshes and cloud identities take their orders from labels and annotations of the Namespace. Whoever is admin in a namespace, or creates it with Capsule, may relabel that very Namespace, so RBAC does not hold this.',
+  source: 'Kubernetes: Pod Security Standards, PodNodeSelector; Capsule: namespaceOptions.forbiddenLabels',
+  docs: 'Leave labels and annotations of admission out of the tenant’s Namespace; ask the platform admins to set them. Raising `pod-security.kubernetes.io/enforce` to `baseline` or `restricted` is fine.',
+  kinds: ['/Namespace'],
+  *checkObject({ object, node }, context) {
+    if (node.tenant !== undefined) yield* judgeTenant(object, node, context)
+    else if (context.before) yield* judgePlatform(object, node, context.index, context.before)
+  },
+}
+
+function* judgeTenant(object: KubeObject, node: FleetNode, { index }: RuleContext): Iterable<Breach> {
+  const { name } = idOf(object)
+  const given = index.platformObject(node.cluster, '/Namespace', '', name)
+  for (const part of ['labels', 'annotations']) {
+    const map = at(object.root, ['metadata', part])
+    if (map?.type !== 'map') continue
+    for (const [key, { value }] of map.fields) {
+      const path = ['metadata', part, key]
+      const level = levelOf(part, key, value, at(given?.root, path), index, node)
+      if (level === undefined) continue
+      const text = textOf(value)
+      yield {
+        node,
+        object,
+        path,
+        value: `${part} ${key}=${text}`,
+        level,
+        message: `${shownObject('Namespace', '', name)} gets the ${part === 'labels' ? 'label' : 'annotation'} ${shown(key)}: ${shown(text)} from ${shownIdentity(node.identity)}, which acts for a tenant. Only the platform may say what admission reads from a namespace. Kubernetes itself would let it through for whoever may patch the Namespace.`,
+        fix: `Remove ${shown(key)}, or ask the platform admins to set it.`,
+      }
+    }
+  }
+}
+
+function levelOf(
+  part: string,
+  key: string,
+  value: Node,
+  given: Node | undefined,
+  index: FleetIndex,
+  node: FleetNode,
+): Level | undefined {
+  if (given && textOf(given) === textOf(value)) return undefined
+  if (part === 'labels' && key.startsWith(POD_SECURITY)) return podSecurity(key, textOf(value), given)
+  return isProtectedKey(key) || deniedByCapsule(index, node, part, key) ? 'violation' : undefined
+}
+
+/** A tenant may bind itself tighter, never looser than the platform did. */
+function podSecurity(key: string, text: string, given: Node | undefined): Level | undefined {
+  const level = LEVELS.indexOf(text)
+  if (key === ENFORCE) {
+    const least = given ? LEVELS.indexOf(textOf(given)) : 1
+    return level > 0 && level >= least ? undefined : 'violation'
+  }
+  if (key === `${ENFORCE}-version`) return text === 'latest' ? undefined : 'violation'
+  return level > 0 || key.endsWith('-version') ? undefined : 'warning'
+}
+
+/** The platform may loosen what it enforces; that a change does so is worth a word. */
+function* judgePlatform(object: KubeObject, node: FleetNode, index: FleetIndex, before: FleetIndex): Iterable<Breach> {
+  const { name } = idOf(object)
+  const path = ['metadata', 'labels', ENFORCE]
+  const was = stringAt(before.platformObject(node.cluster, '/Namespace', '', name)?.root, path)
+  const is = stringAt(object.root, path) ?? ''
+  if (was === undefined || index.ownerOf(node.cluster, name) === undefined) return
+  if (LEVELS.indexOf(is) >= LEVELS.indexOf(was)) return
+  yield {
+    node,
+    object,
+    path,
+    value: `${was} to ${is}`,
+    level: 'warning',
+    message: `${shownObject('Namespace', '', name)} of a tenant would be enforced as ${shown(is || 'privileged')}; before this change it was ${shown(was)}. The tenant's pods could then leave what confined them. Kubernetes itself would let it through.`,
+    fix: `Keep ${ENFORCE}: ${shown(was)}.`,
+  }
+}
+
+function textOf(node: Node): string {
+  return node.type === 'scalar' ? String(node.value) : node.type
+}

@@ -1,0 +1,60 @@
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { at, type Path } from '../../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Breach, Rule } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { ownNamespaces } from './own-namespaces.ts'
+
+/** Fields by which a controller puts what it applies into another namespace than the object's own, by kind. */
+const FIELDS: ReadonlyMap<string, readonly Path[]> = new Map([
+  ['kustomize.toolkit.fluxcd.io/Kustomization', [['spec', 'targetNamespace']]],
+  [
+    'helm.toolkit.fluxcd.io/HelmRelease',
+    [
+      ['spec', 'targetNamespace'],
+      ['spec', 'storageNamespace'],
+    ],
+  ],
+])
+
+/** A Kustomization or HelmRelease puts its objects, and Helm its records, into the tenant's own namespaces. */
+export const targetNamespace: Rule = {
+  id: 'target-namespace',
+  severity: 'critical',
+  title: 'What acts for a tenant targets the tenant’s namespaces',
+  why: 'spec.targetNamespace moves everything that is applied into another namespace, and spec.storageNamespace puts the values of a release, with all their secrets, where somebody else reads them.',
+  source:
+    'HelmRelease and Kustomization APIs of Flux; Flux checks neither field against anything but the rights of the account.',
+  docs: 'Leave the field out, or name a namespace of the tenant.',
+  kinds: [...FIELDS.keys()],
+  *checkObject({ object, node }, { index }) {
+    const tenant = index.actsFor(node, object)
+    if (tenant === undefined) return
+    const { apiVersion, kind } = idOf(object)
+    for (const path of FIELDS.get(`${groupOf(apiVersion)}/${kind}`) ?? []) {
+      const breach = judge(index, node, tenant, object, path)
+      if (breach) yield breach
+    }
+  },
+}
+
+function judge(index: FleetIndex, node: FleetNode, tenant: string, object: KubeObject, path: Path): Breach | undefined {
+  const field = at(object.root, path)
+  if (!field || (field.type === 'scalar' && (field.value === null || field.value === ''))) return undefined
+  const target = field.type === 'scalar' ? String(field.value) : field.type
+  const isText = field.type === 'scalar' && typeof field.value === 'string'
+  if (isText && index.owns(node.cluster, tenant, target)) return undefined
+  const { kind, namespace, name } = idOf(object)
+  const own = ownNamespaces(index, node.cluster, tenant)
+  const what = path.join('.')
+  return {
+    node: index.nodeOf(node.cluster, object) ?? node,
+    renderedBy: node,
+    object,
+    path,
+    value: target,
+    message: `${shownObject(kind, namespace, name)} has ${what} ${shown(target)}, which is not a namespace of tenant ${shown(tenant)}. Allowed: ${own}. Flux itself would let it through, and leave it to the rights of the account.`,
+    fix: `Remove ${what}, or set it to one of: ${own}.`,
+  }
+}
