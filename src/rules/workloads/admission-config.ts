@@ -1,0 +1,86 @@
+import { at, type Path, stringAt } from '../../kube/node.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { everyPath } from './every-path.ts'
+
+/** Kinds that decide what the API server lets in, or who answers for it, by `<group>/<Kind>`. */
+const KINDS = [
+  'admissionregistration.k8s.io/MutatingWebhookConfiguration',
+  'admissionregistration.k8s.io/ValidatingWebhookConfiguration',
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicy',
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding',
+  'admissionregistration.k8s.io/MutatingAdmissionPolicy',
+  'admissionregistration.k8s.io/MutatingAdmissionPolicyBinding',
+  'apiregistration.k8s.io/APIService',
+  'flowcontrol.apiserver.k8s.io/FlowSchema',
+  'flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration',
+  'kyverno.io/ClusterPolicy',
+  'kyverno.io/ClusterCleanupPolicy',
+  'policies.kyverno.io/ValidatingPolicy',
+  'policies.kyverno.io/MutatingPolicy',
+  'policies.kyverno.io/GeneratingPolicy',
+  'policies.kyverno.io/DeletingPolicy',
+  'policies.kyverno.io/ImageValidatingPolicy',
+  'templates.gatekeeper.sh/ConstraintTemplate',
+  'config.gatekeeper.sh/Config',
+  'mutations.gatekeeper.sh/Assign',
+  'mutations.gatekeeper.sh/AssignMetadata',
+  'mutations.gatekeeper.sh/AssignImage',
+  'mutations.gatekeeper.sh/ModifySet',
+  'policies.kubewarden.io/ClusterAdmissionPolicy',
+  'policies.kubewarden.io/ClusterAdmissionPolicyGroup',
+  'policies.kubewarden.io/PolicyServer',
+]
+/** They exempt objects of their own namespace from the platform's policies. */
+const EXCEPTIONS = ['kyverno.io/PolicyException', 'policies.kyverno.io/PolicyException']
+
+/** Where configurations name the Service that is asked. */
+const SERVICES: readonly Path[] = [
+  ['webhooks', '*', 'clientConfig', 'service', 'namespace'],
+  ['spec', 'service', 'namespace'],
+]
+
+/** What the API server admits, and who serves its groups, is the platform's to say. */
+export const admissionConfig: Rule = {
+  id: 'admission-config',
+  severity: 'critical',
+  title: 'Tenants do not configure admission',
+  why: 'A webhook sees and changes every object that it asks for, Secrets and tokens included; a policy, an API service or a flow schema can stop the cluster, or let its author past the rules of the platform.',
+  source: 'CVE-2026-22872',
+  docs: 'Webhooks, admission policies, API services and flow schemas belong into the fleet repository, and their Services into namespaces of the platform. An exception from a policy gives a warning.',
+  kinds: [...KINDS, ...EXCEPTIONS],
+  *checkObject(subject, { index }) {
+    const { node, kind } = subject
+    if (node.tenant === undefined) yield* inTenantsHands(subject, index)
+    else yield { ...breach(subject), ...(EXCEPTIONS.includes(kind) ? { level: 'warning', severity: 'high' } : {}) }
+  },
+}
+
+function breach({ object, id, node }: Subject): Breach {
+  return {
+    node,
+    object,
+    path: ['kind'],
+    value: id.kind,
+    message: `${shownObject(id.kind, id.namespace, id.name)} changes what the API server lets in, for others or past the platform. Allowed is such an object in the fleet repository only. Kubernetes would let it through where the account has rights on it.`,
+    fix: 'Remove it, or ask the platform admins to put it into the fleet repository.',
+  }
+}
+
+/** The platform's own configuration, which a tenant's Service would answer. */
+function* inTenantsHands({ object, id, node }: Subject, index: FleetIndex): Iterable<Breach> {
+  for (const path of SERVICES.flatMap(pattern => everyPath(object.root, pattern))) {
+    const namespace = stringAt(object.root, path) ?? ''
+    if (at(object.root, path) === undefined || index.ownerOf(node.cluster, namespace) === undefined) continue
+    yield {
+      node,
+      object,
+      path,
+      value: namespace,
+      level: 'warning',
+      message: `${shownObject(id.kind, '', id.name)} lets a Service in the tenant's namespace ${shown(namespace)} answer for the API server. Allowed is a Service of the platform.`,
+      fix: 'Name a Service in a namespace of the platform.',
+    }
+  }
+}

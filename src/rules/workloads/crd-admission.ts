@@ -1,0 +1,76 @@
+import { at, type Path, stringAt } from '../../kube/node.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { isUnset, textOf } from './scalars.ts'
+
+const DEFINITION = 'apiextensions.k8s.io/CustomResourceDefinition'
+const RELEASE = 'helm.toolkit.fluxcd.io/HelmRelease'
+
+/** Definitions of kinds are the platform's: neither a manifest nor a chart of a tenant replaces them. */
+export const crdAdmission: Rule = {
+  id: 'crd-admission',
+  severity: 'critical',
+  title: 'Tenants define no kinds',
+  why: 'A definition belongs to the whole cluster: replacing one can drop the fields, the checks or the stored versions of everybody, and its conversion webhook reads and rewrites every object of the kind.',
+  docs: 'Let the platform install definitions. In a HelmRelease leave out `install.crds` and `upgrade.crds`, or set Skip or Create.',
+  kinds: [DEFINITION, RELEASE],
+  *checkObject(subject, { index }) {
+    if (subject.kind === RELEASE) yield* release(subject, index)
+    else if (subject.node.tenant !== undefined) yield definition(subject)
+    else yield* conversion(subject, index)
+  },
+}
+
+function* release({ object, id, node }: Subject, index: FleetIndex): Iterable<Breach> {
+  if (node.tenant === undefined || index.actsFor(node, object) === undefined) return
+  for (const when of ['install', 'upgrade']) {
+    const path: Path = ['spec', when, 'crds']
+    const policy = at(object.root, path)
+    const text = textOf(policy) ?? ''
+    if (!policy || isUnset(policy) || text === 'Skip' || text === 'Create') continue
+    yield {
+      node,
+      object,
+      path,
+      value: text,
+      severity: 'high',
+      message: `${shownObject(id.kind, id.namespace, id.name)} replaces definitions of kinds (${when}.crds is ${shown(text)}), which belong to the whole cluster. Allowed are Skip and Create. Flux would do it with the rights of its service account.`,
+      fix: `Remove spec.${when}.crds, and let the platform install the definitions.`,
+      edit: { remove: true },
+    }
+  }
+}
+
+function definition({ object, id, node }: Subject): Breach {
+  const webhook = textOf(at(object.root, ['spec', 'conversion', 'strategy'])) === 'Webhook'
+  return {
+    node,
+    object,
+    path: webhook ? ['spec', 'conversion', 'strategy'] : ['kind'],
+    value: webhook ? 'Webhook' : 'CustomResourceDefinition',
+    message: `${shownObject(id.kind, '', id.name)} defines a kind for the whole cluster${webhook ? ', and converts its objects by a webhook, which reads all of them' : ''}. Allowed are definitions that the platform applies. Kubernetes would say, unless the account has such rights: customresourcedefinitions.apiextensions.k8s.io is forbidden.`,
+    fix: 'Remove it, or ask the platform admins to put it into the fleet repository.',
+  }
+}
+
+/** What the platform defines is its own affair, but for objects of everybody that a tenant's Service would convert. */
+function* conversion({ object, id, node }: Subject, index: FleetIndex): Iterable<Breach> {
+  const places: Path[] = [
+    ['spec', 'conversion', 'webhook', 'clientConfig', 'service', 'namespace'],
+    ['spec', 'conversion', 'webhookClientConfig', 'service', 'namespace'],
+  ]
+  for (const path of places) {
+    const namespace = stringAt(object.root, path)
+    if (namespace === undefined || index.ownerOf(node.cluster, namespace) === undefined) continue
+    yield {
+      node,
+      object,
+      path,
+      value: namespace,
+      level: 'warning',
+      message: `${shownObject(id.kind, '', id.name)} lets a Service in the tenant's namespace ${shown(namespace)} convert every object of its kind. Allowed is a Service of the platform.`,
+      fix: 'Name a Service in a namespace of the platform.',
+    }
+  }
+}

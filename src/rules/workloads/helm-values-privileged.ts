@@ -1,0 +1,115 @@
+import { at, type Node, type Path } from '../../kube/node.ts'
+import { pointer } from '../../kube/pointer.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { everyPath } from './every-path.ts'
+import { helmInputs } from './helm-values.ts'
+import { everyMap } from './pod-parts.ts'
+import { CONTAINER_DEMANDS, CONTEXT_DEMANDS } from './pod-standards.ts'
+import { isOff, isUnset, textOf } from './scalars.ts'
+
+const SWITCHES = new Set('hostnetwork hostpid hostipc privileged usehostnetwork usehostport hostportenabled'.split(' '))
+/** Rights on the whole cluster, as charts call them. */
+const CLUSTER_WIDE = new Set(
+  'clusterwide clusterrole clusterroles clusteradmin clusterscoped clusterscope createclusterrole clusterwideaccess createclusterroles'.split(
+    ' ',
+  ),
+)
+const CONTEXTS = new Set('securitycontext podsecuritycontext containersecuritycontext'.split(' '))
+
+/** Charts of tenants are not asked for more than a namespace holds. */
+export const helmValuesPrivileged: Rule = {
+  id: 'helm-values-privileged',
+  severity: 'medium',
+  level: 'warning',
+  title: "Values of tenants' charts ask for no privileges",
+  why: 'Nobody sees what a chart renders before it is applied; values that ask for the network of the node, for root or for rights on the cluster say what it will be.',
+  docs: 'Leave out host namespaces, hostPath, privileges, rbac.create and roles on the whole cluster from `values`, `valuesFrom` and the patches of `postRenderers`.',
+  kinds: ['helm.toolkit.fluxcd.io/HelmRelease'],
+  *checkObject(subject, { index }) {
+    const { node, object } = subject
+    if (node.tenant === undefined) return
+    for (const { path, root, inline } of helmInputs(object, node.cluster, index)) {
+      for (const one of wishes(root)) yield breach(subject, inline ? [...path, ...one.path] : path, one)
+    }
+  },
+}
+
+interface Wish {
+  readonly path: Path
+  readonly what: string
+  readonly value: string
+}
+
+function* wishes(root: Node): Iterable<Wish> {
+  for (const { path, node: map } of everyMap(root)) {
+    yield* patched(map, path)
+    for (const [key, { value }] of map.fields) yield* named(key, value, [...path, key])
+    for (const { path: pattern, breaks, reason } of CONTAINER_DEMANDS) {
+      for (const found of everyPath(map, pattern)) {
+        const standard = breaks(at(map, found)!, false)
+        if (standard && standard !== 'unusual')
+          yield { path: [...path, ...found], what: reason, value: said(at(map, found)) }
+      }
+    }
+  }
+}
+
+function* named(key: string, value: Node, path: Path): Iterable<Wish> {
+  const name = key.toLowerCase()
+  const wish = (what: string): Wish => ({ path, what, value: said(value) })
+  if (SWITCHES.has(name) && !isOff(value) && value.type === 'scalar') yield wish(`${key} of its pods`)
+  else if (name === 'hostpath' && !isUnset(value) && !isOff(value)) yield wish('a directory of the node')
+  else if (name === 'type' && textOf(value) === 'hostPath') yield wish('a directory of the node')
+  else if (CLUSTER_WIDE.has(name) && isGranted(value)) yield wish('rights on the whole cluster')
+  else if (name === 'rbac' && !isOff(at(value, ['create']) ?? OFF))
+    yield { ...wish('roles and bindings'), path: [...path, 'create'] }
+  else if (CONTEXTS.has(name)) yield* context(value, path)
+}
+
+const OFF: Node = { type: 'scalar', value: false, origin: { repository: '', file: '', line: 0, column: 0 } }
+
+/** A switch that is on, or a section that is not switched off. */
+function isGranted(value: Node): boolean {
+  if (value.type !== 'map') return !isOff(value)
+  const flag = at(value, ['create']) ?? at(value, ['enabled'])
+  return flag ? !isOff(flag) : !isUnset(value)
+}
+
+function* context(value: Node, path: Path): Iterable<Wish> {
+  for (const { path: pattern, breaks, reason } of CONTEXT_DEMANDS) {
+    // `privileged` is found by its name
+    if (pattern[0] === 'privileged') continue
+    for (const found of everyPath(value, pattern)) {
+      if (breaks(at(value, found)!, false))
+        yield { path: [...path, ...found], what: reason, value: said(at(value, found)) }
+    }
+  }
+}
+
+/** An operation of a JSON patch, by the last step of its path. */
+function* patched(map: Node, path: Path): Iterable<Wish> {
+  const op = textOf(at(map, ['op']))
+  const target = textOf(at(map, ['path']))
+  const value = at(map, ['value'])
+  if ((op !== 'add' && op !== 'replace') || target === undefined || !value) return
+  const key = target.slice(target.lastIndexOf('/') + 1)
+  if (CONTEXTS.has(key.toLowerCase()) || SWITCHES.has(key.toLowerCase()) || key === 'hostPath') {
+    yield* named(key, value, [...path, 'value'])
+  } else if (target.includes('/capabilities/add')) {
+    yield { path: [...path, 'value'], what: 'non-default capabilities', value: said(value) }
+  }
+}
+
+const said = (node: Node | undefined) => textOf(node) ?? 'set'
+
+function breach({ object, id, node }: Subject, path: Path, { what, value }: Wish): Breach {
+  return {
+    node,
+    object,
+    path,
+    value: `${what} ${value}`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} asks its chart for ${shown(what)} at ${shown(pointer(path))}. Allowed is what stays in the sandbox of a pod and in the namespace. Flux would install it with the rights of its service account.`,
+    fix: 'Remove the value, or ask the platform admins to install the chart.',
+  }
+}

@@ -1,0 +1,89 @@
+import type { Cluster } from '../../fleet/fleet.ts'
+import type { Path } from '../../kube/node.ts'
+import { idOf } from '../../kube/object.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Rendered } from '../object-table.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { type HostClaim, HostClaims } from './host-claims.ts'
+import { hostsOf, isGateway, routeKinds } from './route-hosts.ts'
+import { snippetKinds, snippets } from './snippets.ts'
+
+/** Tenants route their own hosts, and write no configuration of the proxy that everybody shares. */
+export const ingressHijack: Rule = {
+  id: 'ingress-hijack',
+  severity: 'high',
+  title: 'Tenants route their own hosts, without snippets',
+  why: 'A snippet runs in the proxy that serves everybody and reads its certificates and its token; who claims the host of another tenant, or a wildcard over it, gets their traffic and their cookies.',
+  source: 'CVE-2021-25742, CVE-2023-5044, CVE-2025-1974',
+  docs: 'Leave out snippets (a violation). Use hosts that no other tenant and no route of the platform uses, and no wildcard over them (a warning).',
+  kinds: snippetKinds,
+  *checkObject(subject) {
+    if (subject.node.tenant === undefined) return
+    for (const { path, value, what } of snippets(subject.object)) yield snippet(subject, path, value, what)
+  },
+  checkCluster: (cluster, context) => overlaps(cluster, context),
+}
+
+function snippet({ object, id, node }: Subject, path: Path, value: string, what: string): Breach {
+  return {
+    node,
+    object,
+    path,
+    value,
+    message: `${shownObject(id.kind, id.namespace, id.name)} writes into the configuration of the proxy (${shown(value)}): ${what}. Allowed are settings that the proxy checks. ingress-nginx would let it through where snippets are allowed.`,
+    fix: `Remove ${shown(value)}, or ask the platform admins for a setting that does it.`,
+  }
+}
+
+interface Claimed extends Rendered {
+  readonly path: Path
+  readonly claim: HostClaim
+}
+
+function* overlaps({ name }: Cluster, { index, before }: RuleContext): Iterable<Breach> {
+  const known = before && new Set([...claimsOf(before, name)].map(keyOf))
+  const claims = new HostClaims()
+  const own: Claimed[] = []
+  for (const one of claimsOf(index, name)) {
+    const claimed = { ...one, claim: { ...one.claim, isOld: known?.has(keyOf(one)) ?? false } }
+    claims.add(claimed.claim)
+    if (claimed.node.tenant !== undefined) own.push(claimed)
+  }
+  for (const one of own) {
+    const overlap = claims.overlap(one.claim)
+    if (overlap) yield hostBreach(one, overlap)
+  }
+}
+
+const keyOf = ({ claim }: Claimed) => `${claim.tenant ?? ''} ${claim.host}`
+
+function* claimsOf(index: FleetIndex, cluster: string): Iterable<Claimed> {
+  for (const kind of routeKinds) {
+    for (const { node, object } of index.renderedAnywhere(cluster, kind)) {
+      const tenant = index.actsFor(node, object)
+      if (tenant === undefined && isGateway(kind)) continue
+      for (const { path, host } of hostsOf(kind, object))
+        yield { node, object, path, claim: { host, tenant, isOld: false } }
+    }
+  }
+}
+
+const SAID = {
+  host: 'that is used by somebody else on this cluster, too',
+  covers: 'and with it hosts of somebody else on this cluster',
+  covered: 'which lies below a wildcard of another tenant',
+}
+
+function hostBreach({ node, object, path, claim }: Claimed, overlap: keyof typeof SAID): Breach {
+  const { kind, namespace, name } = idOf(object)
+  return {
+    node,
+    object,
+    path,
+    value: claim.host,
+    level: 'warning',
+    message: `${shownObject(kind, namespace, name)} asks for the host ${shown(claim.host)}, ${SAID[overlap]}. Allowed is a host of one tenant. Kubernetes itself would let it through, and the proxy would choose one of them.`,
+    fix: 'Use a host of your own, or ask the platform admins whose it is.',
+  }
+}
