@@ -35,7 +35,7 @@ export const KUBERNETES: Record<string, { readonly namespaced: string; readonly 
   'rbac.authorization.k8s.io': { namespaced: 'Role RoleBinding', cluster: 'ClusterRole ClusterRoleBinding' },
   'resource.k8s.io': {
     namespaced: 'ResourceClaim ResourceClaimTemplate',
-    cluster: 'DeviceClass DeviceTaintRule ResourceSlice',
+    cluster: 'DeviceClass DeviceTaintRule ResourcePoolStatusRequest ResourceSlice',
   },
   'scheduling.k8s.io': { namespaced: 'Workload', cluster: 'PriorityClass' },
   'storage.k8s.io': {
