@@ -1,7 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import type { Artifact } from '../flux/artifact.ts'
 import { renderKustomization } from '../flux/render-kustomization.ts'
-import { canonical, originAt } from '../kube/node.ts'
+import { originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import { ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
 import { digestOfTexts } from './digest.ts'
@@ -9,6 +9,7 @@ import type { Lockdown } from './fleet.ts'
 import { CONTROLLER, identityOf } from './identity.ts'
 import { nodeKey } from './node-key.ts'
 import { findValues, missingNeed, type Need, needsOf } from './node-values.ts'
+import { objectTexts } from './object-texts.ts'
 import { type KustomizationSpec, readName, readSpec } from './read-spec.ts'
 import type { Resolved, Sources } from './resolve-source.ts'
 import type { SourceIndex } from './source-index.ts'
@@ -216,4 +217,4 @@ const REFUSED: Resolved = { type: 'opaque', url: '', ref: {}, reason: '' }
 /** Reason of a source that nobody has read yet; such a graph is not complete. */
 export const WANTED = 'it was not read yet'
 
-const digest = (objects: readonly KubeObject[]) => digestOfTexts(objects.map(object => canonical(object.root)))
+const digest = (objects: readonly KubeObject[]) => digestOfTexts(objectTexts(objects))

@@ -125,10 +125,32 @@ export function toJson(node: Node): Json {
 
 /** Canonical text of a node: JSON with sorted keys and exact integers. Equal text means equal objects for the cluster. */
 export function canonical(node: Node): string {
-  if (node.type === 'list') return `[${node.items.map(canonical).join(',')}]`
-  if (node.type === 'map') {
-    const keys = [...node.fields.keys()].sort()
-    return `{${keys.map(key => `${JSON.stringify(key)}:${canonical(node.fields.get(key)!.value)}`).join(',')}}`
+  if (node.type === 'scalar') {
+    if (typeof node.value === 'string') return quoted(node.value)
+    return typeof node.value === 'bigint' ? String(node.value) : JSON.stringify(node.value)
   }
-  return typeof node.value === 'bigint' ? String(node.value) : JSON.stringify(node.value)
+  let text = ''
+  if (node.type === 'list') {
+    for (const item of node.items) text += text === '' ? canonical(item) : `,${canonical(item)}`
+    return `[${text}]`
+  }
+  for (const key of sortedKeys(node.fields)) {
+    const entry = `${quoted(key)}:${canonical(node.fields.get(key)!.value)}`
+    text += text === '' ? entry : `,${entry}`
+  }
+  return `{${text}}`
+}
+
+/** Most texts need no escape, and asking costs less than escaping. */
+const PLAIN = /^[ !#-[\]-~]*$/
+
+const quoted = (text: string): string => (text.length < 100 && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text))
+
+function sortedKeys(fields: MapNode['fields']): Iterable<string> {
+  let last = ''
+  for (const key of fields.keys()) {
+    if (key < last) return [...fields.keys()].sort()
+    last = key
+  }
+  return fields.keys()
 }

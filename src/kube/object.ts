@@ -1,4 +1,4 @@
-import { type Listing, type MapNode, type Node, stringAt } from './node.ts'
+import type { Listing, MapNode, Node } from './node.ts'
 import type { Step } from './origin.ts'
 
 /** One Kubernetes object as it would be applied; each field knows who wrote it. */
@@ -22,13 +22,19 @@ export interface ObjectId {
 
 /** Identity of an object; an absent part is ''. */
 export function idOf(object: KubeObject): ObjectId {
+  const { fields } = object.root
+  const metadata = fields.get('metadata')?.value
+  const names = metadata?.type === 'map' ? metadata.fields : undefined
   return {
-    apiVersion: stringAt(object.root, ['apiVersion']) ?? '',
-    kind: stringAt(object.root, ['kind']) ?? '',
-    namespace: stringAt(object.root, ['metadata', 'namespace']) ?? '',
-    name: stringAt(object.root, ['metadata', 'name']) ?? '',
+    apiVersion: textOf(fields.get('apiVersion')?.value),
+    kind: textOf(fields.get('kind')?.value),
+    namespace: textOf(names?.get('namespace')?.value),
+    name: textOf(names?.get('name')?.value),
   }
 }
+
+const textOf = (node: Node | undefined): string =>
+  node?.type === 'scalar' && typeof node.value === 'string' ? node.value : ''
 
 /** API group of an apiVersion: '' for the core group. */
 export function groupOf(apiVersion: string): string {

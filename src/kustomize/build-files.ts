@@ -5,6 +5,7 @@ import { type ParsedFile, parseFile } from '../kube/parse-documents.ts'
 import type { BuildBudget } from './build-budget.ts'
 import type { Entry } from './entry.ts'
 import type { Kustomization } from './kustomization.ts'
+import { type ParsedFiles, parsedFilesOf } from './parsed-files.ts'
 import { findKustomizationFile } from './read/find-kustomization.ts'
 import { readKustomization } from './read/read-kustomization.ts'
 import { refusePointer } from './read/refuse-pointer.ts'
@@ -17,10 +18,13 @@ export class BuildFiles {
   private readonly budget: BuildBudget
   private readonly origins: boolean
   private readonly parsed = new Map<string, ParsedFile>()
+  /** What other builds of the same tree have parsed. */
+  private readonly shared: ParsedFiles
   private readonly kustomizations = new Map<string, Kustomization>()
 
   constructor(tree: Tree, repository: string, budget: BuildBudget, origins: boolean) {
     this.tree = tree
+    this.shared = parsedFilesOf(tree)
     this.repository = repository
     this.budget = budget
     this.origins = origins
@@ -77,13 +81,22 @@ export class BuildFiles {
   parse(path: string): ParsedFile {
     const known = this.parsed.get(path)
     if (known) return known
+    const id = this.origins ? this.tree.entry(path)?.id : undefined
+    const kept = id === undefined ? undefined : this.shared.get(path, id)
+    const file = kept?.file ?? this.parseAnew(path, id)
+    if (kept) this.budget.spend('bytes', kept.bytes, this.start(path))
+    this.parsed.set(path, file)
+    return file
+  }
+
+  private parseAnew(path: string, id: string | undefined): ParsedFile {
     const bytes = this.tree.read(path)
     this.budget.spend('bytes', bytes.length, this.start(path))
     refusePointer(bytes, this.start(path))
     const name = this.tree.place?.(path) ?? { repository: this.repository, path }
-    const parsed = parseFile(name, bytes, this.origins)
-    this.parsed.set(path, parsed)
-    return parsed
+    const file = parseFile(name, bytes, this.origins)
+    if (id !== undefined) this.shared.set(path, { id, bytes: bytes.length, file })
+    return file
   }
 
   private pathBeside(directory: string, entry: Entry): string {

@@ -1,5 +1,5 @@
 import type { FleetNode } from '../fleet/fleet.ts'
-import { canonical } from '../kube/node.ts'
+import { objectTexts } from '../fleet/object-texts.ts'
 import type { Finding, JudgedNode, NodeFailure } from './finding.ts'
 import { refusedFields } from './refused-fields.ts'
 
@@ -32,7 +32,7 @@ export function judgedNode(
     digest: node.digest,
     findings,
     failures,
-    objects: node.objects.map(object => canonical(object.root)),
+    objects: objectTexts(node.objects),
     hides: node.hides ?? [],
     refused: refusedFields(node.kustomization, node.objects),
   }
