@@ -54,17 +54,18 @@ function fleetFile({ config }: FleetInput, proposed: FleetConfig, repository: st
 
 function tenantsOf(clusters: readonly Cluster[], nodes: readonly FleetNode[]): Tenant[] {
   const tenants = new Map<string, { clusters: Set<string>; namespaces: Set<string>; identities: Set<string> }>()
-  for (const cluster of clusters) {
-    for (const [namespace, name] of cluster.owners ?? []) {
-      const tenant = tenants.get(name) ?? { clusters: new Set(), namespaces: new Set(), identities: new Set() }
-      tenants.set(name, tenant)
-      tenant.clusters.add(cluster.name)
-      tenant.namespaces.add(namespace)
-    }
+  const of = (name: string, cluster: string) => {
+    const tenant = tenants.get(name) ?? { clusters: new Set(), namespaces: new Set(), identities: new Set() }
+    tenants.set(name, tenant)
+    tenant.clusters.add(cluster)
+    return tenant
   }
-  for (const node of nodes) {
-    if (node.tenant !== undefined && node.identity.impersonated)
-      tenants.get(node.tenant)?.identities.add(node.identity.user)
+  for (const { name: cluster, owners = new Map(), capsuleOwners = new Map() } of clusters) {
+    for (const [namespace, name] of owners) of(name, cluster).namespaces.add(namespace)
+    for (const [name, users] of capsuleOwners) for (const user of users) of(name, cluster).identities.add(user)
+  }
+  for (const { tenant, cluster, identity } of nodes) {
+    if (tenant !== undefined && identity.impersonated) of(tenant, cluster).identities.add(identity.user)
   }
   return [...tenants]
     .map(([name, tenant]) => ({

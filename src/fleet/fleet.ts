@@ -72,6 +72,8 @@ export interface Cluster {
   readonly lockdown: Lockdown
   /** Which tenant each namespace belongs to; a namespace that is not here is the platform's. */
   readonly owners?: ReadonlyMap<string, string>
+  /** Users and groups that own Capsule Tenants, by the name of the tenant. */
+  readonly capsuleOwners?: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 /** Flux's multi-tenancy flags as the cluster's manifests or their patches set them. */

@@ -2,7 +2,8 @@ import { BailiwickError } from '../errors.ts'
 import { isNamespaceName } from '../kube/names.ts'
 import { at, originAt, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
-import { mayCreateNamespace } from './capsule.ts'
+import { capsuleTenantOf, mayCreateNamespace } from './capsule.ts'
+import { CapsuleNames } from './capsule-names.ts'
 import { ROOT_NAMESPACE } from './cluster-root.ts'
 import type { Identity } from './fleet.ts'
 
@@ -20,6 +21,21 @@ export class Tenancy {
   readonly #unlabelled = new Set<string>()
   readonly #created = new Map<string, string>()
   readonly #contested = new Set<string>()
+  /** Namespaces whose owner follows from a Capsule Tenant: a label of Flux may still say otherwise. */
+  readonly #derived = new Set<string>()
+  /** Namespaces of whom a Kustomization was decided to act for their owner. */
+  readonly #used = new Set<string>()
+  readonly #configured: ReadonlySet<string>
+  readonly capsule = new CapsuleNames({
+    ownerOf: namespace => this.owners.get(namespace),
+    assign: (namespace, tenant) => this.#assign(namespace, tenant),
+  })
+
+  /** `configured`: tenants by the namespaces that the fleet's own file gives them. */
+  constructor(configured: ReadonlyMap<string, string> = new Map()) {
+    this.#configured = new Set(configured.keys())
+    for (const [namespace, tenant] of configured) this.owners.set(namespace, tenant)
+  }
 
   /** Takes note of a Namespace that the platform renders. Throws `invalid-object` for a label that is none, `graph-conflict` for a second owner. */
   declare(object: KubeObject): void {
@@ -27,7 +43,11 @@ export class Tenancy {
     if (name === ROOT_NAMESPACE || !isNamespaceName(name)) return
     this.#declared.add(name)
     const label = at(object.root, TENANT_LABEL)
-    if (!label || (label.type === 'scalar' && (label.value === null || label.value === ''))) return
+    const capsule = capsuleTenantOf(object)
+    if (!label || (label.type === 'scalar' && (label.value === null || label.value === ''))) {
+      if (capsule !== undefined) this.capsule.join(name, capsule)
+      return
+    }
     const tenant = stringAt(object.root, TENANT_LABEL)
     const origin = originAt(object.root, TENANT_LABEL)
     if (tenant === undefined || !LABEL_VALUE.test(tenant)) {
@@ -37,14 +57,16 @@ export class Tenancy {
       })
     }
     const known = this.owners.get(name)
-    const firm = known !== undefined && !this.#created.has(name) && !this.#unlabelled.has(name)
-    if (firm && known !== tenant) {
+    if (known !== undefined && known !== tenant && this.#isFirm(name)) {
       const details = { origin, rule: 'namespace-ownership', fix: 'Give the namespace to one tenant.' }
       throw new BailiwickError('graph-conflict', `Namespace ${name} is given to two tenants`, details)
     }
     for (const used of this.#unlabelled) if (used === name || used === tenant) this.late.add(used)
+    if (this.#derived.has(name) && this.#used.has(name) && known !== tenant) this.late.add(name)
     this.#created.delete(name)
+    this.#derived.delete(name)
     this.owners.set(name, tenant)
+    this.capsule.labelled(name, tenant, capsule)
   }
 
   /** A Namespace that a tenant renders becomes theirs where Capsule lets them create it and nobody else claims it. */
@@ -65,7 +87,10 @@ export class Tenancy {
   decide(namespace: string, ownContent: boolean): string | undefined {
     if (namespace === ROOT_NAMESPACE) return undefined
     const known = this.owners.get(namespace)
-    if (known !== undefined && !this.#unlabelled.has(namespace)) return known
+    if (known !== undefined && !this.#unlabelled.has(namespace)) {
+      this.#used.add(namespace)
+      return known
+    }
     this.#unlabelled.add(namespace)
     if (ownContent) return undefined
     const name = known ?? ([...this.owners.values()].includes(namespace) ? `namespace:${namespace}` : namespace)
@@ -79,10 +104,38 @@ export class Tenancy {
     return this.owners.get(namespace)
   }
 
-  /** Ends the collecting: a namespace that two tenants claim is nobody's. */
-  settle(): void {
+  /**
+   * Ends the collecting: a namespace that two tenants claim is nobody's, and one that only the fleet's own file names is
+   * not on a cluster that shows nothing else of its tenant. `acting`: the tenants of whom the cluster has Kustomizations.
+   */
+  settle(acting: ReadonlySet<string>): void {
     for (const name of this.#contested) if (this.#created.has(name)) this.owners.delete(name)
+    const shown = [...this.owners].filter(([name]) => !this.#configured.has(name) || this.#declared.has(name))
+    const present = new Set([...acting, ...shown.map(([, tenant]) => tenant)])
+    for (const name of this.#configured) {
+      if (!this.#declared.has(name) && !present.has(this.owners.get(name)!)) this.owners.delete(name)
+    }
   }
+
+  #isFirm(namespace: string): boolean {
+    if (this.#created.has(namespace) || this.#unlabelled.has(namespace)) return false
+    return this.owners.has(namespace) && !this.#derived.has(namespace)
+  }
+
+  /** What a Capsule Tenant says counts where no label of Flux and no file of the fleet says anything. */
+  #assign(namespace: string, tenant: string): void {
+    if (namespace === ROOT_NAMESPACE || !isNamespaceName(namespace) || this.#isFirm(namespace)) return
+    const known = this.owners.get(namespace)
+    if (this.#unlabelled.has(namespace) || (this.#used.has(namespace) && known !== tenant)) this.late.add(namespace)
+    this.#created.delete(namespace)
+    this.#derived.add(namespace)
+    this.owners.set(namespace, tenant)
+  }
+}
+
+/** Whether the platform's Namespace says whose it is, by the label of Flux or as a namespace of a Capsule Tenant. */
+export function isLabelled(namespace: KubeObject): boolean {
+  return Boolean(stringAt(namespace.root, TENANT_LABEL)) || capsuleTenantOf(namespace) !== undefined
 }
 
 /** Whether an object is a Namespace. */

@@ -2,7 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import { admitChild } from './admit-child.ts'
 import { BlockedClaims, type Side } from './blocked-claims.ts'
-import { capsuleOwners } from './capsule.ts'
+import { nameOfOwner, readCapsuleTenants } from './capsule.ts'
 import { isKustomization, openRoot, ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
 import { failedNode } from './failed-node.ts'
@@ -71,7 +71,7 @@ function walkWith(
     sources,
     repositories,
     index: new SourceIndex(),
-    tenancy: new Tenancy(),
+    tenancy: new Tenancy(namespacesIn(file, name)),
     capsule: new Set(),
     artifacts: new Map(),
     whole: new Set(),
@@ -94,9 +94,16 @@ function walkWith(
   const waiting: Claim[] = []
   for (let claim = take(walk, waiting); claim; claim = take(walk, waiting)) follow(walk, claim, waiting)
   finish(walk)
-  const cluster = { name, path, lockdown: root.lockdown, owners: walk.tenancy.owners }
+  const { owners, capsule } = walk.tenancy
+  const cluster = { name, path, lockdown: root.lockdown, owners, capsuleOwners: capsule.owners() }
   const nodes = [...walk.drafts.values()]
   return { cluster, nodes, repositories: tenantRepositories(nodes, walk.tenancy, sources) }
+}
+
+/** Tenants by the namespaces that the fleet's own file gives them on a cluster. */
+function namespacesIn({ tenants }: FleetConfig, cluster: string): ReadonlyMap<string, string> {
+  const here = [...tenants.values()].filter(({ clusters }) => clusters === undefined || clusters.includes(cluster))
+  return new Map(here.flatMap(({ name, namespaces }) => namespaces.map(namespace => [namespace, name] as const)))
 }
 
 /**
@@ -161,7 +168,11 @@ function follow(walk: Walk, claim: Claim, waiting: Claim[]): void {
 /** Takes note of what a node renders: namespaces first, then sources, then Kustomizations, whatever their order. */
 function collect(walk: Walk, draft: Draft): void {
   const own = draft.tenant === undefined
-  if (own) for (const owner of capsuleOwners(draft.objects)) walk.capsule.add(owner)
+  if (own) {
+    const tenants = readCapsuleTenants(draft.objects)
+    for (const { owners } of tenants) for (const owner of owners) walk.capsule.add(nameOfOwner(owner))
+    walk.tenancy.capsule.add(tenants)
+  }
   for (const object of draft.objects) {
     if (!isNamespace(object)) continue
     if (own) attempt(draft, () => walk.tenancy.declare(object))
@@ -192,7 +203,7 @@ function attempt(draft: Draft, step: () => void): void {
 }
 
 function finish(walk: Walk): void {
-  walk.tenancy.settle()
+  walk.tenancy.settle(new Set([...walk.drafts.values()].flatMap(draft => draft.tenant ?? [])))
   for (const draft of walk.drafts.values()) {
     if (!walk.tenancy.late.has(draft.namespace) || draft.error) continue
     const message = `the namespace ${draft.namespace} is given to a tenant by an object that comes after its first use`
