@@ -4,6 +4,7 @@ import { isAbsent } from '../kube/edit-node.ts'
 import { at, type MapNode, type Node } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { buildFrom } from '../kustomize/build.ts'
+import { refuseLink } from '../kustomize/read/refuse-link.ts'
 import type { Artifact } from './artifact.ts'
 import { artifactPath } from './artifact-path.ts'
 import { normalise } from './normalise/normalise.ts'
@@ -48,6 +49,10 @@ function directoryOf(tree: Tree, root: MapNode): string {
   const path = text(node, 'spec.path') ?? ''
   const directory = artifactPath(path)
   if (tree.entry(directory)?.type === 'directory') return directory
+  const parts = directory.split('/')
+  for (const depth of parts.keys()) {
+    refuseLink(tree, parts.slice(0, depth + 1).join('/'), node?.origin ?? root.origin)
+  }
   throw new BailiwickError('path-not-found', `spec.path ${JSON.stringify(path)} is no directory of the source`, {
     origin: node?.origin ?? root.origin,
     fix: 'Correct the path, or do not ignore the directory.',

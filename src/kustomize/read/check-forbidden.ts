@@ -42,6 +42,10 @@ export function checkBuiltin(object: Node): void {
   if (kind.endsWith('List')) for (const item of itemsOf(at(object, ['items']))) checkBuiltin(item)
   else if (stringAt(object, ['apiVersion']) !== 'builtin') refusePlugin(`the ${kind || 'object'} here`, object.origin)
   if (/^helm/i.test(kind)) refuseHelm(kind, object.origin)
+  const annotations = at(object, ['metadata', 'annotations'])
+  for (const [name, { key }] of annotations?.type === 'map' ? annotations.fields : []) {
+    if (/^config\.(?:kubernetes|k8s)\.io\/function$/.test(name)) refusePlugin(`the annotation ${name}`, key)
+  }
   for (const { node, text } of pathsIn(object)) if (isRemote(text)) refuseRemote(text, node.origin)
 }
 
