@@ -1,5 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { createdByHelm } from './created-by-helm.ts'
+import { forbiddenCluster } from './forbidden-cluster.ts'
 import { givenTwice } from './given-twice.ts'
 import { movedNamespace } from './moved-namespace.ts'
 import { writtenNamespace } from './written-namespace.ts'
@@ -20,6 +21,7 @@ export const namespaceOwnership: Rule = {
     'kustomize.toolkit.fluxcd.io/Kustomization',
     'source.toolkit.fluxcd.io/GitRepository',
   ],
+  checkNode: forbiddenCluster,
   *checkObject(subject, context) {
     const { kind, node } = subject
     if (kind === 'helm.toolkit.fluxcd.io/HelmRelease') yield* createdByHelm(subject, context)
