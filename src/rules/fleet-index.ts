@@ -1,9 +1,10 @@
-import { capsuleOwners } from '../fleet/capsule.ts'
+import { CAPSULE_GROUP, capsuleOwners } from '../fleet/capsule.ts'
 import { capsuleBindings } from '../fleet/capsule-bindings.ts'
 import type { Fleet, FleetNode } from '../fleet/fleet.ts'
+import type { SourceRef } from '../fleet/input.ts'
 import { nodeKey } from '../fleet/node-key.ts'
-import { TENANT_LABEL } from '../fleet/tenancy.ts'
-import { stringAt } from '../kube/node.ts'
+import { refKey } from '../fleet/ref.ts'
+import { isLabelled } from '../fleet/tenancy.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
 import { RBAC_GROUP, type RoleRef } from '../kube/rbac/binding.ts'
@@ -13,9 +14,12 @@ import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
 import { customScopes, type Scope, scopeOf } from '../kube/scope.ts'
 import { ClusterRights, type ForeignRight } from './cluster-rights.ts'
 import { type ClusterFacts, Facts } from './facts.ts'
+import { type FollowedSources, followedSources } from './followed-sources.ts'
 import type { Rendered } from './object-table.ts'
 import { type ReconcilerOf, reconcilerAccounts } from './reconciler-accounts.ts'
 import { repositoryAuthors } from './repository-authors.ts'
+
+const GIT_REPOSITORY = 'source.toolkit.fluxcd.io/GitRepository'
 
 /**
  * Answers that rules need again and again, from the facts of one fleet. Kinds are `<group>/<Kind>`. Answers are recorded
@@ -42,6 +46,11 @@ export class FleetIndex {
     return this.#facts.clusterNames()
   }
 
+  /** What a node renders, in the order of the build. */
+  objectsOf(key: string): readonly KubeObject[] {
+    return this.#facts.objects(key)
+  }
+
   /** Objects of a kind in a namespace of a cluster, whoever renders them, in the order of the nodes; '' for none. */
   rendered(cluster: string, kind: string, namespace: string): readonly Rendered[] {
     return this.#facts.rendered(cluster, `${kind}\0${namespace}`)
@@ -62,9 +71,14 @@ export class FleetIndex {
     return this.#facts.owner(cluster, namespace)
   }
 
-  /** The tenant to whom the platform gave a namespace by its label; undefined where it only follows from a source. */
+  /**
+   * The tenant to whom the platform gave a namespace by its label, as a namespace of a Capsule Tenant, or as the one where
+   * an account lives that owns a Capsule Tenant; undefined where it only follows from a source.
+   */
   givenTo(cluster: string, namespace: string): string | undefined {
-    return stringAt(this.platformObject(cluster, '/Namespace', '', namespace)?.root, TENANT_LABEL) || undefined
+    const object = this.platformObject(cluster, '/Namespace', '', namespace)
+    if (!object || !(isLabelled(object) || this.#capsuleHomes(cluster).has(namespace))) return undefined
+    return this.ownerOf(cluster, namespace)
   }
 
   /** Whether a namespace is one of the tenant's own. Compared exactly. */
@@ -98,7 +112,9 @@ export class FleetIndex {
   /** Who owns a Capsule Tenant on a cluster. */
   capsuleOwners(cluster: string): ReadonlySet<string> {
     return this.#facts.memo(`capsule ${cluster}`, () => {
-      const tenants = this.renderedAnywhere(cluster, 'capsule.clastix.io/Tenant')
+      const tenants = ['Tenant', 'TenantOwner'].flatMap(kind =>
+        this.renderedAnywhere(cluster, `${CAPSULE_GROUP}/${kind}`),
+      )
       return capsuleOwners(tenants.filter(isPlatform).map(({ object }) => object))
     })
   }
@@ -187,6 +203,16 @@ export class FleetIndex {
     return this.#facts.memo('authors', () => repositoryAuthors(this.#facts.nodes())).get(source)
   }
 
+  /** Who declares a source that follows this of a repository; undefined: nobody. */
+  followerOf(url: string, ref: SourceRef): 'platform' | 'tenant' | undefined {
+    return this.#followed().byRef.get(`${url} ${refKey(ref)}`)
+  }
+
+  /** Whether the platform declares a source for a repository, whatever of it that follows. */
+  isKnownRepository(url: string): boolean {
+    return this.#followed().known.has(url)
+  }
+
   /** The node that a Flux Kustomization became. */
   nodeOf(cluster: string, object: KubeObject): FleetNode | undefined {
     const node = this.#facts.node(nodeKey(cluster, idOf(object)))
@@ -201,6 +227,13 @@ export class FleetIndex {
     if (node.tenant !== undefined) return node.tenant
     const child = this.nodeOf(node.cluster, object)
     return child ? child.tenant : this.givenTo(node.cluster, idOf(object).namespace)
+  }
+
+  #followed(): FollowedSources {
+    return this.#facts.memo('followed', () => {
+      const sources = this.clusters().flatMap(name => this.renderedAnywhere(name, GIT_REPOSITORY))
+      return followedSources(sources, this.#facts.nodes())
+    })
   }
 }
 

@@ -1,0 +1,116 @@
+/** Where a source's content comes from, in one spelling. */
+export interface SourceAddress {
+  /** `https` for git over ssh, too: the same repository. */
+  readonly scheme: 'https' | 'http' | 'oci'
+  /** In lower case, without brackets. */
+  readonly host: string
+  /** '' for the one of the scheme. */
+  readonly port: string
+  readonly parts: readonly string[]
+  /** `<scheme>://<host>[:port]/<parts>`. */
+  readonly text: string
+}
+
+/** How an address is written: with a scheme, as a container image, or as the endpoint of a bucket. */
+export type AddressForm = 'url' | 'image' | 'endpoint'
+
+const SCHEMES: ReadonlyMap<string, { scheme: SourceAddress['scheme']; port: string }> = new Map([
+  ['https', { scheme: 'https', port: '443' }],
+  ['http', { scheme: 'http', port: '80' }],
+  ['ssh', { scheme: 'https', port: '22' }],
+  ['git+ssh', { scheme: 'https', port: '22' }],
+  ['git', { scheme: 'http', port: '9418' }],
+  ['oci', { scheme: 'oci', port: '443' }],
+])
+const DOCKER_HUB = new Set(['index.docker.io', 'registry-1.docker.io'])
+/** What stands for another character than itself where somebody compares addresses. */
+const ENCODED = /%(?:2e|2f|5c|25|40|3a|3f|23|[01][0-9a-f]|7f)|%(?![0-9a-f]{2})/i
+
+/**
+ * Reads an address; a text says why it is none that can be compared: it would be read differently by those who match it
+ * and by those who follow it. The same repository gives the same address: https, ssh and scp forms, `.git`, a slash at the
+ * end, the case of the host, standard ports, ssh.github.com:443; on github.com the case of the path, too.
+ */
+export function readAddress(written: string, form: AddressForm): SourceAddress | string {
+  if (written === '') return 'is empty'
+  if (written.length > 2000) return 'is longer than 2000 characters'
+  if (/[^\x21-\x7e]/.test(written)) return 'has blanks, control characters or characters that are not ASCII'
+  if (written.includes('\\')) return 'has a backslash'
+  const split = form === 'url' ? splitUrl(written) : splitPlain(written, form)
+  return typeof split === 'string' ? split : check(split)
+}
+
+interface Split {
+  readonly scheme: string
+  readonly user: string
+  readonly host: string
+  readonly port: string
+  readonly path: string
+}
+
+function splitUrl(written: string): Split | string {
+  const scp = /^([\w.-]+)@([\w.-]+):(?!\/)([^:]*)$/.exec(written)
+  if (scp) return { scheme: 'ssh', user: scp[1]!, host: scp[2]!, port: '', path: scp[3]! }
+  const url = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/?#]*)(.*)$/.exec(written)
+  if (!url) return 'is not of the form <scheme>://<host>/<path>'
+  const [scheme, authority, path] = [url[1]!.toLowerCase(), url[2]!, url[3]!]
+  // Many write the scp form behind ssh://; it is clear what they mean.
+  const hybrid = scheme === 'ssh' ? /^([\w.-]+)@([\w.-]+):([A-Za-z_][\w.-]*)$/.exec(authority) : null
+  if (hybrid) return { scheme, user: hybrid[1]!, host: hybrid[2]!, port: '', path: `${hybrid[3]}${path}` }
+  const mark = authority.lastIndexOf('@')
+  const user = mark < 0 ? '' : authority.slice(0, mark)
+  if (mark >= 0 && (!scheme.endsWith('ssh') || !/^[\w.-]+$/.test(user))) return 'names a user or a password'
+  const host = /^(\[[0-9A-Fa-f:.]+\]|[^:[\]]*)(?::([0-9]*))?$/.exec(authority.slice(mark + 1))
+  if (!host) return 'has a host or a port that is none'
+  return { scheme, user, host: host[1]!, port: host[2] ?? '', path: path.replace(/^\//, '') }
+}
+
+function splitPlain(written: string, form: AddressForm): Split | string {
+  if (written.includes('://')) return splitUrl(written)
+  if (written.includes('@') && form === 'endpoint') return 'names a user or a password'
+  const slash = written.indexOf('/')
+  const first = slash < 0 ? written : written.slice(0, slash)
+  const isHost = form === 'endpoint' || (slash >= 0 && (/[.:]/.test(first) || first === 'localhost'))
+  const scheme = form === 'image' ? 'oci' : 'https'
+  // What names no registry is Docker Hub's (github.com/google/go-containerregistry, pkg/name).
+  if (!isHost) {
+    const path = slash < 0 ? `library/${written}` : written
+    return { scheme, user: '', host: 'docker.io', port: '', path }
+  }
+  const host = /^(\[[0-9A-Fa-f:.]+\]|[^:[\]]*)(?::([0-9]*))?$/.exec(first)
+  if (!host) return 'has a host or a port that is none'
+  return { scheme, user: '', host: host[1]!, port: host[2] ?? '', path: slash < 0 ? '' : written.slice(slash + 1) }
+}
+
+function check({ scheme, host, port, path }: Split): SourceAddress | string {
+  const known = SCHEMES.get(scheme)
+  if (!known) return 'has a scheme that no source of Flux has'
+  const bare = host.replace(/^\[|\]$/g, '').toLowerCase()
+  if (bare === '') return 'names no host'
+  if (!host.startsWith('[') && !/^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/.test(bare)) return 'has a host that is none'
+  if (bare.includes('..') || bare.length > 253) return 'has a host that is none'
+  if (port !== '' && Number(port) > 65_535) return 'has a port that is none'
+  if (/[?#]/.test(path)) return 'has a query or a fragment'
+  if (ENCODED.test(path)) return 'has an encoded dot, slash, backslash or other character that changes what it means'
+  const parts = path.replace(/\/$/, '').split('/')
+  if (parts.some(part => part === '.' || part === '..')) return 'has a path with dot segments'
+  if (parts.length > 1 && parts.includes('')) return 'has a path with an empty part'
+  return addressOf(known.scheme, bare, port === known.port ? '' : port.replace(/^0+(?=\d)/, ''), parts, scheme)
+}
+
+function addressOf(
+  scheme: SourceAddress['scheme'],
+  host: string,
+  port: string,
+  parts: readonly string[],
+  written: string,
+): SourceAddress {
+  const alias = host === 'ssh.github.com' && written === 'ssh' && (port === '443' || port === '')
+  const [name, at] = alias ? ['github.com', ''] : [DOCKER_HUB.has(host) ? 'docker.io' : host, port]
+  const path = (parts.length === 1 && parts[0] === '' ? [] : parts).map((part, index) =>
+    index === parts.length - 1 && scheme !== 'oci' ? part.replace(/\.git$/, '') : part,
+  )
+  const plain = name === 'github.com' ? path.map(part => part.toLowerCase()) : path
+  const authority = `${name.includes(':') ? `[${name}]` : name}${at === '' ? '' : `:${at}`}`
+  return { scheme, host: name, port: at, parts: plain, text: `${scheme}://${authority}/${plain.join('/')}` }
+}

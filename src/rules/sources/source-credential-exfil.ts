@@ -1,0 +1,107 @@
+import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sources.ts'
+import type { SourceAddress } from '../../kube/address/source-address.ts'
+import { at, type Path, stringAt } from '../../kube/node.ts'
+import type { Rendered } from '../object-table.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { addressOf, sourceKinds } from './source-fields.ts'
+
+/** Fields that name a Secret whose content goes to the server. */
+const SECRETS: readonly Path[] = [
+  ['spec', 'secretRef', 'name'],
+  ['spec', 'certSecretRef', 'name'],
+]
+const PASS = ['spec', 'passCredentials']
+const PROVIDER = ['spec', 'provider']
+const CLOUDS = new Set(['aws', 'azure', 'gcp', 'amazon', 'google'])
+
+/** Credentials of the platform go only where the platform sends them. */
+export const sourceCredentialExfil: Rule = {
+  id: 'source-credential-exfil',
+  severity: 'critical',
+  title: "A tenant's source takes no credentials of the platform elsewhere",
+  why: 'Flux sends the credentials of a source to the server that the source names. A source that names the Secret of another one, hands its credentials on to other hosts, or signs in with the identity of the cluster gives them to whoever runs that server.',
+  source: 'CVE-2021-32690; fluxcd/flux2 RFC-0007 and RFC-0010',
+  docs: "Use a Secret of the tenant's own. A Secret that a source of the platform uses may be used for the same host. `spec.passCredentials` stays off. `spec.provider: aws`, `azure` or `gcp` is for addresses that `allowedSources` lists, or for a registry that a source of the platform uses with the same provider.",
+  kinds: sourceKinds,
+  *checkObject(subject, context) {
+    if (subject.node.tenant === undefined) return
+    const { object, kind } = subject
+    const found = addressOf(kind, object)
+    const address = typeof found?.address === 'string' ? undefined : found?.address
+    yield* judgeSecrets(subject, context, address)
+    const pass = at(object.root, PASS)
+    if (pass?.type === 'scalar' && (pass.value === true || pass.value === 'true')) {
+      const what = 'hands its credentials on to every host that the index of charts names'
+      yield { ...breach(subject, PASS, 'true', what, 'Remove spec.passCredentials.'), edit: { remove: true } }
+    }
+    const provider = stringAt(object.root, PROVIDER)
+    if (provider && CLOUDS.has(provider.toLowerCase()) && !isGranted(subject, context, provider, address)) {
+      const what = `signs in to ${shown(address?.text ?? '')} with an identity of the platform's cloud (${shown(provider)})`
+      yield breach(
+        subject,
+        PROVIDER,
+        `${provider} ${address?.text ?? ''}`,
+        what,
+        'Use spec.secretRef, or an address that the platform allows.',
+      )
+    }
+  },
+}
+
+/** A Secret of a source of the platform, sent to a host that no such source names. */
+function* judgeSecrets(subject: Subject, context: RuleContext, address: SourceAddress | undefined): Iterable<Breach> {
+  const { object, id } = subject
+  if (!address) return
+  for (const path of SECRETS) {
+    const name = stringAt(object.root, path)
+    if (!name) continue
+    const hosts = platformSources(subject, context)
+      .filter(one => SECRETS.some(other => stringAt(one.object.root, other) === name))
+      .flatMap(one => hostOf(one) ?? [])
+    if (hosts.length === 0 || hosts.includes(hostText(address))) continue
+    const what = `sends the credentials of Secret ${shown(name)}, which the platform uses for ${shown(hosts[0]!)}, to ${shown(address.text)}`
+    yield breach(
+      subject,
+      path,
+      `${name} ${address.text}`,
+      what,
+      `Use a Secret of the tenant's own in namespace ${shown(id.namespace)}.`,
+    )
+  }
+}
+
+function platformSources({ id, node }: Subject, { index }: RuleContext): Rendered[] {
+  const all = sourceKinds.flatMap(kind => index.rendered(node.cluster, kind, id.namespace))
+  return all.filter(one => one.node.tenant === undefined)
+}
+
+function isGranted(
+  subject: Subject,
+  context: RuleContext,
+  provider: string,
+  address: SourceAddress | undefined,
+): boolean {
+  const { kind, node } = subject
+  const { config, index } = context
+  if (!address) return false
+  const tenant = node.tenant ?? ''
+  if (allowedSourcesOf(config, tenant).length > 0 && allowsSource(config, tenant, address.text)) return true
+  return index.renderedAnywhere(node.cluster, kind).some(one => {
+    const isPlatforms = one.node.tenant === undefined && stringAt(one.object.root, PROVIDER) === provider
+    return isPlatforms && hostOf(one) === hostText(address)
+  })
+}
+
+function hostOf({ object }: Rendered): string | undefined {
+  const group = stringAt(object.root, ['apiVersion'])?.split('/')[0] ?? ''
+  const found = addressOf(`${group}/${stringAt(object.root, ['kind']) ?? ''}`, object)?.address
+  return typeof found === 'object' ? hostText(found) : undefined
+}
+
+const hostText = ({ host, port }: SourceAddress) => `${host}${port && `:${port}`}`
+
+function breach({ object, id, node }: Subject, path: Path, value: string, what: string, fix: string): Breach {
+  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Flux itself would let it through.`
+  return { node, object, path, value, message, fix }
+}

@@ -1,0 +1,52 @@
+import { isGatedBranch } from '../../fleet/config/gated-branch.ts'
+import { at, stringAt } from '../../kube/node.ts'
+import type { Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { followedBy, wordsOf } from '../source-ref.ts'
+
+const GIT = 'source.toolkit.fluxcd.io/GitRepository'
+
+/** A source takes in only what is judged, too. */
+export const sourceInclude: Rule = {
+  id: 'source-include',
+  severity: 'high',
+  title: 'Sources include only sources whose changes are judged',
+  why: 'spec.include lays the files of another repository over those of the source: whoever writes there replaces what was judged here, with `toPath: ./` all of it.',
+  source: 'source-controller docs/spec/v1/gitrepositories.md, "Include"',
+  docs: 'Include a source that the platform declares, one that follows a branch of such a source or of `gatedBranches`, or one that is pinned by `spec.ref.commit`.',
+  kinds: [GIT],
+  *checkObject(subject, context) {
+    const { object, id, node } = subject
+    const list = at(object.root, ['spec', 'include'])
+    if (node.tenant === undefined || list?.type !== 'list') return
+    for (const index of list.items.keys()) {
+      const path = ['spec', 'include', index, 'repository', 'name']
+      const name = stringAt(object.root, path)
+      const what = name && ungated(subject, name, context)
+      if (!what) continue
+      yield {
+        node,
+        object,
+        path,
+        value: `${name} ${what}`,
+        message: `${shownObject(id.kind, id.namespace, id.name)} takes in the files of ${shownObject('GitRepository', id.namespace, name)}, which follows ${shown(what)}: changes there are not judged. Flux itself would let it through.`,
+        fix: 'Include a source of the platform, or pin spec.ref.commit of the included one.',
+      }
+    }
+  },
+}
+
+/** What an included source of a tenant follows, where nobody judges that. */
+function ungated({ id, node }: Subject, name: string, { index, config }: RuleContext): string | undefined {
+  const versions = index.versionsOf(node.cluster, GIT, id.namespace, name)
+  const open = versions
+    .filter(one => one.node.tenant !== undefined)
+    .find(({ object }) => {
+      const { url, ref } = followedBy(object)
+      if (ref.commit || index.followerOf(url, ref) === 'platform') return false
+      return ref.branch === undefined || !isGatedBranch(config, url, ref.branch)
+    })
+  if (!open) return undefined
+  const { url, ref } = followedBy(open.object)
+  return `${wordsOf(ref)} of ${url}`
+}

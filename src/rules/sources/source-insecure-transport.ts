@@ -1,0 +1,51 @@
+import { allowedSourcesOf, matchesSource } from '../../fleet/config/allowed-sources.ts'
+import type { FleetConfig } from '../../fleet/config/fleet-config.ts'
+import { internalHost } from '../../kube/address/internal-host.ts'
+import type { SourceAddress } from '../../kube/address/source-address.ts'
+import { at, type Path } from '../../kube/node.ts'
+import type { Rule } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { addressOf, sourceKinds } from './source-fields.ts'
+
+const INSECURE = ['spec', 'insecure']
+
+/** What a tenant deploys travels encrypted, from whom it claims to be. */
+export const sourceInsecureTransport: Rule = {
+  id: 'source-insecure-transport',
+  severity: 'high',
+  title: 'Sources are fetched over TLS or SSH',
+  why: 'Over plain HTTP, or without a check of the certificate, anybody between the cluster and the server decides what is deployed, and reads the credentials of the source.',
+  source: 'fluxcd/flux2 rfcs/0004-insecure-http',
+  docs: 'Use `https://`, `ssh://` or `oci://` and leave `spec.insecure` out; name a private certificate authority with `spec.certSecretRef`. A registry inside of the cluster that has no TLS may be listed in `allowedSources` of the fleet (as `http://...`, or by its host).',
+  kinds: sourceKinds,
+  *checkObject({ object, id, kind, node }, { config }) {
+    if (node.tenant === undefined) return
+    const found = addressOf(kind, object)
+    const address = typeof found?.address === 'string' ? undefined : found?.address
+    const fields: Path[] = []
+    if (found && address?.scheme === 'http') fields.push(found.path)
+    const flag = at(object.root, INSECURE)
+    if (flag?.type === 'scalar' && (flag.value === true || flag.value === 'true')) fields.push(INSECURE)
+    if (fields.length === 0 || (address && isExempt(config, node.tenant, address))) return
+    for (const path of fields) {
+      const what = path === INSECURE ? 'sets spec.insecure' : `follows ${shown(address?.text ?? '')}`
+      yield {
+        node,
+        object,
+        path,
+        value: path === INSECURE ? 'insecure' : (address?.text ?? ''),
+        message: `${shownObject(id.kind, id.namespace, id.name)} ${what}: what it fetches is neither encrypted nor authenticated. Flux itself would let it through.`,
+        fix: path === INSECURE ? 'Remove spec.insecure.' : 'Use the https address.',
+        ...(path === INSECURE ? { edit: { remove: true } as const } : {}),
+      }
+    }
+  },
+}
+
+/** A pattern of the fleet's own that says http, or that names this very host inside of the cluster. */
+function isExempt(config: FleetConfig, tenant: string, address: SourceAddress): boolean {
+  const inside = internalHost(address.host) !== undefined
+  return allowedSourcesOf(config, tenant)
+    .flat()
+    .some(pattern => (inside || /^http:/i.test(pattern)) && matchesSource(pattern, address.text))
+}

@@ -1,0 +1,46 @@
+import { type Path, stringAt } from '../../kube/node.ts'
+import type { Rule } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+const NAME = ['spec', 'ref', 'name']
+const TAG = ['spec', 'ref', 'tag']
+const SEMVER = ['spec', 'ref', 'semver']
+/** Of what is pinned nothing moves. */
+const PINS = [
+  ['spec', 'ref', 'commit'],
+  ['spec', 'ref', 'digest'],
+]
+const GIT = 'source.toolkit.fluxcd.io/GitRepository'
+
+/** What is deployed changes only by a change that somebody judged. */
+export const sourceMutableRef: Rule = {
+  id: 'source-mutable-ref',
+  severity: 'medium',
+  level: 'warning',
+  title: 'Sources follow branches or commits, no tags',
+  why: 'A tag can be moved, and a range of versions takes any newer tag: whoever may push a tag deploys, without a pull request.',
+  source: 'source-controller docs/spec/v1/gitrepositories.md, "Reference"',
+  docs: 'Follow a branch, or pin `spec.ref.commit` (of an OCIRepository `spec.ref.digest`). A range of versions (`spec.ref.semver`) is a violation on clusters with `prod` or `production` in their name, where any newer tag would go live by itself.',
+  kinds: [GIT, 'source.toolkit.fluxcd.io/OCIRepository'],
+  *checkObject({ object, id, kind, node }) {
+    if (node.tenant === undefined || PINS.some(path => stringAt(object.root, path))) return
+    const name = stringAt(object.root, NAME)
+    const paths: Path[] = kind === GIT ? (name ? [] : [SEMVER, TAG]) : [SEMVER]
+    if (kind === GIT && name?.startsWith('refs/tags/')) paths.push(NAME)
+    const path = paths.find(one => stringAt(object.root, one))
+    if (!path) return
+    const value = stringAt(object.root, path) ?? ''
+    const isRange = path === SEMVER && !/^\s*=?\s*v?\d+\.\d+\.\d+(?:[-+][\w.+-]+)?\s*$/.test(value)
+    yield {
+      node,
+      object,
+      path,
+      value,
+      message: `${shownObject(id.kind, id.namespace, id.name)} follows ${isRange ? 'any newer tag within' : 'the tag'} ${shown(value)}: what it deploys changes without a change that is judged. Flux itself would let it through.`,
+      fix: kind === GIT ? 'Follow a branch, or pin spec.ref.commit.' : 'Pin spec.ref.digest.',
+      ...(isRange && isProduction(node.cluster) ? { level: 'violation' } : {}),
+    }
+  },
+}
+
+const isProduction = (cluster: string) => /(?:^|[-_.])(?:prod|prd|production)\d*(?:[-_.]|$)/i.test(cluster)

@@ -1,0 +1,133 @@
+import { controllerFlags, featureGate } from '../../fleet/controller-flags.ts'
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { WANTED } from '../../fleet/open-node.ts'
+import { canonical } from '../../kube/node.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownIdentity, shownObject } from '../shown.ts'
+import { chartKey, sourceOfChart } from './chart-source.ts'
+import { addressOf } from './source-fields.ts'
+
+const OPAQUE = ['OCIRepository', 'Bucket', 'ExternalArtifact'].map(kind => `source.toolkit.fluxcd.io/${kind}`)
+const CHARTS = ['helm.toolkit.fluxcd.io/HelmRelease', 'source.toolkit.fluxcd.io/HelmChart']
+const CONTROLLERS = ['apps/Deployment', 'fluxcd.controlplane.io/FluxInstance']
+const FIX = 'Look at the content yourself before you merge, or bring it into git.'
+
+/** What nobody can see here is named when it comes. */
+export const sourceOpaque: Rule = {
+  id: 'source-opaque',
+  severity: 'medium',
+  level: 'warning',
+  title: 'What nobody can see is named when it comes',
+  why: 'The content of registries, buckets, charts and repositories that cannot be read is not judged. What confines it is the account that applies it, and nothing else.',
+  source: 'flux2 docs: Helm DNS lookups; Kubernetes multi-tenancy benchmarks',
+  docs: 'Nothing has to be done where the account of the tenant is confined to its namespaces; the warning comes once, with the change that brings the source or the chart, and `notSeen` lists it always. `opaqueSources: forbid` in .github/bailiwick.yaml makes it a violation. Also named: DNS lookups in charts (the feature gate AllowDNSLookups), by which a chart can send out what it reads.',
+  kinds: [...OPAQUE, ...CHARTS, ...CONTROLLERS],
+  *checkObject(subject, context) {
+    if (CONTROLLERS.includes(subject.kind)) yield* judgeController(subject)
+    else if (subject.node.tenant === undefined || !isAsked(context)) return
+    else if (OPAQUE.includes(subject.kind)) yield* judgeSource(subject, context)
+    else yield* judgeChart(subject, context)
+  },
+  *checkNode(node, context) {
+    if (node.tenant !== undefined && isAsked(context)) yield* judgeNode(node, context)
+  },
+}
+
+const isAsked = ({ before, config }: RuleContext) => before !== undefined || config.forbidOpaqueSources
+
+const levelOf = ({ config }: RuleContext) => (config.forbidOpaqueSources ? ({ level: 'violation' } as const) : {})
+
+function* judgeSource({ object, id, kind, node }: Subject, context: RuleContext): Iterable<Breach> {
+  const found = addressOf(kind, object)
+  const known = context.before?.rendered(node.cluster, kind, id.namespace) ?? []
+  const isSame = known.some(one => addressOf(kind, one.object)?.written === found?.written)
+  if (isSame && !context.config.forbidOpaqueSources) return
+  const from = found?.written ? ` from ${shown(found.written)}` : ''
+  yield {
+    node,
+    object,
+    path: found?.path ?? ['spec'],
+    value: found?.written ?? id.name,
+    message: `${shownObject(id.kind, id.namespace, id.name)} brings content${from} that is not in git, so nobody sees here what it deploys; ${confined(node)}.`,
+    fix: FIX,
+    ...levelOf(context),
+  }
+}
+
+function* judgeChart(subject: Subject, context: RuleContext): Iterable<Breach> {
+  const { object, id, kind, node } = subject
+  const { before, index, config } = context
+  const chart = sourceOfChart(object, kind)
+  const key = chart && chartKey(index, node.cluster, chart)
+  if (!chart || key === undefined) return
+  // A source of the tenant's own is named itself.
+  if (chart.name === '' && chart.isOpaqueKind && isTenants(context, node, chart.source)) return
+  const knows = (name: string) =>
+    before!.versionsOf(node.cluster, kind, id.namespace, name).some(one => isKey(one.object))
+  const isKey = (other: Subject['object']) => {
+    const was = sourceOfChart(other, kind)
+    return was !== undefined && chartKey(before!, node.cluster, was) === key
+  }
+  const isKnown =
+    before && (knows(id.name) || before.rendered(node.cluster, kind, id.namespace).some(one => isKey(one.object)))
+  if (isKnown && !config.forbidOpaqueSources) return
+  yield {
+    node,
+    object,
+    path: chart.path,
+    value: key,
+    message: `${shownObject(id.kind, id.namespace, id.name)} deploys the chart ${shown(key)}, whose templates nobody sees here; ${confined(node)}.`,
+    fix: FIX,
+    ...levelOf(context),
+  }
+}
+
+function* judgeNode(node: FleetNode, context: RuleContext): Iterable<Breach> {
+  const { opaque, id, url } = node.source
+  if (opaque === undefined || opaque === WANTED || url === '') return
+  const [kind = '', namespace = '', name = ''] = id.split('/')
+  const full = `source.toolkit.fluxcd.io/${kind}`
+  if (OPAQUE.includes(full) && isTenants(context, node, { kind, namespace, name })) return
+  const was = context.before?.node(node.key)?.source
+  if (was?.url === url && !context.config.forbidOpaqueSources) return
+  const renderedBy = context.index.node(node.parent)
+  yield {
+    node,
+    ...(renderedBy ? { renderedBy } : {}),
+    object: node.kustomization,
+    path: ['spec', 'sourceRef'],
+    value: url,
+    message: `${shownObject('Kustomization', node.namespace, node.name)} follows ${shown(url)}, which nobody can see here (${opaque}); ${confined(node)}.`,
+    fix: FIX,
+    ...levelOf(context),
+  }
+}
+
+function isTenants(
+  { index }: RuleContext,
+  node: FleetNode,
+  source: { readonly kind: string; readonly namespace: string; readonly name: string },
+): boolean {
+  const kind = `source.toolkit.fluxcd.io/${source.kind}`
+  const versions = index.versionsOf(node.cluster, kind, source.namespace, source.name)
+  return versions.some(one => one.node.tenant !== undefined)
+}
+
+/** DNS lookups in templates, as helm-controller allows them where the platform says so. */
+function* judgeController({ object, id, kind, node }: Subject): Iterable<Breach> {
+  const isOn =
+    kind === 'apps/Deployment'
+      ? id.name === 'helm-controller' && featureGate(controllerFlags(object), 'AllowDNSLookups') === true
+      : canonical(object.root).includes('AllowDNSLookups=true')
+  if (!isOn || node.tenant !== undefined) return
+  yield {
+    node,
+    object,
+    path: ['spec'],
+    value: 'AllowDNSLookups',
+    message: `${shownObject(id.kind, id.namespace, id.name)} lets charts look up names (AllowDNSLookups): the templates of a tenant's chart, which nobody sees here, can send out what they read.`,
+    fix: 'Remove the feature gate AllowDNSLookups.',
+  }
+}
+
+const confined = ({ identity }: FleetNode) => `what it applies is confined by ${shownIdentity(identity)} alone`

@@ -1,0 +1,28 @@
+import type { Rule } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+/** Where the fleet pins the repositories of a tenant, it deploys from no other one. */
+export const sourceRepoIdentity: Rule = {
+  id: 'source-repo-identity',
+  severity: 'critical',
+  title: 'A tenant deploys from the repositories that are pinned for it',
+  why: "An address outlives its repository: after a rename, a transfer or a deletion somebody else can create a repository of that name. GitHub's id of a repository never changes, so it is what is pinned at onboarding; of a repository without one nobody can say that it is still the same.",
+  docs: 'List every git repository of the tenant with its id under `tenants` in .github/bailiwick.yaml. A tenant without a list may follow any. That an id still belongs to its address is asked of GitHub, not of manifests.',
+  *checkNode(node, { config, index }) {
+    const { url, id } = node.source
+    const pinned = config.tenants.get(node.tenant ?? '')?.repositories
+    if (node.tenant === undefined || !pinned || pinned.size === 0) return
+    if (!id.startsWith('GitRepository/') || url === '' || pinned.has(url)) return
+    const renderedBy = index.node(node.parent)
+    const known = [...pinned.keys()].map(shown).join(', ')
+    yield {
+      node,
+      ...(renderedBy ? { renderedBy } : {}),
+      object: node.kustomization,
+      path: ['spec', 'sourceRef'],
+      value: url,
+      message: `${shownObject('Kustomization', node.namespace, node.name)} deploys from ${shown(url)}, whose identity is not pinned for tenant ${shown(node.tenant)}. Pinned are: ${known}.`,
+      fix: 'Follow a pinned repository, or onboard this one with its id.',
+    }
+  },
+}

@@ -1,0 +1,32 @@
+import { at } from '../../kube/node.ts'
+import { renderedSubmodules } from '../git/rendered-submodules.ts'
+import type { Rule } from '../rule.ts'
+import { shownObject } from '../shown.ts'
+
+const FIELD = ['spec', 'recurseSubmodules']
+
+/** What a source brings lies in the repository that it names. The renderer raises it, too, where an overlay names a submodule. */
+export const sourceSubmodules: Rule = {
+  id: 'source-submodules',
+  severity: 'high',
+  title: 'Sources bring no submodules',
+  why: 'A submodule is another repository, named by a file that its author may change to any address. Flux fetches it with the credentials of the source, and nobody judges its branch.',
+  source: 'source-controller docs/spec/v1/gitrepositories.md, "Recurse submodules"; CVE-2022-24348 for the class',
+  docs: 'Leave `spec.recurseSubmodules` out. Declare the other repository as a source of its own and take it in with `spec.include`.',
+  kinds: ['source.toolkit.fluxcd.io/GitRepository'],
+  *checkObject({ object, id, node }) {
+    const flag = at(object.root, FIELD)
+    const isOn = flag?.type === 'scalar' && (flag.value === true || flag.value === 'true')
+    if (!isOn || node.tenant === undefined) return
+    yield {
+      node,
+      object,
+      path: FIELD,
+      value: 'true',
+      message: `${shownObject(id.kind, id.namespace, id.name)} fetches submodules, which no rule sees. Flux itself would let it through.`,
+      fix: 'Remove spec.recurseSubmodules.',
+      edit: { remove: true },
+    }
+  },
+  checkRepository: renderedSubmodules,
+}

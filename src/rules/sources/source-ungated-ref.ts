@@ -1,0 +1,43 @@
+import { isGatedBranch } from '../../fleet/config/gated-branch.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { followedBy, refPath, wordsOf } from '../source-ref.ts'
+import { feedsSomething } from './feeds-something.ts'
+
+/** What a tenant deploys stands on a branch whose changes are judged. */
+export const sourceUngatedRef: Rule = {
+  id: 'source-ungated-ref',
+  severity: 'critical',
+  title: 'Tenants deploy from branches whose changes are judged',
+  why: 'A change is judged where it is merged. Whatever is pushed to a branch that nobody gates, of the same repository or of a foreign one, is deployed without a judgement.',
+  docs: "A branch is gated where a source that the platform declares follows it: the platform merged that. A tenant's own source may follow such a branch, any commit (`spec.ref.commit`), or a branch that `gatedBranches` of .github/bailiwick.yaml lists. Any other branch of a repository of the fleet is a violation; a branch of a repository that the fleet does not know is one as soon as something deploys from it, for its owners change it when they like: pin the commit, or let the platform declare the source. Charts, registries and buckets have no branches; they are only named as not seen (`source-opaque`). Tags are left to `source-mutable-ref`.",
+  kinds: ['source.toolkit.fluxcd.io/GitRepository'],
+  *checkObject(subject, context) {
+    const breach = judge(subject, context)
+    if (breach) yield breach
+  },
+}
+
+function judge({ object, id, node }: Subject, { index, config }: RuleContext): Breach | undefined {
+  if (node.tenant === undefined) return undefined
+  const { url, ref } = followedBy(object)
+  if (url === '' || url.includes('${') || ref.commit || ref.tag || ref.semver) return undefined
+  // A reference to a change that nobody merged is a rule of its own.
+  if (ref.name !== undefined && /^(?:refs\/)?(?:pulls?|merge-requests|pull-requests|changes|for)\//i.test(ref.name)) {
+    return undefined
+  }
+  if (index.followerOf(url, ref) === 'platform') return undefined
+  if (ref.branch !== undefined && isGatedBranch(config, url, ref.branch)) return undefined
+  const isKnown = index.isKnownRepository(url)
+  const namespaces = isKnown ? [] : index.namespacesOf(node.cluster, node.tenant)
+  if (!isKnown && !feedsSomething(index, node.cluster, id, namespaces)) return undefined
+  const whose = isKnown ? 'no source of the platform follows it' : 'the fleet does not know the repository'
+  return {
+    node,
+    object,
+    path: refPath(object),
+    value: `${url} ${wordsOf(ref)}`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(wordsOf(ref))} of ${shown(url)}, whose changes are not judged: ${whose}. Flux itself would let it through.`,
+    fix: 'Follow the branch that the platform lets the tenant deploy from, pin spec.ref.commit, or ask the platform to declare the source.',
+  }
+}

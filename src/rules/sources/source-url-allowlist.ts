@@ -1,0 +1,88 @@
+import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sources.ts'
+import type { AddressForm, SourceAddress } from '../../kube/address/source-address.ts'
+import type { Path } from '../../kube/node.ts'
+import { matchesAddress } from '../policies/address-pattern.ts'
+import { isAddressDenied } from '../policies/denied-address.ts'
+import { type PolicyRule, policyRulesFor } from '../policies/kyverno-rules.ts'
+import { matchesWildcard } from '../policies/wildcard.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { addressOf, formOf, sourceKinds } from './source-fields.ts'
+
+const ARTIFACT = 'source.toolkit.fluxcd.io/ExternalArtifact'
+
+/** Where the fleet says which sources are allowed, others are not. */
+export const sourceUrlAllowlist: Rule = {
+  id: 'source-url-allowlist',
+  severity: 'high',
+  title: 'Sources are those that the fleet allows',
+  why: 'A source of somebody else brings what somebody else writes, under the account of the tenant. Lists that look at one kind of source, one version of it, or one spelling of an address leave the others open.',
+  source: 'kyverno/policies flux/verify-flux-sources; fluxcd/flux2-multi-tenancy infrastructure/kyverno-policies',
+  docs: 'Any address is allowed unless the fleet says otherwise: by `allowedSources` in .github/bailiwick.yaml (for all tenants or one), which counts for every object that acts for a tenant, or by a Kyverno policy with `validate.pattern`, `anyPattern` or `deny` on `spec.url`, `spec.endpoint` or `spec.image`. A policy that enforces makes violations, one that audits warnings. Addresses are compared part by part in one spelling (https, ssh and scp forms, `.git`, the case of the host and of github.com); `https://github.com/acme*` is never `acme-evil`. What a policy says besides, or in CEL, is left to the cluster.',
+  kinds: [...sourceKinds, ARTIFACT],
+  *checkObject(subject, context) {
+    const found = addressOf(subject.kind, subject.object)
+    if (subject.kind === ARTIFACT) yield* judgeArtifact(subject, context)
+    if (!found || typeof found.address === 'string') return
+    const { path, address } = found
+    const tenant = context.index.actsFor(subject.node, subject.object)
+    if (tenant !== undefined && !allowsSource(context.config, tenant, address.text)) {
+      const allowed = allowedSourcesOf(context.config, tenant).map(list => list.map(shown).join(', ') || 'nothing')
+      yield breach(
+        subject,
+        path,
+        address,
+        `which the fleet does not allow. Allowed: ${allowed.join('; and of these ')}.`,
+      )
+    }
+    for (const rule of policyRulesFor(context.index, subject)) {
+      const matches = (pattern: string) => matchesPolicy(pattern, found.written, address, formOf(subject.kind))
+      if (isAddressDenied(rule, subject.object, { path, address, matches })) yield denied(subject, path, address, rule)
+    }
+  },
+}
+
+/** In the one spelling where the pattern is an address, else as Kyverno itself compares. */
+function matchesPolicy(pattern: string, written: string, address: SourceAddress, form: AddressForm): boolean {
+  return matchesAddress(pattern, address, form) ?? matchesWildcard(pattern, written)
+}
+
+function breach({ object, id, node }: Subject, path: Path, address: SourceAddress, why: string): Breach {
+  return {
+    node,
+    object,
+    path,
+    value: address.text,
+    message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(address.text)}, ${why} Flux itself would let it through.`,
+    fix: 'Follow an allowed address, or ask the platform to allow this one.',
+  }
+}
+
+function denied(subject: Subject, path: Path, address: SourceAddress, rule: PolicyRule): Breach {
+  const { object, id, node } = subject
+  const policy = shownObject(rule.policy.kind, rule.policy.namespace, rule.policy.name)
+  const said = rule.message ? `: ${shown(rule.message)}` : ''
+  const effect = rule.enforces ? 'Kyverno would refuse the object' : 'Kyverno would report it'
+  return {
+    node,
+    object,
+    path,
+    value: `${address.text} ${rule.policy.name}/${rule.name}`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(address.text)}, which the rule ${shown(rule.name)} of ${policy} does not allow. ${effect}${said}.`,
+    fix: `Follow an address that ${policy} allows.`,
+    ...(rule.enforces ? {} : { level: 'warning' }),
+  }
+}
+
+/** Nobody can tell from where the content of an artifact comes that a tenant declares itself. */
+function* judgeArtifact({ object, id, node }: Subject, { config }: RuleContext): Iterable<Breach> {
+  if (node.tenant === undefined || allowedSourcesOf(config, node.tenant).length === 0) return
+  yield {
+    node,
+    object,
+    path: ['spec', 'sourceRef'],
+    value: 'ExternalArtifact',
+    message: `${shownObject(id.kind, id.namespace, id.name)} is content without an address, but the fleet allows only addresses of its list. Whoever may write its status decides what is deployed.`,
+    fix: 'Use a GitRepository, OCIRepository or Bucket with an allowed address.',
+  }
+}

@@ -1,0 +1,37 @@
+import { idOf } from '../../kube/object.ts'
+import type { Rule } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { addressOf, sourceKinds } from './source-fields.ts'
+
+/** The address of a source has one meaning, whoever reads it. */
+export const sourceUrlMalformed: Rule = {
+  id: 'source-url-malformed',
+  severity: 'high',
+  title: 'The address of a source means the same to everybody',
+  why: 'A user before the host, dot segments, encoded slashes, backslashes and empty parts of a path are read in one way by those who compare addresses with a list and in another by those who fetch from them, so what looks like an allowed repository is another one.',
+  source: 'RFC 3986, sections 3.2.1 and 6.2.2; kyverno/policies flux/verify-git-repositories',
+  docs: 'Write `https://<host>/<path>`, `ssh://git@<host>/<path>` or `oci://<host>/<path>` in plain ASCII: no user or password (these belong into `spec.secretRef`), no `..`, no `%2f`, no `//`, no query.',
+  kinds: sourceKinds,
+  *checkObject({ object, id, kind, node }, { index }) {
+    if (index.actsFor(node, object) === undefined) return
+    const found = addressOf(kind, object)
+    if (!found || typeof found.address !== 'string') return
+    const what = withoutUser(found.written)
+    yield {
+      node,
+      object,
+      path: found.path,
+      value: what,
+      message: `${shownObject(id.kind, id.namespace, idOf(object).name)} follows an address that ${found.address}: ${shown(what)}. Flux would hand it to git or to an HTTP client, which may read it as another one.`,
+      fix: 'Write the plain address of the repository.',
+    }
+  },
+}
+
+/** What stands before the last @ of the authority may be a password. */
+function withoutUser(written: string): string {
+  const start = written.indexOf('://') + 3
+  const end = written.slice(start).search(/[/?#]/)
+  const mark = written.slice(0, end < 0 ? undefined : start + end).lastIndexOf('@')
+  return start > 2 && mark >= start ? `${written.slice(0, start)}...${written.slice(mark)}` : written
+}

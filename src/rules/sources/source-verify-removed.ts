@@ -1,0 +1,106 @@
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { at, canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+const VERIFIED: ReadonlyMap<string, Path> = new Map([
+  ['source.toolkit.fluxcd.io/GitRepository', ['spec', 'verify']],
+  ['source.toolkit.fluxcd.io/OCIRepository', ['spec', 'verify']],
+  ['source.toolkit.fluxcd.io/HelmChart', ['spec', 'verify']],
+  ['helm.toolkit.fluxcd.io/HelmRelease', ['spec', 'chart', 'spec', 'verify']],
+])
+
+/** Signatures that were asked for stay asked for. */
+export const sourceVerifyRemoved: Rule = {
+  id: 'source-verify-removed',
+  severity: 'high',
+  title: 'Signatures that a source was checked for stay asked for',
+  why: 'spec.verify lets only content through that somebody with the right key has signed. Without it, or with a key of the author, anybody who may write to the source deploys.',
+  source: 'source-controller docs/spec/v1/gitrepositories.md, "Verification"; Flux security best practices',
+  docs: 'Keep `spec.verify` and what it names. Who has to drop it does so in a change that an admin overrides, or waives it. Seen in comparison with the base only. The platform may drop it for its own sources; that is a warning.',
+  kinds: [...VERIFIED.keys()],
+  *checkObject(subject, context) {
+    const breach = context.before && judgeObject(subject, context, context.before)
+    if (breach) yield breach
+  },
+  *checkNode(node, { index, before }) {
+    const breach = before && judgeNode(node, index, before)
+    if (breach) yield breach
+  },
+}
+
+/** What is checked, as far as it is set. */
+function verifyOf(object: KubeObject | undefined, kind: string): Node | undefined {
+  const found = object && at(object.root, VERIFIED.get(kind)!)
+  return found?.type === 'map' && found.fields.size > 0 ? found : undefined
+}
+
+function judgeObject(subject: Subject, { index }: RuleContext, before: FleetIndex): Breach | undefined {
+  const { object, id, kind, node } = subject
+  const versions = before.versionsOf(node.cluster, kind, id.namespace, id.name)
+  const was = versions.map(one => verifyOf(one.object, kind)).find(one => one !== undefined)
+  if (!was) return undefined
+  const is = verifyOf(object, kind)
+  const weaker = is ? weakened(was, is) : 'is not verified any more'
+  // Whoever set it may set it otherwise: the platform turns its own keys.
+  const isOwn = node.tenant === undefined
+  if (!weaker || (isOwn && is)) return undefined
+  const concerns = index.actsFor(node, object) !== undefined
+  return {
+    node,
+    object,
+    path: VERIFIED.get(kind)!,
+    value: is ? canonical(is) : 'removed',
+    message: `${shownObject(id.kind, id.namespace, id.name)} ${weaker}: content without that signature would be deployed. Flux itself would let it through.`,
+    fix: 'Restore spec.verify as it was.',
+    ...(concerns ? {} : { level: 'warning' }),
+  }
+}
+
+/** How a check lets more through than before; undefined: it does not. */
+function weakened(was: Node, is: Node): string | undefined {
+  for (const path of [['provider'], ['secretRef', 'name'], ['trustedRootSecretRef', 'name']]) {
+    const [before, after] = [stringAt(was, path), stringAt(is, path)]
+    if (before !== undefined && before !== after) return `is verified with another ${path[0]}`
+  }
+  const [from, to] = [stringAt(was, ['mode']), stringAt(is, ['mode'])]
+  const both = (mode: string | undefined) => mode?.toLowerCase() === 'tagandhead'
+  if (from?.toLowerCase() !== to?.toLowerCase() && !both(to)) return 'is verified in another mode'
+  const [known, now] = [at(was, ['matchOIDCIdentity']), at(is, ['matchOIDCIdentity'])]
+  const identities = known?.type === 'list' ? known.items.map(canonical) : []
+  const added = now?.type === 'list' ? now.items.map(canonical).filter(one => !identities.includes(one)) : []
+  if (identities.length > 0 && now?.type !== 'list') return 'is verified for any identity'
+  return identities.length > 0 && added.length > 0 ? 'is verified for other identities' : undefined
+}
+
+/** A Kustomization of a tenant that leaves a verified source for one that is not. */
+function judgeNode(node: FleetNode, index: FleetIndex, before: FleetIndex): Breach | undefined {
+  const was = before.node(node.key)?.source
+  if (node.tenant === undefined || !was || was.id === node.source.id) return undefined
+  const lost = sourcesOf(before, node.cluster, was.id).some(one => verifyOf(one, kindOfId(was.id)))
+  const now = sourcesOf(index, node.cluster, node.source.id)
+  if (!lost || now.length === 0 || now.some(one => verifyOf(one, kindOfId(node.source.id)))) return undefined
+  const renderedBy = index.node(node.parent)
+  const { kind, namespace, name } = idOf(now[0]!)
+  return {
+    node,
+    ...(renderedBy ? { renderedBy } : {}),
+    object: node.kustomization,
+    path: ['spec', 'sourceRef'],
+    value: node.source.id,
+    message: `${shownObject('Kustomization', node.namespace, node.name)} followed ${shown(was.id)}, which is verified, and follows ${shownObject(kind, namespace, name)} now, which is not. Flux itself would let it through.`,
+    fix: 'Set spec.verify of the source that it follows now.',
+  }
+}
+
+const kindOfId = (id: string) => {
+  const kind = `source.toolkit.fluxcd.io/${id.split('/')[0]}`
+  return VERIFIED.has(kind) ? kind : 'source.toolkit.fluxcd.io/GitRepository'
+}
+
+function sourcesOf(index: FleetIndex, cluster: string, id: string): KubeObject[] {
+  const [kind, namespace = '', name = ''] = id.split('/')
+  return index.versionsOf(cluster, `source.toolkit.fluxcd.io/${kind}`, namespace, name).map(one => one.object)
+}
