@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+import { initialApproval } from '../../src/rules/approval-state.ts'
+import { approve } from '../../src/rules/approve.ts'
+import type { Judgement } from '../../src/rules/finding.ts'
+import { type Given, judgementOf, said } from '../fleet/fleet-of.ts'
+import { FLEET_URL, miniFleet, withResource } from '../fleet/mini-fleet.ts'
+
+const FILE = '.github/bailiwick.yaml'
+const config = (name: string) =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n  namespace: kube-system\n`
+const waiver = (more = '', name = 'x', expires = '2026-06-30') =>
+  `waivers:
+  - rule: namespace-confinement
+    object: {kind: ConfigMap, namespace: kube-system, name: ${name}}
+    reason: moves in May
+    approver: "@acme/platform"
+    expires: ${expires}${more}
+`
+const given = (file?: string, name = 'x'): Given =>
+  miniFleet({ dev: withResource(config(name)), ...(file === undefined ? {} : { fleet: { [FILE]: file } }) })
+const today = '2026-06-30'
+
+test('a waiver holds up to its last day, and nobody who does not know the day counts it', () => {
+  const { verdict } = judgementOf(given(waiver()), { today })
+  expect(verdict).toMatchObject({ result: 'pass', warnings: [], violations: [{ state: 'waived' }] })
+  expect(verdict.violations[0]?.message).toContain('Waived until 2026-06-30 by "@acme/platform": "moves in May".')
+  const late = judgementOf(given(waiver()), { today: '2026-07-01' }).verdict
+  expect(late).toMatchObject({ result: 'fail', violations: [{ state: 'new' }] })
+  expect(late.violations[0]?.message).toContain(
+    '(.github/bailiwick.yaml:2) counts for nothing any more: it ended on 2026-06-30',
+  )
+  expect(judgementOf(given(waiver())).verdict.result).toBe('fail')
+  expect(judgementOf(given(waiver()), { today: 'someday' }).verdict.result).toBe('fail')
+})
+
+test('another day is another combination, but only where a waiver begins or ends to hold', () => {
+  const on = (day: string) => judgementOf(given(waiver()), { today: day }).verdict.combination
+  expect(on('2026-01-01')).toBe(on('2026-06-30'))
+  expect(on('2026-07-01')).not.toBe(on('2026-06-30'))
+  const without = (day: string) => judgementOf(given(), { today: day }).verdict.combination
+  expect(without('2026-07-01')).toBe(without('2026-06-30'))
+})
+
+test.each([
+  ['rule', waiver().replace('namespace-confinement', 'sa-required')],
+  ['kind', waiver().replace('ConfigMap', 'Secret')],
+  ['group', waiver().replace('ConfigMap', 'apps/ConfigMap')],
+  ['namespace', waiver().replace('kube-system', 'kube-public')],
+  ['name', waiver('', 'y')],
+  ['cluster', waiver('\n    cluster: production')],
+])('a waiver of another %s is none, and is said to be unused', (_what, file) => {
+  const { verdict } = judgementOf(given(file), { today })
+  expect(verdict).toMatchObject({
+    result: 'fail',
+    violations: [{ state: 'new' }],
+    warnings: [{ rule: 'waiver-unused', severity: 'low', state: 'new', origin: { file: FILE, line: 2 } }],
+  })
+  expect(verdict.violations[0]?.message).not.toContain('aive')
+})
+
+test('it names a cluster or a group where that matters', () => {
+  for (const file of [waiver('\n    cluster: staging'), waiver().replace('kind: ConfigMap', 'kind: ConfigMap ')])
+    expect(judgementOf(given(file), { today }).verdict.result).toBe('pass')
+})
+
+test('a change is judged by the waivers of its base, and an unused one stands', () => {
+  expect(said(judgementOf(given(waiver()), { base: miniFleet(), today }))).toEqual([
+    'namespace-confinement deploy/extra.yaml:5',
+  ])
+  const base = miniFleet({ fleet: { [FILE]: waiver() } })
+  const { verdict } = judgementOf(given(waiver()), { base, today })
+  expect(verdict).toMatchObject({ result: 'pass', violations: [{ state: 'waived' }] })
+  const unused = judgementOf(base, { base, today }).verdict
+  expect(unused).toMatchObject({ result: 'pass', warnings: [{ rule: 'waiver-unused', state: 'standing' }] })
+  const mended = judgementOf(base, { base: given(waiver()), today }).verdict
+  expect(mended).toMatchObject({
+    warnings: [{ rule: 'waiver-unused', state: 'new' }],
+    violations: [{ state: 'fixed' }],
+  })
+})
+
+test('what hides behind a node that fails is not waived in a change, as nobody has seen it', () => {
+  const remote = (more = '') => ({ 'deploy/kustomization.yaml': `resources:\n  - https://example.com/x.yaml\n${more}` })
+  const file = `waivers:
+  - rule: kustomize-remote-base
+    object: {kind: Kustomization, namespace: apps, name: dev-team}
+    reason: r
+    approver: a
+    expires: 2026-06-30
+`
+  const world = (more = '') => miniFleet({ dev: remote(more), fleet: { [FILE]: file } })
+  expect(judgementOf(world(), { base: world(), today }).verdict).toMatchObject({ violations: [{ state: 'waived' }] })
+  expect(judgementOf(world('  - web.yaml\n'), { base: world(), today }).verdict.result).toBe('fail')
+})
+
+/** Keys of the nodes that the worker would apply. */
+function applied(judgement: Judgement, baseline: readonly string[] = []): string[] {
+  const { nodes, verdict } = judgement
+  const { combination } = verdict
+  const commits = new Map(nodes.map(({ source }) => [source.url, source.commit]))
+  const heads = {
+    combination,
+    complete: true,
+    fleet: { url: FLEET_URL, branch: 'main', commit: commits.get(FLEET_URL) ?? '' },
+    sources: [...commits].map(([url, commit]) => ({ url, ref: { branch: 'main' }, commit })),
+  }
+  const start = initialApproval({ cluster: 'staging', fleet: FLEET_URL, branch: 'main' })
+  const { state } = approve(start, { type: 'judged', combination, nodes, baseline })
+  return approve(state, { type: 'heads-read', heads }).apply.map(node => node.name)
+}
+
+test('a waived violation does not hold its node back, an expired one does', () => {
+  expect(applied(judgementOf(given(waiver()), { today }))).toContain('dev-team')
+  expect(applied(judgementOf(given(waiver()), { today: '2026-07-01' }))).not.toContain('dev-team')
+  expect(applied(judgementOf(given(waiver())))).not.toContain('dev-team')
+})
+
+test('what stands in the baseline is applied, what got worse since is not, nor what only a base had', () => {
+  const { verdict } = judgementOf(given())
+  const [{ fingerprint, severity }] = verdict.violations as [(typeof verdict.violations)[0]]
+  expect(severity).toBe('critical')
+  const standing = judgementOf(given(), { baseline: new Map([[fingerprint, { severity }]]) })
+  expect(applied(standing, [fingerprint])).toContain('dev-team')
+  const worse = judgementOf(given(), { baseline: new Map([[fingerprint, { severity: 'high' as const }]]) })
+  expect(worse.verdict).toMatchObject({ result: 'fail', violations: [{ state: 'new' }] })
+  expect(applied(worse, [fingerprint])).not.toContain('dev-team')
+  expect(applied(judgementOf(given(), { base: given() }))).not.toContain('dev-team')
+})
