@@ -5,7 +5,7 @@ import { type ParsedFile, parseFile } from '../kube/parse-documents.ts'
 import type { BuildBudget } from './build-budget.ts'
 import type { Entry } from './entry.ts'
 import type { Kustomization } from './kustomization.ts'
-import { type ParsedFiles, parsedFilesOf } from './parsed-files.ts'
+import { type Kept, type ParsedFiles, parsedFilesOf } from './parsed-files.ts'
 import { findKustomizationFile } from './read/find-kustomization.ts'
 import { readKustomization } from './read/read-kustomization.ts'
 import { refusePointer } from './read/refuse-pointer.ts'
@@ -58,7 +58,10 @@ export class BuildFiles {
     if (known) return known
     const file = findKustomizationFile(this.tree, directory, origin)
     if (!file) return missing(`${directory || '.'}/kustomization.yaml`, origin)
-    const kustomization = readKustomization(file, directory, this.parse(file).documents)
+    const { documents } = this.parse(file)
+    const kept = this.keptOf(file)
+    const kustomization = kept?.kustomization ?? readKustomization(file, directory, documents)
+    if (kept) kept.kustomization = kustomization
     this.kustomizations.set(directory, kustomization)
     return kustomization
   }
@@ -81,20 +84,25 @@ export class BuildFiles {
   parse(path: string): ParsedFile {
     const known = this.parsed.get(path)
     if (known) return known
-    const id = this.origins ? this.tree.entry(path)?.id : undefined
-    const kept = id === undefined ? undefined : this.shared.get(path, id)
-    const file = kept?.file ?? this.parseAnew(path, id)
+    const kept = this.keptOf(path)
+    const file = kept?.file ?? this.parseAnew(path)
     if (kept) this.budget.spend('bytes', kept.bytes, this.start(path))
     this.parsed.set(path, file)
     return file
   }
 
-  private parseAnew(path: string, id: string | undefined): ParsedFile {
+  private keptOf(path: string): Kept | undefined {
+    const id = this.origins ? this.tree.entry(path)?.id : undefined
+    return id === undefined ? undefined : this.shared.get(path, id)
+  }
+
+  private parseAnew(path: string): ParsedFile {
     const bytes = this.tree.read(path)
     this.budget.spend('bytes', bytes.length, this.start(path))
     refusePointer(bytes, this.start(path))
     const name = this.tree.place?.(path) ?? { repository: this.repository, path }
     const file = parseFile(name, bytes, this.origins)
+    const id = this.origins ? this.tree.entry(path)?.id : undefined
     if (id !== undefined) this.shared.set(path, { id, bytes: bytes.length, file })
     return file
   }

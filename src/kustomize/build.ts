@@ -1,5 +1,4 @@
 import type { Tree } from '../git/tree.ts'
-import { at, type MapNode } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { type Accumulated, Accumulation, type AccumulationOptions } from './accumulate.ts'
 import { sortObjects } from './finish/sort-objects.ts'
@@ -7,6 +6,7 @@ import { appendHash } from './generate/hash-name.ts'
 import type { Kustomization } from './kustomization.ts'
 import { fixReferences } from './references/name-references.ts'
 import { annotationsAsText } from './resource/annotations.ts'
+import { localConfig } from './resource/local-config.ts'
 import { toKubeObject } from './resource/resource.ts'
 import { roundTrip } from './resource/round-trip.ts'
 
@@ -51,16 +51,11 @@ function finish(accumulation: Accumulation, accumulated: Accumulated, builder: s
   const { all } = resources
   for (const resource of all) if (resource.needsHash) appendHash(resource)
   fixReferences(all, config?.nameReference ?? [], budget)
-  const kept = all.filter(resource => !isLocal(resource.root))
+  const kept = all.filter(resource => !localConfig(resource.root))
   return sortObjects(kept, sortOptions).map(resource => {
     // kustomize keeps its notes among the annotations of every object, and writes them all anew to take the notes out
     const root = annotationsAsText(notes.finish(resource.root, builder))
     const hasFolded = budget.spendOnResult(root)
     return toKubeObject(resource, hasFolded ? roundTrip(root) : root)
   })
-}
-
-function isLocal(root: MapNode): boolean {
-  const value = at(root, ['metadata', 'annotations', 'config.kubernetes.io/local-config'])
-  return value !== undefined && !(value.type === 'scalar' && value.value === 'false')
 }

@@ -1,10 +1,14 @@
 import type { Tree } from '../git/tree.ts'
 import type { ParsedFile } from '../kube/parse-documents.ts'
+import type { Kustomization } from './kustomization.ts'
 
-interface Kept {
+/** A file that was parsed. */
+export interface Kept {
   readonly id: string
   readonly bytes: number
   readonly file: ParsedFile
+  /** What the file says as a kustomization, once somebody has read it as one. */
+  kustomization?: Kustomization
 }
 
 /**

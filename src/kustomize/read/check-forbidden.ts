@@ -12,6 +12,7 @@ const KNOWN_FIELDS = (
   'generatorOptions configurations generators transformers validators buildMetadata'
 ).split(' ')
 
+const BY_LOWER_CASE = new Map(KNOWN_FIELDS.map(name => [name.toLowerCase(), name]))
 const PATH_LISTS =
   'resources bases components crds configurations generators transformers validators patchesStrategicMerge'.split(' ')
 const PATH_ITEMS = ['patches', 'patchesJson6902', 'replacements']
@@ -62,7 +63,7 @@ function* pathsIn(object: MapNode): Generator<{ node: Node; text: string }> {
 
 function* fetchedValues(root: MapNode): Generator<{ node: Node; text: string }> {
   for (const [name, { value }] of root.fields) {
-    const field = KNOWN_FIELDS.find(known => known.toLowerCase() === name.toLowerCase()) ?? name
+    const field = BY_LOWER_CASE.get(name.toLowerCase()) ?? name
     if (PATH_LISTS.includes(field)) for (const item of itemsOf(value)) yield* pathOf(item)
     if (PATH_ITEMS.includes(field)) for (const item of itemsOf(value)) yield* pathOf(caseless(item, 'path'))
     if (field === 'openapi') yield* pathOf(caseless(value, 'path'))

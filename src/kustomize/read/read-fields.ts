@@ -96,14 +96,24 @@ export function refuseOtherFields(map: MapNode, allowed: readonly string[], wher
 
 /** Refuses a name that Go reads as one of `known` though it is spelt otherwise (rule `kustomize-case-variant-key`). */
 export function refuseCaseVariant(name: string, known: readonly string[], origin: Origin): void {
-  const folded = fold(name)
-  const meant = known.find(other => fold(other) === folded)
+  const meant = foldedOf(known).get(fold(name))
   if (!meant || meant === name) return
   throw new BailiwickError('kustomize-unsupported', `${JSON.stringify(name)} is another spelling of ${meant}`, {
     origin,
     rule: 'kustomize-case-variant-key',
     fix: `Write ${meant}.`,
   })
+}
+
+const FOLDED = new WeakMap<readonly string[], ReadonlyMap<string, string>>()
+
+/** Each name by its folded form, the first of several. */
+function foldedOf(known: readonly string[]): ReadonlyMap<string, string> {
+  const before = FOLDED.get(known)
+  if (before) return before
+  const folded = new Map([...known].reverse().map(name => [fold(name), name]))
+  FOLDED.set(known, folded)
+  return folded
 }
 
 // Go's encoding/json also folds the long s and the Kelvin sign

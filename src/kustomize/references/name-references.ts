@@ -5,7 +5,7 @@ import type { BuildBudget } from '../build-budget.ts'
 import { NO_NAMESPACE, originalId, type Resource, resourceOrigin } from '../resource/resource.ts'
 import { editField } from '../transform/field-spec.ts'
 import type { ReferenceRule } from './reference-fields.ts'
-import { ReferenceTable } from './reference-table.ts'
+import { referenceTable } from './reference-table.ts'
 import { ReferenceTargets, type VisibleTargets, writtenNamespace } from './reference-targets.ts'
 import { type Reference, sameName, sameNameAndNamespace, selectReferral } from './select-referral.ts'
 
@@ -19,7 +19,7 @@ export function fixReferences(
   rules: readonly ReferenceRule[],
   budget: BuildBudget,
 ): void {
-  const table = new ReferenceTable(rules)
+  const table = referenceTable(rules)
   const targets = new ReferenceTargets(resources)
   for (const referrer of resources) {
     const { fields, trie } = table.fieldsOf(originalId(referrer))

@@ -16,6 +16,18 @@ export interface ReferenceFields {
   readonly trie: FieldTrie
 }
 
+const tables = new WeakMap<readonly ReferenceRule[], ReferenceTable>()
+
+/** More kinds than builds have; what comes after them is forgotten again. */
+const MAX_KINDS = 1_000
+
+/** The table of a list of rules; nearly every build has the same list. */
+export function referenceTable(rules: readonly ReferenceRule[]): ReferenceTable {
+  const known = tables.get(rules) ?? new ReferenceTable(rules)
+  tables.set(rules, known)
+  return known
+}
+
 /** Which fields of which kinds are references, found once per kind that occurs. */
 export class ReferenceTable {
   private readonly rules: readonly ReferenceRule[]
@@ -34,6 +46,7 @@ export class ReferenceTable {
       rule.referrers.filter(spec => specMatches(spec, id)).map(({ path }) => ({ rule, spec: { path } })),
     )
     const found = { fields, trie: new FieldTrie(fields.map(({ spec }) => spec)) }
+    if (this.known.size >= MAX_KINDS) this.known.clear()
     this.known.set(key, found)
     return found
   }

@@ -5,14 +5,20 @@ import { at, type MapNode, type Node } from '../../kube/node.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
 import type { ParsedFile } from '../../kube/parse-documents.ts'
 import { isBuildAnnotation } from './build-annotation.ts'
+import { localConfig } from './local-config.ts'
 import { makeResource, type Resource } from './resource.ts'
 
 /**
  * The objects of one file: empty documents dropped, `kind: *List` replaced by its items (those of a list that is not
- * alone in its file come after everything else, as in kustomize). Throws `invalid-object`.
+ * alone in its file come after everything else, as in kustomize). Throws `invalid-object`, and `render-limits` for a shape
+ * on which older versions of kustomize crash (CVE-2022-24878).
  */
 export function loadResources(file: ParsedFile, trail: readonly Step[]): Resource[] {
-  return loadObjects(file).map(root => makeResource(root, trail))
+  return loadObjects(file).map(root => {
+    const hidden = localConfig(root)
+    const step: Step | undefined = hidden && { step: 'local-config', file: hidden.file, line: hidden.line }
+    return makeResource(root, step ? [step, ...trail] : trail)
+  })
 }
 
 /** The same as bare documents; patches are read so, too. */
@@ -53,7 +59,7 @@ function keepObjects(documents: readonly Node[]): MapNode[] {
   const kept: MapNode[] = []
   for (const document of documents) {
     if (isEmpty(document)) continue
-    if (document.type !== 'map') refuse('a document that is no object', document.origin)
+    if (document.type !== 'map') refuse('a document that is no object', document.origin, 'render-limits')
     checkIdentity(document)
     kept.push(document)
   }
@@ -65,7 +71,9 @@ function checkIdentity(document: MapNode): void {
   requireText(document, ['apiVersion'])
   if (!kind) refuse('an object without kind', document.origin)
   const metadata = at(document, ['metadata'])
-  if (metadata && !isAbsent(metadata) && metadata.type !== 'map') refuse('metadata that is no map', metadata.origin)
+  if (metadata && !isAbsent(metadata) && metadata.type !== 'map') {
+    refuse('metadata that is no map', metadata.origin, 'render-limits')
+  }
   requireText(document, ['metadata', 'namespace'])
   if (!requireText(document, ['metadata', 'name']) && !kind.endsWith('List')) {
     refuse(`a ${kind} without metadata.name`, document.origin)
@@ -76,7 +84,7 @@ function checkIdentity(document: MapNode): void {
 function checkTextMap(document: MapNode, field: string): void {
   const map = at(document, ['metadata', field])
   if (!map || isAbsent(map)) return
-  if (map.type !== 'map') refuse(`metadata.${field} that is no map`, map.origin)
+  if (map.type !== 'map') refuse(`metadata.${field} that is no map`, map.origin, 'render-limits')
   for (const [key, { value, key: origin }] of map.fields) {
     if (value.type !== 'scalar') refuse(`the value of metadata.${field}["${key}"], which is no text`, value.origin)
     if (field === 'annotations' && isBuildAnnotation(key)) refuse(`the annotation ${key}, which steers a build`, origin)
@@ -87,7 +95,8 @@ function requireText(document: MapNode, path: readonly string[]): string | undef
   const node = at(document, path)
   if (!node || isAbsent(node)) return undefined
   if (node.type === 'scalar' && typeof node.value === 'string') return node.value
-  return refuse(`${path.join('.')} that is no text`, node.origin)
+  // whose kind is no text is no object at all
+  return refuse(`${path.join('.')} that is no text`, node.origin, path.length > 1 ? undefined : 'render-limits')
 }
 
 const kindOf = (document: MapNode): string | undefined => {

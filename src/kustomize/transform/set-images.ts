@@ -31,7 +31,7 @@ export function setImages(
     return { origin: entry.origin, matches, set: setter(entry, matches) }
   })
   // nothing is ever created here, whatever a spec says
-  const specsOf = specsByKind(specs.map(spec => ({ ...spec, create: false })))
+  const specsOf = specsByKind(withoutCreating(specs))
   for (const resource of resources.all) {
     const id = currentId(resource)
     if (id.kind === 'CustomResourceDefinition') continue
@@ -44,6 +44,14 @@ export function setImages(
       found = imagesOf(resource, fields, budget, origin)
     }
   }
+}
+
+const UNCREATED = new WeakMap<readonly FieldSpec[], readonly FieldSpec[]>()
+
+function withoutCreating(specs: readonly FieldSpec[]): readonly FieldSpec[] {
+  const known = UNCREATED.get(specs) ?? specs.map(spec => ({ ...spec, create: false }))
+  UNCREATED.set(specs, known)
+  return known
 }
 
 /** Every image that an entry could set. */
