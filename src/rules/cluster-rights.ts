@@ -42,26 +42,29 @@ export class ClusterRights {
   }
 
   /**
-   * Why the API server would not let a user write a Role or RoleBinding: undefined also where it is not known what the user
-   * holds, because nothing in its namespace is bound to it by what is rendered, or by a role that nobody renders.
+   * Why the API server would not let a user write a Role or RoleBinding: undefined also for those of the whole cluster, which
+   * are another rule's, and where it is not known what the user holds, because nothing in its namespace is bound to it by what is rendered, or by a role that nobody renders.
    */
   grantRefusal(user: string, object: KubeObject, namespace: string): WriteRefusal | undefined {
     const who = userInfo(user)
-    if (this.given.bindings.of(who, namespace).length === 0) return undefined
+    if (namespace === '' || this.given.bindings.of(who, namespace).length === 0) return undefined
     if (this.given.held(who, namespace).unresolved.length > 0) return undefined
     const refusal = confirmWrite(this.given, who, object)
     return refusal?.reason === 'escalation' ? refusal : undefined
   }
 
-  /** What an account holds outside the namespaces of its tenant, whoever gave it. */
+  /**
+   * What an account holds outside the namespaces of its tenant. What another tenant binds it to is that one's affair, or
+   * any tenant could make others fail.
+   */
   rightsOutside(user: string, holder: Holder): ForeignRight[] {
     const who = userInfo(user)
     const own = accountOf(user)
-    const places = this.every.bindings.namespacesOf(who).filter(namespace => !holder.owns(namespace))
+    const places = this.given.bindings.namespacesOf(who).filter(namespace => !holder.owns(namespace))
     return ['', ...places].flatMap(namespace =>
-      this.every.bindings.of(who, namespace).flatMap(({ binding, subject }) => {
+      this.given.bindings.of(who, namespace).flatMap(({ binding, subject }) => {
         const everybody = subject.kind === 'Group' && subject.name !== `system:serviceaccounts:${own?.namespace}`
-        const rules = this.every.rulesOf(binding.roleRef, binding.namespace)
+        const rules = this.given.rulesOf(binding.roleRef, binding.namespace)
         const excess = everybody || !rules ? [] : excessRights(rules, holder)
         if (excess.length === 0) return []
         const { kind, name, roleRef } = binding

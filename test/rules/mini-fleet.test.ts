@@ -132,7 +132,7 @@ test('target-namespace: what nobody can see is judged by where targetNamespace p
 })
 
 test.each([
-  ['ClusterRoleBinding', 'rbac.authorization.k8s.io/v1'],
+  ['ClusterRole', 'rbac.authorization.k8s.io/v1'],
   ['PriorityClass', 'scheduling.k8s.io/v1'],
   ['CustomResourceDefinition', 'apiextensions.k8s.io/v1'],
   ['GlobalTenantResource', 'capsule.clastix.io/v1beta2'],

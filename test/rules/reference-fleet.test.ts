@@ -113,9 +113,7 @@ describe.runIf(present)('fluxcd/flux2-multi-tenancy', () => {
     ],
     [
       'cluster-scoped object',
-      base(
-        'apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata:\n  name: x\n  namespace: apps\n',
-      ),
+      base('apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: x\n  namespace: apps\n'),
       'cluster-scoped-forbidden base/extra.yaml:2',
     ],
     [
@@ -175,6 +173,6 @@ describe.runIf(present)('clastix/flux2-capsule-multi-tenancy', () => {
     const found = said(judgementOf(both, { base: given() }))
     expect(found).toContain('cluster-scoped-forbidden staging/privilege-escalation/cluserrolebinding.yaml:2')
     expect(found).toContain('cross-namespace-ref base/podinfo-disclosure/podinfo-release-to-infra-from-apps.yaml:19')
-expect(found).toContain('namespace-ownership base/namespaces-exfiltration/namespaces.yaml:11')
+    expect(found).toContain('namespace-ownership base/namespaces-exfiltration/namespaces.yaml:11')
   })
 })

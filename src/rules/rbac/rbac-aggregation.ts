@@ -1,0 +1,64 @@
+import { selects } from '../../kube/label-selector.ts'
+import { at } from '../../kube/node.ts'
+import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { readRole } from '../../kube/rbac/read-role.ts'
+import { textMapOf } from '../../kube/read-text.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+const LABELS = ['metadata', 'labels']
+const CLUSTER_ROLE = `${RBAC_GROUP}/ClusterRole`
+const PREFIX = 'rbac.authorization.k8s.io/aggregate-to-'
+
+/** A ClusterRole that becomes a part of others, or that takes in others. */
+export const rbacAggregation: Rule = {
+  id: 'rbac-aggregation',
+  severity: 'critical',
+  title: 'Tenants add nothing to roles that others are bound to',
+  why: "A ClusterRole with a label that an aggregated role selects puts its rules into that role: with aggregate-to-edit, -admin or -view everybody who is bound to these holds them, in the other tenants' namespaces, too. An aggregated role of a tenant takes in rules that others write.",
+  source: 'https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles',
+  docs: 'Write a Role in a namespace of the tenant. What belongs into view, edit and admin is for the platform to say.',
+  kinds: [CLUSTER_ROLE],
+  *checkObject(subject, { index }) {
+    if (subject.node.tenant === undefined) return
+    for (const key of aggregatingLabels(index, subject)) {
+      const what = key.startsWith(PREFIX) ? key.slice(PREFIX.length) : 'roles that select this label'
+      yield breach(subject, [...LABELS, key], key, `would add its rules to ${shown(what)} by its label ${shown(key)}`)
+    }
+    const rule = at(subject.object.root, ['aggregationRule'])
+    if (rule && !(rule.type === 'scalar' && rule.value === null)) {
+      yield breach(
+        subject,
+        ['aggregationRule'],
+        'aggregationRule',
+        'takes in the rules of other roles by its aggregationRule',
+      )
+    }
+  },
+}
+
+function aggregatingLabels(index: FleetIndex, { node, object }: Subject): string[] {
+  const labels = at(object.root, LABELS)
+  if (labels?.type !== 'map') return []
+  const known = [...labels.fields.keys()].filter(key => key.startsWith(PREFIX))
+  if (known.length > 0) return known
+  const own = textMapOf(labels) ?? new Map<string, string>()
+  const selecting = index
+    .renderedAnywhere(node.cluster, CLUSTER_ROLE)
+    .filter(other => other.object !== object && at(other.object.root, ['aggregationRule']))
+    .flatMap(other => readRole(other.object)?.selectors ?? [])
+    .filter(selector => selects(selector, own))
+  return [...new Set(selecting.flatMap(selector => selector.map(({ key }) => key)))].filter(key => own.has(key))
+}
+
+function breach({ node, object, id }: Subject, path: string[], value: string, what: string): Breach {
+  return {
+    node,
+    object,
+    path,
+    value,
+    message: `${shownObject(id.kind, '', id.name)} ${what}. Allowed are Roles in the tenant's namespaces.`,
+    fix: 'Write a Role in a namespace of the tenant, without the label or aggregationRule.',
+  }
+}

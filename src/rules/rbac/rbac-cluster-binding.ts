@@ -1,0 +1,29 @@
+import { at, stringAt } from '../../kube/node.ts'
+import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import type { Rule } from '../rule.ts'
+import { shown, shownIdentity, shownObject } from '../shown.ts'
+
+/** A ClusterRoleBinding of a tenant: rights in every namespace, for whomever. */
+export const rbacClusterBinding: Rule = {
+  id: 'rbac-cluster-binding',
+  severity: 'critical',
+  title: 'Tenants bind nobody in the whole cluster',
+  why: 'A ClusterRoleBinding gives its subjects the rights of the role in every namespace, those of other tenants and of the platform among them.',
+  source: 'https://github.com/kubernetes-sigs/multi-tenancy (benchmarks, MTB-PL1-CC-CPI-1)',
+  docs: 'Write a RoleBinding in a namespace of the tenant; it may name a ClusterRole. Rights in the whole cluster are given by the platform, to accounts of its own namespaces.',
+  kinds: [`${RBAC_GROUP}/ClusterRoleBinding`],
+  *checkObject({ object, node, id }) {
+    if (node.tenant === undefined) return
+    const role = stringAt(object.root, ['roleRef', 'name']) ?? ''
+    const subjects = at(object.root, ['subjects'])
+    const count = subjects?.type === 'list' ? subjects.items.length : 0
+    yield {
+      node,
+      object,
+      path: at(object.root, ['roleRef']) ? ['roleRef'] : ['kind'],
+      value: role,
+      message: `${shownObject(id.kind, '', id.name)} binds ${count} ${count === 1 ? 'subject' : 'subjects'} to ${shown(role)} in every namespace of the cluster; it would be applied by ${shownIdentity(node.identity)}. Allowed is a RoleBinding in the tenant's namespaces. Kubernetes would say, unless the account has rights there: clusterrolebindings.rbac.authorization.k8s.io is forbidden: User "${node.identity.user}" cannot patch resource "clusterrolebindings" in API group "rbac.authorization.k8s.io" at the cluster scope.`,
+      fix: "Write a RoleBinding with metadata.namespace set to one of the tenant's namespaces.",
+    }
+  },
+}

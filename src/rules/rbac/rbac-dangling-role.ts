@@ -1,0 +1,31 @@
+import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { readBinding } from '../../kube/rbac/read-binding.ts'
+import type { Rule } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+/** A binding to a role that is not there: whoever makes the role later decides what was granted. */
+export const rbacDanglingRole: Rule = {
+  id: 'rbac-dangling-role',
+  severity: 'low',
+  level: 'warning',
+  title: 'Bindings of tenants name roles that are there',
+  why: 'A binding to a role that does not exist grants nothing today, and whatever the role holds on the day on which somebody makes it, such as the chart of the platform. The API server refuses to make it unless its author may bind anything.',
+  source:
+    'https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping',
+  docs: "Name a Role that the fleet renders in the same namespace, a ClusterRole that the platform renders, or one of Kubernetes' own: view, edit, admin.",
+  kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
+  *checkObject({ object, node, id }, { index }) {
+    const binding = node.tenant === undefined ? undefined : readBinding(object)
+    if (!binding || index.roleRules(node.cluster, binding.roleRef, binding.namespace)) return
+    const { kind, name } = binding.roleRef
+    const said = `${kind.toLowerCase()}s.${RBAC_GROUP} "${name}" not found`
+    yield {
+      node,
+      object,
+      path: ['roleRef', 'name'],
+      value: `${kind} ${name}`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} binds to ${kind} ${shown(name)}, which neither the fleet renders nor Kubernetes brings: it grants whatever that role will hold. Kubernetes would say, unless the account may bind any role: ${shown(said)}.`,
+      fix: 'Name a role that exists, or render the role before the binding.',
+    }
+  },
+}

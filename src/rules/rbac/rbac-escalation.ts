@@ -1,0 +1,104 @@
+import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { readBinding } from '../../kube/rbac/read-binding.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { type Danger, dangersOf } from './dangerous-rights.ts'
+import { writtenRules } from './written-rules.ts'
+
+/** Roles of Kubernetes itself that are meant to be bound in a namespace. */
+const FOR_PEOPLE = ['admin', 'edit', 'view']
+
+/** A tenant's roles and bindings hand nobody more than the tenant was given. */
+export const rbacEscalation: Rule = {
+  id: 'rbac-escalation',
+  severity: 'critical',
+  title: 'Tenants grant nothing that leads beyond what they were given',
+  why: 'The verbs `bind`, `escalate` and `impersonate`, the right to write the Namespace itself and nodes/proxy turn a role into more than it says; a star includes all of them. It does not matter in which step the role and in which the binding was written.',
+  source: 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/; GHSA-2ww6-hf35-mfjm',
+  docs: 'Name verbs and resources one by one, and leave out `bind`, `escalate`, `impersonate`, `namespaces`, `namespaces/status`, `namespaces/finalize` and `nodes/proxy`. What a workload needs from other accounts it gets from the platform.',
+  kinds: ['Role', 'ClusterRole', 'RoleBinding'].map(kind => `${RBAC_GROUP}/${kind}`),
+  *checkObject(subject, { index }) {
+    if (subject.node.tenant === undefined) return
+    const found = subject.id.kind === 'RoleBinding' ? judgeBinding(index, subject) : judgeRole(subject)
+    let blocks = false
+    for (const breach of found) {
+      blocks ||= breach.level !== 'warning'
+      yield breach
+    }
+    const refusal = blocks ? undefined : index.grantRefusal(subject.node, subject.object)
+    if (refusal) yield refused(subject, refusal.message)
+  },
+}
+
+function* judgeRole({ node, object, id }: Subject): Iterable<Breach> {
+  const isWide = id.kind === 'ClusterRole'
+  for (const { at, rule } of writtenRules(object)) {
+    for (const danger of strongest(dangersOf(rule), isWide)) {
+      yield {
+        node,
+        object,
+        path: ['rules', at],
+        value: danger.what,
+        message: `${shownObject(id.kind, id.namespace, id.name)} allows ${shown(danger.what)}: ${danger.why}. Allowed are rules that name what they need.`,
+        fix: 'Remove it from the rule; name the verbs and resources that are needed.',
+        ...levelOf(danger, isWide),
+      }
+    }
+  }
+}
+
+/** A star of a ClusterRole counts as much as what it includes: whoever binds it anywhere gets all of it. */
+function levelOf({ escapes }: Danger, isWide: boolean): Pick<Breach, 'level' | 'severity'> {
+  return escapes || isWide ? {} : { level: 'warning', severity: 'high' }
+}
+
+/** What blocks, or else what warns: one rule is told of once. */
+function strongest(dangers: readonly Danger[], isWide: boolean): readonly Danger[] {
+  const blocking = dangers.filter(danger => isWide || danger.escapes)
+  return blocking.length > 0 ? blocking.slice(0, 1) : dangers.slice(0, 1)
+}
+
+/**
+ * The step that completes it: a role of somebody else is harmless while nobody is bound to it. The stars of a Role of the
+ * namespace are told of where they are written; a tenant who is cluster-admin in a namespace may hand that on in it.
+ */
+function* judgeBinding(index: FleetIndex, { node, object, id }: Subject): Iterable<Breach> {
+  const binding = readBinding(object)
+  if (!binding) return
+  const { kind, name } = binding.roleRef
+  const isWide = kind === 'ClusterRole'
+  if (isWide && FOR_PEOPLE.includes(name)) return
+  const rules = index.roleRules(node.cluster, binding.roleRef, binding.namespace) ?? []
+  const dangers = rules.flatMap(dangersOf).filter(danger => danger.escapes || isWide)
+  const isWild = (danger: Danger) => danger.what.startsWith('*')
+  const danger = dangers.find(one => one.escapes) ?? dangers.find(isWild) ?? dangers[0]
+  if (!danger) return
+  const warns = name === 'cluster-admin' || (!danger.escapes && !isWild(danger))
+  yield {
+    node,
+    object,
+    path: ['roleRef'],
+    value: `${kind} ${name}: ${[...new Set(dangers.map(one => one.what))].sort().join(', ')}`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} binds to ${kind} ${shown(name)}, which allows ${shown(danger.what)}: ${danger.why}. Allowed are roles that name what they need.`,
+    fix: 'Bind to a Role of the namespace with the rules that are needed, or to view, edit or admin.',
+    ...(warns ? { level: 'warning' as const, severity: 'high' as const } : {}),
+  }
+}
+
+function refused({ node, object, id }: Subject, said: string): Breach {
+  const path = id.kind === 'RoleBinding' ? ['roleRef'] : ['rules']
+  return {
+    node,
+    object,
+    path,
+    value: said,
+    message: `${shownObject(id.kind, id.namespace, id.name)} grants what ${node.identity.user} does not hold. Kubernetes would say: ${plain(said)}`,
+    fix: 'Grant only what the account that applies it holds itself, or let the platform write this object.',
+  }
+}
+
+/** The API server's words quote what the author wrote; odd characters of that are shown as their numbers. */
+function plain(text: string): string {
+  return text.replace(/[^\x20-\x7e\n]/gu, one => `\\u{${one.codePointAt(0)!.toString(16)}}`).slice(0, 1200)
+}

@@ -1,0 +1,83 @@
+import { at } from '../../kube/node.ts'
+import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
+import { readBinding } from '../../kube/rbac/read-binding.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { reachOf } from './subject-reach.ts'
+import { writtenRules } from './written-rules.ts'
+
+/** Roles of Kubernetes itself that hold Flux's own by aggregation, or everything. */
+const STANDARD = ['cluster-admin', 'admin', 'edit', 'view']
+const ROLES = [`${RBAC_GROUP}/Role`, `${RBAC_GROUP}/ClusterRole`]
+const AGGREGATE = 'rbac.authorization.k8s.io/aggregate-to-'
+
+/** Whoever writes the status of a source decides what Flux deploys from it, past git. */
+export const rbacFluxStatusWrite: Rule = {
+  id: 'rbac-flux-status-write',
+  severity: 'high',
+  level: 'warning',
+  title: 'Nobody but Flux writes the status of its objects',
+  why: "The status of a source holds the address of the archive that Flux deploys, that of a Kustomization the list of what it deletes. Who may patch it deploys what no repository holds and nobody judged. Flux's own role flux-edit gives that, because its star includes subresources.",
+  source: 'fluxcd/flux2 manifests/rbac/edit.yaml; RFC-0012',
+  docs: 'Name the resources of Flux one by one (`gitrepositories`, `kustomizations`), without a star and without `/status`, or bind to `edit` or `admin`.',
+  kinds: [...ROLES, `${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
+  *checkObject(subject, { index }) {
+    if (ROLES.includes(subject.kind)) yield* judgeRole(subject)
+    else if (subject.node.tenant === undefined) yield* judgeBinding(index, subject)
+  },
+}
+
+function* judgeRole({ node, object, id }: Subject) {
+  const labels = at(object.root, ['metadata', 'labels'])
+  const aggregated = labels?.type === 'map' && [...labels.fields.keys()].some(key => key.startsWith(AGGREGATE))
+  if (node.tenant === undefined && !aggregated) return
+  for (const { at: index, rule } of writtenRules(object)) {
+    const named = statusOf(rule)
+    // A star is how Flux itself writes the role that it aggregates into edit.
+    if (!named || (node.tenant === undefined && named === '*')) continue
+    yield {
+      node,
+      object,
+      path: ['rules', index],
+      value: named,
+      message: `${shownObject(id.kind, id.namespace, id.name)} allows to write ${shown(named)} of Flux's objects, the status among them: what they deploy would no longer come from git. Allowed are the objects themselves.`,
+      fix: 'Name the resources without /status and without a star.',
+    }
+  }
+}
+
+function* judgeBinding(index: FleetIndex, { node, object, id }: Subject) {
+  const binding = readBinding(object)
+  if (!binding || STANDARD.includes(binding.roleRef.name)) return
+  const ofTenant = binding.subjects.some(subject => {
+    const reach = reachOf(subject)
+    return reach.of === 'accounts' && index.declaredOwnerOf(node.cluster, reach.namespace) !== undefined
+  })
+  const rules = ofTenant ? index.roleRules(node.cluster, binding.roleRef, binding.namespace) : undefined
+  const named = rules?.map(statusOf).find(text => text !== undefined)
+  if (named === undefined) return
+  const { kind, name } = binding.roleRef
+  yield {
+    node,
+    object,
+    path: ['roleRef'],
+    value: `${kind} ${name}`,
+    message: `${shownObject(id.kind, binding.namespace, id.name)} lets an account of a tenant write ${shown(named)} of Flux's objects by ${kind} ${shown(name)}, the status among them: what they deploy would no longer come from git.`,
+    fix: 'Bind to a role that names the resources of Flux without /status and without a star.',
+  }
+}
+
+/** The resources by which a rule that names a group of Flux lets its status be written. */
+function statusOf({ verbs, apiGroups, resources }: PolicyRule): string | undefined {
+  if (!verbs.some(verb => ['patch', 'update', 'create', '*'].includes(verb))) return undefined
+  const ofFlux = apiGroups.some(group => group.endsWith('.fluxcd.io'))
+  if (!ofFlux && !apiGroups.includes('*')) return undefined
+  const found = resources.filter(one => one.endsWith('/status') || (one === '*' && ofFlux))
+  const relevant = ofFlux ? found : found.filter(one => FLUX_STATUS.test(one))
+  return relevant.length > 0 ? relevant.sort().join(' ') : undefined
+}
+
+const FLUX_STATUS =
+  /^(gitrepositories|ocirepositories|helmrepositories|helmcharts|buckets|externalartifacts|artifactgenerators|kustomizations|helmreleases)\/status$/

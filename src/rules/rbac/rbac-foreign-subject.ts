@@ -1,0 +1,74 @@
+import { type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { readBinding } from '../../kube/rbac/read-binding.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { isPublicFor } from './is-public.ts'
+import { reachOf, subjectText } from './subject-reach.ts'
+
+const ROLE_BINDING = `${RBAC_GROUP}/RoleBinding`
+
+/** A binding in a tenant's namespace for somebody who is not the tenant. */
+export const rbacForeignSubject: Rule = {
+  id: 'rbac-foreign-subject',
+  severity: 'high',
+  title: "Rights in a tenant's namespace are the tenant's",
+  why: "A RoleBinding for another tenant's account opens the namespace to everybody who writes into that tenant's repository, past the reviews of its own.",
+  source: 'https://fluxcd.io/flux/cmd/flux_create_tenant/',
+  docs: "Bind accounts of the tenant's own namespaces. Rights of people and of other teams are given by the platform; a person or group whom it has bound in a namespace of the tenant may be bound by the tenant, too.",
+  kinds: [ROLE_BINDING],
+  *checkObject(subject, { index }) {
+    const { node, object, id } = subject
+    const judge = node.tenant === undefined ? judgePlatform : judgeTenant
+    for (const [at, bound] of (readBinding(object)?.subjects ?? []).entries()) {
+      const found = judge(index, subject, bound)
+      if (!found) continue
+      const role = readBinding(object)?.roleRef.name ?? ''
+      yield {
+        node,
+        object,
+        path: ['subjects', at],
+        value: subjectText(bound),
+        message: `${shownObject(id.kind, id.namespace, id.name)} gives ${shown(subjectText(bound))} the rights of ${shown(role)} in namespace ${shown(id.namespace)}: ${found.why}`,
+        fix: found.fix,
+        ...(found.level ? { level: found.level } : {}),
+        ...(found.level ? {} : { severity: 'critical' as const }),
+      }
+    }
+  },
+}
+
+type Found = Pick<Breach, 'fix' | 'level'> & { readonly why: string }
+
+/** The platform gives its own accounts and people what it wants, but not one tenant to another. */
+function judgePlatform(index: FleetIndex, { node, id }: Subject, bound: BoundSubject): Found | undefined {
+  const reach = reachOf(bound)
+  const here = index.declaredOwnerOf(node.cluster, id.namespace)
+  if (reach.of !== 'accounts' || here === undefined) return undefined
+  const there = index.declaredOwnerOf(node.cluster, reach.namespace)
+  if (there === undefined || there === here) return undefined
+  return {
+    why: 'the account is in a namespace of another tenant, who would act here, too. Allowed are accounts of the same tenant and of the platform.',
+    fix: 'Remove the subject, or give both namespaces to one tenant.',
+  }
+}
+
+function judgeTenant(index: FleetIndex, { node, id }: Subject, bound: BoundSubject): Found | undefined {
+  const tenant = node.tenant ?? ''
+  if (isPublicFor(bound, namespace => index.owns(node.cluster, tenant, namespace))) return undefined
+  const reach = reachOf(bound)
+  if (reach.of === 'accounts' && index.owns(node.cluster, tenant, reach.namespace)) return undefined
+  if (isBoundByPlatform(index, node.cluster, id.namespace, bound)) return undefined
+  return {
+    level: 'warning',
+    why: `it is not one of tenant ${shown(tenant)}. Allowed are accounts of the tenant's own namespaces.`,
+    fix: "Name an account of the tenant's namespaces, or ask the platform to bind this subject.",
+  }
+}
+
+function isBoundByPlatform(index: FleetIndex, cluster: string, namespace: string, bound: BoundSubject): boolean {
+  return index.rendered(cluster, ROLE_BINDING, namespace).some(({ node, object }) => {
+    if (node.tenant !== undefined) return false
+    return readBinding(object)?.subjects.some(one => subjectText(one) === subjectText(bound)) ?? false
+  })
+}

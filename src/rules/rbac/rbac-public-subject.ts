@@ -1,0 +1,98 @@
+import { type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { covers } from '../../kube/rbac/covers.ts'
+import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
+import { readBinding } from '../../kube/rbac/read-binding.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { excessRights, rulesText } from './excess-rights.ts'
+import { isPublicFor } from './is-public.ts'
+import { reachOf, subjectText } from './subject-reach.ts'
+
+/** A binding for everybody, or for the parts of Kubernetes itself. */
+export const rbacPublicSubject: Rule = {
+  id: 'rbac-public-subject',
+  severity: 'critical',
+  title: 'Nobody binds everybody',
+  why: "The groups system:authenticated, system:unauthenticated and system:serviceaccounts hold every account of every tenant, and people without a name; another namespace's group holds every account that another tenant makes there.",
+  source: 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/#persistent-risk',
+  docs: "Name the accounts. For all accounts of one of the tenant's own namespaces there is `system:serviceaccounts:<namespace>`.",
+  kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
+  *checkObject(subject, { index }) {
+    const { node, object, id } = subject
+    const binding = readBinding(object)
+    for (const [at, bound] of (binding?.subjects ?? []).entries()) {
+      const what = whatEverybodyGets(index, subject, bound)
+      if (what === undefined) continue
+      const where = id.kind === 'RoleBinding' ? `in namespace ${shown(id.namespace)}` : 'in the whole cluster'
+      yield {
+        node,
+        object,
+        path: ['subjects', at],
+        value: `${subjectText(bound)}${what && `: ${what}`}`,
+        message: `${shownObject(id.kind, binding?.namespace ?? '', id.name)} gives ${shown(subjectText(bound))} the rights of ${shown(binding?.roleRef.name ?? '')} ${where}${what && ` (${shown(what)})`}: accounts of every tenant are among them. Allowed are accounts by name, and the group of a namespace of the same tenant.`,
+        fix: 'Name the accounts that need the rights.',
+      }
+    }
+  },
+}
+
+/** '' for a tenant, whatever the role is; the rules that are too much for the platform; undefined: nothing to say. */
+function whatEverybodyGets(index: FleetIndex, { node, object }: Subject, bound: BoundSubject): string | undefined {
+  const { cluster, tenant } = node
+  if (tenant !== undefined)
+    return isPublicFor(bound, namespace => index.owns(cluster, tenant, namespace)) ? '' : undefined
+  const binding = reachOf(bound).of === 'everybody' && isOfTenants(bound.name) ? readBinding(object) : undefined
+  if (!binding) return undefined
+  const rules = index.roleRules(cluster, binding.roleRef, binding.namespace) ?? []
+  const excess = excessRights(rules, NOBODY)
+  const ofTenant = binding.namespace !== '' && index.declaredOwnerOf(cluster, binding.namespace) !== undefined
+  const grave = ofTenant ? excess : excess.filter(isGrave)
+  return grave.length > 0 ? rulesText(grave) : undefined
+}
+
+const NOBODY = { owns: () => false, ofCapsule: false }
+
+/** Groups that accounts of tenants are in, or anybody at all. */
+function isOfTenants(name: string): boolean {
+  return ['system:authenticated', 'system:unauthenticated', 'system:serviceaccounts', 'system:anonymous', '*'].includes(
+    name,
+  )
+}
+
+/** What the platform may let everybody read: what belongs to no namespace, and names rather than content. */
+const TO_READ: readonly PolicyRule[] = [
+  {
+    verbs: ['get', 'list', 'watch'],
+    apiGroups: [
+      '',
+      'storage.k8s.io',
+      'scheduling.k8s.io',
+      'networking.k8s.io',
+      'node.k8s.io',
+      'gateway.networking.k8s.io',
+      'apiextensions.k8s.io',
+      'snapshot.storage.k8s.io',
+      'resource.k8s.io',
+      'metrics.k8s.io',
+    ],
+    resources: [
+      'namespaces',
+      'nodes',
+      'storageclasses',
+      'csidrivers',
+      'priorityclasses',
+      'ingressclasses',
+      'runtimeclasses',
+      'gatewayclasses',
+      'customresourcedefinitions',
+      'volumesnapshotclasses',
+      'deviceclasses',
+    ],
+    resourceNames: [],
+    nonResourceURLs: [],
+  },
+  { verbs: ['get'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
+]
+
+const isGrave = (rule: PolicyRule) => !covers(TO_READ, [rule])
