@@ -1,11 +1,11 @@
 import { at, type Node, type Path } from '../../kube/node.ts'
 import { pointer } from '../../kube/pointer.ts'
+import { everyMap } from '../every-map.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
-import { everyPath } from './every-path.ts'
+import { type Asked, askedOf } from './demand-tree.ts'
 import { helmInputs } from './helm-values.ts'
-import { everyMap } from './pod-parts.ts'
-import { CONTAINER_DEMANDS, CONTEXT_DEMANDS } from './pod-standards.ts'
+import { CONTAINER_TREE, CONTEXT_TREE } from './pod-standards.ts'
 import { isOff, isUnset, textOf } from './scalars.ts'
 
 const SWITCHES = new Set('hostnetwork hostpid hostipc privileged usehostnetwork usehostport hostportenabled'.split(' '))
@@ -45,15 +45,19 @@ function* wishes(root: Node): Iterable<Wish> {
   for (const { path, node: map } of everyMap(root)) {
     yield* patched(map, path)
     for (const [key, { value }] of map.fields) yield* named(key, value, [...path, key])
-    for (const { path: pattern, breaks, reason } of CONTAINER_DEMANDS) {
-      for (const found of everyPath(map, pattern)) {
-        const standard = breaks(at(map, found)!, false)
-        if (standard && standard !== 'unusual')
-          yield { path: [...path, ...found], what: reason, value: said(at(map, found)) }
-      }
+    for (const asked of askedOf(map, CONTAINER_TREE)) {
+      if (asked.path[0] === 'securityContext') continue
+      const standard = asked.demand.breaks(asked.node, false)
+      if (standard && standard !== 'unusual') yield wishOf(asked, path)
     }
   }
 }
+
+const wishOf = ({ path, node, demand }: Asked, base: Path): Wish => ({
+  path: [...base, ...path],
+  what: demand.reason,
+  value: said(node),
+})
 
 function* named(key: string, value: Node, path: Path): Iterable<Wish> {
   const name = key.toLowerCase()
@@ -77,13 +81,9 @@ function isGranted(value: Node): boolean {
 }
 
 function* context(value: Node, path: Path): Iterable<Wish> {
-  for (const { path: pattern, breaks, reason } of CONTEXT_DEMANDS) {
+  for (const asked of askedOf(value, CONTEXT_TREE)) {
     // `privileged` is found by its name
-    if (pattern[0] === 'privileged') continue
-    for (const found of everyPath(value, pattern)) {
-      if (breaks(at(value, found)!, false))
-        yield { path: [...path, ...found], what: reason, value: said(at(value, found)) }
-    }
+    if (asked.path[0] !== 'privileged' && asked.demand.breaks(asked.node, false)) yield wishOf(asked, path)
   }
 }
 

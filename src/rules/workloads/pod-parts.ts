@@ -1,7 +1,9 @@
 import { at, type MapNode, type Node, type Path } from '../../kube/node.ts'
+import { everyMap } from '../every-map.ts'
 import { annotationsOf } from './pod-spec-paths.ts'
 
-const CONTAINERS = ['initContainers', 'containers', 'ephemeralContainers']
+/** The lists of a pod in which its containers stand. */
+export const CONTAINER_LISTS: ReadonlySet<string> = new Set(['initContainers', 'containers', 'ephemeralContainers'])
 
 /** One pod that an object describes. */
 export interface Pod {
@@ -24,7 +26,7 @@ export function podAt(root: Node, path: Path): Pod | undefined {
 
 /** Every container of a pod. */
 export function containersOf({ path, spec }: Pod): Container[] {
-  return CONTAINERS.flatMap(list => {
+  return [...CONTAINER_LISTS].flatMap(list => {
     const found = at(spec, [list])
     const items = found?.type === 'list' ? found.items : []
     return items.flatMap((node, index) => (node.type === 'map' ? [{ path: [...path, list, index], node }] : []))
@@ -37,24 +39,10 @@ export function isInUserNamespace(spec: MapNode): boolean {
   return node?.type === 'scalar' && node.value === false
 }
 
-/** Every map of an object, with its path: custom kinds keep pods wherever they like. */
-export function* everyMap(root: Node): Iterable<Container> {
-  const open: { readonly path: Path; readonly node: Node }[] = [{ path: [], node: root }]
-  for (let here = open.pop(); here; here = open.pop()) {
-    const { path, node } = here
-    if (node.type === 'list')
-      for (const [index, item] of node.items.entries()) open.push({ path: [...path, index], node: item })
-    if (node.type !== 'map') continue
-    yield { path, node }
-    for (const [key, { value }] of node.fields)
-      if (value.type !== 'scalar') open.push({ path: [...path, key], node: value })
-  }
-}
-
 /** Pods in an object of a custom kind: what has a list of containers. */
 export function* podsWithin(root: Node): Iterable<Pod> {
   for (const { path, node } of everyMap(root)) {
-    const lists = CONTAINERS.map(list => node.fields.get(list)?.value)
+    const lists = [...CONTAINER_LISTS].map(list => node.fields.get(list)?.value)
     if (lists.some(list => list?.type === 'list' && list.items.some(item => item.type === 'map'))) {
       yield { path, spec: node, annotations: annotationsOf(path) }
     }

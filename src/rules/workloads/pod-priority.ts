@@ -2,7 +2,7 @@ import { at, type Path } from '../../kube/node.ts'
 import type { FleetIndex } from '../fleet-index.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
-import { isCustomKind } from './is-custom-kind.ts'
+import { POD_SPEC_PATHS } from './pod-spec-paths.ts'
 import { podsOf } from './pods-of.ts'
 import { textOf } from './scalars.ts'
 
@@ -24,14 +24,13 @@ export const podPriority: Rule = {
     for (const pod of podsOf(subject, index)) {
       const { path, spec } = pod
       const named = textOf(at(spec, ['priorityClassName'])) ?? ''
-      if (isSystem(named))
-        yield breach(subject, index, [...path, 'priorityClassName'], named, 'no class, or one for tenants')
+      if (isSystem(named)) yield breach(subject, [...path, 'priorityClassName'], named, 'no class, or one for tenants')
       const number = Number(textOf(at(spec, ['priority'])) ?? 0)
-      if (number > HIGHEST) yield breach(subject, index, [...path, 'priority'], String(number), 'no number at all')
+      if (number > HIGHEST) yield breach(subject, [...path, 'priority'], String(number), 'no number at all')
       const runtime = textOf(at(spec, ['runtimeClassName'])) ?? ''
       if (isUnknownRuntime(subject, index, runtime)) {
         yield {
-          ...breach(subject, index, [...path, 'runtimeClassName'], runtime, 'a class that the platform renders'),
+          ...breach(subject, [...path, 'runtimeClassName'], runtime, 'a class that the platform renders'),
           profile: 'restricted',
         }
       }
@@ -46,7 +45,7 @@ function isUnknownRuntime({ node }: Subject, index: FleetIndex, name: string): b
   return index.platformObject(node.cluster, 'node.k8s.io/RuntimeClass', '', name) === undefined
 }
 
-function breach(subject: Subject, index: FleetIndex, path: Path, value: string, allowed: string): Breach {
+function breach(subject: Subject, path: Path, value: string, allowed: string): Breach {
   const { object, id, node } = subject
   return {
     node,
@@ -55,6 +54,6 @@ function breach(subject: Subject, index: FleetIndex, path: Path, value: string, 
     value,
     message: `${shownObject(id.kind, id.namespace, id.name)} asks for ${String(path.at(-1))} ${shown(value)}. Allowed is ${allowed}. Kubernetes would let it through, unless a ResourceQuota limits the class.`,
     fix: `Remove ${String(path.at(-1))}.`,
-    ...(isCustomKind(subject, index) ? { level: 'warning' } : {}),
+    ...(POD_SPEC_PATHS.has(subject.kind) ? {} : { level: 'warning' }),
   }
 }

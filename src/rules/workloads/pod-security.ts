@@ -2,15 +2,16 @@ import type { FleetNode } from '../../fleet/fleet.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { pointer } from '../../kube/pointer.ts'
+import { everyMap } from '../every-map.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
-import { everyPath } from './every-path.ts'
+import { askedOf, type DemandTree, firstSteps } from './demand-tree.ts'
 import { isCustomKind } from './is-custom-kind.ts'
 import { badProfiles } from './pod-annotations.ts'
-import type { PodDemand, Standard } from './pod-demand.ts'
-import { containersOf, everyMap, isInUserNamespace, type Pod, podAt } from './pod-parts.ts'
+import type { Standard } from './pod-demand.ts'
+import { containersOf, isInUserNamespace, type Pod, podAt } from './pod-parts.ts'
 import { POD_SPEC_PATHS } from './pod-spec-paths.ts'
-import { CONTAINER_DEMANDS, CONTEXT_DEMANDS, POD_DEMANDS } from './pod-standards.ts'
+import { ANY_TREE, CONTAINER_TREE, POD_TREE } from './pod-standards.ts'
 import { textOf } from './scalars.ts'
 
 /** What a field that breaks a standard is; made into a breach where the object and its node are known. */
@@ -20,6 +21,8 @@ interface Fault {
   readonly reason: string
   readonly allowed: string
 }
+
+const TELLING = firstSteps(ANY_TREE)
 
 /** The pods of tenants keep to the Pod Security Standards, in what they say: what they leave out is not asked about. */
 export const podSecurity: Rule = {
@@ -34,7 +37,7 @@ export const podSecurity: Rule = {
     if (subject.node.tenant === undefined) return
     const path = POD_SPEC_PATHS.get(subject.kind)
     if (path) yield* judgeBuiltIn(subject, path)
-    else if (isCustomKind(subject, index)) yield* judgeCustom(subject)
+    else if (isCustomKind(subject, index, TELLING)) yield* judgeCustom(subject)
   },
 }
 
@@ -49,39 +52,24 @@ function* judgeBuiltIn({ object, node }: Subject, path: Path): Iterable<Breach> 
 
 function* faultsOf(pod: Pod): Iterable<Fault> {
   const own = isInUserNamespace(pod.spec)
-  yield* ask(pod.spec, pod.path, POD_DEMANDS, own)
-  yield* askContext(pod.spec, pod.path, own)
-  for (const { node, path } of containersOf(pod)) {
-    yield* ask(node, path, CONTAINER_DEMANDS, own)
-    yield* askContext(node, path, own)
-  }
+  yield* ask(pod.spec, pod.path, POD_TREE, own)
+  for (const { node, path } of containersOf(pod)) yield* ask(node, path, CONTAINER_TREE, own)
 }
 
 /** A custom kind keeps pods, and parts of them, wherever it likes: each map is asked as if it were one. */
 function* judgeCustom({ object, node }: Subject): Iterable<Breach> {
   for (const { path, node: map } of everyMap(object.root)) {
-    const faults = [
-      ...ask(map, path, POD_DEMANDS, false),
-      ...ask(map, path, CONTAINER_DEMANDS, false),
-      ...askContext(map, path, false),
-    ]
-    for (const fault of faults) yield { ...breach(node, object, fault), level: 'warning', severity: 'high' }
+    for (const fault of ask(map, path, ANY_TREE, false)) {
+      yield { ...breach(node, object, fault), level: 'warning', severity: 'high' }
+    }
   }
 }
 
-function* askContext(holder: Node, path: Path, inUserNamespace: boolean): Iterable<Fault> {
-  const context = at(holder, ['securityContext'])
-  if (context) yield* ask(context, [...path, 'securityContext'], CONTEXT_DEMANDS, inUserNamespace)
-}
-
-function* ask(holder: Node, base: Path, demands: readonly PodDemand[], inUserNamespace: boolean): Iterable<Fault> {
-  for (const { path, breaks, reason, allowed } of demands) {
-    for (const found of everyPath(holder, path)) {
-      const node = at(holder, found)!
-      // what only the cluster knows is for the rule unrendered-variable to say
-      const standard = node.type === 'scalar' && node.opaque ? undefined : breaks(node, inUserNamespace)
-      if (standard) yield { path: [...base, ...found], standard, reason, allowed }
-    }
+function* ask(holder: Node, base: Path, tree: DemandTree, inUserNamespace: boolean): Iterable<Fault> {
+  for (const { path, node, demand } of askedOf(holder, tree)) {
+    // what only the cluster knows is for the rule unrendered-variable to say
+    const standard = node.type === 'scalar' && node.opaque ? undefined : demand.breaks(node, inUserNamespace)
+    if (standard) yield { path: [...base, ...path], standard, reason: demand.reason, allowed: demand.allowed }
   }
 }
 

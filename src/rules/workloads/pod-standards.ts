@@ -1,4 +1,5 @@
 import type { Node, Path } from '../../kube/node.ts'
+import { demandTree } from './demand-tree.ts'
 import { oneOf, only, type PodDemand } from './pod-demand.ts'
 import { isOff, isUnset, isZero, textOf } from './scalars.ts'
 
@@ -32,8 +33,8 @@ const isNull = (node: Node) => node.type === 'scalar' && node.value === null
 const hostFlag = (name: string) => only([name], isOff, 'baseline', 'host namespaces', 'false')
 const PROFILES = ['RuntimeDefault', 'Localhost']
 
-/** Asked of the spec of a pod. Source of all three: k8s.io/pod-security-admission/policy of Kubernetes 1.36. */
-export const POD_DEMANDS: readonly PodDemand[] = [
+// Source of all of them: k8s.io/pod-security-admission/policy of Kubernetes 1.36.
+const POD_DEMANDS: readonly PodDemand[] = [
   ...['hostNetwork', 'hostPID', 'hostIPC'].map(hostFlag),
   only(['volumes', '*', 'hostPath'], isNull, 'baseline', 'hostPath volumes', 'another kind of volume'),
   ...RESTRICTED_VOLUMES.map(type =>
@@ -49,8 +50,7 @@ export const POD_DEMANDS: readonly PodDemand[] = [
   ),
 ]
 
-/** Asked of the `securityContext` of a pod and of each of its containers. */
-export const CONTEXT_DEMANDS: readonly PodDemand[] = [
+const CONTEXT_DEMANDS: readonly PodDemand[] = [
   only(['privileged'], isOff, 'baseline', 'privileged', 'false'),
   only(['windowsOptions', 'hostProcess'], isOff, 'baseline', 'hostProcess', 'false'),
   {
@@ -105,8 +105,7 @@ const HANDLERS: readonly Path[] = [
   ['lifecycle', 'preStop'],
 ]
 
-/** Asked of each container, first ones, sidecars and debuggers as well. */
-export const CONTAINER_DEMANDS: readonly PodDemand[] = [
+const CONTAINER_DEMANDS: readonly PodDemand[] = [
   only(['ports', '*', 'hostPort'], node => isUnset(node) || isZero(node), 'baseline', 'hostPort', 'no hostPort'),
   ...HANDLERS.flatMap(handler =>
     ['httpGet', 'tcpSocket'].map(how =>
@@ -121,3 +120,14 @@ export const CONTAINER_DEMANDS: readonly PodDemand[] = [
     'Always or IfNotPresent',
   ),
 ]
+
+const ofContext = CONTEXT_DEMANDS.map(demand => ({ ...demand, path: ['securityContext', ...demand.path] }))
+
+/** Asked of the spec of a pod. */
+export const POD_TREE = demandTree([...POD_DEMANDS, ...ofContext])
+/** Asked of each container, first ones, sidecars and debuggers as well. */
+export const CONTAINER_TREE = demandTree([...CONTAINER_DEMANDS, ...ofContext])
+/** Asked of a `securityContext` by itself. */
+export const CONTEXT_TREE = demandTree(CONTEXT_DEMANDS)
+/** Asked of maps that may be either, in kinds of other controllers. */
+export const ANY_TREE = demandTree([...POD_DEMANDS, ...CONTAINER_DEMANDS, ...ofContext])

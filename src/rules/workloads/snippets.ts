@@ -1,6 +1,6 @@
 import { at, type Node, type Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import { everyMap } from './pod-parts.ts'
+import { everyMap } from '../every-map.ts'
 import { isUnset, textOf } from './scalars.ts'
 
 const VIRTUAL_SERVERS = [

@@ -1,0 +1,72 @@
+import type { Tree, TreeEntry } from '../../git/tree.ts'
+import type { JudgedRepository } from '../judged-repository.ts'
+import type { Breach } from '../rule.ts'
+import { shown } from '../shown.ts'
+import { credentialIn } from './credential-forms.ts'
+
+/** More than any manifest that people write. */
+const MAX_BYTES = 256 * 1024
+const MAX_FILES = 20_000
+const YAML = /\.ya?ml$/i
+const TEXT =
+  /(?:\.(?:env|pem|key|agekey|asc|json|txt|conf|cfg|ini|toml|properties|sh|md)|(?:^|\/)(?:\.env|kubeconfig|id_[a-z0-9]+))$/i
+
+/** Credentials that are in no object: in comments of manifests, and in files beside them. */
+export function* secretsInFiles({ url, tree, nodes }: JudgedRepository): Iterable<Breach> {
+  const [node] = nodes
+  if (!node) return
+  for (const { path } of files(tree)) {
+    const bytes = tree.read(path)
+    if (bytes.length > MAX_BYTES) continue
+    const found = YAML.test(path) ? inComments(bytes) : inText(bytes)
+    if (!found) continue
+    const { what, line } = found
+    yield {
+      node,
+      object: node.kustomization,
+      path: [],
+      origin: { repository: url, file: path, line, column: 1 },
+      value: `${path} ${what}`,
+      message: `the file ${shown(path)} holds ${what} in the open. Allowed are values that SOPS encrypted. Everybody who can read the repository or its history knows it.`,
+      fix: 'Remove it, and change the value, which is known now: it stays in the history.',
+    }
+  }
+}
+
+function* files(tree: Tree): Iterable<TreeEntry> {
+  const open = ['']
+  let count = 0
+  for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
+    for (const entry of tree.list(directory)) {
+      if (entry.type === 'directory') open.push(entry.path)
+      else if (entry.type === 'file' && (YAML.test(entry.path) || TEXT.test(entry.path))) {
+        if (++count > MAX_FILES) return
+        yield entry
+      }
+    }
+  }
+}
+
+function inText(bytes: Uint8Array) {
+  const text = Buffer.from(bytes).toString('latin1')
+  const found = credentialIn(text)
+  return found && { what: found.what, line: lineAt(text, found.index) }
+}
+
+/** Lines that are comments, as one text with the marks taken away: a key may go over several of them. */
+function inComments(bytes: Uint8Array) {
+  const text = Buffer.from(bytes).toString('latin1')
+  if (!text.includes('#')) return undefined
+  const lines: { readonly text: string; readonly line: number }[] = []
+  let number = 0
+  for (const line of text.split('\n')) {
+    number++
+    const mark = /(?:^|\s)#/.exec(line)
+    if (mark) lines.push({ text: line.slice(mark.index).replace(/^[\s#]+/, ''), line: number })
+  }
+  const joined = lines.map(one => one.text).join('\n')
+  const found = credentialIn(joined)
+  return found && { what: found.what, line: lines[lineAt(joined, found.index) - 1]?.line ?? 1 }
+}
+
+const lineAt = (text: string, index: number) => text.slice(0, index).split('\n').length
