@@ -29,8 +29,10 @@ export function scopeOf(apiVersion: string, kind: string, custom: CustomScopes):
   return KUBERNETES_SCOPES.get(key) ?? custom.get(key) ?? PROJECT_SCOPES.get(key)
 }
 
-const KUBERNETES_SCOPES = flatten(KUBERNETES)
-const PROJECT_SCOPES = flatten(PROJECTS)
+/** Kinds of Kubernetes itself by `<group>/<Kind>`. */
+export const KUBERNETES_SCOPES = flatten(KUBERNETES)
+/** Kinds of well-known projects by `<group>/<Kind>`. */
+export const PROJECT_SCOPES = flatten(PROJECTS)
 
 function flatten(table: typeof KUBERNETES): CustomScopes {
   const scopes = new Map<string, Scope>()
@@ -39,4 +41,17 @@ function flatten(table: typeof KUBERNETES): CustomScopes {
     for (const kind of cluster.split(' ').filter(Boolean)) scopes.set(`${group}/${kind}`, 'Cluster')
   }
   return scopes
+}
+
+/** Groups that no Kubernetes since 1.22 serves any more; their kinds live in others. */
+const RETIRED = new Set(['extensions'])
+
+const NEAR = new Map([...KUBERNETES_SCOPES.keys(), ...PROJECT_SCOPES.keys()].map(key => [key.toLowerCase(), key]))
+
+/** The kind as it is written where an object's kind or group differs from a known one only in case; '' for a retired group. */
+export function misspelled(apiVersion: string, kind: string): string | undefined {
+  const key = `${groupOf(apiVersion)}/${kind}`
+  if (RETIRED.has(groupOf(apiVersion).toLowerCase())) return ''
+  const known = NEAR.get(key.toLowerCase())
+  return known === key ? undefined : known
 }

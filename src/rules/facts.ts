@@ -1,5 +1,7 @@
 import type { Cluster, Fleet, FleetNode } from '../fleet/fleet.ts'
+import { sameDeep } from '../fleet/same-deep.ts'
 import { sameButObjects } from '../fleet/same-node.ts'
+import type { KubeObject } from '../kube/object.ts'
 import { ObjectTable, type Rendered } from './object-table.ts'
 
 /** A cluster without whose its namespaces are, which is asked one by one. */
@@ -40,6 +42,12 @@ export class Facts {
   node(key: string): FleetNode | undefined {
     this.#used?.add(`node ${key}`)
     return this.#nodes.get(key)
+  }
+
+  /** What a node renders. */
+  objects(key: string): readonly KubeObject[] {
+    this.#used?.add(`objects ${key}`)
+    return this.#nodes.get(key)?.objects ?? []
   }
 
   /** All of them, as far as they are more than what they render: any new node is another answer. */
@@ -139,6 +147,7 @@ export class Facts {
     const rank = (node: FleetNode) => this.#ranks.get(node.key) ?? -1
     for (const [was, is] of pairs) {
       const other = !was || !is || !sameButObjects(was, is)
+      changed.add(`objects ${(was ?? is)!.key}`)
       if (other) changed.add('nodes').add(`node ${(was ?? is)!.key}`)
       for (const cluster of new Set([was?.cluster, is?.cluster])) {
         if (cluster === undefined) continue
@@ -155,7 +164,7 @@ export class Facts {
       const [was, is] = [before.get(name), this.#clusters.get(name)]
       if (was === is) continue
       if (!was || !is) changed.add('clusters')
-      if (!was || !is || told(was) !== told(is)) changed.add(`cluster ${name}`)
+      if (!was || !is || !sameDeep(withoutOwners(was), withoutOwners(is))) changed.add(`cluster ${name}`)
       const owners = [was?.owners ?? new Map(), is?.owners ?? new Map()] as const
       for (const namespace of new Set(owners.flatMap(one => [...one.keys()]))) {
         if (owners[0].get(namespace) === owners[1].get(namespace)) continue
@@ -165,7 +174,7 @@ export class Facts {
   }
 }
 
-const told = ({ name, path, lockdown }: ClusterFacts) => JSON.stringify([name, path, Object.entries(lockdown).sort()])
+const withoutOwners = ({ owners: _owners, ...rest }: Cluster): ClusterFacts => rest
 
 function isTouched(used: ReadonlySet<FactName>, changed: ReadonlySet<FactName>): boolean {
   for (const name of used) if (changed.has(name)) return true

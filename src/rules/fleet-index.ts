@@ -213,6 +213,11 @@ export class FleetIndex {
     return this.#followed().known.has(url)
   }
 
+  /** For whom the platform declares sources of a repository: names of tenants, '' for itself; sorted. */
+  usersOf(url: string): string[] {
+    return [...(this.#followed().known.get(url) ?? [])].sort()
+  }
+
   /** The node that a Flux Kustomization became. */
   nodeOf(cluster: string, object: KubeObject): FleetNode | undefined {
     const node = this.#facts.node(nodeKey(cluster, idOf(object)))
@@ -232,7 +237,7 @@ export class FleetIndex {
   #followed(): FollowedSources {
     return this.#facts.memo('followed', () => {
       const sources = this.clusters().flatMap(name => this.renderedAnywhere(name, GIT_REPOSITORY))
-      return followedSources(sources, this.#facts.nodes())
+      return followedSources(sources, this.#facts.nodes(), (cluster, namespace) => this.ownerOf(cluster, namespace))
     })
   }
 }

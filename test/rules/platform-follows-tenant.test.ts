@@ -16,7 +16,8 @@ function world(extra: string, dev: Files = {}, more: NonNullable<Given['sources'
     'tenants/extra.yaml': extra,
   }
   const given = miniFleet({ fleet, dev })
-  return { ...given, sources: [...given.sources!, ...more] }
+  // whoever applies a repository a second time applies its objects twice: that is not what is asked here
+  return { ...given, sources: [...given.sources!, ...more], disabledRules: ['ownership-conflict'] }
 }
 const tenantOf = (given: Given, key: string) => judgementOf(given).nodes.find(node => node.key === key)?.tenant
 const evil = { 'deploy/kustomization.yaml': 'resources: [web.yaml, x.yaml]\n', 'deploy/x.yaml': binding }
@@ -100,11 +101,13 @@ test('nor does moving its Kustomization and its source to the platform', () => {
     .replaceAll('  name: dev-team\n  namespace: apps\nspec', '  name: dev-team\n  namespace: flux-system\nspec')
     .replace('serviceAccountName: dev-team', 'serviceAccountName: kustomize-controller')
   const judgement = judgementOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': moved } }), { base: miniFleet() })
-  expect(said(judgement)).toEqual(['namespace-confinement tenants/dev-team.yaml:47'])
-  expect(judgement.verdict.violations[0]).toMatchObject({ node: 'staging/flux-system/dev-team' })
+  expect(said(judgement)).toContain('namespace-confinement tenants/dev-team.yaml:47')
+  const nodes = judgement.verdict.violations.map(({ rule, node }) => [rule, node])
+  expect(nodes).toContainEqual(['namespace-confinement', 'staging/flux-system/dev-team'])
 })
 
 test('taking a tenant away is no loss of confinement', () => {
   const gone = { 'tenants/kustomization.yaml': 'resources: [ops-team.yaml]\n' }
-  expect(judgementOf(miniFleet({ fleet: gone }), { base: miniFleet() }).verdict.result).toBe('pass')
+  const { violations } = judgementOf(miniFleet({ fleet: gone }), { base: miniFleet() }).verdict
+  expect(violations.map(({ rule }) => rule)).toEqual(['mass-deletion'])
 })

@@ -1,36 +1,29 @@
+import { mayCreateNamespace, nameOfOwner, readCapsuleTenants } from '../../fleet/capsule.ts'
 import type { Identity } from '../../fleet/fleet.ts'
-import { at, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { FleetIndex } from '../fleet-index.ts'
+import type { Rendered } from '../object-table.ts'
 
 export const TENANT = 'capsule.clastix.io/Tenant'
 export const CONFIGURATION = 'capsule.clastix.io/CapsuleConfiguration'
+const TENANT_OWNER = 'capsule.clastix.io/TenantOwner'
 
-/** The Capsule Tenants that the platform renders on a cluster. */
-export function capsuleTenants(index: FleetIndex, cluster: string): KubeObject[] {
-  return index
-    .renderedAnywhere(cluster, TENANT)
-    .filter(({ node }) => node.tenant === undefined)
-    .map(({ object }) => object)
+/** A name that Capsule refuses to nobody who owns a Tenant. */
+const ANY = 'any'
+
+/** What the platform renders of one of Capsule's kinds on a cluster. */
+export function capsuleObjects(index: FleetIndex, cluster: string, kind: string): readonly Rendered[] {
+  return index.renderedAnywhere(cluster, kind).filter(({ node }) => node.tenant === undefined)
 }
 
-/** Those of them that an identity owns, by its name or by a group of its namespace. */
+/** The Capsule Tenants of a cluster that an identity owns, by its name or by a group of its namespace. */
 export function tenantsOwnedBy(index: FleetIndex, cluster: string, identity: Identity): KubeObject[] {
-  if (!identity.impersonated) return []
-  const [, , namespace = ''] = identity.user.split(':')
-  const names = new Set([`ServiceAccount ${identity.user}`, `Group system:serviceaccounts:${namespace}`])
-  return capsuleTenants(index, cluster).filter(object => ownersOf(object).some(owner => names.has(nameOf(owner))))
-}
-
-/** Items of spec.owners, in their order. */
-export function ownersOf(object: KubeObject): readonly Node[] {
-  const list = at(object.root, ['spec', 'owners'])
-  return list?.type === 'list' ? list.items : []
-}
-
-/** `<kind> <name>` of an owner or subject. */
-export function nameOf(owner: Node): string {
-  return `${stringAt(owner, ['kind']) ?? ''} ${stringAt(owner, ['name']) ?? ''}`
+  const all = [TENANT, TENANT_OWNER].flatMap(kind => capsuleObjects(index, cluster, kind).map(({ object }) => object))
+  const owned = readCapsuleTenants(all).filter(({ owners }) =>
+    mayCreateNamespace(identity, ANY, new Set(owners.map(nameOfOwner))),
+  )
+  const names = new Set(owned.map(({ name }) => name))
+  return all.filter(object => idOf(object).kind === 'Tenant' && names.has(idOf(object).name))
 }
 
 /** Names of Capsule Tenants. */

@@ -3,8 +3,10 @@ import { isBlank, readServiceAccount } from '../../fleet/read-spec.ts'
 import { isNamespaceName } from '../../kube/names.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { references } from '../../kube/references.ts'
+import { misspelled } from '../../kube/scope.ts'
+import type { FleetIndex } from '../fleet-index.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
-import { shownObject } from '../shown.ts'
+import { shown, shownObject } from '../shown.ts'
 
 const ACCOUNT = ['spec', 'serviceAccountName']
 const NAMESPACE = ['metadata', 'namespace']
@@ -18,10 +20,12 @@ export const invalidObject: Rule = {
   level: 'error',
   title: 'What is applied has a clear identity',
   why: 'An object without a kind, a name or a namespace that is text is read differently by those who compare, render and apply it, so nobody can say what the cluster would get.',
-  docs: 'Write apiVersion, kind, metadata.name and metadata.namespace as plain text that Kubernetes accepts.',
+  docs: 'Write apiVersion, kind, metadata.name and metadata.namespace as plain text that Kubernetes accepts. A kind or group that differs from a known one only in case is a violation.',
   kinds: 'every',
-  *checkObject(subject) {
-    if (subject.node.tenant !== undefined) yield* judge(subject)
+  *checkObject(subject, { index }) {
+    if (subject.node.tenant === undefined) return
+    yield* judge(subject)
+    yield* spelling(subject, index)
   },
 }
 
@@ -65,5 +69,21 @@ function hasReadableAccount(object: Subject['object']): boolean {
   } catch (error) {
     if (error instanceof BailiwickError) return false
     throw error
+  }
+}
+
+/** Some tools and even parts of Flux compare kinds without case, the API server never does. */
+function* spelling({ object, id, node }: Subject, index: FleetIndex): Iterable<Breach> {
+  if (index.scopeOf(node.cluster, id.apiVersion, id.kind) !== undefined) return
+  const meant = misspelled(id.apiVersion, id.kind)
+  if (meant === undefined) return
+  yield {
+    node,
+    object,
+    path: ['kind'],
+    value: `${id.apiVersion} ${id.kind}`,
+    level: 'violation',
+    message: `${shownObject(id.kind, id.namespace, id.name)} is of a kind that Kubernetes does not have: ${shown(id.kind)} of ${shown(id.apiVersion)}. ${meant === '' ? 'No Kubernetes serves that group any more.' : `Another spelling is known: ${meant}.`} Kubernetes would say: no matches for kind.`,
+    fix: meant === '' ? 'Write the group that serves the kind today.' : `Write kind and apiVersion as in ${meant}.`,
   }
 }

@@ -5,6 +5,7 @@ import { invalidObject } from './invalid-object.ts'
 import { namespaceConfinement } from './namespace-confinement.ts'
 import { namespaceOwnership } from './namespace-ownership.ts'
 import { namespaceProtectedMetadata } from './namespace-protected-metadata.ts'
+import { protectedObjectName } from './protected-object-name.ts'
 import { targetNamespace } from './target-namespace.ts'
 import { unknownScope } from './unknown-scope.ts'
 
@@ -16,6 +17,7 @@ export const namespacesRules: readonly Rule[] = [
   namespaceConfinement,
   namespaceOwnership,
   namespaceProtectedMetadata,
+  protectedObjectName,
   targetNamespace,
   unknownScope,
 ]

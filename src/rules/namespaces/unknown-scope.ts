@@ -1,3 +1,4 @@
+import { misspelled } from '../../kube/scope.ts'
 import type { Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
@@ -13,6 +14,8 @@ export const unknownScope: Rule = {
     const { apiVersion, kind, namespace, name } = id
     if (node.tenant === undefined || apiVersion === '' || kind === '' || name === '') return
     if (index.scopeOf(node.cluster, apiVersion, kind) !== undefined) return
+    // Another spelling of a known kind is no unknown kind: the rule invalid-object says so.
+    if (misspelled(apiVersion, kind) !== undefined) return
     yield {
       node,
       object,

@@ -1,0 +1,98 @@
+import { nameOfOwner, readCapsuleTenants } from '../../fleet/capsule.ts'
+import { at, stringAt } from '../../kube/node.ts'
+import { idOf } from '../../kube/object.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Rendered } from '../object-table.ts'
+import type { Breach, Rule } from '../rule.ts'
+import { shown } from '../shown.ts'
+import { CONFIGURATION, capsuleObjects, TENANT } from './capsule-tenants.ts'
+import { listAt, textsAt } from './list-at.ts'
+
+const ACCOUNT = /^system:serviceaccount:([a-z0-9.-]+):[a-z0-9.-]+$/
+const ACCOUNTS_OF = /^system:serviceaccounts:([a-z0-9.-]+)$/
+
+/** Capsule looks only at users of the groups that its configuration names: it passes everybody else by. */
+export const capsuleGroupMissing: Rule = {
+  id: 'capsule-group-missing',
+  severity: 'critical',
+  title: 'Capsule knows the accounts that own its Tenants',
+  why: 'A request of somebody who is in none of the groups of CapsuleConfiguration.userGroups passes Capsule’s admission unseen: the account that owns a Tenant then writes namespaces, labels and owners as it likes.',
+  source: 'flux2-capsule-multi-tenancy: Tenant Groups',
+  docs: 'Keep `system:serviceaccounts:<namespace>` of every account that owns a Tenant in spec.userGroups, and out of spec.ignoreUserWithGroups and spec.administrators.',
+  *checkCluster(cluster, { index, before }) {
+    const configurations = capsuleObjects(index, cluster.name, CONFIGURATION)
+    if (configurations.length === 0) {
+      if (before) yield* dropped(cluster.name, index, before)
+      return
+    }
+    for (const owner of accountsOf(index, cluster.name)) {
+      const problem = unknown(owner, configurations)
+      if (problem) yield problem
+    }
+  },
+}
+
+interface Account {
+  /** As the Tenant names it. */
+  readonly name: string
+  readonly user: string | undefined
+  readonly groups: readonly string[]
+  readonly tenant: string
+}
+
+/** Accounts and groups of accounts that own Capsule Tenants: people are in groups that no manifest shows. */
+function accountsOf(index: FleetIndex, cluster: string): Account[] {
+  const kinds = [TENANT, 'capsule.clastix.io/TenantOwner']
+  const all = kinds.flatMap(kind => capsuleObjects(index, cluster, kind).map(({ object }) => object))
+  return readCapsuleTenants(all).flatMap(({ name: tenant, owners }) =>
+    owners.flatMap((owner): Account[] => {
+      const namespace = ACCOUNT.exec(owner.name)?.[1]
+      const group = owner.kind === 'Group' ? ACCOUNTS_OF.exec(owner.name)?.[1] : undefined
+      const home = namespace ?? group
+      if (home === undefined) return []
+      const groups = [`system:serviceaccounts:${home}`, 'system:serviceaccounts', 'system:authenticated']
+      return [{ name: nameOfOwner(owner), user: namespace && owner.name, groups, tenant }]
+    }),
+  )
+}
+
+function unknown({ name, user, groups, tenant }: Account, configurations: readonly Rendered[]): Breach | undefined {
+  const specs = configurations.map(({ object }) => at(object.root, ['spec']))
+  const listed = (field: string) => specs.flatMap(spec => textsAt(spec, [field]))
+  const subjects = (field: string) =>
+    specs.flatMap(spec => listAt(spec, [field]).flatMap(item => stringAt(item, ['name']) ?? []))
+  const isMe = (text: string) => groups.includes(text) || text === user
+  const passes = listed('ignoreUserWithGroups').find(isMe) ?? subjects('administrators').find(isMe)
+  const known = [...listed('userGroups'), ...listed('userNames'), ...subjects('users')].some(isMe)
+  if (known && passes === undefined) return undefined
+  const { node, object } = configurations[0]!
+  const path = passes === undefined ? ['spec', 'userGroups'] : ['spec']
+  const why =
+    passes === undefined
+      ? `spec.userGroups names none of its groups (${shown(groups[0]!)})`
+      : `${shown(passes)} is among those whom Capsule does not look at`
+  return {
+    node,
+    object,
+    path,
+    value: `${passes ?? groups[0]} ${name}`,
+    message: `${shown(name)} owns the Capsule Tenant ${shown(tenant)}, but Capsule would not look at its requests: ${why}. Capsule's admission would let all of them through.`,
+    fix: passes === undefined ? `Add ${groups[0]} to spec.userGroups.` : `Remove ${passes} from there.`,
+  }
+}
+
+/** A configuration that is gone: Capsule falls back to its default group, in which no account is. */
+function* dropped(cluster: string, index: FleetIndex, before: FleetIndex): Iterable<Breach> {
+  const was = capsuleObjects(before, cluster, CONFIGURATION)[0]
+  const node = index.node(was?.node.key)
+  if (!was || !node || node.error || accountsOf(index, cluster).length === 0) return
+  yield {
+    node,
+    object: was.object,
+    path: ['metadata', 'name'],
+    origin: node.kustomization.root.origin,
+    value: 'removed',
+    message: `CapsuleConfiguration ${shown(idOf(was.object).name)} is gone, and with it the groups whose requests Capsule looks at, while accounts of this cluster own Capsule Tenants.`,
+    fix: 'Put the CapsuleConfiguration back.',
+  }
+}

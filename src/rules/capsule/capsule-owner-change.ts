@@ -1,0 +1,151 @@
+import { at, canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { TENANT } from './capsule-tenants.ts'
+import { listAt, textsAt } from './list-at.ts'
+
+/** Groups in which everybody, or every account, is. */
+const EVERYBODY = /^system:(authenticated|unauthenticated|anonymous|serviceaccounts|masters|nodes)$/
+const ACCOUNT = /^system:serviceaccount:([^:]+):[^:]+$/
+const ACCOUNTS_OF = /^system:serviceaccounts:([^:]+)$/
+
+/** Who owns a Capsule Tenant owns all of its namespaces. */
+export const capsuleOwnerChange: Rule = {
+  id: 'capsule-owner-change',
+  severity: 'critical',
+  title: 'A Capsule Tenant keeps its owners',
+  why: 'Whoever is among the owners of a Tenant, or bound by its additionalRoleBindings, has those rights in every namespace of the Tenant, those to come included.',
+  source: 'Capsule: spec.owners, spec.additionalRoleBindings',
+  docs: 'Bind only accounts of the tenant. To add an owner on purpose, waive the rule for the Tenant, or merge with an override.',
+  kinds: [TENANT],
+  *checkObject(subject, { index, before }) {
+    const { object, id, node } = subject
+    // a tenant's own Tenant is cluster-scoped-forbidden
+    if (node.tenant !== undefined) return
+    const was = before?.platformObject(node.cluster, TENANT, '', id.name)
+    const known = was && new Set(grantsOf(was.root).map(({ key }) => key))
+    const homes = was ? homesOf(was.root) : homesOf(object.root, 1)
+    for (const grant of grantsOf(object.root)) {
+      const why = foreign(grant, node.cluster, index, homes) ?? (known && added(grant, known, homes))
+      if (why !== undefined) yield breach(subject, grant, why)
+    }
+  },
+}
+
+/** Somebody who gets something by a Tenant. */
+interface Grant {
+  readonly path: Path
+  /** `<kind> <name>`. */
+  readonly who: string
+  /** Namespace of an account. */
+  readonly home: string | undefined
+  readonly what: string
+  /** Identity of the grant: who gets what. */
+  readonly key: string
+  readonly isOwner: boolean
+}
+
+function grantsOf(root: Node): Grant[] {
+  const bindings = (path: Path, name: string) =>
+    listAt(root, path).flatMap((binding, index) =>
+      subjectGrants(binding, [...path, index], stringAt(binding, [name]) ?? textsAt(binding, [`${name}s`]).join(' ')),
+    )
+  const single = at(root, ['spec', 'owner'])
+  const rules = listAt(root, ['spec', 'rules']).flatMap((_rule, index) => {
+    const path = ['spec', 'rules', index, 'permissions', 'bindings']
+    return [...bindings(path, 'clusterRoleName'), ...bindings(path, 'clusterRole')]
+  })
+  const matched = listAt(root, ['spec', 'permissions', 'matchOwners']).map((selector, index): Grant => {
+    const path = ['spec', 'permissions', 'matchOwners', index]
+    const key = canonical(selector)
+    return { path, who: 'owners by their labels', home: undefined, what: 'owner', key, isOwner: true }
+  })
+  return [
+    ...listAt(root, ['spec', 'owners']).flatMap((owner, index) => ownerGrants(owner, ['spec', 'owners', index])),
+    ...(single ? ownerGrants(single, ['spec', 'owner']) : []),
+    ...bindings(['spec', 'additionalRoleBindings'], 'clusterRoleName'),
+    ...rules,
+    ...matched,
+  ]
+}
+
+/** One for being an owner, one for each role and each right at Capsule's proxy. */
+function ownerGrants(owner: Node, path: Path): Grant[] {
+  const kind = stringAt(owner, ['kind']) ?? ''
+  const name = stringAt(owner, ['name']) ?? ''
+  const who = `${kind} ${name}`
+  const home = homeOf(kind, name)
+  const grant = (what: string, isOwner: boolean, at: Path): Grant => {
+    return { path: at, who, home, what, key: `${who} ${what}`, isOwner }
+  }
+  const proxy = listAt(owner, ['proxySettings']).map(setting => canonical(setting))
+  return [
+    grant('owner', true, [...path, 'name']),
+    ...textsAt(owner, ['clusterRoles']).map(role => grant(role, false, [...path, 'clusterRoles'])),
+    ...proxy.map(text => grant(`proxy ${text}`, false, [...path, 'proxySettings'])),
+  ]
+}
+
+function subjectGrants(binding: Node, path: Path, role: string): Grant[] {
+  return listAt(binding, ['subjects']).map((subject, index): Grant => {
+    const kind = stringAt(subject, ['kind']) ?? ''
+    const name = stringAt(subject, ['name']) ?? ''
+    const namespace = stringAt(subject, ['namespace'])
+    const home = kind === 'ServiceAccount' && namespace ? namespace : homeOf(kind, name)
+    const who =
+      kind === 'ServiceAccount' ? `${kind} system:serviceaccount:${namespace ?? ''}:${name}` : `${kind} ${name}`
+    return { path: [...path, 'subjects', index], who, home, what: role, key: `${who} ${role}`, isOwner: false }
+  })
+}
+
+function homeOf(kind: string, name: string): string | undefined {
+  return (kind === 'Group' ? ACCOUNTS_OF : ACCOUNT).exec(name)?.[1]
+}
+
+/** Homes of the accounts that own the Tenant, the first ones: what they get besides is theirs anyway. */
+function homesOf(root: Node, first = 100): ReadonlySet<string> {
+  const owners = grantsOf(root).filter(({ isOwner }) => isOwner)
+  return new Set(owners.slice(0, first).flatMap(({ home }) => home ?? []))
+}
+
+function foreign(
+  { who, home }: Grant,
+  cluster: string,
+  index: FleetIndex,
+  homes: ReadonlySet<string>,
+): string | undefined {
+  const name = who.slice(who.indexOf(' ') + 1)
+  if (EVERYBODY.test(name)) return 'everybody is in that group'
+  if (home === undefined || homes.has(home)) return undefined
+  const [first] = homes
+  const own = first === undefined ? undefined : index.ownerOf(cluster, first)
+  const other = index.ownerOf(cluster, home)
+  return own !== undefined && other !== undefined && other !== own
+    ? 'that account belongs to another tenant'
+    : undefined
+}
+
+function added(
+  { key, home, what, isOwner }: Grant,
+  known: ReadonlySet<string>,
+  homes: ReadonlySet<string>,
+): string | undefined {
+  if (known.has(key)) return undefined
+  // roles for the owner's own account in its own namespaces are how Flux is let in
+  if (!isOwner && !what.startsWith('proxy ') && home !== undefined && homes.has(home)) return undefined
+  return 'it was not so before this change'
+}
+
+function breach({ object, id, node }: Subject, grant: Grant, why: string): Breach {
+  const what = grant.isOwner ? 'owns' : 'is given rights in'
+  const role = grant.isOwner ? '' : ` (${shown(grant.what)})`
+  return {
+    node,
+    object,
+    path: grant.path,
+    value: grant.key,
+    message: `${shown(grant.who)} ${what} every namespace of Capsule Tenant ${shown(id.name)}${role}: ${why}. Allowed are the owners that the Tenant had, and accounts of their namespaces. Capsule would let it through.`,
+    fix: `Remove ${grant.isOwner ? 'the owner' : 'the subject'} from ${shownObject('Tenant', '', id.name)}; if it is meant, waive the rule for this Tenant, or merge with an override.`,
+  }
+}

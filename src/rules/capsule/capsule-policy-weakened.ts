@@ -1,0 +1,62 @@
+import { at, canonical, type Node, type Path } from '../../kube/node.ts'
+import type { Breach, Level, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { CONFIGURATION, TENANT } from './capsule-tenants.ts'
+import { CONFIGURATION_FIELDS, TENANT_FIELDS } from './policy-fields.ts'
+
+/** Before v1beta2, Tenants were limited by annotations. */
+const ANNOTATIONS = 'capsule.clastix.io/'
+const MAX_SHOWN = 80
+
+/** A change keeps the limits that Capsule sets. */
+export const capsulePolicyWeakened: Rule = {
+  id: 'capsule-policy-weakened',
+  severity: 'high',
+  title: 'A change does not loosen what Capsule enforces',
+  why: 'The fields of a Capsule Tenant and of the CapsuleConfiguration are all that keeps an owner of a Tenant, who is admin of its namespaces, from other tenants and from the nodes.',
+  source: 'GHSA-gjw4-3v3v-rqxg; Capsule: api/v1beta2',
+  docs: 'Loosen a limit in a change of its own, and waive the rule for it. What keeps tenants apart (networks, nodes, hostnames, labels of namespaces, classes, registries) is a violation; what only says how much they may have (quotas, limits) is a warning.',
+  kinds: [TENANT, CONFIGURATION],
+  *checkObject(subject, { before }) {
+    const { object, id, kind, node } = subject
+    const was = node.tenant === undefined ? before?.platformObject(node.cluster, kind, '', id.name) : undefined
+    if (!was) return
+    for (const { path, limit, level } of kind === TENANT ? TENANT_FIELDS : CONFIGURATION_FIELDS) {
+      const [old, young] = [at(was.root, path), at(object.root, path)]
+      if (limit(old, young)) yield breach(subject, path, old, young, levelOf(level, old))
+    }
+    const annotations = at(was.root, ['metadata', 'annotations'])
+    if (annotations?.type !== 'map') return
+    for (const [key, { value }] of annotations.fields) {
+      if (!key.startsWith(ANNOTATIONS) || !/\/(forbidden-|allowed-|enable-|available-|deny-)/.test(key)) continue
+      const path = ['metadata', 'annotations', key]
+      const now = at(object.root, path)
+      if (!now || canonical(now) !== canonical(value)) yield breach(subject, path, value, now, 'violation')
+    }
+  },
+}
+
+/** Labels of Pod Security that Capsule puts on namespaces keep pods in, whatever field they stand in. */
+function levelOf(level: Level, old: Node | undefined): Level {
+  return old && canonical(old).includes('pod-security.kubernetes.io/enforce') ? 'violation' : level
+}
+
+function breach(
+  { object, id, node }: Subject,
+  path: Path,
+  old: Node | undefined,
+  young: Node | undefined,
+  level: Level,
+): Breach {
+  const text = (value: Node | undefined) => (value ? canonical(value) : 'nothing')
+  const field = path.slice(path[0] === 'spec' ? 1 : 2).join('.')
+  return {
+    node,
+    object,
+    path,
+    value: `${text(old)} to ${text(young)}`,
+    level,
+    message: `${shownObject(id.kind, '', id.name)} would loosen ${shown(field)}: from ${shown(text(old).slice(0, MAX_SHOWN))} to ${shown(text(young).slice(0, MAX_SHOWN))}. Capsule would let it through.`,
+    fix: `Keep ${field} as strict as it was; if it is meant, waive the rule for this ${id.kind}, or merge with an override.`,
+  }
+}

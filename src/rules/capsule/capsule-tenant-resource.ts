@@ -1,0 +1,87 @@
+import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { listAt } from './list-at.ts'
+
+const MAX_NESTING = 8
+
+/** What Capsule copies on behalf of a tenant, it copies as cluster-admin. */
+export const capsuleTenantResource: Rule = {
+  id: 'capsule-tenant-resource',
+  severity: 'critical',
+  title: 'A TenantResource holds what its tenant may have',
+  why: 'Capsule creates the raw items of a TenantResource with its own rights, which are those of the cluster’s admin: it sets their namespace, but a cluster-scoped object has none. Items that it copies come from the namespace that the item names.',
+  source: 'CVE-2026-22872, CVE-2025-55205',
+  docs: 'Put only objects of namespaced kinds into `rawItems`, and name namespaces of the tenant in `namespacedItems`.',
+  kinds: ['capsule.clastix.io/TenantResource'],
+  *checkObject(subject, context) {
+    if (subject.node.tenant === undefined) return
+    for (const [index, resource] of listAt(subject.object.root, ['spec', 'resources']).entries()) {
+      const path = ['spec', 'resources', index]
+      yield* rawItems(subject, context, [...path, 'rawItems'], 0)
+      yield* namespacedItems(subject, context, [...path, 'namespacedItems'], resource)
+      for (const [place] of listAt(resource, ['generators']).entries()) {
+        const at = [...path, 'generators', place]
+        const what = 'a template, whose objects nobody sees before Capsule makes them'
+        yield breach(subject, at, 'generator', what, 'Write the objects as rawItems.')
+      }
+    }
+  },
+}
+
+function* rawItems(subject: Subject, context: RuleContext, path: Path, depth: number): Iterable<Breach> {
+  for (const [place, item] of listAt(subject.object.root, path).entries()) {
+    const apiVersion = stringAt(item, ['apiVersion']) ?? ''
+    const kind = stringAt(item, ['kind']) ?? ''
+    const here = [...path, place]
+    if (at(item, ['items'])?.type === 'list' && depth < MAX_NESTING) {
+      yield* rawItems(subject, context, [...here, 'items'], depth + 1)
+      if (kind.endsWith('List')) continue
+    }
+    const scope = context.index.scopeOf(subject.node.cluster, apiVersion, kind)
+    if (scope === 'Namespaced') continue
+    const name = shownObject(kind || 'an object without kind', '', nameOf(item))
+    const what =
+      scope === 'Cluster'
+        ? `${name}, which belongs to the whole cluster`
+        : `${name}, of a kind that nobody declares (${shown(apiVersion)})`
+    yield breach(subject, [...here, 'kind'], `${apiVersion} ${kind} ${nameOf(item)}`, what, 'Remove the raw item.')
+  }
+}
+
+function* namespacedItems(subject: Subject, { index }: RuleContext, path: Path, resource: Node): Iterable<Breach> {
+  const { cluster, tenant } = subject.node
+  for (const [place, item] of listAt(resource, ['namespacedItems']).entries()) {
+    const namespace = at(item, ['namespace'])
+    const text = stringAt(item, ['namespace']) ?? ''
+    if (index.owns(cluster, tenant!, text)) continue
+    const kind = stringAt(item, ['kind']) ?? 'object'
+    const from =
+      text === ''
+        ? namespace
+          ? 'a namespace that is no text'
+          : 'any namespace'
+        : `namespace ${shown(text)}, which is not the tenant's`
+    const fix = 'Name a namespace of the tenant.'
+    yield breach(
+      subject,
+      [...path, place, 'namespace'],
+      `${kind} of ${text}`,
+      `copies of ${shown(kind)} objects of ${from}`,
+      fix,
+    )
+  }
+}
+
+function breach({ object, id, node }: Subject, path: Path, value: string, what: string, fix: string): Breach {
+  return {
+    node,
+    object,
+    path,
+    value,
+    message: `${shownObject(id.kind, id.namespace, id.name)} has Capsule make ${what}; Capsule does so as cluster-admin, whatever the tenant may do itself. Allowed are objects of namespaced kinds, from the tenant's own namespaces.`,
+    fix,
+  }
+}
+
+const nameOf = (item: Node) => stringAt(item, ['metadata', 'name']) ?? ''

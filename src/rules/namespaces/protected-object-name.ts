@@ -1,0 +1,92 @@
+import { at, type Node, stringAt } from '../../kube/node.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Rule, RuleContext, Subject } from '../rule.ts'
+import { shownObject } from '../shown.ts'
+
+/** Objects that the platform or Kubernetes puts into namespaces, by kind. */
+const KNOWN: ReadonlyMap<string, readonly string[]> = new Map([
+  [
+    '/ConfigMap',
+    [
+      'flux-runtime-info',
+      'kube-root-ca.crt',
+      'openshift-service-ca.crt',
+      'istio-ca-root-cert',
+      'linkerd-identity-trust-roots',
+    ],
+  ],
+  ['/Secret', []],
+])
+
+/** Kinds whose references the platform writes into a tenant's namespace. */
+const REFERRING = [
+  'kustomize.toolkit.fluxcd.io/Kustomization',
+  'helm.toolkit.fluxcd.io/HelmRelease',
+  'source.toolkit.fluxcd.io/GitRepository',
+  'source.toolkit.fluxcd.io/OCIRepository',
+  'source.toolkit.fluxcd.io/HelmRepository',
+  'source.toolkit.fluxcd.io/Bucket',
+  'image.toolkit.fluxcd.io/ImageRepository',
+  'notification.toolkit.fluxcd.io/Provider',
+  'notification.toolkit.fluxcd.io/Receiver',
+]
+const MAX_DEPTH = 12
+
+/** Values and credentials that the platform's objects read are not for tenants to write. */
+export const protectedObjectName: Rule = {
+  id: 'protected-object-name',
+  severity: 'high',
+  title: 'Values and credentials of the platform are not overwritten',
+  why: 'A tenant who ships a ConfigMap or Secret by the name that the platform’s Kustomization, source or release reads in this namespace gives the platform its own variables, credentials or cluster.',
+  source: 'd1-fleet: flux-runtime-info',
+  docs: 'Choose another name. What the platform’s objects read in the tenant’s namespace is written by the platform.',
+  kinds: [...KNOWN.keys()],
+  *checkObject(subject, context) {
+    const { object, id, kind, node } = subject
+    if (node.tenant === undefined || !context.index.owns(node.cluster, node.tenant, id.namespace)) return
+    const reader = KNOWN.get(kind)!.includes(id.name) ? 'the platform or Kubernetes' : readBy(subject, context)
+    if (reader === undefined) return
+    yield {
+      node,
+      object,
+      path: ['metadata', 'name'],
+      value: id.name,
+      message: `${shownObject(id.kind, id.namespace, id.name)} has the name of one that ${reader} reads or writes in this namespace; the tenant's version would take its place. Allowed is another name. Flux and Kubernetes would let it through.`,
+      fix: `Rename the ${id.kind}.`,
+    }
+  },
+}
+
+function readBy({ id, node }: Subject, { index, config }: RuleContext): string | undefined {
+  const declared = config.substituteFrom.some(
+    one =>
+      one.kind === id.kind &&
+      one.name === id.name &&
+      one.namespace === id.namespace &&
+      (one.cluster ?? node.cluster) === node.cluster,
+  )
+  return declared ? "the fleet's file" : readByPlatform(id, node.cluster, index)
+}
+
+function readByPlatform(id: Subject['id'], cluster: string, index: FleetIndex): string | undefined {
+  for (const kind of REFERRING) {
+    for (const { node, object } of index.rendered(cluster, kind, id.namespace)) {
+      if (node.tenant !== undefined || !refersTo(at(object.root, ['spec']), id.kind, id.name, 0)) continue
+      const name = stringAt(object.root, ['metadata', 'name']) ?? ''
+      return `the platform's ${shownObject(kind.split('/')[1] ?? '', id.namespace, name)}`
+    }
+  }
+  return undefined
+}
+
+/** Whether a spec names an object: `secretRef: {name}`, `configMapRef: {name}`, or `{kind, name}` of values. */
+function refersTo(node: Node | undefined, kind: string, name: string, depth: number): boolean {
+  if (!node || depth > MAX_DEPTH || node.type === 'scalar') return false
+  if (node.type === 'list') return node.items.some(item => refersTo(item, kind, name, depth + 1))
+  if (stringAt(node, ['kind']) === kind && stringAt(node, ['name']) === name) return true
+  for (const [key, { value }] of node.fields) {
+    const isNamed = key.toLowerCase().endsWith(`${kind.toLowerCase()}ref`) && stringAt(value, ['name']) === name
+    if (isNamed || refersTo(value, kind, name, depth + 1)) return true
+  }
+  return false
+}

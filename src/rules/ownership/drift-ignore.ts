@@ -1,0 +1,66 @@
+import { at, type Node, type Path } from '../../kube/node.ts'
+import type { Rule } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+/** Where rules about drift stand, by kind. */
+const LISTS: ReadonlyMap<string, Path> = new Map([
+  ['kustomize.toolkit.fluxcd.io/Kustomization', ['spec', 'ignore']],
+  ['helm.toolkit.fluxcd.io/HelmRelease', ['spec', 'driftDetection', 'ignore']],
+])
+
+/** Fields on which security rests, wherever they stand. */
+const SECURITY = new Set(
+  'securityContext hostNetwork hostPID hostIPC hostUsers serviceAccountName serviceAccount automountServiceAccountToken volumes volumeMounts nodeName nodeSelector tolerations privileged capabilities runAsUser runAsNonRoot rules roleRef subjects aggregationRule ingress egress podSelector policyTypes hard limits webhooks secretRef kubeConfig image command args'.split(
+    ' ',
+  ),
+)
+/** Fields that hold some of these, if they are ignored as a whole. */
+const HOLDERS = new Set('spec template jobTemplate containers initContainers ephemeralContainers metadata'.split(' '))
+
+/** What is ignored is neither corrected nor seen. */
+export const driftIgnore: Rule = {
+  id: 'drift-ignore',
+  severity: 'low',
+  level: 'warning',
+  title: 'Fields of security are not left out of the correction of drift',
+  why: 'Flux does not apply, or does not correct, a field that a rule of drift ignores, so that whoever changes it on the cluster keeps the change while git shows something else.',
+  source: 'Kustomization spec.ignore, HelmRelease spec.driftDetection.ignore',
+  docs: 'Ignore only what another controller writes, by its full path, such as /spec/replicas.',
+  kinds: [...LISTS.keys()],
+  *checkObject({ object, id, kind, node }) {
+    const list = at(object.root, LISTS.get(kind)!)
+    if (node.tenant === undefined || list?.type !== 'list') return
+    for (const [index, item] of list.items.entries()) {
+      for (const [place, text] of pathsOf(item)) {
+        if (!hides(text)) continue
+        yield {
+          node,
+          object,
+          path: [...LISTS.get(kind)!, index, 'paths', place],
+          value: text,
+          message: `${shownObject(id.kind, id.namespace, id.name)} has Flux ignore ${shown(text)}, on which security rests: a change of it on the cluster would stay and not be seen. Allowed are fields that other controllers write.`,
+          fix: 'Remove the path, or name a field that another controller writes, such as /spec/replicas.',
+        }
+      }
+    }
+  },
+}
+
+function pathsOf(item: Node): [index: number, path: string][] {
+  const list = at(item, ['paths'])
+  if (list?.type !== 'list') return []
+  return list.items.flatMap((path, index): [number, string][] =>
+    path.type === 'scalar' && typeof path.value === 'string' ? [[index, path.value]] : [],
+  )
+}
+
+/** Whether a JSON pointer covers a field of security: it leads through one, or ends where some are below. */
+function hides(path: string): boolean {
+  const steps = path.split('/').filter(Boolean)
+  if (steps.some(step => SECURITY.has(step) && !isResource(steps))) return true
+  const last = steps.findLast(step => !/^(\d+|\*|-)$/.test(step))
+  return last === undefined || HOLDERS.has(last)
+}
+
+/** `limits` of a container's resources, which an autoscaler writes. */
+const isResource = (steps: readonly string[]) => steps.includes('resources')

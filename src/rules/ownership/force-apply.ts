@@ -1,0 +1,57 @@
+import { at, type Path } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shownObject } from '../shown.ts'
+import { fluxMarks } from './flux-mark.ts'
+
+const MARK: ReadonlyMap<string, readonly string[]> = new Map([['kustomize.toolkit.fluxcd.io/force', ['enabled']]])
+const BINDING = 'rbac.authorization.k8s.io/RoleBinding'
+
+/** Fields that ask for the same of everything that is applied, by kind. */
+const FIELDS: ReadonlyMap<string, readonly Path[]> = new Map([
+  ['kustomize.toolkit.fluxcd.io/Kustomization', [['spec', 'force']]],
+  [
+    'helm.toolkit.fluxcd.io/HelmRelease',
+    [
+      ['spec', 'upgrade', 'force'],
+      ['spec', 'rollback', 'force'],
+    ],
+  ],
+])
+
+/** Force deletes and creates again what cannot be changed: a Job runs again, a roleRef becomes another one. */
+export const forceApply: Rule = {
+  id: 'force-apply',
+  severity: 'medium',
+  level: 'warning',
+  title: 'What cannot be changed is not forced',
+  why: 'With force, Flux deletes an object whose immutable fields differ and creates it again: that gets around the immutable roleRef of a binding, runs a Job as often as it changes, and takes volumes away.',
+  source: 'kustomize-controller: spec.force and kustomize.toolkit.fluxcd.io/force',
+  docs: 'Give the object a new name instead, or delete it in a change of its own.',
+  kinds: 'every',
+  *checkObject(subject, { index }) {
+    const { object, id, kind, node } = subject
+    // what the platform forces is its own affair, except who gets rights in a tenant's namespace
+    const binds = kind === BINDING && index.ownerOf(node.cluster, id.namespace) !== undefined
+    if (node.tenant === undefined && !binds) return
+    for (const { path, key } of fluxMarks(object, MARK)) yield breach(subject, path, key)
+    if (node.tenant === undefined) return
+    for (const path of FIELDS.get(kind) ?? []) if (isOn(object, path)) yield breach(subject, path, path.join('.'))
+  },
+}
+
+function breach({ object, id, node }: Subject, path: Path, what: string): Breach {
+  return {
+    node,
+    object,
+    path,
+    value: what,
+    message: `${shownObject(id.kind, id.namespace, id.name)} has ${what}: Flux would delete what it cannot change, and create it again. Kubernetes would have said: field is immutable.`,
+    fix: `Remove ${what}.`,
+  }
+}
+
+function isOn(object: KubeObject, path: Path): boolean {
+  const field = at(object.root, path)
+  return field?.type === 'scalar' && (field.value === true || field.value === 'true')
+}

@@ -1,0 +1,90 @@
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { stringAt } from '../../kube/node.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Breach, Rule } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { deletedObjects, isKept } from './deleted-objects.ts'
+import { removedTenant } from './removed-tenant.ts'
+
+/** From so many objects on, and more than half of what there was, a deletion is worth a word. */
+const MANY = 10
+
+/**
+ * A change takes away what runs. What a tenant takes away itself is a warning; what the fleet takes away from a tenant is
+ * a violation, also where the whole tenant goes: nobody can tell from the files whether that is meant.
+ */
+export const massDeletion: Rule = {
+  id: 'mass-deletion',
+  severity: 'critical',
+  title: 'A change does not delete what tenants run',
+  why: 'A Kustomization that is removed or renamed deletes everything that it applied, a Namespace that is removed everything in it, and a Capsule Tenant its namespaces, data included. Git brings the manifests back, not the volumes.',
+  source: 'kustomize-controller: spec.prune, spec.deletionPolicy',
+  docs: 'To rename or move a Kustomization, set `prune: false` or `deletionPolicy: Orphan` in a change before. To remove a tenant on purpose, waive the rule for its Kustomization and Namespace, set its severity to `warning` in the fleet’s file, or merge with an override; what a tenant deletes in its own repository is only a warning. Objects that another Kustomization renders now, and files that were moved, are no deletion.',
+  *checkNode(node, { index, before }) {
+    if (!before || !node.prune || node.suspend || node.error || node.digest === '') return
+    if (node.tenant === undefined) yield* removedTenant(node, before, index)
+    else yield* emptied(node, before, index)
+  },
+  *checkRemoved(node, { index, before }) {
+    if (!before || node.tenant === undefined || !deletes(node)) return
+    const heir = pruner(node, before, index)
+    if (!heir) return
+    const isOwn = before.node(node.parent)?.tenant !== undefined
+    const count = before.objectsOf(node.key).length
+    const unseen = node.digest === '' || node.source.opaque !== undefined
+    if (isOwn ? count < MANY : count === 0 && !unseen && !node.error) return
+    yield removed(node, heir, isOwn, unseen ? 'everything that it applied' : `${count} objects`)
+  },
+}
+
+/** What a tenant’s Kustomization deletes: all that it had, or most of much. */
+function* emptied(node: FleetNode, before: FleetIndex, index: FleetIndex): Iterable<Breach> {
+  const old = before.objectsOf(node.key)
+  const gone = deletedObjects(node, old, index)
+  const isMass = node.objects.length === 0 || (gone.length >= MANY && gone.length * 2 > old.length)
+  if (gone.length === 0 || !isMass) return
+  yield {
+    node,
+    object: node.kustomization,
+    path: ['spec', 'path'],
+    value: `deletes ${gone.length}`,
+    level: 'warning',
+    severity: 'high',
+    message: `${shownObject('Kustomization', node.namespace, node.name)} would delete ${gone.length} of the ${old.length} objects that it applied before this change, and apply ${node.objects.length}.`,
+    fix: 'Check that all of them are meant to go; set spec.prune: false to keep them.',
+  }
+}
+
+function removed(node: FleetNode, heir: FleetNode, isOwn: boolean, what: string): Breach {
+  const who = shownObject('Kustomization', node.namespace, node.name)
+  return {
+    node: heir,
+    object: node.kustomization,
+    path: ['metadata', 'name'],
+    origin: heir.kustomization.root.origin,
+    value: 'removed',
+    ...(isOwn ? { level: 'warning' as const, severity: 'high' as const } : {}),
+    message: `${who} of tenant ${shown(node.tenant ?? '')} is gone, or has another name, and with it Flux would delete ${what}. Allowed is a change that keeps it, or that follows one which set prune: false.`,
+    fix: 'Put the Kustomization back under its name. To keep the objects, set prune: false or deletionPolicy: Orphan in a change before this one; to remove the tenant on purpose, waive mass-deletion for this Kustomization, or merge with an override.',
+  }
+}
+
+/** Whether what a Kustomization applied goes when it goes (kustomize-controller, finalize). */
+function deletes({ kustomization, prune, suspend }: FleetNode): boolean {
+  if (suspend) return false
+  const policy = stringAt(kustomization.root, ['spec', 'deletionPolicy']) ?? 'MirrorPrune'
+  return policy === 'MirrorPrune' ? prune : policy !== 'Orphan'
+}
+
+/** The Kustomization that removes a node: the next one above that is still there, where all between prune. */
+function pruner(node: FleetNode, before: FleetIndex, index: FleetIndex): FleetNode | undefined {
+  if (isKept(node.kustomization)) return undefined
+  for (let key = node.parent, steps = 0; key !== undefined && steps < 64; steps++) {
+    const now = index.node(key)
+    if (now) return now.prune && !now.suspend && !now.error && now.digest !== '' ? now : undefined
+    const was = before.node(key)
+    if (!was || !deletes(was) || isKept(was.kustomization)) return undefined
+    key = was.parent
+  }
+  return undefined
+}

@@ -1,0 +1,73 @@
+import { at, type Node } from '../../kube/node.ts'
+import { groupOf, idOf } from '../../kube/object.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+/** Finalizers that a well-known controller takes off again. */
+const KNOWN = ['foregroundDeletion', 'orphan']
+const KNOWN_PREFIXES = ['kubernetes.io/', 'finalizers.fluxcd.io', 'resources-finalizer.argocd.argoproj.io']
+
+/** Who is deleted with whom, and what holds a deletion up, is not for manifests to say. */
+export const ownerFinalizerTamper: Rule = {
+  id: 'owner-finalizer-tamper',
+  severity: 'medium',
+  title: 'Manifests set neither owners nor finalizers',
+  why: 'An object with an ownerReference is deleted with its owner, and blocks the deletion of that owner; a finalizer that nobody takes off holds up the deletion of the object, of its namespace, and of the tenant.',
+  source: 'Kubernetes: Owners and Dependents, Finalizers',
+  docs: 'Leave `metadata.ownerReferences` and `metadata.finalizers` out: controllers write them.',
+  kinds: 'every',
+  *checkObject(subject) {
+    const { object, node } = subject
+    if (node.tenant === undefined) return
+    const { apiVersion, kind } = idOf(object)
+    const isNamespace = kind === 'Namespace' && groupOf(apiVersion) === ''
+    const owners = at(object.root, ['metadata', 'ownerReferences'])
+    // of a Namespace the rule namespace-ownership speaks
+    if (owners && !isNamespace && !isNothing(owners)) yield owned(subject, owners)
+    for (const place of [['metadata', 'finalizers'], ...(isNamespace ? [['spec', 'finalizers']] : [])]) {
+      const finalizers = at(object.root, place)
+      if (finalizers && !isNothing(finalizers)) yield* held(subject, place, finalizers)
+    }
+  },
+}
+
+function owned({ object, id, node }: Subject, owners: Node): Breach {
+  const names = owners.type === 'list' ? owners.items.map(item => nameOf(item)) : [owners.type]
+  return {
+    node,
+    object,
+    path: ['metadata', 'ownerReferences'],
+    value: [...names].sort().join(' '),
+    message: `${shownObject(id.kind, id.namespace, id.name)} names ${shown(names.join(', '))} as its owner: it would be deleted with that one, and hold up its deletion. Allowed are none. Kubernetes would let it through for whoever may set finalizers of the owner.`,
+    fix: 'Remove metadata.ownerReferences.',
+  }
+}
+
+function* held({ object, id, node }: Subject, path: readonly string[], finalizers: Node): Iterable<Breach> {
+  const items = finalizers.type === 'list' ? finalizers.items : [finalizers]
+  for (const item of items) {
+    const text = item.type === 'scalar' ? String(item.value) : item.type
+    if (KNOWN.includes(text) || KNOWN_PREFIXES.some(prefix => text.startsWith(prefix))) continue
+    yield {
+      node,
+      object,
+      path,
+      value: text,
+      level: 'warning',
+      message: `${shownObject(id.kind, id.namespace, id.name)} has the finalizer ${shown(text)}: until somebody takes it off, the object and its namespace cannot be deleted.`,
+      fix: `Remove the finalizer ${shown(text)}.`,
+    }
+  }
+}
+
+function nameOf(item: Node): string {
+  const of = (key: string) => {
+    const field = at(item, [key])
+    return field?.type === 'scalar' ? String(field.value) : ''
+  }
+  return `${of('kind')} ${of('name')}`
+}
+
+function isNothing(node: Node): boolean {
+  return node.type === 'scalar' ? node.value === null : node.type === 'list' && node.items.length === 0
+}

@@ -1,0 +1,50 @@
+import { isKustomization } from '../../fleet/cluster-root.ts'
+import { canonical } from '../../kube/node.ts'
+import type { Rendered } from '../object-table.ts'
+import type { Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+/** One object, one Kustomization: two that apply the same one fight over it. */
+export const ownershipConflict: Rule = {
+  id: 'ownership-conflict',
+  severity: 'high',
+  title: 'An object is applied by one Kustomization',
+  why: 'Two Kustomizations that apply the same object overwrite each other with every interval, and whichever drops it deletes it: so a tenant takes over an object of the platform, or of another tenant, and removes it.',
+  source: 'fluxcd/pkg ssa: the last one to apply takes the owner labels',
+  docs: 'Give the object another name, or take it out of one of the two. What the platform itself renders twice is its own affair.',
+  kinds: 'every',
+  *checkObject(subject, context) {
+    const { object, id, kind, node } = subject
+    const other = rival(subject, context)
+    if (!other) return
+    const isPlatforms = other.node.tenant === undefined
+    const whose = isPlatforms ? 'the platform' : other.node.tenant === node.tenant ? 'the tenant' : 'another tenant'
+    const where =
+      other.node.tenant === node.tenant
+        ? ` by ${shownObject('Kustomization', other.node.namespace, other.node.name)}`
+        : ''
+    yield {
+      node,
+      object,
+      path: ['metadata', 'name'],
+      // another content of a Kustomization that is not followed, because there are two, is another violation
+      value: `${other.node.key} ${isKustomization(object) ? canonical(object.root) : ''}`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} would be applied by Kustomization ${shown(`${node.namespace}/${node.name}`)}, and ${whose} applies it too${where}: they would overwrite each other, and prune it for each other. Allowed is one owner. Flux would let the last one win (${kind.slice(0, 80)}).`,
+      fix: 'Rename the object, or remove it from one of the two.',
+    }
+  },
+}
+
+/** Somebody else who renders the same object, and did so before; without a comparison, anybody else. */
+function rival({ id, kind, node }: Subject, { index, before }: RuleContext): Rendered | undefined {
+  const { tenant, cluster } = node
+  // Namespaces, and what lies outside of the tenant's own namespaces, have rules of their own.
+  if (tenant === undefined || kind === '/Namespace' || !index.owns(cluster, tenant, id.namespace)) return undefined
+  const all = index.versionsOf(cluster, kind, id.namespace, id.name)
+  if (all.length < 2) return undefined
+  const others = all.filter(one => one.node.key !== node.key)
+  if (others.length === 0 || !before) return others[0]
+  const stood = before.versionsOf(cluster, kind, id.namespace, id.name).map(one => one.node.key)
+  // who was there first is not to blame for who comes later
+  return others.find(one => !stood.includes(node.key) || stood.includes(one.node.key))
+}

@@ -1,0 +1,36 @@
+import type { Rule } from '../rule.ts'
+import { shownObject } from '../shown.ts'
+import { fluxMarks } from './flux-mark.ts'
+
+const MARKS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['kustomize.toolkit.fluxcd.io/prune', ['disabled']],
+  ['kustomize.toolkit.fluxcd.io/ssa', ['ignore', 'ifnotpresent']],
+  ['kustomize.toolkit.fluxcd.io/reconcile', ['disabled']],
+])
+
+/** What Flux applies it also corrects and removes again, unless the object itself asks it not to. */
+export const pruneProtected: Rule = {
+  id: 'prune-protected',
+  severity: 'medium',
+  level: 'warning',
+  title: 'Tenants’ objects do not withdraw from Flux',
+  why: 'An object with prune: disabled stays when it is taken out of git, and one with ssa: Ignore or reconcile: disabled keeps whatever somebody made of it on the cluster: git no longer says what runs.',
+  source: 'kustomize-controller: Controlling the apply behavior of resources',
+  docs: 'Leave these labels and annotations out. On an object that the platform renders too they are a violation.',
+  kinds: 'every',
+  *checkObject({ object, id, kind, node }, { index }) {
+    if (node.tenant === undefined) return
+    for (const { path, key, value } of fluxMarks(object, MARKS)) {
+      const isPlatforms = index.platformObject(node.cluster, kind, id.namespace, id.name) !== undefined
+      yield {
+        node,
+        object,
+        path,
+        value: `${key}=${value.toLowerCase()}`,
+        ...(isPlatforms ? { level: 'violation' as const } : {}),
+        message: `${shownObject(id.kind, id.namespace, id.name)} has ${key}: ${value}, so Flux would not ${key.endsWith('prune') ? 'remove it when it leaves git' : 'correct it when it changes on the cluster'}${isPlatforms ? '; the platform renders this object, and only the platform may say that' : ''}.`,
+        fix: `Remove ${key}.`,
+      }
+    }
+  },
+}

@@ -1,0 +1,40 @@
+import type { Rule } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+/** What limits a namespace from outside. */
+const KINDS = [
+  '/ResourceQuota',
+  '/LimitRange',
+  'networking.k8s.io/NetworkPolicy',
+  'cilium.io/CiliumNetworkPolicy',
+  'crd.projectcalico.org/NetworkPolicy',
+  'projectcalico.org/NetworkPolicy',
+]
+
+/** Capsule names what it puts into the namespaces of a Tenant so. */
+const CAPSULES = /^capsule-/
+
+/** The limits that the platform sets in a tenant's namespace are the platform's. */
+export const quotaTamper: Rule = {
+  id: 'quota-tamper',
+  severity: 'high',
+  title: 'The limits of a namespace are the platform’s',
+  why: 'Who writes the ResourceQuota, LimitRange or NetworkPolicy of the platform again, takes the limits off that keep tenants from each other; server-side apply with force lets the last writer win, and removing it from git deletes it.',
+  source: 'Kubernetes Multi-Tenancy Benchmark MTB-PL1-BC-CPI-2; Capsule: resourceQuotas, limitRanges, networkPolicies',
+  docs: 'Give the tenant’s own quotas and policies other names: not those of the platform’s objects, nor `capsule-...`.',
+  kinds: KINDS,
+  *checkObject({ object, id, kind, node }, { index }) {
+    if (node.tenant === undefined || !index.owns(node.cluster, node.tenant, id.namespace)) return
+    const isPlatforms = index.platformObject(node.cluster, kind, id.namespace, id.name) !== undefined
+    if (!isPlatforms && !CAPSULES.test(id.name)) return
+    const whose = isPlatforms ? 'the platform renders' : 'Capsule writes'
+    yield {
+      node,
+      object,
+      path: ['metadata', 'name'],
+      value: id.name,
+      message: `${shownObject(id.kind, id.namespace, id.name)} is one that ${whose} to limit the namespace; ${shown(node.identity.user)}, which acts for the tenant, would write over it. Allowed are objects with other names.`,
+      fix: 'Remove the object; ask the platform admins to change the limit.',
+    }
+  },
+}
