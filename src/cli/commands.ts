@@ -5,6 +5,9 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['check', async () => (await import('./check.ts')).check],
   ['render', async () => (await import('./render.ts')).render],
   ['build', async () => (await import('./build.ts')).build],
+  ['baseline', async () => (await import('./baseline.ts')).baseline],
+  ['can-i', async () => (await import('./can-i.ts')).canI],
+  ['access', async () => (await import('./access.ts')).access],
   ['onboard', async () => (await import('./onboard.ts')).onboard],
 ])
 

@@ -1,12 +1,10 @@
-import { lstat, mkdir, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { BailiwickError } from '../errors.ts'
 import { openSnapshot } from '../git/snapshot.ts'
 import { currentBranch, readWorkingCopy, remoteUrl } from '../git/working-copy.ts'
 import { ONBOARD_USAGE, parseOnboardArguments } from '../onboard/parse-command.ts'
-import { type OnboardFile, planOnboarding } from '../onboard/plan.ts'
+import { planOnboarding } from '../onboard/plan.ts'
 import { visible } from '../report/visible.ts'
 import type { Command } from './command.ts'
+import { writeInside } from './write-inside.ts'
 
 /** `bailiwick onboard`: writes into the working copy what the onboarding pull request would contain. */
 export const onboard: Command = {
@@ -25,7 +23,7 @@ export const onboard: Command = {
     const tree = openSnapshot(await readWorkingCopy(io.cwd))
     const url = (await remoteUrl(io.cwd)) ?? ''
     const { files, summary } = planOnboarding(request, tree, url, (await currentBranch(io.cwd)) ?? 'main')
-    for (const file of files) await write(io.cwd, file)
+    for (const file of files) await writeInside(io.cwd, file.path, file.content)
     const lines = [
       ...files.map(file => `${file.change} ${visible(file.path)}`),
       ...summary.map(note => visible(note)),
@@ -36,20 +34,4 @@ export const onboard: Command = {
     io.stdout(`${lines.join('\n')}\n`)
     return 0
   },
-}
-
-/** Writes a file and never through a link: it could lead out of the working copy. */
-async function write(root: string, { path, content }: OnboardFile): Promise<void> {
-  const names = path.split('/')
-  for (let depth = 1; depth <= names.length; depth++) {
-    const part = names.slice(0, depth).join('/')
-    const stats = await lstat(join(root, part)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined
-      throw error
-    })
-    if (!stats?.isSymbolicLink()) continue
-    throw new BailiwickError('onboard-layout', `${part} is a symbolic link`, { fix: 'Replace it by a real directory.' })
-  }
-  await mkdir(dirname(join(root, path)), { recursive: true })
-  await writeFile(join(root, path), content)
 }

@@ -12,12 +12,18 @@ import type { Known } from './states.ts'
 /** Where a fleet lists the violations that were there before the rules were. */
 export const BASELINE_FILE = '.github/bailiwick-baseline.yaml'
 
-/** Violations by fingerprint; the severity that each had when it was listed, where the file says so. */
-export type Baseline = ReadonlyMap<string, { readonly severity?: Severity }>
+/** What the file says about a violation: the severity that it had when it was listed, and why it stays. */
+export interface BaselineEntry {
+  readonly severity?: Severity
+  readonly reason?: string
+}
+
+/** Violations by fingerprint. */
+export type Baseline = ReadonlyMap<string, BaselineEntry>
 
 const FINGERPRINT = /^[0-9a-f]{32}$/
-/** Written for people beside fingerprint and severity; nothing reads them. */
-const NOTES = ['rule', 'cluster', 'tenant', 'object', 'field', 'reason']
+/** Written for people beside what is read. */
+const NOTES = ['rule', 'cluster', 'tenant', 'object', 'field']
 
 /** What the file of a fleet lists; nothing where there is none. Throws `config` where it cannot be read. */
 export function baselineOf(tree: Tree, repository: string): Baseline {
@@ -54,19 +60,21 @@ export function readBaseline(file: FileName, bytes: Uint8Array): Baseline {
   return new Map(list.items.map(readItem))
 }
 
-function readItem(item: Node): [string, { readonly severity?: Severity }] {
+function readItem(item: Node): [string, BaselineEntry] {
   if (item.type !== 'map') throw refused(item.origin, 'an item of violations is not a map')
   for (const [key, field] of item.fields) {
-    if (!['fingerprint', 'severity', ...NOTES].includes(key))
+    if (!['fingerprint', 'severity', 'reason', ...NOTES].includes(key))
       throw refused(field.key, `an item has the unknown key ${shown(key)}`)
   }
   const fingerprint = stringAt(item, ['fingerprint'])
   if (fingerprint === undefined || !FINGERPRINT.test(fingerprint))
     throw refused(originOf(item, 'fingerprint'), 'fingerprint is not text of 32 hex digits')
-  if (!item.fields.has('severity')) return [fingerprint, {}]
+  const text = stringAt(item, ['reason'])
+  const reason = text === undefined ? {} : { reason: text }
+  if (!item.fields.has('severity')) return [fingerprint, reason]
   const severity = SEVERITIES.find(one => one === stringAt(item, ['severity']))
   if (!severity) throw refused(originOf(item, 'severity'), `severity is none of ${SEVERITIES.join(', ')}`)
-  return [fingerprint, { severity }]
+  return [fingerprint, { severity, ...reason }]
 }
 
 const originOf = (item: Node, key: string): Origin =>

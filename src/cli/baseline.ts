@@ -1,0 +1,87 @@
+import { resolve } from 'node:path'
+import { BailiwickError } from '../errors.ts'
+import { combinationOf } from '../fleet/combination.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { visible } from '../report/visible.ts'
+import { BASELINE_FILE, type Baseline, baselineOf } from '../rules/baseline.ts'
+import { baselineText } from '../rules/baseline-text.ts'
+import type { Verdict } from '../rules/finding.ts'
+import { judge } from '../rules/judge.ts'
+import { isHeavier } from '../rules/level-of.ts'
+import type { Command } from './command.ts'
+import { errorLine } from './error-line.ts'
+import { givenRepository } from './given-repository.ts'
+import { parseOptions } from './parse-options.ts'
+import { repositoryAddress } from './repository-address.ts'
+import { today } from './today.ts'
+import { buildCompleteFleet, directoryReader } from './working-sources.ts'
+import { writeInside } from './write-inside.ts'
+
+const USAGE = 'baseline [DIR] [--check] [--url URL] [--branch NAME] [--repo URL[#REF]=DIR]...'
+
+/** `bailiwick baseline`: writes down what stands in a fleet, so that only what is new or gets worse blocks. */
+export const baseline: Command = {
+  name: 'baseline',
+  summary: 'Write down the violations that stand in a fleet',
+  usage: `${USAGE}
+
+  DIR            a working copy of the fleet (default: .)
+  --check        write nothing; exit 1 where the file would grow
+  --url URL      address of DIR as Flux sources name it (default: remote origin)
+  --branch NAME  branch that DIR stands for (default: the checked-out one, main for a folder)
+  --repo URL[#REF]=DIR   where the content of another source lies`,
+  async run(args, io) {
+    const only = args.includes('--check')
+    const rest = args.filter(arg => arg !== '--check')
+    const { positionals, one, all } = parseOptions(rest, ['url', 'branch', 'repo'], USAGE)
+    if (positionals.length > 1) {
+      throw new BailiwickError('usage', `${JSON.stringify(positionals[1])} is one DIR too many`, {
+        fix: `usage: bailiwick ${USAGE}`,
+      })
+    }
+    const dir = resolve(io.cwd, positionals[0] ?? '.')
+    const read = directoryReader()
+    const tree = await read(dir)
+    const [url, branch] = [one('url'), one('branch')]
+    const given = { ...(url === undefined ? {} : { url }), ...(branch === undefined ? {} : { branch }) }
+    const home = { ...(await repositoryAddress(dir, given)), commit: '', tree }
+    const repositories = all('repo').map(text => givenRepository(text, io.cwd))
+    const { fleet, input } = await buildCompleteFleet(home, [], repositories, read)
+    const { verdict } = judge(blocking(fleet), { combination: combinationOf(input), today: today() })
+    if (verdict.clusters.length === 0) throw new BailiwickError('path-not-found', verdict.errors[0]?.message ?? '')
+    const before = baselineOf(tree, home.url)
+    const change = changeOf(verdict, before)
+    const undecided = verdict.errors[0]
+    if (undecided) io.stderr(`${errorLine(undecided)}\n`)
+    io.stdout(`${change.lines.join('\n')}\n`)
+    if (only) return change.grows ? 1 : undecided ? 2 : 0
+    await writeInside(dir, BASELINE_FILE, baselineText(standing(verdict), before, undecided !== undefined))
+    return 0
+  },
+}
+
+/** What is only reported on today would block the day that changes. */
+function blocking(fleet: Fleet): Fleet {
+  const tenants = [...fleet.config.tenants].map(([name, one]) => [name, { ...one, enforcement: undefined }] as const)
+  return { ...fleet, config: { ...fleet.config, enforcement: 'block', tenants: new Map(tenants) } }
+}
+
+/** A waiver ends by itself; what it covers has no place in the file. */
+const standing = ({ violations }: Verdict) => violations.filter(one => one.state === 'new')
+
+function changeOf(verdict: Verdict, before: Baseline): { readonly grows: boolean; readonly lines: readonly string[] } {
+  const now = new Map(standing(verdict).map(one => [one.fingerprint, one]))
+  const added = [...now.values()].filter(({ fingerprint, severity }) => {
+    const known = before.get(fingerprint)
+    const at = (of: typeof severity) => ({ level: 'violation' as const, severity: of })
+    return !known || (known.severity !== undefined && isHeavier(at(severity), at(known.severity)))
+  })
+  const gone = [...before.keys()].filter(fingerprint => !now.has(fingerprint)).length
+  const lines = [
+    ...added.map(({ rule, node, message }) => `+ ${rule} (${visible(node)}): ${visible(message, 300)}`),
+    `${BASELINE_FILE}: ${now.size} standing, ${added.length} more than before, ${gone} not needed any more`,
+  ]
+  if (verdict.errors.length > 0)
+    lines.push(`${verdict.errors.length} could not be decided: what was listed stays listed`)
+  return { grows: added.length > 0, lines }
+}

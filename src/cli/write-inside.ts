@@ -1,0 +1,19 @@
+import { lstat, mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { BailiwickError } from '../errors.ts'
+
+/** Writes a file of a working copy, never through a link: it could lead out of it. Throws `onboard-layout` for a link. */
+export async function writeInside(root: string, path: string, content: string): Promise<void> {
+  const names = path.split('/')
+  for (let depth = 1; depth <= names.length; depth++) {
+    const part = names.slice(0, depth).join('/')
+    const stats = await lstat(join(root, part)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined
+      throw error
+    })
+    if (!stats?.isSymbolicLink()) continue
+    throw new BailiwickError('onboard-layout', `${part} is a symbolic link`, { fix: 'Replace it by a real directory.' })
+  }
+  await mkdir(dirname(join(root, path)), { recursive: true })
+  await writeFile(join(root, path), content)
+}
