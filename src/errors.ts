@@ -19,6 +19,7 @@ export type ErrorCode =
   | 'flux-unsupported'
   | 'flux-invalid'
   | 'flux-missing-variable'
+  | 'unrendered-variable'
   | 'path-not-found'
   // sources and git
   | 'git-missing'

@@ -60,10 +60,22 @@ export interface MapNode extends Noted {
   readonly origin: Origin
   /** As in a list. */
   readonly flow?: true
+  /** Of a document: values in it that substitution made of more than a plain variable. */
+  readonly made?: readonly Made[]
   /** Of a document: a comment in its file that kustomize would let decide how patches merge lists. */
   readonly steered?: Origin
   /** Of an object: the list of which it was an item. */
   readonly listing?: Listing
+}
+
+/** A value that is not what a variable says, or not only that. */
+export interface Made {
+  readonly path: Path
+  /**
+   * `default`: what stands in the template itself, because the variable is empty or not set. `function`: cut or replaced.
+   * `structure`: the value became a map or a list. `unknown`: only the cluster has it, and nobody said so.
+   */
+  readonly how: 'default' | 'function' | 'structure' | 'unknown'
 }
 
 export type Node = ScalarNode | ListNode | MapNode

@@ -1,5 +1,6 @@
-import type { Listing, MapNode, Node } from './node.ts'
+import type { Listing, Made, MapNode, Node } from './node.ts'
 import type { Step } from './origin.ts'
+import type { Unseen } from './yaml/unseen.ts'
 
 /** One Kubernetes object as it would be applied; each field knows who wrote it. */
 export interface KubeObject {
@@ -10,6 +11,10 @@ export interface KubeObject {
   readonly sops?: Node
   /** The list that it was an item of. */
   readonly listing?: Listing
+  /** Values in it that substitution made of more than a plain variable. */
+  readonly made?: readonly Made[]
+  /** Characters of the file that it begins which are not seen, or change the order in which others are. */
+  readonly unseen?: readonly Unseen[]
 }
 
 /** What names an object in a cluster; `namespace` is '' for none. Identity ignores the version. */

@@ -12,6 +12,7 @@ export interface Step {
     | 'flux-patch'
     | 'flux-component'
     | 'substitution'
+    | 'local-config'
     | 'kustomization'
   readonly file: string
   readonly line: number

@@ -5,6 +5,7 @@ import { checkDocuments } from './yaml/check-documents.ts'
 import { decodeText, type FileName } from './yaml/decode-text.ts'
 import { parseTokens } from './yaml/parse-tokens.ts'
 import { scan } from './yaml/scanner.ts'
+import { findUnseen, type Unseen } from './yaml/unseen.ts'
 
 /** Maps a 1-based line and column of a text to where it was written. */
 export type Locate = (line: number, column: number) => Origin
@@ -23,6 +24,7 @@ export interface ParsedFile {
   readonly documents: readonly Node[]
   readonly pieces: number
   readonly text: string
+  readonly unseen?: readonly Unseen[]
 }
 
 /** `parseDocuments` with what else kustomize knows of the file; without origins every value is at its start. */
@@ -42,11 +44,13 @@ export function parseText(text: string, locate: Locate): ParsedFile {
   const pieces = checkDocuments(text, locate)
   const { tokens, steered } = scan(text, locate)
   const documents = parseTokens(tokens, text, locate)
+  const unseen = findUnseen(text, locate)
   const origin = steered && locate(steered.line, steered.column)
   return {
     documents: origin ? documents.map(node => withSteering(node, origin)) : documents,
     pieces,
     text,
+    ...(unseen.length > 0 ? { unseen } : {}),
   }
 }
 

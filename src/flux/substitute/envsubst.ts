@@ -1,3 +1,4 @@
+import type { Made } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { applyOperator, isDefault, type Spend } from './operators.ts'
 import { type Expression, type Part, parseTemplate } from './parse-template.ts'
@@ -17,6 +18,8 @@ export interface Substituted {
   readonly used: readonly Variable[]
   /** Part of the text is only known to the cluster: there the expression still stands. */
   readonly opaque: boolean
+  /** What made the text beside plain variables. */
+  readonly how?: Made['how']
 }
 
 /**
@@ -28,7 +31,7 @@ export function envsubst(template: string, options: EnvsubstOptions): Substitute
   const run = new Run(options)
   const parts = parseTemplate(template).map(part => run.evaluate(part))
   const text = parts.map(part => part.text).join('')
-  return { text, used: [...run.used], opaque: parts.some(part => part.opaque) }
+  return { text, used: [...run.used], opaque: parts.some(part => part.opaque), ...(run.how ? { how: run.how } : {}) }
 }
 
 interface Result {
@@ -38,6 +41,7 @@ interface Result {
 
 class Run {
   readonly used = new Set<Variable>()
+  how: Made['how'] | undefined
   private readonly options: EnvsubstOptions
 
   constructor(options: EnvsubstOptions) {
@@ -66,7 +70,11 @@ class Run {
     const value = variable?.value ?? ''
     const unasked = isDefault(operator) && value !== ''
     const opaque = variable?.hidden === 'opaque' || (!unasked && args.some(arg => arg.opaque))
-    if (opaque) return { text: source, opaque }
+    if (opaque) {
+      if (variable?.undeclared) this.how = 'unknown'
+      return { text: source, opaque }
+    }
+    if (isDefault(operator) ? !unasked : operator !== '') this.how ??= isDefault(operator) ? 'default' : 'function'
     const texts = args.map(arg => arg.text)
     return { text: applyOperator(operator, value, texts, this.spend), opaque }
   }

@@ -13,7 +13,7 @@ const IDENTITY = new Set(
 const STRUCTURE = new Set(['metadata', 'spec', 'template', 'jobTemplate', 'annotations', 'items', 'containers'])
 
 /**
- * Throws `flux-invalid` where a value that only the cluster has stands in an identity: there a verdict on the rest would
+ * Throws `unrendered-variable` where a value that only the cluster has stands in an identity: there a verdict on the rest would
  * be about another object. Anywhere else the value is marked and nobody is misled.
  */
 export function refuseOpaque(root: MapNode, path: readonly string[], origin: Origin): void {
@@ -24,7 +24,7 @@ export function refuseOpaque(root: MapNode, path: readonly string[], origin: Ori
   const hit = path.some(step => IDENTITY.has(step)) || STRUCTURE.has(last) || path.length === 0
   if (!hit && !isName && !switches && !(rbac && path[0] !== 'metadata')) return
   const message = `${path.join('.')} takes a value that only the cluster has, and decides what is applied where, or by whom`
-  throw new BailiwickError('flux-invalid', message, {
+  throw new BailiwickError('unrendered-variable', message, {
     origin,
     fix: 'Write it into the fleet, or declare its values in .github/bailiwick.yaml.',
   })

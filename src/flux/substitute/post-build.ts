@@ -42,7 +42,8 @@ export function postBuild(
   return objects.map(object => {
     if (!isSubstituted(object)) return object
     const root = substituteObject(object.root, substitution)
-    const substituted = root === object.root ? object : { ...object, root }
+    const made = root.made ? { made: root.made } : {}
+    const substituted = root === object.root ? object : { ...object, root, ...made }
     ids.replace(object, substituted)
     return substituted
   })

@@ -4,7 +4,7 @@ import type { Origin } from '../../kube/origin.ts'
 import { parseText } from '../../kube/parse-documents.ts'
 import { readPlain } from './read-plain.ts'
 import { type Position, plainValue } from './read-scalar.ts'
-import { TemplateError } from './template-error.ts'
+import { INJECTION, TemplateError } from './template-error.ts'
 
 /**
  * The value of a text of one line that is more than a scalar, such as `{a: b}`, where it stands: in a list also `a: b`
@@ -16,7 +16,7 @@ export function readFragment(text: string, position: Position, origin: Origin): 
   const alone = whole?.type === 'list' ? whole.items.length === 1 : whole?.type === 'map' && whole.fields.size === 1
   const node = at(whole, position === 'item' ? [0] : ['k'])
   if (node && alone) return read(node)
-  throw new TemplateError('a value becomes more than one value of YAML', 'flux-unsupported')
+  throw new TemplateError('a value becomes more than one value of YAML', 'flux-unsupported', INJECTION)
 }
 
 function parse(text: string, origin: Origin): Node | undefined {
@@ -26,8 +26,10 @@ function parse(text: string, origin: Origin): Node | undefined {
   } catch (error) {
     // what the parser says may be about the value, which may be a secret
     if (!(error instanceof BailiwickError)) throw error
-    if (error.code === 'yaml-syntax') throw new TemplateError('a value becomes text that is no YAML')
-    throw new TemplateError('a value becomes YAML that not every reader understands', 'flux-unsupported')
+    if (error.code === 'yaml-syntax') {
+      throw new TemplateError('a value becomes text that is no YAML', 'flux-invalid', INJECTION)
+    }
+    throw new TemplateError('a value becomes YAML that not every reader understands', 'flux-unsupported', INJECTION)
   }
 }
 

@@ -3,7 +3,7 @@ import type { Emitted } from './emit-scalar.ts'
 import { readLiteral } from './read-literal.ts'
 import { type Plain, readPlain } from './read-plain.ts'
 import { readQuoted } from './read-quoted.ts'
-import { TemplateError } from './template-error.ts'
+import { INJECTION, TemplateError } from './template-error.ts'
 
 /** What a scalar became by substitution: a scalar, or text of its own that only a YAML parser understands. */
 export type Reading =
@@ -94,5 +94,5 @@ function isPlain(text: string): boolean {
 }
 
 function beyond(what: string): TemplateError {
-  return new TemplateError(`${what}, so that more than one value changes`, 'flux-unsupported')
+  return new TemplateError(`${what}, so that more than one value changes`, 'flux-unsupported', INJECTION)
 }

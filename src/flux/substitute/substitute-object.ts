@@ -1,11 +1,11 @@
 import { BailiwickError } from '../../errors.ts'
-import type { Field, ListNode, MapNode, Node, ScalarNode, ScalarValue } from '../../kube/node.ts'
+import type { Field, ListNode, Made, MapNode, Node, ScalarNode, ScalarValue } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { emitScalar, isSimpleKey } from './emit-scalar.ts'
 import { refuseOpaque } from './opaque-place.ts'
 import { type Expanded, type Place, substituteScalar } from './substitute-scalar.ts'
 import type { Substitution } from './substitution.ts'
-import { TemplateError } from './template-error.ts'
+import { INJECTION, TemplateError } from './template-error.ts'
 import { isUnwritable } from './unwritable-text.ts'
 
 /**
@@ -15,12 +15,18 @@ import { isUnwritable } from './unwritable-text.ts'
  * `render-limits`.
  */
 export function substituteObject(root: MapNode, substitution: Substitution): MapNode {
-  return mentions(root) ? new Walker(root, substitution).map(root, 0) : (rounded(root) as MapNode)
+  if (!mentions(root)) return rounded(root) as MapNode
+  const walker = new Walker(root, substitution)
+  const result = walker.map(root, 0)
+  return walker.made.length > 0 ? { ...result, made: walker.made } : result
 }
 
 class Walker {
   private readonly substitution: Substitution
+  readonly made: Made[] = []
   private readonly path: string[] = []
+  /** The same with the places in lists. */
+  private readonly place: (string | number)[] = []
   private readonly root: MapNode
 
   constructor(root: MapNode, substitution: Substitution) {
@@ -36,7 +42,9 @@ class Walker {
       if (fields.has(key)) throw refusal(`a second key ${JSON.stringify(key)} in one map`, origin)
       if (key === '<<') throw refusal('a merge key', origin)
       this.path.push(key)
+      this.place.push(key)
       const value = this.node(field.value, this.valuePlace(name, indent))
+      this.place.pop()
       this.path.pop()
       changed ||= value !== field.value || key !== name
       fields.set(key, value === field.value && key === name ? field : { key: origin, value })
@@ -54,18 +62,29 @@ class Walker {
   private list(list: ListNode, place: Place): ListNode {
     const indent = place.position === 'value' && !place.inline ? place.indent : place.indent + 2
     const at: Place = { position: 'item', indent, column: indent + 1, inline: true }
-    const items = list.items.map(item => this.node(item, at))
+    const items = list.items.map((item, index) => {
+      this.place.push(index)
+      const value = this.node(item, at)
+      this.place.pop()
+      return value
+    })
     return items.every((item, index) => item === list.items[index]) ? list : { ...list, items }
   }
 
   private scalar(node: ScalarNode, place: Place): Node {
     if (typeof node.value !== 'string' || !node.value.includes('$')) return rounded(node)
     const result = this.expand(node.value, node.origin, place)
+    this.note(result)
     if (result.opaque) {
       refuseOpaque(this.root, this.path, node.origin)
       return { ...node, origin: result.origin, opaque: true }
     }
     return rounded(result.node)
+  }
+
+  private note({ how, node }: Expanded): void {
+    if (how) this.made.push({ path: [...this.place], how })
+    if (node.type !== 'scalar') this.made.push({ path: [...this.place], how: 'structure' })
   }
 
   private key(name: string, origin: Origin, indent: number): [string, Origin] {
@@ -95,7 +114,7 @@ class Walker {
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error
       const fix = FIXES.get(error.code) ?? 'Write $$ for a dollar sign, or put the value between quotes.'
-      throw new BailiwickError(error.code, `envsubst: ${error.message}`, { origin, fix })
+      throw new BailiwickError(error.code, `envsubst: ${error.message}`, { origin, rule: error.rule, fix })
     }
   }
 }
@@ -157,5 +176,5 @@ function mentions(node: Node): boolean {
 
 function refusal(what: string, origin: Origin): BailiwickError {
   const fix = 'Let each value stand for one text.'
-  return new BailiwickError('flux-unsupported', `substitution gives ${what}`, { origin, fix })
+  return new BailiwickError('flux-unsupported', `substitution gives ${what}`, { origin, rule: INJECTION, fix })
 }

@@ -1,4 +1,4 @@
-import type { Node } from '../../kube/node.ts'
+import type { Made, Node } from '../../kube/node.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
 import { emitScalar } from './emit-scalar.ts'
 import { envsubst } from './envsubst.ts'
@@ -27,6 +27,8 @@ export interface Expanded {
   readonly float: boolean
   /** Only the cluster knows it; `node` is the text as it was. */
   readonly opaque: boolean
+  /** What made it beside plain variables. */
+  readonly how?: Made['how']
 }
 
 /**
@@ -36,9 +38,9 @@ export interface Expanded {
 export function substituteScalar(value: string, written: Origin, place: Place, substitution: Substitution): Expanded {
   const indent = place.indent + 2
   const emitted = emitScalar(value, { column: place.column, indent, key: place.position === 'key' })
-  const { text, used, opaque } = envsubst(emitted.text, { ...substitution, origin: written })
+  const { text, used, opaque, how } = envsubst(emitted.text, { ...substitution, origin: written })
   const origin = through(written, used)
-  const made = { origin, float: false, opaque }
+  const made = { origin, float: false, opaque, ...(how ? { how } : {}) }
   if (opaque) return { ...made, node: { type: 'scalar', value, origin } }
   const read = readScalar({ text, style: emitted.style }, place.position, indent)
   if (read.type === 'fragment') return { ...made, node: readFragment(read.text, place.position, origin) }

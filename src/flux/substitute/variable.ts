@@ -8,6 +8,8 @@ export interface Variable {
   readonly origin: Origin
   /** `opaque`: only the cluster has it. `not-text`: bytes that are no UTF-8, which no manifest can hold. */
   readonly hidden?: 'opaque' | 'not-text'
+  /** With `opaque`: nothing says that the cluster has it, beside what asks for it. */
+  readonly undeclared?: true
 }
 
 /** Variables by name. */

@@ -14,10 +14,12 @@ import { makeResource, type Resource } from './resource.ts'
  * on which older versions of kustomize crash (CVE-2022-24878).
  */
 export function loadResources(file: ParsedFile, trail: readonly Step[]): Resource[] {
-  return loadObjects(file).map(root => {
+  return loadObjects(file).map((root, index) => {
     const hidden = localConfig(root)
     const step: Step | undefined = hidden && { step: 'local-config', file: hidden.file, line: hidden.line }
-    return makeResource(root, step ? [step, ...trail] : trail)
+    const resource = makeResource(root, step ? [step, ...trail] : trail)
+    if (index === 0) resource.unseen = file.unseen
+    return resource
   })
 }
 

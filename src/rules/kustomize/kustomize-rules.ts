@@ -6,7 +6,12 @@ import { kustomizePathEscape } from './kustomize-path-escape.ts'
 import { kustomizePlugin } from './kustomize-plugin.ts'
 import { kustomizeRemoteBase } from './kustomize-remote-base.ts'
 import { kustomizeSymlink } from './kustomize-symlink.ts'
+import { protoPollution } from './proto-pollution.ts'
 import { renderLimits } from './render-limits.ts'
+import { renderParity } from './render-parity.ts'
+import { substitutionInjection } from './substitution-injection.ts'
+import { unicodeConfusable } from './unicode-confusable.ts'
+import { unrenderedVariable } from './unrendered-variable.ts'
 import { yamlAmbiguous } from './yaml-ambiguous.ts'
 import { yamlEncoding } from './yaml-encoding.ts'
 
@@ -20,6 +25,11 @@ export const kustomizeRules: readonly Rule[] = [
   kustomizeRemoteBase,
   kustomizeSymlink,
   renderLimits,
+  protoPollution,
+  renderParity,
+  substitutionInjection,
+  unicodeConfusable,
+  unrenderedVariable,
   yamlAmbiguous,
   yamlEncoding,
 ]

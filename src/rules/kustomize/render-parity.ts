@@ -1,0 +1,121 @@
+import { artifactPath } from '../../flux/artifact-path.ts'
+import { at, type Node, originAt, type Path } from '../../kube/node.ts'
+import { groupOf } from '../../kube/object.ts'
+import type { Origin } from '../../kube/origin.ts'
+import { KUSTOMIZATION_FILES } from '../../kustomize/read/find-kustomization.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { isIdentity, isSecurity } from './guarded-place.ts'
+import { isUnsubstituted } from './is-unsubstituted.ts'
+import { scanObject } from './scan-object.ts'
+
+/** What a reviewer sees of a tenant's directory is what is deployed from it. */
+export const renderParity: Rule = {
+  id: 'render-parity',
+  severity: 'high',
+  title: 'What is deployed looks like it',
+  why: `Flux deploys more than a reader of the overlay sees: hidden files where there is no kustomization.yaml, files whose names say that they are no manifests, objects that are kept out of the build until a patch brings them back, grants that a patch of the Flux Kustomization rewrites, identities that are put together from pieces. All of it is rendered here as Flux renders it and judged; none of it is needed.`,
+  source: 'fluxcd/pkg kustomize, scanManifests; kustomize api/resource/factory.go',
+  docs: `Name what is deployed in a kustomization.yaml, in files that end in .yaml, with kinds, namespaces, accounts and grants written out.`,
+  kinds: 'every',
+  *checkObject(subject, context) {
+    const { node } = subject
+    if (node.tenant === undefined) return
+    yield* revived(subject)
+    yield* hidden(subject)
+    yield* rewritten(subject, context)
+    yield* composed(subject)
+  },
+}
+
+function* revived(subject: Subject): Generator<Breach> {
+  const { object, id, node } = subject
+  const step = object.trail.find(one => one.step === 'local-config')
+  if (!step) return
+  const origin: Origin = { repository: object.root.origin.repository, file: step.file, line: step.line, column: 1 }
+  yield {
+    node,
+    object,
+    path: ['metadata', 'annotations'],
+    origin,
+    value: 'local-config',
+    message: `${shownObject(id.kind, id.namespace, id.name)} is written with config.kubernetes.io/local-config, so that the overlay does not show it; a patch takes the annotation away and deploys it.`,
+    fix: 'Remove the annotation where the object is written.',
+  }
+}
+
+function* hidden(subject: Subject): Generator<Breach> {
+  const { object, id, node } = subject
+  const { file } = object.root.origin
+  const outermost = object.trail.findLast(one => one.step === 'resource' || one.step === 'generator')?.file ?? file
+  const home = artifactPath(node.path)
+  const inside = home === '' ? outermost : outermost.startsWith(`${home}/`) ? outermost.slice(home.length + 1) : ''
+  const name = file.slice(file.lastIndexOf('/') + 1)
+  const isManifest = /\.(?:ya?ml|json)$/i.test(name) || (KUSTOMIZATION_FILES as readonly string[]).includes(name)
+  const why = !isManifest
+    ? 'whose name says that it is no manifest'
+    : inside.split('/').some(part => part.startsWith('.'))
+      ? 'which is hidden, and which Flux takes because there is no kustomization.yaml'
+      : undefined
+  if (why === undefined) return
+  yield {
+    node,
+    object,
+    path: [],
+    value: file,
+    message: `${shownObject(id.kind, id.namespace, id.name)} comes from ${shown(file)}, ${why}.`,
+    fix: 'Move it into a file that ends in .yaml and is not hidden, and name it in a kustomization.yaml.',
+  }
+}
+
+/** Only where a tenant wrote the Kustomization, too: what the platform adds to a tenant's manifests is meant to hold. */
+function* rewritten({ object, id, node }: Subject, { index }: RuleContext): Generator<Breach> {
+  if (groupOf(id.apiVersion) !== 'rbac.authorization.k8s.io' || index.node(node.parent)?.tenant === undefined) return
+  for (const field of ['roleRef', 'subjects', 'rules']) {
+    const patched = at(object.root, [field]) && firstPatched(at(object.root, [field])!, [field])
+    if (!patched) continue
+    yield {
+      node,
+      object,
+      path: patched,
+      origin: originAt(object.root, patched),
+      value: `patched ${field}`,
+      message: `${shown(field)} of ${shownObject(id.kind, id.namespace, id.name)} is written by a patch in the spec of Kustomization ${shown(node.name)}: who reads the overlay sees other rights than those that are granted.`,
+      fix: `Write ${field} in the manifest.`,
+    }
+  }
+}
+
+function firstPatched(node: Node, path: Path): Path | undefined {
+  if (node.origin.via?.some(({ step }) => step === 'flux-patch')) return path
+  const inner =
+    node.type === 'list'
+      ? [...node.items.entries()]
+      : node.type === 'map'
+        ? [...node.fields].map(([key, { value }]) => [key, value] as const)
+        : []
+  for (const [step, value] of inner) {
+    const found = firstPatched(value, [...path, step])
+    if (found) return found
+  }
+  return undefined
+}
+
+function* composed({ object, id, node }: Subject): Generator<Breach> {
+  const group = groupOf(id.apiVersion)
+  const isGuarded = (path: Path) => isIdentity(group, path) || isSecurity(path)
+  const functions = (object.made ?? []).filter(({ how, path }) => how === 'function' && isGuarded(path))
+  const left = isUnsubstituted(object) ? scanObject(object.root).templated.filter(({ path }) => isGuarded(path)) : []
+  for (const { path } of [...functions, ...left]) {
+    const field = shown(path.join('.'))
+    const what = left.length > 0 ? 'has a variable that nothing replaces' : 'is cut or replaced out of a variable'
+    yield {
+      node,
+      object,
+      path,
+      value: `composed ${path.join('.')}`,
+      message: `${field} of ${shownObject(id.kind, id.namespace, id.name)} ${what}: who reads the manifest does not see what it says.`,
+      fix: `Write ${field} out.`,
+    }
+  }
+}

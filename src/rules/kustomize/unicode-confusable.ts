@@ -1,0 +1,77 @@
+import type { Path } from '../../kube/node.ts'
+import { groupOf } from '../../kube/object.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { isIdentity } from './guarded-place.ts'
+import { scanObject } from './scan-object.ts'
+
+/** What people read is what is written. */
+export const unicodeConfusable: Rule = {
+  id: 'unicode-confusable',
+  severity: 'medium',
+  level: 'warning',
+  title: 'Text says what it seems to say',
+  why: `Characters without width and orders to show text from right to left hide what a line does, in comments as well; a letter of another alphabet makes another account, host or image of a name that looks familiar.`,
+  source: 'CVE-2021-42574',
+  docs: `Write names, addresses and keys in ASCII. Other alphabets and emoji in descriptions, comments and content are fine.`,
+  kinds: 'every',
+  *checkObject(subject) {
+    if (subject.node.tenant === undefined) return
+    yield* unseen(subject)
+    yield* lookalikes(subject)
+  },
+}
+
+function* unseen({ object, id, node }: Subject): Generator<Breach> {
+  for (const { character, origin } of object.unseen ?? []) {
+    yield {
+      node,
+      object,
+      path: [],
+      origin,
+      value: `${character} ${origin.file}`,
+      message: `${shown(origin.file)} holds ${character}, which is not seen or changes the order in which the line is shown. It stands where ${shownObject(id.kind, id.namespace, id.name)} is written.`,
+      fix: 'Remove the character.',
+    }
+  }
+}
+
+const NAMES = new Set(['image', 'url', 'host', 'hostname', 'address', 'endpoint', 'repository', 'secretName'])
+/** Latin, and letters that look like it. */
+const MIXED = /\p{Script=Latin}/u
+const LOOKALIKE = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u
+const INVISIBLE = /[\u00ad\u180e\u200b-\u200f\u2060\u2066-\u2069\u202a-\u202e\ufeff]/
+
+function* lookalikes(subject: Subject): Generator<Breach> {
+  const { object, id, node } = subject
+  for (const { path, text, isKey } of scanObject(object.root).foreign) {
+    const problem = problemOf(subject, path, text, isKey)
+    if (problem === undefined) continue
+    const field = isKey ? shown(path.slice(0, -1).join('.')) : shown(path.join('.'))
+    yield {
+      node,
+      object,
+      path,
+      value: text,
+      message: `${isKey ? `a key in ${field}` : field} of ${shownObject(id.kind, id.namespace, id.name)} is ${shown(text)}, ${problem}: it is not what it looks like.`,
+      fix: 'Write it in ASCII.',
+    }
+  }
+}
+
+function problemOf({ id }: Subject, path: Path, text: string, isKey: boolean): string | undefined {
+  const last = path.at(-1)
+  const isContent = ['data', 'stringData', 'binaryData'].includes(String(path[0])) || path[1] === 'annotations'
+  if (isKey) return INVISIBLE.test(text) || isMixed(text) ? 'with characters of other alphabets' : undefined
+  const isPerson = path[0] === 'subjects' && last === 'name'
+  const isName =
+    isIdentity(groupOf(id.apiVersion), path) ||
+    (path[0] === 'metadata' && (last === 'name' || path[1] === 'labels')) ||
+    (path[0] === 'spec' && typeof last === 'string' && (NAMES.has(last) || last.endsWith('Name')))
+  if (!isName || isContent) return undefined
+  if (INVISIBLE.test(text)) return 'with characters that are not seen'
+  if (isPerson) return isMixed(text) ? 'which mixes alphabets' : undefined
+  return 'with characters that Kubernetes does not take in names'
+}
+
+const isMixed = (text: string) => MIXED.test(text) && LOOKALIKE.test(text)

@@ -1,0 +1,69 @@
+import { groupOf } from '../../kube/object.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { isIdentity, isSecurity } from './guarded-place.ts'
+import { isUnsubstituted } from './is-unsubstituted.ts'
+import { scanObject } from './scan-object.ts'
+
+/** No variable decides about what a tenant's object is, or how safe it is. The renderer raises it for what only the cluster knows. */
+export const unrenderedVariable: Rule = {
+  id: 'unrendered-variable',
+  severity: 'critical',
+  title: 'Identity and security are written out',
+  why: `A kind, namespace, account or security setting that is a variable is text to every check, and becomes something else when Flux substitutes: \`privileged: \${P:=true}\` is harmless until then. The default of a variable stands only as long as nobody sets it, and a value that only the cluster has is known to nobody who reviews.`,
+  source: 'Flux, Kustomization spec.postBuild',
+  docs: `Write the value itself. Where it differs between clusters, use an overlay of kustomize, or a variable that the fleet sets for every cluster.`,
+  kinds: 'every',
+  *checkObject(subject) {
+    if (subject.node.tenant === undefined) return
+    yield* literal(subject)
+    yield* substituted(subject)
+  },
+}
+
+const isGuarded = (subject: Subject, path: readonly (string | number)[]) =>
+  isIdentity(groupOf(subject.id.apiVersion), path) || isSecurity(path)
+
+function* literal(subject: Subject): Generator<Breach> {
+  const { object, id, node } = subject
+  if (isUnsubstituted(object)) return
+  for (const { path, text } of scanObject(object.root).templated) {
+    if (!isGuarded(subject, path)) continue
+    const field = path.join('.')
+    yield {
+      node,
+      object,
+      path,
+      value: text,
+      message: `${shownObject(id.kind, id.namespace, id.name)} has the variable ${shown(text)} as ${shown(field)}, which nothing here replaces: what it will be is decided by whoever substitutes it. Kubernetes refuses it as it stands.`,
+      fix: `Write the value of ${shown(field)} itself.`,
+    }
+  }
+}
+
+function* substituted(subject: Subject): Generator<Breach> {
+  const { object, id, node } = subject
+  for (const { path, how } of object.made ?? []) {
+    if (how !== 'default' && how !== 'unknown') continue
+    const guarded = isGuarded(subject, path)
+    if (how === 'default' && !guarded) continue
+    const who = shownObject(id.kind, id.namespace, id.name)
+    const field = shown(path.join('.'))
+    const [what, level] =
+      how === 'default'
+        ? ['takes the default of a variable that nobody sets: the next one who sets it decides', 'violation' as const]
+        : ['takes a value that only the cluster has', guarded ? ('error' as const) : ('warning' as const)]
+    yield {
+      node,
+      object,
+      path,
+      level,
+      value: `${how} ${path.join('.')}`,
+      message: `${field} of ${who} ${what}.`,
+      fix:
+        how === 'default'
+          ? 'Write the value itself, or set the variable in the fleet.'
+          : 'Let the fleet render the ConfigMap or Secret, or declare it in .github/bailiwick.yaml.',
+    }
+  }
+}
