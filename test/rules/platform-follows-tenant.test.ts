@@ -69,7 +69,7 @@ test('the platform’s own repositories stay its own, whoever else follows them'
     'deploy/y.yaml': source(INFRA, 'y', 'apps') + follows('y', 'apps', 'dev-team'),
   }
   const { violations } = judgementOf(world(extra, dev, infra)).verdict
-  expect(violations.map(one => one.node)).toEqual(['staging/apps/y'])
+  expect(new Set(violations.map(one => one.node))).toEqual(new Set(['staging/apps/y']))
 })
 
 test('a repository that several tenants share is no one’s', () => {

@@ -4,7 +4,9 @@ import { shown, shownObject } from '../shown.ts'
 import { TENANT_KEYS } from './protected-metadata.ts'
 
 /** A Namespace that the platform gave to one tenant before a change, and gives to another after it. */
-export function* movedNamespace({ object, id, node }: Subject, { before }: RuleContext): Iterable<Breach> {
+export function* movedNamespace({ object, id, node }: Subject, { index, before }: RuleContext): Iterable<Breach> {
+  // of several versions the last one counts, before as after
+  if (index.platformObject(node.cluster, '/Namespace', '', id.name) !== object) return
   const earlier = before?.platformObject(node.cluster, '/Namespace', '', id.name)
   if (!earlier) return
   for (const key of TENANT_KEYS) {

@@ -1,101 +1,228 @@
-import { acme } from './acme.ts'
+import { DEV_URL, FLEET_URL, fleetFiles, OPS_URL } from '../../fleet/mini-fleet.ts'
 import type { World } from './index.ts'
 
-const RBAC = 'rbac.authorization.k8s.io'
-const account = '{kind: ServiceAccount, name: gitops-reconciler, namespace: apps}'
+const RECONCILER = 'gitops-reconciler'
+const LOCKDOWN = 'clusters/staging/flux-system/kustomization.yaml'
 
-const TENANT = `apiVersion: v1
+/** What a fleet with Capsule holds of a tenant: its home, its reconciler, which owns the Tenant, and what that may do. */
+const tenant = (name: string) => `apiVersion: v1
 kind: Namespace
 metadata:
-  name: apps
-  labels: {toolkit.fluxcd.io/tenant: dev-team, capsule.clastix.io/tenant: dev-team}
+  name: ${name}
+  labels:
+    toolkit.fluxcd.io/tenant: ${name}
+    capsule.clastix.io/tenant: ${name}
 ---
 apiVersion: v1
 kind: ServiceAccount
-metadata: {name: gitops-reconciler, namespace: apps}
+metadata:
+  name: ${RECONCILER}
+  namespace: ${name}
 ---
 apiVersion: capsule.clastix.io/v1beta2
 kind: Tenant
-metadata: {name: dev-team}
+metadata:
+  name: ${name}
 spec:
   additionalRoleBindings:
     - clusterRoleName: cluster-admin
-      subjects: [${account}]
+      subjects:
+        - name: ${RECONCILER}
+          kind: ServiceAccount
+          namespace: ${name}
   owners:
-    - {kind: ServiceAccount, name: 'system:serviceaccount:apps:gitops-reconciler'}
+    - name: system:serviceaccount:${name}:${RECONCILER}
+      kind: ServiceAccount
+  namespaceOptions:
+    quota: 3
+    forbiddenLabels:
+      denied: [example.com/zone, example.com/trust]
+    forbiddenAnnotations:
+      denied: [example.com/owner]
+    additionalMetadata:
+      labels: {pod-security.kubernetes.io/enforce: baseline}
+  networkPolicies:
+    items:
+      - podSelector: {}
+        policyTypes: [Ingress]
+  ingressOptions:
+    allowedHostnames: {allowed: [${name}.example.com]}
+    hostnameCollisionScope: Cluster
+  serviceOptions:
+    allowedServices: {externalName: false, nodePort: false}
+  resourceQuotas:
+    scope: Tenant
+    items:
+      - hard: {limits.cpu: "8", pods: "50"}
+  limitRanges:
+    items:
+      - limits: [{type: Container, default: {cpu: 100m}}]
+  nodeSelector: {pool: tenants}
 ---
-apiVersion: ${RBAC}/v1
+apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
-metadata: {name: gitops-reconciler, namespace: apps}
-roleRef: {apiGroup: ${RBAC}, kind: ClusterRole, name: cluster-admin}
-subjects: [${account}]
+metadata:
+  name: ${RECONCILER}
+  namespace: ${name}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: cluster-admin
+subjects:
+  - kind: ServiceAccount
+    name: ${RECONCILER}
+    namespace: ${name}
 ---
-apiVersion: ${RBAC}/v1
+apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
-metadata: {name: capsule-namespace-provisioner-gitops-dev-team}
-roleRef: {apiGroup: ${RBAC}, kind: ClusterRole, name: capsule-namespace-provisioner-gitops}
-subjects: [{apiGroup: ${RBAC}, kind: Group, name: 'system:serviceaccounts:apps'}]
+metadata:
+  name: capsule-namespace-provisioner-gitops-${name}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: capsule-namespace-provisioner-gitops
+subjects:
+  - apiGroup: rbac.authorization.k8s.io
+    kind: Group
+    name: system:serviceaccounts:${name}
 ---
-apiVersion: ${RBAC}/v1
+apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
-metadata: {name: dev-team-impersonator}
+metadata:
+  name: ${name}-${RECONCILER}-impersonator
 rules:
-  - {apiGroups: [''], resources: [users], verbs: [impersonate], resourceNames: ['system:serviceaccount:apps:gitops-reconciler']}
+  - apiGroups: [""]
+    resources: [users]
+    verbs: [impersonate]
+    resourceNames: ["system:serviceaccount:${name}:${RECONCILER}"]
 ---
-apiVersion: ${RBAC}/v1
+apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
-metadata: {name: dev-team-impersonate}
-roleRef: {apiGroup: ${RBAC}, kind: ClusterRole, name: dev-team-impersonator}
-subjects: [${account}]
+metadata:
+  name: ${name}-${RECONCILER}-impersonate
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: ${name}-${RECONCILER}-impersonator
+subjects:
+  - name: ${RECONCILER}
+    kind: ServiceAccount
+    namespace: ${name}
 ---
-apiVersion: source.toolkit.fluxcd.io/v1
+apiVersion: source.toolkit.fluxcd.io/v1beta2
 kind: GitRepository
-metadata: {name: dev-team, namespace: apps}
+metadata:
+  name: ${name}
+  namespace: ${name}
 spec:
   interval: 1m
-  url: https://github.com/acme/dev-team
-  ref: {branch: main}
+  url: https://github.com/acme/${name}
+  ref:
+    branch: main
 ---
-apiVersion: kustomize.toolkit.fluxcd.io/v1
+apiVersion: kustomize.toolkit.fluxcd.io/v1beta2
 kind: Kustomization
-metadata: {name: dev-team, namespace: apps}
+metadata:
+  name: ${name}
+  namespace: ${name}
 spec:
-  kubeConfig: {secretRef: {name: gitops-reconciler-kubeconfig, key: kubeconfig}}
-  interval: 5m
-  sourceRef: {kind: GitRepository, name: dev-team}
+  kubeConfig:
+    secretRef:
+      name: ${RECONCILER}-kubeconfig
+      key: kubeconfig
+  interval: 1m
+  sourceRef:
+    kind: GitRepository
+    name: ${name}
   path: ./deploy
+  prune: true
+  validation: client
+`
+
+const CAPSULE = `apiVersion: kustomize.toolkit.fluxcd.io/v1beta2
+kind: Kustomization
+metadata:
+  name: capsule
+  namespace: flux-system
+spec:
+  serviceAccountName: kustomize-controller
+  interval: 1m
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+  path: ./capsule
   prune: true
 `
 
-const SETUP = `apiVersion: capsule.clastix.io/v1beta2
+const CONFIGURATION = `apiVersion: capsule.clastix.io/v1beta2
 kind: CapsuleConfiguration
-metadata: {name: default}
+metadata:
+  name: default
 spec:
-  userGroups: [projectcapsule.dev, 'system:serviceaccounts:apps']
----
-apiVersion: ${RBAC}/v1
-kind: ClusterRole
-metadata: {name: capsule-namespace-provisioner-gitops}
-rules:
-  - {apiGroups: [''], resources: [namespaces], verbs: [patch]}
+  userGroups:
+    - capsule.clastix.io
+    - system:serviceaccounts:dev-team
+    - system:serviceaccounts:ops-team
+  protectedNamespaceRegex: ^(kube-|flux-)
+  forceTenantPrefix: false
+  nodeMetadata:
+    forbiddenLabels: {denied: [pool]}
 `
 
-/** The world acme with dev-team as a Capsule tenant, laid out as clastix/flux2-capsule-multi-tenancy; its home is apps. */
+const PROVISIONER = `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: capsule-namespace-provisioner-gitops
+rules:
+  - apiGroups: [""]
+    resources: [namespaces]
+    verbs: [patch]
+`
+
+/** A tenant's own files: a namespace that Capsule lets it create, and something in it. */
+const own = (name: string, namespace: string) => `apiVersion: v1
+kind: Namespace
+metadata:
+  name: ${namespace}
+  labels:
+    toolkit.fluxcd.io/tenant: ${name}
+    kubernetes.io/metadata.name: ${namespace}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: web
+  namespace: ${namespace}
+`
+
+const files = (name: string, namespace: string) => ({
+  'deploy/kustomization.yaml': 'resources:\n  - web.yaml\n',
+  'deploy/web.yaml': own(name, namespace),
+})
+
+/**
+ * Capsule: tenants make namespaces of their own (dev-team: shop, ops-team: infra), their reconcilers own the Capsule
+ * Tenants and act through Capsule's proxy. No Kustomization names an account: `--default-service-account` does.
+ */
 export const capsule: World = {
   name: 'capsule',
-  repositories: acme.repositories.map(repository =>
-    repository.name === 'fleet'
-      ? { ...repository, files: { ...repository.files, ...changed(repository.files) } }
-      : repository,
-  ),
-}
-
-function changed(files: World['repositories'][number]['files']) {
-  const lockdown = 'clusters/staging/flux-system/kustomization.yaml'
-  return {
-    [lockdown]: files[lockdown]!.replace('account=default', 'account=gitops-reconciler'),
-    'clusters/staging/kustomization.yaml': 'resources: [flux-system, tenants.yaml, capsule.yaml]\n',
-    'clusters/staging/capsule.yaml': SETUP,
-    'tenants/dev-team.yaml': TENANT,
-  }
+  repositories: [
+    {
+      name: 'fleet',
+      url: FLEET_URL,
+      branch: 'main',
+      files: {
+        ...fleetFiles,
+        [LOCKDOWN]: fleetFiles[LOCKDOWN]!.replace('service-account=default', `service-account=${RECONCILER}`),
+        'clusters/staging/kustomization.yaml': 'resources: [flux-system, capsule.yaml, tenants.yaml]\n',
+        'clusters/staging/capsule.yaml': CAPSULE,
+        'capsule/configuration.yaml': CONFIGURATION,
+        'capsule/provisioner.yaml': PROVISIONER,
+        'tenants/dev-team.yaml': tenant('dev-team'),
+        'tenants/ops-team.yaml': tenant('ops-team'),
+      },
+    },
+    { name: 'dev', url: DEV_URL, branch: 'main', files: files('dev-team', 'shop') },
+    { name: 'ops', url: OPS_URL, branch: 'main', files: files('ops-team', 'infra') },
+  ],
 }
