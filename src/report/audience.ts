@@ -1,4 +1,5 @@
-import type { Finding, NodeFailure, Verdict } from '../rules/finding.ts'
+import type { Finding, JudgedNode, NodeFailure, Verdict } from '../rules/finding.ts'
+import { PrivateWords } from './private-words.ts'
 
 /** A verdict as one audience may see it, and how much of it that audience is not shown. */
 export interface View {
@@ -8,29 +9,36 @@ export interface View {
 }
 
 /**
- * What the repository of the tenants `audience` may be shown: its own findings, clusters and sources; other tenants are counted,
- * never named. Without an audience (the fleet's own repository) everything.
+ * What the repository of the tenants `audience` may be shown: its own findings, clusters and sources, in words that name
+ * nothing of others; other tenants are counted, never named. Without an audience (the fleet's own repository) everything.
+ * `nodes`: what was judged, by which names of others are known that the verdict itself does not list.
  */
-export function viewFor(verdict: Verdict, audience: readonly string[] | undefined, repository: string): View {
+export function viewFor(
+  verdict: Verdict,
+  audience: readonly string[] | undefined,
+  repository: string,
+  nodes: readonly JudgedNode[] = [],
+): View {
   if (audience === undefined) return { verdict, hidden: { violations: 0, errors: 0 } }
-  const others = verdict.tenants.map(tenant => tenant.name).filter(name => !audience.includes(name))
+  const words = new PrivateWords(verdict, audience, nodes)
   const tenants = verdict.tenants.filter(tenant => audience.includes(tenant.name))
   const mine = <T extends { tenant: string }>(list: readonly T[]) => list.filter(item => audience.includes(item.tenant))
   const own = [...mine(verdict.violations), ...mine(verdict.warnings), ...mine(verdict.errors)]
   const clusters = new Set([...tenants.flatMap(tenant => tenant.clusters), ...own.map(item => item.cluster)])
   const namespaces = new Set(tenants.flatMap(tenant => tenant.namespaces))
+  const seen = verdict.notSeen.filter(
+    ({ url, source }) => url === repository || source.split('/').some(part => namespaces.has(part)),
+  )
   return {
     verdict: {
       ...verdict,
       summary: '',
       clusters: verdict.clusters.filter(cluster => clusters.has(cluster.name)),
       tenants,
-      violations: mine(verdict.violations).map(finding => anonymous(finding, others)),
-      warnings: mine(verdict.warnings).map(finding => anonymous(finding, others)),
-      errors: mine(verdict.errors).map(failure => anonymousFailure(failure, others, repository)),
-      notSeen: verdict.notSeen.filter(
-        seen => seen.url === repository || seen.source.split('/').some(part => namespaces.has(part)),
-      ),
+      violations: mine(verdict.violations).map(finding => ownFinding(finding, words, repository)),
+      warnings: mine(verdict.warnings).map(finding => ownFinding(finding, words, repository)),
+      errors: mine(verdict.errors).map(failure => ownFailure(failure, words, repository)),
+      notSeen: seen.map(one => ({ ...one, reason: words.hide(one.reason) })),
     },
     hidden: {
       violations: foreignNew(verdict.violations, audience),
@@ -43,36 +51,33 @@ function foreignNew(list: readonly { tenant: string; state: string }[], audience
   return list.filter(item => !audience.includes(item.tenant) && item.state === 'new').length
 }
 
-function anonymous(finding: Finding, others: readonly string[]): Finding {
-  // what the tenant wrote itself is no news to it
-  const own = new Set([finding.object.name, finding.object.namespace, finding.tenant])
+function ownFinding(finding: Finding, words: PrivateWords, repository: string): Finding {
+  const { object, edit, ...rest } = finding
+  // the object is what the tenant wrote itself
+  const written = [object.name, object.namespace]
+  const isSafe = edit === undefined || !('set' in edit) || words.hide(edit.set, written) === edit.set
   return {
-    ...finding,
-    message: withoutNames(finding.message, others, own),
-    fix: withoutNames(finding.fix, others, own),
-    via: finding.via.map(step => ({ ...step, file: withoutNames(step.file, others, new Set()) })),
+    ...rest,
+    object,
+    origin: ownOrigin(finding.origin, words, repository),
+    message: words.hide(finding.message, written),
+    fix: words.hide(finding.fix, written),
+    via: finding.via.map(step => ({ ...step, file: words.hide(step.file) })),
+    ...(edit && isSafe ? { edit } : {}),
   }
 }
 
-function anonymousFailure(failure: NodeFailure, others: readonly string[], repository: string): NodeFailure {
-  const file = failure.origin.repository === repository ? failure.origin.file : ''
+function ownFailure(failure: NodeFailure, words: PrivateWords, repository: string): NodeFailure {
   return {
     ...failure,
-    message: withoutNames(failure.message, others, new Set([failure.tenant])),
-    fix: withoutNames(failure.fix, others, new Set([failure.tenant])),
-    origin:
-      file === '' ? { ...failure.origin, file: withoutNames(failure.origin.file, others, new Set()) } : failure.origin,
+    message: words.hide(failure.message),
+    fix: words.hide(failure.fix),
+    origin: ownOrigin(failure.origin, words, repository),
   }
 }
 
-/** Replaces the names of other tenants; a name in `own` only where the text calls it a tenant. */
-function withoutNames(text: string, others: readonly string[], own: ReadonlySet<string>): string {
-  let out = text
-  for (const name of others) {
-    if (!out.includes(name)) continue
-    const pattern = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-    out = out.replace(new RegExp(`\\btenant ["'\`]?${pattern}(?![\\w-])["'\`]?`, 'g'), 'another tenant')
-    if (!own.has(name)) out = out.replace(new RegExp(`(?<![\\w-])${pattern}(?![\\w-])`, 'g'), 'another tenant')
-  }
-  return out
+/** Files of its own repository are no news; those of the fleet may be named after others. */
+function ownOrigin(origin: Finding['origin'], words: PrivateWords, repository: string): Finding['origin'] {
+  if (origin.repository === repository) return origin
+  return { ...origin, repository: words.hide(origin.repository), file: words.hide(origin.file) }
 }

@@ -29,7 +29,7 @@ export const CHECK_NAME = 'bailiwick / tenancy'
 export function checkRunOf(outcome: Outcome, context: ReportContext): CheckRun {
   if (outcome === undefined) return untouched(context)
   if (outcome instanceof BailiwickError) return undecided(outcome, context)
-  const view = viewFor(outcome, context.audience, context.repository)
+  const view = viewFor(outcome, context.audience, context.repository, context.nodes)
   const all = annotationsOf(view.verdict, context)
   const annotations = all.slice(0, MAX_ANNOTATIONS)
   const note =

@@ -25,7 +25,7 @@ export function commentOf(outcome: Outcome, context: ReportContext): string | un
     const { title, summary } = checkRunOf(outcome, context)
     return `${COMMENT_MARKER}\n**${prose(title)}**\n\n${fold('Details', summary)}`
   }
-  const { verdict, hidden } = viewFor(outcome, context.audience, context.repository)
+  const { verdict, hidden } = viewFor(outcome, context.audience, context.repository, context.nodes)
   const silent = [...verdict.violations, ...verdict.warnings, ...verdict.errors].every(item => !isNew(item))
   if (outcome.result === 'pass' && silent) return undefined
   const icon = outcome.result === 'pass' ? '✅' : outcome.result === 'fail' ? '❌' : '❔'

@@ -1,5 +1,5 @@
 import type { BailiwickError } from '../errors.ts'
-import type { Verdict } from '../rules/finding.ts'
+import type { JudgedNode, Verdict } from '../rules/finding.ts'
 
 /** What there is to say: a verdict; an error before there could be one; undefined: nothing of the fleet is touched. */
 export type Outcome = Verdict | BailiwickError | undefined
@@ -15,6 +15,8 @@ export interface ReportContext {
   readonly fleet?: { readonly repository: string; readonly commit: string }
   /** The repository belongs to these tenants: nothing of others is shown there. Absent: the fleet repository. */
   readonly audience?: readonly string[]
+  /** What was judged: by it the words of others are known that an audience is not shown. */
+  readonly nodes?: readonly JudgedNode[]
   /** Files that the pull request changes: what stems from an unchanged file is annotated where a changed one leads to it. */
   readonly changedPaths?: ReadonlySet<string>
 }

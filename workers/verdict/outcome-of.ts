@@ -5,7 +5,7 @@ import { scopeVerdict } from '../../src/rules/scope-verdict.ts'
 import type { FleetAnswer } from '../combination/judge-change.ts'
 
 /** What is said on a repository, and to whom. */
-export type Statement = Pick<ReportContext, 'fleet' | 'audience'> & { readonly outcome: Outcome }
+export type Statement = Pick<ReportContext, 'fleet' | 'audience' | 'nodes'> & { readonly outcome: Outcome }
 
 /**
  * What the fleets' answers come to on the repository at `url`: a fleet's own repository is told everything; a tenant's is
@@ -22,7 +22,7 @@ export function outcomeOf(answers: readonly FleetAnswer[], url: string, kind: Re
   return {
     outcome: mergeVerdicts(verdicts as [(typeof verdicts)[0], ...typeof verdicts]),
     fleet: { repository: first.place.repository.url, commit: first.fleetCommit },
-    ...(isFleet ? {} : { audience: tenantsOf(answers, url) }),
+    ...(isFleet ? {} : { audience: tenantsOf(answers, url), nodes: answers.flatMap(answer => answer.judgement.nodes) }),
   }
 }
 

@@ -1,0 +1,104 @@
+import type { JudgedNode, Verdict } from '../rules/finding.ts'
+
+/** A run of characters that a name, or a part of an address or identity, is made of. */
+const WORD = /[\w.-]+/g
+/** Running text, where nothing around it says that it is a name. */
+const LETTERS = /^[A-Za-z]+[.]?$/
+/** Names that every cluster has; whoever else uses them tells nothing by it. */
+const COMMON = new Set(
+  'default kube-system kube-public kube-node-lease flux-system cluster-admin admin edit view main master capsule-system'.split(
+    ' ',
+  ),
+)
+const HIDDEN = "(another tenant's)"
+
+/**
+ * Knows which words only other tenants use, so that a text for one audience can do without them: names of tenants,
+ * namespaces, accounts, Kustomizations, objects and repositories. What the audience wrote itself is no news to it.
+ */
+export class PrivateWords {
+  readonly #names: ReadonlySet<string>
+  readonly #others: readonly JudgedNode[]
+  readonly #own: readonly JudgedNode[]
+  readonly #shared: ReadonlySet<string>
+  readonly #ownNames: ReadonlySet<string>
+  readonly #known = new Map<string, boolean>()
+
+  /** `nodes`: everything that was judged, as far as it is at hand. */
+  constructor(verdict: Verdict, audience: readonly string[], nodes: readonly JudgedNode[]) {
+    const of = (mine: boolean) => verdict.tenants.filter(tenant => audience.includes(tenant.name) === mine)
+    this.#ownNames = new Set(of(true).flatMap(tenantWords))
+    this.#names = new Set(of(false).flatMap(tenantWords))
+    this.#own = nodes.filter(({ tenant }) => audience.includes(tenant ?? ''))
+    this.#others = nodes.filter(({ tenant }) => tenant !== null && !audience.includes(tenant))
+    this.#shared = new Set(nodes.flatMap(({ tenant, namespace }) => (tenant === null ? [namespace] : [])))
+  }
+
+  /** The text without the words of others. `written`: words that stand in what the audience wrote, beside what was judged. */
+  hide(text: string, written: readonly string[] = []): string {
+    let out = text.replace(/\btenant (["'`]?)([\w.-]+)\1/g, (whole, quote: string, name: string) => {
+      return this.#names.has(name) && !this.#ownNames.has(name) && quote !== undefined ? 'another tenant' : whole
+    })
+    out = out.replace(WORD, (word, at: number) => {
+      const bare = word.replace(/[.]+$/, '')
+      const around = `${out[at - 1] ?? ' '}${out[at + word.length] ?? ' '}`
+      if (LETTERS.test(word) && !this.#names.has(bare) && !/[/:"'`@]/.test(around)) return word
+      if (written.includes(bare) || !this.#isPrivate(bare)) return word
+      return `${HIDDEN}${word.slice(bare.length)}`
+    })
+    return out
+  }
+
+  #isPrivate(word: string): boolean {
+    const known = this.#known.get(word)
+    if (known !== undefined) return known
+    const found = !COMMON.has(word) && !this.#isOwn(word) && (this.#names.has(word) || this.#isOthers(word))
+    this.#known.set(word, found)
+    return found
+  }
+
+  #isOwn(word: string): boolean {
+    if (this.#ownNames.has(word)) return true
+    return this.#own.some(node => nodeWords(node).has(word) || node.objects.some(object => mentions(object, word)))
+  }
+
+  #isOthers(word: string): boolean {
+    if (this.#shared.has(word)) return false
+    return this.#others.some(node => nodeWords(node).has(word) || node.objects.some(object => isNamed(object, word)))
+  }
+}
+
+/** Names that say who a tenant is and what is its own. */
+function tenantWords({ name, namespaces, identities }: Verdict['tenants'][number]): string[] {
+  return [name, ...namespaces, ...identities.flatMap(identity => identity.split(':'))].filter(word => !isGeneral(word))
+}
+
+const isGeneral = (word: string) => /^(system|serviceaccounts?|authenticated|)$/.test(word)
+
+/** Of an address only what comes after the host and the account is anybody's. */
+function nodeWords({ namespace, name, user, source }: JudgedNode): Set<string> {
+  const words = [
+    namespace,
+    name,
+    ...user.split(':'),
+    ...source.id.split('/').slice(1),
+    ...source.url.split('/').slice(3),
+  ]
+  return new Set(words.filter(word => !isGeneral(word)))
+}
+
+/** Whether a word stands in an object, as a whole. */
+function mentions(object: string, word: string): boolean {
+  for (let at = object.indexOf(word); at >= 0; at = object.indexOf(word, at + 1)) {
+    const before = object[at - 1] ?? ''
+    const after = object[at + word.length] ?? ''
+    if (!/[\w-]/.test(before) && !/[\w-]/.test(after)) return true
+  }
+  return false
+}
+
+function isNamed(object: string, word: string): boolean {
+  if (!object.includes(`"name":"${word}"`) && !object.includes(`"namespace":"${word}"`)) return false
+  const { metadata } = JSON.parse(object) as { metadata?: { name?: unknown; namespace?: unknown } }
+  return metadata?.name === word || metadata?.namespace === word
+}
