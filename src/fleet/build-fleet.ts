@@ -6,20 +6,22 @@ import type { FleetInput, WantedSource } from './input.ts'
 import { WANTED } from './open-node.ts'
 import { refKey } from './ref.ts'
 import { openSources, type Sources } from './resolve-source.ts'
+import type { RenderMemory } from './session/render-memory.ts'
 import { tenantFiles } from './tenant-files.ts'
 import { walkCluster } from './walk-cluster.ts'
 
 /**
  * What every cluster of a fleet would get: a pure function of its input. Clusters are the directories
  * `clusters/<name>`. Problems are errors of the nodes that they concern; nothing is thrown for what a repository holds.
+ * `memory` spares work, and never changes the answer.
  */
-export function buildFleet(input: FleetInput): Fleet {
+export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
   const sources = openSources(input)
   const directories = input.fleet.tree.list('clusters').filter(entry => entry.type === 'directory')
   const names = directories.map(entry => entry.name).sort()
   const proposed = readFleetFile(input.fleet.tree, sources.own.artifact.repository)
   const file = fleetFile(input, proposed, sources.own.artifact.repository)
-  const walked = names.map(name => walkCluster(name, `clusters/${name}`, sources, file))
+  const walked = names.map(name => walkCluster(name, `clusters/${name}`, sources, file, memory))
   const clusters = walked.map(one => one.cluster)
   const repositories = repositoriesOf(input, sources.own)
   const { config, nodes } = tenantFiles(

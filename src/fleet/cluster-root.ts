@@ -10,6 +10,7 @@ import { OPEN, readLockdown } from './lockdown.ts'
 import { findValues } from './node-values.ts'
 import { probeBootstrap } from './probe-bootstrap.ts'
 import type { Resolved, Sources } from './resolve-source.ts'
+import type { RenderMemory } from './session/render-memory.ts'
 import { bootstrapKustomization } from './synthetic.ts'
 import type { ValueIndex } from './value-index.ts'
 
@@ -44,7 +45,7 @@ const HOPS = 4
  * Opens the root of the cluster at `path`. Its spec is what it renders itself, its source what that spec follows; both
  * are followed until they stay the same. A root that cannot be settled or read carries the error; nothing is thrown.
  */
-export function openRoot(path: string, sources: Sources, values: ValueIndex): Root {
+export function openRoot(path: string, sources: Sources, values: ValueIndex, memory?: RenderMemory): Root {
   const { repository, tree } = sources.own.artifact
   let resolved: Resolved = sources.own
   let kustomization = bootstrapKustomization(path, repository, tree)
@@ -56,7 +57,8 @@ export function openRoot(path: string, sources: Sources, values: ValueIndex): Ro
         return { kustomization, resolved, objects: [], lockdown: OPEN, ...unread(resolved, kustomization) }
       const findSource = findValues(kustomization, values)
       const budget = new RenderBudget(PLATFORM_SCALE)
-      objects = renderKustomization(resolved.artifact, kustomization, { findSource, strict, budget })
+      const render = memory?.render(`${path} ${hop}`) ?? renderKustomization
+      objects = render(resolved.artifact, kustomization, { findSource, strict, budget })
       strict = readLockdown(objects)?.strictSubstitution ?? true
       const self = objects.find(isRoot)
       if (!self) return probed(path, kustomization, resolved, objects)

@@ -50,7 +50,7 @@ export function composeSource(base: Content, spec: ContentSpec, included: readon
     tree = includeTree(tree, { ...include, content: packed, repository })
   }
   if (tree === base.artifact.tree) return base
-  const artifact: Artifact = { ...base.artifact, tree }
+  const artifact: Artifact = { ...base.artifact, tree, composed: true }
   return { ...base, artifact, ...(includes.length > 0 ? { includes } : {}) }
 }
 

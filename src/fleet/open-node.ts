@@ -12,6 +12,7 @@ import { findValues, missingNeed, type Need, needsOf } from './node-values.ts'
 import { objectTexts } from './object-texts.ts'
 import { type KustomizationSpec, readName, readSpec } from './read-spec.ts'
 import type { Resolved, Sources } from './resolve-source.ts'
+import type { RenderMemory } from './session/render-memory.ts'
 import type { SourceIndex } from './source-index.ts'
 import type { Tenancy } from './tenancy.ts'
 import type { TenantBudgets } from './tenant-budgets.ts'
@@ -38,6 +39,8 @@ export interface NodeContext {
   readonly budgets: TenantBudgets
   /** The same for what failed nodes read. */
   readonly readBudgets: TenantBudgets
+  /** Without, everything is rendered anew. */
+  readonly memory: RenderMemory | undefined
 }
 
 /** The node of a cluster's root. */
@@ -99,7 +102,8 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
     const findSource = findValues(kustomization, context.values)
     const strict = context.lockdown.strictSubstitution ?? true
     const budget = context.budgets.of(tenant)
-    draft.objects = renderKustomization(resolved.artifact, kustomization, { findSource, strict, budget })
+    const render = context.memory?.render(draft.key) ?? renderKustomization
+    draft.objects = render(resolved.artifact, kustomization, { findSource, strict, budget })
     draft.digest = digest(draft.objects)
   })
   return unknown ?? draft

@@ -10,6 +10,8 @@ export interface RecordedTree {
   paths(): readonly string[] | undefined
   /** Nothing was asked yet. */
   isUntouched(): boolean
+  /** Whether `other`, which differs from the tree at these paths only, would have given the same answers. */
+  holdsIn(other: Tree, changed: ReadonlySet<string>): boolean
 }
 
 /** Wraps `tree`; a new wrapper shares no cache that goes by object, and ids count as read only where they are looked at. */
@@ -24,8 +26,11 @@ export function recordReads(tree: Tree): RecordedTree {
       return entry.id
     },
   })
-  const remember = <T extends string | undefined>(question: string, answer: T): T => {
-    seen.set(question, answer ?? 'nothing')
+  const left: string[] = []
+  const noteLeft = (path: string) => {
+    const answer = tree.left?.(path)
+    if (!seen.has(`left ${path}`)) left.push(path)
+    seen.set(`left ${path}`, answer ?? 'nothing')
     return answer
   }
   const recorded: Tree = {
@@ -40,11 +45,11 @@ export function recordReads(tree: Tree): RecordedTree {
     },
     list(path) {
       const entries = tree.list(path)
-      seen.set(`list ${path}`, JSON.stringify(entries.map(entry => [entry.name, entry.type])))
+      seen.set(`list ${path}`, namesIn(entries))
       return entries.map(entryOf)
     },
     ...(tree.place ? { place: (path: string) => tree.place?.(path) } : {}),
-    ...(tree.left ? { left: (path: string) => remember(`left ${path}`, tree.left?.(path)) } : {}),
+    ...(tree.left ? { left: noteLeft } : {}),
     read(path) {
       seen.set(`id ${path}`, tree.entry(path)?.id ?? 'absent')
       return tree.read(path)
@@ -55,9 +60,26 @@ export function recordReads(tree: Tree): RecordedTree {
     paths: () =>
       seen.has('tree') ? undefined : [...seen.keys()].flatMap(key => (key.startsWith('id ') ? [key.slice(3)] : [])),
     isUntouched: () => seen.size === 0,
+    holdsIn: (other, changed) => {
+      if (changed.size > 0 && seen.has('tree')) return false
+      const isSame = (question: string, answer: () => string) => {
+        const before = seen.get(question)
+        return before === undefined || before === answer()
+      }
+      for (const path of changed) {
+        const entry = other.entry(path)
+        if (!isSame(`id ${path}`, () => entry?.id ?? 'absent')) return false
+        if (!isSame(`entry ${path}`, () => entry?.type ?? 'absent')) return false
+        if (!isSame(`list ${path}`, () => namesIn(other.list(path)))) return false
+      }
+      // what Flux leaves out is no part of the tree, so it is asked for each time
+      return left.every(path => isSame(`left ${path}`, () => other.left?.(path) ?? 'nothing'))
+    },
     key: () =>
       createHash('sha256')
         .update(JSON.stringify([...seen].sort()))
         .digest('hex'),
   }
 }
+
+const namesIn = (entries: readonly TreeEntry[]): string => JSON.stringify(entries.map(({ name, type }) => [name, type]))

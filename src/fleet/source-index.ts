@@ -3,7 +3,7 @@ import { canonical, originAt } from '../kube/node.ts'
 import { display, idOf, type KubeObject } from '../kube/object.ts'
 
 /** Kinds of which a Kustomization takes its content: two versions of one would mean two contents. */
-const FOLLOWED = new Set(['GitRepository', 'OCIRepository', 'Bucket', 'ExternalArtifact'])
+export const FOLLOWED = new Set(['GitRepository', 'OCIRepository', 'Bucket', 'ExternalArtifact'])
 
 /** The source objects of one cluster that were rendered so far, by `<Kind>/<namespace>/<name>`. */
 export class SourceIndex {

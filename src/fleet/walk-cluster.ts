@@ -11,6 +11,7 @@ import { nodeKey } from './node-key.ts'
 import { needsOf, valuesError } from './node-values.ts'
 import { type NodeContext, openNode, rootNode } from './open-node.ts'
 import type { Sources } from './resolve-source.ts'
+import type { RenderMemory } from './session/render-memory.ts'
 import { SourceIndex } from './source-index.ts'
 import { isNamespace, Tenancy } from './tenancy.ts'
 import { TenantBudgets } from './tenant-budgets.ts'
@@ -46,14 +47,20 @@ interface Walked {
  * The nodes of the cluster at `path`, parents first. What the platform renders is followed before what tenants render,
  * so a tenant's object never takes the place of the platform's. Problems become errors of nodes; nothing is thrown.
  */
-export function walkCluster(name: string, path: string, sources: Sources, file: FleetConfig): Walked {
-  const root = openRoot(path, sources, new ValueIndex(name, file.substituteFrom))
-  const { repositories, ...first } = walkWith(name, path, root, sources, file, new Map())
+export function walkCluster(
+  name: string,
+  path: string,
+  sources: Sources,
+  file: FleetConfig,
+  memory?: RenderMemory,
+): Walked {
+  const root = openRoot(path, sources, new ValueIndex(name, file.substituteFrom), memory)
+  const { repositories, ...first } = walkWith(name, path, root, sources, file, new Map(), memory)
   const own = first.nodes.filter(node => node.tenant === undefined && node.parent !== undefined)
   const followed = own.flatMap(({ source }) => [source, ...(source.includes ?? [])])
   if (followed.every(source => authorOf(repositories, source, sources) === undefined)) return first
   // Whose a repository is shows only at the end, so a fleet whose platform follows one of a tenant is walked again.
-  const { cluster, nodes } = walkWith(name, path, root, sources, file, repositories)
+  const { cluster, nodes } = walkWith(name, path, root, sources, file, repositories, memory)
   return { cluster, nodes }
 }
 
@@ -64,6 +71,7 @@ function walkWith(
   sources: Sources,
   file: FleetConfig,
   repositories: TenantRepositories,
+  memory: RenderMemory | undefined,
 ): Walked & { repositories: TenantRepositories } {
   const walk: Walk = {
     cluster: name,
@@ -83,6 +91,7 @@ function walkWith(
     budgets: new TenantBudgets(),
     readBudgets: new TenantBudgets(),
     blocked: new BlockedClaims(),
+    memory,
   }
   const first = rootNode(walk, root)
   if (file.error) first.error ??= file.error

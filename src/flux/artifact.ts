@@ -7,4 +7,6 @@ export interface Artifact {
   readonly tree: Tree
   /** `spec.ignore` of the source; absent: none. */
   readonly ignore?: string
+  /** The tree is not that of the repository itself: a part of it, or with others in it. */
+  readonly composed?: true
 }

@@ -93,7 +93,7 @@ export class BuildFiles {
 
   private keptOf(path: string): Kept | undefined {
     const id = this.origins ? this.tree.entry(path)?.id : undefined
-    return id === undefined ? undefined : this.shared.get(path, id)
+    return id === undefined ? undefined : this.shared.get(path, id, this.repository)
   }
 
   private parseAnew(path: string): ParsedFile {
@@ -103,7 +103,7 @@ export class BuildFiles {
     const name = this.tree.place?.(path) ?? { repository: this.repository, path }
     const file = parseFile(name, bytes, this.origins)
     const id = this.origins ? this.tree.entry(path)?.id : undefined
-    if (id !== undefined) this.shared.set(path, { id, bytes: bytes.length, file })
+    if (id !== undefined) this.shared.set(path, { id, repository: this.repository, bytes: bytes.length, file })
     return file
   }
 

@@ -5,6 +5,8 @@ import type { Kustomization } from './kustomization.ts'
 /** A file that was parsed. */
 export interface Kept {
   readonly id: string
+  /** Which repository its origins name: the same tree may stand for several. */
+  readonly repository: string
   readonly bytes: number
   readonly file: ParsedFile
   /** What the file says as a kustomization, once somebody has read it as one. */
@@ -18,9 +20,9 @@ export interface Kept {
 export class ParsedFiles {
   private readonly kept = new Map<string, Kept>()
 
-  get(path: string, id: string): Kept | undefined {
+  get(path: string, id: string, repository: string): Kept | undefined {
     const kept = this.kept.get(path)
-    return kept?.id === id ? kept : undefined
+    return kept?.id === id && kept.repository === repository ? kept : undefined
   }
 
   set(path: string, kept: Kept): void {

@@ -1,0 +1,72 @@
+import type { Tree } from '../../git/tree.ts'
+import { buildFleet } from '../build-fleet.ts'
+import type { Fleet } from '../fleet.ts'
+import type { FleetInput } from '../input.ts'
+import { type FleetState, shapeOf } from './fleet-state.ts'
+import { keepUnchanged } from './keep-unchanged.ts'
+import { RenderMemory } from './render-memory.ts'
+import { replaceNodes } from './replace-nodes.ts'
+import type { Work } from './work.ts'
+
+/** States that are kept: the branch that clusters follow, and the changes that are looked at beside it. */
+const MAX_STATES = 4
+
+/**
+ * Builds states of one fleet one after the other. Every answer is the one that buildFleet gives for the same input, but
+ * what did not change is not rendered again, and is the same object as before.
+ */
+export class FleetSession {
+  readonly work: Work = { rendered: 0, walked: 0 }
+  #states: FleetState[] = []
+
+  build(given: FleetInput): Fleet {
+    const nearest = this.#nearest(given)
+    const input = nearest ? withKnownTrees(given, nearest.input) : given
+    const state = (nearest && replaceNodes(nearest, input, this.work)) ?? this.#walk(input, nearest)
+    this.#states = [state, ...this.#states.filter(one => one !== state)].slice(0, MAX_STATES)
+    return state.fleet
+  }
+
+  #walk(input: FleetInput, before: FleetState | undefined): FleetState {
+    const memory = new RenderMemory(before?.rendered)
+    const built = buildFleet(input, memory)
+    this.work.rendered += memory.count
+    this.work.walked++
+    const fleet = before ? keepUnchanged(built, before.fleet) : built
+    const kept = new Set([...fleet.nodes.map(node => node.key), ...fleet.clusters.map(cluster => cluster.path)])
+    const rendered = [...memory.rendered].filter(([key]) => kept.has(key.split(' ')[0]!))
+    return { input, fleet, rendered: new Map(rendered), shape: shapeOf(fleet) }
+  }
+
+  /** The state that differs in the fewest trees; the latest of several. */
+  #nearest(input: FleetInput): FleetState | undefined {
+    let best: { state: FleetState; distance: number } | undefined
+    for (const state of this.#states) {
+      const distance = distanceOf(state.input, input)
+      if (!best || distance < best.distance) best = { state, distance }
+      if (best.distance === 0) break
+    }
+    return best?.state
+  }
+}
+
+function distanceOf(a: FleetInput, b: FleetInput): number {
+  let distance = a.fleet.tree.id === b.fleet.tree.id ? 0 : 1
+  if (a.config?.id !== b.config?.id) distance++
+  for (const [index, source] of b.sources.entries()) if (a.sources[index]?.tree.id !== source.tree.id) distance++
+  return distance + Math.abs(a.sources.length - b.sources.length)
+}
+
+/** The same input with the trees of `known` where content is the same, so that what is kept beside them still counts. */
+function withKnownTrees(input: FleetInput, known: FleetInput): FleetInput {
+  const same = (tree: Tree, other: Tree | undefined) => (other?.id === tree.id ? other : tree)
+  const urls = new Map<string, Tree>()
+  const aligned = input.sources.every((source, index) => known.sources[index]?.url === source.url)
+  if (!aligned) for (const { url, tree } of known.sources) urls.set(`${url} ${tree.id}`, tree)
+  const sources = input.sources.map((source, index) => {
+    const other = aligned ? known.sources[index]?.tree : urls.get(`${source.url} ${source.tree.id}`)
+    const tree = same(source.tree, other)
+    return tree === source.tree ? source : { ...source, tree }
+  })
+  return { ...input, fleet: { ...input.fleet, tree: same(input.fleet.tree, known.fleet.tree) }, sources }
+}

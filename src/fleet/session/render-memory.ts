@@ -1,0 +1,31 @@
+import type { Artifact } from '../../flux/artifact.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { type Rendering, renderAgain } from './render-memo.ts'
+
+type Render = (artifact: Artifact, kustomization: KubeObject, facts: Rendering) => readonly KubeObject[]
+
+/** What was rendered when a fleet was built, by node, for the next time that it is. */
+export class RenderMemory {
+  readonly #rendered: Map<string, readonly KubeObject[]>
+  /** How many renderings were not spared. */
+  count = 0
+
+  constructor(before: ReadonlyMap<string, readonly KubeObject[]> = new Map()) {
+    this.#rendered = new Map(before)
+  }
+
+  /** What stands in for renderKustomization where a node, or a step towards a root, is rendered. */
+  render(key: string): Render {
+    return (artifact, kustomization, facts) => {
+      const before = this.#rendered.get(key)
+      const again = renderAgain(before, artifact, kustomization, facts)
+      if (!again.spared) this.count++
+      this.#rendered.set(key, again.objects)
+      return again.objects
+    }
+  }
+
+  get rendered(): ReadonlyMap<string, readonly KubeObject[]> {
+    return this.#rendered
+  }
+}
