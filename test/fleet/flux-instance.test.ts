@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { installedFlux } from '../../src/fleet/flux-instance.ts'
+import type { MapNode } from '../../src/kube/node.ts'
+import { at } from '../../src/kube/node.ts'
+import { parseDocuments } from '../../src/kube/parse-documents.ts'
+
+const instance = (patch: string) => `apiVersion: fluxcd.controlplane.io/v1
+kind: FluxInstance
+metadata: {name: flux, namespace: flux-system}
+spec:
+  kustomize:
+    patches:
+      - target: {kind: Deployment, name: kustomize-controller}
+        patch: |
+          ${patch}
+`
+
+function installed(patch: string) {
+  const file = { repository: '', path: 'flux.yaml' }
+  const [root] = parseDocuments(file, Buffer.from(instance(patch)))
+  const { objects } = installedFlux([{ root: root as MapNode, trail: [] }])!
+  return objects.find(
+    ({ root }) => at(root, ['metadata', 'name']) !== undefined && nameOf(root) === 'kustomize-controller',
+  )
+}
+
+const nameOf = (root: MapNode) => {
+  const name = at(root, ['metadata', 'name'])
+  return name?.type === 'scalar' ? name.value : undefined
+}
+
+test.each([
+  [
+    'the volume for temporary files',
+    '- {op: replace, path: /spec/template/spec/volumes/0, value: {name: temp, emptyDir: {medium: Memory}}}',
+  ],
+  ['the address of events', '- {op: remove, path: /spec/template/spec/containers/0/args/0}'],
+  ['an environment', '- {op: add, path: /spec/template/spec/containers/0/env/-, value: {name: HTTPS_PROXY, value: x}}'],
+  ['limits', '- {op: replace, path: /spec/template/spec/containers/0/resources/limits/memory, value: 2Gi}'],
+  ['the class of priority', '- {op: remove, path: /spec/template/spec/priorityClassName}'],
+  ['a pod annotation', '- {op: add, path: /spec/template/metadata/annotations/x, value: "y"}'],
+])('patches of a FluxInstance find what Flux installs: %s', (_name, patch) => {
+  expect(installed(patch)).toBeDefined()
+})
+
+test('a patch that finds nothing is refused', () => {
+  expect(() => installed('- {op: remove, path: /spec/template/spec/hostNetwork}')).toThrow(/hostNetwork/)
+})
