@@ -1,6 +1,7 @@
 import type { BailiwickError } from '../errors.ts'
 import type { Tree } from '../git/tree.ts'
 import type { KubeObject } from '../kube/object.ts'
+import type { Origin } from '../kube/origin.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
 import type { SourceRef, WantedSource } from './input.ts'
 
@@ -85,6 +86,30 @@ export interface Lockdown {
   readonly helmDefaultServiceAccount?: string
   /** Whether a variable that is not set is an error; absent: true, as in Flux 2.9 and later. */
   readonly strictSubstitution?: boolean
+  /** What the flags were read from; absent where nothing of Flux is to be seen. Plain JSON, as all of this. */
+  readonly flux?: FluxInstallation
+}
+
+/** Where a cluster's Flux comes from, and how its controllers are started. */
+export interface FluxInstallation {
+  /** `patches`: the fleet holds only what is done to the Deployments, not these themselves. */
+  readonly from: 'deployments' | 'patches' | 'flux-instance'
+  /** As it is written; may be a range. */
+  readonly version?: string
+  readonly controllers: readonly FluxController[]
+}
+
+export interface FluxController {
+  readonly name: string
+  readonly origin: Origin
+  /** In the order of the command line; of one name the last counts. */
+  readonly flags: readonly ControllerFlag[]
+}
+
+export interface ControllerFlag {
+  readonly name: string
+  readonly value: string
+  readonly origin: Origin
 }
 
 /** What every cluster would get, and what could not be seen. Deterministic order: clusters by name, nodes parents first. */

@@ -55,7 +55,7 @@ test('without the account patch and the default the root is applied by the contr
     user: 'system:serviceaccount:flux-system:kustomize-controller',
     impersonated: false,
   })
-  expect(fleetOf(given).clusters[0]!.lockdown).toEqual({ noCrossNamespaceRefs: false, noRemoteBases: false })
+  expect(fleetOf(given).clusters[0]!.lockdown).toMatchObject({ noCrossNamespaceRefs: false, noRemoteBases: false })
 })
 
 test.each([

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Lockdown } from '../../src/fleet/fleet.ts'
 import { readLockdown } from '../../src/fleet/lockdown.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import { parseDocuments } from '../../src/kube/parse-documents.ts'
@@ -14,15 +15,43 @@ metadata:
   labels: {app.kubernetes.io/version: ${version}}
 spec: {template: {spec: {containers: [{name: manager, args: ${JSON.stringify(args)}}]}}}
 `
-const lockdownOf = (args: readonly string[], version?: string) => readLockdown(objectsOf(deployment(args, version)))
+const lockdownOf = (args: readonly string[], version?: string) =>
+  withoutFlux(readLockdown(objectsOf(deployment(args, version))))
 const instance = (spec: string) =>
-  readLockdown(
-    objectsOf(`apiVersion: fluxcd.controlplane.io/v1
+  withoutFlux(
+    readLockdown(
+      objectsOf(`apiVersion: fluxcd.controlplane.io/v1
 kind: FluxInstance
 metadata: {name: flux, namespace: flux-system}
 spec: ${spec}
 `),
+    ),
   )
+
+function withoutFlux(lockdown: Lockdown | undefined): Lockdown | undefined {
+  if (!lockdown) return undefined
+  const { flux, ...rest } = lockdown
+  expect(flux).toBeDefined()
+  return rest
+}
+
+test('what the flags were read from is kept with its place', () => {
+  const text = deployment(['--no-remote-bases', '--default-service-account', 'x'])
+  expect(readLockdown(objectsOf(text))?.flux).toMatchObject({
+    from: 'deployments',
+    version: 'v2.9.4',
+    controllers: [
+      {
+        name: 'kustomize-controller',
+        origin: { file: 'flux.yaml', line: 4 },
+        flags: [
+          { name: 'no-remote-bases', value: 'true', origin: { line: 6 } },
+          { name: 'default-service-account', value: 'x' },
+        ],
+      },
+    ],
+  })
+})
 
 test('flags are read as pflag reads them', () => {
   expect(lockdownOf(['--no-remote-bases', '--default-service-account', 'x'])).toEqual({

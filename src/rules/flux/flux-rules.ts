@@ -1,4 +1,6 @@
 import type { Rule } from '../rule.ts'
+import { fluxControlPlaneObject } from './flux-control-plane-object.ts'
+import { fluxLockdownWeakened } from './flux-lockdown-weakened.ts'
 
-/** What steers Flux. */
-export const fluxRules: readonly Rule[] = []
+/** How Flux itself runs. */
+export const fluxRules: readonly Rule[] = [fluxControlPlaneObject, fluxLockdownWeakened]
