@@ -1,14 +1,11 @@
-import { resolve } from 'node:path'
 import { BailiwickError } from '../errors.ts'
 import type { FleetNode } from '../fleet/fleet.ts'
 import { visible } from '../report/visible.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
 import { type Exact, exactJson, exactOf } from './exact-json.ts'
-import { givenRepository } from './given-repository.ts'
 import { parseOptions } from './parse-options.ts'
-import { repositoryAddress } from './repository-address.ts'
-import { buildCompleteFleet, directoryReader } from './working-sources.ts'
+import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { yamlText } from './yaml-text.ts'
 
 const USAGE = 'build --cluster NAME [FLEET] [--repo URL[#REF]=DIR]... [--url URL] [--branch NAME] [-o yaml|json]'
@@ -20,13 +17,10 @@ export const build: Command = {
   usage: `${USAGE}
 
   --cluster NAME the directory clusters/NAME of the fleet
-  FLEET          the fleet: a git working copy or a plain folder (default: .)
-  --repo URL[#REF]=DIR   where the content of another source lies
-  --url URL      address of FLEET as Flux sources name it (default: remote origin)
-  --branch NAME  branch that FLEET stands for (default: the checked-out one, main for a folder)
+${FLEET_HELP}
   -o yaml|json   yaml for people and kubectl, json for programs: one array of Kustomizations`,
   async run(args, io) {
-    const options = parseOptions(args, ['cluster', 'repo', 'url', 'branch', 'output'], USAGE)
+    const options = parseOptions(args, ['cluster', ...FLEET_OPTIONS, 'output'], USAGE)
     const nodes = await nodesOf(options, io.cwd)
     io.stdout(options.one('output') === 'json' ? `${exactJson(nodes.map(nodeJson), 2)}\n` : nodesYaml(nodes))
     for (const { error } of nodes) if (error) io.stderr(`${errorLine(error)}\n`)
@@ -44,19 +38,9 @@ async function nodesOf({ positionals, one, all }: ReturnType<typeof parseOptions
   if (more !== undefined) throw usage(`${JSON.stringify(more)} is one FLEET too many`)
   if (cluster === undefined) throw usage('--cluster is missing')
   if (output !== 'yaml' && output !== 'json') throw usage(`-o ${JSON.stringify(output)}; allowed are yaml and json`)
-  const dir = resolve(cwd, fleet)
-  const read = directoryReader()
-  const [url, branch] = [one('url'), one('branch')]
-  const address = await repositoryAddress(dir, {
-    ...(url === undefined ? {} : { url }),
-    ...(branch === undefined ? {} : { branch }),
-  })
-  const repositories = all('repo').map(text => givenRepository(text, cwd))
-  const built = await buildCompleteFleet({ ...address, commit: '', tree: await read(dir) }, [], repositories, read)
-  const { clusters, nodes } = built.fleet
-  if (clusters.some(({ name }) => name === cluster)) return nodes.filter(node => node.cluster === cluster)
-  const names = clusters.map(({ name }) => name).join(', ') || 'none'
-  throw usage(`no cluster ${JSON.stringify(cluster)} in ${dir}; there are: ${names}`)
+  const { fleet: built } = await readFleet({ one, all }, fleet, cwd)
+  const [name] = clustersOf(built, cluster, USAGE)
+  return built.nodes.filter(node => node.cluster === name)
 }
 
 function nodeJson({ namespace, name, source, path, identity, tenant, suspend, objects, error }: FleetNode): Exact {

@@ -1,0 +1,115 @@
+import { BailiwickError } from '../errors.ts'
+import { accountOf } from '../kube/rbac/groups-of.ts'
+import { visible } from '../report/visible.ts'
+import { knownNamespaces, knownResources } from '../rules/access/known-names.ts'
+import { type Changer, type NamespaceAccess, namespaceAccess } from '../rules/access/namespace-access.ts'
+import { FleetIndex } from '../rules/fleet-index.ts'
+import type { Command } from './command.ts'
+import { errorLine } from './error-line.ts'
+import { grantJson, grantText, rightsText } from './grant-text.ts'
+import { parseOptions } from './parse-options.ts'
+import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+import { table } from './table.ts'
+
+const USAGE = 'access NAMESPACE [--cluster NAME] [FLEET] [--repo URL[#REF]=DIR]... [-o text|json]'
+
+/** `bailiwick access`: who can change a namespace: repository, Kustomization, account and role, for each cluster. */
+export const access: Command = {
+  name: 'access',
+  summary: 'List who can change a namespace: repository, Kustomization, account, role',
+  usage: `${USAGE}
+
+  NAMESPACE      the namespace
+  --cluster NAME only that cluster (default: all that have the namespace)
+${FLEET_HELP}
+  -o text|json   text for people
+
+Exit code 0: done; 2: a Kustomization could not be read, so that the list may lack something.`,
+  async run(args, io) {
+    const options = parseOptions(args, ['cluster', ...FLEET_OPTIONS, 'output'], USAGE)
+    const [namespace, fleetDir = '.', more] = options.positionals
+    const output = options.one('output') ?? 'text'
+    if (!namespace) throw usage('NAMESPACE is missing')
+    if (more !== undefined) throw usage(`${JSON.stringify(more)} is one argument too many`)
+    if (output !== 'text' && output !== 'json') throw usage(`-o ${JSON.stringify(output)}; allowed are text and json`)
+    const { fleet, here } = await readFleet(options, fleetDir, io.cwd)
+    const asked = clustersOf(fleet, options.one('cluster'), USAGE)
+    const failed = fleet.nodes.filter(({ cluster, error }) => error && asked.includes(cluster))
+    for (const { error } of failed) if (error) io.stderr(`${errorLine(error)}\n`)
+    const clusters = asked.filter(cluster => knownNamespaces(fleet, cluster).includes(namespace))
+    if (clusters.length === 0) {
+      const there = [...new Set(asked.flatMap(cluster => knownNamespaces(fleet, cluster)))].slice(0, 20).join(', ')
+      throw usage(`no cluster asked has namespace ${JSON.stringify(namespace)}; there are: ${there}`)
+    }
+    const index = new FleetIndex(fleet)
+    const found = clusters.map(cluster =>
+      namespaceAccess(fleet, index, cluster, namespace, knownResources(fleet, cluster)),
+    )
+    io.stdout(output === 'json' ? json(namespace, found) : found.map(one => text(namespace, one, here)).join('\n'))
+    return failed.length > 0 ? 2 : 0
+  },
+}
+
+const TITLES = ['REPOSITORY', 'FLUX OBJECT', 'ACTS AS', 'WITH']
+
+function text(namespace: string, found: NamespaceAccess, here: string): string {
+  const { cluster, tenant, changers, others, unknown } = found
+  const rows = changers.map(changer => changerRow(changer, here).map(cell => visible(cell, 500)))
+  const unseen = changers.flatMap(({ kind, namespace, name, repository: { notSeen } }) =>
+    notSeen === undefined ? [] : [`${kind} ${namespace}/${name}: ${notSeen}`],
+  )
+  const lines = [
+    visible(`${namespace} on ${cluster} belongs to ${tenant ? `tenant ${tenant}` : 'the platform'}`),
+    '',
+    ...(rows.length > 0 ? table(TITLES, rows) : ['No object of Flux can change it.']),
+    ...section(
+      'Others who can change it',
+      others.map(grant => grantText(grant, here)),
+    ),
+    ...section('What is applied was not seen', unseen),
+    ...section('Not known', unknown),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length > 0 ? ['', title, ...lines.map(line => `  ${visible(line, 1000)}`)] : []
+}
+
+function changerRow(changer: Changer, here: string): string[] {
+  const { kind, namespace, name, repository, identity, ownCluster, grants, by } = changer
+  const { url, ref, path } = repository
+  const account = accountOf(identity.user)
+  const who = account ? `${account.namespace}/${account.name}` : identity.user
+  const rights = by
+    ? `${by.account} (${by.way}): ${rightsText(by.grant, here)}`
+    : grants
+        .filter(({ covered }) => !covered)
+        .map(grant => rightsText(grant, here))
+        .join('; ')
+  return [
+    `${url || 'the fleet'}${ref ? `#${ref}` : ''}${path ? ` ${path}` : ''}`,
+    `${kind} ${namespace}/${name}`,
+    `${identity.impersonated ? who : `${who}, nobody impersonated`}${ownCluster ? '' : ', by a kubeconfig'}`,
+    rights || 'not known: its rights are not in the fleet',
+  ]
+}
+
+function json(namespace: string, found: readonly NamespaceAccess[]): string {
+  const clusters = found.map(({ changers, others, ...rest }) => ({
+    ...rest,
+    changers: changers.map(({ grants, by, identity, ...changer }) => ({
+      ...changer,
+      identity: identity.user,
+      impersonated: identity.impersonated,
+      grants: grants.map(grantJson),
+      ...(by ? { by: { account: by.account, way: by.way, grant: grantJson(by.grant) } } : {}),
+    })),
+    others: others.map(grantJson),
+  }))
+  return `${JSON.stringify({ namespace, clusters }, null, 2)}\n`
+}
+
+function usage(message: string): BailiwickError {
+  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
+}
