@@ -1,6 +1,15 @@
 import type { Rule } from '../rule.ts'
+import { gitAttributesTamper } from './git-attributes-tamper.ts'
 import { gitLfsPointer } from './git-lfs-pointer.ts'
 import { gitPathAmbiguous } from './git-path-ambiguous.ts'
+import { gitRefAmbiguous } from './git-ref-ambiguous.ts'
+import { sourceIgnoreTamper } from './source-ignore-tamper.ts'
 
 /** What a repository holds. */
-export const gitRules: readonly Rule[] = [gitLfsPointer, gitPathAmbiguous]
+export const gitRules: readonly Rule[] = [
+  gitAttributesTamper,
+  gitLfsPointer,
+  gitPathAmbiguous,
+  gitRefAmbiguous,
+  sourceIgnoreTamper,
+]

@@ -1,10 +1,67 @@
-import type { Rule } from '../rule.ts'
+import { at, type Path, stringAt } from '../../kube/node.ts'
+import { joinPath } from '../../kustomize/read/resolve-path.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { sharedPaths } from './shared-paths.ts'
 
-/** No path of an overlay leads out of the repository. The renderer raises it. */
+const KUSTOMIZATION = 'kustomize.toolkit.fluxcd.io/Kustomization'
+const HELM_RELEASE = 'helm.toolkit.fluxcd.io/HelmRelease'
+const HELM_CHART = 'source.toolkit.fluxcd.io/HelmChart'
+const AUTOMATION = 'image.toolkit.fluxcd.io/ImageUpdateAutomation'
+
+/** No path of a tenant leads out of what is theirs. The renderer raises it for overlays that leave the repository. */
 export const kustomizePathEscape: Rule = {
   id: 'kustomize-path-escape',
   severity: 'critical',
-  title: 'Overlays stay inside their repository',
-  why: `A path that leaves the repository reads files of the machine that renders.`,
-  docs: `Use paths inside the repository.`,
+  title: 'Paths stay inside of what is the tenant’s',
+  why: `A path that leaves the repository reads files of the machine that renders. In a repository that several tenants deploy from, one that leads into another tenant's directory deploys or shows what is theirs, and a path with .. in it means another directory than it seems to.`,
+  source: 'CVE-2022-24877, CVE-2022-24348',
+  docs: `Name directories below the tenant's own, without .. in the spec of a Kustomization. Overlays may use bases and components beside it that the platform keeps for everybody.`,
+  kinds: [KUSTOMIZATION, HELM_RELEASE, HELM_CHART, AUTOMATION],
+  *checkObject(subject) {
+    if (subject.node.tenant === undefined) return
+    for (const path of pathsOf(subject)) {
+      const text = stringAt(subject.object.root, path)
+      const problem = text === undefined ? undefined : problemOf(subject.kind, path, text)
+      if (problem !== undefined) yield breach(subject, path, text!, problem)
+    }
+  },
+  checkRepository: (repository, { index }) => sharedPaths(repository, index),
+}
+
+/** Fields that hold a path in a source. */
+function pathsOf({ kind, object }: Subject): Path[] {
+  if (kind === KUSTOMIZATION) return [['spec', 'path']]
+  if (kind === AUTOMATION) return [['spec', 'update', 'path']]
+  const spec = kind === HELM_RELEASE ? ['spec', 'chart', 'spec'] : ['spec']
+  const files = at(object.root, [...spec, 'valuesFiles'])
+  const indices = files?.type === 'list' ? [...files.items.keys()] : []
+  return [[...spec, 'chart'], [...spec, 'valuesFile'], ...indices.map(index => [...spec, 'valuesFiles', index])]
+}
+
+function problemOf(kind: string, path: Path, text: string): string | undefined {
+  const plain = decoded(text).replaceAll('\\', '/')
+  if (/^[a-z][a-z0-9+.-]*:/i.test(plain)) return 'is an address and no path'
+  if (joinPath('', plain) === undefined) return 'leads out of the source'
+  const isFile = path.includes('valuesFiles') || path.includes('valuesFile')
+  if (isFile && plain.startsWith('/')) return 'is absolute'
+  const isSpec = kind === KUSTOMIZATION || kind === AUTOMATION
+  return isSpec && plain.split('/').includes('..') ? 'leads up and down again' : undefined
+}
+
+/** As a careless reader might take it. */
+function decoded(text: string): string {
+  return text.replace(/%2e/gi, '.').replace(/%2f/gi, '/').replace(/%5c/gi, '\\')
+}
+
+function breach({ object, id, node }: Subject, path: Path, text: string, problem: string): Breach {
+  const who = shownObject(id.kind, id.namespace, id.name)
+  return {
+    node,
+    object,
+    path,
+    value: text,
+    message: `${shown(path.join('.'))} of ${who} is ${shown(text)}, which ${problem}. Allowed are paths below the root of the source. Flux would keep to the root and so read another file than the one that is written.`,
+    fix: 'Write the path from the root of the source, without .. in it.',
+  }
 }

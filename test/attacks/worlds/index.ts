@@ -1,6 +1,7 @@
 import type { Files } from '../../fleet/fleet-of.ts'
 import { acme } from './acme.ts'
 import { capsule } from './capsule.ts'
+import { monorepo } from './monorepo.ts'
 import { open } from './open.ts'
 
 /** A repository of a world; the first one is the fleet. */
@@ -18,4 +19,6 @@ export interface World {
 }
 
 /** Every world, by name. A world's fleet reads `tenants/`, its tenant dev-team `deploy/` with `web.yaml` in it. */
-export const worlds: ReadonlyMap<string, World> = new Map([acme, capsule, open].map(world => [world.name, world]))
+export const worlds: ReadonlyMap<string, World> = new Map(
+  [acme, capsule, monorepo, open].map(world => [world.name, world]),
+)

@@ -1,0 +1,110 @@
+import { BailiwickError } from '../../errors.ts'
+import { MatchWork } from '../../flux/pack-budget.ts'
+import type { JudgedRepository } from '../judged-repository.ts'
+import type { Breach, Rule } from '../rule.ts'
+import { shown } from '../shown.ts'
+import { type AttributeLine, fits, readAttributes } from './attributes.ts'
+import { breachIn } from './in-repository.ts'
+import { type RenderedEntry, renderedDirectories } from './rendered-tree.ts'
+
+const MAX_BYTES = 64 * 1024
+const MAX_STEPS = 3_000_000
+const MANIFEST = /\.(?:ya?ml|json|env|properties|txt|conf|toml|sh)$|^Kustomization$/i
+
+/** No attribute of git hides what is deployed, or changes it on its way. */
+export const gitAttributesTamper: Rule = {
+  id: 'git-attributes-tamper',
+  severity: 'medium',
+  title: 'Attributes of git leave manifests alone',
+  why: `linguist-generated and -diff fold a file away on GitHub, where reviewers overlook it. filter, ident, export-subst, working-tree-encoding and eol=crlf give a checkout or an archive other bytes than the commit has, and export-ignore takes files away: this check, Flux and people see different files.`,
+  source: 'gitattributes(5); GitHub, Customizing how changed files appear',
+  docs: `Set such attributes only for files that are not deployed. \`* text=auto\` is fine.`,
+  *checkRepository(repository) {
+    const files = [...renderedFiles(repository)]
+    const domains = new Set(['', ...files.flatMap(({ entry }) => parentsOf(entry.path))])
+    for (const domain of domains) yield* tampering(repository, domain, files)
+  },
+}
+
+function* renderedFiles(repository: JudgedRepository): Generator<RenderedEntry> {
+  for (const { entries } of renderedDirectories(repository)) {
+    for (const one of entries) {
+      if (one.reader && one.entry.type === 'file' && MANIFEST.test(one.entry.name)) yield one
+    }
+  }
+}
+
+function parentsOf(path: string): string[] {
+  const parents: string[] = []
+  for (let end = path.indexOf('/'); end > 0; end = path.indexOf('/', end + 1)) parents.push(path.slice(0, end))
+  return parents
+}
+
+function* tampering(repository: JudgedRepository, domain: string, files: readonly RenderedEntry[]): Generator<Breach> {
+  const path = domain === '' ? '.gitattributes' : `${domain}/.gitattributes`
+  const { tree } = repository
+  if (tree.entry(path)?.type !== 'file') return
+  const bytes = tree.read(path)
+  const lines = readAttributes(Buffer.from(bytes.subarray(0, MAX_BYTES)).toString('utf8'))
+  const parts = domain === '' ? [] : domain.split('/')
+  const work = new MatchWork(MAX_STEPS)
+  for (const line of lines) {
+    const effect = effectOf(line)
+    if (!effect) continue
+    const file = firstFit(line, parts, files, work)
+    if (!file) continue
+    yield {
+      ...breachIn(repository, file.reader!, path, {
+        line: line.line,
+        value: `${line.pattern} ${effect.attribute}`,
+        message: `${shown(path)} sets ${shown(effect.attribute)} for ${shown(line.pattern)}, which fits ${shown(file.entry.path)}: it ${effect.what}.`,
+        fix: 'Remove the attribute, or keep its pattern away from what is deployed.',
+      }),
+      level: effect.level,
+    }
+  }
+}
+
+/** What takes too long to compare is taken for a fit. */
+function firstFit(
+  { pattern }: AttributeLine,
+  domain: readonly string[],
+  files: readonly RenderedEntry[],
+  work: MatchWork,
+): RenderedEntry | undefined {
+  const below = domain.length === 0 ? '' : `${domain.join('/')}/`
+  const own = files.filter(({ entry }) => entry.path.startsWith(below))
+  try {
+    return own.find(({ entry }) => fits(pattern, domain, entry.path.split('/'), work))
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    return own[0]
+  }
+}
+
+interface Effect {
+  readonly attribute: string
+  readonly level: 'violation' | 'warning'
+  readonly what: string
+}
+
+function effectOf({ attributes }: AttributeLine): Effect | undefined {
+  const effects = attributes.flatMap(attribute => effect(attribute) ?? [])
+  return effects.find(({ level }) => level === 'violation') ?? effects[0]
+}
+
+function effect(attribute: string): Effect | undefined {
+  const [name = '', value] = attribute.split('=') as [string, string?]
+  const change = (what: string): Effect => ({ attribute, level: 'violation', what })
+  const fold = (what: string): Effect => ({ attribute, level: 'warning', what })
+  if (name === 'filter' && value !== undefined) return change('gives a checkout other bytes than the commit has')
+  if (name === 'export-ignore') return change('takes the file out of archives of the repository')
+  if (name === 'export-subst' || name === 'ident')
+    return change('writes into the file when it is checked out or packed')
+  if (name === 'working-tree-encoding' && value !== undefined) return change('gives a checkout another encoding')
+  if (name === 'eol' && value?.toLowerCase() === 'crlf') return change('gives a checkout other line ends')
+  if (name === 'crlf') return change('gives a checkout other line ends')
+  if (name === 'linguist-generated' && value !== 'false')
+    return fold('folds the file away in the diff of a pull request')
+  return name === '-diff' ? fold('shows the file as binary in the diff of a pull request') : undefined
+}

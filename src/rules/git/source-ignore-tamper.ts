@@ -1,0 +1,119 @@
+import { BailiwickError } from '../../errors.ts'
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { artifactPath } from '../../flux/artifact-path.ts'
+import { packTree } from '../../flux/pack-tree.ts'
+import type { Tree } from '../../git/tree.ts'
+import { stringAt } from '../../kube/node.ts'
+import type { JudgedRepository } from '../judged-repository.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { breachIn } from './in-repository.ts'
+import { renderedDirectories } from './rendered-tree.ts'
+
+/** What Flux leaves out of an artifact unless an ignore file says otherwise, that somebody could deploy from. */
+const DEFAULTS =
+  /^(?:\*\*\/|\/)*(?:\.git(?:hub|ignore|modules|attributes|lab-ci\.yml)?|\.circleci|\.travis\.yml|appveyor\.yml|\.drone\.yml|cloudbuild\.yaml|codeship-[a-z]+\.yml|\.goreleaser\.yml|\.sops\.yaml|\.flux\.yaml|\*\.(?:jpe?g|gif|png|wmv|flv|tar\.gz|zip))(?:\/|$)/
+const MAX_LINES = 5_000
+
+/** What is reviewed is what is packed. */
+export const sourceIgnoreTamper: Rule = {
+  id: 'source-ignore-tamper',
+  severity: 'high',
+  title: 'Ignore files hide nothing that is deployed',
+  why: `spec.ignore and .sourceignore decide which files Flux sees. A pattern that brings back what Flux always leaves out (.github, archives) deploys from where nobody looks for manifests; one that hides a manifest takes it off the cluster although it still stands in git.`,
+  source: 'fluxcd/pkg sourceignore',
+  docs: `Leave out what is not deployed with plain patterns, such as \`/*\` followed by \`!/deploy\`, and remove what shall not be deployed any more.`,
+  kinds: [
+    'source.toolkit.fluxcd.io/GitRepository',
+    'source.toolkit.fluxcd.io/Bucket',
+    'source.toolkit.fluxcd.io/OCIRepository',
+  ],
+  *checkObject(subject) {
+    const text = stringAt(subject.object.root, ['spec', 'ignore'])
+    if (subject.node.tenant === undefined || text === undefined) return
+    for (const { pattern } of reincluded(text)) yield inSource(subject, pattern)
+  },
+  *checkRepository(repository) {
+    for (const { path, entries } of renderedDirectories(repository)) {
+      const file = entries.find(({ entry }) => entry.name === '.sourceignore' && entry.type === 'file')
+      const node = file?.reader ?? repository.nodes[0]
+      if (!file || !node || (node.tenant === undefined && path !== '')) continue
+      yield* inFile(repository, node, file.entry.path)
+    }
+    yield* hiddenNow(repository)
+  },
+}
+
+function reincluded(text: string): { pattern: string; line: number }[] {
+  return text.split('\n', MAX_LINES).flatMap((line, index) => {
+    const pattern = line.slice(0, 500).trim()
+    return pattern.startsWith('!') && DEFAULTS.test(pattern.slice(1)) ? [{ pattern, line: index + 1 }] : []
+  })
+}
+
+function inSource({ object, id, node }: Subject, pattern: string): Breach {
+  return {
+    node,
+    object,
+    path: ['spec', 'ignore'],
+    value: pattern,
+    message: `${shownObject(id.kind, id.namespace, id.name)} brings back with ${shown(pattern)} what Flux always leaves out of an artifact: manifests there are deployed from where nobody looks for them.`,
+    fix: 'Remove the pattern.',
+  }
+}
+
+function* inFile(repository: JudgedRepository, node: FleetNode, file: string): Generator<Breach> {
+  const bytes = repository.tree.read(file)
+  for (const { pattern, line } of reincluded(Buffer.from(bytes.subarray(0, 512 * 1024)).toString('utf8'))) {
+    yield breachIn(repository, node, file, {
+      line,
+      value: pattern,
+      message: `${shown(file)} brings back with ${shown(pattern)} what Flux always leaves out of an artifact: manifests there are deployed from where nobody looks for them.`,
+      fix: 'Remove the pattern.',
+    })
+  }
+}
+
+/** Manifests that were packed before the change, are still there, and are packed no more. */
+function* hiddenNow(repository: JudgedRepository): Generator<Breach> {
+  const { tree, before, nodes } = repository
+  if (!before || before.id === tree.id) return
+  const now = new Map<string, Tree | undefined>()
+  for (const node of nodes) {
+    if (node.tenant === undefined || node.source.includes) continue
+    const start = artifactPath(node.path)
+    if (before.entry(start)?.id === tree.entry(start)?.id && ignoreId(before) === ignoreId(tree)) continue
+    for (const file of manifestsBelow(tree, start)) {
+      if (!before.entry(file) || isPacked(tree, file, now) || !isPacked(before, file, now)) continue
+      yield breachIn(repository, node, file, {
+        value: `hidden ${file}`,
+        message: `${shown(file)} is still in the repository, but a .sourceignore hides it from Flux now: what it declares is taken off the cluster.`,
+        fix: 'Remove the file, or the pattern that hides it.',
+      })
+    }
+  }
+}
+
+const ignoreId = (tree: Tree) => tree.entry('.sourceignore')?.id
+
+function* manifestsBelow(tree: Tree, directory: string): Generator<string> {
+  for (const entry of tree.list(directory)) {
+    if (entry.type === 'directory') yield* manifestsBelow(tree, entry.path)
+    else if (entry.type === 'file' && /\.ya?ml$/.test(entry.name)) yield entry.path
+  }
+}
+
+function isPacked(tree: Tree, file: string, packed: Map<string, Tree | undefined>): boolean {
+  if (!packed.has(tree.id)) packed.set(tree.id, tryPack(tree))
+  return packed.get(tree.id)?.entry(file) !== undefined
+}
+
+/** What cannot be packed is an error of every node that follows it. */
+function tryPack(tree: Tree): Tree | undefined {
+  try {
+    return packTree(tree)
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    return undefined
+  }
+}

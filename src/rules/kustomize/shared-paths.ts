@@ -1,0 +1,96 @@
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { artifactPath } from '../../flux/artifact-path.ts'
+import { at, originAt, stringAt } from '../../kube/node.ts'
+import { joinPath } from '../../kustomize/read/resolve-path.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { JudgedRepository } from '../judged-repository.ts'
+import type { Breach } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { type NamedPath, namedPaths } from './named-paths.ts'
+
+/** Who deploys from which directory of a repository, as the platform declared it. */
+type Holders = ReadonlyMap<string, ReadonlySet<string | undefined>>
+
+/**
+ * Tenants' nodes that read what is another party's, in a repository that several deploy from. Theirs is what the
+ * platform's Kustomizations for them name, everything below included; of the rest another tenant's directories are closed,
+ * and a Kustomization that a tenant declared may not begin in the platform's either.
+ */
+export function* sharedPaths(repository: JudgedRepository, index: FleetIndex): Generator<Breach> {
+  const holders = holdersOf(repository, index)
+  const parties = new Set([...holders.values()].flatMap(set => [...set]))
+  for (const node of repository.nodes) {
+    if (node.tenant === undefined || (parties.size === 1 && parties.has(node.tenant))) continue
+    const start = artifactPath(node.path)
+    const isDeclared = index.node(node.parent)?.tenant === undefined
+    const begins = isDeclared ? undefined : holderOf(holders, start, node.tenant)
+    if (begins) yield breach(node, start, begins)
+    else yield* readsOfOthers(repository, node, start, holders)
+  }
+}
+
+function holdersOf({ nodes }: JudgedRepository, index: FleetIndex): Holders {
+  const holders = new Map<string, Set<string | undefined>>()
+  for (const node of nodes) {
+    // what a tenant declares would close a directory for everybody else
+    if (index.node(node.parent)?.tenant !== undefined) continue
+    const path = artifactPath(node.path)
+    holders.set(path, (holders.get(path) ?? new Set()).add(node.tenant))
+  }
+  return holders
+}
+
+type Holder = 'another tenant' | 'the platform'
+
+/** Whose a path is, if it is neither the tenant's nor nobody's: that of the longest declared path above it. */
+function holderOf(holders: Holders, path: string, tenant: string): Holder | undefined {
+  let holder: Holder | undefined
+  for (let here: string | undefined = path; here !== undefined; here = parentOf(here)) {
+    const found = holders.get(here)
+    if (!found) continue
+    if (found.has(tenant)) return undefined
+    holder ??= found.has(undefined) ? 'the platform' : 'another tenant'
+  }
+  return holder
+}
+
+const parentOf = (path: string) => (path === '' ? undefined : path.slice(0, Math.max(0, path.lastIndexOf('/'))))
+
+function* readsOfOthers(
+  { tree, url }: JudgedRepository,
+  node: FleetNode,
+  start: string,
+  holders: Holders,
+): Generator<Breach> {
+  const isForeign = (path: string) => holderOf(holders, path, node.tenant!) === 'another tenant'
+  const origin = originAt(node.kustomization.root, ['spec', 'path'])
+  const first = [{ path: start, origin }, ...componentsOf(node, start)]
+  for (const named of namedPaths(tree, url, first, path => !isForeign(path))) {
+    if (!isWithin(named.path, start) && isForeign(named.path)) {
+      yield { ...breach(node, named.path, 'another tenant'), origin: named.origin }
+    }
+  }
+}
+
+const isWithin = (path: string, directory: string) =>
+  directory === '' || path === directory || path.startsWith(`${directory}/`)
+
+function componentsOf({ kustomization }: FleetNode, start: string): NamedPath[] {
+  const list = at(kustomization.root, ['spec', 'components'])
+  return (list?.type === 'list' ? list.items : []).flatMap(item => {
+    const parts = joinPath(start, stringAt(item, []) ?? '')
+    return parts ? [{ path: parts.join('/'), origin: item.origin }] : []
+  })
+}
+
+function breach(node: FleetNode, path: string, holder: Holder): Breach {
+  const who = shownObject('Kustomization', node.namespace, node.name)
+  return {
+    node,
+    object: node.kustomization,
+    path: ['spec', 'path'],
+    value: `${holder} ${path}`,
+    message: `${who} reads ${shown(path)}, which is not its tenant's: the platform gave that directory of the repository to ${holder === 'the platform' ? 'a Kustomization of its own' : 'another tenant'}. Flux reads whatever the source holds.`,
+    fix: "Keep to the tenant's own directory, and to those that the platform shares.",
+  }
+}
