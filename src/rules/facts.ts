@@ -39,6 +39,11 @@ export class Facts {
     return this.#fleet
   }
 
+  /** Whether there is such a node; whoever works something out asks for the node itself. */
+  has(key: string): boolean {
+    return this.#nodes.has(key)
+  }
+
   node(key: string): FleetNode | undefined {
     this.#used?.add(`node ${key}`)
     return this.#nodes.get(key)

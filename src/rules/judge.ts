@@ -1,6 +1,6 @@
 import type { Fleet } from '../fleet/fleet.ts'
 import { mayLeadTo } from '../fleet/named-repositories.ts'
-import { type Assessment, assess } from './assess.ts'
+import { type Assess, type Assessment, assess } from './assess.ts'
 import { type Baseline, knownOfBaseline } from './baseline.ts'
 import type { Finding, Judgement, NodeFailure, Verdict } from './finding.ts'
 import { hashOf } from './fingerprint.ts'
@@ -30,9 +30,9 @@ export interface JudgeOptions {
  * The judgement of a combination. Only what is new decides: an error that is new or that the change touches, then a new
  * violation. Pure, deterministic, never throws for what a repository holds.
  */
-export function judge(head: Fleet, options: JudgeOptions): Judgement {
-  const now = assess(head, options.base)
-  const before = options.base && assess(options.base)
+export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess): Judgement {
+  const before = options.base && ask(options.base)
+  const now = ask(head, options.base)
   const known = before ? knownOf(before.findings) : knownOfBaseline(options.baseline ?? new Map())
   const waivers = new Waivers(head.config.waivers, options.today)
   const said = [...now.findings, ...unusedWaivers(head, now.findings, waivers)]

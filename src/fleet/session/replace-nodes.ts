@@ -65,8 +65,7 @@ function changedSources(before: FleetInput, input: FleetInput): Changed[] | unde
   const { url, branch, commit, tree } = input.fleet
   const own = before.fleet
   if (own.url !== url || own.branch !== branch || own.commit !== commit || own.tree !== tree) return undefined
-  const file = (one: FleetInput) => one.config?.entry(FLEET_FILE)?.id ?? ''
-  if ((before.config === undefined) !== (input.config === undefined) || file(before) !== file(input)) return undefined
+  if (fileOf(before) !== fileOf(input)) return undefined
   if (!sameDeep(before.disabledRules ?? [], input.disabledRules ?? [])) return undefined
   if (!sameDeep(before.opaque, input.opaque) || before.sources.length !== input.sources.length) return undefined
   const changed: Changed[] = []
@@ -80,6 +79,9 @@ function changedSources(before: FleetInput, input: FleetInput): Changed[] | unde
   }
   return changed
 }
+
+/** What the fleet's own file is read from. */
+const fileOf = ({ config, fleet }: FleetInput): string => (config ?? fleet.tree).entry(FLEET_FILE)?.id ?? ''
 
 const says = (tree: Tree): string => `${tree.entry('.github')?.id ?? ''} ${tree.entry('clusters')?.type ?? ''}`
 

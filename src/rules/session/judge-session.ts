@@ -1,0 +1,28 @@
+import type { Fleet } from '../../fleet/fleet.ts'
+import type { FleetInput } from '../../fleet/input.ts'
+import { FleetSession } from '../../fleet/session/fleet-session.ts'
+import type { Judgement } from '../finding.ts'
+import { type JudgeOptions, judge } from '../judge.ts'
+import { Assessor } from './assessor.ts'
+
+/**
+ * Builds and judges states of one fleet one after the other: the answers are those of `buildFleet` and `judge`, at a cost
+ * that follows what changed since the state before.
+ */
+export class JudgeSession {
+  readonly #fleets = new FleetSession()
+  readonly #assessor = new Assessor()
+
+  build(input: FleetInput): Fleet {
+    return this.#fleets.build(input)
+  }
+
+  judge(head: Fleet, options: JudgeOptions): Judgement {
+    return judge(head, options, (fleet, before) => this.#assessor.assess(fleet, before))
+  }
+
+  /** How much had to be done so far: what was rendered, how often the graph was walked, what rules were asked about. */
+  get work(): { readonly rendered: number; readonly walked: number; readonly asked: number } {
+    return { ...this.#fleets.work, asked: this.#assessor.asked }
+  }
+}
