@@ -12,6 +12,8 @@ export interface Reference {
   readonly namespace: string | null
   /** The namespace refused by Flux itself under --no-cross-namespace-refs. */
   readonly refusedByFlux: boolean
+  /** The kind has no namespace there. */
+  readonly isUnknownField: boolean
 }
 
 interface Place {
@@ -19,6 +21,7 @@ interface Place {
   /** Kind where the reference does not name one. */
   readonly kind?: string
   readonly refusedByFlux?: true
+  readonly isUnknownField?: true
 }
 
 /** Where references with a namespace stand, by group and kind; '*' is each item of a list. Sources: the APIs of Flux. */
@@ -39,7 +42,7 @@ const PLACES: ReadonlyMap<string, readonly Place[]> = new Map([
       { path: ['spec', 'dependsOn', '*'], kind: 'HelmRelease' },
     ],
   ],
-  ['source.toolkit.fluxcd.io/HelmChart', [{ path: ['spec', 'sourceRef'] }]],
+  ['source.toolkit.fluxcd.io/HelmChart', [{ path: ['spec', 'sourceRef'], isUnknownField: true }]],
   ['source.toolkit.fluxcd.io/ExternalArtifact', [{ path: ['spec', 'sourceRef'] }]],
   ['source.extensions.fluxcd.io/ArtifactGenerator', [{ path: ['spec', 'sources', '*'] }]],
   [
@@ -49,7 +52,13 @@ const PLACES: ReadonlyMap<string, readonly Place[]> = new Map([
   ['image.toolkit.fluxcd.io/ImageUpdateAutomation', [{ path: ['spec', 'sourceRef'], refusedByFlux: true }]],
   ['notification.toolkit.fluxcd.io/Alert', [{ path: ['spec', 'eventSources', '*'], refusedByFlux: true }]],
   ['notification.toolkit.fluxcd.io/Receiver', [{ path: ['spec', 'resources', '*'], refusedByFlux: true }]],
-  ['fluxcd.controlplane.io/ResourceSet', [{ path: ['spec', 'dependsOn', '*'] }]],
+  [
+    'fluxcd.controlplane.io/ResourceSet',
+    [
+      { path: ['spec', 'dependsOn', '*'] },
+      { path: ['spec', 'inputsFrom', '*'], kind: 'ResourceSetInputProvider', isUnknownField: true },
+    ],
+  ],
   [
     'infra.contrib.fluxcd.io/Terraform',
     [
@@ -66,7 +75,19 @@ export const referringKinds: readonly string[] = [...PLACES.keys()]
 export function references(object: KubeObject): Reference[] {
   const { apiVersion, kind } = idOf(object)
   const places = PLACES.get(`${groupOf(apiVersion)}/${kind}`) ?? []
-  return places.flatMap(place => expand(object.root, place.path).flatMap(path => read(object.root, path, place)))
+  const found = places.flatMap(place => expand(object.root, place.path).flatMap(path => read(object.root, path, place)))
+  return kind === 'ResourceSet' ? [...found, ...copies(object.root)] : found
+}
+
+/** What the Flux Operator copies into the objects of a ResourceSet, named by an annotation: `<namespace>/<name>`. */
+function copies(root: Node): Reference[] {
+  const annotation = ['metadata', 'annotations', 'fluxcd.controlplane.io/copyFrom']
+  return expand(root, ['spec', 'resources', '*']).flatMap(item => {
+    const path = [...item, ...annotation]
+    const [namespace = '', name = ''] = (stringAt(root, path) ?? '').split('/')
+    const kind = stringAt(root, [...item, 'kind']) ?? 'object'
+    return name === '' ? [] : [{ path, kind, name, namespace, refusedByFlux: false, isUnknownField: false }]
+  })
 }
 
 function expand(root: Node, path: Path): Path[] {
@@ -88,6 +109,7 @@ function read(root: Node, path: Path, place: Place): Reference[] {
       name: stringAt(reference, ['name']) ?? '',
       namespace: found.type === 'scalar' && typeof found.value === 'string' ? found.value : null,
       refusedByFlux: place.refusedByFlux ?? false,
+      isUnknownField: place.isUnknownField ?? false,
     },
   ]
 }

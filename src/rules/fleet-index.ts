@@ -15,6 +15,7 @@ import { customScopes, type Scope, scopeOf } from '../kube/scope.ts'
 import { ClusterRights, type ForeignRight } from './cluster-rights.ts'
 import { type ClusterFacts, Facts } from './facts.ts'
 import { type FollowedSources, followedSources } from './followed-sources.ts'
+import { type KubeConfigUse, kubeConfigUses } from './kubeconfig-uses.ts'
 import type { Rendered } from './object-table.ts'
 import { type ReconcilerOf, reconcilerAccounts } from './reconciler-accounts.ts'
 import { repositoryAuthors } from './repository-authors.ts'
@@ -134,6 +135,19 @@ export class FleetIndex {
       return reconcilerAccounts(rendered, this.cluster(cluster)?.lockdown, owners)
     })
     return accounts.get(account)
+  }
+
+  /** Whether objects of a namespace use a Secret or ConfigMap of it as a kubeconfig. */
+  kubeConfigUse(cluster: string, namespace: string, kind: string, name: string): KubeConfigUse | undefined {
+    const uses = this.#facts.memo(`kubeconfigs ${cluster} ${namespace}`, () =>
+      kubeConfigUses(kind => this.rendered(cluster, kind, namespace)),
+    )
+    return uses.get(`${kind} ${name}`)
+  }
+
+  /** The accounts of a namespace that own a Capsule Tenant by name. */
+  capsuleAccounts(cluster: string, namespace: string): readonly string[] {
+    return this.#capsuleHomes(cluster).get(namespace) ?? []
   }
 
   /** Who may do what on a cluster: ask for one answer below where that is enough. */

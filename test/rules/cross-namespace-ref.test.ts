@@ -145,6 +145,11 @@ const release = object(
   '  chart: {spec: {sourceRef: {kind: HelmRepository, name: charts, namespace: flux-system}}}\n',
 )
 
+const overlay = 'clusters/staging/flux-system/kustomization.yaml'
+const unlocked = { [overlay]: 'resources: [gotk-components.yaml, gotk-sync.yaml]\n' }
+const rulesOf = (...[given]: Parameters<typeof miniFleet>) =>
+  said(judgementOf(miniFleet(given))).filter(one => !one.startsWith('sa-required'))
+
 test.each([
   ['[{matchLabels: {}}]', true],
   ['[{}]', true],
@@ -154,10 +159,24 @@ test.each([
   ['[]', false],
   ['[{matchLabels: {toolkit.fluxcd.io/tenant: ops-team}}]', false],
   ['[{matchLabels: {toolkit.fluxcd.io/tenant: dev-team, team: web}}]', false],
+  ['[{matchLabels: {kubernetes.io/metadata.name: ops}}]', false],
   ['[{matchLabels: all}]', false],
-])('a source with accessFrom %s: open is %s', (selector, open) => {
-  const rules = said(judgementOf(miniFleet({ fleet: shared(selector), dev: withResource(release) })))
-  expect(rules).toEqual(open ? [] : ['cross-namespace-ref deploy/extra.yaml:8'])
+  ['[{matchLabels: {}, matchExpressions: []}]', false],
+  ['[null]', false],
+  ['[{matchLabels: {toolkit.fluxcd.io/tenant: 7}}]', false],
+])('a source with accessFrom %s: open is %s, but never where Flux refuses', (selector, open) => {
+  const fleet = { ...unlocked, ...shared(selector) }
+  expect(rulesOf({ fleet, dev: withResource(release) })).toEqual(open ? [] : ['source-acl deploy/extra.yaml:8'])
+  const locked = rulesOf({ fleet: shared(selector), dev: withResource(release) })
+  expect(locked).toContain('cross-namespace-ref deploy/extra.yaml:8')
+  expect(locked.includes('source-acl deploy/extra.yaml:8')).toBe(!open)
+})
+
+test('under the flag the message tells what the list says, too', () => {
+  const given = miniFleet({ fleet: shared('[{matchLabels: {}}]'), dev: withResource(release) })
+  const [found] = judgementOf(given).verdict.violations
+  expect(found!.message).toContain('The access control list of the source lets in the namespace')
+  expect(found!.message).toContain("can't access 'HelmRepository/flux-system/charts', cross-namespace references")
 })
 
 test('a platform’s ImageRepository opens itself in the same way', () => {
@@ -167,10 +186,11 @@ test('a platform’s ImageRepository opens itself in the same way', () => {
     '  imageRepositoryRef: {name: base, namespace: flux-system}\n',
   )
   const images = (labels: string) => ({
+    ...unlocked,
     'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, image.yaml]\n',
     'tenants/image.yaml': `apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageRepository\nmetadata: {name: base, namespace: flux-system}\nspec: {accessFrom: {namespaceSelectors: [{matchLabels: ${labels}}]}}\n`,
   })
-  const rules = (labels: string) => said(judgementOf(miniFleet({ fleet: images(labels), dev: withResource(policy) })))
+  const rules = (labels: string) => rulesOf({ fleet: images(labels), dev: withResource(policy) })
   expect(rules('{toolkit.fluxcd.io/tenant: dev-team}')).toEqual([])
-  expect(rules('{toolkit.fluxcd.io/tenant: ops-team}')).toEqual(['cross-namespace-ref deploy/extra.yaml:8'])
+  expect(rules('{toolkit.fluxcd.io/tenant: ops-team}')).toEqual(['source-acl deploy/extra.yaml:8'])
 })

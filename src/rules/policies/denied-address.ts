@@ -18,7 +18,11 @@ export interface Judged {
  */
 export function isAddressDenied(rule: PolicyRule, object: KubeObject, judged: Judged): boolean {
   const { validate } = rule
-  const [pattern, alternatives, deny] = [at(validate, ['pattern']), at(validate, ['anyPattern']), at(validate, ['deny'])]
+  const [pattern, alternatives, deny] = [
+    at(validate, ['pattern']),
+    at(validate, ['anyPattern']),
+    at(validate, ['deny']),
+  ]
   if (pattern) return fails(matchPattern(pattern, object.root, leafOf(judged)), judged.path)
   if (alternatives?.type === 'list') {
     const outcomes = alternatives.items.map(one => matchPattern(one, object.root, leafOf(judged)))

@@ -4,7 +4,7 @@ import { type Reference, references, referringKinds } from '../../kube/reference
 import type { FleetIndex } from '../fleet-index.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
-import { isShared } from './is-shared.ts'
+import { type Access, accessOf } from './source-access.ts'
 
 /** A tenant's object may refer only to objects of the tenant's own namespaces. */
 export const crossNamespaceRef: Rule = {
@@ -12,7 +12,8 @@ export const crossNamespaceRef: Rule = {
   severity: 'critical',
   title: 'Tenants refer only to objects of their own namespaces',
   why: "Whoever may name another namespace's source deploys from it with its credentials; whoever may depend on, watch or trigger objects of another namespace can read their state and hold them up. Flux blocks only some of these references, and only with --no-cross-namespace-refs.",
-  docs: 'Leave `namespace` out of the reference and declare the source in the namespace of the object, or let the platform open its source with `spec.accessFrom`.',
+  source: 'fluxcd/flux2 discussion 263; RFC-0001 and RFC-0002; kustomize-controller --no-cross-namespace-refs',
+  docs: 'Leave `namespace` out of the reference and declare the source in the namespace of the object. On clusters without --no-cross-namespace-refs a source may be opened by its owner with an access control list (`source-acl`); with the flag every reference is refused, whatever a list says.',
   kinds: referringKinds,
   *checkObject({ object, node }, { index }) {
     for (const reference of references(object)) {
@@ -31,12 +32,12 @@ function judge(index: FleetIndex, node: FleetNode, object: KubeObject, reference
   const tenant = index.actsFor(node, object)
   if (tenant === undefined || (node.tenant === undefined && !locked)) return undefined
   if (!locked && index.owns(node.cluster, tenant, target)) return undefined
-  if (isShared(index, node.cluster, namespace, reference)) return undefined
+  const access = accessOf(index, node.cluster, namespace, reference)
+  // Without Flux's own refusal the owner of the source decides; whom the list does not let in is for the rule source-acl.
+  if (!locked && access !== 'none') return undefined
   const who = shownObject(kind, namespace, name)
   const what = shownObject(reference.kind, target, reference.name)
-  const said = locked
-    ? ` Flux would say: can't access '${reference.kind}/${target}/${reference.name}', cross-namespace references have been blocked.`
-    : ' Flux itself would let it through.'
+  const said = saidByFlux(reference, locked, access)
   return {
     node: index.nodeOf(node.cluster, object) ?? node,
     renderedBy: node,
@@ -46,6 +47,21 @@ function judge(index: FleetIndex, node: FleetNode, object: KubeObject, reference
     message: `${who} refers to ${what}, which is in another namespace. Allowed is its own namespace ${shown(namespace)}.${shownSafe(said)}`,
     fix: `Remove \`namespace\` from the reference and use an object of namespace ${shown(namespace)}.`,
   }
+}
+
+function saidByFlux(reference: Reference, locked: boolean, access: Access): string {
+  if (reference.isUnknownField) return ' Flux has no such field: the API server would refuse it, or drop it.'
+  if (!locked) return ' Flux itself would let it through.'
+  const { kind, namespace, name } = reference
+  const list = {
+    none: '',
+    open: 'lets in',
+    closed: 'does not let in',
+    unreadable: 'cannot be read, so it does not let in',
+  }
+  const acl = access === 'none' ? '' : ` The access control list of the source ${list[access]} the namespace;`
+  const flux = `Flux would say, whatever a list allows: can't access '${kind}/${namespace}/${name}', cross-namespace references have been blocked.`
+  return access === 'none' ? ` ${flux.replace(', whatever a list allows', '')}` : `${acl} ${flux}`
 }
 
 /** Flux's own words quote what the author wrote; odd characters of that are shown as their numbers. */

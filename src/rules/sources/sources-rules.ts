@@ -1,4 +1,6 @@
 import type { Rule } from '../rule.ts'
+import { imageAutomationPush } from './image-automation-push.ts'
+import { intervalLimits } from './interval-limits.ts'
 import { sourceCredentialExfil } from './source-credential-exfil.ts'
 import { sourceInclude } from './source-include.ts'
 import { sourceInsecureTransport } from './source-insecure-transport.ts'
@@ -15,6 +17,8 @@ import { sourceVerifyRemoved } from './source-verify-removed.ts'
 
 /** Where content comes from. */
 export const sourcesRules: readonly Rule[] = [
+  imageAutomationPush,
+  intervalLimits,
   sourceCredentialExfil,
   sourceInclude,
   sourceInsecureTransport,

@@ -1,0 +1,60 @@
+import { type CelCost, celCost as costOf } from '../../kube/cel-cost.ts'
+import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
+import type { Rule } from '../rule.ts'
+import { shownObject } from '../shown.ts'
+
+const HEALTH = ['current', 'inProgress', 'failed'].map(field => ['spec', 'healthCheckExprs', '*', field])
+const READY = ['spec', 'dependsOn', '*', 'readyExpr']
+/** Where tenants write CEL for a controller of Flux; '*' is each item of a list. */
+const PLACES: ReadonlyMap<string, readonly (readonly string[])[]> = new Map([
+  ['kustomize.toolkit.fluxcd.io/Kustomization', [...HEALTH, READY]],
+  ['helm.toolkit.fluxcd.io/HelmRelease', [...HEALTH, READY]],
+  ['fluxcd.controlplane.io/ResourceSet', [READY]],
+  ['notification.toolkit.fluxcd.io/Receiver', [['spec', 'resourceFilter']]],
+  ['notification.toolkit.fluxcd.io/Provider', [['spec', 'commitStatusExpr']]],
+])
+/** Three lists of the object, one within the other, are more than a health check needs. */
+const MAX_STEPS = 500
+
+/** Expressions that Flux evaluates for a tenant are cheap. */
+export const celCost: Rule = {
+  id: 'cel-cost',
+  severity: 'low',
+  level: 'warning',
+  title: 'Expressions of tenants are cheap',
+  why: "Flux's controllers evaluate the CEL of every tenant in their own process, each time that they look at an object. Nested comprehensions and lists that grow take time and memory from everybody.",
+  source: 'kustomize-controller docs/spec/v1/kustomizations.md, "Health check expressions"; RFC-0009',
+  docs: "Look at fields of the object with one comprehension, as `status.conditions.filter(e, e.type == 'Ready').all(e, e.status == 'True')`. Do not build lists with `map`, and do not nest comprehensions three deep.",
+  kinds: [...PLACES.keys()],
+  *checkObject({ object, id, kind, node }) {
+    if (node.tenant === undefined) return
+    const paths = (PLACES.get(kind) ?? []).flatMap(path => expand(object.root, path))
+    for (const path of paths) {
+      const text = stringAt(object.root, path)
+      const what = text && costly(costOf(text))
+      if (!what) continue
+      yield {
+        node,
+        object,
+        path,
+        value: what,
+        message: `${shownObject(id.kind, id.namespace, id.name)} has an expression that ${what}; Flux evaluates it in the process that serves everybody.`,
+        fix: 'Ask with one comprehension over a field of the object.',
+      }
+    }
+  },
+}
+
+function costly({ steps, buildsLists, isHuge }: CelCost): string | undefined {
+  if (isHuge) return 'is too long to be looked at'
+  if (buildsLists) return 'builds lists of its own'
+  return steps > MAX_STEPS ? 'nests comprehensions' : undefined
+}
+
+function expand(root: Node, path: readonly string[]): Path[] {
+  const star = path.indexOf('*')
+  if (star < 0) return [path]
+  const list = at(root, path.slice(0, star))
+  const items = list?.type === 'list' ? [...list.items.keys()] : []
+  return items.map(index => [...path.slice(0, star), index, ...path.slice(star + 1)])
+}

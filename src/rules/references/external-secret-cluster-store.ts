@@ -1,0 +1,79 @@
+import { readLabelSelector, selects } from '../../kube/label-selector.ts'
+import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { textsOf } from '../../kube/read-text.ts'
+import { namespaceLabels } from '../namespace-labels.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+const GROUP = 'external-secrets.io'
+const GRANT = 'gateway.networking.k8s.io/ReferenceGrant'
+
+/** Secrets of the platform's stores are for whom the store names. */
+export const externalSecretClusterStore: Rule = {
+  id: 'external-secret-cluster-store',
+  severity: 'high',
+  level: 'warning',
+  title: 'Tenants take secrets from stores of their own',
+  why: "A ClusterSecretStore signs in for everybody with the platform's account: a tenant who names it reads every path that this account may read. A ReferenceGrant for everybody gives the tenant's Secrets away in the same way.",
+  source: 'external-secrets docs, "ClusterSecretStore" and "Multi tenancy"; Gateway API, ReferenceGrant',
+  docs: "Use a SecretStore in the tenant's namespace with an account of the tenant's, or let the platform name the namespaces of the tenant in `spec.conditions` of the ClusterSecretStore.",
+  kinds: [`${GROUP}/ExternalSecret`, `${GROUP}/PushSecret`, GRANT],
+  *checkObject(subject, context) {
+    if (subject.node.tenant === undefined) return
+    if (subject.kind === GRANT) yield* judgeGrant(subject)
+    else yield* judgeStores(subject, context)
+  },
+}
+
+function* judgeStores(subject: Subject, context: RuleContext): Iterable<Breach> {
+  const { object, id, node } = subject
+  const places: Path[] = [
+    ['spec', 'secretStoreRef'],
+    ...items(object.root, ['spec', 'secretStoreRefs']),
+    ...['data', 'dataFrom'].flatMap(field =>
+      items(object.root, ['spec', field]).map(path => [...path, 'sourceRef', 'storeRef']),
+    ),
+  ]
+  for (const place of places) {
+    const kind = stringAt(object.root, [...place, 'kind'])
+    const name = stringAt(object.root, [...place, 'name']) ?? ''
+    if (kind !== 'ClusterSecretStore' || isGiven(subject, context, name)) continue
+    yield {
+      node,
+      object,
+      path: [...place, 'kind'],
+      value: `ClusterSecretStore ${name}`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} uses ClusterSecretStore ${shown(name)}, which reads with the platform's account and is not limited to the namespaces of the tenant.`,
+      fix: "Use a SecretStore of the tenant's namespace.",
+    }
+  }
+}
+
+/** Whether the platform's store names this namespace among those that may use it. */
+function isGiven({ id, node }: Subject, { index }: RuleContext, name: string): boolean {
+  const store = index.platformObject(node.cluster, `${GROUP}/ClusterSecretStore`, '', name)
+  const conditions = at(store?.root, ['spec', 'conditions'])
+  if (conditions?.type !== 'list') return false
+  return conditions.items.some(condition => {
+    if ((textsOf(at(condition, ['namespaces'])) ?? []).includes(id.namespace)) return true
+    const written = at(condition, ['namespaceSelector'])
+    const selector = written && readLabelSelector(written)
+    if (!selector || selector.length === 0) return false
+    return selects(selector, namespaceLabels(index, node.cluster, id.namespace))
+  })
+}
+
+function* judgeGrant({ object, id, node }: Subject): Iterable<Breach> {
+  for (const path of items(object.root, ['spec', 'from'])) {
+    const namespace = stringAt(object.root, [...path, 'namespace'])?.trim() ?? ''
+    if (namespace !== '' && !namespace.includes('*')) continue
+    const message = `${shownObject(id.kind, id.namespace, id.name)} lets in every namespace.`
+    const fix = 'Name the namespace that may refer to yours.'
+    yield { node, object, path: [...path, 'namespace'], value: namespace, message, fix }
+  }
+}
+
+function items(root: Node, path: Path): Path[] {
+  const list = at(root, path)
+  return list?.type === 'list' ? [...list.items.keys()].map(index => [...path, index]) : []
+}

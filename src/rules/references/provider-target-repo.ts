@@ -1,0 +1,72 @@
+import { readAddress } from '../../kube/address/source-address.ts'
+import { stringAt } from '../../kube/node.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { endpointsOf, PROVIDER } from './endpoints.ts'
+
+/** Types of a Provider that write to a repository (notification-controller, docs/spec/v1beta3/providers.md). */
+const GIT_TYPES = new Set([
+  'github',
+  'githubdispatch',
+  'githubpullrequestcomment',
+  'gitlab',
+  'gitlabmergerequestcomment',
+  'gitea',
+  'giteapullrequestcomment',
+  'bitbucket',
+  'bitbucketserver',
+  'azuredevops',
+])
+const EXPRESSION = ['spec', 'commitStatusExpr']
+
+/** A tenant's events are written only to repositories of the tenant's. */
+export const providerTargetRepo: Rule = {
+  id: 'provider-target-repo',
+  severity: 'high',
+  title: 'Tenants report only to repositories of their own',
+  why: "A Provider writes commit statuses and comments, and starts workflows. On the fleet's repository, or another tenant's, it can set a status of the name of a required check, or start a workflow that has the secrets of the platform.",
+  source: 'notification-controller docs/spec/v1beta3/providers.md; policy-bot README, "Status Checks"',
+  docs: "Name the tenant's own repository. One that holds the fleet, too, is the platform's: report to another channel, or let the platform declare the Provider. A status expression (`spec.commitStatusExpr`) does not name our check.",
+  kinds: [PROVIDER],
+  *checkObject(subject, context) {
+    const { object, node } = subject
+    const type = stringAt(object.root, ['spec', 'type'])?.toLowerCase() ?? ''
+    if (node.tenant === undefined || !GIT_TYPES.has(type)) return
+    for (const { path, address } of endpointsOf(subject, context)) {
+      const isProxy = path.includes('proxy') || path.includes('proxySecretRef')
+      if (address === 'sealed' || isProxy) continue
+      const target = readAddress(address.text, 'url')
+      const users = typeof target === 'string' ? [] : usersOf(context, target.parts, target.text)
+      const isForeign = users.includes('') || (users.length > 0 && !users.includes(node.tenant))
+      if (typeof target === 'string' || !isForeign) continue
+      const whose = users.includes('') ? "the platform's" : "another tenant's"
+      const what = `writes to ${shown(target.text)} (type ${shown(type)}), which is ${whose}`
+      yield breach(subject, path, target.text, what, "Name the tenant's own repository.")
+    }
+    const expression = stringAt(object.root, EXPRESSION)
+    if (expression && /bailiwick/i.test(expression)) {
+      yield breach(
+        subject,
+        EXPRESSION,
+        'bailiwick',
+        'sets a status of the name of our check',
+        'Name the status otherwise.',
+      )
+    }
+  },
+}
+
+/** Whose the repository is, also where the address leads below it. */
+function usersOf({ index }: RuleContext, parts: readonly string[], text: string): string[] {
+  const base = text.slice(0, text.length - parts.join('/').length)
+  for (let length = parts.length; length >= 2; length--) {
+    const users = index.usersOf(`${base}${parts.slice(0, length).join('/')}`)
+    if (users.length > 0) return users
+  }
+  return []
+}
+
+function breach({ object, id, node }: Subject, path: Breach['path'], value: string, what: string, fix: string): Breach {
+  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Flux itself would let it through.`
+  return { node, object, path, value, message, fix }
+}

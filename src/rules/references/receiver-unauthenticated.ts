@@ -1,0 +1,31 @@
+import { stringAt } from '../../kube/node.ts'
+import type { Rule } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+const TYPE = ['spec', 'type']
+const SECRET = ['spec', 'secretRef', 'name']
+
+/** A webhook believes only those who can prove who they are. */
+export const receiverUnauthenticated: Rule = {
+  id: 'receiver-unauthenticated',
+  severity: 'medium',
+  level: 'warning',
+  title: 'A Receiver checks who calls it',
+  why: 'A Receiver of type generic checks no signature: whoever learns its address, from a log or a status, triggers it. One without a token has nothing to check with.',
+  source: 'CVE-2026-40109; notification-controller docs/spec/v1/receivers.md',
+  docs: 'Use the type of the sender (`github`, `gitlab`, ...) or `generic-hmac`, and name the Secret with its token in `spec.secretRef`.',
+  kinds: ['notification.toolkit.fluxcd.io/Receiver'],
+  *checkObject({ object, id, node }) {
+    if (node.tenant === undefined) return
+    const type = stringAt(object.root, TYPE) ?? ''
+    const who = shownObject(id.kind, id.namespace, id.name)
+    if (type.trim().toLowerCase() === 'generic') {
+      const message = `${who} is of type generic, which checks no signature: whoever knows its address triggers it.`
+      yield { node, object, path: TYPE, value: type, message, fix: 'Use type generic-hmac, or the type of the sender.' }
+    }
+    if (!stringAt(object.root, SECRET)?.trim()) {
+      const message = `${who} (type ${shown(type)}) names no Secret with a token, so it has nothing to check a request with.`
+      yield { node, object, path: ['spec', 'secretRef'], value: 'none', message, fix: 'Set spec.secretRef.name.' }
+    }
+  },
+}

@@ -1,0 +1,46 @@
+import { at, type Path, stringAt } from '../../kube/node.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+const FILTER = ['spec', 'resourceFilter']
+
+/** A webhook triggers what it is meant for, not everything. */
+export const receiverWildcard: Rule = {
+  id: 'receiver-wildcard',
+  severity: 'medium',
+  level: 'warning',
+  title: 'A Receiver names what it triggers',
+  why: 'One request to the webhook reconciles everything that it selects: a Receiver for every object multiplies what a single request costs, and starves others on the same controllers.',
+  source: 'fluxcd/flux2 discussion 263; notification-controller api/v1/receiver_types.go',
+  docs: 'Name the objects, or select them with `name: "*"` and labels in `matchLabels`. A `resourceFilter` asks something about `res`.',
+  kinds: ['notification.toolkit.fluxcd.io/Receiver'],
+  *checkObject(subject) {
+    const { object, node } = subject
+    if (node.tenant === undefined) return
+    const list = at(object.root, ['spec', 'resources'])
+    const items = list?.type === 'list' ? [...list.items.keys()] : []
+    for (const index of items) {
+      const path = ['spec', 'resources', index]
+      const labels = at(object.root, [...path, 'matchLabels'])
+      const selects = labels?.type === 'map' && labels.fields.size > 0
+      if (stringAt(object.root, [...path, 'name'])?.trim() !== '*' || selects) continue
+      const kind = stringAt(object.root, [...path, 'kind']) ?? 'object'
+      yield breach(subject, [...path, 'name'], `${kind} *`, `triggers every ${shown(kind)} of the namespace`)
+    }
+    const filter = stringAt(object.root, FILTER)
+    if (filter && isAlwaysTrue(filter))
+      yield breach(subject, FILTER, filter, 'has a resourceFilter that lets everything through')
+  },
+}
+
+/** Looks at neither the object nor the request, or gives it up in an alternative. */
+function isAlwaysTrue(filter: string): boolean {
+  const text = filter.replace(/\s+/g, ' ').trim()
+  const asks = /(?<![\w.])(?:res|req|request|resource)\s*[.[]/.test(text)
+  return !asks || /\|\| ?\(?true\b|\btrue\)? ?\|\|/.test(text)
+}
+
+function breach({ object, id, node }: Subject, path: Path, value: string, what: string): Breach {
+  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}.`
+  return { node, object, path, value, message, fix: 'Name the objects, or select them by labels.' }
+}

@@ -1,0 +1,75 @@
+import { stringAt } from '../../kube/node.ts'
+import { references, referringKinds } from '../../kube/references.ts'
+import { ACCESS_FROM, readSourceAcl } from '../../kube/source-acl.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { isOwnSecret } from './is-own-secret.ts'
+import { accessOf, sharedKinds } from './source-access.ts'
+
+/** Who may use a source of another namespace is what its owner says there. */
+export const sourceAcl: Rule = {
+  id: 'source-acl',
+  severity: 'high',
+  title: 'Sources of other namespaces are used by those whom they let in',
+  why: 'A source carries credentials: whoever may refer to it deploys with them, or pushes with them. A list of namespaces by labels lets in whoever can set these labels, and a selector without labels lets in everybody.',
+  source: 'RFC-0002 (fluxcd/flux2#2092); CVE-2025-55205 for labels',
+  docs: `Open a source with \`spec.accessFrom.namespaceSelectors\` (\`matchLabels\` only), or with the same structure as YAML in the annotation \`${ACCESS_FROM}\` where its kind has no such field. Without a list it is for its own namespace alone; \`matchLabels: {}\` is everybody, an empty list nobody. Of the labels of a namespace only those count that the platform writes, and kubernetes.io/metadata.name. On clusters with --no-cross-namespace-refs Flux refuses every reference, whatever the list says (\`cross-namespace-ref\`).`,
+  kinds: [...new Set([...referringKinds, ...sharedKinds])],
+  *checkObject(subject, context) {
+    if (subject.node.tenant === undefined) return
+    yield* judgeReferences(subject, context, subject.node.tenant)
+    if (sharedKinds.includes(subject.kind)) yield* judgeList(subject, context)
+  },
+}
+
+function* judgeReferences({ object, id, node }: Subject, { index }: RuleContext, tenant: string): Iterable<Breach> {
+  for (const reference of references(object)) {
+    const { namespace, path, kind, name } = reference
+    if (namespace === null || namespace === id.namespace || index.owns(node.cluster, tenant, namespace)) continue
+    const access = accessOf(index, node.cluster, id.namespace, reference)
+    if (access !== 'closed' && access !== 'unreadable') continue
+    const why =
+      access === 'closed'
+        ? 'whose access control list does not let in'
+        : 'whose access control list is of no form that can be read, so it does not let in'
+    const what = shownObject(kind, namespace, name)
+    yield {
+      node: index.nodeOf(node.cluster, object) ?? node,
+      renderedBy: node,
+      object,
+      path,
+      value: `${kind}/${namespace}/${name}`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} refers to ${what}, ${why} namespace ${shown(id.namespace)}. Of its labels only those count that the platform writes.`,
+      fix: `Ask the owner of ${what} to let in the namespace, or declare a source of your own.`,
+    }
+  }
+}
+
+/** A list that a tenant writes for a source of its own. */
+function* judgeList({ object, id, node }: Subject, { index }: RuleContext): Iterable<Breach> {
+  const acl = readSourceAcl(object)
+  if (acl === undefined) return
+  const inField = object.root.fields.get('spec')?.value
+  const hasField = inField?.type === 'map' && inField.fields.has('accessFrom')
+  const path = hasField ? ['spec', 'accessFrom'] : ['metadata', 'annotations', ACCESS_FROM]
+  const who = shownObject(id.kind, id.namespace, id.name)
+  if (acl === 'unreadable') {
+    const message = `${who} has an access control list of no form that can be read; it lets in nobody.`
+    const fix = 'Write namespaceSelectors, a list of maps with matchLabels, and nothing else.'
+    yield { node, object, path, value: 'unreadable', message, fix, level: 'warning' }
+    return
+  }
+  if (!acl.some(selector => selector.size === 0)) return
+  const secret = stringAt(object.root, ['spec', 'secretRef', 'name'])
+  const isForeign = secret !== undefined && !isOwnSecret(index, node, id.namespace, secret)
+  const whose = isForeign ? `, with the credentials of Secret ${shown(secret)}, which is not the tenant's own` : ''
+  yield {
+    node,
+    object,
+    path,
+    value: 'everybody',
+    message: `${who} lets in every namespace of the cluster${whose}.`,
+    fix: 'Name the namespaces that may use it, by labels that the platform writes or by kubernetes.io/metadata.name.',
+    ...(isForeign ? {} : { level: 'warning' }),
+  }
+}

@@ -1,0 +1,102 @@
+import { at, type Path, stringAt } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { normaliseUrl } from '../../kube/url.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { followedBy } from '../source-ref.ts'
+
+const GIT = 'source.toolkit.fluxcd.io/GitRepository'
+/** Where the versions of the API say what is pushed, and what the commit says. */
+const PUSHES: readonly Path[] = [
+  ['spec', 'git', 'push'],
+  ['spec', 'push'],
+]
+const CHECKOUTS: readonly Path[] = [
+  ['spec', 'git', 'checkout', 'ref', 'branch'],
+  ['spec', 'checkout', 'branch'],
+]
+const COMMITS: readonly Path[] = [
+  ['spec', 'git', 'commit'],
+  ['spec', 'commit'],
+]
+
+/** What a robot writes goes through a pull request, too. */
+export const imageAutomationPush: Rule = {
+  id: 'image-automation-push',
+  severity: 'critical',
+  title: 'Image automation pushes to branches that become pull requests',
+  why: 'An ImageUpdateAutomation writes with the deploy key of its source. On a branch that a source follows its commits are deployed without anybody having judged them.',
+  source: 'image-automation-controller docs/spec/v1/imageupdateautomations.md, "Push"',
+  docs: 'Set `spec.git.push.branch` to a branch that no source follows, and let a workflow open a pull request from it. Without it the automation pushes to the branch that it checks out. Who wants robots to write to a followed branch makes this rule a warning (`severities`). Commit messages neither skip checks nor speak for people.',
+  kinds: ['image.toolkit.fluxcd.io/ImageUpdateAutomation'],
+  *checkObject(subject, context) {
+    if (subject.node.tenant === undefined) return
+    yield* judgePush(subject, context)
+    yield* judgeMessage(subject)
+  },
+}
+
+function* judgePush(subject: Subject, context: RuleContext): Iterable<Breach> {
+  const { object } = subject
+  const source = sourceOf(subject, context)
+  const url = source && normaliseUrl(stringAt(source.root, ['spec', 'url']) ?? '')
+  for (const { path, branch } of targetsOf(object, source)) {
+    const follower = url === undefined ? undefined : context.index.followerOf(url, { branch })
+    const isEvery = branch.includes('*')
+    // Of a source that nobody knows the branch that is checked out is the one that is followed.
+    const isCheckedOut = branch === '' || branch === checkedOut(object, source)
+    if (follower === undefined && !isEvery && !isCheckedOut) continue
+    const where = branch === '' ? 'the branch that it checks out' : `branch ${shown(branch)}`
+    yield breach(subject, path, branch, `pushes to ${where}${url ? ` of ${shown(url)}` : ''}, from which is deployed`)
+  }
+}
+
+function sourceOf({ object, id, node }: Subject, { index }: RuleContext): KubeObject | undefined {
+  const old = ['spec', 'checkout', 'gitRepositoryRef']
+  const reference = at(object.root, ['spec', 'sourceRef']) ?? at(object.root, old)
+  const name = stringAt(reference, ['name'])
+  const namespace = stringAt(reference, ['namespace']) || id.namespace
+  return name ? index.versionsOf(node.cluster, GIT, namespace, name).at(-1)?.object : undefined
+}
+
+function targetsOf(object: KubeObject, source: KubeObject | undefined): { path: Path; branch: string }[] {
+  const push = PUSHES.find(path => at(object.root, path)?.type === 'map')
+  const branch = push && stringAt(object.root, [...push, 'branch'])
+  const refspec = push && stringAt(object.root, [...push, 'refspec'])
+  const targets: { path: Path; branch: string }[] = []
+  if (push && branch && !branch.includes('${')) targets.push({ path: [...push, 'branch'], branch: plain(branch) })
+  if (push && refspec && !refspec.includes('${')) {
+    const target = refspec.slice(refspec.indexOf(':') + 1)
+    targets.push({ path: [...push, 'refspec'], branch: plain(target.replace(/^\+/, '')) })
+  }
+  if (!branch && !refspec) targets.push({ path: push ?? ['spec', 'git'], branch: checkedOut(object, source) })
+  return targets
+}
+
+const plain = (ref: string) => ref.trim().replace(/^refs\/heads\//, '')
+
+/** The branch that the automation works on; '' where it cannot be told. */
+function checkedOut(object: KubeObject, source: KubeObject | undefined): string {
+  const written = CHECKOUTS.map(path => stringAt(object.root, path)).find(text => text)
+  return written ? plain(written) : ((source && followedBy(source).ref.branch) ?? '')
+}
+
+/** Words by which a commit gets around checks, or claims that somebody looked at it. */
+const SKIPS = /\[(?:skip ci|ci skip|no ci|skip actions|actions skip)\]|\bskip-checks:\s*true|\*{3}NO_CI\*{3}/i
+const CLAIMS = /^\s*(?:approved|acked|reviewed|signed-off|tested|co-authored)-by\s*:/im
+
+function* judgeMessage(subject: Subject): Iterable<Breach> {
+  const { object } = subject
+  for (const commit of COMMITS) {
+    const path = [...commit, 'messageTemplate']
+    const text = stringAt(object.root, path) ?? ''
+    const what = SKIPS.test(text) ? 'skips checks' : CLAIMS.test(text) ? 'claims that somebody approved it' : undefined
+    if (!what) continue
+    yield { ...breach(subject, path, what, `writes a commit message that ${what}`), level: 'warning', severity: 'low' }
+  }
+}
+
+function breach({ object, id, node }: Subject, path: Path, value: string, what: string): Breach {
+  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Flux itself would let it through.`
+  return { node, object, path, value, message, fix: 'Set spec.git.push.branch to a branch that no source follows.' }
+}

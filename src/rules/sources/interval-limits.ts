@@ -1,0 +1,78 @@
+import { at, type Node, type Path } from '../../kube/node.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { secondsOf } from './flux-duration.ts'
+
+const SOURCE = 'source.toolkit.fluxcd.io'
+const KINDS = [
+  ...['GitRepository', 'HelmRepository', 'HelmChart', 'OCIRepository', 'Bucket'].map(kind => `${SOURCE}/${kind}`),
+  'kustomize.toolkit.fluxcd.io/Kustomization',
+  'helm.toolkit.fluxcd.io/HelmRelease',
+  ...['ImageRepository', 'ImagePolicy', 'ImageUpdateAutomation'].map(kind => `image.toolkit.fluxcd.io/${kind}`),
+  ...['Receiver', 'Provider', 'Alert'].map(kind => `notification.toolkit.fluxcd.io/${kind}`),
+  'source.extensions.fluxcd.io/ArtifactGenerator',
+  'infra.contrib.fluxcd.io/Terraform',
+  ...['ResourceSet', 'ResourceSetInputProvider'].map(kind => `fluxcd.controlplane.io/${kind}`),
+]
+/** How often something is done again. */
+const INTERVALS: readonly Path[] = [
+  ['spec', 'interval'],
+  ['spec', 'retryInterval'],
+  ['spec', 'chart', 'spec', 'interval'],
+  ['spec', 'install', 'strategy', 'retryInterval'],
+  ['spec', 'upgrade', 'strategy', 'retryInterval'],
+  ['metadata', 'annotations', 'fluxcd.controlplane.io/reconcileEvery'],
+]
+const TIMEOUTS: readonly Path[] = [
+  ['spec', 'timeout'],
+  ...['install', 'upgrade', 'rollback', 'uninstall', 'test'].map(step => ['spec', step, 'timeout']),
+  ['metadata', 'annotations', 'fluxcd.controlplane.io/reconcileTimeout'],
+]
+
+/** Nobody makes Flux work without a pause. */
+export const intervalLimits: Rule = {
+  id: 'interval-limits',
+  severity: 'medium',
+  title: 'Intervals are durations, and not too short',
+  why: 'Each interval costs the controllers, the API server and the git host of everybody. One of milliseconds keeps a worker busy for one object; text that is no duration stops a controller that cannot decode it.',
+  source: 'CVE-2022-39272; Flux API, pattern of interval',
+  docs: 'Write durations with the units h, m, s: `5m`, `1h30m`. Less than `minimumInterval` of .github/bailiwick.yaml (default 30s) is a warning, less than a second a violation. A Receiver makes short intervals superfluous.',
+  kinds: KINDS,
+  *checkObject(subject, context) {
+    if (subject.node.tenant === undefined) return
+    for (const path of INTERVALS) yield* judge(subject, context, path, true)
+    for (const path of TIMEOUTS) yield* judge(subject, context, path, false)
+  },
+}
+
+function* judge(subject: Subject, { config }: RuleContext, path: Path, isInterval: boolean): Iterable<Breach> {
+  const { object, id, node } = subject
+  const written = at(object.root, path)
+  const text = written && textOf(written)
+  if (text === undefined || text.includes('${')) return
+  const seconds = secondsOf(text)
+  const field = path.join('.')
+  const who = shownObject(id.kind, id.namespace, id.name)
+  if (seconds === undefined) {
+    const message = `${who}: ${field} is ${shown(text)}, which is no duration that Flux takes; old versions of its controllers stop at it.`
+    yield { node, object, path, value: text, message, fix: 'Write a duration, as 5m.' }
+    return
+  }
+  if (!isInterval || seconds >= Math.max(config.minimumInterval, 1)) return
+  const isTiny = seconds < 1
+  yield {
+    node,
+    object,
+    path,
+    value: text,
+    message: `${who}: ${field} is ${shown(text)}. Allowed is ${config.minimumInterval}s or more: what is done again and again takes its time from everybody.`,
+    fix: `Write ${config.minimumInterval}s or more.`,
+    ...(isTiny ? {} : { level: 'warning' }),
+  }
+}
+
+/** A value as it stands there; undefined for none, or one that only the cluster has. */
+function textOf(node: Node): string | undefined {
+  if (node.type !== 'scalar') return node.type
+  return node.value === null || node.opaque ? undefined : String(node.value)
+}
