@@ -55,5 +55,7 @@ function depthOf(walk: Walk, key: string): number {
 
 function refuse({ parent, kustomization }: Claim, code: ErrorCode, message: string): void {
   const origin = originAt(kustomization.root, ['metadata', 'name'])
-  parent.error ??= new BailiwickError(code, message, { origin, fix: 'Remove this Kustomization, or rename it.' })
+  // a tenant who renders what somebody else renders breaks a rule; the platform's own conflicts cannot be decided
+  const rule = code === 'graph-conflict' && parent.tenant !== undefined ? 'ownership-conflict' : undefined
+  parent.error ??= new BailiwickError(code, message, { origin, rule, fix: 'Remove this Kustomization, or rename it.' })
 }

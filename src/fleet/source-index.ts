@@ -13,8 +13,8 @@ export class SourceIndex {
   #bootstrap = ''
   #changed = false
 
-  /** Throws `graph-conflict` where another node renders the same source differently; the first one stays. */
-  add(object: KubeObject, node: string): void {
+  /** Throws `graph-conflict`, under `rule` if given, where another node renders the same source differently; the first one stays. */
+  add(object: KubeObject, node: string, rule?: string): void {
     const { kind, namespace, name } = idOf(object)
     const id = `${kind}/${namespace}/${name}`
     const known = this.#objects.get(id)
@@ -26,6 +26,7 @@ export class SourceIndex {
     if (!FOLLOWED.has(kind) || canonical(known.object.root) === canonical(object.root)) return
     throw new BailiwickError('graph-conflict', `${display(idOf(object))} is rendered twice, with different content`, {
       origin: originAt(object.root, ['metadata', 'name']),
+      rule,
       fix: 'Keep one of the two.',
     })
   }

@@ -191,7 +191,7 @@ function collect(walk: Walk, draft: Draft): void {
     const { apiVersion, namespace } = idOf(object)
     const isSource = groupOf(apiVersion) === 'source.toolkit.fluxcd.io'
     if (!isSource || (!own && walk.tenancy.owners.get(namespace) !== draft.tenant)) continue
-    attempt(draft, () => walk.index.add(object, draft.key))
+    attempt(draft, () => walk.index.add(object, draft.key, own ? undefined : 'ownership-conflict'))
   }
   for (const object of draft.objects) {
     if (!own && walk.tenancy.owners.get(idOf(object).namespace) !== draft.tenant) continue

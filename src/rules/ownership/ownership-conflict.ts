@@ -27,13 +27,16 @@ export const ownershipConflict: Rule = {
       node,
       object,
       path: ['metadata', 'name'],
-      // another content of a Kustomization that is not followed, because there are two, is another violation
-      value: `${other.node.key} ${isKustomization(object) ? canonical(object.root) : ''}`,
+      // another content of what is not followed, because there are two, is another violation
+      value: `${other.node.key} ${isFollowed(subject) ? canonical(object.root) : ''}`,
       message: `${shownObject(id.kind, id.namespace, id.name)} would be applied by Kustomization ${shown(`${node.namespace}/${node.name}`)}, and ${whose} applies it too${where}: they would overwrite each other, and prune it for each other. Allowed is one owner. Flux would let the last one win (${kind.slice(0, 80)}).`,
       fix: 'Rename the object, or remove it from one of the two.',
     }
   },
 }
+
+const isFollowed = ({ kind, object }: Subject) =>
+  kind.startsWith('source.toolkit.fluxcd.io/') || isKustomization(object)
 
 /** Somebody else who renders the same object, and did so before; without a comparison, anybody else. */
 function rival({ id, kind, node }: Subject, { index, before }: RuleContext): Rendered | undefined {
