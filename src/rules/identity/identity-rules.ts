@@ -1,6 +1,23 @@
 import type { Rule } from '../rule.ts'
+import { defaultSaPrivileged } from './default-sa-privileged.ts'
+import { identityObjectTamper } from './identity-object-tamper.ts'
+import { kubeconfigContent } from './kubeconfig-content.ts'
+import { kubeconfigRef } from './kubeconfig-ref.ts'
 import { saForeign } from './sa-foreign.ts'
 import { saRequired } from './sa-required.ts'
+import { saTokenSecret } from './sa-token-secret.ts'
+import { workloadIdentityAnnotation } from './workload-identity-annotation.ts'
+import { workloadUsesReconcilerSa } from './workload-uses-reconciler-sa.ts'
 
 /** Whose account acts. */
-export const identityRules: readonly Rule[] = [saForeign, saRequired]
+export const identityRules: readonly Rule[] = [
+  defaultSaPrivileged,
+  identityObjectTamper,
+  kubeconfigContent,
+  kubeconfigRef,
+  saForeign,
+  saRequired,
+  saTokenSecret,
+  workloadIdentityAnnotation,
+  workloadUsesReconcilerSa,
+]

@@ -2,7 +2,6 @@ import { ACCOUNT_FIELD, applierKinds, fallbackAccount, kubeConfigOf } from '../.
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { isBlank } from '../../fleet/read-spec.ts'
-import { isSubdomain } from '../../kube/names.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Breach, Rule, RuleContext } from '../rule.ts'
@@ -26,12 +25,9 @@ export const saRequired: Rule = {
 function judge(context: RuleContext, node: FleetNode, object: KubeObject): Breach | undefined {
   const { index } = context
   const { kind, namespace, name } = idOf(object)
-  const field = at(object.root, ACCOUNT_FIELD)
-  if (!isBlank(field) && isSubdomain(stringAt(object.root, ACCOUNT_FIELD) ?? '')) return undefined
-  if (index.actsFor(node, object) === undefined) return undefined
-  // A name that is none is an error of the node that a Kustomization becomes.
-  if (!isBlank(field) && index.nodeOf(node.cluster, object)?.error) return undefined
-  const written = field?.type === 'scalar' ? String(field.value ?? '') : field ? `a ${field.type}` : ''
+  // A name that is none is the rule invalid-object's.
+  if (!isBlank(at(object.root, ACCOUNT_FIELD)) || index.actsFor(node, object) === undefined) return undefined
+  const written = stringAt(object.root, ACCOUNT_FIELD) ?? ''
   const account = fallbackAccount(object, index.cluster(node.cluster)?.lockdown)
   if (written === '' && account && isKnown(context, node.cluster, namespace, account)) return undefined
   const config = kubeConfigOf(object) ? ' for the cluster of its kubeConfig' : ''

@@ -1,0 +1,59 @@
+import { type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { readBinding } from '../../kube/rbac/read-binding.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import { reachOf, subjectText } from '../rbac/subject-reach.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+/** What Kubernetes itself puts into every namespace, for every pod to read. */
+const MADE_FOR_ALL = ['kube-root-ca.crt', 'openshift-service-ca.crt']
+
+/** The account that everything gets which names none holds nothing. */
+export const defaultSaPrivileged: Rule = {
+  id: 'default-sa-privileged',
+  severity: 'high',
+  level: 'warning',
+  title: "The account default of a tenant's namespace holds no rights",
+  why: "Every pod that names no account runs as `default`, and a locked-down Flux acts as it where an object names none. Rights of `default` are rights of every pod of the namespace; so is a certificate authority that replaces Kubernetes' own.",
+  source: 'https://fluxcd.io/flux/installation/configuration/multitenancy/',
+  docs: 'Bind accounts of their own for what needs rights, and leave `default` and `kube-root-ca.crt` as Kubernetes makes them.',
+  kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`, '/ConfigMap', '/Secret'],
+  *checkObject(subject, { index }) {
+    if (subject.id.kind.endsWith('Binding')) yield* judgeBinding(index, subject)
+    else if (subject.node.tenant !== undefined && MADE_FOR_ALL.includes(subject.id.name)) yield stand(subject)
+  },
+}
+
+function* judgeBinding(index: FleetIndex, { node, object, id }: Subject): Iterable<Breach> {
+  const binding = readBinding(object)
+  for (const [at, subject] of (binding?.subjects ?? []).entries()) {
+    const namespace = defaultOf(subject)
+    if (namespace === undefined || index.declaredOwnerOf(node.cluster, namespace) === undefined) continue
+    const role = binding?.roleRef.name ?? ''
+    yield {
+      node,
+      object,
+      path: ['subjects', at],
+      value: `${subjectText(subject)} ${role}`,
+      message: `${shownObject(id.kind, binding?.namespace ?? '', id.name)} gives the rights of ${shown(role)} to ${shown(subjectText(subject))}, and with it to every pod of namespace ${shown(namespace)} that names no account. Allowed are accounts of their own.`,
+      fix: 'Name another account, and let what needs the rights run as it.',
+    }
+  }
+}
+
+/** The namespace whose account `default` a subject means. */
+function defaultOf(subject: BoundSubject): string | undefined {
+  const reach = reachOf(subject)
+  return reach.of === 'accounts' && reach.name === 'default' ? reach.namespace : undefined
+}
+
+function stand({ node, object, id }: Subject): Breach {
+  return {
+    node,
+    object,
+    path: ['metadata', 'name'],
+    value: id.name,
+    message: `${shownObject(id.kind, id.namespace, id.name)} stands in for what Kubernetes itself puts into every namespace: every pod would trust what the tenant writes there.`,
+    fix: 'Choose another name.',
+  }
+}

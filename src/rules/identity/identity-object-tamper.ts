@@ -1,0 +1,132 @@
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { at, type Path } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { idOf } from '../../kube/object.ts'
+import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { readBinding } from '../../kube/rbac/read-binding.ts'
+import type { Rendered } from '../object-table.ts'
+import { reachOf } from '../rbac/subject-reach.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { isOwnReconciler } from './is-own-reconciler.ts'
+
+const ACCOUNT = '/ServiceAccount'
+const BINDING = `${RBAC_GROUP}/RoleBinding`
+const ROLE = `${RBAC_GROUP}/Role`
+
+/** A tenant does not write the objects that say who it is. */
+export const identityObjectTamper: Rule = {
+  id: 'identity-object-tamper',
+  severity: 'high',
+  title: 'Tenants leave the account alone that deploys them',
+  why: 'The account, its bindings and its kubeconfig are how the platform confines a tenant. Who renders them changes them, Flux forces every field: a label or annotation makes Capsule give the account more, another kubeconfig another cluster; without the account Flux can no longer delete what it applied.',
+  source: 'https://github.com/projectcapsule/capsule-addon-fluxcd; kustomize-controller finalize()',
+  docs: "Leave the reconciler's ServiceAccount, Role, RoleBinding and kubeconfig Secret out of what the tenant renders; the platform renders them. Workloads get accounts of their own.",
+  kinds: [ACCOUNT, BINDING, ROLE, '/Secret', '/ConfigMap'],
+  *checkObject(subject, context) {
+    if (subject.node.tenant === undefined) return
+    const why = whyItIsThePlatforms(subject, context)
+    if (why) yield breach(subject, ['metadata', 'name'], why)
+    if (subject.kind === ACCOUNT) yield* capsuleMarks(subject)
+  },
+  *checkNode(node, context) {
+    if (context.before) yield* takenAway(node, context, context.before)
+  },
+  *checkRemoved(node, context) {
+    if (context.before) yield* takenAway(node, context, context.before)
+  },
+}
+
+function whyItIsThePlatforms(subject: Subject, { index, config }: RuleContext): string | undefined {
+  const { node, kind, id } = subject
+  const { cluster } = node
+  if (kind === '/Secret' || kind === '/ConfigMap') {
+    if (index.kubeConfigUse(cluster, id.namespace, id.kind, id.name)?.by === 'platform') {
+      return "the platform's own objects act with it as a kubeconfig"
+    }
+    const suffix = /-(?:kubeconfig|token)$/.exec(id.name)?.[0]
+    const account = suffix && id.name.slice(0, -suffix.length)
+    const isMade = kind === '/Secret' && account && index.capsuleAccounts(cluster, id.namespace).includes(account)
+    return isMade ? "Capsule's addon keeps the credentials of the tenant's owner in it" : undefined
+  }
+  if (index.platformObject(cluster, kind, id.namespace, id.name)) return 'the platform renders it, too'
+  if (kind !== ACCOUNT || !isOwnReconciler(index, config, cluster, id.namespace, id.name)) return undefined
+  return 'the platform lets Flux act as it'
+}
+
+/** What makes Capsule and its addon give an account more than it has. */
+const MARKS: readonly (readonly [string, RegExp])[] = [
+  ['annotations', /^capsule\.addon\.(fluxcd|projectcapsule\.dev)\//],
+  ['labels', /^(owner\.)?projectcapsule\.dev\/promote$/],
+]
+
+function* capsuleMarks(subject: Subject): Iterable<Breach> {
+  for (const [part, pattern] of MARKS) {
+    const map = at(subject.object.root, ['metadata', part])
+    if (map?.type !== 'map') continue
+    for (const key of map.fields.keys()) {
+      if (!pattern.test(key)) continue
+      yield breach(
+        subject,
+        ['metadata', part, key],
+        `${shown(key)} makes Capsule give this account rights and a kubeconfig`,
+      )
+    }
+  }
+}
+
+function breach({ node, object, id }: Subject, path: Path, why: string): Breach {
+  return {
+    node,
+    object,
+    path,
+    value: String(path.at(-1)),
+    message: `${shownObject(id.kind, id.namespace, id.name)} is part of who the tenant is: ${why}. A tenant's tree may not write it. Flux would force every field that is written here.`,
+    fix: path[1] === 'name' ? 'Remove the object from what the tenant renders, or rename it.' : 'Remove it.',
+  }
+}
+
+/** What a tenant rendered before, and nobody does any more, although Flux still acts as it. */
+function* takenAway(node: FleetNode, { index }: RuleContext, before: RuleContext['index']): Iterable<Breach> {
+  if (node.tenant === undefined) return
+  for (const namespace of before.namespacesOf(node.cluster, node.tenant)) {
+    for (const kind of [ACCOUNT, BINDING]) {
+      for (const one of before.rendered(node.cluster, kind, namespace)) {
+        if (one.node.key !== node.key) continue
+        const { name } = idOf(one.object)
+        if (index.versionsOf(node.cluster, kind, namespace, name).length > 0) continue
+        const account = accountsOf(one).find(account => isLeftAlone(index, node.cluster, namespace, kind, account))
+        if (account !== undefined) yield gone(node, one.object, account)
+      }
+    }
+  }
+}
+
+/** Whether Flux acts as an account that now is not there any more, or is bound to nothing. */
+function isLeftAlone(index: RuleContext['index'], cluster: string, namespace: string, kind: string, account: string) {
+  if (index.reconciler(cluster, namespace, account) === undefined) return false
+  if (kind === ACCOUNT) return true
+  return !index.rendered(cluster, BINDING, namespace).some(one => accountsOf(one).includes(account))
+}
+
+/** The accounts of the object's namespace that an account or binding is about. */
+function accountsOf({ object }: Rendered): string[] {
+  const { kind, namespace, name } = idOf(object)
+  if (kind === 'ServiceAccount') return [name]
+  return (readBinding(object)?.subjects ?? []).flatMap(subject => {
+    const reach = reachOf(subject)
+    return reach.of === 'accounts' && reach.namespace === namespace && reach.name !== undefined ? [reach.name] : []
+  })
+}
+
+function gone(node: FleetNode, object: KubeObject, account: string): Breach {
+  const { kind, namespace, name } = idOf(object)
+  return {
+    node,
+    object,
+    path: ['metadata', 'name'],
+    value: 'removed',
+    message: `${shownObject(kind, namespace, name)} is taken away, but Flux still acts as account ${shown(account)}: it could no longer apply, nor delete what it applied ("impersonation: service account not found"), which then stays for ever.`,
+    fix: 'Keep it until nothing names the account any more, or let the platform render it.',
+  }
+}

@@ -1,0 +1,69 @@
+import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { addressFault, type KubeConfigFault, kubeConfigFaults } from './kubeconfig-faults.ts'
+
+/** What a tenant writes as a kubeconfig runs nothing and calls nothing inside. */
+export const kubeconfigContent: Rule = {
+  id: 'kubeconfig-content',
+  severity: 'critical',
+  title: 'Kubeconfigs of tenants hold only an address and credentials',
+  why: "Whoever reads a kubeconfig runs the program under `exec`, opens the files that it names and sends its token to `server`: in the controller's container, with the controller's token and network (CVE-2022-24817). Flux drops some of that today, unless a flag allows it; other readers do not.",
+  source: 'CVE-2022-24817; fluxcd/pkg runtime/client',
+  docs: 'Keep to `server` with https and a public or private address, `certificate-authority-data`, and `token` or `client-certificate-data` and `client-key-data`, encrypted with SOPS.',
+  kinds: ['/Secret', '/ConfigMap'],
+  *checkObject(subject, { index }) {
+    if (subject.node.tenant === undefined) return
+    const { node, object, id } = subject
+    for (const { path, fault } of faultsOf(index, subject)) {
+      yield {
+        node,
+        object,
+        path,
+        // Never the text itself: beside the fault it may hold a token.
+        value: `${fault.field} ${fault.what}`,
+        message: `${shownObject(id.kind, id.namespace, id.name)} holds a kubeconfig that ${fault.what}${fault.field && ` (${shown(fault.field)})`}. Allowed are an address of an API server and credentials.`,
+        fix: 'Write certificates and tokens into the kubeconfig instead of programs and files, and the address of the API server.',
+        ...(fault.local ? {} : { severity: 'high' as const }),
+      }
+    }
+  },
+}
+
+interface Found {
+  readonly path: Path
+  readonly fault: KubeConfigFault
+}
+
+function* faultsOf(index: FleetIndex, { node, object, id, kind }: Subject): Iterable<Found> {
+  const used = index.kubeConfigUse(node.cluster, id.namespace, id.kind, id.name) !== undefined
+  for (const { path, text } of textsOf(object)) {
+    if (path.at(-1) === 'address' && (used || stringAt(object.root, ['data', 'provider']))) {
+      const what = kind === '/ConfigMap' ? addressFault(text) : undefined
+      if (what) yield { path, fault: { field: 'address', what, local: false } }
+    }
+    for (const fault of kubeConfigFaults(text, used && kind === '/Secret' && !/^ENC\[/.test(text)))
+      yield { path, fault }
+  }
+}
+
+function* textsOf(object: KubeObject): Iterable<{ path: Path; text: string }> {
+  const isSecret = stringAt(object.root, ['kind']) === 'Secret'
+  for (const part of ['data', 'stringData', 'binaryData']) {
+    const values = at(object.root, [part])
+    if (values?.type !== 'map') continue
+    const encoded = part === 'binaryData' || (part === 'data' && isSecret)
+    for (const [key, { value }] of values.fields) {
+      const text = decoded(value, encoded)
+      if (text !== undefined) yield { path: [part, key], text }
+    }
+  }
+}
+
+function decoded(value: Node, encoded: boolean): string | undefined {
+  if (value.type !== 'scalar' || typeof value.value !== 'string') return undefined
+  if (!encoded || value.value.startsWith('ENC[')) return value.value
+  return Buffer.from(value.value, 'base64').toString('utf8')
+}

@@ -1,0 +1,57 @@
+import { applierKinds, kubeConfigOf } from '../../fleet/appliers.ts'
+import type { KubeConfigRef } from '../kubeconfig-uses.ts'
+import { kubeConfigRefs } from '../kubeconfig-uses.ts'
+import type { Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+/** The key under which Capsule's addon and Flux's own tools for it keep the kubeconfig. */
+const CAPSULE_KEYS = ['', 'kubeconfig']
+
+/** A tenant acts on other clusters, or by other credentials, only with a kubeconfig that the platform gave. */
+export const kubeconfigRef: Rule = {
+  id: 'kubeconfig-ref',
+  severity: 'critical',
+  title: 'Tenants use only kubeconfigs that the platform gave them',
+  why: 'Flux acts with the credentials of the kubeconfig that an object names, and on its cluster: the admin kubeconfig that Cluster API keeps in a namespace, or one of another tenant, is as good as cluster-admin there. A ConfigMap makes Flux log in to a cloud by its own identity.',
+  source:
+    'RFC-0001 and RFC-0010 of fluxcd/flux2; https://fluxcd.io/flux/components/kustomize/kustomizations/#kubeconfig-remote-clusters',
+  docs: "Leave out `spec.kubeConfig`, or name the Secret that the platform's own Kustomization for this tenant names (Capsule: `<account>-kubeconfig`) or that `allowedKubeConfigs` of the fleet's configuration lists.",
+  kinds: applierKinds,
+  *checkObject(subject, context) {
+    const { node, object, id } = subject
+    const config = node.tenant === undefined ? undefined : kubeConfigOf(object)
+    for (const ref of config ? kubeConfigRefs(config) : []) {
+      if (isAllowed(context, subject, ref)) continue
+      const { kind, name, key, path } = ref
+      const what = kind ? `${kind} ${shown(name)}${key && ` (key ${shown(key)})`}` : 'neither a Secret nor a ConfigMap'
+      yield {
+        node: context.index.nodeOf(node.cluster, object) ?? node,
+        renderedBy: node,
+        object,
+        path,
+        value: `${kind} ${name} ${key}`,
+        message: `${shownObject(id.kind, id.namespace, id.name)} would act with the kubeconfig of ${what} of namespace ${shown(id.namespace)}, which the platform did not give to this tenant. Allowed: ${allowedText(context, subject)}.`,
+        fix: "Remove spec.kubeConfig, or name the tenant's own kubeconfig.",
+      }
+    }
+  },
+}
+
+function isAllowed({ index, config }: RuleContext, { node }: Subject, { kind, name, key }: KubeConfigRef): boolean {
+  if (kind === 'Secret' && config.allowedKubeConfigs.includes(name)) return true
+  if (kind === '') return false
+  return index.namespacesOf(node.cluster, node.tenant ?? '').some(namespace => {
+    const use = index.kubeConfigUse(node.cluster, namespace, kind, name)
+    if (use?.by === 'platform' && use.keys.has(key)) return true
+    const accounts =
+      kind === 'Secret' && CAPSULE_KEYS.includes(key) ? index.capsuleAccounts(node.cluster, namespace) : []
+    return accounts.some(account => name === `${account}-kubeconfig`)
+  })
+}
+
+function allowedText({ index, config }: RuleContext, { node }: Subject): string {
+  const namespaces = index.namespacesOf(node.cluster, node.tenant ?? '')
+  const accounts = namespaces.flatMap(namespace => index.capsuleAccounts(node.cluster, namespace))
+  const names = [...config.allowedKubeConfigs, ...accounts.map(account => `${account}-kubeconfig`)]
+  return names.slice(0, 10).map(shown).join(', ') || 'none'
+}

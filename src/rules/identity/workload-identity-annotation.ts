@@ -1,0 +1,88 @@
+import { at, type Path, stringAt } from '../../kube/node.ts'
+import { groupOf } from '../../kube/object.ts'
+import { everyMap } from '../every-map.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { podsOf } from '../workloads/pods-of.ts'
+import { accountOfPod } from './account-of-pod.ts'
+import { AZURE_USE, cloudOf } from './cloud-identities.ts'
+
+const SERVICE_ACCOUNT = '/ServiceAccount'
+
+/** Which identity in a cloud an account has is the platform's to say. */
+export const workloadIdentityAnnotation: Rule = {
+  id: 'workload-identity-annotation',
+  severity: 'critical',
+  title: 'Tenants give their accounts no identity in a cloud',
+  why: 'An annotation makes a service account, and whatever Flux decrypts or pulls as it, act as a role of the cloud; where the trust of that role is wider than one account, any tenant may name it.',
+  source:
+    'RFC-0010 of fluxcd/flux2; https://docs.aws.amazon.com/eks/latest/userguide/iam-roles-for-service-accounts.html',
+  docs: "Let the platform render the service account with its annotation in the tenant's namespace, and name that account.",
+  kinds: 'every',
+  *checkObject(subject, { index }) {
+    if (subject.node.tenant === undefined) return
+    for (const { path, warns } of placesOf(subject, index)) yield* judge(index, subject, path, warns)
+  },
+}
+
+interface Place {
+  /** A map of annotations or labels. */
+  readonly path: Path
+  readonly warns: boolean
+}
+
+function* placesOf(subject: Subject, index: FleetIndex): Iterable<Place> {
+  const { kind, id, object } = subject
+  if (kind === SERVICE_ACCOUNT || groupOf(id.apiVersion).endsWith('.fluxcd.io')) {
+    yield { path: ['metadata', 'annotations'], warns: false }
+    if (kind === SERVICE_ACCOUNT) yield { path: ['metadata', 'labels'], warns: false }
+  }
+  if (kind === 'helm.toolkit.fluxcd.io/HelmRelease') {
+    const values = at(object.root, ['spec', 'values'])
+    if (values) for (const { path } of everyMap(values)) yield { path: ['spec', 'values', ...path], warns: true }
+    return
+  }
+  for (const { annotations } of podsOf(subject, index)) {
+    yield { path: annotations, warns: false }
+    yield { path: [...annotations.slice(0, -1), 'labels'], warns: false }
+  }
+}
+
+function* judge(index: FleetIndex, subject: Subject, path: Path, warns: boolean): Iterable<Breach> {
+  const { node, object, id } = subject
+  const map = at(object.root, path)
+  if (map?.type !== 'map') return
+  for (const [key, field] of map.fields) {
+    const cloud = cloudOf(key)
+    if (cloud === undefined || (field.value.type === 'scalar' && field.value.value === null)) continue
+    const value = field.value.type === 'scalar' ? String(field.value.value) : `a ${field.value.type}`
+    if (value === '' || isGiven(index, subject, path, key, value)) continue
+    yield {
+      node,
+      object,
+      path: [...path, key],
+      value,
+      message: `${shownObject(id.kind, id.namespace, id.name)} takes an identity in a cloud (${cloud}) by ${shown(key)}: ${shown(value)}. Allowed are accounts to which the platform gave one.`,
+      fix: 'Remove it, and let the platform annotate the service account.',
+      ...(warns ? { level: 'warning' as const, severity: 'high' as const } : {}),
+    }
+  }
+}
+
+/** The platform gave the same to an account of the namespace, or it is how a pod asks for what its account was given. */
+function isGiven(index: FleetIndex, { node, object, id }: Subject, path: Path, key: string, value: string): boolean {
+  const accounts = index
+    .rendered(node.cluster, SERVICE_ACCOUNT, id.namespace)
+    .filter(other => other.node.tenant === undefined)
+    .map(other => other.object)
+  if (accounts.some(account => stringAt(account.root, ['metadata', 'annotations', key]) === value)) return true
+  if (key !== AZURE_USE) return false
+  const pod = at(object.root, [...path.slice(0, -2), 'spec'])
+  const name = pod && accountOfPod(pod)
+  return accounts.some(
+    account =>
+      stringAt(account.root, ['metadata', 'name']) === name &&
+      stringAt(account.root, ['metadata', 'annotations', 'azure.workload.identity/client-id']),
+  )
+}

@@ -1,0 +1,57 @@
+import { applierKinds } from '../../fleet/appliers.ts'
+import { type Path, stringAt } from '../../kube/node.ts'
+import { groupOf } from '../../kube/object.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { podsOf } from '../workloads/pods-of.ts'
+import { accountOfPod, getsToken } from './account-of-pod.ts'
+
+/** A pod with the token of the account that deploys the namespace. */
+export const workloadUsesReconcilerSa: Rule = {
+  id: 'workload-uses-reconciler-sa',
+  severity: 'high',
+  level: 'warning',
+  title: 'No workload runs as the account that deploys its namespace',
+  why: 'The account as which Flux acts may write everything in the namespace. A pod that runs as it hands its token to whoever gets into the pod: one fault of a web server is then the whole namespace, and under Capsule the tenant.',
+  source: 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/',
+  docs: 'Make an account for the workload with a Role of what it needs, or set `automountServiceAccountToken: false` where it needs nothing.',
+  kinds: 'every',
+  *checkObject(subject, { index }) {
+    const { node, object, id } = subject
+    if (node.tenant === undefined) return
+    for (const { path, account } of accountsOf(subject, index)) {
+      if (index.reconciler(node.cluster, id.namespace, account) === undefined) continue
+      yield {
+        node,
+        object,
+        path,
+        value: account,
+        message: `${shownObject(id.kind, id.namespace, id.name)} runs pods as account ${shown(account)}, as which Flux deploys namespace ${shown(id.namespace)}: the pods get its token. Allowed are accounts of the workload's own.`,
+        fix: 'Set serviceAccountName to an account that holds only what the workload needs.',
+      }
+    }
+  },
+}
+
+interface Use {
+  readonly path: Path
+  readonly account: string
+}
+
+function* accountsOf(subject: Subject, index: FleetIndex): Iterable<Use> {
+  const { object, kind, id } = subject
+  for (const { path, spec } of podsOf(subject, index)) {
+    if (!getsToken(spec)) continue
+    // A pod that names none runs as `default`, which is for default-sa-privileged to keep empty.
+    const field = ['serviceAccountName', 'serviceAccount'].find(name => stringAt(spec, [name]))
+    if (field) yield { path: [...path, field], account: accountOfPod(spec) }
+  }
+  // Workflows and pipelines name the account beside what they run; what Flux applies is meant to name it.
+  const group = groupOf(id.apiVersion)
+  if (!group.includes('.') || /\.(k8s\.io|fluxcd\.io)$/.test(group) || applierKinds.includes(kind)) return
+  for (const field of ['serviceAccountName', 'serviceAccount']) {
+    const account = stringAt(object.root, ['spec', field])
+    if (account) yield { path: ['spec', field], account }
+  }
+}
