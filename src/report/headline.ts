@@ -19,8 +19,12 @@ export function headlineOf({ verdict, hidden }: View): string {
     return visible(`${count(fresh.length, 'violation')}${tail}: ${concerned(fresh)}`, 200)
   }
   const standing = verdict.violations.filter(finding => finding.state === 'standing').length
-  const legacy = standing > 0 ? `, ${standing} standing` : ''
-  return `No ${standing > 0 ? 'new ' : ''}violations${tail}${legacy}`
+  const waived = verdict.violations.filter(finding => finding.state === 'waived').length
+  const legacy = [
+    ...(standing > 0 ? [`, ${standing} standing`] : []),
+    ...(waived > 0 ? [`, ${waived} waived`] : []),
+  ].join('')
+  return `No ${legacy === '' ? '' : 'new '}violations${tail}${legacy}`
 }
 
 /** `1 violation`, `2 violations`. */

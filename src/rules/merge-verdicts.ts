@@ -12,11 +12,24 @@ export function mergeVerdicts(verdicts: readonly [Verdict, ...Verdict[]]): Verdi
     result: worst.result,
     summary: worst.summary,
     clusters: verdicts.flatMap(verdict => verdict.clusters),
-    tenants: verdicts.flatMap(verdict => verdict.tenants),
+    tenants: mergeTenants(verdicts.flatMap(verdict => verdict.tenants)),
     violations: verdicts.flatMap(verdict => verdict.violations),
     warnings: verdicts.flatMap(verdict => verdict.warnings),
     errors: verdicts.flatMap(verdict => verdict.errors),
     notSeen: verdicts.flatMap(verdict => verdict.notSeen),
     combination: hash('sha256', verdicts.map(verdict => verdict.combination).join(' ')),
   }
+}
+
+/** A name stands once: whoever reads the verdict cannot tell the fleets apart by it. */
+function mergeTenants(tenants: Verdict['tenants']): Verdict['tenants'] {
+  const union = (lists: readonly (readonly string[])[]) => [...new Set(lists.flat())].sort()
+  return [...Map.groupBy(tenants, tenant => tenant.name)]
+    .map(([name, all]) => ({
+      name,
+      clusters: union(all.map(one => one.clusters)),
+      namespaces: union(all.map(one => one.namespaces)),
+      identities: union(all.map(one => one.identities)),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
 }

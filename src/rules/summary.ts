@@ -7,7 +7,9 @@ export function summaryOf(fleet: Fleet, violations: readonly Finding[], failures
   if (broken.length > 0) return `${counted(broken.length, 'problem')}${scope(broken)} could not be decided`
   const bad = violations.filter(isNew)
   const standing = [...violations, ...failures].filter(item => item.state === 'standing').length
-  const rest = standing > 0 ? `; ${counted(standing, 'standing finding')}` : ''
+  const waived = violations.filter(item => item.state === 'waived').length
+  const legacy = standing > 0 ? `; ${counted(standing, 'standing finding')}` : ''
+  const rest = legacy + (waived > 0 ? `; ${counted(waived, 'waived violation')}` : '')
   if (bad.length > 0) return `${counted(bad.length, 'violation')}${scope(bad)}${rest}`
   const nodes = counted(fleet.nodes.length, 'Kustomization')
   return `No new violation in ${nodes} on ${counted(fleet.clusters.length, 'cluster')}${rest}`
