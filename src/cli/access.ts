@@ -43,7 +43,7 @@ Exit code 0: done; 2: a Kustomization could not be read, so that the list may la
     }
     const index = new FleetIndex(fleet)
     const found = clusters.map(cluster =>
-      namespaceAccess(fleet, index, cluster, namespace, knownResources(fleet, cluster)),
+      namespaceAccess(fleet, index, cluster, namespace, knownResources(fleet, [cluster])),
     )
     io.stdout(output === 'json' ? json(namespace, found) : found.map(one => text(namespace, one, here)).join('\n'))
     return failed.length > 0 ? 2 : 0

@@ -1,7 +1,7 @@
 import { BailiwickError } from '../errors.ts'
-import type { Fleet } from '../fleet/fleet.ts'
 import { userInfo } from '../kube/rbac/groups-of.ts'
 import type { AccessRequest } from '../kube/rbac/request.ts'
+import type { ResourceTable } from '../kube/rbac/resource-table.ts'
 import { visible } from '../report/visible.ts'
 import { canI as ask, type CanIAnswer } from '../rules/access/can-i.ts'
 import { isKnownUser, knownNamespaces, knownResources } from '../rules/access/known-names.ts'
@@ -46,10 +46,10 @@ be read. Sources that were not given are told beside a no.`,
       hasUser: name => clusters.some(cluster => isKnownUser(index.authorizer(cluster), name)),
     })
     const user = userInfo(identity, options.all('as-group'))
-    const requests = clusters.map(cluster => requestOn(fleet, cluster, verb, target, options))
-    const answers = clusters.map((cluster, at) => ask(fleet, index, cluster, user, requests[at]!.request))
-    for (const note of new Set(requests.flatMap(({ notes }) => notes))) io.stderr(`note: ${visible(note, 500)}\n`)
-    const asked = { user: user.name, groups: [...user.groups], request: requests[0]!.request }
+    const { request, notes } = requestOf(knownResources(fleet, clusters), verb, target, options)
+    const answers = clusters.map(cluster => ask(fleet, index, cluster, user, request))
+    for (const note of notes) io.stderr(`note: ${visible(note, 500)}\n`)
+    const asked = { user: user.name, groups: [...user.groups], request }
     io.stdout(output === 'json' ? json(asked, answers) : answers.map(answer => text(answer, here)).join(''))
     return exitCode(answers)
   },
@@ -72,14 +72,14 @@ interface Asked {
   readonly notes: readonly string[]
 }
 
-function requestOn(fleet: Fleet, cluster: string, verb: string, target: string, options: ParsedOptions): Asked {
+function requestOf(resources: ResourceTable, verb: string, target: string, options: ParsedOptions): Asked {
   const namespace = options.one('namespace') ?? ''
   const subresource = options.one('subresource')
   if (target.startsWith('/')) {
     if (namespace || subresource !== undefined) throw usage('a path has neither namespace nor subresource')
     return { request: { verb, nonResourceURL: target }, notes: [] }
   }
-  const asked = resourceArgument(target, knownResources(fleet, cluster))
+  const asked = resourceArgument(target, resources)
   const { group, resource, name } = asked
   const notes = notesOn(asked, verb, namespace)
   const where = placeOf(asked, verb, namespace)

@@ -33,6 +33,16 @@ test('what was built is found in the cache folder of its release', () => {
   expect(findAssets()).toEqual({ etcd: join(folder, 'etcd'), apiserver: join(folder, 'kube-apiserver') })
 })
 
+test('the controllers are found beside the others, or in the cache folder alone', () => {
+  put(assetsDirectory(), 'etcd', 'kube-apiserver', 'kube-controller-manager')
+  const manager = join(assetsDirectory(), 'kube-controller-manager')
+  expect(findAssets()?.controllerManager).toBe(manager)
+  const own = join(directory, 'own')
+  put(own, 'etcd', 'kube-apiserver')
+  vi.stubEnv('KUBEBUILDER_ASSETS', own)
+  expect(findAssets()).toMatchObject({ apiserver: join(own, 'kube-apiserver'), controllerManager: manager })
+})
+
 test('KUBEBUILDER_ASSETS comes first', () => {
   put(assetsDirectory(), 'etcd', 'kube-apiserver')
   const own = join(directory, 'own')

@@ -3,7 +3,7 @@ import { at, type Node } from '../node.ts'
 import { idOf, type KubeObject } from '../object.ts'
 import { listOf, textOf } from '../read-text.ts'
 import { type Binding, RBAC_GROUP, type RoleRef, type Subject } from './binding.ts'
-import { isRbacName } from './rbac-name.ts'
+import { isRbacName, soundLabels } from './sound-metadata.ts'
 
 /**
  * A RoleBinding or ClusterRoleBinding with the API server's defaults; undefined where it would refuse it, so that it grants
@@ -12,7 +12,7 @@ import { isRbacName } from './rbac-name.ts'
 export function readBinding(object: KubeObject): Binding | undefined {
   const { kind, namespace, name } = idOf(object)
   const namespaced = kind === 'RoleBinding'
-  if ((!namespaced && kind !== 'ClusterRoleBinding') || !isRbacName(name) || (namespaced && !namespace))
+  if ((!namespaced && kind !== 'ClusterRoleBinding') || !soundLabels(object) || (namespaced && !namespace))
     return undefined
   const roleRef = readRoleRef(at(object.root, ['roleRef']))
   const own = namespaced ? namespace : ''

@@ -1,11 +1,10 @@
 import { type LabelSelector, readLabelSelector } from '../label-selector.ts'
-import { isLabelKey, isLabelValue } from '../names.ts'
 import { at, type Node } from '../node.ts'
 import { idOf, type KubeObject } from '../object.ts'
-import { listOf, textMapOf, textsOf } from '../read-text.ts'
+import { listOf, textsOf } from '../read-text.ts'
 import type { Role } from './binding.ts'
 import type { PolicyRule } from './policy-rule.ts'
-import { isRbacName } from './rbac-name.ts'
+import { soundLabels } from './sound-metadata.ts'
 
 /**
  * A Role or ClusterRole; undefined where the API server would refuse it, so that it grants nothing (ValidateRole and
@@ -14,18 +13,13 @@ import { isRbacName } from './rbac-name.ts'
 export function readRole(object: KubeObject): Role | undefined {
   const { kind, namespace, name } = idOf(object)
   const namespaced = kind === 'Role'
-  if ((!namespaced && kind !== 'ClusterRole') || !isRbacName(name) || (namespaced && !namespace)) return undefined
-  const labels = readLabels(at(object.root, ['metadata', 'labels']))
+  if ((!namespaced && kind !== 'ClusterRole') || (namespaced && !namespace)) return undefined
+  const labels = soundLabels(object)
   const rules = readRules(at(object.root, ['rules']), namespaced)
   const selectors = namespaced ? null : readAggregation(at(object.root, ['aggregationRule']))
   if (!labels || !rules || selectors === undefined) return undefined
   const role: Role = { kind, namespace: namespaced ? namespace : '', name, labels, rules }
   return selectors ? { ...role, selectors } : role
-}
-
-function readLabels(node: Node | undefined): ReadonlyMap<string, string> | undefined {
-  const labels = textMapOf(node)
-  return labels && [...labels].every(([key, value]) => isLabelKey(key) && isLabelValue(value)) ? labels : undefined
 }
 
 /** The rules of a `rules` field; undefined where the API server would refuse one of them. */

@@ -8,9 +8,9 @@ import { customScopes } from '../../kube/scope.ts'
 /** Namespaces that every cluster has. */
 const ALWAYS = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
 
-/** The resources of a cluster; custom ones as the platform defines them. */
-export function knownResources(fleet: Fleet, cluster: string): ResourceTable {
-  const platform = fleet.nodes.filter(node => node.cluster === cluster && node.tenant === undefined)
+/** The resources of these clusters; custom ones as the platform defines them. */
+export function knownResources(fleet: Fleet, clusters: readonly string[]): ResourceTable {
+  const platform = fleet.nodes.filter(node => clusters.includes(node.cluster) && node.tenant === undefined)
   const objects: KubeObject[] = platform.flatMap(node => node.objects)
   return new ResourceTable(customScopes(objects), customPlurals(objects))
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import table from '../../../src/kube/rbac/default-policy.json' with { type: 'json' }
 import { resourceOf } from '../../../src/kube/rbac/resource-name.ts'
+import { SHORT_NAMES } from '../../../src/kube/rbac/resource-table.ts'
 import { scopeOf } from '../../../src/kube/scope.ts'
 import { findAssets, NO_ASSETS } from '../../envtest/assets.ts'
 import { startCluster, type TestCluster } from '../../envtest/start.ts'
@@ -31,6 +32,7 @@ interface Resource {
   readonly kind: string
   readonly name: string
   readonly namespaced: boolean
+  readonly shortNames?: readonly string[]
 }
 
 async function discovered(): Promise<Resource[]> {
@@ -47,9 +49,7 @@ async function discovered(): Promise<Resource[]> {
     paths.map(async ({ group, path }) => {
       const { body } = await everything.request('GET', path)
       const { resources } = body as unknown as { resources: Resource[] }
-      return resources
-        .filter(({ name }) => !name.includes('/'))
-        .map(({ name, kind, namespaced }) => ({ group, kind, name, namespaced }))
+      return resources.filter(({ name }) => !name.includes('/')).map(resource => ({ ...resource, group }))
     }),
   )
   return lists.flat()
@@ -68,4 +68,9 @@ test('the resource and the scope of every kind that a real API server knows are 
       scopeOf(group ? `${group}/v1` : 'v1', kind, new Map()) !== (namespaced ? 'Namespaced' : 'Cluster'),
   )
   expect(misplaced).toEqual([])
+  const short = resources.flatMap(({ group, name, shortNames = [] }) =>
+    shortNames.map(one => `${one} ${group}/${name}`),
+  )
+  const ours = [...SHORT_NAMES].map(pair => pair.join(' ')).filter(text => !text.includes('.toolkit.fluxcd.io/'))
+  expect(ours.filter(text => !short.includes(text))).toEqual([])
 })

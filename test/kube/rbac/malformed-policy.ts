@@ -10,6 +10,7 @@ export function malformed(): Json[] {
     ...selectors().map(inAggregation),
     ...subjects().flatMap(inBindings),
     ...roleRefs(),
+    ...metadata(),
   ]
 }
 
@@ -171,4 +172,28 @@ function roleRefs(): Json[] {
       return { ...sound, roleRef }
     }),
   )
+}
+
+function metadata(): Json[] {
+  const odd: { [key: string]: Json }[] = [
+    { labels: null },
+    { labels: [] },
+    { labels: { a: 1 } },
+    { labels: { a: null } },
+    { labels: { 'a b': 'c' } },
+    { labels: { a: 'b c' } },
+    { labels: { 'Example.com/a': 'b' } },
+    { annotations: null },
+    { annotations: { a: true } },
+    { annotations: { a: 'any text at all!' } },
+    { annotations: { 'a b': 'c' } },
+    { annotations: { 'Example.com/A': 'b' } },
+  ]
+  const names = ['Upper Case', 'a:b', 'a%b', '..', 'ünï', 'x'.repeat(300)]
+  const all = [...odd.map((more, at) => ({ name: `metadata-${at}`, ...more })), ...names.map(name => ({ name }))]
+  return all.flatMap(({ name, ...more }): Json[] => {
+    const sound = binding('apps', name, 'ClusterRole view') as { [key: string]: Json }
+    const namespaced = { name, namespace: 'apps', ...more }
+    return [{ ...sound, metadata: namespaced }, role('', name, [GOOD], { metadata: { name, ...more } })]
+  })
 }
