@@ -1,7 +1,8 @@
+import { capsuleBindings } from '../fleet/capsule-bindings.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
 import { authorizerOf } from '../kube/rbac/authorizer-of.ts'
-import type { RoleRef } from '../kube/rbac/binding.ts'
+import { RBAC_GROUP, type RoleRef } from '../kube/rbac/binding.ts'
 import { confirmWrite, type WriteRefusal } from '../kube/rbac/confirm-write.ts'
 import { accountOf, userInfo } from '../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
@@ -16,6 +17,23 @@ export interface ForeignRight {
   readonly role: string
   /** The rules that are too much, as text. */
   readonly rules: string
+}
+
+/**
+ * What the roles and bindings of a cluster come to, with those that Capsule makes of the platform's Tenants. `rendered`: the
+ * objects of a kind; `namespacesWith`: the namespaces of the tenant that a namespace belongs to.
+ */
+export function clusterRights(
+  rendered: (kind: string) => readonly Rendered[],
+  namespacesWith: (namespace: string) => readonly string[],
+): ClusterRights {
+  const own = rendered('capsule.clastix.io/Tenant').filter(({ node }) => node.tenant === undefined)
+  const made = capsuleBindings(
+    own.map(({ object }) => object),
+    namespacesWith,
+  )
+  const all = (...kinds: readonly string[]) => kinds.flatMap(kind => rendered(`${RBAC_GROUP}/${kind}`))
+  return new ClusterRights(all('Role', 'ClusterRole'), all('RoleBinding', 'ClusterRoleBinding'), made)
 }
 
 /** Who may do what on one cluster, as far as its roles and bindings are rendered. */

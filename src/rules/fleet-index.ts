@@ -1,5 +1,4 @@
 import { CAPSULE_GROUP, capsuleOwners } from '../fleet/capsule.ts'
-import { capsuleBindings } from '../fleet/capsule-bindings.ts'
 import type { Fleet, FleetNode } from '../fleet/fleet.ts'
 import type { SourceRef } from '../fleet/input.ts'
 import { nodeKey } from '../fleet/node-key.ts'
@@ -7,12 +6,13 @@ import { refKey } from '../fleet/ref.ts'
 import { isLabelled } from '../fleet/tenancy.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
-import { RBAC_GROUP, type RoleRef } from '../kube/rbac/binding.ts'
+import type { RoleRef } from '../kube/rbac/binding.ts'
 import type { WriteRefusal } from '../kube/rbac/confirm-write.ts'
-import { accountOf, userOfAccount } from '../kube/rbac/groups-of.ts'
+import { userOfAccount } from '../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
 import { customScopes, type Scope, scopeOf } from '../kube/scope.ts'
-import { ClusterRights, type ForeignRight } from './cluster-rights.ts'
+import { capsuleHomes } from './capsule-homes.ts'
+import { type ClusterRights, clusterRights, type ForeignRight } from './cluster-rights.ts'
 import { type ClusterFacts, Facts } from './facts.ts'
 import { type FollowedSources, followedSources } from './followed-sources.ts'
 import { type KubeConfigUse, kubeConfigUses } from './kubeconfig-uses.ts'
@@ -180,35 +180,17 @@ export class FleetIndex {
     return this.namespacesOf(cluster, tenant).some(namespace => this.#capsuleHomes(cluster).has(namespace))
   }
 
-  /** The namespaces whose accounts own a Capsule Tenant, with the names of those that are owners by name. */
   #capsuleHomes(cluster: string): ReadonlyMap<string, readonly string[]> {
-    return this.#facts.memo(`capsule homes ${cluster}`, () => {
-      const homes = new Map<string, string[]>()
-      for (const owner of this.capsuleOwners(cluster)) {
-        const [kind = '', name = ''] = owner.split(' ')
-        const account = accountOf(name)
-        const home = kind === 'Group' ? name.replace(/^system:serviceaccounts:/, '') : account?.namespace
-        if (home === undefined) continue
-        homes.set(home, [...(homes.get(home) ?? []), ...(account ? [account.name] : [])])
-      }
-      return homes
-    })
+    return this.#facts.memo(`capsule homes ${cluster}`, () => capsuleHomes(this.capsuleOwners(cluster)))
   }
 
   #rights(cluster: string): ClusterRights {
     return this.#facts.memo(`rights ${cluster}`, () => {
-      const all = (kind: string) => this.renderedAnywhere(cluster, `${RBAC_GROUP}/${kind}`)
-      const tenants = this.renderedAnywhere(cluster, 'capsule.clastix.io/Tenant').filter(isPlatform)
-      const namespacesWith = (namespace: string) => {
+      const all = (kind: string) => this.renderedAnywhere(cluster, kind)
+      return clusterRights(all, namespace => {
         const tenant = this.ownerOf(cluster, namespace)
         return tenant === undefined ? [namespace] : this.namespacesOf(cluster, tenant)
-      }
-      const made = capsuleBindings(
-        tenants.map(({ object }) => object),
-        namespacesWith,
-      )
-      const roles = [...all('Role'), ...all('ClusterRole')]
-      return new ClusterRights(roles, [...all('RoleBinding'), ...all('ClusterRoleBinding')], made)
+      })
     })
   }
 
