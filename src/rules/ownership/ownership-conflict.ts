@@ -1,5 +1,5 @@
 import { isKustomization } from '../../fleet/cluster-root.ts'
-import { canonical } from '../../kube/node.ts'
+import { canonical, originAt } from '../../kube/node.ts'
 import type { Rendered } from '../object-table.ts'
 import type { Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
@@ -16,7 +16,7 @@ export const ownershipConflict: Rule = {
   *checkObject(subject, context) {
     const { object, id, kind, node } = subject
     const other = rival(subject, context)
-    if (!other) return
+    if (!other || isSelf(subject) || isRefused(subject)) return
     const isPlatforms = other.node.tenant === undefined
     const whose = isPlatforms ? 'the platform' : other.node.tenant === node.tenant ? 'the tenant' : 'another tenant'
     const where =
@@ -33,6 +33,19 @@ export const ownershipConflict: Rule = {
       fix: 'Rename the object, or remove it from one of the two.',
     }
   },
+}
+
+/** A Kustomization that renders itself as it is, as every bootstrapped fleet does. */
+const isSelf = ({ object, id, node }: Subject) =>
+  isKustomization(object) &&
+  id.namespace === node.namespace &&
+  id.name === node.name &&
+  canonical(object.root) === canonical(node.kustomization.root)
+
+/** The graph has refused it by this rule already. */
+function isRefused({ object, node: { error } }: Subject): boolean {
+  const { file, line } = originAt(object.root, ['metadata', 'name'])
+  return error?.rule === 'ownership-conflict' && error.origin?.file === file && error.origin.line === line
 }
 
 const isFollowed = ({ kind, object }: Subject) =>
