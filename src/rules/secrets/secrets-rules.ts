@@ -1,5 +1,15 @@
 import type { Rule } from '../rule.ts'
+import { decryptionRef } from './decryption-ref.ts'
 import { plaintextSecret } from './plaintext-secret.ts'
+import { secretExfilSubstitution } from './secret-exfil-substitution.ts'
+import { sopsCiphertextReuse } from './sops-ciphertext-reuse.ts'
+import { sopsRecipient } from './sops-recipient.ts'
 
 /** What must not be read. */
-export const secretsRules: readonly Rule[] = [plaintextSecret]
+export const secretsRules: readonly Rule[] = [
+  decryptionRef,
+  plaintextSecret,
+  secretExfilSubstitution,
+  sopsCiphertextReuse,
+  sopsRecipient,
+]

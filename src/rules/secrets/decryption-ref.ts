@@ -1,0 +1,99 @@
+import { at, stringAt } from '../../kube/node.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { JudgedRepository } from '../judged-repository.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { encryptedDocuments } from './encrypted-files.ts'
+import { readerOf } from './reader-of.ts'
+import { otherUse } from './secret-uses.ts'
+import { SopsConfigs } from './sops-config.ts'
+
+const FIELD = ['spec', 'decryption', 'secretRef', 'name']
+/** What kustomize-controller takes for a key; it ignores every other entry of the Secret. */
+const KEYS = /(?:\.agekey|\.asc)$|^sops\.(?:vault-token|aws-kms|azure-kv|gcp-kms)$/
+/** Names of Secrets that are for sources, registries and clusters, as people and `flux` choose them. */
+const OTHER_NAME =
+  /^flux-system$|(?:^|-)(?:auth|deploy-key|ssh|ssh-credentials|kubeconfig|pull-secret|registry|webhook-token)$/
+const AZURE =
+  /^https:\/\/[a-z0-9-]{1,100}\.(?:vault\.azure\.(?:net|cn)|vault\.usgovcloudapi\.net|vault\.microsoftazure\.de|managedhsm\.azure\.net)$/
+
+/** Tenants decrypt with a key that was given to them for that, and choose no key of another's cloud. */
+export const decryptionRef: Rule = {
+  id: 'decryption-ref',
+  severity: 'high',
+  title: 'Tenants decrypt with their own key',
+  why: 'The controller reads the Secret of decryption and calls the key service that a file names, with its own rights: a tenant that may name any of them makes it use a credential of another purpose, take a role of another account, or send its token to a server of their choice.',
+  source: 'kustomize-controller, internal/decryptor',
+  docs: "Name a Secret that holds nothing but keys (`*.agekey`, `*.asc`, `sops.*`) in `spec.decryption.secretRef`. A KMS role, a Vault address, a vault outside of Azure, or a key that the controller's own identity opens, must stand in the `.sops.yaml` of the base branch.",
+  kinds: ['kustomize.toolkit.fluxcd.io/Kustomization'],
+  *checkObject(subject, { index }) {
+    if (subject.node.tenant !== undefined) yield* named(subject, index)
+  },
+  checkRepository: repository => chosenKeys(repository),
+}
+
+function* named({ object, id, node }: Subject, index: FleetIndex): Iterable<Breach> {
+  const name = stringAt(object.root, FIELD)
+  if (!name) return
+  const use =
+    otherUse(index, node.cluster, id.namespace, name) ??
+    (OTHER_NAME.test(name) ? 'something else, by its name' : undefined)
+  const why = use ? `which is for ${shown(use)}` : whyNoKey(index, node.cluster, id.namespace, name)
+  if (!why) return
+  yield {
+    node: index.nodeOf(node.cluster, object) ?? node,
+    renderedBy: node,
+    object,
+    path: FIELD,
+    value: name,
+    message: `${shownObject(id.kind, id.namespace, id.name)} decrypts with the Secret ${shown(name)}, ${why}. Allowed is a Secret that holds keys of decryption only. Flux reads it with the rights of the controller.`,
+    fix: 'Name the Secret with the key of the tenant.',
+  }
+}
+
+function whyNoKey(index: FleetIndex, cluster: string, namespace: string, name: string): string | undefined {
+  const secret = index.versionsOf(cluster, '/Secret', namespace, name).at(-1)?.object
+  if (!secret) return undefined
+  const keys = ['data', 'stringData'].flatMap(part => {
+    const map = at(secret.root, [part])
+    return map?.type === 'map' ? [...map.fields.keys()] : []
+  })
+  return keys.length === 0 || keys.some(key => KEYS.test(key)) ? undefined : 'which holds no key of decryption'
+}
+
+/** Keys of clouds and of Vault that a tenant's files choose. */
+function* chosenKeys({ url, tree, before, nodes }: JudgedRepository): Iterable<Breach> {
+  if (nodes.every(node => node.tenant === undefined)) return
+  const configs = new SopsConfigs(before ?? tree)
+  for (const { file, recipients } of encryptedDocuments(tree, url)) {
+    const node = readerOf(nodes, file)
+    if (node?.tenant === undefined) continue
+    const decryption = at(node.kustomization.root, ['spec', 'decryption'])
+    const own = Boolean(stringAt(decryption, ['secretRef', 'name']) || stringAt(decryption, ['serviceAccountName']))
+    const asked = configs.ruleFor(file)?.recipients
+    for (const [recipient, place] of recipients) {
+      const what = asked?.has(recipient) ? undefined : danger(recipient, own)
+      if (!what) continue
+      yield {
+        node,
+        object: node.kustomization,
+        path: ['spec', 'decryption'],
+        origin: place.origin,
+        value: `${file} ${recipient}`,
+        message: `The file ${shown(file)} lets the controller decrypt with ${shown(recipient)}: ${what}. Allowed are keys that the .sops.yaml of the base branch names.`,
+        fix: 'Encrypt it to the key of the tenant, or let the platform admins add the key to .sops.yaml.',
+      }
+    }
+  }
+}
+
+function danger(recipient: string, ownCredential: boolean): string | undefined {
+  const colon = recipient.indexOf(':')
+  const [kind, key] = [recipient.slice(0, colon), recipient.slice(colon + 1)]
+  if (kind === 'age' || kind === 'pgp') return undefined
+  if (kind === 'kms' && key.includes('+')) return 'it would take the role that the file names'
+  if (kind === 'hc_vault') return 'it would send its token to the server that the file names'
+  if (kind === 'azure_kv' && !AZURE.test(key.slice(0, key.indexOf('/keys/'))))
+    return 'it would log in to the server that the file names'
+  return ownCredential ? undefined : "it would use the controller's own identity, as the Kustomization names none"
+}

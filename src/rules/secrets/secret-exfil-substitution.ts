@@ -1,0 +1,135 @@
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { type Need, needsOf } from '../../fleet/node-values.ts'
+import { at, originAt, type Path, type ScalarNode } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import { kindOf } from '../fleet-index.ts'
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { routeKinds } from '../workloads/route-hosts.ts'
+import { scalarsOf } from './scalars-of.ts'
+import { isOwnSecret } from './secret-uses.ts'
+
+const SECRET = 'Secret/'
+
+/** Secrets of the platform do not become text that others read. */
+export const secretExfilSubstitution: Rule = {
+  id: 'secret-exfil-substitution',
+  severity: 'high',
+  title: 'Values of Secrets stay in Secrets',
+  why: 'Substitution writes a Secret into whatever object asks for it, with the rights of the controller. In a ConfigMap or an annotation everybody in the namespace reads it, in the host of a route the whole of DNS.',
+  source: 'kustomize-controller, spec.postBuild.substituteFrom',
+  docs: 'Let workloads refer to the Secret by secretKeyRef. Substitute from a Secret only where the tenant renders it; what the platform offers in one stays out of ConfigMaps, labels, annotations and hosts.',
+  kinds: ['kustomize.toolkit.fluxcd.io/Kustomization'],
+  *checkObject(subject, { index }) {
+    if (subject.node.tenant !== undefined) yield* taken(subject, index)
+  },
+  *checkNode(node, { index }) {
+    if (node.tenant !== undefined) yield* leaked(node, node.tenant, index)
+  },
+}
+
+/** A Kustomization that the tenant writes, and that substitutes from a Secret which the tenant does not render. */
+function* taken({ object, id, node }: Subject, index: FleetIndex): Iterable<Breach> {
+  for (const need of foreignSecrets(object, node, index)) {
+    const name = nameOf(need)
+    yield {
+      node: index.nodeOf(node.cluster, object) ?? node,
+      renderedBy: node,
+      object,
+      path: ['spec', 'postBuild', 'substituteFrom'],
+      origin: need.origin,
+      value: name,
+      message: `${shownObject(id.kind, id.namespace, id.name)} substitutes from the Secret ${shown(name)}, which the tenant does not render, so it is the platform's. Allowed are Secrets of the tenant. Flux reads it with the rights of the controller.`,
+      fix: 'Remove it from substituteFrom; refer to the Secret by secretKeyRef.',
+    }
+  }
+}
+
+/** What a tenant's objects show of a Secret that the platform offers as variables. */
+function* leaked(node: FleetNode, tenant: string, index: FleetIndex): Iterable<Breach> {
+  const secrets = foreignSecrets(node.kustomization, node, index)
+  if (secrets.length === 0) return
+  const { names, places } = variablesOf(secrets, node, index)
+  for (const object of node.objects) {
+    const kind = kindOf(object)
+    if (kind === '/Secret') continue
+    for (const base of open(kind)) {
+      const part = at(object.root, base)
+      if (!part) continue
+      for (const { path, node: scalar } of scalarsOf(part, base)) {
+        const name = shows(scalar, names, places)
+        if (name !== undefined) yield leak(node, tenant, object, path, name)
+      }
+    }
+  }
+}
+
+/** What everybody who may read the object, or asks DNS, gets to see. */
+function open(kind: string): readonly Path[] {
+  const metadata = [
+    ['metadata', 'annotations'],
+    ['metadata', 'labels'],
+    ['metadata', 'name'],
+  ]
+  if (kind === '/ConfigMap') return [['data'], ...metadata]
+  return routeKinds.includes(kind) ? [['spec'], ...metadata] : metadata
+}
+
+function foreignSecrets(kustomization: KubeObject, node: FleetNode, index: FleetIndex): Need[] {
+  const { namespace } = idOf(kustomization)
+  return needsOf(kustomization).filter(need => {
+    if (!need.id.startsWith(SECRET)) return false
+    return !isOwnSecret(index, node.cluster, node.tenant ?? '', namespace, nameOf(need))
+  })
+}
+
+const nameOf = ({ id }: Need) => id.slice(id.lastIndexOf('/') + 1)
+
+/** The names of variables that come from Secrets, as far as the fleet renders these, and where they are written. */
+function variablesOf(secrets: readonly Need[], node: FleetNode, index: FleetIndex) {
+  const names = new Set<string>()
+  const places = new Map<string, string>()
+  for (const need of secrets) {
+    for (const { object } of index.versionsOf(node.cluster, '/Secret', node.namespace, nameOf(need))) {
+      const data = at(object.root, ['data'])
+      if (data?.type !== 'map') continue
+      for (const key of data.fields.keys()) {
+        names.add(key)
+        const { file, line } = originAt(object.root, ['data', key])
+        places.set(`${file}:${line}`, key)
+      }
+    }
+  }
+  return { names, places }
+}
+
+/** The variable of a Secret that a scalar shows: by the place that its value came from, or by its name where it is opaque. */
+function shows(
+  scalar: ScalarNode,
+  names: ReadonlySet<string>,
+  places: ReadonlyMap<string, string>,
+): string | undefined {
+  for (const { step, file, line } of scalar.origin.via ?? []) {
+    const name = step === 'substitution' ? places.get(`${file}:${line}`) : undefined
+    if (name !== undefined) return name
+  }
+  if (!scalar.opaque || typeof scalar.value !== 'string') return undefined
+  const used = [...scalar.value.slice(0, 10_000).matchAll(/\$\{#?([A-Za-z_][A-Za-z0-9_]{0,200})/g)].map(
+    match => match[1]!,
+  )
+  // a Secret that the fleet does not render may hold any name
+  return used.find(name => names.has(name) || names.size === 0)
+}
+
+function leak(node: FleetNode, tenant: string, object: KubeObject, path: Path, name: string): Breach {
+  const { kind, namespace, name: own } = idOf(object)
+  return {
+    node,
+    object,
+    path,
+    value: name,
+    message: `${shownObject(kind, namespace, own)} of tenant ${shown(tenant)} shows the variable ${shown(name)}, whose value is in a Secret of the platform, to everybody who can read it. Allowed is a reference to the Secret. Flux itself would write it in.`,
+    fix: 'Let the workload read the Secret by secretKeyRef.',
+  }
+}

@@ -1,0 +1,67 @@
+import { at, type Path, stringAt } from '../../kube/node.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import { everyPath } from '../workloads/every-path.ts'
+
+const SOURCE: readonly Path[] = ['secretRef', 'certSecretRef', 'proxySecretRef'].map(name => ['spec', name, 'name'])
+const KUBECONFIG: readonly Path[] = [['spec', 'kubeConfig', 'secretRef', 'name']]
+
+/** Where objects name a Secret that is a credential of another sort than a key of decryption, by `<group>/<Kind>`. */
+const USES: ReadonlyMap<string, readonly Path[]> = new Map<string, readonly Path[]>([
+  ['source.toolkit.fluxcd.io/GitRepository', [...SOURCE, ['spec', 'verify', 'secretRef', 'name']]],
+  ['source.toolkit.fluxcd.io/OCIRepository', SOURCE],
+  ['source.toolkit.fluxcd.io/HelmRepository', SOURCE],
+  ['source.toolkit.fluxcd.io/Bucket', SOURCE],
+  ['image.toolkit.fluxcd.io/ImageRepository', SOURCE],
+  ['notification.toolkit.fluxcd.io/Provider', SOURCE],
+  ['notification.toolkit.fluxcd.io/Receiver', SOURCE],
+  ['kustomize.toolkit.fluxcd.io/Kustomization', KUBECONFIG],
+  ['helm.toolkit.fluxcd.io/HelmRelease', KUBECONFIG],
+  [
+    '/ServiceAccount',
+    [
+      ['imagePullSecrets', '*', 'name'],
+      ['secrets', '*', 'name'],
+    ],
+  ],
+])
+
+/** Kinds that fill a Secret of their own name, or of one that they say. */
+const MAKERS: ReadonlyMap<string, Path | undefined> = new Map<string, Path | undefined>([
+  ['/Secret', undefined],
+  ['bitnami.com/SealedSecret', undefined],
+  ['external-secrets.io/ExternalSecret', ['spec', 'target', 'name']],
+  ['secrets.hashicorp.com/VaultStaticSecret', ['spec', 'destination', 'name']],
+  ['secrets.hashicorp.com/VaultDynamicSecret', ['spec', 'destination', 'name']],
+  ['cert-manager.io/Certificate', ['spec', 'secretName']],
+])
+
+/** What else a Secret is used for: `GitRepository dev-team`; undefined where nothing in its namespace names it. */
+export function otherUse(index: FleetIndex, cluster: string, namespace: string, name: string): string | undefined {
+  for (const [kind, patterns] of USES) {
+    for (const { object } of index.rendered(cluster, kind, namespace)) {
+      const paths = patterns.flatMap(pattern => everyPath(object.root, pattern))
+      if (paths.some(path => stringAt(object.root, path) === name)) {
+        return `${kind.slice(kind.indexOf('/') + 1)} ${stringAt(object.root, ['metadata', 'name']) ?? ''}`
+      }
+    }
+  }
+  return undefined
+}
+
+/** Whether the tenant itself renders a Secret of this name, or what makes one. */
+export function isOwnSecret(
+  index: FleetIndex,
+  cluster: string,
+  tenant: string,
+  namespace: string,
+  name: string,
+): boolean {
+  for (const [kind, path] of MAKERS) {
+    for (const { node, object } of index.rendered(cluster, kind, namespace)) {
+      const own = stringAt(object.root, ['metadata', 'name'])
+      const made = path && at(object.root, path) ? stringAt(object.root, path) : own
+      if (node.tenant === tenant && made === name) return true
+    }
+  }
+  return false
+}

@@ -1,0 +1,110 @@
+import type { Cluster } from '../../fleet/fleet.ts'
+import { flagsByController } from '../../fleet/lockdown-flags.ts'
+import { isBlank } from '../../fleet/read-spec.ts'
+import { at, type Path } from '../../kube/node.ts'
+import { idOf } from '../../kube/object.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Rendered } from '../object-table.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { scalarsOf } from './scalars-of.ts'
+
+const FIELD = ['spec', 'decryption', 'secretRef', 'name']
+
+/** Ciphertext is opened only for whom it was made. */
+export const sopsCiphertextReuse: Rule = {
+  id: 'sops-ciphertext-reuse',
+  severity: 'critical',
+  title: 'No key opens the secrets of others',
+  why: "Ciphertext is public to every reader of the repository. Where the controller opens it with a key of its own (--sops-age-secret), whoever copies another's ciphertext into their repository gets it decrypted into their namespace.",
+  source: 'kustomize-controller --sops-age-secret',
+  docs: 'Give each tenant a key of their own in `spec.decryption.secretRef`, and no controller a key for all. Ciphertext of somebody else is copied nowhere.',
+  kinds: ['kustomize.toolkit.fluxcd.io/Kustomization'],
+  *checkObject(subject, { index }) {
+    const breach = judge(subject, index)
+    if (breach) yield breach
+  },
+  checkCluster: (cluster, context) => copies(cluster, context),
+}
+
+function judge({ object, id, node }: Subject, index: FleetIndex): Breach | undefined {
+  const decryption = at(object.root, ['spec', 'decryption'])
+  if (decryption?.type !== 'map' || !isBlank(at(object.root, FIELD))) return undefined
+  if (index.actsFor(node, object) === undefined) return undefined
+  const flags = flagsByController(index.cluster(node.cluster)?.lockdown.flux).get('kustomize-controller')
+  const secret = flags?.get('sops-age-secret') ?? ''
+  if (secret === '') return undefined
+  return {
+    node: index.nodeOf(node.cluster, object) ?? node,
+    renderedBy: node,
+    object,
+    path: ['spec', 'decryption'],
+    value: 'without secretRef',
+    message: `${shownObject(id.kind, id.namespace, id.name)} names no key of decryption, so the controller would open everything with its own (--sops-age-secret is ${shown(secret)}), what was encrypted for others too. Allowed is a key of the tenant.`,
+    fix: 'Set spec.decryption.secretRef to a Secret with the key of the tenant.',
+  }
+}
+
+interface Ciphertext extends Rendered {
+  readonly path: Path
+  readonly text: string
+}
+
+/** Who shows a piece of ciphertext, and who did before the change. */
+interface Holders {
+  readonly any: Set<string>
+  readonly old: Set<string>
+}
+
+function* copies({ name }: Cluster, { index, before }: RuleContext): Iterable<Breach> {
+  const known = before && new Set([...ciphertextsOf(before, name)].map(keyOf))
+  const holders = new Map<string, Holders>()
+  const all = [...ciphertextsOf(index, name)]
+  for (const one of all) {
+    const held = holders.get(one.text) ?? { any: new Set(), old: new Set() }
+    holders.set(one.text, held)
+    held.any.add(ownerOf(one))
+    if (known?.has(keyOf(one))) held.old.add(ownerOf(one))
+  }
+  for (const one of all) {
+    if (one.node.tenant === undefined) continue
+    const { any, old } = holders.get(one.text)!
+    const others = known?.has(keyOf(one)) ? old : any
+    if (others.size > 1 || (others.size === 1 && !others.has(ownerOf(one)))) yield copied(one)
+  }
+}
+
+const ownerOf = ({ node }: Rendered) => node.tenant ?? ''
+const keyOf = (one: Ciphertext) => `${ownerOf(one)} ${one.text}`
+
+/** The values of encrypted Secrets: each has a nonce of its own, so that the same text is a copy. */
+function* ciphertextsOf(index: FleetIndex, cluster: string): Iterable<Ciphertext> {
+  for (const { node, object } of index.renderedAnywhere(cluster, '/Secret')) {
+    for (const part of ['data', 'stringData']) {
+      const values = at(object.root, [part])
+      if (!values) continue
+      for (const { path, node: scalar } of scalarsOf(values, [part])) {
+        const text = typeof scalar.value === 'string' ? ciphertext(scalar.value) : undefined
+        if (text !== undefined) yield { node, object, path, text }
+      }
+    }
+  }
+}
+
+/** Flux moves stringData into data, so ciphertext may stand in base64; a file that is encrypted as a whole is one value. */
+function ciphertext(value: string): string | undefined {
+  const text = value.startsWith('ENC[') ? value : Buffer.from(value, 'base64').toString('latin1')
+  return text.includes('ENC[AES256_GCM,') ? text : undefined
+}
+
+function copied({ node, object, path }: Ciphertext): Breach {
+  const { kind, namespace, name } = idOf(object)
+  return {
+    node,
+    object,
+    path,
+    value: 'copied',
+    message: `${shownObject(kind, namespace, name)} holds ciphertext that somebody else's Secret on this cluster holds, too, at ${path.map(step => shown(String(step))).join(' ')}. Allowed is what was encrypted for this tenant. Flux would decrypt it wherever a key fits.`,
+    fix: 'Remove it; if it is a secret of your own, encrypt it again with your key.',
+  }
+}

@@ -1,0 +1,161 @@
+import type { FleetNode } from '../../fleet/fleet.ts'
+import type { Tree } from '../../git/tree.ts'
+import type { Node } from '../../kube/node.ts'
+import { hashOf } from '../fingerprint.ts'
+import type { JudgedRepository } from '../judged-repository.ts'
+import type { Breach, Rule } from '../rule.ts'
+import { shown } from '../shown.ts'
+import { documentsOf, type EncryptedDocument, encryptedDocuments } from './encrypted-files.ts'
+import { readerOf } from './reader-of.ts'
+import { type CreationRule, creationRules, SOPS_CONFIG, SopsConfigs } from './sops-config.ts'
+import type { Recipients } from './sops-recipients.ts'
+
+/** Who can read a secret does not change by the way. */
+export const sopsRecipient: Rule = {
+  id: 'sops-recipient',
+  severity: 'high',
+  title: 'Secrets are encrypted to whom .sops.yaml names',
+  why: 'Ciphertext says nothing about who can read it: a file that is encrypted to one key more is known to its owner, and one without the key of the cluster stops the deployment. Whoever writes into `.sops.yaml` is among the readers of everything that is encrypted from then on.',
+  source: 'getsops/sops, creation_rules; Flux does not check the MAC of what it decrypts',
+  docs: 'Encrypt with `sops updatekeys`, so that the recipients (age, PGP, KMS, Key Vault and Vault alike) are those of the first creation rule that fits the path, as the base branch has it. A change of the recipients or of the order of the rules in `.sops.yaml` itself is for the platform to accept.',
+  *checkRepository(repository) {
+    yield* changedConfigs(repository)
+    yield* otherRecipients(repository)
+  },
+}
+
+/** What is encrypted to others than the rule of the base says, or than it was where no rule says anything. */
+function* otherRecipients({ url, tree, before, nodes }: JudgedRepository): Iterable<Breach> {
+  const configs = new SopsConfigs(before ?? tree)
+  const earlier = before && new Earlier(before, url)
+  for (const document of encryptedDocuments(tree, url)) {
+    const node = readerOf(nodes, document.file)
+    if (!node) return
+    const rule = configs.ruleFor(document.file)
+    const asked = rule?.recipients ?? earlier?.recipientsOf(document)
+    if (!asked || asked.size === 0) continue
+    const whose = rule ? `the first rule of ${SOPS_CONFIG} that fits` : 'the file as it was'
+    yield* differences(node, document, asked, whose)
+  }
+}
+
+function* differences(
+  node: FleetNode,
+  document: EncryptedDocument,
+  asked: Recipients,
+  whose: string,
+): Iterable<Breach> {
+  const { file, recipients } = document
+  for (const [recipient, at] of recipients) {
+    if (asked.has(recipient)) continue
+    const message = `the file ${shown(file)} can be read with ${shown(recipient)}, which ${whose} does not name`
+    yield breach(
+      node,
+      at,
+      `${file} + ${recipient}`,
+      message,
+      'Encrypt it again with `sops updatekeys`, and change the secret.',
+    )
+  }
+  for (const recipient of asked.keys()) {
+    if (recipients.has(recipient)) continue
+    const message = `the file ${shown(file)} cannot be read with ${shown(recipient)}, which ${whose} names`
+    yield breach(node, document.root, `${file} - ${recipient}`, message, 'Encrypt it again with `sops updatekeys`.')
+  }
+}
+
+/** What was encrypted before a change, found by its path, and by what it is where it was moved. */
+class Earlier {
+  readonly #tree: Tree
+  readonly #url: string
+  #byId: ReadonlyMap<string, EncryptedDocument> | undefined
+
+  constructor(tree: Tree, url: string) {
+    this.#tree = tree
+    this.#url = url
+  }
+
+  recipientsOf({ file, id }: EncryptedDocument): Recipients | undefined {
+    const same = documentsOf(this.#tree, this.#url, file)
+    const found = same.find(one => one.id === id) ?? same[0]
+    if (found || id === '') return found?.recipients
+    this.#byId ??= new Map([...encryptedDocuments(this.#tree, this.#url)].map(one => [one.id, one]))
+    return this.#byId.get(id)?.recipients
+  }
+}
+
+/** A `.sops.yaml` that names others than before, in another order, for other files, or that comes in front of one. */
+function* changedConfigs({ url, tree, before, nodes }: JudgedRepository): Iterable<Breach> {
+  if (!before || before.id === tree.id) return
+  const [was, is] = [configsIn(before), configsIn(tree)]
+  for (const path of new Set([...was, ...is])) {
+    if (before.entry(path)?.id === tree.entry(path)?.id) continue
+    const node = readerOf(nodes, path)
+    if (!node) return
+    const place: Node = { type: 'scalar', value: null, origin: { repository: url, file: path, line: 1, column: 1 } }
+    if (was.length === 0) continue
+    const [old, now] = [creationRules(before, path) ?? [], creationRules(tree, path)]
+    const say = (value: string, what: string, at: Node = place) =>
+      breach(
+        node,
+        { ...at, origin: { ...at.origin, repository: url } },
+        `${path} ${value}`,
+        `${shown(path)} ${what}`,
+        FIX,
+      )
+    if (!was.includes(path)) yield say('new', 'is new, and says for its directory what another one said before')
+    else if (!is.includes(path)) yield say('gone', 'is gone, so nothing says any more to whom secrets are encrypted')
+    else if (!now) yield say('unreadable', 'cannot be read any more')
+    else yield* changedRules(old, now, say)
+  }
+}
+
+const FIX = 'Let the platform admins accept the change of who can read secrets.'
+
+function* changedRules(
+  old: readonly CreationRule[],
+  now: readonly CreationRule[],
+  say: (value: string, what: string, at?: Node) => Breach,
+): Iterable<Breach> {
+  const all = (rules: readonly CreationRule[]) => new Map(rules.flatMap(rule => [...rule.recipients]))
+  const [before, after] = [all(old), all(now)]
+  let found = false
+  for (const [recipient, at] of after) {
+    if (before.has(recipient)) continue
+    found = true
+    yield say(`+ ${recipient}`, `encrypts to ${shown(recipient)} from now on, too`, at)
+  }
+  for (const recipient of before.keys()) {
+    if (after.has(recipient)) continue
+    found = true
+    yield say(`- ${recipient}`, `does not encrypt to ${shown(recipient)} any more`)
+  }
+  const [was, is] = [old.map(rule => rule.text), now.map(rule => rule.text)]
+  if (found || JSON.stringify(was) === JSON.stringify(is)) return
+  const moved = now.find((rule, index) => rule.text !== was[index])?.node ?? now[0]?.node
+  yield say(hashOf(is), 'has other rules, or the same in another order: the first one that fits a path counts', moved)
+}
+
+function configsIn(tree: Tree): string[] {
+  const found: string[] = []
+  const open = ['']
+  for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
+    for (const { type, name, path } of tree.list(directory)) {
+      if (type === 'directory') open.push(path)
+      else if (name === SOPS_CONFIG) found.push(path)
+    }
+  }
+  return found
+}
+
+function breach(node: FleetNode, at: Node, value: string, what: string, fix: string): Breach {
+  return {
+    node,
+    object: node.kustomization,
+    path: ['spec', 'path'],
+    origin: at.origin,
+    value,
+    message: `${what[0]?.toUpperCase()}${what.slice(1)}. Allowed are the recipients that the base branch asks for. Flux would decrypt what it can, and not look at the others.`,
+    fix,
+  }
+}
