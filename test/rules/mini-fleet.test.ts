@@ -126,7 +126,7 @@ test('namespace-confinement: the kustomization of another tenant’s namespace i
 
 test('target-namespace: what nobody can see is judged by where targetNamespace puts it', () => {
   const opaque = (namespace: string) =>
-    `${manifest('source.toolkit.fluxcd.io/v1', 'OCIRepository', 'spec: {url: oci://x/y}\n')}---\n${kustomization(`  serviceAccountName: dev-team\n  targetNamespace: ${namespace}\n`).replace('{kind: GitRepository, name: dev-team}', '{kind: OCIRepository, name: x}')}`
+    `${manifest('source.toolkit.fluxcd.io/v1', 'OCIRepository', 'spec: {url: oci://ghcr.io/y}\n')}---\n${kustomization(`  serviceAccountName: dev-team\n  targetNamespace: ${namespace}\n`).replace('{kind: GitRepository, name: dev-team}', '{kind: OCIRepository, name: x}')}`
   expect(dev(opaque('ops'))).toEqual(['target-namespace deploy/extra.yaml:17'])
   expect(dev(opaque('apps'))).toEqual([])
 })

@@ -26,10 +26,12 @@ export function isAddressDenied(rule: PolicyRule, object: KubeObject, judged: Ju
   if (pattern) return fails(matchPattern(pattern, object.root, leafOf(judged)), judged.path)
   if (alternatives?.type === 'list') {
     const outcomes = alternatives.items.map(one => matchPattern(one, object.root, leafOf(judged)))
-    return outcomes.length > 0 && outcomes.every(one => fails(one, judged.path))
+    return outcomes.every(isFailure) && outcomes.some(one => fails(one, judged.path))
   }
   return deny !== undefined && isTrue(at(deny, ['conditions']), judged) === true
 }
+
+const isFailure = (outcome: Outcome) => Array.isArray(outcome) && outcome.length > 0
 
 const fails = (outcome: Outcome, path: Path) =>
   Array.isArray(outcome) && outcome.some((one: Path) => one.join('/') === path.join('/'))

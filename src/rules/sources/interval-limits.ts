@@ -1,7 +1,7 @@
 import { at, type Node, type Path } from '../../kube/node.ts'
 import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
-import { secondsOf } from './flux-duration.ts'
+import { secondsOf } from './seconds-of.ts'
 
 const SOURCE = 'source.toolkit.fluxcd.io'
 const KINDS = [
