@@ -53,25 +53,28 @@ function foreignNew(list: readonly { tenant: string; state: string }[], audience
 
 function ownFinding(finding: Finding, words: PrivateWords, repository: string): Finding {
   const { object, edit, ...rest } = finding
-  // the object is what the tenant wrote itself
-  const written = [object.name, object.namespace]
-  const isSafe = edit === undefined || !('set' in edit) || words.hide(edit.set, written) === edit.set
+  const byOthers = finding.origin.repository !== repository
+  // the object is what the tenant wrote itself, but where somebody else wrote what is wrong with it
+  const writing = byOthers ? { byOthers } : { written: [object.name, object.namespace] }
+  const hide = (text: string) => words.hide(text, writing)
+  const isSafe = edit === undefined || !('set' in edit) || hide(edit.set) === edit.set
   return {
     ...rest,
-    object,
+    object: byOthers ? { ...object, namespace: hide(object.namespace), name: hide(object.name) } : object,
     origin: ownOrigin(finding.origin, words, repository),
-    message: words.hide(finding.message, written),
-    fix: words.hide(finding.fix, written),
+    message: hide(finding.message),
+    fix: hide(finding.fix),
     via: finding.via.map(step => ({ ...step, file: words.hide(step.file) })),
     ...(edit && isSafe ? { edit } : {}),
   }
 }
 
 function ownFailure(failure: NodeFailure, words: PrivateWords, repository: string): NodeFailure {
+  const writing = { byOthers: failure.origin.repository !== repository }
   return {
     ...failure,
-    message: words.hide(failure.message),
-    fix: words.hide(failure.fix),
+    message: words.hide(failure.message, writing),
+    fix: words.hide(failure.fix, writing),
     origin: ownOrigin(failure.origin, words, repository),
   }
 }

@@ -12,6 +12,11 @@ const COMMON = new Set(
 )
 const HIDDEN = "(another tenant's)"
 
+interface Writing {
+  readonly written?: readonly string[]
+  readonly byOthers?: boolean
+}
+
 /**
  * Knows which words only other tenants use, so that a text for one audience can do without them: names of tenants,
  * namespaces, accounts, Kustomizations, objects and repositories. What the audience wrote itself is no news to it.
@@ -23,19 +28,23 @@ export class PrivateWords {
   readonly #shared: ReadonlySet<string>
   readonly #ownNames: ReadonlySet<string>
   readonly #known = new Map<string, boolean>()
+  #used: ReadonlySet<string> | undefined
 
   /** `nodes`: everything that was judged, as far as it is at hand. */
   constructor(verdict: Verdict, audience: readonly string[], nodes: readonly JudgedNode[]) {
     const of = (mine: boolean) => verdict.tenants.filter(tenant => audience.includes(tenant.name) === mine)
     this.#ownNames = new Set(of(true).flatMap(tenantWords))
     this.#names = new Set(of(false).flatMap(tenantWords))
-    this.#own = nodes.filter(({ tenant }) => audience.includes(tenant ?? ''))
+    this.#own = nodes.filter(({ tenant }) => tenant !== null && audience.includes(tenant))
     this.#others = nodes.filter(({ tenant }) => tenant !== null && !audience.includes(tenant))
     this.#shared = new Set(nodes.flatMap(({ tenant, namespace }) => (tenant === null ? [namespace] : [])))
   }
 
-  /** The text without the words of others. `written`: words that stand in what the audience wrote, beside what was judged. */
-  hide(text: string, written: readonly string[] = []): string {
+  /**
+   * The text without the words of others. `written`: words that stand in what the audience wrote, beside what was judged.
+   * `byOthers`: what the text is about was written elsewhere, so a name of another tenant is news wherever it stands.
+   */
+  hide(text: string, { written = [], byOthers = false }: Writing = {}): string {
     let out = text.replace(/\btenant (["'`]?)([\w.-]+)\1/g, (whole, quote: string, name: string) => {
       return this.#names.has(name) && !this.#ownNames.has(name) && quote !== undefined ? 'another tenant' : whole
     })
@@ -43,7 +52,8 @@ export class PrivateWords {
       const bare = word.replace(/[.]+$/, '')
       const around = `${out[at - 1] ?? ' '}${out[at + word.length] ?? ' '}`
       if (LETTERS.test(word) && !this.#names.has(bare) && !/[/:"'`@]/.test(around)) return word
-      if (written.includes(bare) || !this.#isPrivate(bare)) return word
+      if (this.#ownNames.has(bare) || written.includes(bare) || !this.#isPrivate(bare)) return word
+      if (!(byOthers && this.#names.has(bare)) && this.#isOwn(bare)) return word
       return `${HIDDEN}${word.slice(bare.length)}`
     })
     return out
@@ -52,19 +62,19 @@ export class PrivateWords {
   #isPrivate(word: string): boolean {
     const known = this.#known.get(word)
     if (known !== undefined) return known
-    const found = !COMMON.has(word) && !this.#isOwn(word) && (this.#names.has(word) || this.#isOthers(word))
+    const found = !COMMON.has(word) && (this.#names.has(word) || this.#isOthers(word))
     this.#known.set(word, found)
     return found
   }
 
+  /** Whether the word stands in what the audience has. */
   #isOwn(word: string): boolean {
-    if (this.#ownNames.has(word)) return true
     return this.#own.some(node => nodeWords(node).has(word) || node.objects.some(object => mentions(object, word)))
   }
 
   #isOthers(word: string): boolean {
-    if (this.#shared.has(word)) return false
-    return this.#others.some(node => nodeWords(node).has(word) || node.objects.some(object => isNamed(object, word)))
+    this.#used ??= new Set(this.#others.flatMap(node => [...nodeWords(node), ...node.objects.flatMap(namesIn)]))
+    return !this.#shared.has(word) && this.#used.has(word)
   }
 }
 
@@ -97,8 +107,38 @@ function mentions(object: string, word: string): boolean {
   return false
 }
 
-function isNamed(object: string, word: string): boolean {
-  if (!object.includes(`"name":"${word}"`) && !object.includes(`"namespace":"${word}"`)) return false
-  const { metadata } = JSON.parse(object) as { metadata?: { name?: unknown; namespace?: unknown } }
-  return metadata?.name === word || metadata?.namespace === word
+/** Name and namespace of an object in canonical JSON. Reads no more of it than its metadata: a fleet has many. */
+function namesIn(object: string): string[] {
+  const at = /"kind":"[^"\\]{0,100}","metadata":\{/.exec(object)
+  if (!at) return namesOf(JSON.parse(object))
+  const start = at.index + at[0].length - 1
+  return namesOf({ metadata: JSON.parse(object.slice(start, endOf(object, start))) })
+}
+
+function namesOf({
+  metadata,
+}: {
+  readonly metadata?: { readonly name?: unknown; readonly namespace?: unknown }
+}): string[] {
+  return [metadata?.name, metadata?.namespace].filter(name => typeof name === 'string')
+}
+
+/** Where the map ends that begins at `start`. */
+function endOf(json: string, start: number): number {
+  let depth = 0
+  for (let at = start; at < json.length; at++) {
+    const character = json[at]
+    if (character === '"') {
+      do at = json.indexOf('"', at + 1)
+      while (isEscaped(json, at))
+    } else if (character === '{') depth++
+    else if (character === '}' && --depth === 0) return at + 1
+  }
+  return json.length
+}
+
+function isEscaped(json: string, at: number): boolean {
+  let backslashes = 0
+  while (json[at - 1 - backslashes] === '\\') backslashes++
+  return backslashes % 2 === 1
 }

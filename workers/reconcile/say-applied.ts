@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { publishCheckRun } from '../../src/github/check-run.ts'
 import type { AppIdentity, Octokit } from '../../src/github/octokit.ts'
 import { type AppliedNode, applyReport } from '../../src/report/apply-report.ts'
+import { applyViewFor } from '../../src/report/apply-view.ts'
 import { findRepository } from '../combination/find-repository.ts'
 import type { Installation } from '../combination/installation.ts'
 import type { Approved } from './approved-nodes.ts'
@@ -32,7 +33,8 @@ export async function sayApplied(
   for (const group of groupByCommit(fleet, approved, applied)) {
     const repository = await findRepository(speaker.installation, { url: group.url })
     if (!repository) continue
-    const report = applyReport(cluster, group.nodes)
+    const isFleet = group.url === fleet.url
+    const report = applyReport(cluster, isFleet ? group.nodes : applyViewFor(group.nodes, approved.judgement))
     const externalId = hash('sha256', JSON.stringify(report))
     const key = `${cluster} ${group.url} ${group.commit}`
     if (speaker.said.get(key) === externalId) continue

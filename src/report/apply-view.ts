@@ -1,0 +1,18 @@
+import type { Judgement } from '../rules/finding.ts'
+import type { AppliedNode } from './apply-report.ts'
+import { PrivateWords } from './private-words.ts'
+
+/** What was applied, as the tenants whose nodes these are may read it: reasons and refusals without the names of others. */
+export function applyViewFor(nodes: readonly AppliedNode[], { verdict, nodes: judged }: Judgement): AppliedNode[] {
+  const keys = new Set(nodes.map(node => node.key))
+  const audience = new Set(judged.filter(node => keys.has(node.key)).map(node => node.tenant ?? ''))
+  const words = new PrivateWords(verdict, [...audience], judged)
+  return nodes.map(({ reason, objects, ...node }) => ({
+    ...node,
+    ...(reason === undefined ? {} : { reason: words.hide(reason) }),
+    objects: objects.map(({ message, ...object }) => ({
+      ...object,
+      ...(message === undefined ? {} : { message: words.hide(message) }),
+    })),
+  }))
+}
