@@ -1,6 +1,6 @@
 import type { Binding, RoleRef } from './binding.ts'
 import { RBAC_GROUP, type Subject } from './binding.ts'
-import type { BindingStore } from './binding-store.ts'
+import type { BindingStore, BoundTo } from './binding-store.ts'
 import { type PolicyRule, quote } from './policy-rule.ts'
 import { type AccessRequest, forbidden, type UserInfo } from './request.ts'
 import type { RoleStore } from './role-store.ts'
@@ -38,6 +38,7 @@ export class Authorizer {
   readonly bindings: BindingStore
   readonly #roles: RoleStore
   readonly #held = new Map<string, Holding>()
+  readonly #grants = new Map<BoundTo, readonly Grant[]>()
 
   constructor(roles: RoleStore, bindings: BindingStore) {
     this.#roles = roles
@@ -60,20 +61,29 @@ export class Authorizer {
 
   /** Everything that a user holds in a namespace ('': cluster-wide only). */
   held(user: UserInfo, namespace: string): Holding {
-    const key = JSON.stringify([namespace, user.name, ...user.groups])
+    const key = [namespace, user.name, ...user.groups].join('\0')
     const known = this.#held.get(key)
     if (known) return known
     const bound = [...this.bindings.of(user, ''), ...(namespace ? this.bindings.of(user, namespace) : [])]
-    const grants: Grant[] = []
     const unresolved: Binding[] = []
-    for (const { binding, subject } of bound) {
-      const rules = this.rulesOf(binding.roleRef, binding.namespace)
-      if (rules) for (const rule of rules) grants.push({ binding, subject, rule })
-      else unresolved.push(binding)
-    }
+    const grants = bound.flatMap(one => {
+      const found = this.#grantsOf(one)
+      if (!found) unresolved.push(one.binding)
+      return found ?? []
+    })
     const holding = { grants, unresolved }
     this.#held.set(key, holding)
     return holding
+  }
+
+  /** What one binding gives to one of its subjects: the same for everybody whom it stands for. */
+  #grantsOf(bound: BoundTo): readonly Grant[] | undefined {
+    const known = this.#grants.get(bound)
+    if (known) return known
+    const { binding } = bound
+    const grants = this.rulesOf(binding.roleRef, binding.namespace)?.map(rule => ({ ...bound, rule }))
+    if (grants) this.#grants.set(bound, grants)
+    return grants
   }
 
   /** The rules of the role that a binding in `namespace` ('' for a ClusterRoleBinding) refers to; undefined: no such role. */

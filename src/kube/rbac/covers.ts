@@ -29,10 +29,10 @@ export function covers(owner: readonly PolicyRule[], servant: readonly PolicyRul
 /** A set of the owner's rules, a bit for each. */
 type Mask = bigint
 
-/** A value of a rule, and the owner's rules that have it. */
+/** The values of a rule, each with the owner's rules that have it, and the sets that occur. */
 interface Marked {
-  readonly value: string
-  readonly mask: Mask
+  readonly items: readonly { readonly value: string; readonly mask: Mask }[]
+  readonly masks: ReadonlySet<Mask>
 }
 
 /**
@@ -65,9 +65,9 @@ class Held {
     const groups = mark(rule.apiGroups, group => this.#groups.star | this.#groups.of(group))
     const resources = mark(rule.resources, resource => this.#resource(resource))
     const named = mark(rule.resourceNames, name => this.#unnamed | this.#names.of(name))
-    const names = named.length > 0 ? named : [{ value: '', mask: this.#unnamed }]
+    const names = named.items.length > 0 ? named : mark([''], () => this.#unnamed)
     for (const [group = '', resource = '', verb = '', name = ''] of unmet([groups, resources, verbs, names])) {
-      const resourceNames = named.length > 0 ? [name] : []
+      const resourceNames = named.items.length > 0 ? [name] : []
       yield { verbs: [verb], apiGroups: [group], resources: [resource], resourceNames, nonResourceURLs: [] }
     }
     const urls = mark(rule.nonResourceURLs, url => this.#unnamed & this.#url(url))
@@ -103,34 +103,32 @@ class Values {
   }
 }
 
-function mark(values: readonly string[], mask: (value: string) => Mask): Marked[] {
-  return values.map(value => ({ value, mask: mask(value) }))
+function mark(values: readonly string[], maskOf: (value: string) => Mask): Marked {
+  const items = values.map(value => ({ value, mask: maskOf(value) }))
+  return { items, masks: new Set(items.map(({ mask }) => mask)) }
 }
 
 /** Every combination of one value of each list whose sets do not meet, in the order of the lists. */
-function* unmet(lists: readonly (readonly Marked[])[], mask: Mask = -1n): Generator<string[]> {
+function* unmet(lists: readonly Marked[], mask: Mask = -1n): Generator<string[]> {
   const [first, ...others] = lists
   if (!first) {
     if (mask === 0n) yield []
     return
   }
-  const met = new Map<Mask, boolean>()
-  for (const one of first) {
-    const both = mask & one.mask
-    if (!met.has(both)) met.set(both, allMeet(both, others))
-    if (met.get(both)) continue
-    for (const rest of unmet(others, both)) yield [one.value, ...rest]
+  const met = new Map([...first.masks].map(one => [one, allMeet(mask & one, others)]))
+  for (const one of first.items) {
+    if (met.get(one.mask)) continue
+    for (const rest of unmet(others, mask & one.mask)) yield [one.value, ...rest]
   }
 }
 
 /** Whether `mask` meets every combination of the lists; true where one of them is empty. */
-function allMeet(mask: Mask, lists: readonly (readonly Marked[])[]): boolean {
-  if (lists.some(list => list.length === 0)) return true
+function allMeet(mask: Mask, lists: readonly Marked[]): boolean {
+  if (lists.some(({ items }) => items.length === 0)) return true
   let met = new Set([mask])
-  for (const list of lists) {
-    const distinct = new Set(list.map(one => one.mask))
+  for (const { masks } of lists) {
     const next = new Set<Mask>()
-    for (const a of met) for (const b of distinct) next.add(a & b)
+    for (const a of met) for (const b of masks) next.add(a & b)
     met = next
   }
   return !met.has(0n)
