@@ -55,7 +55,7 @@ export function openRoot(path: string, sources: Sources, values: ValueIndex, mem
     for (let hop = 0; hop < HOPS; hop++) {
       if (resolved.type !== 'content')
         return { kustomization, resolved, objects: [], lockdown: OPEN, ...unread(resolved, kustomization) }
-      const findSource = findValues(kustomization, values)
+      const findSource = findValues(kustomization, values, undefined)
       const budget = new RenderBudget(PLATFORM_SCALE)
       const render = memory?.render(`${path} ${hop}`) ?? renderKustomization
       objects = render(resolved.artifact, kustomization, { findSource, strict, budget })
@@ -92,7 +92,7 @@ function probed(
 ): Root {
   const probe = probeBootstrap(path, synthetic, resolved.artifact)
   const kustomization = withAccount(synthetic, (probe ?? installedFlux(objects)?.objects)?.find(isRoot))
-  const lockdown = readLockdown(objects) ?? readLockdown(probe ?? []) ?? OPEN
+  const lockdown = readLockdown(objects) ?? readLockdown(probe ?? [], 'patches') ?? OPEN
   return { kustomization, resolved, objects, lockdown }
 }
 

@@ -32,13 +32,20 @@ export function missingNeed(kustomization: KubeObject, values: ValueIndex): Need
   return missing.find(need => !need.optional) ?? missing[0]
 }
 
-/** Finds values for a Kustomization. What it finds throws `graph-conflict` where two places say what a value is. */
-export function findValues(kustomization: KubeObject, values: ValueIndex): FindSource {
+/**
+ * Finds values for a Kustomization. What it finds throws `graph-conflict` where two places say what a value is. What nobody
+ * renders or declares is an error for the platform, who can declare it; for a tenant it may be what only the cluster has.
+ */
+export function findValues(kustomization: KubeObject, values: ValueIndex, tenant: string | undefined): FindSource {
   const { namespace } = idOf(kustomization)
   return (kind, name) => {
     const id = valueId(kind, namespace, name)
-    if (values.isContested(id)) throw contested(needsOf(kustomization).find(need => need.id === id)!)
-    return values.find(id)
+    const need = needsOf(kustomization).find(one => one.id === id)
+    if (values.isContested(id)) throw contested(need!)
+    const found = values.find(id)
+    if (found || tenant === undefined || !need || need.optional) return found
+    const rest = { value: '', origin: need.origin, hidden: 'opaque', undeclared: true } as const
+    return { variables: new Map(), rest }
   }
 }
 

@@ -3,6 +3,7 @@ import type { Artifact } from '../flux/artifact.ts'
 import { renderKustomization } from '../flux/render-kustomization.ts'
 import { originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
+import { admits, readSourceAcl } from '../kube/source-acl.ts'
 import { ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
 import { digestOfTexts } from './digest.ts'
 import type { Lockdown } from './fleet.ts'
@@ -76,7 +77,7 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
     draft.source = { id, url: '', ref: {}, commit: '' }
     // What a tenant renders stays the tenant's, even where it follows the fleet's own content.
     const known = parent.tenant ?? context.tenancy.owners.get(namespace)
-    const early = whyNotRead(context, draft, known, spec.source.namespace)
+    const early = whyNotRead(context, draft, known, id)
     const resolved = early === undefined ? find(context, spec, id, kustomization) : REFUSED
     unknown = resolved === undefined ? 'source-unknown' : missing(context, draft, resolved)
     if (resolved === undefined || unknown) return
@@ -88,7 +89,7 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
     const tenant = user ?? authors.map(author).find(name => name !== undefined)
     if (tenant !== undefined) draft.tenant = tenant
     describe(context, draft, spec)
-    const opaque = early ?? whyNotRead(context, draft, tenant, spec.source.namespace)
+    const opaque = early ?? whyNotRead(context, draft, tenant, id)
     if (opaque !== undefined) {
       draft.source = { id, url: '', ref: {}, commit: '', opaque }
       return
@@ -99,7 +100,7 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
       throw resolved.refused
     }
     if (resolved.type !== 'content') return
-    const findSource = findValues(kustomization, context.values)
+    const findSource = findValues(kustomization, context.values, tenant)
     const strict = context.lockdown.strictSubstitution ?? true
     const budget = context.budgets.of(tenant)
     const render = context.memory?.render(draft.key) ?? renderKustomization
@@ -189,21 +190,28 @@ function find(
 }
 
 /**
- * Another tenant's content is never rendered into a tenant's node: what is said about it would show it. Under
- * --no-cross-namespace-refs Flux refuses before it reads the source, so there is nothing to render either.
+ * Another tenant's content is never rendered into a tenant's node unless its owner lets the namespace in: what is said
+ * about it would show it. Under --no-cross-namespace-refs Flux refuses before it reads the source, so there is nothing to
+ * render either.
  */
-function whyNotRead(
-  context: NodeContext,
-  draft: Draft,
-  tenant: string | undefined,
-  namespace: string,
-): string | undefined {
+function whyNotRead(context: NodeContext, draft: Draft, tenant: string | undefined, id: string): string | undefined {
+  const namespace = id.split('/')[1] ?? ''
   if (tenant === undefined || namespace === draft.namespace) return undefined
   const owner = context.tenancy.owners.get(namespace)
-  if (owner !== undefined && owner !== tenant) return "it belongs to another tenant's namespace"
+  if (owner !== undefined && owner !== tenant && !mayBeOpen(context, id, draft.namespace)) {
+    return "it belongs to another tenant's namespace"
+  }
   return context.lockdown.noCrossNamespaceRefs
     ? 'Flux refuses a source of another namespace on this cluster'
     : undefined
+}
+
+/** Whether a source lets a namespace in, or is not known yet. */
+function mayBeOpen({ index, tenancy }: NodeContext, id: string, namespace: string): boolean {
+  const source = index.find(id)
+  if (source === undefined || source === 'bootstrap') return !index.complete && source === undefined
+  const acl = readSourceAcl(source)
+  return acl !== undefined && acl !== 'unreadable' && admits(acl, tenancy.labelsOf(namespace))
 }
 
 function place(context: NodeContext, draft: Draft, id: string, resolved: Resolved): void {

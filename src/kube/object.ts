@@ -1,5 +1,6 @@
 import type { Listing, Made, MapNode, Node } from './node.ts'
 import type { Step } from './origin.ts'
+import type { PrototypeKey } from './prototype-keys.ts'
 import type { Unseen } from './yaml/unseen.ts'
 
 /** One Kubernetes object as it would be applied; each field knows who wrote it. */
@@ -15,6 +16,8 @@ export interface KubeObject {
   readonly made?: readonly Made[]
   /** Characters of the file that it begins which are not seen, or change the order in which others are. */
   readonly unseen?: readonly Unseen[]
+  /** Keys that it had in its file: what they are in is often left out of what is applied. */
+  readonly prototypeKeys?: readonly PrototypeKey[]
 }
 
 /** What names an object in a cluster; `namespace` is '' for none. Identity ignores the version. */

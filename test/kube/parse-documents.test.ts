@@ -126,7 +126,7 @@ describe('refused, with the place', () => {
     ['content after ...', 'a: 1\n...\nb: 2\n', `yaml-ambiguous${place(3, 1)}`],
     ['content after ---', 'a: 1\n--- {b: 2}\n', `yaml-ambiguous${place(2, 1)}`],
     ['a separator that is none for YAML', 'a: x\n---y\n', `yaml-ambiguous${place(2, 1)}`],
-    ['concatenated JSON', '{"a": 1}{"b": 2}', `yaml-syntax${place(1, 9)}`],
+    ['concatenated JSON', '{"a": 1}{"b": 2}', `yaml-ambiguous${place(1, 9)}`],
     ['directive', '%YAML 1.1\n---\na: 1\n', `yaml-ambiguous${place(1, 1)}`],
     ['infinity', 'a: .inf\n', `yaml-ambiguous${place(1, 4)}`],
     ['alias of nothing', 'a: *b\n', `yaml-syntax${place(1, 4)}`],

@@ -2,7 +2,7 @@ import type { Field, MapNode, Node } from '../node.ts'
 import type { Origin } from '../origin.ts'
 import type { Expansion } from './expansion.ts'
 import type { Key } from './read-key.ts'
-import { refuseAmbiguous } from './refuse-yaml.ts'
+import { refuseAmbiguous, refuseUndecided } from './refuse-yaml.ts'
 
 /** Puts the fields of one map together; merge keys are merged at its end. */
 export class MapBuilder {
@@ -57,5 +57,5 @@ export class MapBuilder {
 }
 
 function refuseTwice(key: string, how: string, origin: Origin): never {
-  return refuseAmbiguous(`the key ${JSON.stringify(key.slice(0, 100))} twice${how}`, origin)
+  return refuseUndecided(`the key ${JSON.stringify(key.slice(0, 100))} twice${how}`, origin)
 }

@@ -1,11 +1,13 @@
 import type { Node } from '../node.ts'
 import { parseDocument } from './document-parser.ts'
 import { Expansion } from './expansion.ts'
-import { refuseSyntax } from './refuse-yaml.ts'
+import { refuseSyntax, refuseUndecided } from './refuse-yaml.ts'
 import { DOCUMENT_END, DOCUMENT_START, STREAM_END } from './token.ts'
 import type { TokenList } from './token-list.ts'
 import { TokenReader } from './token-reader.ts'
 import type { Position } from './yaml-budget.ts'
+
+const SEPARATE = 'Start each document with a line of its own: ---'
 
 /** The documents that the tokens of a text make, those left out that are empty or null. Throws as `parseDocument` does. */
 export function parseTokens(tokens: TokenList, text: string, position: Position): Node[] {
@@ -15,7 +17,7 @@ export function parseTokens(tokens: TokenList, text: string, position: Position)
   for (let first = true; reader.peek() !== STREAM_END; first = false) {
     const marked = reader.peek() === DOCUMENT_START
     if (marked) reader.skip()
-    else if (!first) refuseSyntax('text behind the end of its document', reader.origin())
+    else if (!first) refuseUndecided('text behind the end of its document', reader.origin(), SEPARATE)
     const kind = reader.peek()
     // kustomize, which cuts at separators, sees a document that begins with its end marker
     if (kind === DOCUMENT_END) refuseSyntax('the end of a document that did not begin', reader.origin())

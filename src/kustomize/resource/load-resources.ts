@@ -4,6 +4,7 @@ import { listed } from '../../kube/listing.ts'
 import { at, type MapNode, type Node } from '../../kube/node.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
 import type { ParsedFile } from '../../kube/parse-documents.ts'
+import { mayHavePrototypeKeys, prototypeKeys } from '../../kube/prototype-keys.ts'
 import { isBuildAnnotation } from './build-annotation.ts'
 import { localConfig } from './local-config.ts'
 import { makeResource, type Resource } from './resource.ts'
@@ -14,11 +15,14 @@ import { makeResource, type Resource } from './resource.ts'
  * on which older versions of kustomize crash (CVE-2022-24878).
  */
 export function loadResources(file: ParsedFile, trail: readonly Step[]): Resource[] {
+  const suspect = mayHavePrototypeKeys(file.text)
   return loadObjects(file).map((root, index) => {
     const hidden = localConfig(root)
     const step: Step | undefined = hidden && { step: 'local-config', file: hidden.file, line: hidden.line }
     const resource = makeResource(root, step ? [step, ...trail] : trail)
     if (index === 0) resource.unseen = file.unseen
+    const keys = suspect ? prototypeKeys(root) : []
+    if (keys.length > 0) resource.prototypeKeys = keys
     return resource
   })
 }

@@ -3,6 +3,7 @@ import { writtenText } from '../../kube/edit-node.ts'
 import { at, type Listing, type MapNode, type Node, type Path } from '../../kube/node.ts'
 import { groupOf, type KubeObject } from '../../kube/object.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
+import type { PrototypeKey } from '../../kube/prototype-keys.ts'
 import type { Unseen } from '../../kube/yaml/unseen.ts'
 import { isClusterScoped } from './cluster-scoped.ts'
 import { settleShared } from './shared-values.ts'
@@ -38,6 +39,7 @@ export class Resource {
   hasShared = false
   /** Of the file that it begins. */
   unseen: readonly Unseen[] | undefined
+  prototypeKeys: readonly PrototypeKey[] | undefined
   private readonly isGenerated: boolean
   readonly behavior?: 'create' | 'merge' | 'replace'
   /** The list that it was an item of. */
@@ -220,6 +222,12 @@ export function describe(id: ResourceId): string {
 
 /** The finished object. */
 export function toKubeObject(resource: Resource, root: MapNode = resource.root): KubeObject {
-  const { trail, listing, unseen } = resource
-  return { root, trail, ...(listing ? { listing } : {}), ...(unseen ? { unseen } : {}) }
+  const { trail, listing, unseen, prototypeKeys } = resource
+  return {
+    root,
+    trail,
+    ...(listing ? { listing } : {}),
+    ...(unseen ? { unseen } : {}),
+    ...(prototypeKeys ? { prototypeKeys } : {}),
+  }
 }

@@ -1,6 +1,6 @@
+import { prototypeKeys } from '../../kube/prototype-keys.ts'
 import type { Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
-import { scanObject } from './scan-object.ts'
 
 /** No key of a tenant's object changes what all objects of a JavaScript program have. */
 export const protoPollution: Rule = {
@@ -13,11 +13,15 @@ export const protoPollution: Rule = {
   kinds: 'every',
   *checkObject({ object, id, node }) {
     if (node.tenant === undefined) return
-    for (const path of scanObject(object.root).prototypes) {
+    const written = object.prototypeKeys ?? []
+    const known = new Set(written.map(({ path }) => path.join('.')))
+    const rendered = prototypeKeys(object.root).filter(({ path }) => !known.has(path.join('.')))
+    for (const { path, origin } of [...written, ...rendered]) {
       yield {
         node,
         object,
         path,
+        origin,
         value: path.join('.'),
         message: `${shownObject(id.kind, id.namespace, id.name)} has the key ${shown(String(path.at(-1)))}, which programs in JavaScript take for a part of every object.`,
         fix: 'Remove the key.',

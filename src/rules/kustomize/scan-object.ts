@@ -4,8 +4,8 @@ import type { MapNode, Node, Path, ScalarNode } from '../../kube/node.ts'
 export interface ObjectScan {
   /** Texts with `${`. */
   readonly templated: readonly { readonly path: Path; readonly text: string }[]
-  /** Keys that mean something to JavaScript. */
-  readonly prototypes: readonly Path[]
+  /** Values that only the cluster has. */
+  readonly opaque: readonly Path[]
   /** Keys and values with characters beyond ASCII. */
   readonly foreign: readonly { readonly path: Path; readonly text: string; readonly isKey: boolean }[]
 }
@@ -28,12 +28,12 @@ export function scanObject(root: MapNode): ObjectScan {
 class Walker {
   private readonly path: (string | number)[] = []
   private readonly templated: { path: Path; text: string }[] = []
-  private readonly prototypes: Path[] = []
+  private readonly opaque: Path[] = []
   private readonly foreign: { path: Path; text: string; isKey: boolean }[] = []
 
   walk(root: MapNode): ObjectScan {
     this.node(root)
-    return { templated: this.templated, prototypes: this.prototypes, foreign: this.foreign }
+    return { templated: this.templated, opaque: this.opaque, foreign: this.foreign }
   }
 
   private node(node: Node): void {
@@ -41,7 +41,6 @@ class Walker {
     else if (node.type === 'list') for (const [index, item] of node.items.entries()) this.below(index, item)
     else {
       for (const [key, { value }] of node.fields) {
-        if (isPrototype(key, value)) this.add(this.prototypes, [...this.path, key])
         if (BEYOND_ASCII.test(key)) this.add(this.foreign, { path: [...this.path, key], text: key, isKey: true })
         this.below(key, value)
       }
@@ -54,8 +53,9 @@ class Walker {
     this.path.pop()
   }
 
-  private scalar({ value }: ScalarNode): void {
-    if (typeof value !== 'string' || value.length > MAX_TEXT) return
+  private scalar({ value, opaque }: ScalarNode): void {
+    if (opaque) this.add(this.opaque, [...this.path])
+    if (opaque || typeof value !== 'string' || value.length > MAX_TEXT) return
     if (value.includes('${')) this.add(this.templated, { path: [...this.path], text: value })
     if (BEYOND_ASCII.test(value)) this.add(this.foreign, { path: [...this.path], text: value, isKey: false })
   }
@@ -63,10 +63,4 @@ class Walker {
   private add<T>(list: T[], item: T): void {
     if (list.length < MAX_FOUND) list.push(item)
   }
-}
-
-/** `constructor` is an ordinary word, unless `prototype` is looked up in it. */
-function isPrototype(key: string, value: Node): boolean {
-  if (key === '__proto__') return true
-  return key === 'constructor' && value.type === 'map' && value.fields.has('prototype')
 }

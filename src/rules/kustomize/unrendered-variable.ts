@@ -18,6 +18,7 @@ export const unrenderedVariable: Rule = {
     if (subject.node.tenant === undefined) return
     yield* literal(subject)
     yield* substituted(subject)
+    yield* undecided(subject)
   },
 }
 
@@ -43,27 +44,48 @@ function* literal(subject: Subject): Generator<Breach> {
 
 function* substituted(subject: Subject): Generator<Breach> {
   const { object, id, node } = subject
+  const who = shownObject(id.kind, id.namespace, id.name)
   for (const { path, how } of object.made ?? []) {
-    if (how !== 'default' && how !== 'unknown') continue
-    const guarded = isGuarded(subject, path)
-    if (how === 'default' && !guarded) continue
-    const who = shownObject(id.kind, id.namespace, id.name)
+    const isDefault = how === 'default' && isGuarded(subject, path)
+    if (!isDefault && (how !== 'unknown' || isGuarded(subject, path))) continue
     const field = shown(path.join('.'))
-    const [what, level] =
-      how === 'default'
-        ? ['takes the default of a variable that nobody sets: the next one who sets it decides', 'violation' as const]
-        : ['takes a value that only the cluster has', guarded ? ('error' as const) : ('warning' as const)]
+    const value = `${how} ${path.join('.')}`
+    yield isDefault
+      ? {
+          node,
+          object,
+          path,
+          value,
+          message: `${field} of ${who} takes the default of a variable that nobody sets: the next one who sets it decides.`,
+          fix: 'Write the value itself, or set the variable in the fleet.',
+        }
+      : {
+          node,
+          object,
+          path,
+          value,
+          level: 'warning',
+          message: `${field} of ${who} takes a value that only the cluster has.`,
+          fix: DECLARE,
+        }
+  }
+}
+
+const DECLARE = 'Let the fleet render the ConfigMap or Secret, or declare it in .github/bailiwick.yaml.'
+
+/** Elsewhere such a value may stand, declared or not; of an identity the renderer refuses it. */
+function* undecided(subject: Subject): Generator<Breach> {
+  const { object, id, node } = subject
+  for (const path of scanObject(object.root).opaque) {
+    if (!isGuarded(subject, path)) continue
     yield {
       node,
       object,
       path,
-      level,
-      value: `${how} ${path.join('.')}`,
-      message: `${field} of ${who} ${what}.`,
-      fix:
-        how === 'default'
-          ? 'Write the value itself, or set the variable in the fleet.'
-          : 'Let the fleet render the ConfigMap or Secret, or declare it in .github/bailiwick.yaml.',
+      level: 'error',
+      value: path.join('.'),
+      message: `${shown(path.join('.'))} of ${shownObject(id.kind, id.namespace, id.name)} takes a value that only the cluster has, and decides how safe it is.`,
+      fix: 'Write the value itself.',
     }
   }
 }
