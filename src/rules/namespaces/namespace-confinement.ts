@@ -2,8 +2,8 @@ import type { FleetNode } from '../../fleet/fleet.ts'
 import { isNamespaceName } from '../../kube/names.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import type { FleetIndex } from '../fleet-index.ts'
-import type { Breach, Rule } from '../rule.ts'
+import { keepsNamespace } from '../keeps-namespace.ts'
+import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownIdentity, shownObject } from '../shown.ts'
 import { lostConfinement } from './lost-confinement.ts'
 import { ownNamespaces } from './own-namespaces.ts'
@@ -18,9 +18,9 @@ export const namespaceConfinement: Rule = {
   why: "An object in a namespace that is not the tenant's changes what another tenant or the platform runs.",
   docs: 'Set `metadata.namespace` to a namespace of the tenant, or `namespace` in the kustomization.yaml; a namespace belongs to a tenant by the label `toolkit.fluxcd.io/tenant` of the Namespace that the platform renders.',
   kinds: 'every',
-  *checkObject({ object, node }, { index }) {
+  *checkObject({ object, node }, context) {
     if (node.tenant === undefined) return
-    const breach = judge(index, node, node.tenant, object)
+    const breach = judge(context, node, node.tenant, object)
     if (breach) yield breach
   },
   *checkNode(node, { index, before }) {
@@ -29,13 +29,14 @@ export const namespaceConfinement: Rule = {
   },
 }
 
-function judge(index: FleetIndex, node: FleetNode, tenant: string, object: KubeObject): Breach | undefined {
+function judge(context: RuleContext, node: FleetNode, tenant: string, object: KubeObject): Breach | undefined {
+  const { index } = context
   const { apiVersion, kind, name } = idOf(object)
   if (index.scopeOf(node.cluster, apiVersion, kind) !== 'Namespaced') return undefined
   const namespace = at(object.root, FIELD) === undefined ? '' : stringAt(object.root, FIELD)
   // A namespace that is no name at all cannot be decided; the rule invalid-object says so.
   if (namespace === undefined || (namespace !== '' && !isNamespaceName(namespace))) return undefined
-  if (index.owns(node.cluster, tenant, namespace)) return undefined
+  if (keepsNamespace(context, node.cluster, tenant, namespace)) return undefined
   const own = ownNamespaces(index, node.cluster, tenant)
   const where =
     namespace === ''

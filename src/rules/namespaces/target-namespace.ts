@@ -1,8 +1,8 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { at, type Path } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
-import type { FleetIndex } from '../fleet-index.ts'
-import type { Breach, Rule } from '../rule.ts'
+import { keepsNamespace } from '../keeps-namespace.ts'
+import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { ownNamespaces } from './own-namespaces.ts'
 
@@ -28,23 +28,30 @@ export const targetNamespace: Rule = {
     'HelmRelease and Kustomization APIs of Flux; Flux checks neither field against anything but the rights of the account.',
   docs: 'Leave the field out, or name a namespace of the tenant.',
   kinds: [...FIELDS.keys()],
-  *checkObject({ object, node }, { index }) {
-    const tenant = index.actsFor(node, object)
+  *checkObject({ object, node }, context) {
+    const tenant = context.index.actsFor(node, object)
     if (tenant === undefined) return
     const { apiVersion, kind } = idOf(object)
     for (const path of FIELDS.get(`${groupOf(apiVersion)}/${kind}`) ?? []) {
-      const breach = judge(index, node, tenant, object, path)
+      const breach = judge(context, node, tenant, object, path)
       if (breach) yield breach
     }
   },
 }
 
-function judge(index: FleetIndex, node: FleetNode, tenant: string, object: KubeObject, path: Path): Breach | undefined {
+function judge(
+  context: RuleContext,
+  node: FleetNode,
+  tenant: string,
+  object: KubeObject,
+  path: Path,
+): Breach | undefined {
   const field = at(object.root, path)
   if (!field || (field.type === 'scalar' && (field.value === null || field.value === ''))) return undefined
   const target = field.type === 'scalar' ? String(field.value) : field.type
   const isText = field.type === 'scalar' && typeof field.value === 'string'
-  if (isText && index.owns(node.cluster, tenant, target)) return undefined
+  if (isText && keepsNamespace(context, node.cluster, tenant, target)) return undefined
+  const { index } = context
   const { kind, namespace, name } = idOf(object)
   const own = ownNamespaces(index, node.cluster, tenant)
   const what = path.join('.')

@@ -2,13 +2,15 @@ import { mayCreateNamespace } from '../../fleet/capsule.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { namesOf, tenantsOwnedBy } from '../capsule/capsule-tenants.ts'
 import type { FleetIndex } from '../fleet-index.ts'
+import { keepsNamespace } from '../keeps-namespace.ts'
 import type { Breach, RuleContext, Subject } from '../rule.ts'
 import { shown, shownIdentity, shownObject } from '../shown.ts'
 import { ownNamespaces } from './own-namespaces.ts'
 import { TENANT_KEYS } from './protected-metadata.ts'
 
 /** A Namespace that a tenant writes: it must be one that Capsule lets the tenant create, and stay the tenant's. */
-export function* writtenNamespace(subject: Subject, tenant: string, { index }: RuleContext): Iterable<Breach> {
+export function* writtenNamespace(subject: Subject, tenant: string, context: RuleContext): Iterable<Breach> {
+  const { index } = context
   const { object, id, node } = subject
   const who = `${shownObject('Namespace', '', id.name)} would be written by ${shownIdentity(node.identity)}, which acts for a tenant`
   const breach = (path: Path, value: string, message: string, fix: string): Breach => ({
@@ -19,7 +21,7 @@ export function* writtenNamespace(subject: Subject, tenant: string, { index }: R
     message,
     fix,
   })
-  const own = index.owns(node.cluster, tenant, id.name)
+  const own = keepsNamespace(context, node.cluster, tenant, id.name)
   if (!own || !mayWrite(subject, index)) {
     const why = own
       ? 'the platform gave it that namespace, and whoever writes the Namespace can relabel or delete it'

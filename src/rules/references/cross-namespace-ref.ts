@@ -1,8 +1,8 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { type Reference, references, referringKinds } from '../../kube/references.ts'
-import type { FleetIndex } from '../fleet-index.ts'
-import type { Breach, Rule } from '../rule.ts'
+import { keepsNamespace } from '../keeps-namespace.ts'
+import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { type Access, accessOf } from './source-access.ts'
 
@@ -15,15 +15,16 @@ export const crossNamespaceRef: Rule = {
   source: 'fluxcd/flux2 discussion 263; RFC-0001 and RFC-0002; kustomize-controller --no-cross-namespace-refs',
   docs: 'Leave `namespace` out of the reference and declare the source in the namespace of the object. On clusters without --no-cross-namespace-refs a source may be opened by its owner with an access control list (`source-acl`); with the flag every reference is refused, whatever a list says.',
   kinds: referringKinds,
-  *checkObject({ object, node }, { index }) {
+  *checkObject({ object, node }, context) {
     for (const reference of references(object)) {
-      const breach = judge(index, node, object, reference)
+      const breach = judge(context, node, object, reference)
       if (breach) yield breach
     }
   },
 }
 
-function judge(index: FleetIndex, node: FleetNode, object: KubeObject, reference: Reference): Breach | undefined {
+function judge(context: RuleContext, node: FleetNode, object: KubeObject, reference: Reference): Breach | undefined {
+  const { index } = context
   const { kind, namespace, name } = idOf(object)
   const target = reference.namespace
   if (target === null || target === namespace) return undefined
@@ -31,7 +32,7 @@ function judge(index: FleetIndex, node: FleetNode, object: KubeObject, reference
   // What the platform writes into a tenant's namespace is its own affair, except where Flux would refuse to act on it.
   const tenant = index.actsFor(node, object)
   if (tenant === undefined || (node.tenant === undefined && !locked)) return undefined
-  if (!locked && index.owns(node.cluster, tenant, target)) return undefined
+  if (!locked && keepsNamespace(context, node.cluster, tenant, target)) return undefined
   const access = accessOf(index, node.cluster, namespace, reference)
   // Without Flux's own refusal the owner of the source decides; whom the list does not let in is for the rule source-acl.
   if (!locked && access !== 'none') return undefined
