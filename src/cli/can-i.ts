@@ -48,6 +48,10 @@ be read. Sources that were not given are told beside a no.`,
     const user = userInfo(identity, options.all('as-group'))
     const { request, notes } = requestOf(knownResources(fleet, clusters), verb, target, options)
     const answers = clusters.map(cluster => ask(fleet, index, cluster, user, request))
+    const bare = options.one('namespace') ?? ''
+    if (clusters.some(cluster => index.platformObject(cluster, '/ServiceAccount', bare, identity))) {
+      notes.push(`${identity} is taken for a user; the account is ${bare}/${identity}`)
+    }
     for (const note of notes) io.stderr(`note: ${visible(note, 500)}\n`)
     const asked = { user: user.name, groups: [...user.groups], request }
     io.stdout(output === 'json' ? json(asked, answers) : answers.map(answer => text(answer, here)).join(''))
@@ -69,7 +73,7 @@ function question(options: ParsedOptions) {
 
 interface Asked {
   readonly request: AccessRequest
-  readonly notes: readonly string[]
+  readonly notes: string[]
 }
 
 function requestOf(resources: ResourceTable, verb: string, target: string, options: ParsedOptions): Asked {

@@ -81,6 +81,11 @@ test('json says who was asked for, and each cluster its answer', async () => {
   })
 })
 
+test('a bare name is a user, and who may have meant the account is told', async () => {
+  const { code, stderr } = await canI('get', 'pods', '-n', 'apps', '--as', 'dev-team')
+  expect([code, stderr]).toEqual([1, 'note: dev-team is taken for a user; the account is apps/dev-team\n'])
+})
+
 test('groups count, and paths are asked for', async () => {
   expect((await canI('get', 'secrets', '--as', 'alice')).code).toBe(1)
   expect((await canI('get', 'secrets', '--as', 'alice', '--as-group', 'a', '--as-group', 'system:masters')).code).toBe(
