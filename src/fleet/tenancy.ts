@@ -2,6 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import { isNamespaceName } from '../kube/names.ts'
 import { at, originAt, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import { textMapOf } from '../kube/read-text.ts'
 import { capsuleTenantOf, mayCreateNamespace } from './capsule.ts'
 import { CapsuleNames } from './capsule-names.ts'
 import { ROOT_NAMESPACE } from './cluster-root.ts'
@@ -17,6 +18,7 @@ export class Tenancy {
   /** Namespaces whose first use was decided before the platform labelled them otherwise. */
   readonly late = new Set<string>()
   readonly #declared = new Set<string>()
+  readonly #labels = new Map<string, ReadonlyMap<string, string>>()
   /** Namespaces that were used before anybody labelled them. */
   readonly #unlabelled = new Set<string>()
   readonly #created = new Map<string, string>()
@@ -42,6 +44,7 @@ export class Tenancy {
     const { name } = idOf(object)
     if (name === ROOT_NAMESPACE || !isNamespaceName(name)) return
     this.#declared.add(name)
+    this.#labels.set(name, textMapOf(at(object.root, ['metadata', 'labels'])) ?? new Map())
     const label = at(object.root, TENANT_LABEL)
     const capsule = capsuleTenantOf(object)
     if (!label || (label.type === 'scalar' && (label.value === null || label.value === ''))) {
@@ -96,6 +99,11 @@ export class Tenancy {
     const name = known ?? ([...this.owners.values()].includes(namespace) ? `namespace:${namespace}` : namespace)
     this.owners.set(namespace, name)
     return name
+  }
+
+  /** The labels of a namespace that the platform writes, and its name, which Kubernetes writes. */
+  labelsOf(namespace: string): ReadonlyMap<string, string> {
+    return new Map([...(this.#labels.get(namespace) ?? []), ['kubernetes.io/metadata.name', namespace]])
   }
 
   /** The tenant to whom the platform gave a namespace by its label. */
