@@ -8,6 +8,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['baseline', async () => (await import('./baseline.ts')).baseline],
   ['can-i', async () => (await import('./can-i.ts')).canI],
   ['access', async () => (await import('./access.ts')).access],
+  ['audit', async () => (await import('./audit.ts')).audit],
   ['onboard', async () => (await import('./onboard.ts')).onboard],
 ])
 

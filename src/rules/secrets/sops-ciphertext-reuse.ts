@@ -52,7 +52,7 @@ interface Ciphertext extends Rendered {
 
 /** Who shows a piece of ciphertext, and who did before the change. */
 interface Holders {
-  readonly any: Set<string>
+  readonly ever: Set<string>
   readonly old: Set<string>
 }
 
@@ -61,15 +61,15 @@ function* copies({ name }: Cluster, { index, before }: RuleContext): Iterable<Br
   const holders = new Map<string, Holders>()
   const all = [...ciphertextsOf(index, name)]
   for (const one of all) {
-    const held = holders.get(one.text) ?? { any: new Set(), old: new Set() }
+    const held = holders.get(one.text) ?? { ever: new Set(), old: new Set() }
     holders.set(one.text, held)
-    held.any.add(ownerOf(one))
+    held.ever.add(ownerOf(one))
     if (known?.has(keyOf(one))) held.old.add(ownerOf(one))
   }
   for (const one of all) {
     if (one.node.tenant === undefined) continue
-    const { any, old } = holders.get(one.text)!
-    const others = known?.has(keyOf(one)) ? old : any
+    const { ever, old } = holders.get(one.text)!
+    const others = known?.has(keyOf(one)) ? old : ever
     if (others.size > 1 || (others.size === 1 && !others.has(ownerOf(one)))) yield copied(one)
   }
 }

@@ -1,0 +1,81 @@
+import { BailiwickError } from '../errors.ts'
+import { placeOf } from '../report/place.ts'
+import { visible } from '../report/visible.ts'
+import { auditFleet } from '../rules/audit/audit-fleet.ts'
+import type { AuditItem, AuditState, ClusterAudit } from '../rules/audit/audit-item.ts'
+import type { Command } from './command.ts'
+import { errorLine } from './error-line.ts'
+import { parseOptions } from './parse-options.ts'
+import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+import { table } from './table.ts'
+
+const USAGE = 'audit [FLEET] [--cluster NAME] [--strict] [--repo URL[#REF]=DIR]... [-o text|json]'
+
+/** `bailiwick audit`: what keeps the tenants of a cluster apart, and what does not. */
+export const audit: Command = {
+  name: 'audit',
+  summary: 'Show what keeps the tenants of a cluster apart, and what does not',
+  usage: `${USAGE}
+
+  --cluster NAME only that cluster (default: all)
+  --strict       exit code 1 where something is weak
+${FLEET_HELP}
+  -o text|json   text for people
+
+Exit code 0: done; 1: something is weak, with --strict; 2: a Kustomization of the platform could not be read.`,
+  async run(args, io) {
+    const strict = args.includes('--strict')
+    const options = parseOptions(
+      args.filter(arg => arg !== '--strict'),
+      ['cluster', ...FLEET_OPTIONS, 'output'],
+      USAGE,
+    )
+    const [fleetDir = '.', more] = options.positionals
+    const output = options.one('output') ?? 'text'
+    if (more !== undefined) throw usage(`${JSON.stringify(more)} is one FLEET too many`)
+    if (output !== 'text' && output !== 'json') throw usage(`-o ${JSON.stringify(output)}; allowed are text and json`)
+    const { fleet, here } = await readFleet(options, fleetDir, io.cwd)
+    const asked = clustersOf(fleet, options.one('cluster'), USAGE)
+    const failed = fleet.nodes.filter(({ cluster, tenant, error }) => error && !tenant && asked.includes(cluster))
+    for (const { error } of failed) if (error) io.stderr(`${errorLine(error)}\n`)
+    const found = auditFleet(fleet, asked)
+    io.stdout(output === 'json' ? json(found) : found.map(one => text(one, here)).join('\n'))
+    if (failed.length > 0) return 2
+    return strict && found.some(one => countOf(one, 'weak') > 0) ? 1 : 0
+  },
+}
+
+const TITLES = ['STATE', 'CHECK', 'FOUND', 'WHERE']
+
+function text(found: ClusterAudit, here: string): string {
+  const { cluster, path, items } = found
+  const rows = items.map(item =>
+    [item.state, item.check, item.message, placeOfItem(item, here)].map(cell => visible(cell, 300)),
+  )
+  const advice = items.filter(({ state }) => state !== 'ok')
+  const counts = (['ok', 'weak', 'unknown'] as const).map(state => `${countOf(found, state)} ${state}`).join(', ')
+  const lines = [
+    visible(`${cluster} (${path}): ${counts}`),
+    '',
+    ...table(TITLES, rows),
+    ...(advice.length > 0 ? ['', 'What to do', ...unique(advice.flatMap(adviceText))] : []),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+const adviceText = ({ check, why, fix }: AuditItem) => [visible(`  ${check}: ${why}.${fix ? ` ${fix}` : ''}`, 600)]
+const unique = (lines: readonly string[]) => [...new Set(lines)]
+const placeOfItem = ({ origin }: AuditItem, here: string) => (origin ? placeOf(origin, here) : '')
+const countOf = ({ items }: ClusterAudit, state: AuditState) => items.filter(item => item.state === state).length
+
+function json(found: readonly ClusterAudit[]): string {
+  const clusters = found.map(one => ({
+    ...one,
+    summary: { ok: countOf(one, 'ok'), weak: countOf(one, 'weak'), unknown: countOf(one, 'unknown') },
+  }))
+  return `${JSON.stringify({ clusters }, null, 2)}\n`
+}
+
+function usage(message: string): BailiwickError {
+  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
+}

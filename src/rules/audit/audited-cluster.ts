@@ -1,0 +1,21 @@
+import type { Cluster, FleetNode } from '../../fleet/fleet.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import { shown } from '../shown.ts'
+
+/** What the items of an audit are made of. */
+export interface AuditedCluster {
+  readonly cluster: Cluster
+  /** All of the cluster. */
+  readonly nodes: readonly FleetNode[]
+  readonly index: FleetIndex
+}
+
+/** Why something that the platform renders may be there unseen: a node of it that failed or could not be read. */
+export function unseenPart({ nodes }: AuditedCluster, which: (node: FleetNode) => boolean): string | undefined {
+  const node = nodes.find(one => which(one) && (one.error !== undefined || one.source.opaque !== undefined))
+  if (!node) return undefined
+  const why = node.error ? `it cannot be rendered (${node.error.code})` : `its source was not seen`
+  return `what Kustomization ${shown(`${node.namespace}/${node.name}`)} applies is not known: ${why}`
+}
+
+export const isPlatforms = (node: FleetNode): boolean => node.tenant === undefined

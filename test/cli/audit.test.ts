@@ -1,0 +1,178 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { AuditItem } from '../../src/rules/audit/audit-item.ts'
+import { DEV_URL, devFiles, FLEET_URL, fleetFiles } from '../fleet/mini-fleet.ts'
+import { run, scratch, write } from './run-main.ts'
+
+const ACME = join(import.meta.dirname, '../fleets/acme')
+const SHARED = join(import.meta.dirname, '../../../shared/fleets')
+const ADDRESS = 'https://github.com/acme/'
+const SOURCES = ['dev-team', 'ops-team'].flatMap(name => ['--repo', `${ADDRESS}${name}=${ACME}/${name}`])
+const FLEET = ['fleet', '--url', `${ADDRESS}fleet`, ...SOURCES]
+
+interface Audit {
+  readonly cluster: string
+  readonly summary: { readonly ok: number; readonly weak: number; readonly unknown: number }
+  readonly items: readonly AuditItem[]
+}
+
+async function audited(dir: string, ...args: string[]): Promise<Audit[]> {
+  const { code, stdout, stderr } = await run(dir, 'audit', ...args, '-o', 'json')
+  expect([code, stderr]).toEqual([0, ''])
+  return (JSON.parse(stdout) as { clusters: Audit[] }).clusters
+}
+
+const row = ({ state, check, subject, origin }: AuditItem) =>
+  `${state} ${check} ${subject}${origin ? ` ${origin.file}:${origin.line}` : ''}`
+const weakOf = ({ items }: Audit) => items.filter(({ state }) => state === 'weak').map(row)
+
+test('each cluster by itself, with the line where it is written', async () => {
+  const [production, staging, ...others] = await audited(ACME, ...FLEET)
+  expect(others).toEqual([])
+  const flux = 'clusters/production/flux-system'
+  expect(production?.items.map(row)).toEqual([
+    `ok installation  ${flux}/gotk-components.yaml:233`,
+    `ok no-cross-namespace-refs kustomize-controller ${flux}/kustomization.yaml:10`,
+    `ok no-remote-bases kustomize-controller ${flux}/kustomization.yaml:17`,
+    `ok default-service-account kustomize-controller ${flux}/kustomization.yaml:24`,
+    'ok sops-age-secret kustomize-controller',
+    'ok default-account apps/default',
+    'weak status-writers apps tenants/base/dev-team/rbac.yaml:27',
+    'ok remote-bases ',
+    `ok sources github.com/acme ${flux}/gotk-sync.yaml:13`,
+  ])
+  expect(production?.summary).toEqual({ ok: 8, weak: 1, unknown: 0 })
+  const of = (text: string) => text.replaceAll('production', 'staging')
+  expect(staging?.items.map(row)).toEqual(production?.items.map(item => of(row(item))))
+})
+
+test('text for people, of one cluster', async () => {
+  const { code, stdout } = await run(ACME, 'audit', ...FLEET, '--cluster', 'staging')
+  expect(code).toBe(0)
+  const lines = stdout.split('\n')
+  expect(lines.slice(0, 3)).toEqual([
+    'staging (clusters/staging): 8 ok, 1 weak, 0 unknown',
+    '',
+    expect.stringMatching(/^STATE +CHECK +FOUND +WHERE$/),
+  ])
+  expect(lines[3]).toMatch(/^ok +installation +Flux is installed by Deployments of the fleet; version "v2\.9\.4"/)
+  expect(stdout).toContain('What to do\n  status-writers: the status of a source holds')
+  expect(stdout).not.toContain('production')
+})
+
+test('--strict makes what is weak an exit code', async () => {
+  expect((await run(ACME, 'audit', ...FLEET, '--strict')).code).toBe(1)
+  expect((await run(ACME, 'audit', ...FLEET)).code).toBe(0)
+})
+
+const KUSTOMIZATION = 'clusters/staging/flux-system/kustomization.yaml'
+const patch = (value: string) => `resources: [gotk-components.yaml, gotk-sync.yaml]
+patches:
+  - target: {kind: Deployment, name: kustomize-controller}
+    patch: |
+      - op: add
+        path: /spec/template/spec/containers/0/args/-
+        value: ${value}
+`
+
+async function miniAudit(files: Readonly<Record<string, string | null>>): Promise<Audit> {
+  const dir = scratch()
+  const all = Object.entries({ ...fleetFiles, ...files }).filter(([, text]) => text !== null)
+  write(join(dir, 'fleet'), Object.fromEntries(all) as Record<string, string>)
+  write(join(dir, 'dev'), devFiles)
+  write(join(dir, 'ops'), { 'deploy/kustomization.yaml': 'configMapGenerator: [{name: x, namespace: ops}]\n' })
+  const repositories = ['--repo', `${DEV_URL}=dev`, '--repo', `${ADDRESS}ops-team=ops`]
+  const [audit] = await audited(dir, 'fleet', '--url', FLEET_URL, ...repositories)
+  return audit!
+}
+
+test('what is off, or opens something, is weak', async () => {
+  const gates = '--feature-gates=StrictPostBuildSubstitutions=false,ExternalArtifact=true'
+  const audit = await miniAudit({ [KUSTOMIZATION]: patch(gates) })
+  expect(weakOf(audit)).toEqual([
+    'weak no-cross-namespace-refs kustomize-controller clusters/staging/flux-system/gotk-components.yaml:5',
+    'weak no-cross-namespace-refs helm-controller clusters/staging/flux-system/gotk-components.yaml:18',
+    'weak no-remote-bases kustomize-controller clusters/staging/flux-system/gotk-components.yaml:5',
+    'weak default-service-account kustomize-controller clusters/staging/flux-system/gotk-components.yaml:5',
+    'weak default-service-account helm-controller clusters/staging/flux-system/gotk-components.yaml:18',
+    `weak feature-gates StrictPostBuildSubstitutions ${KUSTOMIZATION}:7`,
+    `weak feature-gates ExternalArtifact ${KUSTOMIZATION}:7`,
+    'weak status-writers apps tenants/dev-team.yaml:22',
+    'weak status-writers ops tenants/ops-team.yaml:22',
+  ])
+  const keys = await miniAudit({ [KUSTOMIZATION]: patch('--sops-age-secret=all') })
+  expect(weakOf(keys)).toContain(`weak sops-age-secret kustomize-controller ${KUSTOMIZATION}:7`)
+})
+
+test('an account that everything falls back to, with rights', async () => {
+  const binding = `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: everybody}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
+subjects: [{kind: Group, name: 'system:serviceaccounts:apps', apiGroup: rbac.authorization.k8s.io}]
+`
+  const audit = await miniAudit({
+    'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, binding.yaml]\n',
+    'tenants/binding.yaml': binding,
+  })
+  expect(audit.items.filter(({ check }) => check === 'default-account').map(row)).toEqual([
+    'weak default-account apps/default tenants/binding.yaml:4',
+    'ok default-account ops/default',
+  ])
+})
+
+test('what the fleet does not show is unknown, never ok', async () => {
+  const sync = fleetFiles['clusters/staging/flux-system/gotk-sync.yaml']!
+  const nothing = await miniAudit({ [KUSTOMIZATION]: 'resources: [gotk-sync.yaml]\n' })
+  expect(nothing.items[0]).toMatchObject({ check: 'installation', state: 'unknown' })
+  expect(nothing.items.filter(({ check }) => check.startsWith('no-'))).toEqual([])
+  const elsewhere = sync.replaceAll('flux-system', 'elsewhere').replace('acme/fleet', 'acme/elsewhere')
+  const unseen = await miniAudit({
+    'clusters/staging/kustomization.yaml': 'resources: [flux-system, tenants.yaml, elsewhere.yaml]\n',
+    'clusters/staging/elsewhere.yaml': elsewhere.replaceAll('namespace: elsewhere', 'namespace: flux-system'),
+  })
+  const states = new Map(unseen.items.map(({ check, subject, state }) => [`${check} ${subject}`, state]))
+  expect(states.get('default-account apps/default')).toBe('unknown')
+  expect(states.get('remote-bases ')).toBe('unknown')
+})
+
+test('a remote base, and sources without encryption', async () => {
+  const audit = await miniAudit({
+    'clusters/staging/kustomization.yaml': 'resources: [flux-system, tenants.yaml, bucket.yaml]\n',
+    'clusters/staging/bucket.yaml': `apiVersion: source.toolkit.fluxcd.io/v1
+kind: Bucket
+metadata: {name: charts, namespace: flux-system}
+spec: {endpoint: minio.example.com, insecure: true, bucketName: x}
+`,
+  })
+  expect(weakOf(audit)).toContain('weak sources minio.example.com clusters/staging/bucket.yaml:4')
+})
+
+test('a fleet that is none, and an option that is none, are said', async () => {
+  const dir = scratch()
+  write(dir, { 'README.md': '' })
+  const { code, stderr } = await run(dir, 'audit')
+  expect([code, stderr]).toEqual([2, expect.stringContaining('error[usage]: there is no clusters/NAME in the fleet')])
+  expect((await run(ACME, 'audit', 'fleet', '--cluster', 'nowhere')).code).toBe(2)
+  expect((await run(ACME, 'audit', 'fleet', '-o', 'yaml')).code).toBe(2)
+})
+
+test.runIf(existsSync(SHARED))('the reference fleet: patches for a Flux that is not in it', async () => {
+  const dir = join(SHARED, 'flux2-multi-tenancy')
+  const url = 'https://github.com/fluxcd/flux2-multi-tenancy'
+  const [staging] = await audited(
+    dir,
+    'fleet',
+    '--url',
+    url,
+    '--cluster',
+    'staging',
+    '--repo',
+    `${url}#dev-team=dev-team`,
+  )
+  expect(staging?.items[0]).toMatchObject({ check: 'installation', state: 'unknown' })
+  const flags = staging?.items.filter(({ check }) => check.startsWith('no-') || check === 'default-service-account')
+  expect(flags?.filter(({ state }) => state === 'weak')).toEqual([])
+  expect(flags?.filter(({ state }) => state === 'ok')).toHaveLength(8)
+})
