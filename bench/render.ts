@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { diskTree } from '../src/git/disk-tree.ts'
 import { build } from '../src/kustomize/build.ts'
 import { findProgram } from '../test/programs.ts'
+import { growth } from './growth.ts'
 import { overlayOf } from './overlay-of.ts'
 
 // Our build, from the disk to objects with origins, beside the real kustomize on the same directories in one run.
@@ -35,15 +36,6 @@ function median(runs: number, work: () => void): number {
     return performance.now() - start
   })
   return times.sort((a, b) => a - b)[runs >> 1]!
-}
-
-/** Growth of the time over the size: the slope of the line through both logarithms. 1 is linear. */
-function exponent(points: readonly (readonly [size: number, time: number])[]): number {
-  const logs = points.map(([size, time]) => [Math.log(size), Math.log(time)] as const)
-  const mean = (axis: 0 | 1) => logs.reduce((sum, point) => sum + point[axis], 0) / logs.length
-  const [x, y] = [mean(0), mean(1)]
-  const up = logs.reduce((sum, point) => sum + (point[0] - x) * (point[1] - y), 0)
-  return up / logs.reduce((sum, point) => sum + (point[0] - x) ** 2, 0)
 }
 
 const ms = (time: number): string => `${time.toFixed(time < 10 ? 2 : 0)} ms`
@@ -88,7 +80,7 @@ function main(): void {
     compare('the same', large!, values['kustomize-5000'] ? kustomize : undefined, [5, 1])
     const points = SIZES.map((size, index) => [size, median(5, () => ours(places[index]!))] as const)
     console.log(
-      `growth: ${points.map(([size, time]) => `${size} in ${ms(time)}`).join(', ')}; exponent ${exponent(points).toFixed(2)}`,
+      `growth: ${points.map(([size, time]) => `${size} in ${ms(time)}`).join(', ')}; exponent ${growth(points).toFixed(2)}`,
     )
     const [on, off] = [true, false].map(origins => median(9, () => ours(large!, origins))) as [number, number]
     console.log(`origins: ${ms(on)} with, ${ms(off)} without, ${(on / off).toFixed(2)} times`)

@@ -1,0 +1,67 @@
+import { buildFleet } from '../../src/fleet/build-fleet.ts'
+import { combinationOf } from '../../src/fleet/combination.ts'
+import type { FleetInput } from '../../src/fleet/input.ts'
+import { judge } from '../../src/rules/judge.ts'
+import { JudgeSession } from '../../src/rules/session/judge-session.ts'
+import { type GeneratedFleet, generatedFleet, inputOf, withTree } from './generated-fleet.ts'
+import { FLEET_URL } from './platform-files.ts'
+
+/** What one process measured; times in milliseconds, memory in MiB. */
+export interface Measured {
+  readonly summary: string
+  readonly nodes: number
+  readonly objects: number
+  readonly cold: { readonly time: number; readonly cpu: number; readonly memory: number }
+  /** Of a session that has judged a change before: one file of a tenant, of the platform, of a tenant's base in the fleet. */
+  readonly warm?: { readonly tenant: number[]; readonly shared: number[]; readonly base: number[]; memory: number }
+}
+
+const memory = () => Math.round(process.resourceUsage().maxRSS / 1024)
+
+/** One verdict on a generated fleet, in a process that has judged nothing before. */
+export function measureCold(size: number): Measured {
+  const input = inputOf(generatedFleet(size))
+  const [start, before] = [performance.now(), process.cpuUsage()]
+  const fleet = buildFleet(input)
+  const { verdict } = judge(fleet, { combination: combinationOf(input) })
+  const time = performance.now() - start
+  const { user, system } = process.cpuUsage(before)
+  const objects = fleet.nodes.reduce((sum, node) => sum + node.objects.length, 0)
+  const cold = { time, cpu: (user + system) / 1000, memory: memory() }
+  return { summary: verdict.summary, nodes: fleet.nodes.length, objects, cold }
+}
+
+/** Verdicts on changes, one after the other, each compared with what the branch holds. */
+export function measureWarm(size: number, runs: number): NonNullable<Measured['warm']> {
+  const generated = generatedFleet(size)
+  const base = inputOf(generated)
+  const session = new JudgeSession()
+  // the first ones fill the session and warm the engine up
+  for (let run = 0; run < 5; run++) timeOf(session, base, tenantChange(generated, base, 1_000 + run))
+  const times = (count: number, change: (run: number) => FleetInput) =>
+    Array.from({ length: count }, (_, run) => timeOf(session, base, change(run)))
+  const tenant = times(runs, run => tenantChange(generated, base, run))
+  const shared = times(5, run => platformChange(generated, base, 'infrastructure/classes.yaml', 'value: 1000', run))
+  const file = 'tenants/base/team-0001/rbac.yaml'
+  const own = times(5, run => platformChange(generated, base, file, 'gotk-reconciler', run))
+  return { tenant, shared, base: own, memory: memory() }
+}
+
+function timeOf(session: JudgeSession, base: FleetInput, changed: FleetInput): number {
+  const start = performance.now()
+  const before = session.build(base)
+  const head = session.build({ ...changed, config: base.fleet.tree })
+  session.judge(head, { base: before, combination: combinationOf(changed) })
+  return performance.now() - start
+}
+
+/** Another tenant each time, so that nothing is known from the time before. */
+function tenantChange(generated: GeneratedFleet, base: FleetInput, run: number): FleetInput {
+  const [url, files] = [...generated.tenants][run % generated.tenants.size]!
+  const path = 'staging/replicas.yaml'
+  return withTree(base, url, new Map([...files, [path, files.get(path)!.replace(/\d+\n$/, `${10 + run}\n`)]]))
+}
+
+function platformChange({ fleet }: GeneratedFleet, base: FleetInput, path: string, from: string, run: number) {
+  return withTree(base, FLEET_URL, new Map([...fleet, [path, fleet.get(path)!.replace(from, `${from}${run}`)]]))
+}
