@@ -10,6 +10,7 @@ export type CaseFile =
   | string
   | null
   | { readonly base64: string }
+  | { readonly text: string; readonly times: number; readonly before?: string; readonly after?: string }
   | { readonly symlink: string }
   | { readonly submodule: string }
 export type CaseFiles = Readonly<Record<string, CaseFile>>
@@ -101,6 +102,10 @@ export function treesOf(world: World, ...changes: readonly Changes[]): Map<Repos
 function entry(path: string, file: CaseFile): SnapshotFile[] {
   if (file === null) return []
   if (typeof file === 'string') return [{ path, content: file }]
+  if ('times' in file) {
+    const { text, times, before = '', after = '' } = file
+    return [{ path, content: `${before}${text.repeat(times)}${after}` }]
+  }
   if ('base64' in file) return [{ path, content: Buffer.from(file.base64, 'base64') }]
   if ('symlink' in file) return [{ path, mode: '120000', content: file.symlink }]
   return [{ path, mode: '160000', content: '', id: file.submodule }]

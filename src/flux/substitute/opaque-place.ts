@@ -6,7 +6,7 @@ import type { Origin } from '../../kube/origin.ts'
 /** Fields that say what an object is, whose it is, what it follows or who applies it; and what may hold such fields. */
 const IDENTITY = new Set(
   (
-    'apiVersion kind namespace serviceAccountName serviceAccount subjects roleRef rules sourceRef chartRef url path ' +
+    'apiVersion kind namespace serviceAccountName serviceAccount subjects roleRef sourceRef chartRef url ' +
     'endpoint targetNamespace storageNamespace kubeConfig dependsOn accessFrom labels finalizers ownerReferences'
   ).split(' '),
 )
@@ -21,7 +21,8 @@ export function refuseOpaque(root: MapNode, path: readonly string[], origin: Ori
   const rbac = groupOf(stringAt(root, ['apiVersion']) ?? '') === 'rbac.authorization.k8s.io'
   const isName = path.length === 2 && path[0] === 'metadata' && last === 'name'
   const switches = last.includes('toolkit.fluxcd.io/')
-  const hit = path.some(step => IDENTITY.has(step)) || STRUCTURE.has(last) || path.length === 0
+  const isPath = path.length === 2 && path[0] === 'spec' && last === 'path'
+  const hit = isPath || path.some(step => IDENTITY.has(step)) || STRUCTURE.has(last) || path.length === 0
   if (!hit && !isName && !switches && !(rbac && path[0] !== 'metadata')) return
   const message = `${path.join('.')} takes a value that only the cluster has, and decides what is applied where, or by whom`
   throw new BailiwickError('unrendered-variable', message, {
