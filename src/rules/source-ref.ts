@@ -34,5 +34,5 @@ export function refPath(object: KubeObject): Path {
 /** For messages. */
 export function wordsOf(ref: SourceRef): string {
   const [kind, value] = Object.entries(ref)[0] ?? ['branch', 'master']
-  return `${kind} ${JSON.stringify(value)}`
+  return `${kind} ${value}`
 }

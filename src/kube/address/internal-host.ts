@@ -52,9 +52,9 @@ export function internalHost(host: string): InternalHost | undefined {
 function serviceHost(name: string): InternalHost | undefined {
   const labels = name.split('.')
   if (labels.length === 1 && name !== '') return { what: 'a name inside of the cluster' }
-  const svc = labels.indexOf('svc')
-  const isService = svc === 2 || (svc > 2 && (svc === labels.length - 1 || name.endsWith('.svc.cluster.local')))
-  if (isService) {
+  const isLocal = name.endsWith('.svc.cluster.local')
+  const svc = labels[2] === 'svc' ? 2 : isLocal ? labels.length - 3 : labels.length - 1
+  if (svc >= 2 && labels[svc] === 'svc') {
     const [service, namespace] = labels.slice(svc - 2, svc) as [string, string]
     return { what: 'a service of the cluster', service: { name: service, namespace } }
   }

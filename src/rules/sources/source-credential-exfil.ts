@@ -1,6 +1,7 @@
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sources.ts'
 import type { SourceAddress } from '../../kube/address/source-address.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
+import { kindOf } from '../fleet-index.ts'
 import type { Rendered } from '../object-table.ts'
 import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
@@ -22,7 +23,7 @@ export const sourceCredentialExfil: Rule = {
   title: "A tenant's source takes no credentials of the platform elsewhere",
   why: 'Flux sends the credentials of a source to the server that the source names. A source that names the Secret of another one, hands its credentials on to other hosts, or signs in with the identity of the cluster gives them to whoever runs that server.',
   source: 'CVE-2021-32690; fluxcd/flux2 RFC-0007 and RFC-0010',
-  docs: "Use a Secret of the tenant's own. A Secret that a source of the platform uses may be used for the same host. `spec.passCredentials` stays off. `spec.provider: aws`, `azure` or `gcp` is for addresses that `allowedSources` lists, or for a registry that a source of the platform uses with the same provider.",
+  docs: "Use a Secret of the tenant's own. A Secret that a source of the platform uses may be used for the same organisation of the same host. `spec.passCredentials` stays off. `spec.provider: aws`, `azure` or `gcp` is for addresses that `allowedSources` lists, or for a registry that a source of the platform uses with the same provider.",
   kinds: sourceKinds,
   *checkObject(subject, context) {
     if (subject.node.tenant === undefined) return
@@ -49,18 +50,18 @@ export const sourceCredentialExfil: Rule = {
   },
 }
 
-/** A Secret of a source of the platform, sent to a host that no such source names. */
+/** A Secret of a source of the platform, sent to somebody whom no such source names. */
 function* judgeSecrets(subject: Subject, context: RuleContext, address: SourceAddress | undefined): Iterable<Breach> {
   const { object, id } = subject
   if (!address) return
   for (const path of SECRETS) {
     const name = stringAt(object.root, path)
     if (!name) continue
-    const hosts = platformSources(subject, context)
+    const places = platformSources(subject, context)
       .filter(one => SECRETS.some(other => stringAt(one.object.root, other) === name))
-      .flatMap(one => hostOf(one) ?? [])
-    if (hosts.length === 0 || hosts.includes(hostText(address))) continue
-    const what = `sends the credentials of Secret ${shown(name)}, which the platform uses for ${shown(hosts[0]!)}, to ${shown(address.text)}`
+      .flatMap(one => placeOf(addressIn(one)) ?? [])
+    if (places.length === 0 || places.includes(placeOf(address)!)) continue
+    const what = `sends the credentials of Secret ${shown(name)}, which the platform uses for ${shown(places[0]!)}, to ${shown(address.text)}`
     yield breach(
       subject,
       path,
@@ -89,14 +90,19 @@ function isGranted(
   if (allowedSourcesOf(config, tenant).length > 0 && allowsSource(config, tenant, address.text)) return true
   return index.renderedAnywhere(node.cluster, kind).some(one => {
     const isPlatforms = one.node.tenant === undefined && stringAt(one.object.root, PROVIDER) === provider
-    return isPlatforms && hostOf(one) === hostText(address)
+    const its = addressIn(one)
+    return isPlatforms && its !== undefined && hostText(its) === hostText(address)
   })
 }
 
-function hostOf({ object }: Rendered): string | undefined {
-  const group = stringAt(object.root, ['apiVersion'])?.split('/')[0] ?? ''
-  const found = addressOf(`${group}/${stringAt(object.root, ['kind']) ?? ''}`, object)?.address
-  return typeof found === 'object' ? hostText(found) : undefined
+function addressIn({ object }: Rendered): SourceAddress | undefined {
+  const found = addressOf(kindOf(object), object)?.address
+  return typeof found === 'object' ? found : undefined
+}
+
+/** An organisation of a host: what a credential is for. */
+function placeOf(address: SourceAddress | undefined): string | undefined {
+  return address && `${hostText(address)}/${address.parts[0] ?? ''}`
 }
 
 const hostText = ({ host, port }: SourceAddress) => `${host}${port && `:${port}`}`

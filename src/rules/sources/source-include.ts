@@ -39,6 +39,7 @@ export const sourceInclude: Rule = {
 /** What an included source of a tenant follows, where nobody judges that. */
 function ungated({ id, node }: Subject, name: string, { index, config }: RuleContext): string | undefined {
   const versions = index.versionsOf(node.cluster, GIT, id.namespace, name)
+  if (versions.length === 0) return 'something that the fleet does not declare'
   const open = versions
     .filter(one => one.node.tenant !== undefined)
     .find(({ object }) => {

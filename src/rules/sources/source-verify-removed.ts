@@ -44,10 +44,10 @@ function judgeObject(subject: Subject, { index }: RuleContext, before: FleetInde
   if (!was) return undefined
   const is = verifyOf(object, kind)
   const weaker = is ? weakened(was, is) : 'is not verified any more'
-  // Whoever set it may set it otherwise: the platform turns its own keys.
-  const isOwn = node.tenant === undefined
-  if (!weaker || (isOwn && is)) return undefined
   const concerns = index.actsFor(node, object) !== undefined
+  // Whoever set it may set it otherwise: the platform turns the keys that it renders itself.
+  if (!weaker || (is && node.tenant === undefined && (!concerns || isPlatformsKey(subject, index, is))))
+    return undefined
   return {
     node,
     object,
@@ -57,6 +57,11 @@ function judgeObject(subject: Subject, { index }: RuleContext, before: FleetInde
     fix: 'Restore spec.verify as it was.',
     ...(concerns ? {} : { level: 'warning' }),
   }
+}
+
+function isPlatformsKey({ id, node }: Subject, index: FleetIndex, verify: Node): boolean {
+  const name = stringAt(verify, ['secretRef', 'name'])
+  return name !== undefined && index.platformObject(node.cluster, '/Secret', id.namespace, name) !== undefined
 }
 
 /** How a check lets more through than before; undefined: it does not. */
