@@ -29,7 +29,9 @@ export class Tenancy {
   readonly #used = new Set<string>()
   readonly #configured: ReadonlySet<string>
   readonly capsule = new CapsuleNames({
-    ownerOf: namespace => this.owners.get(namespace),
+    // one that somebody used before anybody said whose it is keeps the name that it got
+    firmOwnerOf: namespace =>
+      this.#isFirm(namespace) || this.#unlabelled.has(namespace) ? this.owners.get(namespace) : undefined,
     assign: (namespace, tenant) => this.#assign(namespace, tenant),
   })
 

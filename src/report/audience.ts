@@ -34,7 +34,7 @@ export function viewFor(
       ...verdict,
       summary: '',
       clusters: verdict.clusters.filter(cluster => clusters.has(cluster.name)),
-      tenants,
+      tenants: tenants.map(tenant => ({ ...tenant, identities: tenant.identities.map(one => words.hide(one)) })),
       violations: mine(verdict.violations).map(finding => ownFinding(finding, words, repository)),
       warnings: mine(verdict.warnings).map(finding => ownFinding(finding, words, repository)),
       errors: mine(verdict.errors).map(failure => ownFailure(failure, words, repository)),
@@ -64,7 +64,7 @@ function ownFinding(finding: Finding, words: PrivateWords, repository: string): 
     origin: ownOrigin(finding.origin, words, repository),
     message: hide(finding.message),
     fix: hide(finding.fix),
-    via: finding.via.map(step => ({ ...step, file: words.hide(step.file) })),
+    via: finding.via.map(step => ({ ...step, file: words.hide(step.file, { byOthers: isOfFlux(step) }) })),
     ...(edit && isSafe ? { edit } : {}),
   }
 }
@@ -76,11 +76,16 @@ function ownFailure(failure: NodeFailure, words: PrivateWords, repository: strin
     message: words.hide(failure.message, writing),
     fix: words.hide(failure.fix, writing),
     origin: ownOrigin(failure.origin, words, repository),
+    node: words.hide(failure.node, writing),
   }
 }
+
+/** Such a step may stand in the fleet's repository; those of kustomize stand where the origin does. */
+const isOfFlux = ({ step }: Finding['via'][number]) => step === 'kustomization' || step.startsWith('flux-')
 
 /** Files of its own repository are no news; those of the fleet may be named after others. */
 function ownOrigin(origin: Finding['origin'], words: PrivateWords, repository: string): Finding['origin'] {
   if (origin.repository === repository) return origin
-  return { ...origin, repository: words.hide(origin.repository), file: words.hide(origin.file) }
+  const hide = (text: string) => words.hide(text, { byOthers: true })
+  return { ...origin, repository: hide(origin.repository), file: hide(origin.file) }
 }

@@ -33,8 +33,16 @@ export class PrivateWords {
   /** `nodes`: everything that was judged, as far as it is at hand. */
   constructor(verdict: Verdict, audience: readonly string[], nodes: readonly JudgedNode[]) {
     const of = (mine: boolean) => verdict.tenants.filter(tenant => audience.includes(tenant.name) === mine)
-    this.#ownNames = new Set(of(true).flatMap(tenantWords))
-    this.#names = new Set(of(false).flatMap(tenantWords))
+    const names = new Set(of(true).flatMap(placeWords))
+    const foreign = new Set(of(false).flatMap(placeWords))
+    // an account of somebody else may own a tenant, too
+    this.#ownNames = new Set([
+      ...names,
+      ...of(true)
+        .flatMap(identityWords)
+        .filter(word => !foreign.has(word)),
+    ])
+    this.#names = new Set([...foreign, ...of(false).flatMap(identityWords)])
     this.#own = nodes.filter(({ tenant }) => tenant !== null && audience.includes(tenant))
     this.#others = nodes.filter(({ tenant }) => tenant !== null && !audience.includes(tenant))
     this.#shared = new Set(nodes.flatMap(({ tenant, namespace }) => (tenant === null ? [namespace] : [])))
@@ -52,9 +60,14 @@ export class PrivateWords {
       const bare = word.replace(/[.]+$/, '')
       const around = `${out[at - 1] ?? ' '}${out[at + word.length] ?? ' '}`
       if (LETTERS.test(word) && !this.#names.has(bare) && !/[/:"'`@]/.test(around)) return word
-      if (this.#ownNames.has(bare) || written.includes(bare) || !this.#isPrivate(bare)) return word
-      if (!(byOthers && this.#names.has(bare)) && this.#isOwn(bare)) return word
-      return `${HIDDEN}${word.slice(bare.length)}`
+      const isNews = (name: string) =>
+        !this.#ownNames.has(name) &&
+        !written.includes(name) &&
+        this.#isPrivate(name) &&
+        ((byOthers && this.#names.has(name)) || !this.#isOwn(name))
+      if (isNews(bare)) return `${HIDDEN}${word.slice(bare.length)}`
+      // a file or a host may be called like a tenant
+      return word.replace(/[^.]+/g, part => (part !== word && this.#names.has(part) && isNews(part) ? HIDDEN : part))
     })
     return out
   }
@@ -78,10 +91,12 @@ export class PrivateWords {
   }
 }
 
-/** Names that say who a tenant is and what is its own. */
-function tenantWords({ name, namespaces, identities }: Verdict['tenants'][number]): string[] {
-  return [name, ...namespaces, ...identities.flatMap(identity => identity.split(':'))].filter(word => !isGeneral(word))
-}
+type Tenant = Verdict['tenants'][number]
+
+const placeWords = ({ name, namespaces }: Tenant): string[] => [name, ...namespaces]
+
+const identityWords = ({ identities }: Tenant): string[] =>
+  identities.flatMap(identity => identity.split(':')).filter(word => !isGeneral(word))
 
 const isGeneral = (word: string) => /^(system|serviceaccounts?|authenticated|)$/.test(word)
 

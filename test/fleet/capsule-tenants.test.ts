@@ -108,6 +108,46 @@ test('the label of Flux names the tenant, and its Capsule Tenant with it', () =>
   }
 })
 
+test('who is made an owner of another one’s Tenant does not become the other one', () => {
+  const gas = [
+    namespace('gas-system'),
+    'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: gitops-reconciler, namespace: gas-system}\n',
+    tenant('gas', `{owners: [${OWNER.replace('oil', 'gas')}]}`),
+    namespace('gas-production', 'capsule.clastix.io/tenant: gas'),
+  ]
+  const oil = [
+    namespace('oil-system'),
+    account,
+    tenant('oil', `{owners: [${OWNER.replace('oil', 'gas')}, ${OWNER}]}`),
+    namespace('oil-production', 'capsule.clastix.io/tenant: oil'),
+    SYNC,
+  ]
+  for (const documents of [[...gas, ...oil], [...oil, ...gas], [...oil, ...gas].toReversed()]) {
+    const { tenants } = tenantsOf(documents)
+    expect(tenants.map(({ name, namespaces }) => [name, namespaces])).toEqual([
+      ['gas', ['gas-production', 'gas-system']],
+      ['oil', ['oil-production', 'oil-system']],
+    ])
+  }
+})
+
+test('several Tenants of one account are one tenant', () => {
+  const documents = [
+    namespace('oil-system'),
+    account,
+    tenant('oil', `{owners: [${OWNER}]}`),
+    tenant('coal', `{owners: [${OWNER}]}`),
+    namespace('oil-production', 'capsule.clastix.io/tenant: oil'),
+    SYNC,
+  ]
+  for (const order of [documents, documents.toReversed()]) {
+    const { tenants } = tenantsOf(order)
+    expect(tenants.map(({ name, namespaces }) => [name, namespaces])).toEqual([
+      ['coal', ['oil-production', 'oil-system']],
+    ])
+  }
+})
+
 test('a Tenant that people own is named although it has no namespace yet', () => {
   const { tenants } = tenantsOf([
     namespace('oil-system', 'toolkit.fluxcd.io/tenant: oil'),
