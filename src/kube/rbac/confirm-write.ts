@@ -11,8 +11,11 @@ import { aggregated, type UserInfo } from './request.ts'
 
 /** Why the API server refuses a role or binding although its author may write that kind. */
 export interface WriteRefusal {
-  /** `escalation`: more than the author holds; `missing-role`: no such role yet; `invalid`: not a role or binding at all. */
-  readonly reason: 'escalation' | 'missing-role' | 'invalid'
+  /**
+   * `escalation`: more than the author holds; `missing-role`: no such role yet; `immutable`: another role than the standing
+   * binding's, which only a new object can have; `invalid`: not a role or binding at all.
+   */
+  readonly reason: 'escalation' | 'missing-role' | 'immutable' | 'invalid'
   /** The API server's own words; '' for `invalid`. */
   readonly message: string
   /** The rights that the author lacks. */
@@ -80,8 +83,12 @@ function confirmBinding(
 ): WriteRefusal | undefined {
   const binding = readBinding(object)
   if (!binding) return INVALID
-  if (user.groups.includes(MASTERS)) return undefined
   if (before && isUnchanged(object, before)) return undefined
+  return confirmGrant(authorizer, user, binding) ?? confirmSameRole(binding, before && readBinding(before))
+}
+
+function confirmGrant(authorizer: Authorizer, user: UserInfo, binding: Binding): WriteRefusal | undefined {
+  if (user.groups.includes(MASTERS)) return undefined
   const { namespace, roleRef } = binding
   const roles = roleRef.kind === 'Role' ? 'roles' : 'clusterroles'
   const bind = { verb: 'bind', apiGroup: RBAC_GROUP, resource: roles, namespace, name: roleRef.name }
@@ -90,6 +97,13 @@ function confirmBinding(
   const resource = binding.kind === 'RoleBinding' ? 'rolebindings' : 'clusterrolebindings'
   if (!rules) return { reason: 'missing-role', message: notFound(resource, binding), missing: [] }
   return confirmRules(authorizer, user, rules, { resource, name: binding.name, namespace })
+}
+
+function confirmSameRole({ kind, name, roleRef }: Binding, before: Binding | undefined): WriteRefusal | undefined {
+  if (!before || (before.roleRef.kind === roleRef.kind && before.roleRef.name === roleRef.name)) return undefined
+  const value = `{"APIGroup":"${RBAC_GROUP}","Kind":"${roleRef.kind}","Name":${JSON.stringify(roleRef.name)}}`
+  const message = `${kind}.${RBAC_GROUP} ${quote(name)} is invalid: roleRef: Invalid value: ${value}: cannot change roleRef`
+  return { reason: 'immutable', message, missing: [] }
 }
 
 interface Place {

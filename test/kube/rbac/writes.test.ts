@@ -109,7 +109,7 @@ describe(`writes to a real API server, seed ${SEED}`, () => {
     const answers = await inParallel(writes, ({ object, by, author }) =>
       by === 'create' ? post(object, author) : apply(pathOf(object), object, author),
     )
-    const seen = { allowed: 0, escalation: 0, 'missing-role': 0, invalid: 0 }
+    const seen = { allowed: 0, escalation: 0, 'missing-role': 0, immutable: 0, invalid: 0 }
     const wrong = writes.flatMap(({ object, by, author }, at) => {
       const ours = confirmWrite(authorizer, userInfo(author), plainObject(object), { by })
       const theirs = answers[at]!
@@ -143,6 +143,21 @@ describe(`writes to a real API server, seed ${SEED}`, () => {
     })
     expect(wrong).toEqual([])
     expect(answers.filter(({ status }) => status === 403).length).toBeGreaterThan(10)
+  })
+
+  test('a standing binding keeps its role', async ({ skip }) => {
+    if (missing !== undefined) return skip(missing)
+    const standing = objects.filter(object => /^binding-/.test(named(object)))
+    for (const author of ['root', 'bob']) {
+      const answers = await inParallel(standing, before => apply(pathOf(before), other(before), author))
+      const wrong = standing.flatMap((before, at) => {
+        const options = { before: plainObject(before) }
+        const ours = confirmWrite(authorizer, userInfo(author), plainObject(other(before)), options)?.message
+        const theirs = message(answers[at]!)
+        return ours !== undefined && sameText(ours, theirs) ? [] : [{ author, ours, theirs }]
+      })
+      expect(wrong).toEqual([])
+    }
   })
 
   test('what it refuses as malformed grants nothing, and nothing else is refused', async ({ skip }) => {
@@ -179,6 +194,11 @@ describe(`writes to a real API server, seed ${SEED}`, () => {
     expect(wrong.flat()).toEqual([])
   })
 })
+
+function other(binding: Json): Json {
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'another "role"' }
+  return { ...(binding as { [key: string]: Json }), roleRef }
+}
 
 const APPLIERS = ['gotk:apps:reconciler', 'system:serviceaccount:apps:dev', 'root', 'nobody', 'named']
 
