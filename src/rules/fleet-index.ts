@@ -166,10 +166,8 @@ export class FleetIndex {
     return this.#rights(node.cluster).grantRefusal(node.identity.user, object, idOf(object).namespace)
   }
 
-  /** What an account of a tenant's namespace holds outside the tenant's namespaces. */
-  rightsOutside(cluster: string, namespace: string, account: string): readonly ForeignRight[] {
-    const tenant = this.declaredOwnerOf(cluster, namespace)
-    if (tenant === undefined) return []
+  /** What an account holds outside the namespaces of its tenant. */
+  rightsOutside(cluster: string, tenant: string, namespace: string, account: string): readonly ForeignRight[] {
     const owns = (other: string) => this.owns(cluster, tenant, other)
     const holder = { owns, ofCapsule: this.isCapsuleTenant(cluster, tenant) }
     return this.#rights(cluster).rightsOutside(userOfAccount(namespace, account), holder)

@@ -1,5 +1,5 @@
 import { applierKinds, kubeConfigOf } from '../fleet/appliers.ts'
-import { at, type Node, stringAt } from '../kube/node.ts'
+import { at, type Node, type Path, stringAt } from '../kube/node.ts'
 import type { Rendered } from './object-table.ts'
 import type { ReconcilerOf } from './reconciler-accounts.ts'
 
@@ -10,7 +10,7 @@ export interface KubeConfigRef {
   readonly name: string
   /** Of a Secret: the key that holds the kubeconfig; '' for Flux's default. */
   readonly key: string
-  readonly path: readonly string[]
+  readonly path: Path
 }
 
 /** Who uses a Secret or ConfigMap of a namespace as a kubeconfig, and by which keys the platform does. */

@@ -1,8 +1,8 @@
 import { type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import { declaredOwner } from '../rbac/declared-owner.ts'
 import { reachOf, subjectText } from '../rbac/subject-reach.ts'
-import type { Breach, Rule, Subject } from '../rule.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
 /** What Kubernetes itself puts into every namespace, for every pod to read. */
@@ -18,17 +18,17 @@ export const defaultSaPrivileged: Rule = {
   source: 'https://fluxcd.io/flux/installation/configuration/multitenancy/',
   docs: 'Bind accounts of their own for what needs rights, and leave `default` and `kube-root-ca.crt` as Kubernetes makes them.',
   kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`, '/ConfigMap', '/Secret'],
-  *checkObject(subject, { index }) {
-    if (subject.id.kind.endsWith('Binding')) yield* judgeBinding(index, subject)
+  *checkObject(subject, context) {
+    if (subject.id.kind.endsWith('Binding')) yield* judgeBinding(context, subject)
     else if (subject.node.tenant !== undefined && MADE_FOR_ALL.includes(subject.id.name)) yield stand(subject)
   },
 }
 
-function* judgeBinding(index: FleetIndex, { node, object, id }: Subject): Iterable<Breach> {
+function* judgeBinding(context: RuleContext, { node, object, id }: Subject): Iterable<Breach> {
   const binding = readBinding(object)
   for (const [at, subject] of (binding?.subjects ?? []).entries()) {
     const namespace = defaultOf(subject)
-    if (namespace === undefined || index.declaredOwnerOf(node.cluster, namespace) === undefined) continue
+    if (namespace === undefined || declaredOwner(context, node.cluster, namespace) === undefined) continue
     const role = binding?.roleRef.name ?? ''
     yield {
       node,

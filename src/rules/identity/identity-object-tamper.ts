@@ -1,10 +1,10 @@
+import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { at, type Path } from '../../kube/node.ts'
-import type { KubeObject } from '../../kube/object.ts'
-import { idOf } from '../../kube/object.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
-import type { Rendered } from '../object-table.ts'
+import { kindOf } from '../fleet-index.ts'
 import { reachOf } from '../rbac/subject-reach.ts'
 import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
@@ -86,31 +86,40 @@ function breach({ node, object, id }: Subject, path: Path, why: string): Breach 
   }
 }
 
-/** What a tenant rendered before, and nobody does any more, although Flux still acts as it. */
-function* takenAway(node: FleetNode, { index }: RuleContext, before: RuleContext['index']): Iterable<Breach> {
-  if (node.tenant === undefined) return
-  for (const namespace of before.namespacesOf(node.cluster, node.tenant)) {
-    for (const kind of [ACCOUNT, BINDING]) {
-      for (const one of before.rendered(node.cluster, kind, namespace)) {
-        if (one.node.key !== node.key) continue
-        const { name } = idOf(one.object)
-        if (index.versionsOf(node.cluster, kind, namespace, name).length > 0) continue
-        const account = accountsOf(one).find(account => isLeftAlone(index, node.cluster, namespace, kind, account))
-        if (account !== undefined) yield gone(node, one.object, account)
-      }
-    }
+/** What a node rendered before, and nobody does any more, although Flux still acts as it. */
+function* takenAway(node: FleetNode, context: RuleContext, before: RuleContext['index']): Iterable<Breach> {
+  // What cannot be rendered shows nothing of what it keeps.
+  if (node.error || node.source.opaque !== undefined) return
+  const { index, config } = context
+  const kept = new Set(index.objectsOf(node.key).map(textOfId))
+  for (const object of before.objectsOf(node.key)) {
+    const kind = kindOf(object)
+    if ((kind !== ACCOUNT && kind !== BINDING) || kept.has(textOfId(object))) continue
+    const { namespace, name } = idOf(object)
+    const tenant = index.ownerOf(node.cluster, namespace)
+    if (tenant === undefined || index.versionsOf(node.cluster, kind, namespace, name).length > 0) continue
+    const account = accountsOf(object).find(account => isLeftAlone(index, node.cluster, namespace, kind, account))
+    if (account === undefined) continue
+    if (kind === ACCOUNT && isDeclaredAccount(config, { cluster: node.cluster, namespace, name, ofTenant: true }))
+      continue
+    yield gone(node, object, account)
   }
+}
+
+function textOfId(object: KubeObject): string {
+  const { namespace, name } = idOf(object)
+  return `${kindOf(object)} ${namespace}/${name}`
 }
 
 /** Whether Flux acts as an account that now is not there any more, or is bound to nothing. */
 function isLeftAlone(index: RuleContext['index'], cluster: string, namespace: string, kind: string, account: string) {
   if (index.reconciler(cluster, namespace, account) === undefined) return false
   if (kind === ACCOUNT) return true
-  return !index.rendered(cluster, BINDING, namespace).some(one => accountsOf(one).includes(account))
+  return !index.rendered(cluster, BINDING, namespace).some(one => accountsOf(one.object).includes(account))
 }
 
 /** The accounts of the object's namespace that an account or binding is about. */
-function accountsOf({ object }: Rendered): string[] {
+function accountsOf(object: KubeObject): string[] {
   const { kind, namespace, name } = idOf(object)
   if (kind === 'ServiceAccount') return [name]
   return (readBinding(object)?.subjects ?? []).flatMap(subject => {

@@ -3,6 +3,7 @@ import type { KubeConfigRef } from '../kubeconfig-uses.ts'
 import { kubeConfigRefs } from '../kubeconfig-uses.ts'
 import type { Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
+import { embeddedAppliers, embeddingKinds } from './embedded-appliers.ts'
 
 /** The key under which Capsule's addon and Flux's own tools for it keep the kubeconfig. */
 const CAPSULE_KEYS = ['', 'kubeconfig']
@@ -16,11 +17,10 @@ export const kubeconfigRef: Rule = {
   source:
     'RFC-0001 and RFC-0010 of fluxcd/flux2; https://fluxcd.io/flux/components/kustomize/kustomizations/#kubeconfig-remote-clusters',
   docs: "Leave out `spec.kubeConfig`, or name the Secret that the platform's own Kustomization for this tenant names (Capsule: `<account>-kubeconfig`) or that `allowedKubeConfigs` of the fleet's configuration lists.",
-  kinds: applierKinds,
+  kinds: [...new Set([...applierKinds, ...embeddingKinds])],
   *checkObject(subject, context) {
     const { node, object, id } = subject
-    const config = node.tenant === undefined ? undefined : kubeConfigOf(object)
-    for (const ref of config ? kubeConfigRefs(config) : []) {
+    for (const ref of node.tenant === undefined ? [] : refsOf(subject)) {
       if (isAllowed(context, subject, ref)) continue
       const { kind, name, key, path } = ref
       const what = kind ? `${kind} ${shown(name)}${key && ` (key ${shown(key)})`}` : 'neither a Secret nor a ConfigMap'
@@ -35,6 +35,18 @@ export const kubeconfigRef: Rule = {
       }
     }
   },
+}
+
+function refsOf({ object, kind }: Subject): KubeConfigRef[] {
+  const config = kubeConfigOf(object)
+  const own = config ? kubeConfigRefs(config) : []
+  if (!embeddingKinds.includes(kind)) return own
+  const inner = [...embeddedAppliers(object)].flatMap(one => {
+    const found = kubeConfigOf(one.object)
+    const refs = found ? kubeConfigRefs(found) : []
+    return refs.map(ref => ({ ...ref, path: one.inText ? one.path : [...one.path, ...ref.path] }))
+  })
+  return [...own, ...inner]
 }
 
 function isAllowed({ index, config }: RuleContext, { node }: Subject, { kind, name, key }: KubeConfigRef): boolean {

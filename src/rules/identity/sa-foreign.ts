@@ -2,10 +2,10 @@ import { accountOf, applierKinds } from '../../fleet/appliers.ts'
 import { idOf } from '../../kube/object.ts'
 import { type Binding, type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import { declaredOwner } from '../rbac/declared-owner.ts'
 import { excessRights, rulesText } from '../rbac/excess-rights.ts'
 import { reachOf, subjectText } from '../rbac/subject-reach.ts'
-import type { Breach, Rule, Subject } from '../rule.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
 const FIELD = ['spec', 'serviceAccountName']
@@ -24,18 +24,18 @@ export const saForeign: Rule = {
     'fluxcd/pkg runtime/client/impersonator.go; https://kubernetes.io/docs/concepts/security/rbac-good-practices/',
   docs: "Keep accounts with cluster-wide rights in a namespace of the platform, such as flux-system, and bind the accounts of a tenant's namespace with RoleBindings in the tenant's namespaces only. Capsule's impersonator (an account that may be itself) and its right to create and patch Namespaces are no such rights.",
   kinds: [...BINDINGS, ...applierKinds],
-  *checkObject(subject, { index }) {
-    if (BINDINGS.includes(subject.kind)) yield* judgeBinding(index, subject)
-    else yield* judgeUse(index, subject)
+  *checkObject(subject, context) {
+    if (BINDINGS.includes(subject.kind)) yield* judgeBinding(context, subject)
+    else yield* judgeUse(context, subject)
   },
 }
 
 /** What a tenant binds is the business of rbac-cluster-binding and namespace-confinement. */
-function* judgeBinding(index: FleetIndex, { node, object }: Subject): Iterable<Breach> {
+function* judgeBinding(context: RuleContext, { node, object }: Subject): Iterable<Breach> {
   const binding = node.tenant === undefined ? readBinding(object) : undefined
   if (!binding) return
   for (const [at, subject] of binding.subjects.entries()) {
-    const rights = rightsOf(index, node.cluster, binding, subject)
+    const rights = rightsOf(context, node.cluster, binding, subject)
     if (rights === undefined) continue
     const { kind, namespace, name, roleRef } = binding
     const where = namespace === '' ? 'in the whole cluster' : `in namespace ${shown(namespace)}`
@@ -55,13 +55,14 @@ function* judgeBinding(index: FleetIndex, { node, object }: Subject): Iterable<B
 }
 
 /** The rules that are too much, as text; undefined where none are. */
-function rightsOf(index: FleetIndex, cluster: string, binding: Binding, subject: BoundSubject): string | undefined {
+function rightsOf(context: RuleContext, cluster: string, binding: Binding, subject: BoundSubject): string | undefined {
+  const { index } = context
   const reach = reachOf(subject)
   if (reach.of !== 'accounts') return undefined
-  const tenant = index.declaredOwnerOf(cluster, reach.namespace)
+  const tenant = declaredOwner(context, cluster, reach.namespace)
   if (tenant === undefined) return undefined
   // In a namespace of another tenant it is rbac-foreign-subject.
-  if (binding.namespace !== '' && index.declaredOwnerOf(cluster, binding.namespace) !== undefined) return undefined
+  if (binding.namespace !== '' && declaredOwner(context, cluster, binding.namespace) !== undefined) return undefined
   if (binding.namespace !== '' && index.owns(cluster, tenant, binding.namespace)) return undefined
   const ofCapsule = index.isCapsuleTenant(cluster, tenant)
   const rules = index.roleRules(cluster, binding.roleRef, binding.namespace)
@@ -70,11 +71,13 @@ function rightsOf(index: FleetIndex, cluster: string, binding: Binding, subject:
   return excess.length > 0 ? rulesText(excess) : undefined
 }
 
-function* judgeUse(index: FleetIndex, { node, object }: Subject): Iterable<Breach> {
+function* judgeUse(context: RuleContext, { node, object }: Subject): Iterable<Breach> {
   const { kind, namespace, name } = idOf(object)
+  const { index } = context
   const account = accountOf(object, index.cluster(node.cluster)?.lockdown)
-  if (account === undefined || index.actsFor(node, object) === undefined) return
-  for (const { binding, role, rules } of index.rightsOutside(node.cluster, namespace, account)) {
+  const tenant = declaredOwner(context, node.cluster, namespace)
+  if (account === undefined || tenant === undefined || index.actsFor(node, object) === undefined) return
+  for (const { binding, role, rules } of index.rightsOutside(node.cluster, tenant, namespace, account)) {
     yield {
       node: index.nodeOf(node.cluster, object) ?? node,
       renderedBy: node,

@@ -57,6 +57,14 @@ function editsNamespaces({ verbs, apiGroups, resources }: PolicyRule): Danger | 
   return { what: `write ${named.sort().join(' ')}`, why, escapes: true }
 }
 
+/** The same for what RBAC counts as parts of a Namespace: nobody who is given its content needs them. */
+export function editsNamespaceParts({ verbs, apiGroups, resources }: PolicyRule): Danger | undefined {
+  const parts = resources.filter(one => /^namespaces\/(status|finalize)$/.test(one))
+  return parts.length > 0
+    ? editsNamespaces({ verbs, apiGroups, resources: parts, resourceNames: [], nonResourceURLs: [] })
+    : undefined
+}
+
 function reachesNodes({ apiGroups, resources }: PolicyRule): Danger | undefined {
   if (!has(apiGroups, '', '*') || !has(resources, 'nodes/proxy')) return undefined
   return {

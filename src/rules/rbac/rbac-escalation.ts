@@ -1,9 +1,10 @@
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
 import type { FleetIndex } from '../fleet-index.ts'
-import type { Breach, Rule, Subject } from '../rule.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { type Danger, dangersOf } from './dangerous-rights.ts'
+import { givenEscalation } from './given-escalation.ts'
 import { writtenRules } from './written-rules.ts'
 
 /** Roles of Kubernetes itself that are meant to be bound in a namespace. */
@@ -17,18 +18,22 @@ export const rbacEscalation: Rule = {
   why: 'The verbs `bind`, `escalate` and `impersonate`, the right to write the Namespace itself and nodes/proxy turn a role into more than it says; a star includes all of them. It does not matter in which step the role and in which the binding was written.',
   source: 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/; GHSA-2ww6-hf35-mfjm',
   docs: 'Name verbs and resources one by one, and leave out `bind`, `escalate`, `impersonate`, `namespaces`, `namespaces/status`, `namespaces/finalize` and `nodes/proxy`. What a workload needs from other accounts it gets from the platform.',
-  kinds: ['Role', 'ClusterRole', 'RoleBinding'].map(kind => `${RBAC_GROUP}/${kind}`),
-  *checkObject(subject, { index }) {
-    if (subject.node.tenant === undefined) return
-    const found = subject.id.kind === 'RoleBinding' ? judgeBinding(index, subject) : judgeRole(subject)
-    let blocks = false
-    for (const breach of found) {
-      blocks ||= breach.level !== 'warning'
-      yield breach
-    }
-    const refusal = blocks ? undefined : index.grantRefusal(subject.node, subject.object)
-    if (refusal) yield refused(subject, refusal.message)
+  kinds: ['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding'].map(kind => `${RBAC_GROUP}/${kind}`),
+  *checkObject(subject, context) {
+    if (subject.node.tenant === undefined) yield* givenEscalation(context, subject)
+    else if (subject.id.kind !== 'ClusterRoleBinding') yield* judgeTenant(context, subject)
   },
+}
+
+function* judgeTenant({ index }: RuleContext, subject: Subject): Iterable<Breach> {
+  const found = subject.id.kind === 'RoleBinding' ? judgeBinding(index, subject) : judgeRole(subject)
+  let blocks = false
+  for (const breach of found) {
+    blocks ||= breach.level !== 'warning'
+    yield breach
+  }
+  const refusal = blocks ? undefined : index.grantRefusal(subject.node, subject.object)
+  if (refusal) yield refused(subject, refusal.message)
 }
 
 function* judgeRole({ node, object, id }: Subject): Iterable<Breach> {

@@ -2,9 +2,9 @@ import { at } from '../../kube/node.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
-import type { FleetIndex } from '../fleet-index.ts'
-import type { Rule, Subject } from '../rule.ts'
+import type { Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
+import { declaredOwner } from './declared-owner.ts'
 import { reachOf } from './subject-reach.ts'
 import { writtenRules } from './written-rules.ts'
 
@@ -23,9 +23,9 @@ export const rbacFluxStatusWrite: Rule = {
   source: 'fluxcd/flux2 manifests/rbac/edit.yaml; RFC-0012',
   docs: 'Name the resources of Flux one by one (`gitrepositories`, `kustomizations`), without a star and without `/status`, or bind to `edit` or `admin`.',
   kinds: [...ROLES, `${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
-  *checkObject(subject, { index }) {
+  *checkObject(subject, context) {
     if (ROLES.includes(subject.kind)) yield* judgeRole(subject)
-    else if (subject.node.tenant === undefined) yield* judgeBinding(index, subject)
+    else if (subject.node.tenant === undefined) yield* judgeBinding(context, subject)
   },
 }
 
@@ -48,14 +48,14 @@ function* judgeRole({ node, object, id }: Subject) {
   }
 }
 
-function* judgeBinding(index: FleetIndex, { node, object, id }: Subject) {
+function* judgeBinding(context: RuleContext, { node, object, id }: Subject) {
   const binding = readBinding(object)
   if (!binding || STANDARD.includes(binding.roleRef.name)) return
   const ofTenant = binding.subjects.some(subject => {
     const reach = reachOf(subject)
-    return reach.of === 'accounts' && index.declaredOwnerOf(node.cluster, reach.namespace) !== undefined
+    return reach.of === 'accounts' && declaredOwner(context, node.cluster, reach.namespace) !== undefined
   })
-  const rules = ofTenant ? index.roleRules(node.cluster, binding.roleRef, binding.namespace) : undefined
+  const rules = ofTenant ? context.index.roleRules(node.cluster, binding.roleRef, binding.namespace) : undefined
   const named = rules?.map(statusOf).find(text => text !== undefined)
   if (named === undefined) return
   const { kind, name } = binding.roleRef

@@ -1,8 +1,9 @@
 import { type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
 import type { FleetIndex } from '../fleet-index.ts'
-import type { Breach, Rule, Subject } from '../rule.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
+import { declaredOwner } from './declared-owner.ts'
 import { isPublicFor } from './is-public.ts'
 import { reachOf, subjectText } from './subject-reach.ts'
 
@@ -17,11 +18,11 @@ export const rbacForeignSubject: Rule = {
   source: 'https://fluxcd.io/flux/cmd/flux_create_tenant/',
   docs: "Bind accounts of the tenant's own namespaces. Rights of people and of other teams are given by the platform; a person or group whom it has bound in a namespace of the tenant may be bound by the tenant, too.",
   kinds: [ROLE_BINDING],
-  *checkObject(subject, { index }) {
+  *checkObject(subject, context) {
     const { node, object, id } = subject
     const judge = node.tenant === undefined ? judgePlatform : judgeTenant
     for (const [at, bound] of (readBinding(object)?.subjects ?? []).entries()) {
-      const found = judge(index, subject, bound)
+      const found = judge(context, subject, bound)
       if (!found) continue
       const role = readBinding(object)?.roleRef.name ?? ''
       yield {
@@ -41,11 +42,11 @@ export const rbacForeignSubject: Rule = {
 type Found = Pick<Breach, 'fix' | 'level'> & { readonly why: string }
 
 /** The platform gives its own accounts and people what it wants, but not one tenant to another. */
-function judgePlatform(index: FleetIndex, { node, id }: Subject, bound: BoundSubject): Found | undefined {
+function judgePlatform(context: RuleContext, { node, id }: Subject, bound: BoundSubject): Found | undefined {
   const reach = reachOf(bound)
-  const here = index.declaredOwnerOf(node.cluster, id.namespace)
+  const here = declaredOwner(context, node.cluster, id.namespace)
   if (reach.of !== 'accounts' || here === undefined) return undefined
-  const there = index.declaredOwnerOf(node.cluster, reach.namespace)
+  const there = declaredOwner(context, node.cluster, reach.namespace)
   if (there === undefined || there === here) return undefined
   return {
     why: 'the account is in a namespace of another tenant, who would act here, too. Allowed are accounts of the same tenant and of the platform.',
@@ -53,7 +54,7 @@ function judgePlatform(index: FleetIndex, { node, id }: Subject, bound: BoundSub
   }
 }
 
-function judgeTenant(index: FleetIndex, { node, id }: Subject, bound: BoundSubject): Found | undefined {
+function judgeTenant({ index }: RuleContext, { node, id }: Subject, bound: BoundSubject): Found | undefined {
   const tenant = node.tenant ?? ''
   if (isPublicFor(bound, namespace => index.owns(node.cluster, tenant, namespace))) return undefined
   const reach = reachOf(bound)

@@ -2,9 +2,9 @@ import { type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/bindin
 import { covers } from '../../kube/rbac/covers.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
-import type { FleetIndex } from '../fleet-index.ts'
-import type { Rule, Subject } from '../rule.ts'
+import type { Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
+import { declaredOwner } from './declared-owner.ts'
 import { excessRights, rulesText } from './excess-rights.ts'
 import { isPublicFor } from './is-public.ts'
 import { reachOf, subjectText } from './subject-reach.ts'
@@ -18,11 +18,11 @@ export const rbacPublicSubject: Rule = {
   source: 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/#persistent-risk',
   docs: "Name the accounts. For all accounts of one of the tenant's own namespaces there is `system:serviceaccounts:<namespace>`.",
   kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
-  *checkObject(subject, { index }) {
+  *checkObject(subject, context) {
     const { node, object, id } = subject
     const binding = readBinding(object)
     for (const [at, bound] of (binding?.subjects ?? []).entries()) {
-      const what = whatEverybodyGets(index, subject, bound)
+      const what = whatEverybodyGets(context, subject, bound)
       if (what === undefined) continue
       const where = id.kind === 'RoleBinding' ? `in namespace ${shown(id.namespace)}` : 'in the whole cluster'
       yield {
@@ -38,7 +38,8 @@ export const rbacPublicSubject: Rule = {
 }
 
 /** '' for a tenant, whatever the role is; the rules that are too much for the platform; undefined: nothing to say. */
-function whatEverybodyGets(index: FleetIndex, { node, object }: Subject, bound: BoundSubject): string | undefined {
+function whatEverybodyGets(context: RuleContext, { node, object }: Subject, bound: BoundSubject): string | undefined {
+  const { index } = context
   const { cluster, tenant } = node
   if (tenant !== undefined)
     return isPublicFor(bound, namespace => index.owns(cluster, tenant, namespace)) ? '' : undefined
@@ -46,7 +47,7 @@ function whatEverybodyGets(index: FleetIndex, { node, object }: Subject, bound: 
   if (!binding) return undefined
   const rules = index.roleRules(cluster, binding.roleRef, binding.namespace) ?? []
   const excess = excessRights(rules, NOBODY)
-  const ofTenant = binding.namespace !== '' && index.declaredOwnerOf(cluster, binding.namespace) !== undefined
+  const ofTenant = binding.namespace !== '' && declaredOwner(context, cluster, binding.namespace) !== undefined
   const grave = ofTenant ? excess : excess.filter(isGrave)
   return grave.length > 0 ? rulesText(grave) : undefined
 }
