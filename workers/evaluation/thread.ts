@@ -3,20 +3,32 @@ import { BailiwickError } from '../../src/errors.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import { planOnboarding } from '../../src/onboard/plan.ts'
 import { evaluate } from './evaluate.ts'
-import type { EvaluationAnswer, EvaluationRequest } from './protocol.ts'
+import { KeptFleets } from './kept-fleets.ts'
+import type { EvaluationAnswer, EvaluationRequest, JudgeRequest } from './protocol.ts'
 
 /** The rendering thread: one request in, one answer out. A bug ends the thread, and the evaluator says so. */
 parentPort?.on('message', (request: EvaluationRequest) => {
   parentPort?.postMessage(answer(request))
 })
 
+const fleets = new KeptFleets()
+
 function answer(request: EvaluationRequest): EvaluationAnswer {
   try {
-    if (request.type === 'judge') return evaluate(request)
+    if (request.type === 'judge') return judge(request)
     const plan = planOnboarding(request.request, openSnapshot(request.tree), request.url, request.branch)
     return { type: 'planned', plan }
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
     return { type: 'refused', code: error.code, message: error.message, fix: error.fix ?? '' }
+  }
+}
+
+function judge(request: JudgeRequest): EvaluationAnswer {
+  try {
+    return evaluate(request, fleets.of(request.head.fleet))
+  } catch (error) {
+    fleets.forget(request.head.fleet)
+    throw error
   }
 }

@@ -1,0 +1,62 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { FleetIndex } from '../../../src/rules/fleet-index.ts'
+import { type Asker, questionsOf, RecordedIndex } from '../../../src/rules/session/recorded-index.ts'
+import { fleetOf } from '../../fleet/fleet-of.ts'
+import { miniFleet } from '../../fleet/mini-fleet.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const source = readFileSync(join(ROOT, 'src/rules/fleet-index.ts'), 'utf8')
+
+test('every public question of an index is recorded', () => {
+  const index = new RecordedIndex(fleetOf(miniFleet()))
+  const written = [...source.matchAll(/^ {2}(?:get )?([a-zA-Z]\w*)\(.*\{$/gm)].map(([, name]) => name!)
+  const questions = written.filter(name => name !== 'constructor')
+  expect(questions.length).toBeGreaterThan(10)
+  expect(questionsOf().sort()).toEqual([...new Set(questions)].sort())
+  for (const name of questions) expect(Object.hasOwn(index.view, name), name).toBe(true)
+})
+
+test('an index keeps nothing but its facts, so no answer outlives them', () => {
+  const body = source.slice(source.indexOf('export class FleetIndex'))
+  const fields = [...body.matchAll(/^ {2}(?:readonly |private |static )*#?\w+\s*(?::.*|=.*)?$/gm)].map(([line]) =>
+    line.trim(),
+  )
+  expect(fields).toEqual(['readonly #facts: Facts'])
+  expect(Object.keys(new FleetIndex(fleetOf(miniFleet())))).toEqual([])
+})
+
+test('who got an answer that is another one after a change is stale, and nobody else', () => {
+  const before = fleetOf(miniFleet())
+  const index = new RecordedIndex(before)
+  const ask = (question: () => unknown): Asker => {
+    const asker: Asker = { questions: new Set(), stale: false }
+    index.asker = asker
+    question()
+    index.asker = undefined
+    return asker
+  }
+  const owner = ask(() => index.view.ownerOf('staging', 'apps'))
+  const other = ask(() => index.view.ownerOf('staging', 'nobody'))
+  const both = ask(() => index.view.clusters())
+  expect(owner.questions.size).toBe(1)
+  index.move({
+    ...before,
+    clusters: before.clusters.map(cluster => ({ ...cluster, owners: new Map([['apps', 'somebody']]) })),
+  })
+  expect([owner.stale, other.stale, both.stale]).toEqual([true, false, false])
+  expect(index.view.ownerOf('staging', 'apps')).toBe('somebody')
+})
+
+test('rules ask the index for what other nodes render, and nobody for a commit', () => {
+  const rules = globSync('src/rules/*/**/*.ts', { cwd: ROOT }).filter(path => !path.includes('/session/'))
+  expect(rules.length).toBeGreaterThan(30)
+  for (const path of rules) {
+    const text = readFileSync(join(ROOT, path), 'utf8')
+    // `node` is the one that the rule is asked about: another one of it is asked again
+    const others = [...text.matchAll(/([\w)\]!?]+)\.objects\b/g)].map(([, whose]) => whose)
+    expect([path, ...others.filter(whose => whose !== 'node')]).toEqual([path])
+    expect([path, ...text.matchAll(/\bsource\.commit\b/g)]).toEqual([path])
+  }
+})
