@@ -5,7 +5,7 @@ import { idOf, type KubeObject } from '../kube/object.ts'
 import type { Finding, NodeFailure } from './finding.ts'
 import { failureOf, findingOf } from './finding-of.ts'
 import { withoutPositions } from './fingerprint.ts'
-import { type FleetIndex, kindOf } from './fleet-index.ts'
+import { kindOf } from './fleet-index.ts'
 import { levelOf } from './level-of.ts'
 import type { Breach, Rule, RuleContext } from './rule.ts'
 import type { RuleSet } from './rule-set.ts'
@@ -49,13 +49,8 @@ export function take(rule: Rule, breaches: Iterable<Breach>, context: RuleContex
 /** What the renderer refuses by a rule is a finding of that rule; anything else is an error of the node. */
 function refusal(rules: RuleSet, node: FleetNode, context: RuleContext, said: Assessed): void {
   const error = node.error!
-  const rule = isForbidden(node, context.index) ? rules.named(error.rule!) : undefined
-  if (!rule) {
-    const origin = error.origin ?? node.kustomization.root.origin
-    said.failures.push(failureOf(node, { ...plain(error), fix: error.fix ?? 'Correct the file.' }, origin))
-    return
-  }
-  const breach: Breach = {
+  const rule = isForbidden(node, context) ? rules.named(error.rule!) : undefined
+  const breach: Breach | undefined = rule && {
     node,
     object: node.kustomization,
     path: ['spec', 'path'],
@@ -64,17 +59,22 @@ function refusal(rules: RuleSet, node: FleetNode, context: RuleContext, said: As
     message: error.message,
     fix: error.fix ?? rule.docs,
   }
-  take(rule, [breach], context, said)
+  // a rule that is off does not make the node known: then it is what cannot be rendered
+  if (rule && breach && levelOf(rule, breach, context.config)) take(rule, [breach], context, said)
+  else {
+    const origin = error.origin ?? node.kustomization.root.origin
+    said.failures.push(failureOf(node, { ...plain(error), fix: error.fix ?? 'Correct the file.' }, origin))
+  }
 }
 
 const plain = ({ code, message }: { readonly code: string; readonly message: string }) => ({ code, message })
 
-/** For the platform a remote base is forbidden only where Flux refuses it too. */
-function isForbidden(node: FleetNode, index: FleetIndex): boolean {
+/** For the platform a remote base is forbidden only where Flux refuses it too, or the fleet's file says how much it counts. */
+function isForbidden(node: FleetNode, { index, config }: RuleContext): boolean {
   const rule = node.error?.rule
   if (rule === undefined) return false
   const locked = index.cluster(node.cluster)?.lockdown.noRemoteBases === true
-  return node.tenant !== undefined || rule !== 'kustomize-remote-base' || locked
+  return node.tenant !== undefined || rule !== 'kustomize-remote-base' || locked || config.severities.has(rule)
 }
 
 function unread(node: FleetNode): NodeFailure {
