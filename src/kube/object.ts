@@ -10,6 +10,8 @@ export interface KubeObject {
   readonly trail: readonly Step[]
   /** The block that SOPS left in an encrypted object, where Flux drops it before it applies. */
   readonly sops?: Node
+  /** Its ownerReferences where Flux drops them because they are empty: on what stands they would take owners away. */
+  readonly owners?: Node
   /** The list that it was an item of. */
   readonly listing?: Listing
   /** Values in it that substitution made of more than a plain variable. */

@@ -16,6 +16,8 @@ const POD_SPECS: ReadonlyMap<string, readonly string[]> = new Map([
   ['batch/v1 CronJob', ['spec', 'jobTemplate', 'spec', 'template', 'spec']],
 ])
 
+const OWNERS = ['metadata', 'ownerReferences']
+
 /**
  * What Flux changes in objects before it applies them (fluxcd/pkg ssa/normalize): kinds that Go has a type for go
  * through that type, which drops fields that it does not have; no status, no creationTimestamp; `protocol: TCP` where a
@@ -26,7 +28,13 @@ export function normalise(objects: readonly KubeObject[]): KubeObject[] {
   return objects.map(object => {
     const root = normaliseRoot(object.root)
     const sops = object.root.fields.get('sops')?.value
-    return { ...object, root, ...(sops && !root.fields.has('sops') ? { sops } : {}) }
+    const owners = at(object.root, OWNERS)
+    return {
+      ...object,
+      root,
+      ...(sops && !root.fields.has('sops') ? { sops } : {}),
+      ...(owners && !at(root, OWNERS) ? { owners } : {}),
+    }
   })
 }
 

@@ -43,10 +43,16 @@ export function* writtenNamespace(subject: Subject, tenant: string, context: Rul
     const message = `${who}, and its label ${key} would give it to ${shown(text ?? label.type)}. Allowed is the tenant's own name.`
     yield breach(path, `${key}=${text ?? label.type}`, message, `Remove the label ${key}.`)
   }
-  const owners = at(object.root, ['metadata', 'ownerReferences'])
+  const owners = at(object.root, ['metadata', 'ownerReferences']) ?? object.owners
   if (owners) {
     const message = `${who} with ownerReferences, by which Capsule knows whose a namespace is. Allowed are none: Capsule writes them itself.`
-    yield breach(['metadata', 'ownerReferences'], 'ownerReferences', message, 'Remove metadata.ownerReferences.')
+    const found = breach(
+      ['metadata', 'ownerReferences'],
+      'ownerReferences',
+      message,
+      'Remove metadata.ownerReferences.',
+    )
+    yield object.owners ? { ...found, origin: object.owners.origin } : found
   }
 }
 
