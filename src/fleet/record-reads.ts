@@ -60,26 +60,33 @@ export function recordReads(tree: Tree): RecordedTree {
     paths: () =>
       seen.has('tree') ? undefined : [...seen.keys()].flatMap(key => (key.startsWith('id ') ? [key.slice(3)] : [])),
     isUntouched: () => seen.size === 0,
-    holdsIn: (other, changed) => {
-      if (changed.size > 0 && seen.has('tree')) return false
-      const isSame = (question: string, answer: () => string) => {
-        const before = seen.get(question)
-        return before === undefined || before === answer()
-      }
-      for (const path of changed) {
-        const entry = other.entry(path)
-        if (!isSame(`id ${path}`, () => entry?.id ?? 'absent')) return false
-        if (!isSame(`entry ${path}`, () => entry?.type ?? 'absent')) return false
-        if (!isSame(`list ${path}`, () => namesIn(other.list(path)))) return false
-      }
-      // what Flux leaves out is no part of the tree, so it is asked for each time
-      return left.every(path => isSame(`left ${path}`, () => other.left?.(path) ?? 'nothing'))
-    },
+    holdsIn: (other, changed) => holdsIn(seen, left, other, changed),
     key: () =>
       createHash('sha256')
         .update(JSON.stringify([...seen].sort()))
         .digest('hex'),
   }
+}
+
+function holdsIn(
+  seen: ReadonlyMap<string, string>,
+  left: readonly string[],
+  other: Tree,
+  changed: ReadonlySet<string>,
+): boolean {
+  if (changed.size > 0 && seen.has('tree')) return false
+  const isSame = (question: string, answer: () => string) => {
+    const before = seen.get(question)
+    return before === undefined || before === answer()
+  }
+  for (const path of changed) {
+    const entry = other.entry(path)
+    if (!isSame(`id ${path}`, () => entry?.id ?? 'absent')) return false
+    if (!isSame(`entry ${path}`, () => entry?.type ?? 'absent')) return false
+    if (!isSame(`list ${path}`, () => namesIn(other.list(path)))) return false
+  }
+  // what Flux leaves out is no part of the tree, so it is asked for each time
+  return left.every(path => isSame(`left ${path}`, () => other.left?.(path) ?? 'nothing'))
 }
 
 const namesIn = (entries: readonly TreeEntry[]): string => JSON.stringify(entries.map(({ name, type }) => [name, type]))
