@@ -36,6 +36,9 @@ export function clusterRights(
   return new ClusterRights(all('Role', 'ClusterRole'), all('RoleBinding', 'ClusterRoleBinding'), made)
 }
 
+/** Roles that Capsule makes by itself: they hold nothing but verbs on Namespaces (internal/controllers/rbac). */
+const OF_CAPSULE = /^capsule-namespace-(?:deleter|provisioner)$/
+
 /** Who may do what on one cluster, as far as its roles and bindings are rendered. */
 export class ClusterRights {
   /** Of everything that anybody renders. */
@@ -66,7 +69,8 @@ export class ClusterRights {
   grantRefusal(user: string, object: KubeObject, namespace: string): WriteRefusal | undefined {
     const who = userInfo(user)
     if (namespace === '' || this.given.bindings.of(who, namespace).length === 0) return undefined
-    if (this.given.held(who, namespace).unresolved.length > 0) return undefined
+    const { unresolved } = this.given.held(who, namespace)
+    if (unresolved.some(binding => !OF_CAPSULE.test(binding.roleRef.name))) return undefined
     const refusal = confirmWrite(this.given, who, object)
     return refusal?.reason === 'escalation' ? refusal : undefined
   }
