@@ -1,7 +1,9 @@
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sources.ts'
 import type { AddressForm, SourceAddress } from '../../kube/address/source-address.ts'
-import type { Path } from '../../kube/node.ts'
+import { at, type Path } from '../../kube/node.ts'
 import { matchesAddress } from '../policies/address-pattern.ts'
+import { admissionRefusals } from '../policies/admission-policies.ts'
+import { refusesByCel } from '../policies/cel/refuses-by-cel.ts'
 import { isAddressDenied } from '../policies/denied-address.ts'
 import { type PolicyRule, policyRulesFor } from '../policies/kyverno-rules.ts'
 import { matchesWildcard } from '../policies/wildcard.ts'
@@ -18,7 +20,7 @@ export const sourceUrlAllowlist: Rule = {
   title: 'Sources are those that the fleet allows',
   why: 'A source of somebody else brings what somebody else writes, under the account of the tenant. Lists that look at one kind of source, one version of it, or one spelling of an address leave the others open.',
   source: 'kyverno/policies flux/verify-flux-sources; fluxcd/flux2-multi-tenancy infrastructure/kyverno-policies',
-  docs: 'Any address is allowed unless the fleet says otherwise: by `allowedSources` in .github/bailiwick.yaml (for all tenants or one), which counts for every object that acts for a tenant, or by a Kyverno policy with `validate.pattern`, `anyPattern` or `deny` on `spec.url`, `spec.endpoint` or `spec.image`. A policy that enforces makes violations, one that audits warnings. Addresses are compared part by part in one spelling (https, ssh and scp forms, `.git`, the case of the host and of github.com); `https://github.com/acme*` is never `acme-evil`. What a policy says besides, or in CEL, is left to the cluster.',
+  docs: 'Any address is allowed unless the fleet says otherwise: by `allowedSources` in .github/bailiwick.yaml (for all tenants or one), which counts for every object that acts for a tenant, or by a policy on `spec.url`, `spec.endpoint` or `spec.image`: one of Kyverno with `validate.pattern`, `anyPattern` or `deny`, a ValidatingPolicy, or a ValidatingAdmissionPolicy with its binding. A policy that enforces makes violations, one that audits warnings. Addresses are compared part by part in one spelling (https, ssh and scp forms, `.git`, the case of the host and of github.com); `https://github.com/acme*` is never `acme-evil`. What a policy says besides, or in CEL that is more than comparing texts, is left to the cluster.',
   kinds: [...sourceKinds, ARTIFACT],
   *checkObject(subject, context) {
     const found = addressOf(subject.kind, subject.object)
@@ -35,11 +37,34 @@ export const sourceUrlAllowlist: Rule = {
         `which the fleet does not allow. Allowed: ${allowed.join('; and of these ')}.`,
       )
     }
+    const [field, spellings] = [`object.${path.join('.')}`, spellingsOf(found.written, address)]
     for (const rule of policyRulesFor(context.index, subject)) {
       const matches = (pattern: string) => matchesPolicy(pattern, found.written, address, formOf(subject.kind))
-      if (isAddressDenied(rule, subject.object, { path, address, matches })) yield denied(subject, path, address, rule)
+      const isDenied = isAddressDenied(rule, subject.object, { path, address, matches })
+      if (isDenied || isDeniedByCel(rule, subject, context, field, spellings))
+        yield denied(subject, path, address, rule)
+    }
+    for (const refusal of admissionRefusals(context.index, subject, field, spellings)) {
+      yield denied(subject, path, address, { ...refusal, name: '' })
     }
   },
+}
+
+/** `validate.cel` of Kyverno. */
+function isDeniedByCel(
+  { validate }: PolicyRule,
+  subject: Subject,
+  { index }: RuleContext,
+  field: string,
+  spellings: readonly string[],
+): boolean {
+  const list = (key: string) => {
+    const found = at(validate, ['cel', key])
+    return found?.type === 'list' ? found.items : []
+  }
+  const rules = { variables: list('variables'), validations: list('expressions') }
+  if (rules.validations.length === 0) return false
+  return spellings.every(address => refusesByCel(index, subject, { field, address, params: undefined }, rules))
 }
 
 /** In the one spelling where the pattern is an address, else as Kyverno itself compares. */
@@ -58,17 +83,31 @@ function breach({ object, id, node }: Subject, path: Path, address: SourceAddres
   }
 }
 
-function denied(subject: Subject, path: Path, address: SourceAddress, rule: PolicyRule): Breach {
+/** The forms of an address that a policy may have in mind. */
+function spellingsOf(written: string, { scheme, host, port, parts, text }: SourceAddress): string[] {
+  const isGit = scheme === 'https' && parts.length > 0
+  const ssh = isGit ? [`ssh://git@${host}${port && `:${port}`}/${parts.join('/')}`] : []
+  return [...new Set([written, ...(written.includes('://') ? [text, ...ssh] : [text.replace(/^\w+:\/\//, '')])])]
+}
+
+function denied(
+  subject: Subject,
+  path: Path,
+  address: SourceAddress,
+  rule: Pick<PolicyRule, 'policy' | 'name' | 'message' | 'enforces'>,
+): Breach {
   const { object, id, node } = subject
   const policy = shownObject(rule.policy.kind, rule.policy.namespace, rule.policy.name)
   const said = rule.message ? `: ${shown(rule.message)}` : ''
-  const effect = rule.enforces ? 'Kyverno would refuse the object' : 'Kyverno would report it'
+  const by = rule.policy.kind === 'ValidatingAdmissionPolicy' ? 'Kubernetes' : 'Kyverno'
+  const effect = rule.enforces ? `${by} would refuse the object` : `${by} would report it`
+  const what = rule.name === '' ? policy : `the rule ${shown(rule.name)} of ${policy}`
   return {
     node,
     object,
     path,
     value: `${address.text} ${rule.policy.name}/${rule.name}`,
-    message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(address.text)}, which the rule ${shown(rule.name)} of ${policy} does not allow. ${effect}${said}.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(address.text)}, which ${what} does not allow. ${effect}${said}.`,
     fix: `Follow an address that ${policy} allows.`,
     ...(rule.enforces ? {} : { level: 'warning' }),
   }
