@@ -85,7 +85,9 @@ export type Path = readonly (string | number)[]
 /** The node at `path`, or undefined where any step of it is absent or of another type. */
 export function at(node: Node | undefined, path: Path): Node | undefined {
   let here = node
-  for (const step of path) {
+  // counted, because everybody asks this of everything
+  for (let depth = 0; depth < path.length; depth++) {
+    const step = path[depth]!
     if (here?.type === 'map') here = here.fields.get(typeof step === 'string' ? step : String(step))?.value
     else if (here?.type === 'list' && typeof step === 'number') here = here.items[step]
     else return undefined

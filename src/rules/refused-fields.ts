@@ -39,11 +39,13 @@ export function refusedFields(kustomization: KubeObject, objects: readonly KubeO
   const dependsOn = at(spec, ['dependsOn'])
   const conditions = dependsOn?.type === 'list' && dependsOn.items.some(item => at(item, ['readyExpr']))
   const sealed = objects.some(isSealed)
+  // only substitution makes values opaque
+  const hidden = spec.fields.has('postBuild') && objects.some(object => isOpaque(object.root))
   return [
     ...set.map(([key]) => `spec.${key}`),
     ...(conditions ? ['spec.dependsOn.readyExpr'] : []),
     ...(sealed ? ['SOPS encryption'] : []),
-    ...(objects.some(object => isOpaque(object.root)) ? ['values that only the cluster has'] : []),
+    ...(hidden ? ['values that only the cluster has'] : []),
   ].sort()
 }
 

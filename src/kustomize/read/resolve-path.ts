@@ -24,7 +24,7 @@ export function resolvePath(directory: string, entry: Entry): string {
 /** The parts of a relative path seen from `directory`; undefined where it leaves the root. */
 export function joinPath(directory: string, path: string): string[] | undefined {
   const parts = directory === '' ? [] : directory.split('/')
-  for (const part of path.split('/')) {
+  for (const part of path.includes('/') ? path.split('/') : [path]) {
     if (part === '' || part === '.') continue
     if (part !== '..') parts.push(part)
     else if (parts.pop() === undefined) return undefined
@@ -34,9 +34,12 @@ export function joinPath(directory: string, path: string): string[] | undefined 
 
 /** The entry at `path`. Throws rule `kustomize-symlink` or `source-submodules` for one of those on the way. */
 export function entryAt(tree: Tree, path: string, entry: Entry): TreeEntry | undefined {
+  const found = tree.entry(path)
+  // what is there is behind no link
+  if (found?.type === 'file' || found?.type === 'directory') return found
   const parts = path === '' ? [] : path.split('/')
   for (let depth = 1; depth <= parts.length; depth++) {
     refuseLink(tree, parts.slice(0, depth).join('/'), entry.origin)
   }
-  return tree.entry(path)
+  return found
 }
