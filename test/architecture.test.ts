@@ -17,6 +17,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   rules: [...meaning, 'kustomize', 'flux', 'fleet'],
   report: [...meaning, 'kustomize', 'flux', 'fleet', 'rules'],
   onboard: [...meaning, 'kustomize', 'flux', 'fleet'],
+  sops: ['errors', 'kube'],
   git: ['errors', 'kube'],
   process: ['errors'],
   config: ['errors', 'process'],
@@ -25,18 +26,19 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   cluster: core,
   web: ['errors', 'process'],
   // The command line is a program of its own: it opens its own working copies.
-  cli: [...core, 'git'],
+  cli: [...core, 'sops', 'git'],
   webhooks: ['errors', 'process', 'queue'],
   index: ['errors', 'process', 'config', 'queue', 'webhooks', 'web'],
   workers: [...core, 'process', 'config', 'git', 'github', 'cluster', 'queue', 'web'],
 }
 /** src/index.ts starts the workers in its own process when there is no Redis; only by `await import()`. */
 const DYNAMIC = [{ from: 'index', to: 'workers' }]
-const PURE = ['kube', 'kustomize', 'flux', 'fleet', 'rules', 'report', 'onboard']
+const PURE = ['kube', 'kustomize', 'flux', 'fleet', 'rules', 'report', 'onboard', 'sops']
 /** Packages that a part may use; Node's own modules aside. Nobody else sees Probot, BullMQ or a Kubernetes client. */
 const PACKAGES: Record<string, readonly string[]> = {
   kustomize: ['yaml'],
   onboard: ['yaml', 'sops-age'],
+  sops: ['age-encryption'],
 }
 interface Import {
   readonly specifier: string

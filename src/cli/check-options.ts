@@ -10,27 +10,30 @@ export interface CheckOptions {
   readonly url?: string
   readonly branch?: string
   readonly fleet?: string
+  /** File with the age keys that open encrypted files, to check their MAC. */
+  readonly sopsAgeKeyFile?: string
   readonly repositories: readonly GivenRepository[]
   /** One of the names of `formats`. */
   readonly output: string
 }
 
 export const CHECK_USAGE =
-  'check [DIR] [--base REF] [--url URL] [--branch NAME] [--fleet DIR] [--repo URL[#REF]=DIR]... [-o text|json|sarif|junit|github]'
+  'check [DIR] [--base REF] [--url URL] [--branch NAME] [--fleet DIR] [--repo URL[#REF]=DIR]... [--sops-age-key-file FILE] [-o text|json|sarif|junit|github]'
 
-const OPTIONS = ['base', 'url', 'branch', 'fleet', 'repo', 'output']
+const OPTIONS = ['base', 'url', 'branch', 'fleet', 'repo', 'sops-age-key-file', 'output']
 
 /** Reads the arguments of `check`; directories become absolute, starting from `cwd`. Throws `usage`. */
 export function checkOptions(args: readonly string[], cwd: string): CheckOptions {
   const { positionals, one, all } = parseOptions(args, OPTIONS, CHECK_USAGE)
   if (positionals.length > 1) throw usage(`${JSON.stringify(positionals[1])} is one DIR too many`)
-  const [base, url, branch, fleet] = ['base', 'url', 'branch', 'fleet'].map(one)
+  const [base, url, branch, fleet, keys] = ['base', 'url', 'branch', 'fleet', 'sops-age-key-file'].map(one)
   return {
     dir: resolve(cwd, positionals[0] ?? '.'),
     ...(base === undefined ? {} : { base }),
     ...(url === undefined ? {} : { url }),
     ...(branch === undefined ? {} : { branch }),
     ...(fleet === undefined ? {} : { fleet: resolve(cwd, fleet) }),
+    ...(keys === undefined ? {} : { sopsAgeKeyFile: resolve(cwd, keys) }),
     repositories: all('repo').map(text => givenRepository(text, cwd)),
     output: outputOf(one('output') ?? 'text'),
   }

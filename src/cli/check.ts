@@ -7,6 +7,7 @@ import { rules } from '../rules/registry.ts'
 import { CHECK_USAGE, type CheckOptions, checkOptions } from './check-options.ts'
 import { checkSides } from './check-sides.ts'
 import type { Command } from './command.ts'
+import { ageIdentities, withSeals } from './encrypted-seals.ts'
 import { errorLine } from './error-line.ts'
 import { programVersion } from './program-version.ts'
 import { today } from './today.ts'
@@ -24,17 +25,21 @@ export const check: Command = {
   --branch NAME  branch that DIR stands for (default: the checked-out one, main for a folder)
   --fleet DIR    the fleet, when DIR is the repository of a tenant
   --repo URL[#REF]=DIR   where the content of another source lies
+  --sops-age-key-file FILE   check the MAC of encrypted files with these age keys (default: SOPS_AGE_KEY_FILE)
   -o FORMAT      text for people; json, sarif, junit and github (workflow commands) for programs`,
   async run(args, io) {
     const options = checkOptions(args, io.cwd)
-    const { verdict, here } = await verdictOf(options)
+    const { verdict, here } = await verdictOf(options, await ageIdentities(options.sopsAgeKeyFile))
     io.stdout(formats.get(options.output)!(verdict, { here, rules, version: programVersion() }))
     if (verdict.result === 'error') io.stderr(`${undecidedLine(verdict)}\n`)
     return { pass: 0, fail: 1, error: 2 }[verdict.result]
   },
 }
 
-async function verdictOf(options: CheckOptions): Promise<{ verdict: Verdict; here: string }> {
+async function verdictOf(
+  options: CheckOptions,
+  identities: readonly string[],
+): Promise<{ verdict: Verdict; here: string }> {
   const read = directoryReader()
   const sides = await checkSides(options, read)
   const { home, given } = sides.head
@@ -44,10 +49,11 @@ async function verdictOf(options: CheckOptions): Promise<{ verdict: Verdict; her
   const when = { combination, today: today(), ...changed }
   if (!sides.base) {
     const baseline = baselineOf(home.tree, home.url)
-    return { verdict: judge(head.fleet, { baseline, ...when }).verdict, here: sides.here }
+    return { verdict: judge(await withSeals(head.fleet, identities), { baseline, ...when }).verdict, here: sides.here }
   }
   const base = await buildCompleteFleet(sides.base.home, sides.base.given, options.repositories, read)
-  return { verdict: judge(head.fleet, { base: base.fleet, ...when }).verdict, here: sides.here }
+  const [now, before] = [await withSeals(head.fleet, identities), await withSeals(base.fleet, identities)]
+  return { verdict: judge(now, { base: before, ...when }).verdict, here: sides.here }
 }
 
 /** What stands on stderr beside the report: why the exit code is 2. */

@@ -128,6 +128,15 @@ export interface Fleet {
   readonly proposed: FleetConfig
   /** Rules that the operator of this process switched off. */
   readonly disabledRules?: readonly string[]
+  /** Encrypted files whose MAC does not hold; only where somebody had the key and looked. */
+  readonly brokenSeals?: readonly BrokenSeal[]
+}
+
+/** An encrypted file that somebody changed without its key. */
+export interface BrokenSeal {
+  readonly url: string
+  readonly ref: SourceRef
+  readonly file: string
 }
 
 /** The content of a repository at what a source follows. */

@@ -33,9 +33,13 @@ export function* partsOf(
   }
   if (rules.ofRepositories.length === 0) return
   for (const [index, repository] of repositoriesOf(fleet, before).entries()) {
-    const { url, tree, nodes, isFleet, before: earlier } = repository
+    const { url, tree, nodes, isFleet, before: earlier, brokenSeals = [] } = repository
     const assess = said(rules.ofRepositories, (rule, context) => rule.checkRepository!(repository, context))
-    yield { id: `repository ${index}`, about: [url, tree.id, earlier?.id, isFleet, ...nodes], assess }
+    yield {
+      id: `repository ${index}`,
+      about: [url, tree.id, earlier?.id, isFleet, brokenSeals.join('\0'), ...nodes],
+      assess,
+    }
   }
 }
 
@@ -56,7 +60,9 @@ function repositoriesOf(fleet: Fleet, before: Fleet | undefined): JudgedReposito
     const { url, ref, tree } = one
     const key = followed(one)
     const earlier = old.get(key)
-    return { url, ref, tree, nodes: readers.get(key) ?? [], isFleet: index === 0, ...(earlier && { before: earlier }) }
+    const brokenSeals = (fleet.brokenSeals ?? []).filter(seal => followed(seal) === key)
+    const own = { nodes: readers.get(key) ?? [], brokenSeals: brokenSeals.map(seal => seal.file) }
+    return { url, ref, tree, isFleet: index === 0, ...own, ...(earlier && { before: earlier }) }
   })
 }
 

@@ -1,6 +1,7 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import type { Path } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { JudgedRepository } from '../judged-repository.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import {
@@ -10,6 +11,7 @@ import {
   namedCredentials,
   type PlainCredential,
 } from './plain-credentials.ts'
+import { readerOf } from './reader-of.ts'
 import { plainValues } from './secret-values.ts'
 import { secretsInFiles } from './secrets-in-files.ts'
 import { isSealed } from './sops.ts'
@@ -21,13 +23,16 @@ export const plaintextSecret: Rule = {
   title: 'Secrets in git are encrypted',
   why: 'A plain value in git is known to everybody who can or ever could read the repository, its forks and its history. Base64 is no encryption, and a `sops` block does not make the values beside it secret.',
   source: 'Flux security best practices: secret decryption',
-  docs: "Encrypt `data` and `stringData` with `sops --encrypt --encrypted-regex '^(data|stringData)$'`, keep the `sops` block, and change the value that was in the open. Keys and tokens elsewhere, comments included, belong into such a Secret; what only its name makes a credential gives a warning where a tenant applies it.",
+  docs: "Encrypt `data` and `stringData` with `sops --encrypt --encrypted-regex '^(data|stringData)$'`, keep the `sops` block, and change the value that was in the open. `bailiwick check --sops-age-key-file` checks the MAC of what its key opens. Keys and tokens elsewhere, comments included, belong into such a Secret; what only its name makes a credential gives a warning where a tenant applies it.",
   kinds: 'every',
   *checkObject(subject) {
     if (subject.kind === '/Secret') yield* secret(subject)
     else if (!isDocumentation(subject.object)) yield* elsewhere(subject)
   },
-  checkRepository: repository => secretsInFiles(repository),
+  *checkRepository(repository) {
+    yield* secretsInFiles(repository)
+    yield* changedFiles(repository)
+  },
 }
 
 function* secret({ object, node }: Subject): Iterable<Breach> {
@@ -39,6 +44,23 @@ function* secret({ object, node }: Subject): Iterable<Breach> {
       'has a value that is not encrypted',
       'Encrypt the Secret with SOPS and change the value, which is known now.',
     )
+  }
+}
+
+/** Flux does not check the MAC: what stands in the open in an encrypted file can be changed by anybody. */
+function* changedFiles({ url, nodes, brokenSeals = [] }: JudgedRepository): Iterable<Breach> {
+  for (const file of brokenSeals) {
+    const node = readerOf(nodes, file)
+    if (!node) return
+    yield {
+      node,
+      object: node.kustomization,
+      path: ['spec', 'path'],
+      origin: { repository: url, file, line: 1, column: 1 },
+      value: `${file} seal`,
+      message: `The encrypted file ${shown(file)} was changed without its key: the MAC over its values does not hold. Allowed is what SOPS wrote. Flux does not look at the MAC and would apply it as it is.`,
+      fix: 'Change the file with `sops edit`, or find out who changed it.',
+    }
   }
 }
 

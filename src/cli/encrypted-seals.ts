@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises'
+import { BailiwickError } from '../errors.ts'
+import type { BrokenSeal, Fleet } from '../fleet/fleet.ts'
+import { parseDocuments } from '../kube/parse-documents.ts'
+import { encryptedDocuments } from '../rules/secrets/encrypted-files.ts'
+import { verifyMac } from '../sops/verify-mac.ts'
+
+const IDENTITY = /^AGE-SECRET-KEY-1[0-9A-Z]{58}$/
+
+/**
+ * The age identities of a file, one a line, as SOPS reads them; without a file those of the one that the environment names,
+ * else none. Throws `usage` for a file that cannot be read or holds none.
+ */
+export async function ageIdentities(
+  file: string | undefined,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<string[]> {
+  const path = file ?? environment.SOPS_AGE_KEY_FILE
+  if (!path) return []
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new BailiwickError('usage', `the file of age keys ${path} cannot be read`, {
+      fix: 'Correct its name.',
+      cause,
+    })
+  }
+  const identities = text
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => IDENTITY.test(line))
+  if (identities.length > 0) return identities
+  const fix = 'It has a line AGE-SECRET-KEY-1... for each key.'
+  throw new BailiwickError('usage', `the file of age keys ${path} holds no key of age`, { fix })
+}
+
+/** The fleet with the encrypted files whose MAC does not hold, of those that one of the keys opens. */
+export async function withSeals(fleet: Fleet, identities: readonly string[]): Promise<Fleet> {
+  if (identities.length === 0) return fleet
+  const brokenSeals: BrokenSeal[] = []
+  for (const { url, ref, tree } of fleet.repositories) {
+    const files = new Set([...encryptedDocuments(tree, url)].map(({ file }) => file))
+    for (const file of files) {
+      // all documents of it: one without a block of SOPS was not there when SOPS wrote the file
+      const roots = parseDocuments({ repository: url, path: file }, tree.read(file))
+      if ((await verifyMac(roots, identities)) === 'broken') brokenSeals.push({ url, ref, file })
+    }
+  }
+  return { ...fleet, brokenSeals }
+}
