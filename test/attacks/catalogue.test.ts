@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { catalogueIds } from './catalogue-ids.ts'
+
+const root = join(import.meta.dirname, '../..')
+const elsewhere = readFileSync(join(import.meta.dirname, 'elsewhere.md'), 'utf8')
+const rows = new Map(
+  [...elsewhere.matchAll(/^\| ([A-Z]+-\d+) \| [^|]+ \| ([^|]+) \|$/gm)].map(match => [match[1]!, match[2]!]),
+)
+const hasFolder = (id: string) => existsSync(join(import.meta.dirname, id, 'case.yaml'))
+
+describe('the catalogue of attacks', () => {
+  test('has a folder or a row for each, never both', () => {
+    expect(catalogueIds.length).toBe(294)
+    expect(catalogueIds.filter(id => !hasFolder(id) && !rows.has(id))).toEqual([])
+    expect(catalogueIds.filter(id => hasFolder(id) && rows.has(id))).toEqual([])
+    expect([...rows.keys()].filter(id => !catalogueIds.includes(id))).toEqual([])
+  })
+
+  test('says of each row what covers it, or whose matter it is', () => {
+    for (const [id, state] of rows) {
+      expect(state, id).toMatch(/^(covered: `test\/|partly: `test\/.*open \([a-z]+\)|open \([a-z]+\))/)
+      const named = [...state.matchAll(/`(test\/[^`]+)`/g)].map(match => match[1]!)
+      expect(named.filter(path => !existsSync(join(root, path)))).toEqual([])
+    }
+  })
+
+  test('is the one that it was written from', ({ skip }) => {
+    const path = join(root, '../shared/reference/threats.md')
+    if (!existsSync(path)) skip('the catalogue is not beside the project')
+    const ids = [...readFileSync(path, 'utf8').matchAll(/^\| ([A-Z]+-\d+) \|/gm)].map(match => match[1]!)
+    expect([...catalogueIds].sort()).toEqual([...new Set(ids)].sort())
+  })
+})
