@@ -16,6 +16,7 @@ import { SourceIndex } from './source-index.ts'
 import { isNamespace, Tenancy } from './tenancy.ts'
 import { TenantBudgets } from './tenant-budgets.ts'
 import { authorOf, type TenantRepositories, tenantRepositories } from './tenant-repositories.ts'
+import { UnownedObjects } from './unowned-objects.ts'
 import { ValueIndex } from './value-index.ts'
 
 /** A node while the graph is built: what later objects show about it may still become its error. */
@@ -36,6 +37,7 @@ export interface Walk extends NodeContext {
   readonly claims: readonly [Claim[], Claim[], Claim[]]
   readonly counts: Map<string, number>
   readonly blocked: BlockedClaims
+  readonly unowned: UnownedObjects
 }
 
 interface Walked {
@@ -91,6 +93,7 @@ function walkWith(
     budgets: new TenantBudgets(),
     readBudgets: new TenantBudgets(),
     blocked: new BlockedClaims(),
+    unowned: new UnownedObjects(),
     memory,
   }
   const first = rootNode(walk, root)
@@ -182,24 +185,29 @@ function collect(walk: Walk, draft: Draft): void {
     for (const { owners } of tenants) for (const owner of owners) walk.capsule.add(nameOfOwner(owner))
     walk.tenancy.capsule.add(tenants)
   }
-  for (const object of draft.objects) {
-    if (!isNamespace(object)) continue
+  const namespaces = draft.objects.filter(isNamespace)
+  for (const object of namespaces) {
     if (own) attempt(draft, () => walk.tenancy.declare(object))
     else walk.tenancy.create(object, draft.tenant!, draft.identity, walk.capsule)
   }
-  for (const object of draft.objects) {
-    const { apiVersion, namespace } = idOf(object)
-    const isSource = groupOf(apiVersion) === 'source.toolkit.fluxcd.io'
-    if (!isSource || (!own && walk.tenancy.owners.get(namespace) !== draft.tenant)) continue
-    attempt(draft, () => walk.index.add(object, draft.key, own ? undefined : 'ownership-conflict'))
+  note(walk, draft, own ? draft.objects : walk.unowned.own(draft, draft.objects, walk.tenancy.owners))
+  for (const object of namespaces) {
+    for (const late of walk.unowned.release(idOf(object).name, walk.tenancy.owners))
+      note(walk, late.draft, [late.object])
   }
-  for (const object of draft.objects) {
-    if (!own && walk.tenancy.owners.get(idOf(object).namespace) !== draft.tenant) continue
+}
+
+function note(walk: Walk, draft: Draft, objects: readonly KubeObject[]): void {
+  const rule = draft.tenant === undefined ? undefined : 'ownership-conflict'
+  for (const object of objects) {
+    if (groupOf(idOf(object).apiVersion) !== 'source.toolkit.fluxcd.io') continue
+    attempt(draft, () => walk.index.add(object, draft.key, rule))
+  }
+  for (const object of objects) {
     const id = walk.values.add(object)
     if (id !== undefined) for (const claim of walk.blocked.release(id)) enqueue(walk, claim)
   }
-  for (const object of draft.objects)
-    if (isKustomization(object)) enqueue(walk, { kustomization: object, parent: draft })
+  for (const object of objects) if (isKustomization(object)) enqueue(walk, { kustomization: object, parent: draft })
 }
 
 function attempt(draft: Draft, step: () => void): void {

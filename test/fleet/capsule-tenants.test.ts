@@ -182,6 +182,30 @@ test('namespaces that it creates are its own; those of another Tenant and the pl
   expect(tenantsOf(documents, oil('oil-development')).tenants.map(one => one.name)).toEqual(['gas', 'oil'])
 })
 
+test('what it puts into a namespace is followed, also before it shows that it creates that namespace', () => {
+  const documents = [namespace('oil-system'), account, tenant('oil', `{owners: [${OWNER}]}`), SYNC]
+  const sync = (name: string, at: string) =>
+    `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: ${name}, namespace: ${at}}
+spec: {interval: 1m, prune: true, path: ./${name}, serviceAccountName: gitops-reconciler, sourceRef: {kind: GitRepository, name: oil}}
+`
+  const source = SYNC.split('---')[0]!.replace('namespace: oil-system', 'namespace: oil-production')
+  const robot = 'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: gitops-reconciler, namespace: oil-production}\n'
+  const files = (order: string) => ({
+    'kustomization.yaml': `resources: [${order}]\n`,
+    'apps.yaml': `${sync('apps', 'oil-production')}---\n${source}---\n${robot}`,
+    'namespaces.yaml': sync('namespaces', 'oil-system'),
+    'namespaces/a.yaml': namespace('oil-production'),
+    'apps/a.yaml': config('a', 'kube-system'),
+  })
+  for (const order of ['namespaces.yaml, apps.yaml', 'apps.yaml, namespaces.yaml']) {
+    const given = guide(documents, files(order))
+    expect(fleetOf(given).nodes.map(node => node.name)).toContain('apps')
+    expect(said(judgementOf(given)), order).toContain('namespace-confinement apps/a.yaml:3')
+  }
+})
+
 test('a Tenant whose owner lives with the platform makes no namespace of it a tenant’s', () => {
   const owner = (at: string) => `{owners: [{kind: ServiceAccount, name: "system:serviceaccount:${at}:robot"}]}`
   for (const home of ['flux-system', 'kube-system', 'default', 'capsule-system']) {
