@@ -2,7 +2,7 @@ import { isEmpty } from '../../kube/edit-node.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
 import { shownObject } from '../shown.ts'
-import { isWorld } from './open-peers.ts'
+import { isWorld } from './is-world.ts'
 
 const CILIUM = 'cilium.io/CiliumNetworkPolicy'
 const KINDS = [
