@@ -87,7 +87,8 @@ function check({ scheme, host, port, path }: Split): SourceAddress | string {
   if (!known) return 'has a scheme that no source of Flux has'
   const bare = host.replace(/^\[|\]$/g, '').toLowerCase()
   if (bare === '') return 'names no host'
-  if (!host.startsWith('[') && !/^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/.test(bare)) return 'has a host that is none'
+  if (host.startsWith('[') ? !/:.*:/.test(bare) : !/^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/.test(bare))
+    return 'has a host that is none'
   if (bare.includes('..') || bare.length > 253) return 'has a host that is none'
   if (port !== '' && Number(port) > 65_535) return 'has a port that is none'
   if (/[?#]/.test(path)) return 'has a query or a fragment'
