@@ -26,7 +26,8 @@ function* ofRole(context: RuleContext, { node, object, id }: Subject): Iterable<
     yield {
       node,
       object,
-      path: ['rules', at],
+      path: ['rules'],
+      origin: originAt(object.root, ['rules', at]),
       value: danger.what,
       message: `${shownObject(id.kind, id.namespace, id.name)} lets accounts of a tenant ${shown(danger.what)}: ${danger.why}. Allowed are rights over what is in the namespace.`,
       fix: 'Remove namespaces/status and namespaces/finalize from the rule.',

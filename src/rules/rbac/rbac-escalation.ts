@@ -1,4 +1,6 @@
+import { originAt } from '../../kube/node.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { compactString } from '../../kube/rbac/policy-rule.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
 import type { FleetIndex } from '../fleet-index.ts'
 import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
@@ -43,8 +45,10 @@ function* judgeRole({ node, object, id }: Subject): Iterable<Breach> {
       yield {
         node,
         object,
-        path: ['rules', at],
-        value: danger.what,
+        // A rule has no name: it stays the same violation while only other parts of it change.
+        path: ['rules'],
+        origin: originAt(object.root, ['rules', at]),
+        value: danger.escapes ? danger.what : `${danger.what} ${compactString(rule)}`,
         message: `${shownObject(id.kind, id.namespace, id.name)} allows ${shown(danger.what)}: ${danger.why}. Allowed are rules that name what they need.`,
         fix: 'Remove it from the rule; name the verbs and resources that are needed.',
         ...levelOf(danger, isWide),

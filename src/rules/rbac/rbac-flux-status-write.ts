@@ -1,4 +1,4 @@
-import { at } from '../../kube/node.ts'
+import { at, originAt } from '../../kube/node.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
@@ -40,7 +40,8 @@ function* judgeRole({ node, object, id }: Subject) {
     yield {
       node,
       object,
-      path: ['rules', index],
+      path: ['rules'],
+      origin: originAt(object.root, ['rules', index]),
       value: named,
       message: `${shownObject(id.kind, id.namespace, id.name)} allows to write ${shown(named)} of Flux's objects, the status among them: what they deploy would no longer come from git. Allowed are the objects themselves.`,
       fix: 'Name the resources without /status and without a star.',
