@@ -21,13 +21,15 @@ export function tenantFiles(
 ): TenantFiles {
   const tenants = new Map(config.tenants)
   const errors = new Map<string, BailiwickError>()
+  const following = Map.groupBy(
+    nodes.filter(node => node.tenant !== undefined),
+    ({ source }) => `${source.url} ${refKey(source.ref)}`,
+  )
   for (const { url, ref, tree } of others) {
     if (url === own?.url || tree.entry('clusters')?.type === 'directory') continue
     const file = readTenantFile(tree, url)
     if (!file) continue
-    const readers = nodes.filter(({ tenant, source }) => {
-      return tenant !== undefined && source.url === url && refKey(source.ref) === refKey(ref)
-    })
+    const readers = following.get(`${url} ${refKey(ref)}`) ?? []
     if (file instanceof BailiwickError) for (const node of topmost(readers)) errors.set(node.key, file)
     else
       for (const name of new Set(readers.map(node => node.tenant!))) tenants.set(name, tightened(tenants, name, file))
@@ -70,5 +72,6 @@ const unsaid = (name: string): TenantConfig => ({
   enforcement: undefined,
   profile: undefined,
   repositories: new Map(),
+  origin: undefined,
   own: undefined,
 })

@@ -27,9 +27,11 @@ const NOTES = ['rule', 'cluster', 'tenant', 'object', 'field']
 
 /** What the file of a fleet lists; nothing where there is none. Throws `config` where it cannot be read. */
 export function baselineOf(tree: Tree, repository: string): Baseline {
+  const start = { repository, file: BASELINE_FILE, line: 1, column: 1 }
+  const other = BASELINE_FILE.replace(/yaml$/, 'yml')
+  if (tree.entry(other)) throw refused({ ...start, file: other }, `a file ${other} counts for nothing`)
   const entry = tree.entry(BASELINE_FILE)
   if (entry === undefined) return new Map()
-  const start = { repository, file: BASELINE_FILE, line: 1, column: 1 }
   if (entry.type !== 'file') throw refused(start, 'the baseline is no plain file')
   return readBaseline({ repository, path: BASELINE_FILE }, tree.read(BASELINE_FILE))
 }

@@ -74,6 +74,16 @@ test('a tenant may not be on a cluster that the file does not list', () => {
   expect(at('')).toEqual(['namespace-ownership tenants/dev-team.yaml:42'])
 })
 
+test('a tenant or cluster that there is not is listed, and fails nobody', () => {
+  const file = 'tenants:\n  - name: dev-taem\n  - {name: dev-team, clusters: [staging, prodution]}\n'
+  const { verdict } = judgementOf(world(file, {}))
+  expect(verdict).toMatchObject({ result: 'pass', violations: [] })
+  expect(verdict.warnings.map(one => [one.rule, one.severity, one.origin.line, one.message])).toEqual([
+    ['config-unused', 'low', 2, 'No cluster of the fleet has a tenant "dev-taem".'],
+    ['config-unused', 'low', 3, 'Tenant "dev-team" may be on cluster "prodution", which the fleet has not.'],
+  ])
+})
+
 const own = (text: string, more: Files = {}) => ({ ...withResource(config), [FILE]: text, ...more })
 
 test('a tenant’s own file can ask for more', () => {

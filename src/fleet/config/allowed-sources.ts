@@ -6,7 +6,7 @@ export const sourcePattern = {
   pattern:
     /^(?:(?:https?|ssh|oci):\/\/(?:[\w.-]{1,60}@)?|[\w.-]{1,60}@)[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?[/:][^\s?#]{1,500}$/,
   allowed:
-    'a pattern of addresses, as https://github.com/acme/* (`*` within one part of the path, `**` at the end for any rest)',
+    'a pattern of addresses, as https://github.com/acme/* (`*` within one part of the path, `**` or a slash at the end for any rest)',
 }
 
 /** The patterns that hold for a tenant, each list of which must allow an address; none: any address. */
@@ -26,7 +26,7 @@ export function allowsSource(config: FleetConfig, tenant: string, url: string): 
  * host), then compared part by part; what is no address of a repository matches nothing.
  */
 export function matchesSource(pattern: string, url: string): boolean {
-  const [wanted, given] = [plain(pattern), plain(url)]
+  const [wanted, given] = [plain(pattern.endsWith('/') ? `${pattern}**` : pattern), plain(url)]
   if (wanted === undefined || given === undefined) return false
   const [patterns, parts] = [wanted.split('/'), given.split('/')]
   const anyRest = patterns.at(-1) === '**'

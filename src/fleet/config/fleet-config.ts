@@ -70,6 +70,8 @@ export interface TenantConfig {
   readonly profile: Profile | undefined
   /** GitHub's ids of its repositories by normalised address. */
   readonly repositories: ReadonlyMap<string, number>
+  /** Undefined: the fleet's file does not name it. */
+  readonly origin: Origin | undefined
   /** What its own files add; they can only be stricter than the fleet's. */
   readonly own: OwnConfig | undefined
 }

@@ -20,9 +20,11 @@ export function readFleetFile(tree: Tree, repository: string): FleetConfig {
 
 /** The one document of the file; undefined where there is no file or nothing in it. Throws where it is no plain file. */
 export function fileRoot(tree: Tree, repository: string): Node | undefined {
+  const start = { repository, file: FLEET_FILE, line: 1, column: 1 }
+  const other = FLEET_FILE.replace(/yaml$/, 'yml')
+  if (tree.entry(other)) throw wrong({ ...start, file: other }, `a file ${other} counts for nothing`, FLEET_FILE)
   const entry = tree.entry(FLEET_FILE)
   if (entry === undefined) return undefined
-  const start = { repository, file: FLEET_FILE, line: 1, column: 1 }
   if (entry.type !== 'file') throw wrong(start, 'it is no plain file', 'a file')
   const [root, second] = parseDocuments({ repository, path: FLEET_FILE }, tree.read(FLEET_FILE))
   if (second) throw wrong(second.origin, 'the file has more than one document', 'one document')
@@ -61,7 +63,7 @@ function configOf(said: Said): FleetConfig {
 }
 
 function tenantOf(said: NonNullable<Said['tenants']>[number]): TenantConfig {
-  const { name, namespaces = [], clusters, allowedSources, enforcement, profile, repositories = [] } = said
+  const { name, namespaces = [], clusters, allowedSources, enforcement, profile, repositories = [], origin } = said
   const ids = new Map(repositories.map(({ url, id }) => [normaliseUrl(url), id]))
-  return { name, namespaces, clusters, allowedSources, enforcement, profile, repositories: ids, own: undefined }
+  return { name, namespaces, clusters, allowedSources, enforcement, profile, repositories: ids, origin, own: undefined }
 }

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
+import type { Tree } from '../../git/tree.ts'
 import { BASELINE_FILE, type Baseline, baselineOf } from '../baseline.ts'
 import type { JudgedRepository } from '../judged-repository.ts'
 import type { Breach, Rule } from '../rule.ts'
@@ -20,8 +21,7 @@ export const baselineGrowth: Rule = {
 }
 
 function grown({ isFleet, before, tree, url, nodes: [root] }: JudgedRepository): Breach | undefined {
-  if (!isFleet || !before || !root || before.entry(BASELINE_FILE)?.id === tree.entry(BASELINE_FILE)?.id)
-    return undefined
+  if (!isFleet || !before || !root || idIn(before) === idIn(tree)) return undefined
   const at = { node: root, object: root.kustomization, path: [] }
   const start = { repository: url, file: BASELINE_FILE, line: 1, column: 1 }
   const head = read(() => baselineOf(tree, url))
@@ -50,6 +50,10 @@ function grown({ isFleet, before, tree, url, nodes: [root] }: JudgedRepository):
     fix: DOCS,
   }
 }
+
+/** Beside the file itself a name that is easily taken for it counts. */
+const idIn = (tree: Tree): string =>
+  [BASELINE_FILE, BASELINE_FILE.replace(/yaml$/, 'yml')].map(path => tree.entry(path)?.id ?? '').join(' ')
 
 function read(step: () => Baseline): Baseline | BailiwickError {
   try {

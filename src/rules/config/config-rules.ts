@@ -1,6 +1,7 @@
 import type { Rule } from '../rule.ts'
 import { baselineGrowth } from './baseline-growth.ts'
+import { configUnused } from './config-unused.ts'
 import { waiverUnused } from './waiver-unused.ts'
 
 /** What is asked of the fleet's own files. */
-export const configRules: readonly Rule[] = [baselineGrowth, waiverUnused]
+export const configRules: readonly Rule[] = [baselineGrowth, configUnused, waiverUnused]

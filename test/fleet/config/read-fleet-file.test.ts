@@ -106,6 +106,11 @@ test.each([
   expect(refusal(text).toLowerCase()).toContain(said.toLowerCase())
 })
 
+test('a file of almost the same name is an error, as it would count for nothing', () => {
+  const { error } = readFleetFile(treeOf({ '.github/bailiwick.yml': 'profile: restricted\n' }), FLEET)
+  expect(error?.message).toContain('.github/bailiwick.yml counts for nothing; allowed: .github/bailiwick.yaml')
+})
+
 test('an unfit value is shown so that it can do nothing', () => {
   expect(refusal('profile: "a\\u202e\\nb"\n')).toContain('profile is "a\\u202e\\nb"; allowed')
 })

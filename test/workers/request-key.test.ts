@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { packSnapshot } from '../../src/git/snapshot.ts'
+import { evaluate } from '../../workers/evaluation/evaluate.ts'
+import type { JudgeRequest } from '../../workers/evaluation/protocol.ts'
+import { requestKey } from '../../workers/evaluation/request-key.ts'
+import { DEV_URL, devFiles, FLEET_URL, fleetFiles, OPS_URL, opsFiles } from '../fleet/mini-fleet.ts'
+
+const FOREIGN = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: kube-system}\n'
+const WAIVER = `waivers:
+  - rule: namespace-confinement
+    object: {kind: ConfigMap, namespace: kube-system, name: x}
+    reason: r
+    approver: a
+    expires: 2026-06-30
+`
+const snapshotOf = (files: Readonly<Record<string, string>>) =>
+  packSnapshot(Object.entries(files).map(([path, content]) => ({ path, content })))
+const source = (url: string, files: Readonly<Record<string, string>>) => ({
+  url,
+  ref: { branch: 'main' },
+  commit: 'a'.repeat(40),
+  tree: snapshotOf(files),
+})
+
+const request = (today: string): JudgeRequest => ({
+  type: 'judge',
+  today,
+  head: {
+    fleet: {
+      url: FLEET_URL,
+      branch: 'main',
+      commit: 'f'.repeat(40),
+      tree: snapshotOf({ ...fleetFiles, '.github/bailiwick.yaml': WAIVER }),
+    },
+    sources: [
+      source(DEV_URL, { ...devFiles, 'deploy/kustomization.yaml': 'resources: [x.yaml]\n', 'deploy/x.yaml': FOREIGN }),
+      source(OPS_URL, opsFiles),
+    ],
+    opaque: [],
+    disabledRules: [],
+  },
+})
+
+test('an answer is remembered for a day, on which a waiver holds or does not', () => {
+  expect(requestKey(request('2026-06-30'))).toBe(requestKey(request('2026-06-30')))
+  expect(requestKey(request('2026-07-01'))).not.toBe(requestKey(request('2026-06-30')))
+  const stateOn = (today: string) => {
+    const answer = evaluate(request(today))
+    return answer.type === 'judged' ? answer.judgement.verdict.violations.map(one => one.state) : answer
+  }
+  expect(stateOn('2026-06-30')).toEqual(['waived'])
+  expect(stateOn('2026-07-01')).toEqual(['new'])
+})
