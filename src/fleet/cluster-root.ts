@@ -1,4 +1,5 @@
 import { BailiwickError } from '../errors.ts'
+import { PackBudget } from '../flux/pack-budget.ts'
 import { PLATFORM_SCALE, RenderBudget } from '../flux/render-budget.ts'
 import { renderKustomization } from '../flux/render-kustomization.ts'
 import { withField } from '../kube/edit-node.ts'
@@ -116,7 +117,7 @@ function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: 
     })
   const source = find(`${kind}/${namespace}/${name}`)
   if (!source || sources.own.url === '') return sources.own
-  const resolved = sources.resolve(kind ?? '', source, find)
+  const resolved = sources.resolve(kind ?? '', source, find, new PackBudget(PLATFORM_SCALE))
   if (!resolved) {
     const details = { origin: originAt(source.root, ['spec', 'include']), fix: 'Declare it beside the source.' }
     throw new BailiwickError('flux-invalid', 'the source of the cluster includes one that it does not hold', details)

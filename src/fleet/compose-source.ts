@@ -1,5 +1,6 @@
 import { BailiwickError } from '../errors.ts'
 import type { Artifact } from '../flux/artifact.ts'
+import type { PackBudget } from '../flux/pack-budget.ts'
 import { packTree } from '../flux/pack-tree.ts'
 import { includeTree } from '../flux/source/include-tree.ts'
 import { sparseTree } from '../flux/source/sparse-tree.ts'
@@ -24,7 +25,12 @@ const MAX_FILES = 50_000
  * A source with its sparse checkout done and what it includes in its place; where that could not be read, the reason of
  * the first that stands in the way. Throws `flux-invalid` for includes that source-controller refuses, `render-limits`.
  */
-export function composeSource(base: Content, spec: ContentSpec, included: readonly Included[]): Resolved {
+export function composeSource(
+  base: Content,
+  spec: ContentSpec,
+  included: readonly Included[],
+  budget: PackBudget,
+): Resolved {
   const includes = included.flatMap(({ id, resolved }) => [
     { id, url: resolved.url, ref: resolved.ref, commit: resolved.type === 'content' ? resolved.commit : '' },
     ...(resolved.includes ?? []),
@@ -41,7 +47,7 @@ export function composeSource(base: Content, spec: ContentSpec, included: readon
   let files = included.length > 0 ? countFiles(tree) : 0
   for (const { spec: include, resolved } of included) {
     const { tree: content, ignore, repository } = (resolved as Content).artifact
-    const packed = packTree(content, ignore)
+    const packed = packTree(content, ignore, budget)
     files += countFiles(packed)
     if (files > MAX_FILES) {
       const message = `a source of more than ${MAX_FILES} files with what it includes`

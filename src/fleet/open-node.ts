@@ -78,7 +78,7 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
     // What a tenant renders stays the tenant's, even where it follows the fleet's own content.
     const known = parent.tenant ?? context.tenancy.owners.get(namespace)
     const early = whyNotRead(context, draft, known, id)
-    const resolved = early === undefined ? find(context, spec, id, kustomization) : REFUSED
+    const resolved = early === undefined ? find(context, spec, id, draft, known) : REFUSED
     unknown = resolved === undefined ? 'source-unknown' : missing(context, draft, resolved)
     if (resolved === undefined || unknown) return
     const isOwn = resolved.type === 'content' && resolved.own && !resolved.includes
@@ -162,10 +162,11 @@ function find(
   context: NodeContext,
   spec: KustomizationSpec,
   id: string,
-  kustomization: KubeObject,
+  draft: Draft,
+  tenant: string | undefined,
 ): Resolved | undefined {
   const { kind } = spec.source
-  const origin = originAt(kustomization.root, ['spec', 'sourceRef', 'name'])
+  const origin = originAt(draft.kustomization.root, ['spec', 'sourceRef', 'name'])
   if (!['GitRepository', 'OCIRepository', 'Bucket', 'ExternalArtifact'].includes(kind)) {
     const fix = 'Use GitRepository, OCIRepository, Bucket or ExternalArtifact.'
     throw new BailiwickError('flux-invalid', 'spec.sourceRef.kind is no kind of source', { origin, fix })
@@ -174,7 +175,8 @@ function find(
   const isFleet = id === `GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}` && context.sources.own.url === ''
   if (source === 'bootstrap' || isFleet) return context.sources.own
   if (source) {
-    const resolved = context.sources.resolve(kind, source, other => context.index.find(other))
+    const { pack } = context.budgets.of(tenant)
+    const resolved = context.sources.resolve(kind, source, other => context.index.find(other), pack)
     if (resolved || !context.index.complete) return resolved
     const details = { origin: originAt(source.root, ['spec', 'include']), fix: 'Declare it in the same namespace.' }
     throw new BailiwickError('flux-invalid', `no object of the fleet declares what ${id} includes`, details)

@@ -1,5 +1,6 @@
 import { BailiwickError } from '../errors.ts'
 import type { Artifact } from '../flux/artifact.ts'
+import type { PackBudget } from '../flux/pack-budget.ts'
 import { originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import type { Origin } from '../kube/origin.ts'
@@ -34,9 +35,9 @@ export interface Sources {
   readonly own: Resolved & { readonly type: 'content' }
   /**
    * Undefined while a source that this one includes is not known. Throws `flux-invalid` for a source object that Flux
-   * refuses.
+   * refuses, `render-limits` for more work than `budget` has left; what was composed once is composed.
    */
-  resolve(kind: string, source: KubeObject, find: FindSource): Resolved | undefined
+  resolve(kind: string, source: KubeObject, find: FindSource, budget: PackBudget): Resolved | undefined
 }
 
 /** Sources of one input. */
@@ -62,36 +63,37 @@ export function openSources(input: FleetInput): Sources {
     return { type: 'content', url, ref, commit, artifact, own: key === `${fleetUrl} ${fleetRef}` }
   }
   const own = find(fleetUrl, { branch: input.fleet.branch }, undefined) as Sources['own']
-  const composed = new Map<string, Resolved>()
-  const resolve = (source: KubeObject, lookup: FindSource, chain: readonly string[]): Resolved | undefined => {
+  const composed = new Map<KubeObject, { readonly resolved: Resolved; readonly height: number }>()
+  const resolve = (source: KubeObject, lookup: FindSource, chain: Chain): Resolved | undefined => {
+    const known = composed.get(source)
+    if (known && chain.ids.length - 1 + known.height <= MAX_CHAIN) return known.resolved
     const url = text(source, ['spec', 'url'])
     if (!url) throw invalid(source, 'url', 'the GitRepository has no spec.url')
     const spec = contentSpec(source)
     const base = find(normaliseUrl(url), readRef(source), text(source, ['spec', 'ignore']))
     if (base.type !== 'content') return base
     const { namespace } = idOf(source)
+    let height = 0
     const included = spec.include.map(include => {
       const id = `GitRepository/${namespace}/${include.name}`
-      if (chain.includes(id) || chain.length > MAX_CHAIN) throw circular(id, include.origin)
+      if (chain.ids.includes(id) || chain.ids.length > MAX_CHAIN) throw circular(id, include.origin)
       const other = lookup(id)
-      const resolved = other === 'bootstrap' ? own : other && resolve(other, lookup, [...chain, id])
+      if (other === undefined || other === 'bootstrap') return { id, spec: include, resolved: other && own }
+      const resolved = resolve(other, lookup, { ...chain, ids: [...chain.ids, id] })
+      height = Math.max(height, 1 + (composed.get(other)?.height ?? 0))
       return { id, spec: include, resolved }
     })
     if (!included.every(isKnown)) return undefined
-    const result = composeSource(base, spec, included)
-    if (result.type !== 'content') return result
-    const { tree, ignore } = result.artifact
-    const key = JSON.stringify([url, result.ref, tree.id, ignore ?? null, result.refused?.message, result.includes])
-    const known = composed.get(key) ?? result
-    composed.set(key, known)
-    return known
+    const resolved = composeSource(base, spec, included, chain.budget)
+    composed.set(source, { resolved, height: spec.include.length > 0 ? Math.max(1, height) : 0 })
+    return resolved
   }
   return {
     own,
-    resolve(kind, source, lookup) {
+    resolve(kind, source, lookup, budget) {
       if (kind === 'GitRepository') {
         const { namespace, name } = idOf(source)
-        return resolve(source, lookup, [`GitRepository/${namespace}/${name}`])
+        return resolve(source, lookup, { ids: [`GitRepository/${namespace}/${name}`], budget })
       }
       const url = text(source, ['spec', 'url']) ?? text(source, ['spec', 'endpoint']) ?? ''
       const reason = `the content of a ${kind} is not in git`
@@ -102,6 +104,12 @@ export function openSources(input: FleetInput): Sources {
 
 /** Sources that include each other. */
 const MAX_CHAIN = 5
+
+/** The sources that led to one by including it, and what packing all of it may use up. */
+interface Chain {
+  readonly ids: readonly string[]
+  readonly budget: PackBudget
+}
 
 const isKnown = (one: Omit<Included, 'resolved'> & { readonly resolved: Resolved | undefined }): one is Included =>
   one.resolved !== undefined

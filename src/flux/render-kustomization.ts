@@ -37,7 +37,7 @@ export function renderKustomization(
   const { root } = kustomization
   const tree = packTree(artifact.tree, artifact.ignore, budget.pack)
   const directory = directoryOf(tree, root)
-  const overlay = fluxOverlay(tree, artifact.repository, directory, root)
+  const overlay = fluxOverlay(tree, artifact.repository, directory, root, budget.build)
   const decrypts = !isAbsent(at(root, ['spec', 'decryption']))
   const built = buildFrom(tree, artifact.repository, overlay, { builder: BUILDER, budget: budget.build, decrypts })
   const substituted = postBuild(built, root, cluster, budget.substitution)

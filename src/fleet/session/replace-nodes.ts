@@ -119,9 +119,12 @@ function budgetBeside({ fleet, shape }: FleetState, node: FleetNode): RenderBudg
   const budget = new RenderBudget()
   for (const key of shape.tenants.get(`${node.cluster}\0${node.tenant}`) ?? []) {
     const other = fleet.nodes[shape.positions.get(key)!]!
-    if (other.key === node.key || (other.source.opaque !== undefined && !other.error)) continue
+    if (other.key === node.key) continue
+    // what composing a source took is not known here
+    if (other.error || other.source.includes) return undefined
+    if (other.source.opaque !== undefined) continue
     const record = recordOf(other.objects)
-    if (other.error || !record) return undefined
+    if (!record || record.artifact.composed) return undefined
     packTree(record.artifact.tree, record.artifact.ignore, budget.pack)
     if (!budget.takeAll(record.cost)) return undefined
   }

@@ -1,6 +1,8 @@
 import type { Tree } from '../../git/tree.ts'
 import { isAbsent } from '../../kube/edit-node.ts'
 import { at, type MapNode } from '../../kube/node.ts'
+import { findUnseen, type Unseen } from '../../kube/yaml/unseen.ts'
+import type { BuildBudget } from '../../kustomize/build-budget.ts'
 import type { Kustomization, PatchEntry } from '../../kustomize/kustomization.ts'
 import { findKustomizationFile } from '../../kustomize/read/find-kustomization.ts'
 import { readKustomization } from '../../kustomize/read/read-kustomization.ts'
@@ -15,17 +17,24 @@ import { wrongType } from './spec-fields.ts'
  * The kustomization that Flux builds for a directory of an artifact: the file that is there, or one that Flux generates,
  * with what the spec of the Flux Kustomization adds. Throws `flux-invalid` and what reading a kustomization throws.
  */
-export function fluxOverlay(tree: Tree, repository: string, directory: string, kustomization: MapNode): Kustomization {
+export function fluxOverlay(
+  tree: Tree,
+  repository: string,
+  directory: string,
+  kustomization: MapNode,
+  budget: BuildBudget,
+): Kustomization {
   const spec = at(kustomization, ['spec'])
   if (!isAbsent(spec) && spec.type !== 'map') wrongType(kustomization, ['spec'], 'an object')
   const file = findKustomizationFile(tree, directory, { repository, file: directory, line: 1, column: 1 })
   const origin = at(kustomization, ['spec', 'path'])?.origin ?? kustomization.origin
-  const root = file ? readRoot(tree, repository, file) : generateRoot(tree, repository, directory, origin)
+  const root = file ? readRoot(tree, repository, file) : generateRoot(tree, repository, directory, origin, budget)
   const merged = mergeSpec(root, kustomization, component => find(tree, directory, component))
   const path = file ?? [directory, 'kustomization.yaml'].filter(Boolean).join('/')
   const overlay = readKustomization(path, directory, [merged])
   const patches = withSteps(overlay.patches, kustomization)
-  return { ...overlay, patches, ...(file ? {} : { generated: true }) }
+  const unseen = file ? unseenIn(tree, repository, file) : []
+  return { ...overlay, patches, ...(file ? {} : { generated: true }), ...(unseen.length > 0 ? { unseen } : {}) }
 }
 
 /** The patches of the spec stand last. */
@@ -42,4 +51,11 @@ function find(tree: Tree, directory: string, component: string): Found {
   const parts = joinPath(directory, component)
   if (parts === undefined) return 'outside'
   return tree.entry(parts.join('/')) === undefined ? 'absent' : 'there'
+}
+
+/** Of the root file, which was read before the build began. */
+function unseenIn(tree: Tree, repository: string, file: string): Unseen[] {
+  const place = tree.place?.(file) ?? { repository, path: file }
+  const text = Buffer.from(tree.read(file)).toString('utf8')
+  return findUnseen(text, (line, column) => ({ repository: place.repository, file: place.path, line, column }))
 }
