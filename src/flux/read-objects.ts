@@ -14,13 +14,28 @@ export function readObjects(built: readonly KubeObject[]): KubeObject[] {
     const object = { ...given, root: jsonNumbers(given.root) as MapNode }
     const items = at(object.root, ['items'])
     if (items?.type !== 'list') return isKustomizeConfig(object) ? [] : [object]
-    return items.items.map(item => {
+    return items.items.map((item, index) => {
       if (item.type !== 'map') fail('an item of a list is no object', object)
-      const inner = { root: item, trail: object.trail, listing: listingOf(object.root) }
+      const inner = { ...notesOf(object, index), root: item, trail: object.trail, listing: listingOf(object.root) }
       requireIdentity(inner)
       return inner
     })
   })
+}
+
+/** What is known of the list about one of its items. */
+function notesOf(
+  { made = [], unseen, prototypeKeys }: KubeObject,
+  index: number,
+): Pick<KubeObject, 'made' | 'unseen' | 'prototypeKeys'> {
+  const own = made.flatMap(({ path, how }) =>
+    path[0] === 'items' && path[1] === index ? [{ path: path.slice(2), how }] : [],
+  )
+  return {
+    ...(own.length > 0 ? { made: own } : {}),
+    ...(unseen && index === 0 ? { unseen } : {}),
+    ...(prototypeKeys && index === 0 ? { prototypeKeys } : {}),
+  }
 }
 
 const INT64 = 2n ** 63n

@@ -16,7 +16,7 @@ export interface KubeObject {
   readonly listing?: Listing
   /** Values in it that substitution made of more than a plain variable. */
   readonly made?: readonly Made[]
-  /** Characters of the file that it begins which are not seen, or change the order in which others are. */
+  /** Of the first object of a build: characters of its files that are not seen, or change the order in which others are. */
   readonly unseen?: readonly Unseen[]
   /** Keys that it had in its file: what they are in is often left out of what is applied. */
   readonly prototypeKeys?: readonly PrototypeKey[]

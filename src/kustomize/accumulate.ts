@@ -45,7 +45,7 @@ export interface AccumulationOptions {
 /** One build: collects objects directory by directory, each kustomization transforming what is below it. */
 export class Accumulation {
   readonly budget: BuildBudget
-  private readonly files: BuildFiles
+  readonly files: BuildFiles
   private readonly decrypts: boolean
   /** Both are what the root says. */
   notes = new BuildNotes({ buildMetadata: [] })
@@ -67,6 +67,7 @@ export class Accumulation {
 
   root(kustomization: Kustomization): Accumulated {
     this.scan(kustomization, [])
+    this.files.unseen.push(...(kustomization.unseen ?? []))
     this.notes = new BuildNotes(kustomization)
     this.sortOptions = kustomization.sortOptions
     const all: Accumulated = { resources: new ResourceList(), config: undefined }

@@ -2,6 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import type { Tree, TreeEntry } from '../git/tree.ts'
 import type { Origin } from '../kube/origin.ts'
 import { type ParsedFile, parseFile } from '../kube/parse-documents.ts'
+import type { Unseen } from '../kube/yaml/unseen.ts'
 import type { BuildBudget } from './build-budget.ts'
 import type { Entry } from './entry.ts'
 import type { Kustomization } from './kustomization.ts'
@@ -13,6 +14,8 @@ import { entryAt, resolvePath } from './read/resolve-path.ts'
 
 /** What one build reads, each file once. Every path is relative to the root of the tree. */
 export class BuildFiles {
+  /** Characters of what was parsed that people do not see. */
+  readonly unseen: Unseen[] = []
   private readonly tree: Tree
   private readonly repository: string
   private readonly budget: BuildBudget
@@ -88,6 +91,7 @@ export class BuildFiles {
     const file = kept?.file ?? this.parseAnew(path)
     if (kept) this.budget.spend('bytes', kept.bytes, this.start(path))
     this.parsed.set(path, file)
+    if (file.unseen) this.unseen.push(...file.unseen)
     return file
   }
 

@@ -52,10 +52,12 @@ function finish(accumulation: Accumulation, accumulated: Accumulated, builder: s
   for (const resource of all) if (resource.needsHash) appendHash(resource)
   fixReferences(all, config?.nameReference ?? [], budget)
   const kept = all.filter(resource => !localConfig(resource.root))
-  return sortObjects(kept, sortOptions).map(resource => {
+  const { unseen } = accumulation.files
+  return sortObjects(kept, sortOptions).map((resource, index) => {
     // kustomize keeps its notes among the annotations of every object, and writes them all anew to take the notes out
     const root = annotationsAsText(notes.finish(resource.root, builder))
     const hasFolded = budget.spendOnResult(root)
-    return toKubeObject(resource, hasFolded ? roundTrip(root) : root)
+    const object = toKubeObject(resource, hasFolded ? roundTrip(root) : root)
+    return index === 0 && unseen.length > 0 ? { ...object, unseen } : object
   })
 }

@@ -1,5 +1,6 @@
 import type { ScalarNode } from '../kube/node.ts'
 import type { Origin, Step } from '../kube/origin.ts'
+import type { Unseen } from '../kube/yaml/unseen.ts'
 import type { Entry, Target } from './entry.ts'
 import type { SortOptions } from './finish/sort-objects.ts'
 import type { ReplacementEntry } from './replace/replacement.ts'
@@ -89,6 +90,8 @@ export interface Kustomization {
   /** Path of the file; for one that Flux generates, the directory with `kustomization.yaml`. */
   readonly file: string
   readonly directory: string
+  /** Characters of the file that people do not see, where it was read elsewhere. */
+  readonly unseen?: readonly Unseen[]
   readonly kind: 'Kustomization' | 'Component'
   readonly resources: readonly Entry[]
   readonly components: readonly Entry[]

@@ -16,11 +16,10 @@ import { makeResource, type Resource } from './resource.ts'
  */
 export function loadResources(file: ParsedFile, trail: readonly Step[]): Resource[] {
   const suspect = mayHavePrototypeKeys(file.text)
-  return loadObjects(file).map((root, index) => {
+  return loadObjects(file).map(root => {
     const hidden = localConfig(root)
     const step: Step | undefined = hidden && { step: 'local-config', file: hidden.file, line: hidden.line }
     const resource = makeResource(root, step ? [step, ...trail] : trail)
-    if (index === 0) resource.unseen = file.unseen
     const keys = suspect ? prototypeKeys(root) : []
     if (keys.length > 0) resource.prototypeKeys = keys
     return resource

@@ -4,7 +4,6 @@ import { at, type Listing, type MapNode, type Node, type Path } from '../../kube
 import { groupOf, type KubeObject } from '../../kube/object.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
 import type { PrototypeKey } from '../../kube/prototype-keys.ts'
-import type { Unseen } from '../../kube/yaml/unseen.ts'
 import { isClusterScoped } from './cluster-scoped.ts'
 import { settleShared } from './shared-values.ts'
 
@@ -37,8 +36,6 @@ export class Resource {
   needsHash: boolean
   /** Some values in it may be one value at several places. */
   hasShared = false
-  /** Of the file that it begins. */
-  unseen: readonly Unseen[] | undefined
   prototypeKeys: readonly PrototypeKey[] | undefined
   private readonly isGenerated: boolean
   readonly behavior?: 'create' | 'merge' | 'replace'
@@ -222,12 +219,11 @@ export function describe(id: ResourceId): string {
 
 /** The finished object. */
 export function toKubeObject(resource: Resource, root: MapNode = resource.root): KubeObject {
-  const { trail, listing, unseen, prototypeKeys } = resource
+  const { trail, listing, prototypeKeys } = resource
   return {
     root,
     trail,
     ...(listing ? { listing } : {}),
-    ...(unseen ? { unseen } : {}),
     ...(prototypeKeys ? { prototypeKeys } : {}),
   }
 }

@@ -1,3 +1,4 @@
+import type { FleetNode } from '../../fleet/fleet.ts'
 import type { JudgedRepository } from '../judged-repository.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shown } from '../shown.ts'
@@ -14,10 +15,14 @@ export const gitPathAmbiguous: Rule = {
   source: 'CVE-2014-9390, CVE-2021-41254',
   docs: `Name files with letters, digits, dots, dashes and underscores, each name once. Only what is deployed is looked at, and names anywhere that hide what they are.`,
   *checkRepository(repository) {
+    const rendered = new Set<string>()
     for (const directory of renderedDirectories(repository)) {
+      rendered.add(directory.path)
       yield* oddNames(repository, directory)
       yield* collisions(repository, directory)
     }
+    const [first] = repository.nodes
+    if (first) yield* disguises(repository, first, rendered)
   },
 }
 
@@ -27,11 +32,27 @@ function* oddNames(repository: JudgedRepository, { path, entries }: RenderedDire
     const node = reader ?? first!
     const problem = reader || path === '' ? problemOf(entry.name) : disguiseIn(entry.name)
     if (problem === undefined) continue
-    yield breachIn(repository, node, entry.path, {
-      value: entry.path,
-      message: `${shown(entry.path)} ${problem}: who reviews it, checks it out or lists it may see another file than the one that is deployed.`,
-      fix: 'Rename it.',
-    })
+    yield oddName(repository, node, entry.path, problem)
+  }
+}
+
+function oddName(repository: JudgedRepository, node: FleetNode, path: string, problem: string): Breach {
+  return breachIn(repository, node, path, {
+    value: path,
+    message: `${shown(path)} ${problem}: who reviews it, checks it out or lists it may see another file than the one that is deployed.`,
+    fix: 'Rename it.',
+  })
+}
+
+/** Elsewhere in the repository only names that hide what they are: whoever lists or reviews it sees those, too. */
+function* disguises(repository: JudgedRepository, node: FleetNode, rendered: ReadonlySet<string>): Generator<Breach> {
+  const queue = ['']
+  for (let directory = queue.pop(); directory !== undefined; directory = queue.pop()) {
+    for (const entry of repository.tree.list(directory)) {
+      if (entry.type === 'directory') queue.push(entry.path)
+      const problem = rendered.has(directory) ? undefined : disguiseIn(entry.name)
+      if (problem !== undefined) yield oddName(repository, node, entry.path, problem)
+    }
   }
 }
 

@@ -8,6 +8,8 @@ const SHORT_NAME = /^[^.~]{1,6}~\d(?:\.[^.]{0,3})?$/
 
 /** What makes a name of a file print as something else, wherever it stands; undefined for nothing. */
 export function disguiseIn(name: string): string | undefined {
+  // what macOS calls the picture of a folder
+  if (name === 'Icon\r') return undefined
   if (CONTROL.test(name)) return 'holds a control character'
   if (OVERLOOKED_ONE.test(name)) return 'holds a character that is not seen'
   return undefined

@@ -12,7 +12,7 @@ import { renderedDirectories } from './rendered-tree.ts'
 
 /** What Flux leaves out of an artifact unless an ignore file says otherwise, that somebody could deploy from. */
 const DEFAULTS =
-  /^(?:\*\*\/|\/)*(?:\.git(?:hub|ignore|modules|attributes|lab-ci\.yml)?|\.circleci|\.travis\.yml|appveyor\.yml|\.drone\.yml|cloudbuild\.yaml|codeship-[a-z]+\.yml|\.goreleaser\.yml|\.sops\.yaml|\.flux\.yaml|\*\.(?:jpe?g|gif|png|wmv|flv|tar\.gz|zip))(?:\/|$)/
+  /^(?:\*\*\/|\/)*(?:\.\*|\.git(?:hub|ignore|modules|attributes|lab-ci\.yml)?|\.circleci|\.travis\.yml|appveyor\.yml|\.drone\.yml|cloudbuild\.yaml|codeship-[a-z]+\.yml|\.goreleaser\.yml|\.sops\.yaml|\.flux\.yaml|\*\.(?:jpe?g|gif|png|wmv|flv|tar\.gz|zip))(?:\/|$)/
 const MAX_LINES = 5_000
 
 /** What is reviewed is what is packed. */

@@ -22,7 +22,7 @@ export const unicodeConfusable: Rule = {
   },
 }
 
-function* unseen({ object, id, node }: Subject): Generator<Breach> {
+function* unseen({ object, node }: Subject): Generator<Breach> {
   for (const { character, origin } of object.unseen ?? []) {
     yield {
       node,
@@ -30,7 +30,7 @@ function* unseen({ object, id, node }: Subject): Generator<Breach> {
       path: [],
       origin,
       value: `${character} ${origin.file}`,
-      message: `${shown(origin.file)} holds ${character}, which is not seen or changes the order in which the line is shown. It stands where ${shownObject(id.kind, id.namespace, id.name)} is written.`,
+      message: `${shown(origin.file)} holds ${character}, which is not seen or changes the order in which the line is shown.`,
       fix: 'Remove the character.',
     }
   }
