@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the variables of Flux
 import type { FleetInput, OpaqueSource } from '../../../src/fleet/input.ts'
 import { treeOf } from '../../git/tree-of.ts'
 
@@ -33,7 +34,8 @@ export function firstWorld(): World {
   for (const cluster of CLUSTERS) {
     fleet.set(`clusters/${cluster}/flux-system/kustomization.yaml`, LOCKDOWN)
     fleet.set(`clusters/${cluster}/flux-system/components.yaml`, COMPONENTS)
-    fleet.set(`clusters/${cluster}/tenants.yaml`, kustomization('tenants', `./tenants/${cluster}`))
+    const values = cluster === 'one' ? 'postBuild: {substituteFrom: [{kind: ConfigMap, name: vars}]}, ' : ''
+    fleet.set(`clusters/${cluster}/tenants.yaml`, kustomization('tenants', `./tenants/${cluster}`, values))
     fleet.set(`clusters/${cluster}/vars.yaml`, kustomization('vars', './vars'))
     fleet.set(`tenants/${cluster}/kustomization.yaml`, overlay(tenants))
   }
@@ -77,19 +79,20 @@ const addressOf = (tenant: string) => `https://github.com/acme/${tenant}`
 export const object = (apiVersion: string, kind: string, name: string, namespace: string, rest = ''): string =>
   `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata:\n  name: ${name}\n${namespace === '' ? '' : `  namespace: ${namespace}\n`}${rest}`
 
-const kustomization = (name: string, path: string): string =>
+const kustomization = (name: string, path: string, more = ''): string =>
   object(
     'kustomize.toolkit.fluxcd.io/v1',
     'Kustomization',
     name,
     'flux-system',
-    `spec: {interval: 5m, prune: true, path: ${path}, sourceRef: {kind: GitRepository, name: flux-system}}\n`,
+    `spec: {interval: 5m, ${more}prune: true, path: ${path}, sourceRef: {kind: GitRepository, name: flux-system}}\n`,
   )
 
 const rbac = (tenant: string): string =>
   [
     `apiVersion: v1\nkind: Namespace\nmetadata:\n  name: ${tenant}\n  labels: {toolkit.fluxcd.io/tenant: ${tenant}}\n`,
     object('v1', 'ServiceAccount', tenant, tenant),
+    object('v1', 'ConfigMap', 'place', tenant, 'data: {region: "${region:=none}"}\n'),
     object(
       'rbac.authorization.k8s.io/v1',
       'RoleBinding',
@@ -117,13 +120,24 @@ const sync = (tenant: string): string =>
     ),
   ].join('---\n')
 
+/** What a tenant deploys by itself, with values of its own. */
+const child = (tenant: string): string =>
+  object(
+    'kustomize.toolkit.fluxcd.io/v1',
+    'Kustomization',
+    'more',
+    tenant,
+    `spec: {interval: 5m, prune: true, path: ./more, serviceAccountName: ${tenant}, postBuild: {substituteFrom: [{kind: ConfigMap, name: settings, optional: true}]}, sourceRef: {kind: GitRepository, name: ${tenant}}}\n`,
+  )
+
 function tenantFiles(tenant: string): Files {
   return new Map([
     ['README.md', `Of ${tenant}.\n`],
-    ['deploy/kustomization.yaml', `namespace: ${tenant}\nresources: [app.yaml, settings.yaml]\n`],
+    ['deploy/kustomization.yaml', `namespace: ${tenant}\nresources: [app.yaml, settings.yaml, child.yaml]\n`],
+    ['deploy/child.yaml', tenant === TENANTS[0] ? child(tenant) : '# nothing\n'],
     ['deploy/app.yaml', object('v1', 'Service', 'web', '', 'spec: {selector: {app: web}, ports: [{port: 80}]}\n')],
     ['deploy/settings.yaml', object('v1', 'ConfigMap', 'settings', '', 'data: {level: info}\n')],
-    ['more/one.yaml', object('v1', 'ConfigMap', 'more', tenant, 'data: {}\n')],
+    ['more/one.yaml', object('v1', 'ConfigMap', 'more', tenant, 'data: {level: "${level:=low}"}\n')],
   ])
 }
 
