@@ -20,7 +20,7 @@ export const sourceOpaque: Rule = {
   title: 'What nobody can see is named when it comes',
   why: 'The content of registries, buckets, charts and repositories that cannot be read is not judged. What confines it is the account that applies it, and nothing else.',
   source: 'flux2 docs: Helm DNS lookups; Kubernetes multi-tenancy benchmarks',
-  docs: 'Nothing has to be done where the account of the tenant is confined to its namespaces; the warning comes once, with the change that brings the source or the chart, and `notSeen` lists it always. `opaqueSources: forbid` in .github/bailiwick.yaml makes it a violation. Also named: DNS lookups in charts (the feature gate AllowDNSLookups), by which a chart can send out what it reads.',
+  docs: 'Nothing has to be done where the account of the tenant is confined to its namespaces; the warning comes once, with the change that brings the source or the chart, and `notSeen` lists it always. A chart out of a registry or repository of charts that the platform declares is not named. `opaqueSources: forbid` in .github/bailiwick.yaml makes it a violation. Also named: DNS lookups in charts (the feature gate AllowDNSLookups), by which a chart can send out what it reads.',
   kinds: [...OPAQUE, ...CHARTS, ...CONTROLLERS],
   *checkObject(subject, context) {
     if (CONTROLLERS.includes(subject.kind)) yield* judgeController(subject)
@@ -60,8 +60,11 @@ function* judgeChart(subject: Subject, context: RuleContext): Iterable<Breach> {
   const chart = sourceOfChart(object, kind)
   const key = chart && chartKey(index, node.cluster, chart)
   if (!chart || key === undefined) return
-  // A source of the tenant's own is named itself.
+  // A source of the tenant's own is named itself. Charts that the platform offers are no news; those of a git repository
+  // are written by whoever writes there.
   if (chart.name === '' && chart.isOpaqueKind && isTenants(context, node, chart.source)) return
+  const isOffered = chart.source.kind !== 'GitRepository' && isPlatforms(context, node, chart.source)
+  if (isOffered && !config.forbidOpaqueSources) return
   const knows = (name: string) =>
     before!.versionsOf(node.cluster, kind, id.namespace, name).some(one => isKey(one.object))
   const isKey = (other: Subject['object']) => {
@@ -103,14 +106,21 @@ function* judgeNode(node: FleetNode, context: RuleContext): Iterable<Breach> {
   }
 }
 
-function isTenants(
-  { index }: RuleContext,
-  node: FleetNode,
-  source: { readonly kind: string; readonly namespace: string; readonly name: string },
-): boolean {
-  const kind = `source.toolkit.fluxcd.io/${source.kind}`
-  const versions = index.versionsOf(node.cluster, kind, source.namespace, source.name)
-  return versions.some(one => one.node.tenant !== undefined)
+interface Named {
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+}
+
+const isTenants = (context: RuleContext, node: FleetNode, source: Named) =>
+  writersOf(context, node, source).some(tenant => tenant !== undefined)
+
+const isPlatforms = (context: RuleContext, node: FleetNode, source: Named) =>
+  writersOf(context, node, source).includes(undefined)
+
+function writersOf({ index }: RuleContext, { cluster }: FleetNode, { kind, namespace, name }: Named) {
+  const versions = index.versionsOf(cluster, `source.toolkit.fluxcd.io/${kind}`, namespace, name)
+  return versions.map(one => one.node.tenant)
 }
 
 /** DNS lookups in templates, as helm-controller allows them where the platform says so. */
