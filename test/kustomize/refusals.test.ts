@@ -120,7 +120,7 @@ describe('fields', () => {
     'resources: [a.yaml]\npatches:\n- Path: x\n':
       'kustomize-unsupported kustomize-case-variant-key @kustomization.yaml:3',
     'resources: [a.yaml]\nlabels:\n- pairs: {a: b}\n  field: []\n': 'kustomize-unsupported @kustomization.yaml:4',
-    'resources: [a.yaml]\nresources: []\n': 'yaml-ambiguous yaml-ambiguous @kustomization.yaml:2',
+    'resources: [a.yaml]\nresources: []\n': 'yaml-ambiguous @kustomization.yaml:2',
     'kind: Other\nresources: [a.yaml]\n': 'kustomize-invalid @kustomization.yaml:1',
   }
   for (const [text, expected] of Object.entries(cases)) {
