@@ -206,6 +206,30 @@ spec: {interval: 1m, prune: true, path: ./${name}, serviceAccountName: gitops-re
   }
 })
 
+test('a namespace that two tenants create is nobody’s, unless the fleet’s own file says whose it is', () => {
+  const gas = [OWNER, SYNC, account].map(text => text.replaceAll('oil', 'gas'))
+  const documents = [
+    ...[namespace('oil-system'), account, tenant('oil', `{owners: [${OWNER}]}`), SYNC],
+    ...[namespace('gas-system'), gas[2]!, tenant('gas', `{owners: [${gas[0]}]}`), gas[1]!],
+  ]
+  const files = { 'ns.yaml': namespace('shared'), 'a.yaml': config('a', 'shared') }
+  const world = (file?: string) => {
+    const given = guide(documents, files, file)
+    return {
+      ...given,
+      sources: [...given.sources, { url: OIL_URL.replace('oil', 'gas'), files: { 'ns.yaml': files['ns.yaml'] } }],
+    }
+  }
+  const whose = (file?: string) => {
+    const given = world(file)
+    const { violations } = judgementOf(given).verdict
+    const owners = fleetOf(given).tenants.filter(({ namespaces }) => namespaces.includes('shared'))
+    return { owners: owners.map(({ name }) => name), blamed: [...new Set(violations.map(one => one.tenant))].sort() }
+  }
+  expect(whose()).toEqual({ owners: [], blamed: ['gas', 'oil'] })
+  expect(whose('tenants: [{name: oil, namespaces: [shared]}]\n')).toEqual({ owners: ['oil'], blamed: ['gas'] })
+})
+
 test('a Tenant whose owner lives with the platform makes no namespace of it a tenant’s', () => {
   const owner = (at: string) => `{owners: [{kind: ServiceAccount, name: "system:serviceaccount:${at}:robot"}]}`
   for (const home of ['flux-system', 'kube-system', 'default', 'capsule-system']) {

@@ -18,11 +18,8 @@ export const ownershipConflict: Rule = {
     const other = rival(subject, context)
     if (!other || isSelf(subject) || isRefused(subject)) return
     const isPlatforms = other.node.tenant === undefined
-    const whose = isPlatforms ? 'the platform' : other.node.tenant === node.tenant ? 'the tenant' : 'another tenant'
-    const where =
-      other.node.tenant === node.tenant
-        ? ` by ${shownObject('Kustomization', other.node.namespace, other.node.name)}`
-        : ''
+    const whose = isPlatforms ? 'the platform' : 'the tenant'
+    const where = isPlatforms ? '' : ` by ${shownObject('Kustomization', other.node.namespace, other.node.name)}`
     yield {
       node,
       object,
@@ -58,7 +55,8 @@ function rival({ id, kind, node }: Subject, { index, before }: RuleContext): Ren
   if (tenant === undefined || kind === '/Namespace' || !index.owns(cluster, tenant, id.namespace)) return undefined
   const all = index.versionsOf(cluster, kind, id.namespace, id.name)
   if (all.length < 2) return undefined
-  const others = all.filter(one => one.node.key !== node.key)
+  // another tenant has no business there: that is its own violation, and none of who is at home
+  const others = all.filter(one => one.node.key !== node.key && (one.node.tenant ?? tenant) === tenant)
   if (others.length === 0 || !before) return others[0]
   const stood = before.versionsOf(cluster, kind, id.namespace, id.name).map(one => one.node.key)
   // who was there first is not to blame for who comes later
