@@ -1,4 +1,4 @@
-import { nameOfOwner, readCapsuleTenants } from '../../fleet/capsule.ts'
+import { homesOf, nameOfOwner, readCapsuleTenants } from '../../fleet/capsule.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import type { FleetIndex } from '../fleet-index.ts'
@@ -49,7 +49,8 @@ function accountsOf(index: FleetIndex, cluster: string): Account[] {
       const namespace = ACCOUNT.exec(owner.name)?.[1]
       const group = owner.kind === 'Group' ? ACCOUNTS_OF.exec(owner.name)?.[1] : undefined
       const home = namespace ?? group
-      if (home === undefined) return []
+      // the platform's own accounts are not for Capsule to look at
+      if (home === undefined || homesOf({ name: tenant, owners: [owner] }).length === 0) return []
       const groups = [`system:serviceaccounts:${home}`, 'system:serviceaccounts', 'system:authenticated']
       return [{ name: nameOfOwner(owner), user: namespace && owner.name, groups, tenant }]
     }),

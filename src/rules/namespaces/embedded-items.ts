@@ -40,6 +40,8 @@ function problem(
     const known = listing.apiVersion === 'v1' || listing.apiVersion.startsWith('config.kubernetes.io/')
     return known ? undefined : `${list}, which is no list of Kubernetes`
   }
-  const isOfKind = listing.kind === `${id.kind}List` && groupOf(listing.apiVersion) === groupOf(id.apiVersion)
+  // tools write lists of any kind under v1
+  const isOfGroup = listing.apiVersion === 'v1' || groupOf(listing.apiVersion) === groupOf(id.apiVersion)
+  const isOfKind = listing.kind === `${id.kind}List` && isOfGroup
   return isOfKind ? undefined : `${list}, which says nothing about it`
 }

@@ -5,7 +5,7 @@ import { deniedByCapsule } from '../capsule/denied-metadata.ts'
 import type { FleetIndex } from '../fleet-index.ts'
 import type { Breach, Level, Rule, RuleContext } from '../rule.ts'
 import { shown, shownIdentity, shownObject } from '../shown.ts'
-import { isProtectedKey, POD_SECURITY } from './protected-metadata.ts'
+import { isProtected, POD_SECURITY } from './protected-metadata.ts'
 
 const LEVELS = ['privileged', 'baseline', 'restricted']
 const ENFORCE = `${POD_SECURITY}enforce`
@@ -59,7 +59,7 @@ function levelOf(
 ): Level | undefined {
   if (given && textOf(given) === textOf(value)) return undefined
   if (part === 'labels' && key.startsWith(POD_SECURITY)) return podSecurity(key, textOf(value), given)
-  return isProtectedKey(key) || deniedByCapsule(index, node, part, key) ? 'violation' : undefined
+  return isProtected(key, textOf(value)) || deniedByCapsule(index, node, part, key) ? 'violation' : undefined
 }
 
 /** A tenant may bind itself tighter, never looser than the platform did. */

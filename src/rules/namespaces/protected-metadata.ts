@@ -18,22 +18,22 @@ const PROTECTED: readonly string[] = [
   'webhooks.kyverno.io/*',
   'policy.sigstore.dev/*',
   'cert-manager.io/disable-validation',
-  'config.linkerd.io/*',
-  'linkerd.io/*',
-  'istio-injection',
-  'istio.io/*',
-  'topology.istio.io/*',
-  'ambient.istio.io/*',
-  'vault.hashicorp.com/*',
+  'config.linkerd.io/admission-webhooks',
   'control-plane',
   // cloud identities and projects
   'iam.amazonaws.com/*',
   'cnrm.cloud.google.com/*',
-  'eks.amazonaws.com/*',
   // Capsule's own notes
   'capsule.clastix.io/*',
   'projectcapsule.dev/*',
 ]
+
+/** What takes a namespace out of its mesh; whoever wants to be in it may be. */
+const OUT_OF_MESH: ReadonlyMap<string, readonly string[]> = new Map([
+  ['istio-injection', ['disabled']],
+  ['istio.io/dataplane-mode', ['none']],
+  ['linkerd.io/inject', ['disabled']],
+])
 
 /** Which tenant a Namespace belongs to is the rule namespace-ownership's. */
 export const TENANT_KEYS: readonly string[] = [
@@ -49,7 +49,8 @@ const exact = new Set(PROTECTED.filter(key => !key.endsWith('*')))
 const prefixes = PROTECTED.filter(key => key.endsWith('*')).map(key => key.slice(0, -1))
 
 /** Whether a label or annotation of a Namespace is the platform's to set; those of Pod Security are judged by value. */
-export function isProtectedKey(key: string): boolean {
+export function isProtected(key: string, value: string): boolean {
   if (TENANT_KEYS.includes(key)) return false
+  if (OUT_OF_MESH.get(key)?.includes(value)) return true
   return exact.has(key) || prefixes.some(prefix => key.startsWith(prefix))
 }
