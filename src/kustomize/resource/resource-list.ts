@@ -1,6 +1,10 @@
 import { BailiwickError } from '../../errors.ts'
+import { stringAt } from '../../kube/node.ts'
 import { IdIndex } from './id-index.ts'
 import { describe, keyOfId, type Resource, type ResourceId, resourceOrigin } from './resource.ts'
+
+/** By which `flux create tenant` marks the namespaces of a tenant. */
+const TENANT_LABEL = ['metadata', 'labels', 'toolkit.fluxcd.io/tenant']
 
 /**
  * The objects of one accumulation, in the order in which they came. Those that change are looked up by what they are
@@ -139,6 +143,14 @@ function refuseTwice(first: Resource, second: Resource): never {
   const message = `${describe(second.current)} is defined twice: here and in ${origin.file}:${origin.line}`
   throw new BailiwickError('kustomize-invalid', message, {
     origin: resourceOrigin(second),
+    rule: isClaimed(first, second) ? 'namespace-ownership' : undefined,
     fix: 'Keep one of them, or patch the other.',
   })
+}
+
+/** Two tenants who claim one namespace are no slip of the pen. */
+function isClaimed(first: Resource, second: Resource): boolean {
+  const { kind, group } = second.current
+  const [one, other] = [first, second].map(({ root }) => stringAt(root, TENANT_LABEL))
+  return kind === 'Namespace' && group === '' && one !== undefined && other !== undefined && one !== other
 }
