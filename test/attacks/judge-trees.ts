@@ -1,8 +1,10 @@
 import { buildFleet } from '../../src/fleet/build-fleet.ts'
 import { combinationOf } from '../../src/fleet/combination.ts'
+import type { Fleet } from '../../src/fleet/fleet.ts'
 import type { FleetInput, OpaqueSource, SourceContent } from '../../src/fleet/input.ts'
 import type { Tree } from '../../src/git/tree.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
+import { type Assessment, assess } from '../../src/rules/assess.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
 import { judge } from '../../src/rules/judge.ts'
 import type { Repository } from './worlds/index.ts'
@@ -10,16 +12,40 @@ import type { Repository } from './worlds/index.ts'
 /** The day on which cases are judged. */
 export const TODAY = '2026-06-30'
 
+type Trees = ReadonlyMap<Repository, Tree>
+interface Complete {
+  readonly input: FleetInput
+  readonly fleet: Fleet
+}
+
 /** Judges a world, or its change; the first repository is the fleet. */
-export function judgeTrees(head: ReadonlyMap<Repository, Tree>, base?: ReadonlyMap<Repository, Tree>): Judgement {
-  const input = complete(head, base)
-  const before = base && buildFleet(complete(base))
+export function judgeTrees(head: Trees, base?: Trees): Judgement {
+  const { input, fleet } = completed(head, base)
+  const before = base && completed(base).fleet
   const options = { combination: combinationOf(input), today: TODAY }
-  return judge(buildFleet(input), { ...options, ...(before ? { base: before } : {}) })
+  return judge(fleet, { ...options, ...(before ? { base: before } : {}) }, assessed)
+}
+
+const fleets = new WeakMap<Trees, Map<Trees | undefined, Complete>>()
+const assessments = new WeakMap<Fleet, Assessment>()
+
+/** The same trees are judged several times: everything is built once. */
+function completed(trees: Trees, config?: Trees): Complete {
+  const known = fleets.get(trees) ?? new Map()
+  fleets.set(trees, known)
+  if (!known.has(config)) known.set(config, complete(trees, config))
+  return known.get(config)!
+}
+
+function assessed(fleet: Fleet, before?: Fleet): Assessment {
+  if (before) return assess(fleet, before)
+  const known = assessments.get(fleet) ?? assess(fleet)
+  assessments.set(fleet, known)
+  return known
 }
 
 /** Asks for sources as the program does, until nothing is missing. */
-function complete(trees: ReadonlyMap<Repository, Tree>, base?: ReadonlyMap<Repository, Tree>): FleetInput {
+function complete(trees: Trees, base: Trees | undefined): Complete {
   const [[first, tree], ...others] = [...trees] as [[Repository, Tree], ...[Repository, Tree][]]
   const config = base && [...base.values()][0]
   const fleet = { url: first.url, branch: first.branch, commit: '', tree }
@@ -27,9 +53,9 @@ function complete(trees: ReadonlyMap<Repository, Tree>, base?: ReadonlyMap<Repos
   const opaque: OpaqueSource[] = []
   for (;;) {
     const input = { fleet, sources: [...sources], opaque: [...opaque], ...(config ? { config } : {}) }
-    const { wanted: missing } = buildFleet(input)
-    if (missing.length === 0) return input
-    for (const { url, ref } of missing) {
+    const built = buildFleet(input)
+    if (built.wanted.length === 0) return { input, fleet: built }
+    for (const { url, ref } of built.wanted) {
       const found = others.find(([one]) => normaliseUrl(one.url) === url && one.branch === (ref.branch ?? ref.name))
       if (found) sources.push({ url, ref, commit: '', tree: found[1] })
       else opaque.push({ url, ref, reason: 'it is not part of this world' })
