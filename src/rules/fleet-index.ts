@@ -78,7 +78,7 @@ export class FleetIndex {
    */
   givenTo(cluster: string, namespace: string): string | undefined {
     const object = this.platformObject(cluster, '/Namespace', '', namespace)
-    if (!object || !(isLabelled(object) || this.#capsuleHomes(cluster).has(namespace))) return undefined
+    if (!object || !(isLabelled(object) || this.capsuleHomes(cluster).has(namespace))) return undefined
     return this.ownerOf(cluster, namespace)
   }
 
@@ -122,16 +122,19 @@ export class FleetIndex {
 
   /** The tenant of a namespace where the platform declares that tenant by a label; one that only follows from a source is none. */
   declaredOwnerOf(cluster: string, namespace: string): string | undefined {
-    const tenant = this.ownerOf(cluster, namespace)
-    if (tenant === undefined) return undefined
-    return this.namespacesOf(cluster, tenant).some(own => this.givenTo(cluster, own) === tenant) ? tenant : undefined
+    return this.#facts.memo(`declared ${cluster} ${namespace}`, () => {
+      const tenant = this.ownerOf(cluster, namespace)
+      if (tenant === undefined || this.givenTo(cluster, namespace) === tenant) return tenant
+      const own = this.namespacesOf(cluster, tenant)
+      return own.some(other => this.givenTo(cluster, other) === tenant) ? tenant : undefined
+    })
   }
 
   /** As which accounts Flux acts in a namespace: whether one of them is, and who makes it so. */
   reconciler(cluster: string, namespace: string, account: string): ReconcilerOf | undefined {
     const accounts = this.#facts.memo(`reconcilers ${cluster} ${namespace}`, () => {
       const rendered = (kind: string) => this.rendered(cluster, kind, namespace)
-      const owners = this.#capsuleHomes(cluster).get(namespace) ?? []
+      const owners = this.capsuleHomes(cluster).get(namespace) ?? []
       return reconcilerAccounts(rendered, this.cluster(cluster)?.lockdown, owners)
     })
     return accounts.get(account)
@@ -143,11 +146,6 @@ export class FleetIndex {
       kubeConfigUses(kind => this.rendered(cluster, kind, namespace)),
     )
     return uses.get(`${kind} ${name}`)
-  }
-
-  /** The accounts of a namespace that own a Capsule Tenant by name. */
-  capsuleAccounts(cluster: string, namespace: string): readonly string[] {
-    return this.#capsuleHomes(cluster).get(namespace) ?? []
   }
 
   /** Who may do what on a cluster: ask for one answer below where that is enough. */
@@ -168,17 +166,20 @@ export class FleetIndex {
 
   /** What an account holds outside the namespaces of its tenant. */
   rightsOutside(cluster: string, tenant: string, namespace: string, account: string): readonly ForeignRight[] {
-    const owns = (other: string) => this.owns(cluster, tenant, other)
-    const holder = { owns, ofCapsule: this.isCapsuleTenant(cluster, tenant) }
-    return this.#rights(cluster).rightsOutside(userOfAccount(namespace, account), holder)
+    return this.#facts.memo(`outside ${cluster} ${tenant} ${namespace} ${account}`, () => {
+      const owns = (other: string) => this.owns(cluster, tenant, other)
+      const holder = { owns, ofCapsule: this.isCapsuleTenant(cluster, tenant) }
+      return this.#rights(cluster).rightsOutside(userOfAccount(namespace, account), holder)
+    })
   }
 
   /** Whether accounts of the tenant's namespaces own a Capsule Tenant. */
   isCapsuleTenant(cluster: string, tenant: string): boolean {
-    return this.namespacesOf(cluster, tenant).some(namespace => this.#capsuleHomes(cluster).has(namespace))
+    return this.namespacesOf(cluster, tenant).some(namespace => this.capsuleHomes(cluster).has(namespace))
   }
 
-  #capsuleHomes(cluster: string): ReadonlyMap<string, readonly string[]> {
+  /** The namespaces whose accounts own a Capsule Tenant, with the names of those that are owners by name. */
+  capsuleHomes(cluster: string): ReadonlyMap<string, readonly string[]> {
     return this.#facts.memo(`capsule homes ${cluster}`, () => capsuleHomes(this.capsuleOwners(cluster)))
   }
 

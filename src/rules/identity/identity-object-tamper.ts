@@ -46,7 +46,8 @@ function whyItIsThePlatforms(subject: Subject, { index, config }: RuleContext): 
     }
     const suffix = /-(?:kubeconfig|token)$/.exec(id.name)?.[0]
     const account = suffix && id.name.slice(0, -suffix.length)
-    const isMade = kind === '/Secret' && account && index.capsuleAccounts(cluster, id.namespace).includes(account)
+    const isMade =
+      kind === '/Secret' && account && (index.capsuleHomes(cluster).get(id.namespace) ?? []).includes(account)
     return isMade ? "Capsule's addon keeps the credentials of the tenant's owner in it" : undefined
   }
   if (index.platformObject(cluster, kind, id.namespace, id.name)) return 'the platform renders it, too'

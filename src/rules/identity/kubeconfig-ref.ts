@@ -56,14 +56,14 @@ function isAllowed({ index, config }: RuleContext, { node }: Subject, { kind, na
     const use = index.kubeConfigUse(node.cluster, namespace, kind, name)
     if (use?.by === 'platform' && use.keys.has(key)) return true
     const accounts =
-      kind === 'Secret' && CAPSULE_KEYS.includes(key) ? index.capsuleAccounts(node.cluster, namespace) : []
+      kind === 'Secret' && CAPSULE_KEYS.includes(key) ? (index.capsuleHomes(node.cluster).get(namespace) ?? []) : []
     return accounts.some(account => name === `${account}-kubeconfig`)
   })
 }
 
 function allowedText({ index, config }: RuleContext, { node }: Subject): string {
   const namespaces = index.namespacesOf(node.cluster, node.tenant ?? '')
-  const accounts = namespaces.flatMap(namespace => index.capsuleAccounts(node.cluster, namespace))
+  const accounts = namespaces.flatMap(namespace => index.capsuleHomes(node.cluster).get(namespace) ?? [])
   const names = [...config.allowedKubeConfigs, ...accounts.map(account => `${account}-kubeconfig`)]
   return names.slice(0, 10).map(shown).join(', ') || 'none'
 }
