@@ -13,7 +13,12 @@ const MAX = 5
 export const mayHavePrototypeKeys = (text: string): boolean =>
   text.includes('__proto__') || (text.includes('constructor') && text.includes('prototype'))
 
-/** The keys `__proto__`, and `constructor` where `prototype` is looked up in it: by itself that is an ordinary word. */
+/** `__proto__`, and `constructor` where `prototype` is looked up in it: by itself that is an ordinary word. */
+export function isPrototypeKey(key: string, value: Node): boolean {
+  return key === '__proto__' || (key === 'constructor' && value.type === 'map' && value.fields.has('prototype'))
+}
+
+/** Such keys of a document. */
 export function prototypeKeys(root: Node): PrototypeKey[] {
   const found: PrototypeKey[] = []
   const path: (string | number)[] = []
@@ -29,9 +34,7 @@ export function prototypeKeys(root: Node): PrototypeKey[] {
       return
     }
     for (const [key, { key: origin, value }] of node.fields) {
-      const isNamed =
-        key === '__proto__' || (key === 'constructor' && value.type === 'map' && value.fields.has('prototype'))
-      if (isNamed) found.push({ path: [...path, key], origin })
+      if (isPrototypeKey(key, value)) found.push({ path: [...path, key], origin })
       below(key, value)
     }
   }

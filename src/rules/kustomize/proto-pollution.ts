@@ -1,6 +1,6 @@
-import { prototypeKeys } from '../../kube/prototype-keys.ts'
 import type { Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
+import { scanObject } from './scan-object.ts'
 
 /** No key of a tenant's object changes what all objects of a JavaScript program have. */
 export const protoPollution: Rule = {
@@ -15,7 +15,7 @@ export const protoPollution: Rule = {
     if (node.tenant === undefined) return
     const written = object.prototypeKeys ?? []
     const known = new Set(written.map(({ path }) => path.join('.')))
-    const rendered = prototypeKeys(object.root).filter(({ path }) => !known.has(path.join('.')))
+    const rendered = scanObject(object.root).prototypeKeys.filter(({ path }) => !known.has(path.join('.')))
     for (const { path, origin } of [...written, ...rendered]) {
       yield {
         node,

@@ -1,4 +1,5 @@
 import type { MapNode, Node, Path, ScalarNode } from '../../kube/node.ts'
+import { isPrototypeKey, type PrototypeKey } from '../../kube/prototype-keys.ts'
 
 /** What several rules look for in every value of an object, found in one walk. */
 export interface ObjectScan {
@@ -6,11 +7,13 @@ export interface ObjectScan {
   readonly templated: readonly { readonly path: Path; readonly text: string }[]
   /** Values that only the cluster has. */
   readonly opaque: readonly Path[]
+  readonly prototypeKeys: readonly PrototypeKey[]
   /** Keys and values with characters beyond ASCII. */
   readonly foreign: readonly { readonly path: Path; readonly text: string; readonly isKey: boolean }[]
 }
 
 const scans = new WeakMap<MapNode, ObjectScan>()
+const NOTABLE = /[^\0-\x7f]|\$\{/
 const BEYOND_ASCII = /[^\0-\x7f]/
 /** Texts are long only where they are content. */
 const MAX_TEXT = 2_000
@@ -29,18 +32,20 @@ class Walker {
   private readonly path: (string | number)[] = []
   private readonly templated: { path: Path; text: string }[] = []
   private readonly opaque: Path[] = []
+  private readonly prototypeKeys: PrototypeKey[] = []
   private readonly foreign: { path: Path; text: string; isKey: boolean }[] = []
 
   walk(root: MapNode): ObjectScan {
     this.node(root)
-    return { templated: this.templated, opaque: this.opaque, foreign: this.foreign }
+    return { prototypeKeys: this.prototypeKeys, templated: this.templated, opaque: this.opaque, foreign: this.foreign }
   }
 
   private node(node: Node): void {
     if (node.type === 'scalar') this.scalar(node)
     else if (node.type === 'list') for (const [index, item] of node.items.entries()) this.below(index, item)
     else {
-      for (const [key, { value }] of node.fields) {
+      for (const [key, { key: origin, value }] of node.fields) {
+        if (isPrototypeKey(key, value)) this.add(this.prototypeKeys, { path: [...this.path, key], origin })
         if (BEYOND_ASCII.test(key)) this.add(this.foreign, { path: [...this.path, key], text: key, isKey: true })
         this.below(key, value)
       }
@@ -56,6 +61,7 @@ class Walker {
   private scalar({ value, opaque }: ScalarNode): void {
     if (opaque) this.add(this.opaque, [...this.path])
     if (opaque || typeof value !== 'string' || value.length > MAX_TEXT) return
+    if (!NOTABLE.test(value)) return
     if (value.includes('${')) this.add(this.templated, { path: [...this.path], text: value })
     if (BEYOND_ASCII.test(value)) this.add(this.foreign, { path: [...this.path], text: value, isKey: false })
   }
