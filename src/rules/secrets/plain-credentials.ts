@@ -1,14 +1,37 @@
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { everyMap } from '../every-map.ts'
-import { hasKey } from '../has-key.ts'
 import { credentialIn, mayHoldCredential } from './credential-forms.ts'
 import { assignedCredential, isCredentialName, isLiteral } from './credential-keys.ts'
 import { scalarsOf } from './scalars-of.ts'
 import { plainValues } from './secret-values.ts'
 
-const DATA = new Set(['data', 'stringData'])
-const ENVIRONMENT = new Set(['env'])
+/** What a first look at an object shows: most hold nothing that is worth a second. */
+export interface Glance {
+  credential: boolean
+  secret: boolean
+  environment: boolean
+}
+
+/** Looks at each value and name of an object once. */
+export function glanceAt(root: Node): Glance {
+  const seen: Glance = { credential: false, secret: false, environment: false }
+  look(root, seen, true)
+  return seen
+}
+
+function look(node: Node, seen: Glance, isRoot: boolean): void {
+  if (node.type === 'scalar') {
+    if (typeof node.value === 'string' && !seen.credential) seen.credential = mayHoldCredential(node.value)
+  } else if (node.type === 'list') for (const item of node.items) look(item, seen, false)
+  else {
+    for (const [key, { value }] of node.fields) {
+      if (key === 'env') seen.environment = true
+      if (key === 'kind' && !isRoot && value.type === 'scalar' && value.value === 'Secret') seen.secret = true
+      look(value, seen, false)
+    }
+  }
+}
 
 /** A value that is, or very likely is, a credential in the open. */
 export interface PlainCredential {
@@ -28,7 +51,6 @@ export function* knownCredentials(kind: string, { root }: KubeObject): Iterable<
       if (found) yield { path: ['binaryData', key], what: found.what, byName: false }
     }
   }
-  if (!mayHold(root)) return
   for (const { path, node } of scalarsOf(root)) {
     if (typeof node.value !== 'string' || node.opaque) continue
     const found = credentialIn(node.value)
@@ -36,16 +58,8 @@ export function* knownCredentials(kind: string, { root }: KubeObject): Iterable<
   }
 }
 
-function mayHold(node: Node): boolean {
-  if (node.type === 'scalar') return typeof node.value === 'string' && mayHoldCredential(node.value)
-  if (node.type === 'list') return node.items.some(mayHold)
-  for (const field of node.fields.values()) if (mayHold(field.value)) return true
-  return false
-}
-
 /** Secrets inside of objects of other kinds: what a controller would create from a list of manifests. */
 export function* embeddedSecrets({ root }: KubeObject): Iterable<PlainCredential> {
-  if (!hasKey(root, DATA)) return
   for (const { path, node } of everyMap(root)) {
     if (path.length === 0 || stringAt(node, ['kind']) !== 'Secret' || stringAt(node, ['apiVersion']) !== 'v1') continue
     // a policy that generates a Secret names it beside its data, not in metadata
@@ -62,6 +76,9 @@ const NAMED: ReadonlyMap<string, readonly Path[]> = new Map<string, readonly Pat
   ['kustomize.toolkit.fluxcd.io/Kustomization', [['spec', 'postBuild', 'substitute']]],
   ['/ConfigMap', [['data']]],
 ])
+
+/** Whether names of this kind's values say what they are. */
+export const hasNames = (kind: string): boolean => NAMED.has(kind)
 
 /** Credentials by the name that they have: in values of charts, variables, ConfigMaps and the environment of containers. */
 export function* namedCredentials(kind: string, object: KubeObject): Iterable<PlainCredential> {
@@ -86,7 +103,6 @@ export function* namedCredentials(kind: string, object: KubeObject): Iterable<Pl
 }
 
 function* environment(root: Node): Iterable<PlainCredential> {
-  if (!hasKey(root, ENVIRONMENT)) return
   for (const { path, node } of everyMap(root)) {
     const list = node.fields.get('env')?.value
     if (list?.type !== 'list') continue

@@ -6,6 +6,9 @@ import type { Breach, Rule, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import {
   embeddedSecrets,
+  type Glance,
+  glanceAt,
+  hasNames,
   isDocumentation,
   knownCredentials,
   namedCredentials,
@@ -65,19 +68,26 @@ function* changedFiles({ url, nodes, brokenSeals = [] }: JudgedRepository): Iter
 }
 
 function* elsewhere({ object, kind, node }: Subject): Iterable<Breach> {
+  const seen = glanceAt(object.root)
+  const isNamed = node.tenant !== undefined && (seen.environment || hasNames(kind))
+  if (!seen.secret && !isNamed && !mayHold(object, seen)) return
   const found = new Set<string>()
-  const say = function* (credentials: Iterable<PlainCredential>): Iterable<Breach> {
-    for (const { path, what, byName } of credentials) {
-      const key = JSON.stringify(path)
-      if (found.has(key)) continue
-      found.add(key)
-      const fix = 'Keep it in a Secret that SOPS encrypts, refer to that, and change the value, which is known now.'
-      yield { ...breach(node, object, path, `holds ${what} in the open`, fix), ...(byName ? { level: 'warning' } : {}) }
-    }
+  for (const { path, what, byName } of credentialsIn(object, kind, seen, isNamed)) {
+    const key = JSON.stringify(path)
+    if (found.has(key)) continue
+    found.add(key)
+    const fix = 'Keep it in a Secret that SOPS encrypts, refer to that, and change the value, which is known now.'
+    yield { ...breach(node, object, path, `holds ${what} in the open`, fix), ...(byName ? { level: 'warning' } : {}) }
   }
-  yield* say(knownCredentials(kind, object))
-  yield* say(embeddedSecrets(object))
-  if (node.tenant !== undefined) yield* say(namedCredentials(kind, object))
+}
+
+/** A ConfigMap may hold one in base64, which no look at it shows. */
+const mayHold = ({ root }: KubeObject, seen: Glance) => seen.credential || root.fields.has('binaryData')
+
+function* credentialsIn(object: KubeObject, kind: string, seen: Glance, isNamed: boolean): Iterable<PlainCredential> {
+  if (mayHold(object, seen)) yield* knownCredentials(kind, object)
+  if (seen.secret) yield* embeddedSecrets(object)
+  if (isNamed) yield* namedCredentials(kind, object)
 }
 
 function breach(node: FleetNode, object: KubeObject, path: Path, what: string, fix: string): Breach {

@@ -11,8 +11,8 @@ const BUILT_IN = new Set(
 // The past states of a workload are whole templates.
 BUILT_IN.delete('apps/ControllerRevision')
 
-/** What other rules read, values and all. */
-const READ_ELSEWHERE = 'helm.toolkit.fluxcd.io/HelmRelease'
+/** Flux's own kinds hold no pods, but for the values of a HelmRelease, which another rule reads. */
+const FLUX = '.toolkit.fluxcd.io/'
 
 /**
  * Whether an object is of a kind that some controller may make workloads of, in a namespace: none of Kubernetes itself,
@@ -23,6 +23,6 @@ export function isCustomKind(
   index: FleetIndex,
   keys: ReadonlySet<string>,
 ): boolean {
-  if (kind === READ_ELSEWHERE || BUILT_IN.has(kind) || !hasKey(object.root, keys)) return false
+  if (BUILT_IN.has(kind) || kind.includes(FLUX) || !hasKey(object.root, keys)) return false
   return index.scopeOf(node.cluster, id.apiVersion, id.kind) !== 'Cluster'
 }
