@@ -2,9 +2,9 @@ import { homesOf, nameOfOwner, readCapsuleTenants } from '../../fleet/capsule.ts
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import type { FleetIndex } from '../fleet-index.ts'
-import type { Rendered } from '../object-table.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shown } from '../shown.ts'
+import { type CapsuleSettings, capsuleSettings } from './capsule-settings.ts'
 import { CONFIGURATION, capsuleObjects, TENANT } from './capsule-tenants.ts'
 import { listAt, textsAt } from './list-at.ts'
 
@@ -20,13 +20,12 @@ export const capsuleGroupMissing: Rule = {
   source: 'flux2-capsule-multi-tenancy: Tenant Groups',
   docs: 'Keep `system:serviceaccounts:<namespace>` of every account that owns a Tenant in spec.userGroups, and out of spec.ignoreUserWithGroups and spec.administrators.',
   *checkCluster(cluster, { index, before }) {
-    const configurations = capsuleObjects(index, cluster.name, CONFIGURATION)
-    if (configurations.length === 0) {
-      if (before) yield* dropped(cluster.name, index, before)
-      return
-    }
-    for (const owner of accountsOf(index, cluster.name)) {
-      const problem = unknown(owner, configurations)
+    const accounts = accountsOf(index, cluster.name)
+    if (accounts.length === 0) return
+    const settings = capsuleSettings(index, cluster.name)
+    if (settings.length === 0 && before) yield* dropped(cluster.name, index, before)
+    for (const account of settings.length > 0 ? accounts : []) {
+      const problem = unknown(account, settings)
       if (problem) yield problem
     }
   },
@@ -57,20 +56,22 @@ function accountsOf(index: FleetIndex, cluster: string): Account[] {
   )
 }
 
-function unknown({ name, user, groups, tenant }: Account, configurations: readonly Rendered[]): Breach | undefined {
-  const specs = configurations.map(({ object }) => at(object.root, ['spec']))
+function unknown({ name, user, groups, tenant }: Account, settings: readonly CapsuleSettings[]): Breach | undefined {
+  const specs = settings.map(({ rendered, path }) => at(rendered.object.root, path))
   const listed = (field: string) => specs.flatMap(spec => textsAt(spec, [field]))
   const subjects = (field: string) =>
     specs.flatMap(spec => listAt(spec, [field]).flatMap(item => stringAt(item, ['name']) ?? []))
   const isMe = (text: string) => groups.includes(text) || text === user
   const passes = listed('ignoreUserWithGroups').find(isMe) ?? subjects('administrators').find(isMe)
-  const known = [...listed('userGroups'), ...listed('userNames'), ...subjects('users')].some(isMe)
+  const named = settings.flatMap((one, index) => textsAt(specs[index], [one.groups]))
+  const known = [...named, ...listed('userNames'), ...subjects('users')].some(isMe)
   if (known && passes === undefined) return undefined
-  const { node, object } = configurations[0]!
-  const path = passes === undefined ? ['spec', 'userGroups'] : ['spec']
+  const [first] = settings as [CapsuleSettings]
+  const { node, object } = first.rendered
+  const path = passes === undefined ? [...first.path, first.groups] : first.path
   const why =
     passes === undefined
-      ? `spec.userGroups names none of its groups (${shown(groups[0]!)})`
+      ? `${first.groups} names none of its groups (${shown(groups[0]!)})`
       : `${shown(passes)} is among those whom Capsule does not look at`
   return {
     node,
@@ -78,7 +79,7 @@ function unknown({ name, user, groups, tenant }: Account, configurations: readon
     path,
     value: `${passes ?? groups[0]} ${name}`,
     message: `${shown(name)} owns the Capsule Tenant ${shown(tenant)}, but Capsule would not look at its requests: ${why}. Capsule's admission would let all of them through.`,
-    fix: passes === undefined ? `Add ${groups[0]} to spec.userGroups.` : `Remove ${passes} from there.`,
+    fix: passes === undefined ? `Add ${groups[0]} to ${first.groups}.` : `Remove ${passes} from there.`,
   }
 }
 
@@ -86,7 +87,7 @@ function unknown({ name, user, groups, tenant }: Account, configurations: readon
 function* dropped(cluster: string, index: FleetIndex, before: FleetIndex): Iterable<Breach> {
   const was = capsuleObjects(before, cluster, CONFIGURATION)[0]
   const node = index.node(was?.node.key)
-  if (!was || !node || node.error || accountsOf(index, cluster).length === 0) return
+  if (!was || !node || node.error) return
   yield {
     node,
     object: was.object,
