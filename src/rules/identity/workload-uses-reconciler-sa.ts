@@ -1,6 +1,7 @@
 import { applierKinds } from '../../fleet/appliers.ts'
-import { type Path, stringAt } from '../../kube/node.ts'
-import { groupOf } from '../../kube/object.ts'
+import { at, type Path, stringAt } from '../../kube/node.ts'
+import { groupOf, type KubeObject } from '../../kube/object.ts'
+import { everyMap } from '../every-map.ts'
 import type { FleetIndex } from '../fleet-index.ts'
 import type { Rule, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
@@ -47,11 +48,24 @@ function* accountsOf(subject: Subject, index: FleetIndex): Iterable<Use> {
     const field = ['serviceAccountName', 'serviceAccount'].find(name => stringAt(spec, [name]))
     if (field) yield { path: [...path, field], account: accountOfPod(spec) }
   }
+  if (kind === 'helm.toolkit.fluxcd.io/HelmRelease') yield* ofValues(object)
   // Workflows and pipelines name the account beside what they run; what Flux applies is meant to name it.
   const group = groupOf(id.apiVersion)
   if (!group.includes('.') || /\.(k8s\.io|fluxcd\.io)$/.test(group) || applierKinds.includes(kind)) return
   for (const field of ['serviceAccountName', 'serviceAccount']) {
     const account = stringAt(object.root, ['spec', field])
     if (account) yield { path: ['spec', field], account }
+  }
+}
+
+/** How charts take the account of their pods. */
+function* ofValues({ root }: KubeObject): Iterable<Use> {
+  const values = at(root, ['spec', 'values'])
+  if (!values) return
+  for (const { path, node } of everyMap(values)) {
+    for (const field of [['serviceAccountName'], ['serviceAccount', 'name'], ['serviceAccount']]) {
+      const account = stringAt(node, field)
+      if (account) yield { path: ['spec', 'values', ...path, ...field], account }
+    }
   }
 }

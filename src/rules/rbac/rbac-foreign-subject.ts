@@ -21,10 +21,11 @@ export const rbacForeignSubject: Rule = {
   *checkObject(subject, context) {
     const { node, object, id } = subject
     const judge = node.tenant === undefined ? judgePlatform : judgeTenant
-    for (const [at, bound] of (readBinding(object)?.subjects ?? []).entries()) {
+    const binding = readBinding(object)
+    for (const [at, bound] of (binding?.subjects ?? []).entries()) {
       const found = judge(context, subject, bound)
       if (!found) continue
-      const role = readBinding(object)?.roleRef.name ?? ''
+      const role = binding?.roleRef.name ?? ''
       yield {
         node,
         object,

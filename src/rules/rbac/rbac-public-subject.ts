@@ -1,8 +1,9 @@
-import { type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { type Binding, type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { covers } from '../../kube/rbac/covers.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
-import type { Rule, RuleContext, Subject } from '../rule.ts'
+import type { Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { declaredOwner } from './declared-owner.ts'
 import { excessRights, rulesText } from './excess-rights.ts'
@@ -18,11 +19,10 @@ export const rbacPublicSubject: Rule = {
   source: 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/#persistent-risk',
   docs: "Name the accounts. For all accounts of one of the tenant's own namespaces there is `system:serviceaccounts:<namespace>`.",
   kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
-  *checkObject(subject, context) {
-    const { node, object, id } = subject
+  *checkObject({ node, object, id }, context) {
     const binding = readBinding(object)
     for (const [at, bound] of (binding?.subjects ?? []).entries()) {
-      const what = whatEverybodyGets(context, subject, bound)
+      const what = whatEverybodyGets(context, node, binding!, bound)
       if (what === undefined) continue
       const where = id.kind === 'RoleBinding' ? `in namespace ${shown(id.namespace)}` : 'in the whole cluster'
       yield {
@@ -38,13 +38,17 @@ export const rbacPublicSubject: Rule = {
 }
 
 /** '' for a tenant, whatever the role is; the rules that are too much for the platform; undefined: nothing to say. */
-function whatEverybodyGets(context: RuleContext, { node, object }: Subject, bound: BoundSubject): string | undefined {
+function whatEverybodyGets(
+  context: RuleContext,
+  node: FleetNode,
+  binding: Binding,
+  bound: BoundSubject,
+): string | undefined {
   const { index } = context
   const { cluster, tenant } = node
   if (tenant !== undefined)
     return isPublicFor(bound, namespace => index.owns(cluster, tenant, namespace)) ? '' : undefined
-  const binding = reachOf(bound).of === 'everybody' && isOfTenants(bound.name) ? readBinding(object) : undefined
-  if (!binding) return undefined
+  if (reachOf(bound).of !== 'everybody' || !isOfTenants(bound.name)) return undefined
   const rules = index.roleRules(cluster, binding.roleRef, binding.namespace) ?? []
   const excess = excessRights(rules, NOBODY)
   const ofTenant = binding.namespace !== '' && declaredOwner(context, cluster, binding.namespace) !== undefined
