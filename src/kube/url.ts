@@ -4,6 +4,19 @@
  * the path is in lower case too (GitHub compares so). Text that is no such address is returned as it is.
  */
 export function normaliseUrl(url: string): string {
+  const before = known.get(url)
+  if (before !== undefined) return before
+  const normalised = normalise(url)
+  if (known.size >= MAX_KNOWN) known.clear()
+  if (url.length <= 300) known.set(url, normalised)
+  return normalised
+}
+
+/** The same few addresses are asked for again and again. */
+const known = new Map<string, string>()
+const MAX_KNOWN = 20_000
+
+function normalise(url: string): string {
   const scp = /^(?:[\w.-]+@)([\w.-]+):(?!\/)(.+)$/.exec(url)
   const text = scp ? `ssh://${scp[1]}/${scp[2]}` : url
   let parsed: URL

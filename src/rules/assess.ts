@@ -27,8 +27,7 @@ export function assess(fleet: Fleet, before?: Fleet): Assessment {
     ...(before ? { before: new FleetIndex(before) } : {}),
   }
   const set = new RuleSet(rules, fleet.disabledRules)
-  const keys = new Set(fleet.nodes.map(node => node.key))
-  const parts = partsOf(set, fleet, before, key => keys.has(key))
+  const parts = partsOf(set, fleet, before)
   return assessmentOf(
     fleet,
     [...parts].map(part => part.assess(context)),

@@ -1,6 +1,6 @@
-import type { Fleet } from '../fleet/fleet.ts'
-import { refKey } from '../fleet/ref.ts'
+import type { Cluster, Fleet, FleetNode } from '../fleet/fleet.ts'
 import { type Assessed, assessNode, take } from './assess-node.ts'
+import { followed, JudgedRepositories } from './judged-repositories.ts'
 import type { JudgedRepository } from './judged-repository.ts'
 import type { Rule, RuleContext } from './rule.ts'
 import type { RuleSet } from './rule-set.ts'
@@ -12,35 +12,38 @@ export interface Part {
   assess(context: RuleContext): Assessed
 }
 
-/** All that a fleet is asked about, in the order of what is said. `has`: whether the fleet has a node. */
-export function* partsOf(
-  rules: RuleSet,
-  fleet: Fleet,
-  before: Fleet | undefined,
-  has: (key: string) => boolean,
-): Generator<Part> {
-  for (const node of fleet.nodes) {
-    yield { id: `node ${node.key}`, about: [node], assess: context => assessNode(rules, node, context) }
-  }
-  for (const node of (rules.ofRemoved.length > 0 && before?.nodes) || []) {
-    if (has(node.key)) continue
-    const assess = said(rules.ofRemoved, (rule, context) => rule.checkRemoved!(node, context))
-    yield { id: `removed ${node.key}`, about: [node], assess }
-  }
-  for (const cluster of fleet.clusters) {
-    const assess = said(rules.ofClusters, (rule, context) => rule.checkCluster!(cluster, context))
-    yield { id: `cluster ${cluster.name}`, about: [cluster], assess }
-  }
+/** A node and what it renders. */
+export function nodePart(rules: RuleSet, node: FleetNode): Part {
+  return { id: `node ${node.key}`, about: [node], assess: context => assessNode(rules, node, context) }
+}
+
+/** A node that `before` has and the fleet has not. */
+export function removedPart(rules: RuleSet, node: FleetNode): Part {
+  const assess = said(rules.ofRemoved, (rule, context) => rule.checkRemoved!(node, context))
+  return { id: `removed ${node.key}`, about: [node], assess }
+}
+
+export function clusterPart(rules: RuleSet, cluster: Cluster): Part {
+  const assess = said(rules.ofClusters, (rule, context) => rule.checkCluster!(cluster, context))
+  return { id: `cluster ${cluster.name}`, about: [cluster], assess }
+}
+
+export function repositoryPart(rules: RuleSet, repository: JudgedRepository): Part {
+  const { url, ref, tree, nodes, isFleet, before: earlier, brokenSeals = [] } = repository
+  const assess = said(rules.ofRepositories, (rule, context) => rule.checkRepository!(repository, context))
+  const about = [url, tree.id, earlier?.id, isFleet, brokenSeals.join('\0'), ...nodes]
+  return { id: `repository ${isFleet} ${followed({ url, ref })}`, about, assess }
+}
+
+/** All that a fleet is asked about, in the order of what is said. */
+export function* partsOf(rules: RuleSet, fleet: Fleet, before: Fleet | undefined): Generator<Part> {
+  const keys = new Set(fleet.nodes.map(node => node.key))
+  for (const node of fleet.nodes) yield nodePart(rules, node)
+  for (const node of before?.nodes ?? []) if (!keys.has(node.key)) yield removedPart(rules, node)
+  for (const cluster of fleet.clusters) yield clusterPart(rules, cluster)
   if (rules.ofRepositories.length === 0) return
-  for (const [index, repository] of repositoriesOf(fleet, before).entries()) {
-    const { url, tree, nodes, isFleet, before: earlier, brokenSeals = [] } = repository
-    const assess = said(rules.ofRepositories, (rule, context) => rule.checkRepository!(repository, context))
-    yield {
-      id: `repository ${index}`,
-      about: [url, tree.id, earlier?.id, isFleet, brokenSeals.join('\0'), ...nodes],
-      assess,
-    }
-  }
+  const repositories = new JudgedRepositories(fleet, before)
+  for (const index of fleet.repositories.keys()) yield repositoryPart(rules, repositories.at(index))
 }
 
 type Check = (rule: Rule, context: RuleContext) => ReturnType<NonNullable<Rule['checkNode']>>
@@ -52,27 +55,3 @@ const said =
     for (const rule of rules) take(rule, check(rule, context), context, all)
     return all
   }
-
-function repositoriesOf(fleet: Fleet, before: Fleet | undefined): JudgedRepository[] {
-  const old = new Map(before?.repositories.map(one => [followed(one), one.tree]))
-  const readers = Map.groupBy(fleet.nodes, ({ source }) => followed(source))
-  return fleet.repositories.map((one, index) => {
-    const { url, ref, tree } = one
-    const key = followed(one)
-    const earlier = old.get(key)
-    const brokenSeals = (fleet.brokenSeals ?? []).filter(seal => followed(seal) === key)
-    const own = { nodes: readers.get(key) ?? [], brokenSeals: brokenSeals.map(seal => seal.file) }
-    return { url, ref, tree, isFleet: index === 0, ...own, ...(earlier && { before: earlier }) }
-  })
-}
-
-const known = new WeakMap<object, string>()
-
-/** What is followed, as text; there are many more questions than sources. */
-function followed(source: Pick<JudgedRepository, 'url' | 'ref'>): string {
-  const before = known.get(source)
-  if (before !== undefined) return before
-  const key = `${source.url} ${refKey(source.ref)}`
-  known.set(source, key)
-  return key
-}

@@ -26,6 +26,7 @@ export class Facts {
   #ranks: ReadonlyMap<string, number>
   readonly #tables = new Map<string, ObjectTable>()
   readonly #memos = new Map<string, Memo>()
+  readonly #memosByFact = new Map<FactName, Set<string>>()
   #used: Set<FactName> | undefined
 
   constructor(fleet: Fleet) {
@@ -101,6 +102,7 @@ export class Facts {
       const { value, used } = this.watch(work)
       memo = { value, used }
       this.#memos.set(key, memo)
+      for (const name of used) this.#note(name, key)
     }
     if (this.#used) for (const name of memo.used) this.#used.add(name)
     return memo.value as T
@@ -118,47 +120,65 @@ export class Facts {
     }
   }
 
+  #note(name: FactName, memo: string): void {
+    const memos = this.#memosByFact.get(name)
+    if (memos) memos.add(memo)
+    else this.#memosByFact.set(name, new Set([memo]))
+  }
+
   /** From now on these are the facts of `fleet`. The names of those that are others; undefined: any may be. */
   move(fleet: Fleet): ReadonlySet<FactName> | undefined {
     const before = this.#fleet
     if (before === fleet) return new Set()
     const changed = new Set<FactName>()
-    const nodes = new Map(fleet.nodes.map(node => [node.key, node]))
-    const inOrder = sameOrder(before, fleet, nodes)
     this.#fleet = fleet
-    if (inOrder) this.#moveNodes(before, nodes, changed)
-    this.#nodes = nodes
+    const inOrder = this.#moveNodes(before, changed)
     this.#moveClusters(fleet, changed)
     if (!inOrder) {
-      this.#ranks = ranksOf(fleet)
       this.#tables.clear()
       this.#memos.clear()
+      this.#memosByFact.clear()
       return undefined
     }
-    for (const [key, { used }] of this.#memos) if (isTouched(used, changed)) this.#memos.delete(key)
+    for (const name of changed) {
+      for (const key of this.#memosByFact.get(name) ?? []) this.#memos.delete(key)
+      this.#memosByFact.delete(name)
+    }
     return changed
   }
 
-  #moveNodes(before: Fleet, nodes: Map<string, FleetNode>, changed: Set<FactName>): void {
-    const pairs: [FleetNode | undefined, FleetNode | undefined][] = []
-    for (const node of before.nodes) {
-      const after = nodes.get(node.key)
-      if (after !== node) pairs.push([node, after])
-    }
-    if (this.#fleet.nodes.length !== before.nodes.length || pairs.some(([, after]) => !after)) {
+  /** False where nodes that were there before come in another order. */
+  #moveNodes(before: Fleet, changed: Set<FactName>): boolean {
+    const { nodes } = this.#fleet
+    const isAligned =
+      nodes.length === before.nodes.length && nodes.every((node, i) => node.key === before.nodes[i]!.key)
+    if (!isAligned) {
+      const known = this.#nodes
+      this.#nodes = new Map(nodes.map(node => [node.key, node]))
       this.#ranks = ranksOf(this.#fleet)
+      if (!sameOrder(before, this.#fleet, this.#nodes)) return false
+      for (const node of before.nodes) this.#replace(node, this.#nodes.get(node.key), changed)
+      for (const node of nodes) if (!known.has(node.key)) this.#replace(undefined, node, changed)
+      return true
     }
-    for (const node of this.#fleet.nodes) if (!this.#nodes.has(node.key)) pairs.push([undefined, node])
+    for (const [index, node] of nodes.entries()) {
+      if (node === before.nodes[index]) continue
+      this.#nodes.set(node.key, node)
+      this.#replace(before.nodes[index], node, changed)
+    }
+    return true
+  }
+
+  #replace(was: FleetNode | undefined, is: FleetNode | undefined, changed: Set<FactName>): void {
+    if (was === is) return
     const rank = (node: FleetNode) => this.#ranks.get(node.key) ?? -1
-    for (const [was, is] of pairs) {
-      const other = !was || !is || !sameButObjects(was, is)
-      changed.add(`objects ${(was ?? is)!.key}`)
-      if (other) changed.add('nodes').add(`node ${(was ?? is)!.key}`)
-      for (const cluster of new Set([was?.cluster, is?.cluster])) {
-        if (cluster === undefined) continue
-        const table = this.#tables.get(cluster)
-        for (const key of table?.replace(was, is, rank, other) ?? []) changed.add(`rendered ${cluster}\0${key}`)
-      }
+    const other = !was || !is || !sameButObjects(was, is)
+    changed.add(`objects ${(was ?? is)!.key}`)
+    if (other) changed.add('nodes').add(`node ${(was ?? is)!.key}`)
+    for (const cluster of new Set([was?.cluster, is?.cluster])) {
+      if (cluster === undefined) continue
+      const table = this.#tables.get(cluster)
+      for (const key of table?.replace(was, is, rank, other) ?? []) changed.add(`rendered ${cluster}\0${key}`)
     }
   }
 
@@ -180,11 +200,6 @@ export class Facts {
 }
 
 const withoutOwners = ({ owners: _owners, ...rest }: Cluster): ClusterFacts => rest
-
-function isTouched(used: ReadonlySet<FactName>, changed: ReadonlySet<FactName>): boolean {
-  for (const name of used) if (changed.has(name)) return true
-  return false
-}
 
 const ranksOf = ({ nodes }: Fleet): Map<string, number> => new Map(nodes.map((node, index) => [node.key, index]))
 

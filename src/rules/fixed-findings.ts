@@ -12,6 +12,8 @@ export function fixedFindings(
   now: readonly Finding[],
 ): Finding[] {
   const present = new Set(now.map(one => one.fingerprint))
+  const gone = before.filter(one => !present.has(one.fingerprint))
+  if (gone.length === 0) return []
   const seen = new Map(head.nodes.map(node => [node.key, node.digest !== '']))
   const parents = new Map(base.nodes.map(node => [node.key, node.parent]))
   const isUnseen = (key: string) => {
@@ -22,7 +24,5 @@ export function fixedFindings(
     }
     return false
   }
-  return before
-    .filter(one => !present.has(one.fingerprint) && !isUnseen(one.node))
-    .map(one => ({ ...one, state: 'fixed' as const }))
+  return gone.filter(one => !isUnseen(one.node)).map(one => ({ ...one, state: 'fixed' as const }))
 }
