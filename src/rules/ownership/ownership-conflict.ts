@@ -51,12 +51,13 @@ const isFollowed = ({ kind, object }: Subject) =>
 /** Somebody else who renders the same object, and did so before; without a comparison, anybody else. */
 function rival({ id, kind, node }: Subject, { index, before }: RuleContext): Rendered | undefined {
   const { tenant, cluster } = node
-  // Namespaces, and what lies outside of the tenant's own namespaces, have rules of their own.
-  if (tenant === undefined || kind === '/Namespace' || !index.owns(cluster, tenant, id.namespace)) return undefined
+  // what belongs to the whole cluster has rules of its own
+  if (tenant === undefined || id.namespace === '' || kind === '/Namespace') return undefined
   const all = index.versionsOf(cluster, kind, id.namespace, id.name)
   if (all.length < 2) return undefined
   // another tenant has no business there: that is its own violation, and none of who is at home
-  const others = all.filter(one => one.node.key !== node.key && (one.node.tenant ?? tenant) === tenant)
+  const isHome = index.owns(cluster, tenant, id.namespace)
+  const others = all.filter(one => one.node.key !== node.key && (!isHome || (one.node.tenant ?? tenant) === tenant))
   if (others.length === 0 || !before) return others[0]
   const stood = before.versionsOf(cluster, kind, id.namespace, id.name).map(one => one.node.key)
   // who was there first is not to blame for who comes later
