@@ -93,7 +93,6 @@ function* changedConfigs({ url, tree, before, nodes }: JudgedRepository): Iterab
     const node = readerOf(nodes, path)
     if (!node) return
     const place: Node = { type: 'scalar', value: null, origin: { repository: url, file: path, line: 1, column: 1 } }
-    if (was.length === 0) continue
     const [old, now] = [creationRules(before, path) ?? [], creationRules(tree, path)]
     const say = (value: string, what: string, at: Node = place) =>
       breach(
@@ -103,20 +102,29 @@ function* changedConfigs({ url, tree, before, nodes }: JudgedRepository): Iterab
         `${shown(path)} ${what}`,
         FIX,
       )
-    if (!was.includes(path)) yield say('new', 'is new, and says for its directory what another one said before')
+    if (was.length === 0) yield* strangers(now ?? [], before, url, say)
+    else if (!was.includes(path)) yield say('new', 'is new, and says for its directory what another one said before')
     else if (!is.includes(path)) yield say('gone', 'is gone, so nothing says any more to whom secrets are encrypted')
     else if (!now) yield say('unreadable', 'cannot be read any more')
     else yield* changedRules(old, now, say)
   }
 }
 
+/** Of the first `.sops.yaml` of a repository: whom it names that could read nothing of what is there already. */
+function* strangers(rules: readonly CreationRule[], before: Tree, url: string, say: Say): Iterable<Breach> {
+  const known = new Set([...encryptedDocuments(before, url)].flatMap(({ recipients }) => [...recipients.keys()]))
+  if (known.size === 0) return
+  for (const [recipient, at] of new Map(rules.flatMap(rule => [...rule.recipients]))) {
+    if (!known.has(recipient))
+      yield say(`+ ${recipient}`, `encrypts to ${shown(recipient)} from now on, who could read nothing here before`, at)
+  }
+}
+
+type Say = (value: string, what: string, at?: Node) => Breach
+
 const FIX = 'Let the platform admins accept the change of who can read secrets.'
 
-function* changedRules(
-  old: readonly CreationRule[],
-  now: readonly CreationRule[],
-  say: (value: string, what: string, at?: Node) => Breach,
-): Iterable<Breach> {
+function* changedRules(old: readonly CreationRule[], now: readonly CreationRule[], say: Say): Iterable<Breach> {
   const all = (rules: readonly CreationRule[]) => new Map(rules.flatMap(rule => [...rule.recipients]))
   const [before, after] = [all(old), all(now)]
   let found = false

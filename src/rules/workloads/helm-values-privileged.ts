@@ -30,7 +30,10 @@ export const helmValuesPrivileged: Rule = {
     const { node, object } = subject
     if (node.tenant === undefined) return
     for (const { path, root, inline } of helmInputs(object, node.cluster, index)) {
-      for (const one of wishes(root)) yield breach(subject, inline ? [...path, ...one.path] : path, one)
+      const isReconciler = (name: string) => index.reconciler(node.cluster, subject.id.namespace, name) !== undefined
+      for (const one of [...wishes(root), ...accounts(root, isReconciler)]) {
+        yield breach(subject, inline ? [...path, ...one.path] : path, one)
+      }
     }
   },
 }
@@ -58,6 +61,17 @@ const wishOf = ({ path, node, demand }: Asked, base: Path): Wish => ({
   what: demand.reason,
   value: said(node),
 })
+
+/** Pods that would run as the account by which Flux applies everything of the tenant. */
+function* accounts(root: Node, isReconciler: (name: string) => boolean): Iterable<Wish> {
+  for (const { path, node: map } of everyMap(root)) {
+    for (const place of [['serviceAccountName'], ['serviceAccount', 'name'], ['serviceAccount']]) {
+      const name = textOf(at(map, place)) ?? ''
+      if (name === '' || !isReconciler(name)) continue
+      yield { path: [...path, ...place], what: 'the account of Flux for its pods', value: name }
+    }
+  }
+}
 
 function* named(key: string, value: Node, path: Path): Iterable<Wish> {
   const name = key.toLowerCase()

@@ -37,6 +37,8 @@ const PROFILES = ['RuntimeDefault', 'Localhost']
 const POD_DEMANDS: readonly PodDemand[] = [
   ...['hostNetwork', 'hostPID', 'hostIPC'].map(hostFlag),
   only(['volumes', '*', 'hostPath'], isNull, 'baseline', 'hostPath volumes', 'another kind of volume'),
+  // of virtual machines: a file of the node as a disk
+  only(['volumes', '*', 'hostDisk'], isNull, 'baseline', 'hostPath volumes', 'another kind of volume'),
   ...RESTRICTED_VOLUMES.map(type =>
     only(['volumes', '*', type], isNull, 'restricted', 'restricted volume types', 'a PersistentVolumeClaim'),
   ),
