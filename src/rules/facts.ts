@@ -157,8 +157,8 @@ export class Facts {
       this.#nodes = new Map(nodes.map(node => [node.key, node]))
       this.#ranks = ranksOf(this.#fleet)
       if (!sameOrder(before, this.#fleet, this.#nodes)) return false
-      for (const node of before.nodes) this.#replace(node, this.#nodes.get(node.key), changed)
-      for (const node of nodes) if (!known.has(node.key)) this.#replace(undefined, node, changed)
+      for (const node of before.nodes) if (!this.#nodes.has(node.key)) this.#replace(node, undefined, changed)
+      for (const node of nodes) this.#replace(known.get(node.key), node, changed)
       return true
     }
     for (const [index, node] of nodes.entries()) {

@@ -25,7 +25,8 @@ export class ObjectTable {
   }
 
   /**
-   * Puts what `after` renders in the place of what `before` did; either may be absent. `rank` gives the order of nodes.
+   * Puts what `after` renders in the place of what `before` did; either may be absent. `rank` gives the order of nodes,
+   * of all that the lists hold: those that are gone are taken out first.
    * The keys whose lists hold other objects now; all of them with `every`, because the node itself is another one.
    */
   replace(before: FleetNode | undefined, after: FleetNode | undefined, rank: Rank, every: boolean): string[] {
@@ -34,10 +35,12 @@ export class ObjectTable {
     for (const key of new Set([...old.keys(), ...young.keys()])) {
       const [was, is] = [old.get(key) ?? [], young.get(key) ?? []]
       if (every || was.length !== is.length || was.some((object, index) => object !== is[index])) changed.push(key)
-      const rest = this.of(key).filter(({ node }) => node !== before)
-      const added = after ? is.map(object => ({ node: after, object })) : []
-      const place = after ? rest.findIndex(({ node }) => rank(node) > rank(after)) : -1
-      const list = place < 0 ? [...rest, ...added] : [...rest.slice(0, place), ...added, ...rest.slice(place)]
+      // a copy: whoever got the list before compares it with the one of now
+      const list = after ? [...this.of(key)] : this.of(key).filter(({ node }) => node !== before)
+      if (after) {
+        const added = is.map(object => ({ node: after, object }))
+        list.splice(placeOf(list, rank(after), rank), was.length, ...added)
+      }
       if (list.length > 0) this.#lists.set(key, list)
       else this.#lists.delete(key)
     }
@@ -49,6 +52,17 @@ export class ObjectTable {
     if (list) list.push(value)
     else this.#lists.set(key, [value])
   }
+}
+
+/** Where the entries of a node of this rank stand, or would stand. */
+function placeOf(list: readonly Rendered[], wanted: number, rank: Rank): number {
+  let [low, high] = [0, list.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (rank(list[middle]!.node) < wanted) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** Position of a node in its fleet. */
