@@ -1,11 +1,13 @@
 import { BailiwickError } from '../../errors.ts'
+import type { FleetNode } from '../../fleet/fleet.ts'
 import { MatchWork } from '../../flux/pack-budget.ts'
+import type { TreeEntry } from '../../git/tree.ts'
 import type { JudgedRepository } from '../judged-repository.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shown } from '../shown.ts'
 import { type AttributeLine, fits, readAttributes } from './attributes.ts'
 import { breachIn } from './in-repository.ts'
-import { type RenderedEntry, renderedDirectories } from './rendered-tree.ts'
+import { renderedDirectories, renderedFiles } from './rendered-tree.ts'
 
 const MAX_BYTES = 64 * 1024
 const MAX_STEPS = 3_000_000
@@ -20,31 +22,25 @@ export const gitAttributesTamper: Rule = {
   source: 'gitattributes(5); GitHub, Customizing how changed files appear',
   docs: `Set such attributes only for files that are not deployed. \`* text=auto\` is fine.`,
   *checkRepository(repository) {
-    const files = [...renderedFiles(repository)]
-    const domains = new Set(['', ...files.flatMap(({ entry }) => parentsOf(entry.path))])
-    for (const domain of domains) yield* tampering(repository, domain, files)
+    const places = renderedDirectories(repository).filter(({ facts }) => facts.attributes)
+    if (places.length === 0) return
+    const files = [...renderedFiles(repository)].filter(({ entry }) => MANIFEST.test(entry.name))
+    for (const { path, facts } of places) yield* tampering(repository, path, facts.attributes!.path, files)
   },
 }
 
-function* renderedFiles(repository: JudgedRepository): Generator<RenderedEntry> {
-  for (const { entries } of renderedDirectories(repository)) {
-    for (const one of entries) {
-      if (one.reader && one.entry.type === 'file' && MANIFEST.test(one.entry.name)) yield one
-    }
-  }
+interface RenderedFile {
+  readonly entry: TreeEntry
+  readonly reader: FleetNode
 }
 
-function parentsOf(path: string): string[] {
-  const parents: string[] = []
-  for (let end = path.indexOf('/'); end > 0; end = path.indexOf('/', end + 1)) parents.push(path.slice(0, end))
-  return parents
-}
-
-function* tampering(repository: JudgedRepository, domain: string, files: readonly RenderedEntry[]): Generator<Breach> {
-  const path = domain === '' ? '.gitattributes' : `${domain}/.gitattributes`
-  const { tree } = repository
-  if (tree.entry(path)?.type !== 'file') return
-  const bytes = tree.read(path)
+function* tampering(
+  repository: JudgedRepository,
+  domain: string,
+  path: string,
+  files: readonly RenderedFile[],
+): Generator<Breach> {
+  const bytes = repository.tree.read(path)
   const lines = readAttributes(Buffer.from(bytes.subarray(0, MAX_BYTES)).toString('utf8'))
   const parts = domain === '' ? [] : domain.split('/')
   const work = new MatchWork(MAX_STEPS)
@@ -54,7 +50,7 @@ function* tampering(repository: JudgedRepository, domain: string, files: readonl
     const file = firstFit(line, parts, files, work)
     if (!file) continue
     yield {
-      ...breachIn(repository, file.reader!, path, {
+      ...breachIn(repository, file.reader, path, {
         line: line.line,
         value: `${line.pattern} ${effect.attribute}`,
         message: `${shown(path)} sets ${shown(effect.attribute)} for ${shown(line.pattern)}, which fits ${shown(file.entry.path)}: it ${effect.what}.`,
@@ -69,9 +65,9 @@ function* tampering(repository: JudgedRepository, domain: string, files: readonl
 function firstFit(
   { pattern }: AttributeLine,
   domain: readonly string[],
-  files: readonly RenderedEntry[],
+  files: readonly RenderedFile[],
   work: MatchWork,
-): RenderedEntry | undefined {
+): RenderedFile | undefined {
   const below = domain.length === 0 ? '' : `${domain.join('/')}/`
   const own = files.filter(({ entry }) => entry.path.startsWith(below))
   try {

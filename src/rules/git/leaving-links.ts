@@ -11,9 +11,10 @@ const MAX_TARGET = 4096
 
 /** Links in what is rendered that point out of the repository, whether or not an overlay names them. */
 export function* leavingLinks(repository: JudgedRepository): Generator<Breach> {
-  for (const { entries } of renderedDirectories(repository)) {
-    for (const { entry, reader } of entries) {
-      if (entry.type !== 'symlink' || !reader || !leaves(repository.tree, entry.path)) continue
+  for (const { facts, readerOf } of renderedDirectories(repository)) {
+    for (const entry of facts.links) {
+      const reader = readerOf(entry)
+      if (!reader || !leaves(repository.tree, entry.path)) continue
       const target = targetOf(repository.tree, entry.path)
       yield breachIn(repository, reader, entry.path, {
         value: `${entry.path} -> ${target}`,

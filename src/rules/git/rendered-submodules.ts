@@ -6,9 +6,10 @@ import { renderedDirectories } from './rendered-tree.ts'
 
 /** Submodules in what is rendered: empty here, and whatever another repository holds where Flux recurses into them. */
 export function* renderedSubmodules(repository: JudgedRepository): Generator<Breach> {
-  for (const { entries } of renderedDirectories(repository)) {
-    for (const { entry, reader } of entries) {
-      if (entry.type !== 'submodule' || !reader) continue
+  for (const { facts, readerOf } of renderedDirectories(repository)) {
+    for (const entry of facts.submodules) {
+      const reader = readerOf(entry)
+      if (!reader) continue
       yield breachIn(repository, reader, entry.path, {
         value: `submodule ${entry.path}`,
         message: `${shown(entry.path)} is a submodule: its content is that of another repository, which nobody judges here. Flux leaves it empty, or fills it where the source sets spec.recurseSubmodules.`,

@@ -2,56 +2,101 @@ import type { FleetNode } from '../../fleet/fleet.ts'
 import { artifactPath } from '../../flux/artifact-path.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
 import type { JudgedRepository } from '../judged-repository.ts'
+import { namedPaths } from '../kustomize/named-paths.ts'
+import { type DirectoryFacts, directoryFacts } from './directory-facts.ts'
 
-/** An entry of a repository, and who would render what stands there. */
-export interface RenderedEntry {
-  readonly entry: TreeEntry
-  /** Undefined: nobody, it only stands beside or above what is rendered. */
-  readonly reader?: FleetNode
-}
-
-/** A directory of a repository whose content, or part of it, is rendered. */
+/** A directory of a repository, and who would render what stands there. */
 export interface RenderedDirectory {
   readonly path: string
-  readonly entries: readonly RenderedEntry[]
+  readonly facts: DirectoryFacts
+  /** Undefined: nobody, it only stands beside or above what is rendered. */
+  readonly reader: FleetNode | undefined
+  /** Who would render an entry, where that is somebody else. */
+  readerOf(entry: TreeEntry): FleetNode | undefined
 }
+
+const walked = new WeakMap<JudgedRepository, readonly RenderedDirectory[]>()
 
 /**
- * The directories of a repository that nodes render, and those that lead there; nothing else is looked at. Of several
- * nodes the one with the longest path counts, so that what is found is said to whom it concerns.
+ * The directories of a repository with something in them that rules look for, and who renders them: bases and components
+ * beside a node's own directory included. Of several nodes the one with the longest path counts, so that what is found is
+ * said to whom it concerns.
  */
-export function* renderedDirectories({ tree, nodes }: JudgedRepository): Generator<RenderedDirectory> {
-  const readers = new Map<string, FleetNode>()
-  const leading = new Set<string>()
-  for (const node of nodes) {
-    for (const path of pathsOf(node)) {
-      if (readers.has(path)) continue
-      readers.set(path, node)
-      for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
-        leading.add(path.slice(0, end))
-    }
-  }
-  if (readers.size > 0) yield* walk(tree, '', readers.get(''), readers, leading)
+export function renderedDirectories(repository: JudgedRepository): readonly RenderedDirectory[] {
+  const known = walked.get(repository)
+  if (known) return known
+  const readers = readersOf(repository)
+  const found = readers.size > 0 ? [...walk(repository.tree, readers)] : []
+  walked.set(repository, found)
+  return found
 }
 
-/** Where a node begins to read. */
-const pathsOf = (node: FleetNode): string[] => [artifactPath(node.path)]
+function* walk(tree: Tree, readers: ReadonlyMap<string, FleetNode>): Generator<RenderedDirectory> {
+  const queue: { path: string; reader: FleetNode | undefined }[] = [{ path: '', reader: readers.get('') }]
+  for (let here = queue.pop(); here; here = queue.pop()) {
+    const { path, reader } = here
+    const facts = directoryFacts(tree.list(path))
+    const readerOf = (entry: TreeEntry) => readers.get(entry.path) ?? reader
+    if (isNotable(facts)) yield { path, facts, reader, readerOf }
+    for (const entry of facts.directories) queue.push({ path: entry.path, reader: readerOf(entry) })
+  }
+}
 
-function* walk(
-  tree: Tree,
-  path: string,
-  reader: FleetNode | undefined,
-  readers: ReadonlyMap<string, FleetNode>,
-  leading: ReadonlySet<string>,
-): Generator<RenderedDirectory> {
-  const entries = tree.list(path).map((entry): RenderedEntry => {
-    const own = readers.get(entry.path) ?? reader
-    return { entry, ...(own ? { reader: own } : {}) }
-  })
-  yield { path, entries }
-  for (const { entry, reader: own } of entries) {
-    if (entry.type === 'directory' && (own || leading.has(entry.path))) {
-      yield* walk(tree, entry.path, own, readers, leading)
+const isNotable = ({ links, submodules, odd, collisions, attributes, ignore }: DirectoryFacts) =>
+  links.length + submodules.length + odd.length + collisions.length > 0 || attributes || ignore
+
+/** Every file that somebody renders. */
+export function* renderedFiles(repository: JudgedRepository): Generator<{ entry: TreeEntry; reader: FleetNode }> {
+  const { tree } = repository
+  const readers = readersOf(repository)
+  const queue: { path: string; reader: FleetNode | undefined }[] = [{ path: '', reader: readers.get('') }]
+  for (let here = queue.pop(); here; here = queue.pop()) {
+    for (const entry of tree.list(here.path)) {
+      const reader = readers.get(entry.path) ?? here.reader
+      if (entry.type === 'directory') queue.push({ path: entry.path, reader })
+      else if (reader && entry.type === 'file') yield { entry, reader }
     }
+  }
+}
+
+/** Where nodes begin to read, and the directories of what they read elsewhere. */
+function readersOf(repository: JudgedRepository): Map<string, FleetNode> {
+  const readers = new Map<string, FleetNode>()
+  const add = (path: string, node: FleetNode) => {
+    if (!readers.has(path)) readers.set(path, node)
+  }
+  for (const node of repository.nodes) add(artifactPath(node.path), node)
+  for (const node of repository.nodes) {
+    for (const file of node.error ? namedBy(repository, node) : filesOf(repository, node)) {
+      const directory = file.slice(0, Math.max(0, file.lastIndexOf('/')))
+      // a file at the root says nothing about all that is below it
+      if (directory !== '') add(directory, node)
+    }
+  }
+  return readers
+}
+
+const files = new WeakMap<FleetNode, ReadonlySet<string>>()
+
+/** The files that the objects of a node were written in. */
+function filesOf({ url }: JudgedRepository, node: FleetNode): ReadonlySet<string> {
+  const known = files.get(node)
+  if (known) return known
+  const found = new Set<string>()
+  for (const { root, trail } of node.objects) {
+    if (root.origin.repository === url) found.add(root.origin.file)
+    for (const { file } of trail) found.add(file)
+  }
+  files.set(node, found)
+  return found
+}
+
+/** Of a node that could not be rendered: what its overlays name. */
+function* namedBy({ tree, url }: JudgedRepository, node: FleetNode): Generator<string> {
+  const first = [{ path: artifactPath(node.path), origin: node.kustomization.root.origin }]
+  for (const { path } of namedPaths(tree, url, first, () => true)) {
+    const type = tree.entry(path)?.type
+    if (type === 'directory') yield `${path}/`
+    else if (type !== undefined) yield path
   }
 }

@@ -34,11 +34,10 @@ export const sourceIgnoreTamper: Rule = {
     for (const { pattern } of reincluded(text)) yield inSource(subject, pattern)
   },
   *checkRepository(repository) {
-    for (const { path, entries } of renderedDirectories(repository)) {
-      const file = entries.find(({ entry }) => entry.name === '.sourceignore' && entry.type === 'file')
-      const node = file?.reader ?? repository.nodes[0]
-      if (!file || !node || (node.tenant === undefined && path !== '')) continue
-      yield* inFile(repository, node, file.entry.path)
+    for (const { path, facts, reader } of renderedDirectories(repository)) {
+      const node = reader ?? (path === '' ? repository.nodes[0] : undefined)
+      if (!facts.ignore || !node || (node.tenant === undefined && path !== '')) continue
+      yield* inFile(repository, node, facts.ignore.path)
     }
     yield* hiddenNow(repository)
   },
