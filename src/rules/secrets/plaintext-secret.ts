@@ -26,7 +26,7 @@ export const plaintextSecret: Rule = {
   title: 'Secrets in git are encrypted',
   why: 'A plain value in git is known to everybody who can or ever could read the repository, its forks and its history. Base64 is no encryption, and a `sops` block does not make the values beside it secret.',
   source: 'Flux security best practices: secret decryption',
-  docs: "Encrypt `data` and `stringData` with `sops --encrypt --encrypted-regex '^(data|stringData)$'`, keep the `sops` block, and change the value that was in the open. `bailiwick check --sops-age-key-file` checks the MAC of what its key opens. Keys and tokens elsewhere, comments included, belong into such a Secret; what only its name makes a credential gives a warning where a tenant applies it.",
+  docs: "Encrypt `data` and `stringData` with `sops --encrypt --encrypted-regex '^(data|stringData)$'`, keep the `sops` block, and change the value that was in the open. A credential in a file that nothing renders gives a warning. `bailiwick check --sops-age-key-file` checks the MAC of what its key opens. Keys and tokens elsewhere, comments included, belong into such a Secret; what only its name makes a credential gives a warning where a tenant applies it.",
   kinds: 'every',
   *checkObject(subject) {
     if (subject.kind === '/Secret') yield* secret(subject)

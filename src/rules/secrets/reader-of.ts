@@ -7,10 +7,16 @@ export function readerOf(nodes: readonly FleetNode[], file: string): FleetNode |
   let length = -1
   for (const node of nodes) {
     const path = artifactPath(node.path)
-    if ((path === '' || file.startsWith(`${path}/`)) && path.length > length) {
+    if (isBelow(node, file) && path.length > length) {
       best = node
       length = path.length
     }
   }
   return best ?? nodes[0]
+}
+
+/** Whether a file lies in what a node renders. */
+export function isBelow(node: FleetNode, file: string): boolean {
+  const path = artifactPath(node.path)
+  return path === '' || file.startsWith(`${path}/`)
 }
