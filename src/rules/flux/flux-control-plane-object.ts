@@ -1,0 +1,28 @@
+import type { Breach, Rule, Subject } from '../rule.ts'
+import { shownIdentity, shownObject } from '../shown.ts'
+
+/** Kinds by which the Flux Operator is told what Flux is; a ResourceSet applies objects as an account and is no such kind. */
+const KINDS = ['FluxInstance', 'FluxReport', 'ResourceSetInputProvider'].map(kind => `fluxcd.controlplane.io/${kind}`)
+
+/** How Flux runs is the platform's to say, whatever namespace the object is in. */
+export const fluxControlPlaneObject: Rule = {
+  id: 'flux-control-plane-object',
+  severity: 'critical',
+  title: 'Tenants do not configure Flux itself',
+  why: 'The Flux Operator reads a FluxInstance with the rights of cluster-admin: it can switch the lockdown off, patch the controllers or follow another repository. An input provider feeds what others template.',
+  source: 'fluxcd.controlplane.io API of the Flux Operator',
+  docs: 'Keep FluxInstance, FluxReport and ResourceSetInputProvider in the fleet repository.',
+  kinds: KINDS,
+  *checkObject(subject) {
+    if (subject.node.tenant !== undefined) yield breach(subject)
+  },
+}
+
+const breach = ({ object, id, node }: Subject): Breach => ({
+  node,
+  object,
+  path: ['kind'],
+  value: id.kind,
+  message: `${shownObject(id.kind, id.namespace, id.name)} configures Flux itself; it would be applied by ${shownIdentity(node.identity)}, which acts for a tenant. Allowed are such objects in the fleet repository. The Flux Operator would act on it with its own rights.`,
+  fix: 'Remove it, or ask the platform admins.',
+})

@@ -1,0 +1,102 @@
+import { isOn } from '../../fleet/controller-flags.ts'
+import type { Cluster, FleetNode } from '../../fleet/fleet.ts'
+import {
+  flagsByController,
+  installedControllers,
+  LOCKDOWN_FLAGS,
+  type LockdownFlag,
+  lockdownValue,
+  WEAKENING_FLAGS,
+} from '../../fleet/lockdown-flags.ts'
+import { nodeKey } from '../../fleet/node-key.ts'
+import type { FleetIndex } from '../fleet-index.ts'
+import type { Breach, Rule, RuleContext } from '../rule.ts'
+import { shown } from '../shown.ts'
+
+const NAMESPACE = 'flux-system'
+
+/** Flags that keep tenants apart stay on, on every controller of a cluster. */
+export const fluxLockdownWeakened: Rule = {
+  id: 'flux-lockdown-weakened',
+  severity: 'critical',
+  title: "Flux's lockdown stays on",
+  why: 'The flags are written by patches: one that names its target wrongly, or writes to another place, matches nothing and says nothing, and every tenant is cluster-admin or reads the sources of the others.',
+  source: 'Flux multi-tenancy lockdown',
+  docs: 'Keep --no-cross-namespace-refs on every controller, --no-remote-bases on kustomize-controller and --default-service-account on kustomize-controller and helm-controller, or `multitenant: true` in the FluxInstance.',
+  checkCluster: (cluster, context) => judge(cluster, context),
+}
+
+interface Loss {
+  readonly controller: string
+  readonly flag: string
+  readonly now: string
+  readonly message: string
+}
+
+function* judge({ name, lockdown }: Cluster, { index, before }: RuleContext): Iterable<Breach> {
+  const root = index.node(nodeKey(name, { namespace: NAMESPACE, name: NAMESPACE }))
+  // a root that cannot be rendered is an error already, and shows no flags
+  if (!root || root.error || root.source.opaque !== undefined) return
+  const was = before?.cluster(name)?.lockdown.flux
+  const losses = [...partial(lockdown.flux), ...(was ? lost(was, lockdown.flux) : [])]
+  const said = new Set<string>()
+  for (const loss of losses) {
+    const key = `${loss.controller} ${loss.flag}`
+    if (said.has(key)) continue
+    said.add(key)
+    yield breach(index, root, loss)
+  }
+}
+
+type Flux = Cluster['lockdown']['flux']
+
+/** What was on before the change and is not any more. */
+function* lost(was: NonNullable<Flux>, is: Flux): Iterable<Loss> {
+  const now = flagsByController(is)
+  for (const [controller, before] of flagsByController(was)) {
+    const after = now.get(controller) ?? new Map<string, string>()
+    // whoever is not installed any more needs no flag
+    if (is && is.from === was.from && !now.has(controller)) continue
+    for (const flag of LOCKDOWN_FLAGS) {
+      if (!flag.controllers.includes(controller)) continue
+      const [old, value] = [lockdownValue(before, flag), lockdownValue(after, flag)]
+      if (old === '' || old === value) continue
+      const how = value === '' ? 'is not on any more' : `is another one (${shown(value)}, it was ${shown(old)})`
+      yield { controller, flag: flag.name, now: value, message: `--${flag.name} of ${controller} ${how}: ${flag.why}` }
+    }
+    for (const [flag, why] of WEAKENING_FLAGS) {
+      if (!isOn(after.get(flag)) || isOn(before.get(flag))) continue
+      yield { controller, flag, now: 'true', message: `--${flag} of ${controller} is on now: ${why}` }
+    }
+  }
+}
+
+/** What is on for one controller and not for another of the same cluster: a patch that missed its target. */
+function* partial(flux: Flux): Iterable<Loss> {
+  if (!flux) return
+  const all = flagsByController(flux)
+  const present = installedControllers(flux)
+  const isOnFor = (flag: LockdownFlag, controller: string) =>
+    lockdownValue(all.get(controller) ?? new Map(), flag) !== ''
+  for (const flag of LOCKDOWN_FLAGS) {
+    const known = present.filter(controller => flag.controllers.includes(controller))
+    const others = known.filter(controller => isOnFor(flag, controller))
+    for (const controller of known) {
+      if (others.length === 0 || others.includes(controller)) continue
+      const message = `--${flag.name} is on for ${others.join(', ')}, but not for ${controller}: ${flag.why}`
+      yield { controller, flag: flag.name, now: '', message }
+    }
+  }
+}
+
+function breach(index: FleetIndex, root: FleetNode, { controller, flag, now, message }: Loss): Breach {
+  const deployment = index.platformObject(root.cluster, 'apps/Deployment', NAMESPACE, controller)
+  return {
+    node: root,
+    object: deployment ?? root.kustomization,
+    path: deployment ? ['spec', 'template', 'spec', 'containers', 0, 'args'] : ['spec', 'path'],
+    value: `${controller} ${flag} ${now}`,
+    message: `The lockdown of Flux is weaker on this cluster: ${message}. Allowed is the flag as it was, on every controller that knows it.`,
+    fix: `Set --${flag} again, and check that the target of the patch names ${controller}.`,
+  }
+}
