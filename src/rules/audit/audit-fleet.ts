@@ -3,6 +3,7 @@ import { FleetIndex } from '../fleet-index.ts'
 import { accountItems, statusItems } from './account-items.ts'
 import type { ClusterAudit } from './audit-item.ts'
 import { fluxItems } from './flux-items.ts'
+import { policyItems } from './policy-items.ts'
 import { remoteBaseItems, sourceItems } from './source-items.ts'
 
 /** What keeps the tenants of each of these clusters apart, and what does not, as far as the fleet shows it. Pure. */
@@ -15,6 +16,7 @@ export function auditFleet(fleet: Fleet, names: readonly string[]): ClusterAudit
       ...fluxItems(audited),
       ...accountItems(audited),
       ...statusItems(audited),
+      ...policyItems(audited),
       ...remoteBaseItems(audited),
       ...sourceItems(audited),
     ]
