@@ -40,7 +40,7 @@ export function isKustomization(object: KubeObject): boolean {
   return kind === 'Kustomization' && groupOf(apiVersion) === 'kustomize.toolkit.fluxcd.io'
 }
 
-const HOPS = 4
+export const HOPS = 4
 
 /**
  * Opens the root of the cluster at `path`. Its spec is what it renders itself, its source what that spec follows; both

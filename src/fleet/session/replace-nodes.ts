@@ -1,9 +1,11 @@
 import { BailiwickError } from '../../errors.ts'
+import { PackBudget } from '../../flux/pack-budget.ts'
 import { packTree } from '../../flux/pack-tree.ts'
-import { RenderBudget } from '../../flux/render-budget.ts'
+import { PLATFORM_SCALE, RenderBudget } from '../../flux/render-budget.ts'
 import type { Tree } from '../../git/tree.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { normaliseUrl } from '../../kube/url.ts'
+import { HOPS, isRoot } from '../cluster-root.ts'
 import { FLEET_FILE } from '../config/fleet-config.ts'
 import { digestOfTexts } from '../digest.ts'
 import type { FleetNode } from '../fleet.ts'
@@ -12,13 +14,14 @@ import { objectTexts } from '../object-texts.ts'
 import { refKey } from '../ref.ts'
 import { sameDeep } from '../same-deep.ts'
 import { FOLLOWED } from '../source-index.ts'
+import { changedPaths } from './changed-paths.ts'
 import { type FleetState, sourceId } from './fleet-state.ts'
 import { recordOf, renderAgain } from './render-memo.ts'
 import type { Work } from './work.ts'
 
 /**
- * The state of `input` where it differs from `before` only in what tenants' nodes render, and nothing of that is more
- * than an object for the graph: then these nodes are put in the place of the old ones. Undefined where that is not certain;
+ * The state of `input` where it differs from `before` only in what nodes render, and nothing of that is more than an
+ * object for the graph: then these nodes are put in the place of the old ones. Undefined where that is not certain;
  * whoever asks walks the whole fleet then.
  */
 export function replaceNodes(before: FleetState, input: FleetInput, work: Work): FleetState | undefined {
@@ -33,20 +36,23 @@ export function replaceNodes(before: FleetState, input: FleetInput, work: Work):
     for (const key of before.shape.readers.get(id) ?? []) {
       const position = before.shape.positions.get(key)!
       const node = nodes[position]!
-      const after = sourceId(node.source) === id ? replacement(before, node, source, work) : undefined
+      const current = { ...before, nodeAt: (index: number) => replaced.get(index) ?? nodes[index]! }
+      const after = sourceId(node.source) === id ? replacement(current, node, source, work) : undefined
       if (!after) return undefined
       replaced.set(position, after)
       rendered.set(key, after.objects)
     }
   }
-  const trees = new Map(changed.map(({ was, source }) => [was.tree, source.tree]))
+  const own = changed.find(one => one.isOwn)
+  if (own && !rootsStay(before, own)) return undefined
+  const trees = new Map(changed.filter(one => !one.isOwn).map(({ was, source }) => [was.tree, source.tree]))
   return {
     input,
     fleet: {
       ...before.fleet,
       nodes: nodes.map((node, index) => replaced.get(index) ?? node),
       repositories: before.fleet.repositories.map((one, index) => {
-        const tree = index === 0 ? undefined : trees.get(one.tree)
+        const tree = index === 0 ? own?.source.tree : trees.get(one.tree)
         return tree ? { ...one, tree } : one
       }),
     },
@@ -55,29 +61,61 @@ export function replaceNodes(before: FleetState, input: FleetInput, work: Work):
   }
 }
 
+/** A state, some of whose nodes were replaced already. */
+interface CurrentState extends FleetState {
+  nodeAt(position: number): FleetNode
+}
+
 interface Changed {
   readonly source: SourceContent
   readonly was: SourceContent
+  /** It is the fleet's own repository. */
+  readonly isOwn: boolean
 }
 
 /** The sources that have another tree or commit; undefined where the inputs differ in more than that. */
 function changedSources(before: FleetInput, input: FleetInput): Changed[] | undefined {
-  const { url, branch, commit, tree } = input.fleet
-  const own = before.fleet
-  if (own.url !== url || own.branch !== branch || own.commit !== commit || own.tree !== tree) return undefined
-  if (fileOf(before) !== fileOf(input)) return undefined
+  const [own, was] = [ownSource(input), ownSource(before)]
+  if (own.url !== was.url || refKey(own.ref) !== refKey(was.ref) || fileOf(before) !== fileOf(input)) return undefined
+  const changed: Changed[] = []
+  if (own.tree !== was.tree || own.commit !== was.commit) {
+    if (own.tree.entry(FLEET_FILE)?.id !== was.tree.entry(FLEET_FILE)?.id) return undefined
+    changed.push({ source: own, was, isOwn: true })
+  }
   if (!sameDeep(before.disabledRules ?? [], input.disabledRules ?? [])) return undefined
   if (!sameDeep(before.opaque, input.opaque) || before.sources.length !== input.sources.length) return undefined
-  const changed: Changed[] = []
   for (const [index, source] of input.sources.entries()) {
     const was = before.sources[index]!
     if (was.url !== source.url || (was.ref !== source.ref && refKey(was.ref) !== refKey(source.ref))) return undefined
     if (was.tree === source.tree && was.commit === source.commit) continue
     // a file of ours in it is about more than what it renders, and a fleet in it makes that file count for nothing
     if (says(was.tree) !== says(source.tree)) return undefined
-    changed.push({ source, was })
+    changed.push({ source, was, isOwn: false })
   }
   return changed
+}
+
+const ownSource = ({ fleet }: FleetInput): SourceContent => ({ ...fleet, ref: { branch: fleet.branch } })
+
+/** Whether the roots of all clusters are certainly what they were, and the clusters the same ones. */
+function rootsStay({ fleet, rendered }: FleetState, { source, was }: Changed): boolean {
+  if (was.tree.entry('clusters')?.id !== source.tree.entry('clusters')?.id) return false
+  const hops = [...Array(HOPS).keys()]
+  return fleet.clusters.every(({ name, path }) => {
+    const root = fleet.nodes.find(node => node.cluster === name && node.parent === undefined)
+    // one that is not among its own objects was found out by looking at more than what was rendered
+    if (!root?.objects.some(isRoot)) return false
+    const all = hops.flatMap(hop => {
+      const objects = rendered.get(`${path} ${hop}`)
+      return objects ? [objects] : []
+    })
+    return all.every(objects => {
+      const record = recordOf(objects)
+      if (!record || record.artifact.composed) return false
+      const packed = packTree(source.tree, record.artifact.ignore, new PackBudget(PLATFORM_SCALE))
+      return record.reads.holdsIn(packed, changedPaths(record.packed, packed))
+    })
+  })
 }
 
 /** What the fleet's own file is read from. */
@@ -87,17 +125,18 @@ const says = (tree: Tree): string => `${tree.entry('.github')?.id ?? ''} ${tree.
 
 /** The node as it is with another tree of its source; undefined where it may be more than its objects that change. */
 function replacement(
-  before: FleetState,
+  before: CurrentState,
   node: FleetNode,
   { tree, commit }: SourceContent,
   work: Work,
 ): FleetNode | undefined {
   const { tenant, source, error, objects } = node
   const record = recordOf(objects)
-  if (tenant === undefined || error || source.opaque !== undefined || source.includes || !record) return undefined
-  if (node.parent === undefined || record.artifact.repository !== source.url || node.digest === '') return undefined
-  if (record.artifact.composed) return undefined
-  const budget = budgetBeside(before, node)
+  if (error || source.opaque !== undefined || source.includes || node.digest === '') return undefined
+  // of roots it is certain already
+  if (node.parent === undefined) return { ...node, source: { ...source, commit } }
+  if (!record || record.artifact.repository !== source.url || record.artifact.composed) return undefined
+  const budget = tenant === undefined ? new RenderBudget(PLATFORM_SCALE) : budgetBeside(before, node)
   if (!budget) return undefined
   try {
     const artifact = { ...record.artifact, tree }
@@ -115,10 +154,10 @@ function replacement(
 }
 
 /** What the other nodes of the tenant leave over; undefined where one of them may not have been rendered as a whole. */
-function budgetBeside({ fleet, shape }: FleetState, node: FleetNode): RenderBudget | undefined {
+function budgetBeside({ shape, nodeAt }: CurrentState, node: FleetNode): RenderBudget | undefined {
   const budget = new RenderBudget()
   for (const key of shape.tenants.get(`${node.cluster}\0${node.tenant}`) ?? []) {
-    const other = fleet.nodes[shape.positions.get(key)!]!
+    const other = nodeAt(shape.positions.get(key)!)
     if (other.key === node.key) continue
     // what composing a source took is not known here
     if (other.error || other.source.includes) return undefined
@@ -131,7 +170,7 @@ function budgetBeside({ fleet, shape }: FleetState, node: FleetNode): RenderBudg
   return budget
 }
 
-/** Whether all that the graph takes note of in what a tenant's node renders is as it was. */
+/** Whether all that the graph takes note of in what a node renders is as it was. */
 function staysPut({ shape }: FleetState, { cluster, objects }: FleetNode, after: readonly KubeObject[]): boolean {
   if (after === objects) return true
   const noted = (all: readonly KubeObject[]) => all.flatMap(object => noteOf(object, cluster, shape.needs) ?? [])

@@ -204,6 +204,19 @@ const EDITS = {
       ),
     ),
   ),
+  text: inFleet((files, { dice }) => files.set('README.md', `${dice}\n`)),
+  quota: inFleet((files, { dice }) => {
+    change(files, 'vars/kustomization.yaml', () => 'resources: [vars.yaml, quota.yaml]\n')
+    files.set(
+      'vars/quota.yaml',
+      object('v1', 'ResourceQuota', 'quota', 'flux-system', `spec: {hard: {pods: "${dice}"}}\n`),
+    )
+  }),
+  unbootstrap: inFleet((files, { cluster, dice }) => {
+    if (dice < 9) return
+    files.delete(`clusters/${cluster}/flux-system/sync.yaml`)
+    change(files, `clusters/${cluster}/flux-system/kustomization.yaml`, text => text.replace(', sync.yaml', ''))
+  }),
   values: inFleet((files, { dice }) =>
     change(files, 'vars/vars.yaml', text => text.replace(/region: \w+/, `region: r${dice}`)),
   ),

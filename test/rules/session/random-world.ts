@@ -36,6 +36,7 @@ export function firstWorld(): World {
     fleet.set(`clusters/${cluster}/flux-system/components.yaml`, COMPONENTS)
     const values = cluster === 'one' ? 'postBuild: {substituteFrom: [{kind: ConfigMap, name: vars}]}, ' : ''
     fleet.set(`clusters/${cluster}/tenants.yaml`, kustomization('tenants', `./tenants/${cluster}`, values))
+    fleet.set(`clusters/${cluster}/flux-system/sync.yaml`, bootstrap(cluster))
     fleet.set(`clusters/${cluster}/vars.yaml`, kustomization('vars', './vars'))
     fleet.set(`tenants/${cluster}/kustomization.yaml`, overlay(tenants))
   }
@@ -141,6 +142,18 @@ function tenantFiles(tenant: string): Files {
   ])
 }
 
+const bootstrap = (cluster: string): string =>
+  [
+    object(
+      'source.toolkit.fluxcd.io/v1',
+      'GitRepository',
+      'flux-system',
+      'flux-system',
+      `spec: {interval: 1m, url: ${FLEET}, ref: {branch: main}}\n`,
+    ),
+    kustomization('flux-system', `./clusters/${cluster}`),
+  ].join('---\n')
+
 const COMPONENTS = ['kustomize', 'helm']
   .map(name =>
     object(
@@ -153,7 +166,7 @@ const COMPONENTS = ['kustomize', 'helm']
   )
   .join('---\n')
 
-const LOCKDOWN = `resources: [components.yaml]
+const LOCKDOWN = `resources: [components.yaml, sync.yaml]
 patches:
 - target: {kind: Deployment}
   patch: |
