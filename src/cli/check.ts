@@ -1,4 +1,5 @@
 import { combinationOf } from '../fleet/combination.ts'
+import { FleetSession } from '../fleet/session/fleet-session.ts'
 import { formats } from '../report/formats/formats.ts'
 import { baselineOf } from '../rules/baseline.ts'
 import type { Verdict } from '../rules/finding.ts'
@@ -43,7 +44,8 @@ async function verdictOf(
   const read = directoryReader()
   const sides = await checkSides(options, read)
   const { home, given } = sides.head
-  const head = await buildCompleteFleet(home, given, options.repositories, read, sides.base?.home.tree)
+  const session = new FleetSession()
+  const head = await buildCompleteFleet(home, given, options.repositories, read, sides.base?.home.tree, session)
   const combination = combinationOf(head.input)
   const changed = options.fleet === undefined ? {} : { changed: sides.here }
   const when = { combination, today: today(), ...changed }
@@ -51,7 +53,14 @@ async function verdictOf(
     const baseline = baselineOf(home.tree, home.url)
     return { verdict: judge(await withSeals(head.fleet, identities), { baseline, ...when }).verdict, here: sides.here }
   }
-  const base = await buildCompleteFleet(sides.base.home, sides.base.given, options.repositories, read)
+  const base = await buildCompleteFleet(
+    sides.base.home,
+    sides.base.given,
+    options.repositories,
+    read,
+    undefined,
+    session,
+  )
   const [now, before] = [await withSeals(head.fleet, identities), await withSeals(base.fleet, identities)]
   return { verdict: judge(now, { base: before, ...when }).verdict, here: sides.here }
 }

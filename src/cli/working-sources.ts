@@ -1,6 +1,6 @@
-import { buildFleet } from '../fleet/build-fleet.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { FleetInput, OpaqueSource, SourceContent, SourceRef, WantedSource } from '../fleet/input.ts'
+import { FleetSession } from '../fleet/session/fleet-session.ts'
 import { openSnapshot } from '../git/snapshot.ts'
 import type { Tree } from '../git/tree.ts'
 import { readWorkingCopy } from '../git/working-copy.ts'
@@ -35,6 +35,7 @@ export interface BuiltFleet {
 /**
  * Builds the fleet and reads what it turns out to need, until nothing is missing: from `given`, from `repositories`, and
  * what nobody gave is opaque. `config` is the tree that the fleet's own file is read from, where that is another one.
+ * Whoever builds both sides of a comparison in one session renders what they share once.
  */
 export async function buildCompleteFleet(
   home: FleetInput['fleet'],
@@ -42,12 +43,13 @@ export async function buildCompleteFleet(
   repositories: readonly GivenRepository[],
   read: ReadDirectory,
   config?: Tree,
+  session = new FleetSession(),
 ): Promise<BuiltFleet> {
   const sources: SourceContent[] = []
   const opaque: OpaqueSource[] = []
   for (;;) {
     const input = { fleet: home, sources: [...sources], opaque: [...opaque], ...(config ? { config } : {}) }
-    const fleet = buildFleet(input)
+    const fleet = session.build(input)
     if (fleet.wanted.length === 0) return { fleet, input }
     // each round supplies all that was asked for, so the graph grows or the loop ends; its size is limited in the core
     for (const wanted of fleet.wanted) {
