@@ -1,7 +1,7 @@
 import type { Fleet } from '../../fleet/fleet.ts'
 import { type Assessment, assessmentOf } from '../assess.ts'
 import type { RuleContext } from '../rule.ts'
-import { type Asked, Lane } from './lane.ts'
+import { Lane } from './lane.ts'
 import { RecordedIndex } from './recorded-index.ts'
 
 /**
@@ -34,22 +34,18 @@ export class Assessor {
   ): Assessment {
     const context: RuleContext = { index: index.view, config: fleet.config, ...(base ? { before: base.view } : {}) }
     const indexes = base ? [index, base] : [index]
-    const said = lane.run(fleet, before, part => {
+    const said = lane.run(fleet, before, (part, asked) => {
       this.asked++
-      const asked: Asked = { about: part.about, questions: new Set(), stale: false, result: NOTHING }
       for (const one of indexes) one.asker = asked
       try {
-        asked.result = part.assess(context)
+        return part.assess(context)
       } finally {
         for (const one of indexes) one.asker = undefined
       }
-      return asked
     })
     return assessmentOf(fleet, said)
   }
 }
-
-const NOTHING = { findings: [], failures: [] }
 
 function moved(index: RecordedIndex | undefined, fleet: Fleet): RecordedIndex {
   if (!index) return new RecordedIndex(fleet)

@@ -1,37 +1,89 @@
 import type { Fleet, FleetNode, FleetRepository } from '../../fleet/fleet.ts'
 import { sameDeep } from '../../fleet/same-deep.ts'
 import { sameButObjects } from '../../fleet/same-node.ts'
-import type { Tree } from '../../git/tree.ts'
 import type { Assessed } from '../assess-node.ts'
 import { clusterPart, nodePart, type Part, removedPart, repositoryPart } from '../assessed-part.ts'
 import { followed, JudgedRepositories } from '../judged-repositories.ts'
 import { rules } from '../registry.ts'
 import { RuleSet } from '../rule-set.ts'
-import { type Asker, forget } from './recorded-index.ts'
+import { type Asker, forget, type Question } from './recorded-index.ts'
 
 /** A part that rules were asked about. */
-export interface Asked extends Asker {
+export class Asked implements Asker {
+  readonly questions = new Set<Question>()
   readonly about: readonly unknown[]
-  result: Assessed
+  result: Assessed = { findings: [], failures: [] }
+  stale = false
+  readonly #spoiled: Set<Asked>
+
+  /** `spoiled`: where to note that an answer is another one. */
+  constructor(about: readonly unknown[], spoiled: Set<Asked>) {
+    this.about = about
+    this.#spoiled = spoiled
+  }
+
+  spoil(): void {
+    this.stale = true
+    this.#spoiled.add(this)
+  }
+
+  get isSilent(): boolean {
+    return this.result.findings.length === 0 && this.result.failures.length === 0
+  }
 }
 
-/** Asks rules about a part. */
-export type Ask = (part: Part, rules: RuleSet) => Asked
+/** Parts of one kind at the places of a list. */
+class Row<T> {
+  items: readonly T[] = []
+  asked: Asked[] = []
+  /** Places of those about whom something may be said. */
+  #speaking = new Set<number>()
 
-interface KnownRepository {
-  readonly one: FleetRepository
-  readonly earlier: Tree | undefined
-  readonly asked: Asked
+  /** Goes on to other items, looking at those that are not the very same at their place, or that `isOther` or spoiled. */
+  move(
+    items: readonly T[],
+    spoiled: ReadonlySet<Asked>,
+    ask: (item: T, index: number) => Asked,
+    isOther: (item: T) => boolean = () => false,
+  ): void {
+    const last = this.items
+    if (items.length !== last.length) this.clear()
+    for (const [index, item] of items.entries()) {
+      const known = this.asked[index]
+      if (known && item === last[index] && !isOther(item) && (spoiled.size === 0 || !spoiled.has(known))) continue
+      const asked = ask(item, index)
+      this.asked[index] = asked
+      if (asked.isSilent) this.#speaking.delete(index)
+      else this.#speaking.add(index)
+    }
+    this.items = items
+  }
+
+  /** In order. */
+  speaking(): Asked[] {
+    return [...this.#speaking].sort((a, b) => a - b).map(index => this.asked[index]!)
+  }
+
+  clear(): void {
+    this.items = []
+    this.asked = []
+    this.#speaking.clear()
+  }
 }
+
+/** Asks rules about a part, noting its questions as those of `asked`. */
+export type Ask = (part: Part, asked: Asked) => Assessed
 
 /**
  * What was said about the parts of the last fleet, in their order: whoever goes through the next one meets most of them
- * at the same place, and looks up only what is not there.
+ * at the same place, and looks only at those that are others or whose answers are.
  */
 export class Lane {
   readonly #parts = new Map<string, Asked>()
-  #nodes: { readonly node: FleetNode; readonly asked: Asked }[] = []
-  #repositories: KnownRepository[] = []
+  readonly #nodes = new Row<FleetNode>()
+  readonly #repositories = new Row<FleetRepository>()
+  #before: readonly FleetRepository[] = []
+  readonly #spoiled = new Set<Asked>()
   #config: Fleet['config'] | undefined
   #disabled: readonly string[] | undefined
   #rules = new RuleSet([])
@@ -39,72 +91,60 @@ export class Lane {
   /** What is said about every part of a fleet that something is said about, in order. */
   run(fleet: Fleet, before: Fleet | undefined, ask: Ask): Assessed[] {
     this.#prepare(fleet)
-    const said: Assessed[] = []
-    let count = 0
-    const take = (asked: Asked) => {
-      count++
-      if (asked.result.findings.length > 0 || asked.result.failures.length > 0) said.push(asked.result)
-    }
-    const touched = this.#goThroughNodes(fleet, ask, take)
+    const touched = this.#goThroughNodes(fleet, ask)
     const removed = removedFrom(before, fleet).map(node => this.#hold(removedPart(this.#rules, node), ask))
     const clusters = fleet.clusters.map(cluster => this.#hold(clusterPart(this.#rules, cluster), ask))
-    for (const asked of [...removed, ...clusters]) take(asked)
-    if (this.#rules.ofRepositories.length > 0) this.#goThroughRepositories(fleet, before, touched, ask, take)
-    if (count < this.#parts.size) {
-      const others = [...this.#nodes, ...this.#repositories].map(({ asked }) => asked)
-      this.#keep(new Set([...removed, ...clusters, ...others]))
+    if (this.#rules.ofRepositories.length > 0) this.#goThroughRepositories(fleet, before, touched, ask)
+    this.#spoiled.clear()
+    const others = [...removed, ...clusters]
+    const rows = [this.#nodes.asked, this.#repositories.asked] as const
+    if (rows[0].length + rows[1].length + others.length < this.#parts.size) {
+      this.#keep(new Set([...others, ...rows[0], ...rows[1]]))
     }
-    return said
+    const speaking = [...this.#nodes.speaking(), ...others, ...this.#repositories.speaking()]
+    return speaking.filter(asked => !asked.isSilent).map(asked => asked.result)
   }
 
   /** The sources of nodes that are not those of the last fleet, before and now. */
-  #goThroughNodes(fleet: Fleet, ask: Ask, take: (asked: Asked) => void): ReadonlySet<string> {
+  #goThroughNodes({ nodes }: Fleet, ask: Ask): ReadonlySet<string> {
     const touched = new Set<string>()
-    const last = this.#nodes
-    this.#nodes = fleet.nodes.map((node, index) => {
-      const known = last[index]
-      if (known?.node === node && !known.asked.stale) {
-        take(known.asked)
-        return known
-      }
-      if (known) touched.add(followed(known.node.source))
+    const last = this.#nodes.items
+    this.#nodes.move(nodes, this.#spoiled, (node, index) => {
+      const before = last[index]
+      if (before) touched.add(followed(before.source))
       touched.add(followed(node.source))
-      const asked = this.#hold(nodePart(this.#rules, node), ask)
-      take(asked)
-      return { node, asked }
+      return this.#hold(nodePart(this.#rules, node), ask)
     })
-    for (const { node } of last.slice(fleet.nodes.length)) touched.add(followed(node.source))
+    for (const { source } of last.slice(nodes.length)) touched.add(followed(source))
     return touched
   }
 
-  #goThroughRepositories(
-    fleet: Fleet,
-    before: Fleet | undefined,
-    touched: ReadonlySet<string>,
-    ask: Ask,
-    take: (asked: Asked) => void,
-  ): void {
+  #goThroughRepositories(fleet: Fleet, before: Fleet | undefined, touched: ReadonlySet<string>, ask: Ask): void {
     const repositories = new JudgedRepositories(fleet, before)
-    const last = this.#repositories
-    this.#repositories = fleet.repositories.map((one, index) => {
-      const known = last[index]
-      const earlier = repositories.earlier(index)
-      const holds =
-        known && isSame(known.one, one) && known.earlier === earlier && !known.asked.stale && !fleet.brokenSeals
-      const asked =
-        holds && !touched.has(followed(one))
-          ? known.asked
-          : this.#hold(repositoryPart(this.#rules, repositories.at(index)), ask)
-      take(asked)
-      return { one, earlier, asked }
-    })
+    const earlier = before?.repositories ?? []
+    const last = this.#before
+    this.#before = earlier
+    // a list of another length may hold something else everywhere
+    const all = earlier.length !== last.length || fleet.brokenSeals !== undefined
+    const keys = new Set(touched)
+    for (const [index, one] of earlier.entries()) {
+      if (all || one === last[index]) continue
+      keys.add(followed(one)).add(followed(last[index]!))
+    }
+    this.#repositories.move(
+      fleet.repositories,
+      this.#spoiled,
+      (_one, index) => this.#hold(repositoryPart(this.#rules, repositories.at(index)), ask),
+      one => all || (keys.size > 0 && keys.has(followed(one))),
+    )
   }
 
   /** What was said about a part, where that still holds; else what is said now. */
   #hold(part: Part, ask: Ask): Asked {
     const known = this.#parts.get(part.id)
     if (known && !known.stale && sameAbout(known.about, part.about)) return known
-    const asked = ask(part, this.#rules)
+    const asked = new Asked(part.about, this.#spoiled)
+    asked.result = ask(part, asked)
     if (known) forget(known)
     this.#parts.set(part.id, asked)
     return asked
@@ -123,16 +163,13 @@ export class Lane {
     const sameConfig = this.#config !== undefined && sameDeep(this.#config, config)
     if (sameConfig && sameDeep(this.#disabled, disabledRules)) return
     this.#keep(new Set())
-    this.#nodes = []
-    this.#repositories = []
+    this.#nodes.clear()
+    this.#repositories.clear()
     this.#config = config
     this.#disabled = disabledRules
     this.#rules = new RuleSet(rules, disabledRules)
   }
 }
-
-const isSame = (a: FleetRepository, b: FleetRepository): boolean =>
-  a === b || (a.tree === b.tree && followed(a) === followed(b))
 
 function removedFrom(before: Fleet | undefined, { nodes }: Fleet): readonly FleetNode[] {
   if (!before || before.nodes.every((node, index) => nodes[index] === node || nodes[index]?.key === node.key)) return []

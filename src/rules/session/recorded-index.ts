@@ -7,7 +7,7 @@ import { sameAnswer } from './same-answer.ts'
 export interface Asker {
   readonly questions: Set<Question>
   /** An answer is another one by now. */
-  stale: boolean
+  spoil(): void
 }
 
 /** One question with one answer, whoever asks it. */
@@ -50,7 +50,7 @@ export class RecordedIndex {
   move(fleet: Fleet): void {
     const changed = this.#facts.move(fleet)
     if (!changed) {
-      for (const question of this.#questions.values()) for (const asker of question.askers) asker.stale = true
+      for (const question of this.#questions.values()) for (const asker of question.askers) asker.spoil()
       this.#questions.clear()
       this.#byFact.clear()
       return
@@ -59,7 +59,7 @@ export class RecordedIndex {
     for (const question of touched) {
       this.#unlink(question)
       const { value, used } = this.#facts.watch(question.ask)
-      if (!sameAnswer(question.answer, value)) for (const asker of question.askers) asker.stale = true
+      if (!sameAnswer(question.answer, value)) for (const asker of question.askers) asker.spoil()
       question.answer = value
       question.used = used
       this.#link(question)

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { FleetIndex } from '../../../src/rules/fleet-index.ts'
-import { type Asker, questionsOf, RecordedIndex } from '../../../src/rules/session/recorded-index.ts'
+import { type Asker, type Question, questionsOf, RecordedIndex } from '../../../src/rules/session/recorded-index.ts'
 import { fleetOf } from '../../fleet/fleet-of.ts'
 import { miniFleet } from '../../fleet/mini-fleet.ts'
 
@@ -30,8 +30,14 @@ test('an index keeps nothing but its facts, so no answer outlives them', () => {
 test('who got an answer that is another one after a change is stale, and nobody else', () => {
   const before = fleetOf(miniFleet())
   const index = new RecordedIndex(before)
-  const ask = (question: () => unknown): Asker => {
-    const asker: Asker = { questions: new Set(), stale: false }
+  const ask = (question: () => unknown): Asker & { readonly stale: boolean } => {
+    const asker = {
+      questions: new Set<Question>(),
+      stale: false,
+      spoil() {
+        this.stale = true
+      },
+    }
     index.asker = asker
     question()
     index.asker = undefined
