@@ -64,7 +64,11 @@ export class Tenancy {
     const known = this.owners.get(name)
     if (known !== undefined && known !== tenant && this.#isFirm(name)) {
       const details = { origin, rule: 'namespace-ownership', fix: 'Give the namespace to one tenant.' }
-      throw new BailiwickError('graph-conflict', `Namespace ${name} is given to two tenants`, details)
+      throw new BailiwickError(
+        'graph-conflict',
+        `Namespace ${name} is given to two tenants, ${JSON.stringify(known)} and ${JSON.stringify(tenant)}`,
+        details,
+      )
     }
     for (const used of this.#unlabelled) if (used === name || used === tenant) this.late.add(used)
     if (this.#derived.has(name) && this.#used.has(name) && known !== tenant) this.late.add(name)

@@ -12,6 +12,8 @@ export interface KubeObject {
   readonly sops?: Node
   /** Its ownerReferences where Flux drops them because they are empty: on what stands they would take owners away. */
   readonly owners?: Node
+  /** Its namespace where it is written as null and Flux drops it. */
+  readonly nullNamespace?: Node
   /** The list that it was an item of. */
   readonly listing?: Listing
   /** Values in it that substitution made of more than a plain variable. */

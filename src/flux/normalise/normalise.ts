@@ -17,6 +17,7 @@ const POD_SPECS: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 const OWNERS = ['metadata', 'ownerReferences']
+const NAMESPACE = ['metadata', 'namespace']
 
 /**
  * What Flux changes in objects before it applies them (fluxcd/pkg ssa/normalize): kinds that Go has a type for go
@@ -29,11 +30,13 @@ export function normalise(objects: readonly KubeObject[]): KubeObject[] {
     const root = normaliseRoot(object.root)
     const sops = object.root.fields.get('sops')?.value
     const owners = at(object.root, OWNERS)
+    const namespace = at(object.root, NAMESPACE)
     return {
       ...object,
       root,
       ...(sops && !root.fields.has('sops') ? { sops } : {}),
       ...(owners && !at(root, OWNERS) ? { owners } : {}),
+      ...(namespace && isAbsent(namespace) && !at(root, NAMESPACE) ? { nullNamespace: namespace } : {}),
     }
   })
 }

@@ -10,6 +10,8 @@ const METADATA = new Set([
   'instance-data',
   'instance-data.ec2.internal',
 ])
+/** fd00:ec2::254 of AWS, fd20:ce::254 of Google Cloud. */
+const METADATA_IPV6 = new Set([`${0xfd00}:${0xec2}:0:0:0:0:0:${0x254}`, `${0xfd20}:${0xce}:0:0:0:0:0:${0x254}`])
 /** DNS zones that answer with the address that is written into the name, or with the machine itself. */
 const WILDCARD_DNS = /\.(?:nip|sslip|xip)\.io$/
 const LOOPBACK_DNS = /(?:^|\.)(?:localtest\.me|lvh\.me|vcap\.me|lacolhost\.com)$/
@@ -18,11 +20,13 @@ const LOOPBACK_DNS = /(?:^|\.)(?:localtest\.me|lvh\.me|vcap\.me|lacolhost\.com)$
 const RANGES: readonly (readonly [number, number, string])[] = [
   [ip(0, 0, 0, 0), 8, 'this machine'],
   [ip(10, 0, 0, 0), 8, 'a private address'],
+  [ip(100, 100, 100, 200), 32, "the cloud's metadata service"],
   [ip(100, 64, 0, 0), 10, 'a private address'],
   [ip(127, 0, 0, 0), 8, 'a loopback address'],
   [ip(168, 63, 129, 16), 32, "the cloud's metadata service"],
   [ip(169, 254, 0, 0), 16, "a link-local address, as the cloud's metadata service has"],
   [ip(172, 16, 0, 0), 12, 'a private address'],
+  [ip(192, 0, 0, 192), 32, "the cloud's metadata service"],
   [ip(192, 0, 0, 0), 24, 'a private address'],
   [ip(192, 168, 0, 0), 16, 'a private address'],
   [ip(198, 18, 0, 0), 15, 'a private address'],
@@ -105,6 +109,7 @@ function internalIpv6(text: string): InternalHost | undefined {
   if (mapped || translated || (isZero(0, 4) && groups[4] === 0xffff)) return ofRange(tail)
   if (groups[0] === 0x2002) return ofRange(groups[1]! * 2 ** 16 + groups[2]!)
   if ((groups[0]! & 0xffc0) === 0xfe80) return { what: 'a link-local address' }
+  if (METADATA_IPV6.has(groups.join(':'))) return { what: "the cloud's metadata service" }
   if ((groups[0]! & 0xfe00) === 0xfc00) return { what: 'a private address' }
   return (groups[0]! & 0xff00) === 0xff00 ? { what: 'a multicast address' } : undefined
 }

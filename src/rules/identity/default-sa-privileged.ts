@@ -8,6 +8,9 @@ import { shown, shownObject } from '../shown.ts'
 /** What Kubernetes itself puts into every namespace, for every pod to read. */
 const MADE_FOR_ALL = ['kube-root-ca.crt', 'openshift-service-ca.crt']
 
+/** Roles that nobody gives to all accounts of a namespace with the others in mind. */
+const WIDE = ['cluster-admin', 'admin', 'edit']
+
 /** The account that everything gets which names none holds nothing. */
 export const defaultSaPrivileged: Rule = {
   id: 'default-sa-privileged',
@@ -27,7 +30,7 @@ export const defaultSaPrivileged: Rule = {
 function* judgeBinding(context: RuleContext, { node, object, id }: Subject): Iterable<Breach> {
   const binding = readBinding(object)
   for (const [at, subject] of (binding?.subjects ?? []).entries()) {
-    const namespace = defaultOf(subject)
+    const namespace = defaultOf(subject, id.kind === 'RoleBinding' && WIDE.includes(binding?.roleRef.name ?? ''))
     if (namespace === undefined || declaredOwner(context, node.cluster, namespace) === undefined) continue
     const role = binding?.roleRef.name ?? ''
     yield {
@@ -41,10 +44,11 @@ function* judgeBinding(context: RuleContext, { node, object, id }: Subject): Ite
   }
 }
 
-/** The namespace whose account `default` a subject means. */
-function defaultOf(subject: BoundSubject): string | undefined {
+/** The namespace whose account `default` a subject means, by its name or, with `groups`, as one of all its accounts. */
+function defaultOf(subject: BoundSubject, groups: boolean): string | undefined {
   const reach = reachOf(subject)
-  return reach.of === 'accounts' && reach.name === 'default' ? reach.namespace : undefined
+  if (reach.of !== 'accounts') return undefined
+  return reach.name === 'default' || (groups && reach.name === undefined) ? reach.namespace : undefined
 }
 
 function stand({ node, object, id }: Subject): Breach {

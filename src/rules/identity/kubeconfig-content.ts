@@ -9,23 +9,23 @@ import { addressFault, type KubeConfigFault, kubeConfigFaults } from './kubeconf
 export const kubeconfigContent: Rule = {
   id: 'kubeconfig-content',
   severity: 'critical',
-  title: 'Kubeconfigs of tenants hold only an address and credentials',
-  why: "Whoever reads a kubeconfig runs the program under `exec`, opens the files that it names and sends its token to `server`: in the controller's container, with the controller's token and network (CVE-2022-24817). Flux drops some of that today, unless a flag allows it; other readers do not.",
+  title: 'Kubeconfigs of tenants call only what the platform vouches for',
+  why: "Whoever reads a kubeconfig runs the program under `exec`, opens the files that it names and sends its token to `server`: in the controller's container, with the controller's token and network (CVE-2022-24817). Flux drops some of that today, unless a flag allows it; other readers do not. A server that nobody knows gets whatever credentials are sent to it.",
   source: 'CVE-2022-24817; fluxcd/pkg runtime/client',
-  docs: 'Keep to `server` with https and a public or private address, `certificate-authority-data`, and `token` or `client-certificate-data` and `client-key-data`, encrypted with SOPS.',
+  docs: "Let the platform render kubeconfigs, or list the Secret in `allowedKubeConfigs` of the fleet's configuration; then keep to `server` with https and a public or private address, `certificate-authority-data`, and `token` or `client-certificate-data` and `client-key-data`, encrypted with SOPS.",
   kinds: ['/Secret', '/ConfigMap'],
-  *checkObject(subject, { index }) {
+  *checkObject(subject, { index, config }) {
     if (subject.node.tenant === undefined) return
     const { node, object, id } = subject
-    for (const { path, fault } of faultsOf(index, subject)) {
+    for (const { path, fault } of faultsOf(index, subject, config.allowedKubeConfigs.includes(id.name))) {
       yield {
         node,
         object,
         path,
         // Never the text itself: beside the fault it may hold a token.
         value: `${fault.field} ${fault.what}`,
-        message: `${shownObject(id.kind, id.namespace, id.name)} holds a kubeconfig that ${fault.what}${fault.field && ` (${shown(fault.field)})`}. Allowed are an address of an API server and credentials.`,
-        fix: 'Write certificates and tokens into the kubeconfig instead of programs and files, and the address of the API server.',
+        message: `${shownObject(id.kind, id.namespace, id.name)} holds a kubeconfig that ${fault.what}${fault.field && ` (${shown(fault.field)})`}. Allowed are credentials, and addresses of API servers in the Secrets that "allowedKubeConfigs" of the fleet's configuration lists.`,
+        fix: 'Leave the kubeconfig to the platform. In one that it allows, write certificates and tokens instead of programs and files, and the address of the API server.',
         ...(fault.local ? {} : { severity: 'high' as const }),
       }
     }
@@ -37,15 +37,15 @@ interface Found {
   readonly fault: KubeConfigFault
 }
 
-function* faultsOf(index: FleetIndex, { node, object, id, kind }: Subject): Iterable<Found> {
+function* faultsOf(index: FleetIndex, { node, object, id, kind }: Subject, isAllowed: boolean): Iterable<Found> {
   const used = index.kubeConfigUse(node.cluster, id.namespace, id.kind, id.name) !== undefined
   for (const { path, text } of textsOf(object)) {
     if (path.at(-1) === 'address' && (used || stringAt(object.root, ['data', 'provider']))) {
       const what = kind === '/ConfigMap' ? addressFault(text) : undefined
       if (what) yield { path, fault: { field: 'address', what, local: false } }
     }
-    for (const fault of kubeConfigFaults(text, used && kind === '/Secret' && !/^ENC\[/.test(text)))
-      yield { path, fault }
+    const isRead = used && kind === '/Secret' && !/^ENC\[/.test(text)
+    for (const fault of kubeConfigFaults(text, isRead, isAllowed || kind !== '/Secret')) yield { path, fault }
   }
 }
 

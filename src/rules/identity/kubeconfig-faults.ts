@@ -24,11 +24,13 @@ const OF_CLUSTERS: ReadonlyMap<string, string> = new Map([
   ['certificate-authority', "reads certificates from a file of the controller's container"],
 ])
 
+const UNKNOWN = 'calls an address that the platform does not vouch for'
+
 /**
  * What is wrong with a text as a kubeconfig; none for a text that is none. `used`: Flux reads it as one, so what cannot be
- * read is a fault, too. Sources: k8s.io/client-go tools/clientcmd/api/v1, CVE-2022-24817.
+ * read is a fault, too. `vouched`: any address will do that is not internal. Sources: k8s.io/client-go tools/clientcmd/api/v1, CVE-2022-24817.
  */
-export function kubeConfigFaults(text: string, used: boolean): KubeConfigFault[] {
+export function kubeConfigFaults(text: string, used: boolean, vouched: boolean): KubeConfigFault[] {
   if (!used && !looksLikeOne(text)) return []
   const documents = parse(text)
   if (documents === undefined) {
@@ -36,7 +38,10 @@ export function kubeConfigFaults(text: string, used: boolean): KubeConfigFault[]
   }
   return documents.flatMap(root => [
     ...entries(root, 'users', 'user').flatMap(user => named(user, OF_USERS)),
-    ...entries(root, 'clusters', 'cluster').flatMap(cluster => [...named(cluster, OF_CLUSTERS), ...ofCluster(cluster)]),
+    ...entries(root, 'clusters', 'cluster').flatMap(cluster => [
+      ...named(cluster, OF_CLUSTERS),
+      ...ofCluster(cluster, vouched),
+    ]),
   ])
 }
 
@@ -67,14 +72,15 @@ function named(entry: Node, faults: ReadonlyMap<string, string>): KubeConfigFaul
   })
 }
 
-function ofCluster(cluster: Node): KubeConfigFault[] {
+function ofCluster(cluster: Node, vouched: boolean): KubeConfigFault[] {
   const faults: KubeConfigFault[] = []
   const insecure = at(cluster, ['insecure-skip-tls-verify'])
   if (insecure?.type === 'scalar' && insecure.value !== false && insecure.value !== null) {
     faults.push({ field: 'insecure-skip-tls-verify', what: 'does not check whom it talks to', local: false })
   }
   for (const field of ['server', 'proxy-url']) {
-    const what = addressFault(stringAt(cluster, [field]) ?? '')
+    const address = stringAt(cluster, [field]) ?? ''
+    const what = addressFault(address) ?? (vouched || address === '' ? undefined : UNKNOWN)
     if (what) faults.push({ field, what, local: false })
   }
   return faults

@@ -7,11 +7,13 @@ import { shown, shownObject } from '../shown.ts'
  * What the platform writes for one tenant into the namespace of another one. `flux create tenant` labels a tenant's
  * account and binding with its name: two names in one namespace are two tenants who share their rights.
  */
-export function* givenTwice({ object, id, node }: Subject, { index }: RuleContext): Iterable<Breach> {
+export function* givenTwice({ object, id, node }: Subject, { index, before }: RuleContext): Iterable<Breach> {
   const label = stringAt(object.root, TENANT_LABEL)
   if (!label) return
   const owner = index.givenTo(node.cluster, id.namespace)
   if (owner === undefined || owner === label) return
+  // Who was there first is not the one to move: the Namespace that was taken says so.
+  if (before?.givenTo(node.cluster, id.namespace) === label) return
   yield {
     node,
     object,

@@ -24,12 +24,12 @@ export const invalidObject: Rule = {
   kinds: 'every',
   *checkObject(subject, { index }) {
     if (subject.node.tenant === undefined) return
-    yield* judge(subject)
+    yield* judge(subject, index)
     yield* spelling(subject, index)
   },
 }
 
-function* judge({ object, id, kind: fullKind, node }: Subject): Iterable<Breach> {
+function* judge({ object, id, kind: fullKind, node }: Subject, index: FleetIndex): Iterable<Breach> {
   const who = shownObject(id.kind, id.namespace, id.name)
   const invalid = (path: Path, message: string, fix: string): Breach => ({
     node,
@@ -47,9 +47,12 @@ function* judge({ object, id, kind: fullKind, node }: Subject): Iterable<Breach>
     return
   }
   const text = stringAt(object.root, NAMESPACE)
-  if (at(object.root, NAMESPACE) && text !== '' && (text === undefined || !isNamespaceName(text))) {
+  const isNamespaced = index.scopeOf(node.cluster, id.apiVersion, id.kind) === 'Namespaced'
+  const written = (isNamespaced && object.nullNamespace) || at(object.root, NAMESPACE)
+  if (written && text !== '' && (text === undefined || !isNamespaceName(text))) {
     const message = `${who}: metadata.namespace is not a name that Kubernetes accepts`
-    yield invalid(NAMESPACE, message, 'Write the name of a namespace of the tenant as plain text.')
+    const fix = 'Write the name of a namespace of the tenant as plain text.'
+    yield { ...invalid(NAMESPACE, message, fix), origin: written.origin }
   }
   for (const reference of references(object)) {
     if (reference.namespace !== null) continue

@@ -3,18 +3,19 @@ import type { Breach, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { TENANT_KEYS } from './protected-metadata.ts'
 
-/** A Namespace that the platform gave to one tenant before a change, and gives to another after it. */
-export function* movedNamespace({ object, id, node }: Subject, { index, before }: RuleContext): Iterable<Breach> {
-  // of several versions the last one counts, before as after
-  if (index.platformObject(node.cluster, '/Namespace', '', id.name) !== object) return
+/** A Namespace that the platform gave to one tenant before a change, and gives to another after it, maybe in another place. */
+export function* movedNamespace({ object, id, node }: Subject, { before }: RuleContext): Iterable<Breach> {
+  // of several versions the last one counts
   const earlier = before?.platformObject(node.cluster, '/Namespace', '', id.name)
-  if (!earlier) return
+  if (!before || !earlier) return
+  const known = before.versionsOf(node.cluster, '/Namespace', '', id.name)
   for (const key of TENANT_KEYS) {
     const path = ['metadata', 'labels', key]
     const was = stringAt(earlier.root, path)
     const is = at(object.root, path)
     const text = stringAt(object.root, path)
-    if (!was || !is || text === was) continue
+    // a version that stood there already takes nothing from anybody now
+    if (!was || !is || text === was || known.some(one => stringAt(one.object.root, path) === text)) continue
     yield {
       node,
       object,

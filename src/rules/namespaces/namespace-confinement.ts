@@ -32,7 +32,7 @@ export const namespaceConfinement: Rule = {
 function judge(context: RuleContext, node: FleetNode, tenant: string, object: KubeObject): Breach | undefined {
   const { index } = context
   const { apiVersion, kind, name } = idOf(object)
-  if (index.scopeOf(node.cluster, apiVersion, kind) !== 'Namespaced') return undefined
+  if (index.scopeOf(node.cluster, apiVersion, kind) !== 'Namespaced' || object.nullNamespace) return undefined
   const namespace = at(object.root, FIELD) === undefined ? '' : stringAt(object.root, FIELD)
   // A namespace that is no name at all cannot be decided; the rule invalid-object says so.
   if (namespace === undefined || (namespace !== '' && !isNamespaceName(namespace))) return undefined

@@ -3,7 +3,7 @@ import { addressFault, kubeConfigFaults } from '../../../src/rules/identity/kube
 
 const user = (entry: string) => `apiVersion: v1\nkind: Config\nusers:\n  - name: u\n    user: ${entry}\n`
 const cluster = (entry: string) => `users: []\nclusters:\n  - name: c\n    cluster: ${entry}\n`
-const fields = (text: string, used = false) => kubeConfigFaults(text, used).map(fault => fault.field)
+const fields = (text: string, used = false) => kubeConfigFaults(text, used, true).map(fault => fault.field)
 
 describe('a kubeconfig', () => {
   test.each([
