@@ -173,6 +173,8 @@ export class Facts {
     if (was === is) return
     const rank = (node: FleetNode) => this.#ranks.get(node.key) ?? -1
     const other = !was || !is || !sameButObjects(was, is)
+    // another commit of the same is nothing that anybody asks for
+    if (!other && was.objects === is.objects) return
     changed.add(`objects ${(was ?? is)!.key}`)
     if (other) changed.add('nodes').add(`node ${(was ?? is)!.key}`)
     for (const cluster of new Set([was?.cluster, is?.cluster])) {

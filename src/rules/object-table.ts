@@ -36,7 +36,7 @@ export class ObjectTable {
       const [was, is] = [old.get(key) ?? [], young.get(key) ?? []]
       if (every || was.length !== is.length || was.some((object, index) => object !== is[index])) changed.push(key)
       // a copy: whoever got the list before compares it with the one of now
-      const list = after ? [...this.of(key)] : this.of(key).filter(({ node }) => node !== before)
+      const list = after ? [...this.of(key)] : this.of(key).filter(({ node }) => node.key !== before?.key)
       if (after) {
         const added = is.map(object => ({ node: after, object }))
         list.splice(placeOf(list, rank(after), rank), was.length, ...added)
