@@ -117,7 +117,7 @@ patches:
         value: --default-service-account=default
     target:
       kind: Deployment
-      name: (kustomize-controller|helm-controller)
+      name: (kustomize-controller|helm-controller|notification-controller)
   - patch: |
       - op: add
         path: /spec/serviceAccountName

@@ -138,7 +138,7 @@ describe('values that only the cluster has', () => {
     'apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: x}\nrules: [{verbs: ["${A}"]}]\n',
     'apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: x}\nspec: {url: "https://${A}"}\n',
   ])('are refused in an identity: %s', file => {
-    expect(refusal(() => opaque(file))).toMatch(/^flux-invalid a\.yaml/)
+    expect(refusal(() => opaque(file))).toMatch(/^unrendered-variable a\.yaml/)
   })
 
   test('an encrypted Secret gives names, and values that are marks', () => {

@@ -29,9 +29,10 @@ test('another target, another object or another tenant is new', () => {
   }
   const both = miniFleet({ dev: withResource(config('kube-system')), ops })
   const { verdict } = judgementOf(both, { base: legacy })
-  expect(verdict.violations.map(one => [one.tenant, one.state])).toEqual([
-    ['dev-team', 'standing'],
-    ['ops-team', 'new'],
+  expect(verdict.violations.map(one => [one.tenant, one.rule, one.state])).toEqual([
+    ['dev-team', 'namespace-confinement', 'standing'],
+    ['ops-team', 'ownership-conflict', 'new'],
+    ['ops-team', 'namespace-confinement', 'new'],
   ])
 })
 
