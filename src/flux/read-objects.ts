@@ -46,8 +46,15 @@ function jsonNumbers(node: Node): Node {
     return isInt64 ? node : { type: 'scalar', value: Number(node.value), origin: node.origin }
   }
   if (node.type === 'list') {
-    const items = node.items.map(jsonNumbers)
-    return items.some((item, index) => item !== node.items[index]) ? { ...node, items } : node
+    let items: Node[] | undefined
+    for (let index = 0; index < node.items.length; index++) {
+      const item = node.items[index]!
+      const value = jsonNumbers(item)
+      if (value === item) continue
+      items ??= [...node.items]
+      items[index] = value
+    }
+    return items ? { ...node, items } : node
   }
   let fields: Map<string, Field> | undefined
   for (const [key, field] of node.fields) {

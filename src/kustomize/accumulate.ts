@@ -217,6 +217,7 @@ export class Accumulation {
     }
     for (const transformer of TRANSFORMERS) {
       transformer(resources, context)
+      if (this.notes.wanted.length === 0) continue
       this.notes.transformed(resources.all, kustomization.file, transformerNames(transformer, kustomization))
     }
     for (const object of this.builtins(kustomization, kustomization.transformers, chain)) {

@@ -31,9 +31,10 @@ export function fixReferences(
     const met = trie.met(root)
     const seen = targets.seenBy(referrer)
     if (met.size === 0) continue
-    for (const [index, { rule, spec }] of fields.entries()) {
+    for (let index = 0; index < fields.length; index++) {
       // a reference that is fixed may get a field that it had not
       if (referrer.root === root && !met.has(index)) continue
+      const { rule, spec } = fields[index]!
       const fixing = new Fixing({ referrer, rule, path: spec.path }, seen, budget)
       referrer.root = editField(referrer.root, spec, origin, node => fixing.value(node!))
     }

@@ -36,12 +36,14 @@ export function setImages(
     const id = currentId(resource)
     if (id.kind === 'CustomResourceDefinition') continue
     const fields = specsOf(id)
-    let found = imagesOf(resource, fields, budget, entries[0]!.origin)
+    let found: string[] | undefined
     for (const { origin, matches, set } of settings) {
+      // looked for only once something may have changed them
+      found ??= imagesOf(resource, fields, budget, origin)
       if (!found.some(matches)) continue
       resource.overwrite(new Walk(set, origin, budget).node(resource.root) as MapNode)
       editPlaces(resource, fields, origin, node => set(node!), budget)
-      found = imagesOf(resource, fields, budget, origin)
+      found = undefined
     }
   }
 }
