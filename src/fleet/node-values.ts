@@ -34,7 +34,8 @@ export function missingNeed(kustomization: KubeObject, values: ValueIndex): Need
 
 /**
  * Finds values for a Kustomization. What it finds throws `graph-conflict` where two places say what a value is. What nobody
- * renders or declares is an error for the platform, who can declare it; for a tenant it may be what only the cluster has.
+ * renders or declares is an error for the platform, who can declare it; for a tenant it may be what only the cluster has,
+ * also where it is optional: who may write the ConfigMap decides later.
  */
 export function findValues(kustomization: KubeObject, values: ValueIndex, tenant: string | undefined): FindSource {
   const { namespace } = idOf(kustomization)
@@ -43,7 +44,7 @@ export function findValues(kustomization: KubeObject, values: ValueIndex, tenant
     const need = needsOf(kustomization).find(one => one.id === id)
     if (values.isContested(id)) throw contested(need!)
     const found = values.find(id)
-    if (found || tenant === undefined || !need || need.optional) return found
+    if (found || tenant === undefined || !need) return found
     const rest = { value: '', origin: need.origin, hidden: 'opaque', undeclared: true } as const
     return { variables: new Map(), rest }
   }
