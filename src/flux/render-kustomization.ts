@@ -56,6 +56,8 @@ function directoryOf(tree: Tree, root: MapNode): string {
   throw new BailiwickError('path-not-found', `spec.path ${JSON.stringify(path)} is no directory of the source`, {
     origin: node?.origin ?? root.origin,
     fix: 'Correct the path, or do not ignore the directory.',
+    // what the rule forbids is no accident, whether something lies there or not
+    ...(path.split(/[/\\]/).includes('..') ? { rule: 'kustomize-path-escape' } : {}),
   })
 }
 
