@@ -43,6 +43,14 @@ function flatten(table: typeof KUBERNETES): CustomScopes {
   return scopes
 }
 
+/** Whether a kind that is unknown in its group is one that Kubernetes has for the whole cluster in another of its groups. */
+export function isMisplacedClusterKind(apiVersion: string, kind: string): boolean {
+  const group = groupOf(apiVersion)
+  return Object.hasOwn(KUBERNETES, group) && !KUBERNETES_SCOPES.has(`${group}/${kind}`) && CLUSTER_KINDS.has(kind)
+}
+
+const CLUSTER_KINDS = new Set(Object.values(KUBERNETES).flatMap(({ cluster }) => cluster.split(' ').filter(Boolean)))
+
 /** Groups that no Kubernetes since 1.22 serves any more; their kinds live in others. */
 const RETIRED = new Set(['extensions'])
 

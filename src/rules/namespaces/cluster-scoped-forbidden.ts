@@ -1,5 +1,6 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { isMisplacedClusterKind } from '../../kube/scope.ts'
 import type { FleetIndex } from '../fleet-index.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shownIdentity, shownObject } from '../shown.ts'
@@ -21,7 +22,8 @@ export const clusterScopedForbidden: Rule = {
 
 function judge(index: FleetIndex, node: FleetNode, object: KubeObject): Breach | undefined {
   const { apiVersion, kind, name } = idOf(object)
-  if (index.scopeOf(node.cluster, apiVersion, kind) !== 'Cluster') return undefined
+  const scope = index.scopeOf(node.cluster, apiVersion, kind)
+  if (scope !== 'Cluster' && (scope !== undefined || !isMisplacedClusterKind(apiVersion, kind))) return undefined
   // Whose a Namespace is, and who may write it, is the rule namespace-ownership's.
   if (kind === 'Namespace' && groupOf(apiVersion) === '') return undefined
   return {

@@ -1,4 +1,4 @@
-import { misspelled } from '../../kube/scope.ts'
+import { isMisplacedClusterKind, misspelled } from '../../kube/scope.ts'
 import type { Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
@@ -16,6 +16,8 @@ export const unknownScope: Rule = {
     if (index.scopeOf(node.cluster, apiVersion, kind) !== undefined) return
     // Another spelling of a known kind is no unknown kind: the rule invalid-object says so.
     if (misspelled(apiVersion, kind) !== undefined) return
+    // and of a kind in a group of Kubernetes that is not its own the rule cluster-scoped-forbidden speaks
+    if (isMisplacedClusterKind(apiVersion, kind)) return
     yield {
       node,
       object,
