@@ -91,6 +91,7 @@ function checkTextMap(document: MapNode, field: string): void {
   if (!map || isAbsent(map)) return
   if (map.type !== 'map') refuse(`metadata.${field} that is no map`, map.origin, 'render-limits')
   for (const [key, { value, key: origin }] of map.fields) {
+    if (key === '__proto__' && value.type !== 'scalar') refusePrototype(field, origin)
     if (value.type !== 'scalar') refuse(`the value of metadata.${field}["${key}"], which is no text`, value.origin)
     if (field === 'annotations' && isBuildAnnotation(key)) refuse(`the annotation ${key}, which steers a build`, origin)
   }
@@ -118,6 +119,11 @@ function canonicalText<T extends Node>(node: T): T {
   if (node.type === 'list') return { ...node, items: node.items.map(canonicalText) }
   const fields = new Map([...node.fields].map(([key, field]) => [key, { ...field, value: canonicalText(field.value) }]))
   return { ...node, fields }
+}
+
+function refusePrototype(field: string, origin: Origin): never {
+  const message = `${origin.file} has the key "__proto__" in metadata.${field}, which programs in JavaScript take for a part of every object`
+  throw new BailiwickError('invalid-object', message, { origin, rule: 'proto-pollution', fix: 'Remove the key.' })
 }
 
 function refuse(what: string, origin: Origin, code: 'invalid-object' | 'render-limits' = 'invalid-object'): never {
