@@ -1,6 +1,7 @@
 import { stringAt } from '../../kube/node.ts'
 import type { Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
+import { secretValue } from './named-secret.ts'
 
 const TYPE = ['spec', 'type']
 const SECRET = ['spec', 'secretRef', 'name']
@@ -15,7 +16,7 @@ export const receiverUnauthenticated: Rule = {
   source: 'CVE-2026-40109; notification-controller docs/spec/v1/receivers.md',
   docs: 'Use the type of the sender (`github`, `gitlab`, ...) or `generic-hmac`, and name the Secret with its token in `spec.secretRef`.',
   kinds: ['notification.toolkit.fluxcd.io/Receiver'],
-  *checkObject({ object, id, node }) {
+  *checkObject({ object, id, node }, { index }) {
     if (node.tenant === undefined) return
     const type = stringAt(object.root, TYPE) ?? ''
     const who = shownObject(id.kind, id.namespace, id.name)
@@ -23,7 +24,20 @@ export const receiverUnauthenticated: Rule = {
       const message = `${who} is of type generic, which checks no signature: whoever knows its address triggers it.`
       yield { node, object, path: TYPE, value: type, message, fix: 'Use type generic-hmac, or the type of the sender.' }
     }
-    if (!stringAt(object.root, SECRET)?.trim()) {
+    const secret = stringAt(object.root, SECRET)?.trim()
+    const token = secret ? secretValue(index, node, id.namespace, secret, 'token') : undefined
+    if (token && token !== 'sealed') {
+      const message = `${who} checks requests with the token of Secret ${shown(secret!)}, which stands in git in the open: whoever reads the repository can sign one.`
+      yield {
+        node,
+        object,
+        path: SECRET,
+        value: 'readable token',
+        message,
+        fix: 'Encrypt the Secret with a new token.',
+      }
+    }
+    if (!secret) {
       const message = `${who} (type ${shown(type)}) names no Secret with a token, so it has nothing to check a request with.`
       yield { node, object, path: ['spec', 'secretRef'], value: 'none', message, fix: 'Set spec.secretRef.name.' }
     }
