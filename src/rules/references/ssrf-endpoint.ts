@@ -61,9 +61,12 @@ function insideOf(
   // The search list of a pod completes <service>.<namespace>.
   const [, namespace = '', more] = host.toLowerCase().split('.')
   if (more !== undefined || namespace === '' || TOP_LEVEL.has(namespace)) return undefined
-  const isKnown = index.platformObject(cluster, '/Namespace', '', namespace) !== undefined
+  const isKnown = STANDARD.has(namespace) || index.platformObject(cluster, '/Namespace', '', namespace) !== undefined
   return isKnown && !index.owns(cluster, tenant, namespace) ? 'a service of the cluster' : undefined
 }
+
+/** Namespaces that clusters of Flux have, whether the fleet renders them or not. */
+const STANDARD = new Set(['default', 'flux-system', 'kube-node-lease', 'kube-public', 'kube-system'])
 
 /** Top-level domains that are everyday names of namespaces, too. */
 const TOP_LEVEL = new Set(
