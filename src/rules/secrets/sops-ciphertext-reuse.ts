@@ -10,6 +10,7 @@ import { shown, shownObject } from '../shown.ts'
 import { scalarsOf } from './scalars-of.ts'
 
 const FIELD = ['spec', 'decryption', 'secretRef', 'name']
+const ACCOUNT = ['spec', 'decryption', 'serviceAccountName']
 
 /** Ciphertext is opened only for whom it was made. */
 export const sopsCiphertextReuse: Rule = {
@@ -33,14 +34,19 @@ function judge({ object, id, node }: Subject, index: FleetIndex): Breach | undef
   if (index.actsFor(node, object) === undefined) return undefined
   const flags = flagsByController(index.cluster(node.cluster)?.lockdown.flux).get('kustomize-controller')
   const secret = flags?.get('sops-age-secret') ?? ''
-  if (secret === '') return undefined
+  // of a tenant's own Kustomization nobody decided that the controller's identity should do
+  const usesIdentity = secret === '' && node.tenant !== undefined && isBlank(at(object.root, ACCOUNT))
+  if (secret === '' && !usesIdentity) return undefined
+  const key = usesIdentity
+    ? 'what the identity of the controller opens'
+    : `everything with its own (--sops-age-secret is ${shown(secret)})`
   return {
     node: index.nodeOf(node.cluster, object) ?? node,
     renderedBy: node,
     object,
     path: ['spec', 'decryption'],
     value: 'without secretRef',
-    message: `${shownObject(id.kind, id.namespace, id.name)} names no key of decryption, so the controller would open everything with its own (--sops-age-secret is ${shown(secret)}), what was encrypted for others too. Allowed is a key of the tenant.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} names no key of decryption, so the controller would open ${key}, what was encrypted for others too. Allowed is a key of the tenant.`,
     fix: 'Set spec.decryption.secretRef to a Secret with the key of the tenant.',
   }
 }

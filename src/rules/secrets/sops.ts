@@ -6,12 +6,12 @@ import { parseDocuments } from '../../kube/parse-documents.ts'
 const ENCRYPTED =
   /^ENC\[AES256_GCM,data:([A-Za-z0-9+/]+={0,2}),iv:([A-Za-z0-9+/]+={0,2}),tag:([A-Za-z0-9+/]+={0,2}),type:(str|int|float|bool|bytes|comment)\]$/
 
-/** Whether text is a value as SOPS encrypts it: AES-GCM with a nonce of 32 and a tag of 16 bytes. */
+/** Whether text is a value that SOPS opens: AES-GCM with a tag of 16 bytes. It makes nonces of 32 bytes and takes others. */
 export function isSopsValue(text: string): boolean {
   if (text.length > 4 * 1024 * 1024) return false
   const parts = ENCRYPTED.exec(text)
   if (!parts) return false
-  return Buffer.from(parts[2]!, 'base64').length === 32 && Buffer.from(parts[3]!, 'base64').length === 16
+  return Buffer.from(parts[2]!, 'base64').length >= 12 && Buffer.from(parts[3]!, 'base64').length === 16
 }
 
 /** Whether a document carries the `sops` block with the MAC over its values, as SOPS leaves it. */
