@@ -91,8 +91,28 @@ function* judgeMessage(subject: Subject): Iterable<Breach> {
     const path = [...commit, 'messageTemplate']
     const text = stringAt(object.root, path) ?? ''
     const what = SKIPS.test(text) ? 'skips checks' : CLAIMS.test(text) ? 'claims that somebody approved it' : undefined
-    if (!what) continue
-    yield { ...breach(subject, path, what, `writes a commit message that ${what}`), level: 'warning', severity: 'low' }
+    if (what) {
+      yield {
+        ...breach(subject, path, what, `writes a commit message that ${what}`),
+        level: 'warning',
+        severity: 'low',
+      }
+    }
+    yield* judgeAuthor(subject, [...commit, 'author'])
+  }
+}
+
+/** Robots of GitHub and of others, whom people and rules of repositories trust. */
+const TRUSTED =
+  /^(?:github|web-flow|admin(?:istrator)?)$|^noreply@github\.com$|(?:^|\+)(?:github-actions|dependabot|renovate)(?:\[bot\])?(?:@|$)/i
+
+function* judgeAuthor(subject: Subject, path: Path): Iterable<Breach> {
+  for (const field of ['name', 'email']) {
+    const text = stringAt(subject.object.root, [...path, field])?.trim() ?? ''
+    if (!TRUSTED.test(text)) continue
+    const what = `writes its commits in the name of ${shown(text)}`
+    const fix = 'Give the automation a name of its own.'
+    yield { ...breach(subject, [...path, field], text, what), fix, level: 'warning', severity: 'low' }
   }
 }
 
