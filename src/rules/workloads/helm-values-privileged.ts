@@ -31,7 +31,7 @@ export const helmValuesPrivileged: Rule = {
     if (node.tenant === undefined) return
     for (const { path, root, inline } of helmInputs(object, node.cluster, index)) {
       const isReconciler = (name: string) => index.reconciler(node.cluster, subject.id.namespace, name) !== undefined
-      for (const one of [...wishes(root), ...accounts(root, isReconciler)]) {
+      for (const one of [...wishes(root), ...accounts(root, isReconciler, !inline)]) {
         yield breach(subject, inline ? [...path, ...one.path] : path, one)
       }
     }
@@ -63,10 +63,13 @@ const wishOf = ({ path, node, demand }: Asked, base: Path): Wish => ({
 })
 
 /** Pods that would run as the account by which Flux applies everything of the tenant. */
-function* accounts(root: Node, isReconciler: (name: string) => boolean): Iterable<Wish> {
+function* accounts(root: Node, isReconciler: (name: string) => boolean, mayBeUnseen: boolean): Iterable<Wish> {
   for (const { path, node: map } of everyMap(root)) {
     for (const place of [['serviceAccountName'], ['serviceAccount', 'name'], ['serviceAccount']]) {
-      const name = textOf(at(map, place)) ?? ''
+      const value = at(map, place)
+      const name = textOf(value) ?? ''
+      const isUnseen = mayBeUnseen && value?.type === 'scalar' && value.value === true
+      if (isUnseen) yield { path: [...path, ...place], what: 'an account that is not seen here', value: 'unseen' }
       if (name === '' || !isReconciler(name)) continue
       yield { path: [...path, ...place], what: 'the account of Flux for its pods', value: name }
     }
