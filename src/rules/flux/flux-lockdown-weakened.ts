@@ -9,6 +9,7 @@ import {
   WEAKENING_FLAGS,
 } from '../../fleet/lockdown-flags.ts'
 import { nodeKey } from '../../fleet/node-key.ts'
+import type { Origin } from '../../kube/origin.ts'
 import type { FleetIndex } from '../fleet-index.ts'
 import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown } from '../shown.ts'
@@ -31,6 +32,8 @@ interface Loss {
   readonly flag: string
   readonly now: string
   readonly message: string
+  /** Where the flag is, or was, written. */
+  readonly origin: Origin | undefined
 }
 
 function* judge({ name, lockdown }: Cluster, { index, before }: RuleContext): Iterable<Breach> {
@@ -55,18 +58,21 @@ function* lost(was: NonNullable<Flux>, is: Flux): Iterable<Loss> {
   const now = flagsByController(is)
   for (const [controller, before] of flagsByController(was)) {
     const after = now.get(controller) ?? new Map<string, string>()
-    // whoever is not installed any more needs no flag
-    if (is && is.from === was.from && !now.has(controller)) continue
+    // whoever is not installed needs no flag; patches also name those whom nobody installs
+    if (is && (is.from === was.from || is.from !== 'patches') && !now.has(controller)) continue
     for (const flag of LOCKDOWN_FLAGS) {
       if (!flag.controllers.includes(controller)) continue
       const [old, value] = [lockdownValue(before, flag), lockdownValue(after, flag)]
       if (old === '' || old === value) continue
       const how = value === '' ? 'is not on any more' : `is another one (${shown(value)}, it was ${shown(old)})`
-      yield { controller, flag: flag.name, now: value, message: `--${flag.name} of ${controller} ${how}: ${flag.why}` }
+      const message = `--${flag.name} of ${controller} ${how}: ${flag.why}`
+      const origin = placeOf(is, controller, flag.name) ?? placeOf(was, controller, flag.name)
+      yield { controller, flag: flag.name, now: value, message, origin }
     }
     for (const [flag, why] of WEAKENING_FLAGS) {
       if (!isOn(after.get(flag)) || isOn(before.get(flag))) continue
-      yield { controller, flag, now: 'true', message: `--${flag} of ${controller} is on now: ${why}` }
+      const message = `--${flag} of ${controller} is on now: ${why}`
+      yield { controller, flag, now: 'true', message, origin: placeOf(is, controller, flag) }
     }
   }
 }
@@ -84,17 +90,25 @@ function* partial(flux: Flux): Iterable<Loss> {
     for (const controller of known) {
       if (others.length === 0 || others.includes(controller)) continue
       const message = `--${flag.name} is on for ${others.join(', ')}, but not for ${controller}: ${flag.why}`
-      yield { controller, flag: flag.name, now: '', message }
+      // the patch that missed is most likely the one that met the others
+      const places = [controller, ...others].flatMap(name => placeOf(flux, name, flag.name) ?? [])
+      yield { controller, flag: flag.name, now: '', message, origin: places[0] }
     }
   }
 }
 
-function breach(index: FleetIndex, root: FleetNode, { controller, flag, now, message }: Loss): Breach {
+function placeOf(flux: Flux, controller: string, flag: string): Origin | undefined {
+  const flags = flux?.controllers.find(({ name }) => name === controller)?.flags
+  return flags?.findLast(({ name }) => name === flag)?.origin
+}
+
+function breach(index: FleetIndex, root: FleetNode, { controller, flag, now, message, origin }: Loss): Breach {
   const deployment = index.platformObject(root.cluster, 'apps/Deployment', NAMESPACE, controller)
   return {
     node: root,
     object: deployment ?? root.kustomization,
     path: deployment ? ['spec', 'template', 'spec', 'containers', 0, 'args'] : ['spec', 'path'],
+    ...(origin ? { origin } : {}),
     value: `${controller} ${flag} ${now}`,
     message: `The lockdown of Flux is weaker on this cluster: ${message}. Allowed is the flag as it was, on every controller that knows it.`,
     fix: `Set --${flag} again, and check that the target of the patch names ${controller}.`,

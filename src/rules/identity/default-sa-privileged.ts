@@ -29,8 +29,9 @@ export const defaultSaPrivileged: Rule = {
 
 function* judgeBinding(context: RuleContext, { node, object, id }: Subject): Iterable<Breach> {
   const binding = readBinding(object)
+  const inclusive = node.tenant !== undefined && id.kind === 'RoleBinding' && WIDE.includes(binding?.roleRef.name ?? '')
   for (const [at, subject] of (binding?.subjects ?? []).entries()) {
-    const namespace = defaultOf(subject, id.kind === 'RoleBinding' && WIDE.includes(binding?.roleRef.name ?? ''))
+    const namespace = defaultOf(subject, inclusive)
     if (namespace === undefined || declaredOwner(context, node.cluster, namespace) === undefined) continue
     const role = binding?.roleRef.name ?? ''
     yield {

@@ -1,12 +1,8 @@
 import type { Subject } from '../../kube/rbac/binding.ts'
-import { reachOf } from './subject-reach.ts'
 
-/**
- * Whether a subject of a tenant's binding is one of Kubernetes' own groups (or the user without a name), other than the
- * accounts of the tenant's own namespaces.
- */
-export function isPublicFor(subject: Subject, owns: (namespace: string) => boolean): boolean {
-  const reach = reachOf(subject)
-  if (reach.of === 'everybody') return true
-  return subject.kind === 'Group' && reach.of === 'accounts' && !owns(reach.namespace)
+const PUBLIC = ['system:authenticated', 'system:unauthenticated', 'system:serviceaccounts', 'system:anonymous', '*']
+
+/** Whether a subject stands for everybody, or for the accounts of every namespace. */
+export function isPublic({ kind, name }: Subject): boolean {
+  return kind !== 'ServiceAccount' && PUBLIC.includes(name)
 }

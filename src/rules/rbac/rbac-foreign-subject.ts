@@ -4,7 +4,7 @@ import type { FleetIndex } from '../fleet-index.ts'
 import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { declaredOwner } from './declared-owner.ts'
-import { isPublicFor } from './is-public.ts'
+import { isPublic } from './is-public.ts'
 import { reachOf, subjectText } from './subject-reach.ts'
 
 const ROLE_BINDING = `${RBAC_GROUP}/RoleBinding`
@@ -14,7 +14,7 @@ export const rbacForeignSubject: Rule = {
   id: 'rbac-foreign-subject',
   severity: 'high',
   title: "Rights in a tenant's namespace are the tenant's",
-  why: "A RoleBinding for another tenant's account opens the namespace to everybody who writes into that tenant's repository, past the reviews of its own.",
+  why: "A RoleBinding for another tenant's account opens the namespace to everybody who writes into that tenant's repository, past the reviews of its own. A group of Kubernetes itself (`system:*`) lets in whole parts of the cluster: every account of another namespace, every node.",
   source: 'https://fluxcd.io/flux/cmd/flux_create_tenant/',
   docs: "Bind accounts of the tenant's own namespaces. Rights of people and of other teams are given by the platform; a person or group whom it has bound in a namespace of the tenant may be bound by the tenant, too.",
   kinds: [ROLE_BINDING],
@@ -57,16 +57,20 @@ function judgePlatform(context: RuleContext, { node, id }: Subject, bound: Bound
 
 function judgeTenant({ index }: RuleContext, { node, id }: Subject, bound: BoundSubject): Found | undefined {
   const tenant = node.tenant ?? ''
-  if (isPublicFor(bound, namespace => index.owns(node.cluster, tenant, namespace))) return undefined
+  // the rule rbac-public-subject says so
+  if (isPublic(bound)) return undefined
   const reach = reachOf(bound)
   if (reach.of === 'accounts' && index.owns(node.cluster, tenant, reach.namespace)) return undefined
   if (isBoundByPlatform(index, node.cluster, id.namespace, bound)) return undefined
   return {
-    level: 'warning',
+    ...(isOfKubernetes(bound) ? {} : { level: 'warning' as const }),
     why: `it is not one of tenant ${shown(tenant)}. Allowed are accounts of the tenant's own namespaces.`,
     fix: "Name an account of the tenant's namespaces, or ask the platform to bind this subject.",
   }
 }
+
+/** A group of Kubernetes itself: the masters, the nodes, all accounts of somebody else's namespace. */
+const isOfKubernetes = ({ kind, name }: BoundSubject) => kind === 'Group' && name.startsWith('system:')
 
 function isBoundByPlatform(index: FleetIndex, cluster: string, namespace: string, bound: BoundSubject): boolean {
   return index.rendered(cluster, ROLE_BINDING, namespace).some(({ node, object }) => {

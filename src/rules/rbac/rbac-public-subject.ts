@@ -7,15 +7,15 @@ import type { Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { declaredOwner } from './declared-owner.ts'
 import { excessRights, rulesText } from './excess-rights.ts'
-import { isPublicFor } from './is-public.ts'
-import { reachOf, subjectText } from './subject-reach.ts'
+import { isPublic } from './is-public.ts'
+import { subjectText } from './subject-reach.ts'
 
-/** A binding for everybody, or for the parts of Kubernetes itself. */
+/** A binding for everybody. */
 export const rbacPublicSubject: Rule = {
   id: 'rbac-public-subject',
   severity: 'critical',
   title: 'Nobody binds everybody',
-  why: "The groups system:authenticated, system:unauthenticated and system:serviceaccounts hold every account of every tenant, and people without a name; another namespace's group holds every account that another tenant makes there.",
+  why: 'The groups system:authenticated, system:unauthenticated and system:serviceaccounts hold every account of every tenant, and people without a name.',
   source: 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/#persistent-risk',
   docs: "Name the accounts. For all accounts of one of the tenant's own namespaces there is `system:serviceaccounts:<namespace>`.",
   kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
@@ -46,9 +46,8 @@ function whatEverybodyGets(
 ): string | undefined {
   const { index } = context
   const { cluster, tenant } = node
-  if (tenant !== undefined)
-    return isPublicFor(bound, namespace => index.owns(cluster, tenant, namespace)) ? '' : undefined
-  if (reachOf(bound).of !== 'everybody' || !isOfTenants(bound.name)) return undefined
+  if (!isPublic(bound)) return undefined
+  if (tenant !== undefined) return ''
   const rules = index.roleRules(cluster, binding.roleRef, binding.namespace) ?? []
   const excess = excessRights(rules, NOBODY)
   const ofTenant = binding.namespace !== '' && declaredOwner(context, cluster, binding.namespace) !== undefined
@@ -57,13 +56,6 @@ function whatEverybodyGets(
 }
 
 const NOBODY = { owns: () => false, ofCapsule: false }
-
-/** Groups that accounts of tenants are in, or anybody at all. */
-function isOfTenants(name: string): boolean {
-  return ['system:authenticated', 'system:unauthenticated', 'system:serviceaccounts', 'system:anonymous', '*'].includes(
-    name,
-  )
-}
 
 /** What the platform may let everybody read: what belongs to no namespace, and names rather than content. */
 const TO_READ: readonly PolicyRule[] = [
