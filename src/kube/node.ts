@@ -44,6 +44,8 @@ export interface ListNode extends Noted {
 export interface Field {
   readonly key: Origin
   readonly value: Node
+  /** A merge key brought it. */
+  readonly merged?: true
 }
 
 /** A list that had objects in it, which are built one by one. */

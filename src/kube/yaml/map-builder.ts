@@ -36,6 +36,12 @@ export class MapBuilder {
     return { type: 'map', fields: this.merged ? this.merge(this.merged) : this.fields, origin }
   }
 
+  private mergedField(field: Field): Field {
+    const merged: Field = { ...field, merged: true }
+    if (this.aliasFields.has(field)) this.aliasFields.add(merged)
+    return merged
+  }
+
   /** Keys of the map itself win; of several merged maps the first that has a key wins (YAML merge key type). */
   private merge(merged: Node): Map<string, Field> {
     const sources = merged.type === 'list' ? merged.items : [merged]
@@ -43,7 +49,7 @@ export class MapBuilder {
     for (const source of [...sources].reverse()) {
       if (source.type !== 'map') refuseAmbiguous('a merge key whose value is no map', source.origin)
       this.expansion.spend(source.fields.size, source.origin)
-      for (const [key, field] of source.fields) all.set(key, field)
+      for (const [key, field] of source.fields) all.set(key, this.mergedField(field))
     }
     for (const [key, field] of this.fields) {
       const other = all.get(key)

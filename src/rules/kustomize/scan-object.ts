@@ -8,12 +8,22 @@ export interface ObjectScan {
   /** Values that only the cluster has. */
   readonly opaque: readonly Path[]
   readonly prototypeKeys: readonly PrototypeKey[]
+  /** Fields that a merge key brought, and switches that are a word. */
+  readonly unclear: readonly { readonly path: Path; readonly how: 'merged' | 'word' }[]
   /** Keys and values with characters beyond ASCII. */
   readonly foreign: readonly { readonly path: Path; readonly text: string; readonly isKey: boolean }[]
 }
 
 const scans = new WeakMap<MapNode, ObjectScan>()
 const NOTABLE = /[^\0-\x7f]|\$\{/
+/** True to YAML 1.1, text since. */
+const WORD = /^(?:y|yes|on)$/i
+const SWITCH = new Set(
+  (
+    'privileged allowPrivilegeEscalation hostNetwork hostPID hostIPC shareProcessNamespace automountServiceAccountToken ' +
+    'force suspend insecure recurseSubmodules passCredentials createNamespace'
+  ).split(' '),
+)
 const BEYOND_ASCII = /[^\0-\x7f]/
 /** Texts are long only where they are content. */
 const MAX_TEXT = 2_000
@@ -33,18 +43,21 @@ class Walker {
   private readonly templated: { path: Path; text: string }[] = []
   private readonly opaque: Path[] = []
   private readonly prototypeKeys: PrototypeKey[] = []
+  private readonly unclear: { path: Path; how: 'merged' | 'word' }[] = []
   private readonly foreign: { path: Path; text: string; isKey: boolean }[] = []
 
   walk(root: MapNode): ObjectScan {
     this.node(root)
-    return { prototypeKeys: this.prototypeKeys, templated: this.templated, opaque: this.opaque, foreign: this.foreign }
+    const { prototypeKeys, unclear, templated, opaque, foreign } = this
+    return { prototypeKeys, unclear, templated, opaque, foreign }
   }
 
   private node(node: Node): void {
     if (node.type === 'scalar') this.scalar(node)
     else if (node.type === 'list') for (const [index, item] of node.items.entries()) this.below(index, item)
     else {
-      for (const [key, { key: origin, value }] of node.fields) {
+      for (const [key, { key: origin, value, merged }] of node.fields) {
+        if (merged) this.add(this.unclear, { path: [...this.path, key], how: 'merged' })
         if (isPrototypeKey(key, value)) this.add(this.prototypeKeys, { path: [...this.path, key], origin })
         if (BEYOND_ASCII.test(key)) this.add(this.foreign, { path: [...this.path, key], text: key, isKey: true })
         this.below(key, value)
@@ -61,6 +74,9 @@ class Walker {
   private scalar({ value, opaque }: ScalarNode): void {
     if (opaque) this.add(this.opaque, [...this.path])
     if (opaque || typeof value !== 'string' || value.length > MAX_TEXT) return
+    if (value.length <= 3 && WORD.test(value) && SWITCH.has(String(this.path.at(-1)))) {
+      this.add(this.unclear, { path: [...this.path], how: 'word' })
+    }
     if (!NOTABLE.test(value)) return
     if (value.includes('${')) this.add(this.templated, { path: [...this.path], text: value })
     if (BEYOND_ASCII.test(value)) this.add(this.foreign, { path: [...this.path], text: value, isKey: false })

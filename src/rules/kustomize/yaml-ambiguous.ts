@@ -1,10 +1,51 @@
-import type { Rule } from '../rule.ts'
+import { at, type Path, stringAt } from '../../kube/node.ts'
+import { groupOf } from '../../kube/object.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { isSecurity } from './guarded-place.ts'
+import { scanObject } from './scan-object.ts'
 
-/** No text means different things to different readers of YAML. The renderer raises it. */
+/** No text means different things to different readers of YAML. The renderer raises it for what has no one meaning at all. */
 export const yamlAmbiguous: Rule = {
   id: 'yaml-ambiguous',
   severity: 'critical',
   title: 'YAML has one meaning',
-  why: `What one reader takes for a comment or for text, another takes for a key: a reviewer, this check and the cluster would each see another object.`,
-  docs: `Write it plainly: each key once, text in quotes, spaces for indentation, documents separated by a line of their own.`,
+  why: `What one reader takes for a comment or for text, another takes for a key: a reviewer, this check and the cluster would each see another object. A merge key is a key by that name to readers of YAML 1.2, and \`yes\` a text.`,
+  docs: `Write it plainly: each key once, text in quotes, spaces for indentation, documents separated by a line of their own, true and false for switches. Merge keys may bring anything but another namespace, kinds, grants and privileges.`,
+  kinds: 'every',
+  *checkObject(subject, context) {
+    const { object, id, node } = subject
+    if (node.tenant === undefined) return
+    for (const { path, how } of scanObject(object.root).unclear) {
+      const isWord = how === 'word'
+      if (isWord ? !isSwitch(subject, path) : !decides(subject, path, context)) continue
+      const field = shown(path.join('.'))
+      const what = isWord
+        ? 'is a word that is true to readers of YAML 1.1 and text to others'
+        : 'comes by a merge key, which some readers of YAML do not know'
+      const message = `${field} of ${shownObject(id.kind, id.namespace, id.name)} ${what}.`
+      const fix = isWord ? 'Write true or false.' : 'Write the field where it belongs.'
+      yield { node, object, path, value: `${how} ${path.join('.')}`, message, fix } satisfies Breach
+    }
+  },
+}
+
+function isSwitch({ id }: Subject, path: Path): boolean {
+  return (
+    isSecurity(path) || (groupOf(id.apiVersion).endsWith('.fluxcd.io') && path[0] === 'spec' && path[1] !== 'values')
+  )
+}
+
+/** Whether a field says where an object goes, what it is, what it grants, or that it is privileged. */
+function decides({ object, id, node }: Subject, path: Path, { index }: RuleContext): boolean {
+  const [first, second] = path
+  if (path.length === 1 && (first === 'kind' || first === 'apiVersion')) return true
+  if (path.length === 2 && first === 'metadata' && second === 'namespace') {
+    const namespace = stringAt(object.root, path) ?? ''
+    return namespace !== '' && !index.owns(node.cluster, node.tenant!, namespace)
+  }
+  const isGrant = groupOf(id.apiVersion) === 'rbac.authorization.k8s.io'
+  if (isGrant && path.length === 1 && ['roleRef', 'subjects', 'rules'].includes(String(first))) return true
+  const value = at(object.root, path)
+  return isSecurity(path) && value?.type === 'scalar' && value.value === true && path.at(-1) !== 'runAsNonRoot'
 }
