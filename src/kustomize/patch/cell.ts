@@ -57,12 +57,15 @@ function scalarCell(node: ScalarNode, sharing: Map<object, Cell>): Cell {
   return cell
 }
 
+const NO_FIELDS: Map<string, CellField> = new Map()
+
 export function emptyCell(type: Node['type'], origin: Origin): Cell {
   return {
     type,
     origin,
     scalar: undefined,
-    fields: new Map(),
+    // only maps get fields and only lists items: most cells are scalars, and an empty map is far larger than they are
+    fields: type === 'map' ? new Map() : NO_FIELDS,
     items: [],
     keep: false,
     flow: false,
@@ -88,18 +91,31 @@ export function fromCell(cell: Cell, inList = false, inFlow = false): Node {
     const same = source?.type === 'list' && sameItems(items, source.items)
     return same ? source : { type: 'list', items, origin: cell.origin, ...(flow ? { flow } : {}) }
   }
-  const fields = new Map<string, Field>()
-  let same = source?.type === 'map' && source.fields.size === cell.fields.size
+  const before = source?.type === 'map' && source.fields.size === cell.fields.size ? source.fields : undefined
+  let fields = before ? undefined : new Map<string, Field>()
+  let count = 0
   for (const [name, { key, value }] of cell.fields) {
     if (flow && value.noted && !value.flow) refuseNoted(value, key)
     const made = asField(fromCell(value, inList, flow), inList)
     const node = value.noted ? notedField(value, made, key) : made
-    fields.set(name, { key, value: node })
-    if (same && source?.type === 'map') same = source.fields.get(name)?.value === node
+    if (!fields && before!.get(name)?.value !== node) fields = firstFields(cell, count, before!)
+    fields?.set(name, { key, value: node })
+    count++
   }
-  if (same && source) return source
-  const map = source?.type === 'map' ? { ...source, fields, origin: cell.origin } : mapOf(fields, cell.origin)
+  if (!fields && source) return source
+  const made = fields ?? new Map<string, Field>()
+  const map = source?.type === 'map' ? { ...source, fields: made, origin: cell.origin } : mapOf(made, cell.origin)
   return flow ? { ...map, flow } : map
+}
+
+/** The first fields of a cell, whose values are still those that it was made from. */
+function firstFields({ fields }: Cell, count: number, before: ReadonlyMap<string, Field>): Map<string, Field> {
+  const first = new Map<string, Field>()
+  for (const [name, { key }] of fields) {
+    if (first.size === count) break
+    first.set(name, { key, value: before.get(name)!.value })
+  }
+  return first
 }
 
 function scalarOf({ scalar, shared }: Cell, inFlow: boolean): ScalarNode {

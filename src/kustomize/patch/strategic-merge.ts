@@ -49,7 +49,8 @@ class Merger {
   private mergeMap(dest: Cell | undefined, patch: Cell | undefined, schema: Schema): Cell | undefined {
     const target = chooseMap(dest, patch)
     if (!target) return undefined
-    const names = new Set([...target.fields.keys(), ...(patch?.fields.keys() ?? [])])
+    // without a patch nothing is added on the way, and what is removed was already seen
+    const names = patch ? new Set([...target.fields.keys(), ...patch.fields.keys()]) : target.fields.keys()
     for (const name of names) {
       if (name === '') refuseEmptyName(patch?.fields.has('') ? patch : target)
       const before = target.fields.get(name)

@@ -24,7 +24,7 @@ const GENERATORS = ['configMapGenerator', 'secretGenerator']
  * field behind another spelling (`kustomize-case-variant-key`).
  */
 export function checkForbidden(root: MapNode): void {
-  for (const { node, text } of fetchedValues(root)) if (isRemote(text)) refuseRemote(text, node.origin)
+  checkFetched(root)
   for (const [name, field] of root.fields) {
     if (/^helm/i.test(name)) refuseHelm(name, field.key)
     refuseCaseVariant(name, KNOWN_FIELDS, field.key)
@@ -47,45 +47,47 @@ export function checkBuiltin(object: Node): void {
   for (const [name, { key }] of annotations?.type === 'map' ? annotations.fields : []) {
     if (/^config\.(?:kubernetes|k8s)\.io\/function$/.test(name)) refusePlugin(`the annotation ${name}`, key)
   }
-  for (const { node, text } of pathsIn(object)) if (isRemote(text)) refuseRemote(text, node.origin)
+  checkPaths(object)
 }
 
 const PATHS_IN_BUILTINS = ['path', 'paths', 'files', 'envs', 'env', 'targetfilepath']
 
-function* pathsIn(object: MapNode): Generator<{ node: Node; text: string }> {
+function checkPaths(object: MapNode): void {
   for (const name of PATHS_IN_BUILTINS) {
     const value = caseless(object, name)
-    yield* pathOf(value)
-    for (const item of itemsOf(value)) yield* pathOf(item)
+    checkPath(value)
+    for (const item of itemsOf(value)) checkPath(item)
   }
-  for (const item of itemsOf(caseless(object, 'replacements'))) yield* pathOf(caseless(item, 'path'))
+  for (const item of itemsOf(caseless(object, 'replacements'))) checkPath(caseless(item, 'path'))
 }
 
-function* fetchedValues(root: MapNode): Generator<{ node: Node; text: string }> {
+function checkFetched(root: MapNode): void {
   for (const [name, { value }] of root.fields) {
     const field = BY_LOWER_CASE.get(name.toLowerCase()) ?? name
-    if (PATH_LISTS.includes(field)) for (const item of itemsOf(value)) yield* pathOf(item)
-    if (PATH_ITEMS.includes(field)) for (const item of itemsOf(value)) yield* pathOf(caseless(item, 'path'))
-    if (field === 'openapi') yield* pathOf(caseless(value, 'path'))
+    if (PATH_LISTS.includes(field)) for (const item of itemsOf(value)) checkPath(item)
+    if (PATH_ITEMS.includes(field)) for (const item of itemsOf(value)) checkPath(caseless(item, 'path'))
+    if (field === 'openapi') checkPath(caseless(value, 'path'))
     if (!GENERATORS.includes(field)) continue
     for (const item of itemsOf(value)) {
-      for (const source of ['files', 'envs']) for (const path of itemsOf(caseless(item, source))) yield* pathOf(path)
-      yield* pathOf(caseless(item, 'env'))
+      for (const source of ['files', 'envs']) for (const path of itemsOf(caseless(item, source))) checkPath(path)
+      checkPath(caseless(item, 'env'))
     }
   }
 }
 
-function* pathOf(node: Node | undefined): Generator<{ node: Node; text: string }> {
+function checkPath(node: Node | undefined): void {
   if (node?.type !== 'scalar' || typeof node.value !== 'string' || node.value.trim().includes('\n')) return
-  yield { node, text: node.value }
+  if (isRemote(node.value)) refuseRemote(node.value, node.origin)
   const equals = node.value.indexOf('=')
-  if (equals > 0) yield { node, text: node.value.slice(equals + 1) }
+  if (equals <= 0) return
+  const text = node.value.slice(equals + 1)
+  if (isRemote(text)) refuseRemote(text, node.origin)
 }
 
 function caseless(node: Node, name: string): Node | undefined {
   if (node.type !== 'map') return undefined
-  const key = [...node.fields.keys()].find(other => other.toLowerCase() === name)
-  return key === undefined ? undefined : at(node, [key])
+  for (const [key, { value }] of node.fields) if (key === name || key.toLowerCase() === name) return value
+  return undefined
 }
 
 const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
