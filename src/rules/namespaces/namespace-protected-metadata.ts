@@ -9,6 +9,7 @@ import { isProtected, POD_SECURITY } from './protected-metadata.ts'
 
 const LEVELS = ['privileged', 'baseline', 'restricted']
 const ENFORCE = `${POD_SECURITY}enforce`
+const ENFORCED = ['metadata', 'labels', ENFORCE]
 
 /** What admission, scheduling and networks read from a Namespace is not for its tenant to write. */
 export const namespaceProtectedMetadata: Rule = {
@@ -20,8 +21,10 @@ export const namespaceProtectedMetadata: Rule = {
   docs: 'Leave labels and annotations of admission out of the tenant’s Namespace; ask the platform admins to set them. Raising `pod-security.kubernetes.io/enforce` to `baseline` or `restricted` is fine.',
   kinds: ['/Namespace'],
   *checkObject({ object, node }, context) {
-    if (node.tenant !== undefined) yield* judgeTenant(object, node, context)
-    else if (context.before) yield* judgePlatform(object, node, context.index, context.before)
+    if (node.tenant !== undefined) {
+      yield* judgeTenant(object, node, context)
+      if (context.before) yield* judgeLoosened(object, node, context.before)
+    } else if (context.before) yield* judgePlatform(object, node, context.index, context.before)
   },
 }
 
@@ -73,18 +76,37 @@ function podSecurity(key: string, text: string, given: Node | undefined): Level 
   return level > 0 || key.endsWith('-version') ? undefined : 'warning'
 }
 
+/** Below what it was before the change, also where the tenant itself had raised it: pods that were kept out come in. */
+function* judgeLoosened(object: KubeObject, node: FleetNode, before: FleetIndex): Iterable<Breach> {
+  const { name } = idOf(object)
+  const is = stringAt(object.root, ENFORCED) ?? ''
+  // what is looser than the standard itself is a violation already
+  if (at(object.root, ENFORCED) && LEVELS.indexOf(is) < 1) return
+  const versions = before.versionsOf(node.cluster, '/Namespace', '', name)
+  const levels = versions.map(version => LEVELS.indexOf(stringAt(version.object.root, ENFORCED) ?? ''))
+  const was = LEVELS[Math.max(...levels, -1)]
+  if (was === undefined || LEVELS.indexOf(is) >= LEVELS.indexOf(was) || levels.includes(LEVELS.indexOf(is))) return
+  yield {
+    node,
+    object,
+    path: ENFORCED,
+    value: `${was} to ${is}`,
+    message: `${shownObject('Namespace', '', name)} would be enforced as ${shown(is || 'the cluster says')}; before this change it was ${shown(was)}. Only the platform may loosen what admission asks of a namespace. Kubernetes itself would let it through for whoever may patch the Namespace.`,
+    fix: `Keep ${ENFORCE}: ${shown(was)}, or ask the platform admins to loosen it.`,
+  }
+}
+
 /** The platform may loosen what it enforces; that a change does so is worth a word. */
 function* judgePlatform(object: KubeObject, node: FleetNode, index: FleetIndex, before: FleetIndex): Iterable<Breach> {
   const { name } = idOf(object)
-  const path = ['metadata', 'labels', ENFORCE]
-  const was = stringAt(before.platformObject(node.cluster, '/Namespace', '', name)?.root, path)
-  const is = stringAt(object.root, path) ?? ''
+  const was = stringAt(before.platformObject(node.cluster, '/Namespace', '', name)?.root, ENFORCED)
+  const is = stringAt(object.root, ENFORCED) ?? ''
   if (was === undefined || index.ownerOf(node.cluster, name) === undefined) return
   if (LEVELS.indexOf(is) >= LEVELS.indexOf(was)) return
   yield {
     node,
     object,
-    path,
+    path: ENFORCED,
     value: `${was} to ${is}`,
     level: 'warning',
     message: `${shownObject('Namespace', '', name)} of a tenant would be enforced as ${shown(is || 'privileged')}; before this change it was ${shown(was)}. The tenant's pods could then leave what confined them. Kubernetes itself would let it through.`,
