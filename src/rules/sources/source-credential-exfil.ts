@@ -3,6 +3,7 @@ import type { SourceAddress } from '../../kube/address/source-address.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { kindOf } from '../fleet-index.ts'
 import type { Rendered } from '../object-table.ts'
+import { isOwnSecret } from '../references/is-own-secret.ts'
 import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { addressOf, sourceKinds } from './source-fields.ts'
@@ -37,6 +38,7 @@ export const sourceCredentialExfil: Rule = {
       yield { ...breach(subject, PASS, 'true', what, 'Remove spec.passCredentials.'), edit: { remove: true } }
     }
     const provider = stringAt(object.root, PROVIDER)
+    if (provider?.toLowerCase() === 'github') yield* judgeApp(subject, context, address)
     if (provider && CLOUDS.has(provider.toLowerCase()) && !isGranted(subject, context, provider, address)) {
       const what = `signs in to ${shown(address?.text ?? '')} with an identity of the platform's cloud (${shown(provider)})`
       yield breach(
@@ -50,6 +52,16 @@ export const sourceCredentialExfil: Rule = {
   },
 }
 
+/** The key of a GitHub App is the platform's, unless the tenant brings one. */
+function* judgeApp(subject: Subject, context: RuleContext, address: SourceAddress | undefined): Iterable<Breach> {
+  const { object, id, node } = subject
+  const secret = stringAt(object.root, SECRETS[0]!) ?? ''
+  if (secret !== '' && isOwnSecret(context.index, node, id.namespace, secret)) return
+  if (isGranted(subject, context, 'github', address)) return
+  const what = `asks for ${shown(address?.text ?? '')} as a GitHub App whose key the tenant does not render`
+  yield breach(subject, PROVIDER, `github ${address?.text ?? ''}`, what, "Use a Secret of the tenant's own.")
+}
+
 /** A Secret of a source of the platform, sent to somebody whom no such source names. */
 function* judgeSecrets(subject: Subject, context: RuleContext, address: SourceAddress | undefined): Iterable<Breach> {
   const { object, id } = subject
@@ -57,11 +69,12 @@ function* judgeSecrets(subject: Subject, context: RuleContext, address: SourceAd
   for (const path of SECRETS) {
     const name = stringAt(object.root, path)
     if (!name) continue
+    const isOwn = isOwnSecret(context.index, subject.node, id.namespace, name)
     const places = platformSources(subject, context)
-      .filter(one => SECRETS.some(other => stringAt(one.object.root, other) === name))
+      .filter(one => SECRETS.some(other => stringAt(one.object.root, other) === name) || (!isOwn && isFor(name, one)))
       .flatMap(one => placeOf(addressIn(one)) ?? [])
     if (places.length === 0 || places.includes(placeOf(address)!)) continue
-    const what = `sends the credentials of Secret ${shown(name)}, which the platform uses for ${shown(places[0]!)}, to ${shown(address.text)}`
+    const what = `sends the credentials of Secret ${shown(name)}, which is the platform's for ${shown(places[0]!)}, to ${shown(address.text)}`
     yield breach(
       subject,
       path,
@@ -70,6 +83,12 @@ function* judgeSecrets(subject: Subject, context: RuleContext, address: SourceAd
       `Use a Secret of the tenant's own in namespace ${shown(id.namespace)}.`,
     )
   }
+}
+
+/** As `flux create source git` and people name the Secret of a source, where no manifest says whose it is. */
+function isFor(name: string, { object }: Rendered): boolean {
+  const source = stringAt(object.root, ['metadata', 'name'])
+  return source !== undefined && [source, `${source}-auth`, `${source}-deploy-key`].includes(name)
 }
 
 function platformSources({ id, node }: Subject, { index }: RuleContext): Rendered[] {
