@@ -14,6 +14,8 @@ const KEYS = /(?:\.agekey|\.asc)$|^sops\.(?:vault-token|aws-kms|azure-kv|gcp-kms
 /** Names of Secrets that are for sources, registries and clusters, as people and `flux` choose them. */
 const OTHER_NAME =
   /^flux-system$|(?:^|-)(?:auth|deploy-key|ssh|ssh-credentials|kubeconfig|pull-secret|registry|webhook-token)$/
+/** Secrets that hold keys of age or PGP and so no credential of a cloud, by their name: the controller uses its own then. */
+const AGE_NAME = /(?:^|[-.])(?:age|gpg|pgp)(?:[-.]|$)/
 const AZURE =
   /^https:\/\/[a-z0-9-]{1,100}\.(?:vault\.azure\.(?:net|cn)|vault\.usgovcloudapi\.net|vault\.microsoftazure\.de|managedhsm\.azure\.net)$/
 
@@ -69,7 +71,8 @@ function* chosenKeys({ url, tree, before, nodes }: JudgedRepository): Iterable<B
     const node = readerOf(nodes, file)
     if (node?.tenant === undefined) continue
     const decryption = at(node.kustomization.root, ['spec', 'decryption'])
-    const own = Boolean(stringAt(decryption, ['secretRef', 'name']) || stringAt(decryption, ['serviceAccountName']))
+    const secret = stringAt(decryption, ['secretRef', 'name'])
+    const own = Boolean((secret && !AGE_NAME.test(secret)) || stringAt(decryption, ['serviceAccountName']))
     const asked = configs.ruleFor(file)?.recipients
     for (const [recipient, place] of recipients) {
       const what = asked?.has(recipient) ? undefined : danger(recipient, own)
@@ -95,5 +98,7 @@ function danger(recipient: string, ownCredential: boolean): string | undefined {
   if (kind === 'hc_vault') return 'it would send its token to the server that the file names'
   if (kind === 'azure_kv' && !AZURE.test(key.slice(0, key.indexOf('/keys/'))))
     return 'it would log in to the server that the file names'
-  return ownCredential ? undefined : "it would use the controller's own identity, as the Kustomization names none"
+  return ownCredential
+    ? undefined
+    : "it would use the controller's own identity, as the Kustomization names none for that"
 }
