@@ -64,9 +64,9 @@ function speaksAbout(pattern: IgnorePattern, path: readonly string[], isDirector
   const { domain, parts } = pattern
   work.spend(3)
   if (path.length <= domain.length) return false
-  for (const [index, name] of domain.entries()) {
+  for (let index = 0; index < domain.length; index++) {
     work.spend(1)
-    if (path[index] !== name) return false
+    if (path[index] !== domain[index]) return false
   }
   return parts.length > 1
     ? globMatches(pattern, path, isDirectory, work)

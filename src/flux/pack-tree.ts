@@ -4,10 +4,16 @@ import type { Tree, TreeEntry } from '../git/tree.ts'
 import { type IgnorePattern, IgnoreRules, parsePattern, parsePatterns } from './ignore-pattern.ts'
 import { type MatchWork, PackBudget } from './pack-budget.ts'
 
-const ALWAYS = '.git/,.gitignore,.gitmodules,.gitattributes'
-const DEFAULTS =
-  '*.jpg,*.jpeg,*.gif,*.png,*.wmv,*.flv,*.tar.gz,*.zip,.github/,.circleci/,.travis.yml,.gitlab-ci.yml,appveyor.yml,' +
-  '.drone.yml,cloudbuild.yaml,codeship-services.yml,codeship-steps.yml,**/.goreleaser.yml,**/.sops.yaml,**/.flux.yaml'
+const patternsOf = (lines: string): IgnorePattern[] => lines.split(',').map(line => parsePattern(line, []))
+
+const ALWAYS = patternsOf('.git/,.gitignore,.gitmodules,.gitattributes')
+const DEFAULTS = [
+  ...ALWAYS,
+  ...patternsOf(
+    '*.jpg,*.jpeg,*.gif,*.png,*.wmv,*.flv,*.tar.gz,*.zip,.github/,.circleci/,.travis.yml,.gitlab-ci.yml,appveyor.yml,' +
+      '.drone.yml,cloudbuild.yaml,codeship-services.yml,codeship-steps.yml,**/.goreleaser.yml,**/.sops.yaml,**/.flux.yaml',
+  ),
+]
 
 /** Lines of ignore files in one tree, and bytes of one file. */
 const MAX_PATTERNS = 5_000
@@ -56,11 +62,9 @@ function pack(tree: Tree, ignore: string | undefined, work: MatchWork): Tree {
     work.spend(PARSE * ignore.length)
     add(parsePatterns(ignore, []))
   }
-  const always = ALWAYS.split(',').map(line => parsePattern(line, []))
-  const defaults = custom.length > 0 ? [] : DEFAULTS.split(',').map(line => parsePattern(line, []))
   const directories = new Map<string, readonly TreeEntry[]>()
   const entries = new Map<string, TreeEntry>()
-  const rules = new IgnoreRules([...always, ...defaults, ...custom], work)
+  const rules = new IgnoreRules(custom.length > 0 ? [...ALWAYS, ...custom] : DEFAULTS, work)
   const id = keep({ tree, rules, work, directories, entries }, '', [])!
   entries.set('', { name: '', path: '', type: 'directory', id })
   return {

@@ -44,6 +44,7 @@ export function parseText(text: string, locate: Locate): ParsedFile {
   const pieces = checkDocuments(text, locate)
   const { tokens, steered } = scan(text, locate)
   const documents = parseTokens(tokens, text, locate)
+  tokens.release()
   const unseen = findUnseen(text, locate)
   const origin = steered && locate(steered.line, steered.column)
   return {

@@ -14,6 +14,14 @@ const SIZE = 4
 /** A guess at how few characters a token has in a manifest, so that the numbers rarely have to be moved. */
 const CHARACTERS = 5
 
+/** Numbers that are kept for the next text: a manifest has fewer, and memory outside of the heap is slow to come by. */
+const MAX_SPARE = 64 * 1024
+
+const NONE = new Int32Array(0)
+
+/** All zero, as new ones are; undefined while somebody has them. */
+let spare: Int32Array<ArrayBuffer> | undefined
+
 /** The tokens of a text. Numbers beside each other are far smaller than objects, and faster to make. */
 export class TokenList {
   count = 0
@@ -29,7 +37,11 @@ export class TokenList {
   /** `length` is that of the text; `position` says where a limit was exceeded. */
   constructor(length: number, position: Position) {
     const expected = Math.min(Math.ceil(length / CHARACTERS), YAML_LIMITS.documentTokens) + 4
-    this.numbers = new Int32Array(expected * SIZE)
+    if (expected * SIZE > MAX_SPARE) this.numbers = new Int32Array(expected * SIZE)
+    else {
+      this.numbers = spare ?? new Int32Array(MAX_SPARE)
+      spare = undefined
+    }
     this.position = position
   }
 
@@ -72,6 +84,13 @@ export class TokenList {
   /** Of a plain or quoted scalar its last line, of a block scalar its indentation, of all else the column behind it. */
   extra(token: number): number {
     return this.numbers[token * SIZE + EXTRA]!
+  }
+
+  /** Nobody asks for a token any more. */
+  release(): void {
+    if (this.numbers.length === MAX_SPARE) spare = this.numbers.fill(0, 0, this.count * SIZE)
+    this.numbers = NONE
+    this.count = 0
   }
 
   private beginDocument(line: number, column: number): void {
