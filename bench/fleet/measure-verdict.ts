@@ -1,8 +1,8 @@
 import { buildFleet } from '../../src/fleet/build-fleet.ts'
 import { combinationOf } from '../../src/fleet/combination.ts'
 import type { FleetInput } from '../../src/fleet/input.ts'
-import { judge } from '../../src/rules/judge.ts'
 import { JudgeSession } from '../../src/rules/session/judge-session.ts'
+import { judge } from '../../src/rules/verdict/judge.ts'
 import { type GeneratedFleet, generatedFleet, inputOf, withTree } from './generated-fleet.ts'
 import { FLEET_URL } from './platform-files.ts'
 

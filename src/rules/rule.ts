@@ -4,7 +4,7 @@ import type { Path } from '../kube/node.ts'
 import type { KubeObject, ObjectId } from '../kube/object.ts'
 import type { Origin } from '../kube/origin.ts'
 import type { Edit, Severity } from './finding.ts'
-import type { FleetIndex } from './fleet-index.ts'
+import type { FleetIndex } from './index/fleet-index.ts'
 import type { JudgedRepository } from './judged-repository.ts'
 
 /** `error`: what cannot be decided; such a finding is an error of its node with the rule's id as its code. */

@@ -4,9 +4,9 @@ import type { Fleet } from '../../src/fleet/fleet.ts'
 import type { FleetInput, OpaqueSource, SourceContent } from '../../src/fleet/input.ts'
 import type { Tree } from '../../src/git/tree.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
-import { type Assessment, assess } from '../../src/rules/assess.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
-import { judge } from '../../src/rules/judge.ts'
+import { type Assessment, assess } from '../../src/rules/verdict/assess.ts'
+import { judge } from '../../src/rules/verdict/judge.ts'
 import type { Repository } from './worlds/index.ts'
 
 /** The day on which cases are judged. */

@@ -2,9 +2,9 @@ import { buildFleet } from '../../src/fleet/build-fleet.ts'
 import { combinationOf } from '../../src/fleet/combination.ts'
 import type { Fleet } from '../../src/fleet/fleet.ts'
 import type { FleetInput, OpaqueSource, SourceRef } from '../../src/fleet/input.ts'
-import type { Baseline } from '../../src/rules/baseline.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
-import { judge } from '../../src/rules/judge.ts'
+import type { Baseline } from '../../src/rules/verdict/baseline.ts'
+import { judge } from '../../src/rules/verdict/judge.ts'
 import { treeOf } from '../git/tree-of.ts'
 
 /** Files by path. */

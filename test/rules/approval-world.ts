@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Heads } from '../../src/rules/approval-state.ts'
+import type { Heads } from '../../src/rules/approval/approval-state.ts'
 import type { Finding, JudgedNode, NodeFailure } from '../../src/rules/finding.ts'
 
 /** What two repositories hold and which engine runs; a small world of our own, written without looking at approval. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type ApprovalState, initialApproval } from '../../src/rules/approval-state.ts'
-import { approve } from '../../src/rules/approve.ts'
+import { type ApprovalState, initialApproval } from '../../src/rules/approval/approval-state.ts'
+import { approve } from '../../src/rules/approval/approve.ts'
 import type { JudgedNode } from '../../src/rules/finding.ts'
 import { CLUSTER, combinationOf, FLEET, headsOf, judge, keyOf, mayApply, type World } from './approval-world.ts'
 

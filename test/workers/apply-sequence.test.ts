@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ApprovedNode } from '../../src/rules/approve.ts'
+import type { ApprovedNode } from '../../src/rules/approval/approve.ts'
 import { applySequence } from '../../workers/reconcile/apply-sequence.ts'
 
 function node(name: string, more: Partial<ApprovedNode> = {}): ApprovedNode {

@@ -1,6 +1,6 @@
 import { combinationOf } from '../../src/fleet/combination.ts'
 import type { FleetInput, WantedSource } from '../../src/fleet/input.ts'
-import { baselineOf } from '../../src/rules/baseline.ts'
+import { baselineOf } from '../../src/rules/verdict/baseline.ts'
 import { KeptFleet } from './kept-fleet.ts'
 import type { CombinationSnapshot, EvaluationAnswer, JudgeRequest } from './protocol.ts'
 

@@ -5,7 +5,7 @@ import { idOf } from '../../src/cluster/id-of.ts'
 import { claim, type Inventory, newInventory } from '../../src/cluster/inventory.ts'
 import { entryOf, type InventoryEntry, unionEntries } from '../../src/cluster/inventory-entry.ts'
 import type { AppliedObject } from '../../src/report/apply-report.ts'
-import type { ApprovedNode } from '../../src/rules/approve.ts'
+import type { ApprovedNode } from '../../src/rules/approval/approve.ts'
 
 export interface NodeResult {
   readonly node: ApprovedNode

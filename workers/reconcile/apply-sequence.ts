@@ -1,4 +1,4 @@
-import type { ApprovedNode } from '../../src/rules/approve.ts'
+import type { ApprovedNode } from '../../src/rules/approval/approve.ts'
 
 export type Step = { readonly node: ApprovedNode } | { readonly node: ApprovedNode; readonly held: string }
 

@@ -1,7 +1,7 @@
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
-import { mergeVerdicts } from '../../src/rules/merge-verdicts.ts'
-import { readsFrom } from '../../src/rules/reads-from.ts'
-import { scopeVerdict } from '../../src/rules/scope-verdict.ts'
+import { mergeVerdicts } from '../../src/rules/verdict/merge-verdicts.ts'
+import { readsFrom } from '../../src/rules/verdict/reads-from.ts'
+import { scopeVerdict } from '../../src/rules/verdict/scope-verdict.ts'
 import type { FleetAnswer } from '../combination/judge-change.ts'
 
 /** What is said on a repository, and to whom. */

@@ -1,6 +1,6 @@
 import type { Fleet } from '../../fleet/fleet.ts'
 import type { AccessRequest, UserInfo } from '../../kube/rbac/request.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import { fluxGrant } from './flux-itself.ts'
 import { type GrantView, grantView, ruleText } from './grant-view.ts'
 import { unknownRole, unseenBinders } from './not-known.ts'

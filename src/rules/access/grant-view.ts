@@ -2,7 +2,7 @@ import type { Origin } from '../../kube/origin.ts'
 import type { Grant } from '../../kube/rbac/authorizer.ts'
 import { type Binding, displayRbac, RBAC_GROUP, type Subject } from '../../kube/rbac/binding.ts'
 import { compactString } from '../../kube/rbac/policy-rule.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 
 /** What a binding gives to whom, for people. */
 export interface GrantView {

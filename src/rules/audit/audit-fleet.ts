@@ -1,5 +1,5 @@
 import type { Fleet } from '../../fleet/fleet.ts'
-import { FleetIndex } from '../fleet-index.ts'
+import { FleetIndex } from '../index/fleet-index.ts'
 import { accountItems, statusItems } from './account-items.ts'
 import type { ClusterAudit } from './audit-item.ts'
 import { fluxItems } from './flux-items.ts'

@@ -1,5 +1,5 @@
 import type { Cluster, FleetNode } from '../../fleet/fleet.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import { shown } from '../shown.ts'
 
 /** What the items of an audit are made of. */

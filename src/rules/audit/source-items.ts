@@ -1,6 +1,6 @@
 import { at, originAt, stringAt } from '../../kube/node.ts'
 import { normaliseUrl } from '../../kube/url.ts'
-import type { Rendered } from '../object-table.ts'
+import type { Rendered } from '../index/object-table.ts'
 import { shown } from '../shown.ts'
 import { type AuditItem, place } from './audit-item.ts'
 import { type AuditedCluster, unseenPart } from './audited-cluster.ts'

@@ -1,7 +1,7 @@
 import { homesOf, nameOfOwner, readCapsuleTenants } from '../../fleet/capsule.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shown } from '../shown.ts'
 import { type CapsuleSettings, capsuleSettings } from './capsule-settings.ts'

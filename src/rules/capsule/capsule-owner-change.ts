@@ -1,5 +1,5 @@
 import { at, canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { TENANT } from './capsule-tenants.ts'

@@ -1,6 +1,6 @@
 import { at, type Path } from '../../kube/node.ts'
-import type { FleetIndex } from '../fleet-index.ts'
-import type { Rendered } from '../object-table.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
+import type { Rendered } from '../index/object-table.ts'
 import { CONFIGURATION, capsuleObjects } from './capsule-tenants.ts'
 
 /** Where a cluster says whom Capsule looks at. */

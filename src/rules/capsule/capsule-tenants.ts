@@ -1,8 +1,8 @@
 import { mayCreateNamespace, nameOfOwner, readCapsuleTenants } from '../../fleet/capsule.ts'
 import type { Identity } from '../../fleet/fleet.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import type { FleetIndex } from '../fleet-index.ts'
-import type { Rendered } from '../object-table.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
+import type { Rendered } from '../index/object-table.ts'
 
 export const TENANT = 'capsule.clastix.io/Tenant'
 export const CONFIGURATION = 'capsule.clastix.io/CapsuleConfiguration'

@@ -1,6 +1,6 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { at } from '../../kube/node.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import { tenantsOwnedBy } from './capsule-tenants.ts'
 
 const OPTIONS: ReadonlyMap<string, string> = new Map([

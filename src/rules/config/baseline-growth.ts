@@ -1,8 +1,8 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Tree } from '../../git/tree.ts'
-import { BASELINE_FILE, type Baseline, baselineOf } from '../baseline.ts'
 import type { JudgedRepository } from '../judged-repository.ts'
 import type { Breach, Rule } from '../rule.ts'
+import { BASELINE_FILE, type Baseline, baselineOf } from '../verdict/baseline.ts'
 
 const DOCS = 'Correct the violations instead, or let an admin of the platform approve the new entries.'
 

@@ -10,7 +10,7 @@ import {
 } from '../../fleet/lockdown-flags.ts'
 import { nodeKey } from '../../fleet/node-key.ts'
 import type { Origin } from '../../kube/origin.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown } from '../shown.ts'
 

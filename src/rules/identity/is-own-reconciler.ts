@@ -1,6 +1,6 @@
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
 import type { FleetConfig } from '../../fleet/config/fleet-config.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 
 /** Whether the platform lets Flux act as an account of a tenant's namespace, or says that something on the cluster makes it. */
 export function isOwnReconciler(

@@ -1,6 +1,6 @@
 import { applierKinds, kubeConfigOf } from '../../fleet/appliers.ts'
-import type { KubeConfigRef } from '../kubeconfig-uses.ts'
-import { kubeConfigRefs } from '../kubeconfig-uses.ts'
+import type { KubeConfigRef } from '../index/kubeconfig-uses.ts'
+import { kubeConfigRefs } from '../index/kubeconfig-uses.ts'
 import type { Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { embeddedAppliers, embeddingKinds } from './embedded-appliers.ts'

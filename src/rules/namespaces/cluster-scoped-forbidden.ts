@@ -1,7 +1,7 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isMisplacedClusterKind } from '../../kube/scope.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shownIdentity, shownObject } from '../shown.ts'
 

@@ -4,7 +4,7 @@ import { isNamespaceName } from '../../kube/names.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { references } from '../../kube/references.ts'
 import { misspelled } from '../../kube/scope.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 

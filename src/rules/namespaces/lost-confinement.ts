@@ -1,7 +1,7 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { TENANT_LABEL } from '../../fleet/tenancy.ts'
-import type { FleetIndex } from '../fleet-index.ts'
-import { sourceKey } from '../repository-authors.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
+import { sourceKey } from '../index/repository-authors.ts'
 import type { Breach } from '../rule.ts'
 import { shown, shownIdentity, shownObject } from '../shown.ts'
 

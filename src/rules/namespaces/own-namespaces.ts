@@ -1,4 +1,4 @@
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import { shown } from '../shown.ts'
 
 /** The namespaces of a tenant on a cluster, as a message lists them; `none` where there is none. */

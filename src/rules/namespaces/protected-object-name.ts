@@ -1,5 +1,5 @@
 import { at, type Node, stringAt } from '../../kube/node.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Rule, RuleContext, Subject } from '../rule.ts'
 import { shownObject } from '../shown.ts'
 

@@ -1,7 +1,7 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { at, type Path } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
-import { keepsNamespace } from '../keeps-namespace.ts'
+import { keepsNamespace } from '../index/keeps-namespace.ts'
 import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { ownNamespaces } from './own-namespaces.ts'

@@ -1,7 +1,7 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import type { FleetIndex } from '../fleet-index.ts'
-import { keysOf } from '../object-table.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
+import { keysOf } from '../index/object-table.ts'
 import { fluxMarks } from './flux-mark.ts'
 
 const KEPT: ReadonlyMap<string, readonly string[]> = new Map([

@@ -1,6 +1,6 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { stringAt } from '../../kube/node.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { deletedObjects, isKept } from './deleted-objects.ts'

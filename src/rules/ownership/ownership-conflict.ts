@@ -1,6 +1,6 @@
 import { isKustomization } from '../../fleet/cluster-root.ts'
 import { canonical, originAt } from '../../kube/node.ts'
-import type { Rendered } from '../object-table.ts'
+import type { Rendered } from '../index/object-table.ts'
 import type { Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 

@@ -1,7 +1,7 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { TENANT } from '../capsule/capsule-tenants.ts'
-import { type FleetIndex, kindOf } from '../fleet-index.ts'
+import { type FleetIndex, kindOf } from '../index/fleet-index.ts'
 import type { Breach } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { deletedObjects } from './deleted-objects.ts'

@@ -3,7 +3,7 @@ import { at } from '../../kube/node.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readRole } from '../../kube/rbac/read-role.ts'
 import { textMapOf } from '../../kube/read-text.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 

@@ -1,7 +1,7 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { type Reference, references, referringKinds } from '../../kube/references.ts'
-import { keepsNamespace } from '../keeps-namespace.ts'
+import { keepsNamespace } from '../index/keeps-namespace.ts'
 import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { type Access, accessOf } from './source-access.ts'

@@ -1,7 +1,7 @@
 import { readLabelSelector, selects } from '../../kube/label-selector.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { textsOf } from '../../kube/read-text.ts'
-import { namespaceLabels } from '../namespace-labels.ts'
+import { namespaceLabels } from '../index/namespace-labels.ts'
 import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 

@@ -1,6 +1,6 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { stringAt } from '../../kube/node.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 
 /** Objects of which a controller makes a Secret, and where they name it, if that is not their own name. */
 const MAKERS: readonly (readonly [string, readonly string[]])[] = [

@@ -1,6 +1,6 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { at, stringAt } from '../../kube/node.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import { isSealed, isSopsValue } from '../secrets/sops.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type { KubeObject } from '../../kube/object.ts'
 import type { Reference } from '../../kube/references.ts'
 import { admits, readSourceAcl } from '../../kube/source-acl.ts'
-import type { FleetIndex } from '../fleet-index.ts'
-import { namespaceLabels } from '../namespace-labels.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
+import { namespaceLabels } from '../index/namespace-labels.ts'
 
 /** What the access control list of a source says to a namespace; `none`: there is no list, or no such source. */
 export type Access = 'open' | 'closed' | 'unreadable' | 'none'

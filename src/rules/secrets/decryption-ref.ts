@@ -1,5 +1,5 @@
 import { at, stringAt } from '../../kube/node.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import type { JudgedRepository } from '../judged-repository.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'

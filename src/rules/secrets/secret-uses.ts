@@ -1,5 +1,5 @@
 import { at, type Path, stringAt } from '../../kube/node.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import { everyPath } from '../workloads/every-path.ts'
 
 const SOURCE: readonly Path[] = ['secretRef', 'certSecretRef', 'proxySecretRef'].map(name => ['spec', name, 'name'])

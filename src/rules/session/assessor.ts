@@ -1,6 +1,6 @@
 import type { Fleet } from '../../fleet/fleet.ts'
-import { type Assessment, assessmentOf } from '../assess.ts'
 import type { RuleContext } from '../rule.ts'
+import { type Assessment, assessmentOf } from '../verdict/assess.ts'
 import { Lane } from './lane.ts'
 import { RecordedIndex } from './recorded-index.ts'
 

@@ -2,7 +2,7 @@ import type { Fleet } from '../../fleet/fleet.ts'
 import type { FleetInput } from '../../fleet/input.ts'
 import { FleetSession } from '../../fleet/session/fleet-session.ts'
 import type { Judgement } from '../finding.ts'
-import { type JudgeOptions, judge } from '../judge.ts'
+import { type JudgeOptions, judge } from '../verdict/judge.ts'
 import { Assessor } from './assessor.ts'
 
 /**

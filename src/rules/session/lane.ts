@@ -1,11 +1,11 @@
 import type { Fleet, FleetNode, FleetRepository } from '../../fleet/fleet.ts'
 import { sameDeep } from '../../fleet/same-deep.ts'
 import { sameButObjects } from '../../fleet/same-node.ts'
-import type { Assessed } from '../assess-node.ts'
-import { clusterPart, nodePart, type Part, removedPart, repositoryPart } from '../assessed-part.ts'
-import { followed, JudgedRepositories } from '../judged-repositories.ts'
 import { rules } from '../registry.ts'
 import { RuleSet } from '../rule-set.ts'
+import type { Assessed } from '../verdict/assess-node.ts'
+import { clusterPart, nodePart, type Part, removedPart, repositoryPart } from '../verdict/assessed-part.ts'
+import { followed, JudgedRepositories } from '../verdict/judged-repositories.ts'
 import { type Asker, forget, type Question } from './recorded-index.ts'
 
 /** A part that rules were asked about. */

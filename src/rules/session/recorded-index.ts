@@ -1,6 +1,6 @@
 import type { Fleet } from '../../fleet/fleet.ts'
-import { Facts } from '../facts.ts'
-import { FleetIndex } from '../fleet-index.ts'
+import { Facts } from '../index/facts.ts'
+import { FleetIndex } from '../index/fleet-index.ts'
 import { sameAnswer } from './same-answer.ts'
 
 /** Somebody whose result follows from answers. */

@@ -1,6 +1,6 @@
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import { addressOf } from './source-fields.ts'
 
 /** What chart an object deploys. */

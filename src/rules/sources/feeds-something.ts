@@ -1,6 +1,6 @@
 import { at, stringAt } from '../../kube/node.ts'
 import type { KubeObject, ObjectId } from '../../kube/object.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 
 /** Kinds that take what is deployed from a source, and where they name it. */
 const CONSUMERS: readonly (readonly [string, readonly (readonly string[])[]])[] = [

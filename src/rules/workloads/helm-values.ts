@@ -2,7 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { parseDocuments } from '../../kube/parse-documents.ts'
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import { everyPath } from './every-path.ts'
 import { textOf } from './scalars.ts'
 

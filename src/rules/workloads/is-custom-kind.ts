@@ -1,6 +1,6 @@
 import { KUBERNETES } from '../../kube/scope-table.ts'
-import type { FleetIndex } from '../fleet-index.ts'
 import { hasKey } from '../has-key.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Subject } from '../rule.ts'
 
 const BUILT_IN = new Set(

@@ -1,4 +1,4 @@
-import type { FleetIndex } from '../fleet-index.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Subject } from '../rule.ts'
 import { isCustomKind } from './is-custom-kind.ts'
 import { CONTAINER_LISTS, type Pod, podAt, podsWithin } from './pod-parts.ts'

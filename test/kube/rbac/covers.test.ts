@@ -65,7 +65,7 @@ test('a rule of many values costs what it is long, not the product of its lists'
   ]
   expect(uncovered(named, [almost]).length).toBe(1000)
   // the product has 27 thousand million parts
-  expect(performance.now() - started).toBeLessThan(5000)
+  expect(performance.now() - started).toBeLessThan(20_000)
 })
 
 test('of the default roles admin covers edit, edit covers view, and none the other way', () => {

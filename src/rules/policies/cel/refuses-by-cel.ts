@@ -1,6 +1,6 @@
 import { type Json, type Node, stringAt, toJson } from '../../../kube/node.ts'
-import type { FleetIndex } from '../../fleet-index.ts'
-import { namespaceLabels } from '../../namespace-labels.ts'
+import type { FleetIndex } from '../../index/fleet-index.ts'
+import { namespaceLabels } from '../../index/namespace-labels.ts'
 import type { Subject } from '../../rule.ts'
 import { evaluateCel, UNKNOWN, type Value } from './evaluate-cel.ts'
 import { parseCel } from './parse-cel.ts'

@@ -1,0 +1,246 @@
+import { CAPSULE_GROUP, capsuleOwners } from '../../fleet/capsule.ts'
+import type { Fleet, FleetNode } from '../../fleet/fleet.ts'
+import type { SourceRef } from '../../fleet/input.ts'
+import { nodeKey } from '../../fleet/node-key.ts'
+import { refKey } from '../../fleet/ref.ts'
+import { isLabelled } from '../../fleet/tenancy.ts'
+import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import type { Authorizer } from '../../kube/rbac/authorizer.ts'
+import type { RoleRef } from '../../kube/rbac/binding.ts'
+import type { WriteRefusal } from '../../kube/rbac/confirm-write.ts'
+import { userOfAccount } from '../../kube/rbac/groups-of.ts'
+import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
+import { customScopes, type Scope, scopeOf } from '../../kube/scope.ts'
+import { capsuleHomes } from './capsule-homes.ts'
+import { type ClusterRights, clusterRights, type ForeignRight } from './cluster-rights.ts'
+import { type ClusterFacts, Facts } from './facts.ts'
+import { type FollowedSources, followedSources } from './followed-sources.ts'
+import { type KubeConfigUse, kubeConfigUses } from './kubeconfig-uses.ts'
+import type { Rendered } from './object-table.ts'
+import { type ReconcilerOf, reconcilerAccounts } from './reconciler-accounts.ts'
+import { repositoryAuthors } from './repository-authors.ts'
+
+const GIT_REPOSITORY = 'source.toolkit.fluxcd.io/GitRepository'
+
+/**
+ * Answers that rules need again and again, from the facts of one fleet. Kinds are `<group>/<Kind>`. Answers are recorded
+ * and compared, so each is a pure function of the facts and its arguments: what is worth keeping is kept by `Facts.memo`,
+ * never in a field. Of a node that an answer holds, everything counts but what it renders: ask for objects here.
+ */
+export class FleetIndex {
+  readonly #facts: Facts
+
+  constructor(fleet: Fleet | Facts) {
+    this.#facts = fleet instanceof Facts ? fleet : new Facts(fleet)
+  }
+
+  node(key: string | undefined): FleetNode | undefined {
+    return key === undefined ? undefined : this.#facts.node(key)
+  }
+
+  cluster(name: string): ClusterFacts | undefined {
+    return this.#facts.cluster(name)
+  }
+
+  /** Names of the clusters, sorted. */
+  clusters(): string[] {
+    return this.#facts.clusterNames()
+  }
+
+  /** What a node renders, in the order of the build. */
+  objectsOf(key: string): readonly KubeObject[] {
+    return this.#facts.objects(key)
+  }
+
+  /** Objects of a kind in a namespace of a cluster, whoever renders them, in the order of the nodes; '' for none. */
+  rendered(cluster: string, kind: string, namespace: string): readonly Rendered[] {
+    return this.#facts.rendered(cluster, `${kind}\0${namespace}`)
+  }
+
+  /** Objects of a kind in any namespace of a cluster: ask for one namespace where that is enough. */
+  renderedAnywhere(cluster: string, kind: string): readonly Rendered[] {
+    return this.#facts.rendered(cluster, kind)
+  }
+
+  /** Every node's version of one object. */
+  versionsOf(cluster: string, kind: string, namespace: string, name: string): readonly Rendered[] {
+    return this.#facts.rendered(cluster, `${kind}\0${namespace}\0${name}`)
+  }
+
+  /** The tenant that a namespace belongs to; undefined for the platform's. */
+  ownerOf(cluster: string, namespace: string): string | undefined {
+    return this.#facts.owner(cluster, namespace)
+  }
+
+  /**
+   * The tenant to whom the platform gave a namespace by its label, as a namespace of a Capsule Tenant, or as the one where
+   * an account lives that owns a Capsule Tenant; undefined where it only follows from a source.
+   */
+  givenTo(cluster: string, namespace: string): string | undefined {
+    const object = this.platformObject(cluster, '/Namespace', '', namespace)
+    if (!object || !(isLabelled(object) || this.capsuleHomes(cluster).has(namespace))) return undefined
+    return this.ownerOf(cluster, namespace)
+  }
+
+  /** Whether a namespace is one of the tenant's own. Compared exactly. */
+  owns(cluster: string, tenant: string, namespace: string): boolean {
+    return namespace !== '' && this.ownerOf(cluster, namespace) === tenant
+  }
+
+  /** Namespaces of a tenant on a cluster, sorted. */
+  namespacesOf(cluster: string, tenant: string): string[] {
+    const all = this.#facts.memo(`namespaces ${cluster}`, () => {
+      const owners = [...this.#facts.owners(cluster)]
+      return Map.groupBy(owners, ([, owner]) => owner)
+    })
+    return (all.get(tenant) ?? []).map(([namespace]) => namespace).sort()
+  }
+
+  /** Whether objects of a kind live in namespaces; only the platform may define kinds: a tenant's own word would free it. */
+  scopeOf(cluster: string, apiVersion: string, kind: string): Scope | undefined {
+    const scopes = this.#facts.memo(`scopes ${cluster}`, () => {
+      const definitions = this.renderedAnywhere(cluster, 'apiextensions.k8s.io/CustomResourceDefinition')
+      return customScopes(definitions.filter(isPlatform).map(({ object }) => object))
+    })
+    return scopeOf(apiVersion, kind, scopes)
+  }
+
+  /** The object as the platform renders it on a cluster, the last one where there are several. */
+  platformObject(cluster: string, kind: string, namespace: string, name: string): KubeObject | undefined {
+    return this.versionsOf(cluster, kind, namespace, name).findLast(isPlatform)?.object
+  }
+
+  /** Who owns a Capsule Tenant on a cluster. */
+  capsuleOwners(cluster: string): ReadonlySet<string> {
+    return this.#facts.memo(`capsule ${cluster}`, () => {
+      const tenants = ['Tenant', 'TenantOwner'].flatMap(kind =>
+        this.renderedAnywhere(cluster, `${CAPSULE_GROUP}/${kind}`),
+      )
+      return capsuleOwners(tenants.filter(isPlatform).map(({ object }) => object))
+    })
+  }
+
+  /** The tenant of a namespace where the platform declares that tenant by a label; one that only follows from a source is none. */
+  declaredOwnerOf(cluster: string, namespace: string): string | undefined {
+    return this.#facts.memo(`declared ${cluster} ${namespace}`, () => {
+      const tenant = this.ownerOf(cluster, namespace)
+      if (tenant === undefined || this.givenTo(cluster, namespace) === tenant) return tenant
+      const own = this.namespacesOf(cluster, tenant)
+      return own.some(other => this.givenTo(cluster, other) === tenant) ? tenant : undefined
+    })
+  }
+
+  /** As which accounts Flux acts in a namespace: whether one of them is, and who makes it so. */
+  reconciler(cluster: string, namespace: string, account: string): ReconcilerOf | undefined {
+    const accounts = this.#facts.memo(`reconcilers ${cluster} ${namespace}`, () => {
+      const rendered = (kind: string) => this.rendered(cluster, kind, namespace)
+      const owners = this.capsuleHomes(cluster).get(namespace) ?? []
+      return reconcilerAccounts(rendered, this.cluster(cluster)?.lockdown, owners)
+    })
+    return accounts.get(account)
+  }
+
+  /** Whether objects of a namespace use a Secret or ConfigMap of it as a kubeconfig. */
+  kubeConfigUse(cluster: string, namespace: string, kind: string, name: string): KubeConfigUse | undefined {
+    const uses = this.#facts.memo(`kubeconfigs ${cluster} ${namespace}`, () =>
+      kubeConfigUses(kind => this.rendered(cluster, kind, namespace)),
+    )
+    return uses.get(`${kind} ${name}`)
+  }
+
+  /** Who may do what on a cluster: ask for one answer below where that is enough. */
+  authorizer(cluster: string): Authorizer {
+    return this.#rights(cluster).every
+  }
+
+  /** The rules that a role stands for where a binding in `namespace` ('': a ClusterRoleBinding) names it. */
+  roleRules(cluster: string, role: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
+    return this.#rights(cluster).rulesOf(role, namespace)
+  }
+
+  /** Why the API server would refuse that the account of a node writes a Role or RoleBinding, as far as that is known. */
+  grantRefusal(node: FleetNode, object: KubeObject): WriteRefusal | undefined {
+    if (!node.identity.impersonated) return undefined
+    return this.#rights(node.cluster).grantRefusal(node.identity.user, object, idOf(object).namespace)
+  }
+
+  /** What an account holds outside the namespaces of its tenant. */
+  rightsOutside(cluster: string, tenant: string, namespace: string, account: string): readonly ForeignRight[] {
+    return this.#facts.memo(`outside ${cluster} ${tenant} ${namespace} ${account}`, () => {
+      const owns = (other: string) => this.owns(cluster, tenant, other)
+      const holder = { owns, ofCapsule: this.isCapsuleTenant(cluster, tenant) }
+      return this.#rights(cluster).rightsOutside(userOfAccount(namespace, account), holder)
+    })
+  }
+
+  /** Whether accounts of the tenant's namespaces own a Capsule Tenant. */
+  isCapsuleTenant(cluster: string, tenant: string): boolean {
+    return this.namespacesOf(cluster, tenant).some(namespace => this.capsuleHomes(cluster).has(namespace))
+  }
+
+  /** The namespaces whose accounts own a Capsule Tenant, with the names of those that are owners by name. */
+  capsuleHomes(cluster: string): ReadonlyMap<string, readonly string[]> {
+    return this.#facts.memo(`capsule homes ${cluster}`, () => capsuleHomes(this.capsuleOwners(cluster)))
+  }
+
+  #rights(cluster: string): ClusterRights {
+    return this.#facts.memo(`rights ${cluster}`, () => {
+      const all = (kind: string) => this.renderedAnywhere(cluster, kind)
+      return clusterRights(all, namespace => {
+        const tenant = this.ownerOf(cluster, namespace)
+        return tenant === undefined ? [namespace] : this.namespacesOf(cluster, tenant)
+      })
+    })
+  }
+
+  /** The tenant who alone deploys from what a source follows, by `sourceKey`. */
+  authorOf(source: string): string | undefined {
+    return this.#facts.memo('authors', () => repositoryAuthors(this.#facts.nodes())).get(source)
+  }
+
+  /** Who declares a source that follows this of a repository; undefined: nobody. */
+  followerOf(url: string, ref: SourceRef): 'platform' | 'tenant' | undefined {
+    return this.#followed().byRef.get(`${url} ${refKey(ref)}`)
+  }
+
+  /** Whether the platform declares a source for a repository, whatever of it that follows. */
+  isKnownRepository(url: string): boolean {
+    return this.#followed().known.has(url)
+  }
+
+  /** For whom the platform declares sources of a repository: names of tenants, '' for itself; sorted. */
+  usersOf(url: string): string[] {
+    return [...(this.#followed().known.get(url) ?? [])].sort()
+  }
+
+  /** The node that a Flux Kustomization became. */
+  nodeOf(cluster: string, object: KubeObject): FleetNode | undefined {
+    const node = this.#facts.node(nodeKey(cluster, idOf(object)))
+    return node?.kustomization === object ? node : undefined
+  }
+
+  /**
+   * The tenant that an object acts for: that of the node which applies it, else the one that the Kustomization became a
+   * node of, else the one to whom the platform gave its namespace. Undefined: the platform.
+   */
+  actsFor(node: FleetNode, object: KubeObject): string | undefined {
+    if (node.tenant !== undefined) return node.tenant
+    const child = this.nodeOf(node.cluster, object)
+    return child ? child.tenant : this.givenTo(node.cluster, idOf(object).namespace)
+  }
+
+  #followed(): FollowedSources {
+    return this.#facts.memo('followed', () => {
+      const sources = this.clusters().flatMap(name => this.renderedAnywhere(name, GIT_REPOSITORY))
+      return followedSources(sources, this.#facts.nodes(), (cluster, namespace) => this.ownerOf(cluster, namespace))
+    })
+  }
+}
+
+const isPlatform = ({ node }: Rendered) => node.tenant === undefined
+
+/** `<group>/<Kind>` of an object. */
+export function kindOf(object: KubeObject): string {
+  const { apiVersion, kind } = idOf(object)
+  return `${groupOf(apiVersion)}/${kind}`
+}

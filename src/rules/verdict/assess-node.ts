@@ -1,0 +1,88 @@
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { WANTED } from '../../fleet/open-node.ts'
+import { originAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { Finding, NodeFailure } from '../finding.ts'
+import { kindOf } from '../index/fleet-index.ts'
+import type { Breach, Rule, RuleContext } from '../rule.ts'
+import type { RuleSet } from '../rule-set.ts'
+import { failureOf, findingOf } from './finding-of.ts'
+import { withoutPositions } from './fingerprint.ts'
+import { levelOf } from './level-of.ts'
+
+/** What the rules say about one node, or one cluster or repository; every state is `new` until it is compared. */
+export interface Assessed {
+  readonly findings: Finding[]
+  readonly failures: NodeFailure[]
+}
+
+/** Asks every rule about a node and what it renders. Pure: the same node and the same answers give the same. */
+export function assessNode(rules: RuleSet, node: FleetNode, context: RuleContext): Assessed {
+  const said: Assessed = { findings: [], failures: [] }
+  if (node.error) refusal(rules, node, context, said)
+  if (node.source.opaque === WANTED) said.failures.push(unread(node))
+  for (const object of node.objects) assessObject(rules, node, object, context, said)
+  for (const rule of rules.ofNodes) take(rule, rule.checkNode!(node, context), context, said)
+  return said
+}
+
+function assessObject(rules: RuleSet, node: FleetNode, object: KubeObject, context: RuleContext, said: Assessed): void {
+  const kind = kindOf(object)
+  const asked = rules.ofKind(kind)
+  if (asked.length === 0) return
+  const subject = { object, id: idOf(object), kind, node }
+  for (const rule of asked) take(rule, rule.checkObject!(subject, context), context, said)
+}
+
+/** Adds what a check found to what was said. */
+export function take(rule: Rule, breaches: Iterable<Breach>, context: RuleContext, said: Assessed): void {
+  for (const breach of breaches) {
+    const weight = levelOf(rule, breach, context.config)
+    if (weight === undefined) continue
+    if (weight.level === 'error') {
+      const origin = breach.origin ?? originAt(breach.object.root, breach.path)
+      said.failures.push(failureOf(breach.node, { code: rule.id, message: breach.message, fix: breach.fix }, origin))
+    } else said.findings.push(findingOf(rule, weight, breach, context.index))
+  }
+}
+
+/** What the renderer refuses by a rule is a finding of that rule; anything else is an error of the node. */
+function refusal(rules: RuleSet, node: FleetNode, context: RuleContext, said: Assessed): void {
+  const error = node.error!
+  const rule = isForbidden(node, context) ? rules.named(error.rule!) : undefined
+  const breach: Breach | undefined = rule && {
+    node,
+    object: node.kustomization,
+    path: ['spec', 'path'],
+    ...(error.origin ? { origin: error.origin } : {}),
+    value: withoutPositions(error.message),
+    message: error.message,
+    fix: error.fix ?? rule.docs,
+  }
+  // a rule that is off does not make the node known: then it is what cannot be rendered
+  if (rule && breach && levelOf(rule, breach, context.config)) take(rule, [breach], context, said)
+  else {
+    const origin = error.origin ?? node.kustomization.root.origin
+    said.failures.push(failureOf(node, { ...plain(error), fix: error.fix ?? 'Correct the file.' }, origin))
+  }
+}
+
+const plain = ({ code, message }: { readonly code: string; readonly message: string }) => ({ code, message })
+
+/** For the platform a remote base is forbidden only where Flux refuses it too, or the fleet's file says how much it counts. */
+function isForbidden(node: FleetNode, { index, config }: RuleContext): boolean {
+  const rule = node.error?.rule
+  if (rule === undefined) return false
+  const locked = index.cluster(node.cluster)?.lockdown.noRemoteBases === true
+  return node.tenant !== undefined || rule !== 'kustomize-remote-base' || locked || config.severities.has(rule)
+}
+
+function unread(node: FleetNode): NodeFailure {
+  const origin = originAt(node.kustomization.root, ['spec', 'sourceRef'])
+  const what = {
+    code: 'source-unreadable',
+    message: 'its source was not read yet',
+    fix: 'Read the source and judge again.',
+  }
+  return failureOf(node, what, origin)
+}

@@ -1,0 +1,51 @@
+import type { Fleet } from '../../fleet/fleet.ts'
+import type { Finding, NodeFailure } from '../finding.ts'
+import { FleetIndex } from '../index/fleet-index.ts'
+import { rules } from '../registry.ts'
+import type { RuleContext } from '../rule.ts'
+import { RuleSet } from '../rule-set.ts'
+import type { Assessed } from './assess-node.ts'
+import { partsOf } from './assessed-part.ts'
+import { unknownRules } from './unknown-rules.ts'
+
+/** What the rules say about a fleet by itself: every state is `new` until it is compared. */
+export interface Assessment {
+  readonly findings: readonly Finding[]
+  readonly failures: readonly NodeFailure[]
+  /** Of a node whose rendering failed: what it read. A change of it may hide anything behind the same error. */
+  readonly inputs: ReadonlyMap<string, string>
+}
+
+/** How a fleet is assessed; whoever remembers earlier answers gives the same ones as `assess`. */
+export type Assess = (fleet: Fleet, before?: Fleet) => Assessment
+
+/** Asks every rule that is switched on; `before` is for what only a change can break. Pure and deterministic. */
+export function assess(fleet: Fleet, before?: Fleet): Assessment {
+  const context: RuleContext = {
+    index: new FleetIndex(fleet),
+    config: fleet.config,
+    ...(before ? { before: new FleetIndex(before) } : {}),
+  }
+  const set = new RuleSet(rules, fleet.disabledRules)
+  const parts = partsOf(set, fleet, before)
+  return assessmentOf(
+    fleet,
+    [...parts].map(part => part.assess(context)),
+  )
+}
+
+/** What was said about all parts of a fleet, as one. */
+export function assessmentOf(fleet: Fleet, parts: Iterable<Assessed>): Assessment {
+  const said: Assessed = { findings: [], failures: unknownRules(fleet, rules) }
+  for (const { findings, failures } of parts) {
+    for (const one of findings) said.findings.push(one)
+    for (const one of failures) said.failures.push(one)
+  }
+  const inputs = new Map<string, string>()
+  for (const node of fleet.nodes) if (node.error) inputs.set(node.key, node.inputs ?? '')
+  return { findings: unique(said.findings), failures: unique(said.failures), inputs }
+}
+
+function unique<T extends { readonly node: string; readonly fingerprint: string }>(items: readonly T[]): T[] {
+  return [...new Map([...items].reverse().map(item => [`${item.node} ${item.fingerprint}`, item])).values()].reverse()
+}

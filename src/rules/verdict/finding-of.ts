@@ -1,0 +1,80 @@
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { originAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { Origin, Step } from '../../kube/origin.ts'
+import { pointer } from '../../kube/pointer.ts'
+import type { Finding, NodeFailure } from '../finding.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
+import type { Breach, RuleText } from '../rule.ts'
+import { fingerprintOf, hashOf, withoutPositions } from './fingerprint.ts'
+import type { Weight } from './level-of.ts'
+
+/** What stands behind a violation that is only reported. */
+const REPORTED = ' It is only reported: the enforcement here is "report", otherwise it would block.'
+
+/** A breach as the verdict lists it. */
+export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index: FleetIndex): Finding {
+  const { node, object, path } = breach
+  const tenant = node.tenant ?? ''
+  const origin = breach.origin ?? originAt(object.root, path)
+  return {
+    rule: rule.id,
+    level: weight.level === 'violation' ? 'violation' : 'warning',
+    severity: weight.severity,
+    state: 'new',
+    cluster: node.cluster,
+    tenant,
+    identity: node.identity.user,
+    object: idOf(object),
+    field: pointer(path),
+    origin: place(origin),
+    via: dedupe([...(origin.via ?? []), ...object.trail, ...chain(breach.renderedBy ?? node, index)]),
+    message: breach.message + (weight.reported ? REPORTED : ''),
+    fix: breach.fix,
+    node: node.key,
+    fingerprint: fingerprintOf({ rule: rule.id, cluster: node.cluster, tenant }, object, path, breach.value),
+    ...(breach.edit ? { edit: breach.edit } : {}),
+  }
+}
+
+/** What could not be decided about a node. */
+export function failureOf(
+  node: FleetNode,
+  what: { readonly code: string; readonly message: string; readonly fix: string },
+  origin: Origin,
+): NodeFailure {
+  const { code, message, fix } = what
+  return {
+    code,
+    state: 'new',
+    message,
+    fix,
+    origin: place(origin),
+    cluster: node.cluster,
+    tenant: node.tenant ?? '',
+    node: node.key,
+    fingerprint: hashOf([node.key, code, withoutPositions(message)]),
+  }
+}
+
+const place = ({ repository, file, line, column }: Origin) => ({ repository, file, line, column })
+
+/** The Kustomizations through which a node's objects come, innermost first. */
+function chain(node: FleetNode, index: FleetIndex): Step[] {
+  const steps: Step[] = []
+  for (let here: FleetNode | undefined = node; here && steps.length < 64; here = index.node(here.parent)) {
+    const { file, line } = nameOf(here.kustomization)
+    steps.push({ step: 'kustomization', file, line })
+  }
+  return steps
+}
+
+const nameOf = (object: KubeObject) => originAt(object.root, ['metadata', 'name'])
+
+function dedupe(steps: readonly Step[]): Step[] {
+  const seen = new Set<string>()
+  return steps.filter(step => {
+    const key = JSON.stringify([step.step, step.file, step.line])
+    return !seen.has(key) && seen.add(key)
+  })
+}

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto'
+import type { Path } from '../../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { stablePath } from '../../kube/pointer.ts'
+
+/** 32 hex digits over parts. */
+export function hashOf(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
+}
+
+/**
+ * Identity of a violation across commits: rule, cluster, tenant, object, field (list items by what identifies them) and
+ * value; never file, line or version. Another value in the same field is another violation.
+ */
+export function fingerprintOf(
+  at: { readonly rule: string; readonly cluster: string; readonly tenant: string },
+  object: KubeObject,
+  path: Path,
+  value: string,
+): string {
+  const { apiVersion, kind, namespace, name } = idOf(object)
+  const what = [groupOf(apiVersion), kind, namespace, name, stablePath(object.root, path), value]
+  return hashOf([at.rule, at.cluster, at.tenant, ...what])
+}
+
+/** A message without what moves when lines are added: `file.yaml:12:3`, `line 12`. */
+export function withoutPositions(message: string): string {
+  return message.replace(/:\d+(:\d+)?/g, '').replace(/\b(line|column) \d+/g, '$1')
+}

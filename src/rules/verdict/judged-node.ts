@@ -1,0 +1,50 @@
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { objectTexts } from '../../fleet/object-texts.ts'
+import type { Finding, JudgedNode, NodeFailure } from '../finding.ts'
+import { refusedFields } from './refused-fields.ts'
+
+const known = new WeakMap<FleetNode, JudgedNode>()
+
+/** A node with what was found in it, as plain data for whoever applies it. */
+export function judgedNode(
+  node: FleetNode,
+  findings: readonly Finding[],
+  failures: readonly NodeFailure[],
+): JudgedNode {
+  let judged = known.get(node)
+  if (!judged) {
+    judged = cleanNode(node)
+    known.set(node, judged)
+  }
+  return findings.length === 0 && failures.length === 0 ? judged : { ...judged, findings, failures }
+}
+
+function cleanNode(node: FleetNode): JudgedNode {
+  const { id, url, commit, opaque, includes } = node.source
+  return {
+    key: node.key,
+    cluster: node.cluster,
+    namespace: node.namespace,
+    name: node.name,
+    parent: node.parent ?? null,
+    user: node.identity.user,
+    impersonated: node.identity.impersonated,
+    tenant: node.tenant ?? null,
+    source: {
+      id,
+      url,
+      commit,
+      opaque: opaque ?? null,
+      ...(includes ? { includes: includes.map(one => ({ url: one.url, commit: one.commit })) } : {}),
+    },
+    dependsOn: node.dependsOn,
+    suspend: node.suspend,
+    prune: node.prune,
+    digest: node.digest,
+    findings: [],
+    failures: [],
+    objects: objectTexts(node.objects),
+    hides: node.hides ?? [],
+    refused: refusedFields(node.kustomization, node.objects),
+  }
+}

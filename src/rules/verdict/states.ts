@@ -1,0 +1,36 @@
+import type { Finding, Severity } from '../finding.ts'
+import { isHeavier } from './level-of.ts'
+import { Waivers } from './waivers.ts'
+
+/** How much something that stood already counted then. */
+export interface Standing {
+  readonly level: Finding['level']
+  readonly severity: Severity
+}
+
+/** What stood already, by fingerprint: the findings of the base, or the entries of the baseline file. */
+export type Known = ReadonlyMap<string, Standing>
+
+/** Findings as what stood; where one is there twice, the heavier one. */
+export function knownOf(findings: Iterable<Finding>): Known {
+  const known = new Map<string, Standing>()
+  for (const { fingerprint, level, severity } of findings) {
+    const other = known.get(fingerprint)
+    if (!other || isHeavier({ level, severity }, other)) known.set(fingerprint, { level, severity })
+  }
+  return known
+}
+
+/**
+ * A finding with its state. New is what did not stand there, what counts more than it did, and what hides in a node that
+ * cannot be rendered and whose inputs changed; that last one nobody can have waived, because nobody has seen it.
+ */
+export function withState(finding: Finding, known: Known, waivers: Waivers, hidden: boolean): Finding {
+  const about = hidden ? [] : waivers.about(finding)
+  const waiver = about.find(one => waivers.holds(one))
+  if (waiver) return { ...finding, state: 'waived', message: finding.message + Waivers.granted(waiver) }
+  const standing = known.get(finding.fingerprint)
+  if (standing && !hidden && !isHeavier(finding, standing)) return { ...finding, state: 'standing' }
+  const [ended] = about
+  return ended ? { ...finding, message: finding.message + Waivers.ended(ended) } : finding
+}

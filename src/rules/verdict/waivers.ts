@@ -1,0 +1,55 @@
+import { hash } from 'node:crypto'
+import type { Waiver } from '../../fleet/config/fleet-config.ts'
+import { groupOf } from '../../kube/object.ts'
+import type { Finding } from '../finding.ts'
+import { shown } from '../shown.ts'
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+
+/** The waivers of a fleet on a day. Who does not say which day it is has none that holds: each of them ends some day. */
+export class Waivers {
+  readonly #byRule: ReadonlyMap<string, readonly Waiver[]>
+  readonly #today: string | undefined
+
+  constructor(waivers: readonly Waiver[], today: string | undefined) {
+    this.#byRule = Map.groupBy(waivers, waiver => waiver.rule)
+    this.#today = today !== undefined && DAY.test(today) ? today : undefined
+  }
+
+  /** Those that speak of what was found, whether they hold or not. */
+  about({ rule, cluster, object }: Finding): readonly Waiver[] {
+    return (this.#byRule.get(rule) ?? []).filter(waiver => {
+      const kinds = [object.kind, `${groupOf(object.apiVersion)}/${object.kind}`]
+      const sameCluster = waiver.cluster === undefined || waiver.cluster === cluster
+      return (
+        sameCluster &&
+        kinds.includes(waiver.kind) &&
+        waiver.namespace === object.namespace &&
+        waiver.name === object.name
+      )
+    })
+  }
+
+  /** The last day of a waiver is a day on which it holds. */
+  holds(waiver: Waiver): boolean {
+    return this.#today !== undefined && this.#today <= waiver.expires
+  }
+
+  /** The combination with what the day makes of it: another day may give another verdict on the same commits. */
+  combinationWith(combination: string): string {
+    const all = [...this.#byRule.values()].flat()
+    if (all.length === 0) return combination
+    const holding = all.map(waiver => (this.holds(waiver) ? 'holds' : 'ended'))
+    return hash('sha256', JSON.stringify([combination, holding]))
+  }
+
+  /** What a waiver that holds adds to a message. */
+  static granted({ approver, reason, expires }: Waiver): string {
+    return ` Waived until ${expires} by ${shown(approver)}: ${shown(reason)}.`
+  }
+
+  /** What one that does not hold adds to it. */
+  static ended({ expires, origin }: Waiver): string {
+    return ` Its waiver (${origin.file}:${origin.line}) counts for nothing any more: it ended on ${expires}.`
+  }
+}
