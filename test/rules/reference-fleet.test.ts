@@ -73,56 +73,61 @@ describe.runIf(present)('fluxcd/flux2-multi-tenancy', () => {
     )
   })
 
-  test.each<[string, Files, string]>([
+  test.each<[string, () => Files, string]>([
     [
       'release without account',
-      edited('dev-team', 'base/podinfo-release.yaml', '  serviceAccountName: dev-team\n', ''),
+      () => edited('dev-team', 'base/podinfo-release.yaml', '  serviceAccountName: dev-team\n', ''),
       'sa-required base/podinfo-release.yaml:6',
     ],
     [
       'reference',
-      edited(
-        'dev-team',
-        'base/podinfo-release.yaml',
-        '        name: podinfo',
-        '        name: podinfo\n        namespace: flux-system',
-      ),
+      () =>
+        edited(
+          'dev-team',
+          'base/podinfo-release.yaml',
+          '        name: podinfo',
+          '        name: podinfo\n        namespace: flux-system',
+        ),
       'cross-namespace-ref base/podinfo-release.yaml:15',
     ],
     [
       'remote base',
-      edited('dev-team', 'staging/kustomization.yaml', '  - ../base', '  - github.com/evil/x//base?ref=main'),
+      () => edited('dev-team', 'staging/kustomization.yaml', '  - ../base', '  - github.com/evil/x//base?ref=main'),
       'kustomize-remote-base staging/kustomization.yaml:4',
     ],
     [
       'foreign namespace',
-      edited('dev-team', 'base/podinfo-repository.yaml', 'namespace: apps', 'namespace: kube-system'),
+      () => edited('dev-team', 'base/podinfo-repository.yaml', 'namespace: apps', 'namespace: kube-system'),
       'namespace-confinement base/podinfo-repository.yaml:5',
     ],
     [
       'foreign namespace by a patch',
-      {
+      () => ({
         'staging/kustomization.yaml': `resources:\n  - ../base\npatches:\n  - target: {kind: HelmRepository}\n    patch: |\n      - op: replace\n        path: /metadata/namespace\n        value: team-b\n`,
-      },
+      }),
       'namespace-confinement staging/kustomization.yaml:8',
     ],
     [
       'foreign namespace by a transformer',
-      { 'staging/kustomization.yaml': 'namespace: flux-system\nresources:\n  - ../base\n' },
+      () => ({ 'staging/kustomization.yaml': 'namespace: flux-system\nresources:\n  - ../base\n' }),
       'namespace-confinement staging/kustomization.yaml:1',
     ],
     [
       'cluster-scoped object',
-      base('apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: x\n  namespace: apps\n'),
+      () =>
+        base('apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: x\n  namespace: apps\n'),
       'cluster-scoped-forbidden base/extra.yaml:2',
     ],
     [
       'plain secret',
-      base('apiVersion: v1\nkind: Secret\nmetadata:\n  name: x\n  namespace: apps\nstringData:\n  password: hunter2\n'),
+      () =>
+        base(
+          'apiVersion: v1\nkind: Secret\nmetadata:\n  name: x\n  namespace: apps\nstringData:\n  password: hunter2\n',
+        ),
       'plaintext-secret base/extra.yaml:7',
     ],
   ])('one bad change of the tenant: %s', (_what, dev, expected) => {
-    const judgement = judgementOf(reference({ dev }), { base: reference() })
+    const judgement = judgementOf(reference({ dev: dev() }), { base: reference() })
     expect(judgement.verdict.result).toBe('fail')
     expect(new Set(said(judgement))).toEqual(new Set([expected]))
     expect(judgement.verdict.violations.every(one => one.tenant === 'dev-team')).toBe(true)
