@@ -11,7 +11,7 @@ import { parseOnboardCommand } from '../src/onboard/parse-command.ts'
 import type { OnboardPlan } from '../src/onboard/plan.ts'
 import { pullRequestText } from '../src/onboard/pull-request-text.ts'
 import type { OnboardRequest } from '../src/onboard/request.ts'
-import type { Attempt, Onboard } from '../src/queue/queue.ts'
+import type { Attempt, Command } from '../src/queue/queue.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import type { Installation } from './combination/installation.ts'
@@ -23,7 +23,7 @@ import type { WorkerContext } from './worker-context.ts'
  * Answers `/bailiwick onboard ...` with a pull request. Who may not ask gets a reaction and nothing else; a request that
  * cannot be met gets a reply that says why; merging the pull request is the approval.
  */
-export async function onboard(context: WorkerContext, data: Onboard, attempt: Attempt): Promise<void> {
+export async function onboard(context: WorkerContext, data: Command, attempt: Attempt): Promise<void> {
   const octokit = await context.app.client(data.installation)
   const place: Place = { octokit, app: await context.app.identity(), owner: data.owner, repo: data.repo }
   const comment = await readIssueComment(octokit, data, data.comment)

@@ -7,12 +7,9 @@ import type { Log } from '../src/process/log.ts'
 import type { JobName, Jobs, Queue } from '../src/queue/queue.ts'
 import { RepositoryMemory } from './combination/repository-memory.ts'
 import { Evaluator } from './evaluation/evaluator.ts'
-import { onboard } from './onboard.ts'
+import { works } from './jobs.ts'
 import { ClusterConnections } from './reconcile/cluster-connections.ts'
 import { reconcileCluster } from './reconcile/reconcile-cluster.ts'
-import { sweep } from './sweep.ts'
-import { validatePullRequest } from './validate-pull-request.ts'
-import { validatePush } from './validate-push.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /** What the workers share with the process that starts them. */
@@ -28,8 +25,6 @@ export interface WorkerDependencies {
 export interface Workers {
   close(): Promise<void>
 }
-
-const VALIDATIONS_AT_ONCE = 4
 
 /**
  * Works on every kind of job of the queue, one reconcile queue per bound cluster, and looks for open work that nobody
@@ -58,20 +53,13 @@ export async function startWorkers({ config, queue, log, disabledRules = [] }: W
     log,
   }
   const memory = { connections: new ClusterConnections(), said: new Map<string, string>() }
-  queue.work('validate-pull-request', (data, attempt) => validatePullRequest(context, data, attempt), {
-    concurrency: VALIDATIONS_AT_ONCE,
-  })
-  queue.work('validate-push', (data, attempt) => validatePush(context, data, attempt), {
-    concurrency: VALIDATIONS_AT_ONCE,
-  })
-  queue.work('onboard', (data, attempt) => onboard(context, data, attempt))
+  for (const work of works) work.start(context)
   for (const { name: cluster, mode, resyncSeconds } of bindings) {
     if (mode !== 'reconcile') continue
     await promise(queue, 'reconcile', { cluster }, resyncSeconds ?? config.resyncSeconds)
     queue.work('reconcile', (data, attempt) => reconcileCluster(context, memory, data, attempt), { cluster })
   }
   await promise(queue, 'sweep', {}, config.sweepSeconds)
-  queue.work('sweep', () => sweep(context))
   return {
     close: async () => {
       await evaluator.close()

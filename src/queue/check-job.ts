@@ -10,17 +10,21 @@ const text =
     typeof value === 'string' && pattern.test(value)
 const accountName = text(/^[A-Za-z\d][\w-]{0,99}$/)
 const repositoryName = text(/^(?!\.{1,2}$)[\w.-]{1,100}$/)
+// Git forbids control characters in branch names: https://git-scm.com/docs/git-check-ref-format
+const branch = text(/^[^\p{Cc} ]{1,1000}$/u)
+const sha = text(/^[\da-f]{40}(?:[\da-f]{24})?$/)
 const place = { installation: id, owner: accountName, repo: repositoryName }
 
 const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Jobs[N], Fits>> } = {
   'validate-pull-request': { ...place, pull: id },
-  // Git forbids control characters in branch names: https://git-scm.com/docs/git-check-ref-format
-  'validate-push': {
-    ...place,
-    branch: text(/^[^\p{Cc} ]{1,1000}$/u),
-    sha: text(/^[\da-f]{40}(?:[\da-f]{24})?$/),
-  },
-  onboard: { ...place, issue: id, comment: id },
+  'validate-push': { ...place, branch, sha },
+  'validate-merge-group': { ...place, branch, sha, base: sha },
+  command: { ...place, issue: id, comment: id },
+  'check-action': { ...place, check: id, action: text(/^(?:fix|waive)$/), login: accountName },
+  'tenant-request': { ...place, issue: id },
+  survey: { installation: id },
+  'sweep-installation': { installation: id },
+  redeliver: {},
   reconcile: { cluster: text(/^[A-Za-z\d][\w.-]{0,252}$/) },
   sweep: {},
 }

@@ -15,14 +15,59 @@ export interface ValidatePush {
   readonly sha: string
 }
 
-/** Answer a `/bailiwick onboard ...` comment. The comment is read again from GitHub; nothing of it is trusted here. */
-export interface Onboard {
+/** Judge the tree that a merge queue would make of a branch: what it adds to `base`, at its own commit. */
+export interface ValidateMergeGroup {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
+  /** The branch that the group would be merged into. */
+  readonly branch: string
+  /** Head of the group. */
+  readonly sha: string
+  /** What the branch, or the group before it, holds. */
+  readonly base: string
+}
+
+/** Answer a `/bailiwick ...` comment. The comment is read again from GitHub; nothing of it is trusted here. */
+export interface Command {
   readonly installation: number
   readonly owner: string
   readonly repo: string
   readonly issue: number
   readonly comment: number
 }
+
+/** A button of our check run that somebody pressed. What `login` may do is asked of GitHub. */
+export interface CheckAction {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
+  /** Id of the check run. */
+  readonly check: number
+  readonly action: 'fix' | 'waive'
+  readonly login: string
+}
+
+/** Answer an issue that was opened with the form for a new tenant. */
+export interface TenantRequest {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
+  readonly issue: number
+}
+
+/** Look at what an installation found and whether its gate is real, and say so once: the first-run report. */
+export interface Survey {
+  readonly installation: number
+}
+
+/** Judge everything open of one installation again: something about its repositories changed. */
+export interface SweepInstallation {
+  readonly installation: number
+}
+
+/** Have GitHub send again what it could not deliver. */
+export type Redeliver = Record<never, never>
 
 /** Bring one cluster of the operator's clusters.yaml to the approved state. */
 export interface Reconcile {
@@ -36,7 +81,13 @@ export type Sweep = Record<never, never>
 export interface Jobs {
   readonly 'validate-pull-request': ValidatePullRequest
   readonly 'validate-push': ValidatePush
-  readonly onboard: Onboard
+  readonly 'validate-merge-group': ValidateMergeGroup
+  readonly command: Command
+  readonly 'check-action': CheckAction
+  readonly 'tenant-request': TenantRequest
+  readonly survey: Survey
+  readonly 'sweep-installation': SweepInstallation
+  readonly redeliver: Redeliver
   readonly reconcile: Reconcile
   readonly sweep: Sweep
 }

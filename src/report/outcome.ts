@@ -1,5 +1,6 @@
 import type { BailiwickError } from '../errors.ts'
 import type { JudgedNode, Verdict } from '../rules/finding.ts'
+import type { Circumstances } from './circumstances.ts'
 
 /** What there is to say: a verdict; an error before there could be one; undefined: nothing of the fleet is touched. */
 export type Outcome = Verdict | BailiwickError | undefined
@@ -19,4 +20,6 @@ export interface ReportContext {
   readonly nodes?: readonly JudgedNode[]
   /** Files that the pull request changes: what stems from an unchanged file is annotated where a changed one leads to it. */
   readonly changedPaths?: ReadonlySet<string>
+  /** What decides besides the verdict; absent: nothing. */
+  readonly circumstances?: Circumstances
 }

@@ -6,9 +6,9 @@ import type { Heard, Payload } from './heard.ts'
  */
 export const issueComment: Heard<'issue_comment'> = {
   event: 'issue_comment',
-  job: (payload, place) => {
-    if (payload.action !== 'created' || isFromBot(payload) || !isOnboard(payload.comment.body)) return undefined
-    return { name: 'onboard', data: { ...place, issue: payload.issue.number, comment: payload.comment.id } }
+  jobs: (payload, place) => {
+    if (payload.action !== 'created' || isFromBot(payload) || !isOnboard(payload.comment.body)) return []
+    return [{ name: 'command', data: { ...place, issue: payload.issue.number, comment: payload.comment.id } }]
   },
 }
 

@@ -6,10 +6,10 @@ import type { Heard, Payload } from './heard.ts'
  */
 export const pullRequest: Heard<'pull_request'> = {
   event: 'pull_request',
-  job: (payload, place) =>
+  jobs: (payload, place) =>
     asksForVerdict(payload)
-      ? { name: 'validate-pull-request', data: { ...place, pull: payload.pull_request.number } }
-      : undefined,
+      ? [{ name: 'validate-pull-request', data: { ...place, pull: payload.pull_request.number } }]
+      : [],
 }
 
 function asksForVerdict(payload: Payload<'pull_request'>): boolean {

@@ -5,8 +5,8 @@ const BRANCH = 'refs/heads/'
 /** A branch that moved is judged, whichever it is: some source may follow it. Tags and deletions are not. */
 export const push: Heard<'push'> = {
   event: 'push',
-  job: (payload, place) => {
-    if (!payload.ref.startsWith(BRANCH) || payload.deleted || /^0+$/.test(payload.after)) return undefined
-    return { name: 'validate-push', data: { ...place, branch: payload.ref.slice(BRANCH.length), sha: payload.after } }
+  jobs: (payload, place) => {
+    if (!payload.ref.startsWith(BRANCH) || payload.deleted || /^0+$/.test(payload.after)) return []
+    return [{ name: 'validate-push', data: { ...place, branch: payload.ref.slice(BRANCH.length), sha: payload.after } }]
   },
 }

@@ -15,13 +15,17 @@ export interface Intake {
 }
 
 /** Every event that we hear. A new one is a file beside this, its name in `HeardEvent`, a line here and in app.yml. */
-export const heard = [pullRequest, push, issueComment] as const
+export const heard: readonly { readonly [E in HeardEvent]: Heard<E> }[HeardEvent][] = [pullRequest, push, issueComment]
 
-/** Makes the App hear its events. A handler resolves when its job is stored and rejects when it was not. */
+/** Makes the App hear its events. A handler resolves when its jobs are stored and rejects when one was not. */
 export function registerWebhooks(app: Pick<Probot, 'on'>, intake: Intake): void {
-  app.on('pull_request', ({ payload }) => hear(pullRequest, payload, intake))
-  app.on('push', ({ payload }) => hear(push, payload, intake))
-  app.on('issue_comment', ({ payload }) => hear(issueComment, payload, intake))
+  for (const one of heard) listen(app, one, intake)
+}
+
+function listen<E extends HeardEvent>(app: Pick<Probot, 'on'>, event: Heard<E>, intake: Intake): void {
+  // Probot types its handlers by the name of the event, which here is any of ours
+  const handler = ({ payload }: { payload: Payload<E> }) => hear(event, payload, intake)
+  app.on(event.event, handler as unknown as Parameters<typeof app.on>[1])
 }
 
 async function hear<E extends HeardEvent>(event: Heard<E>, payload: Payload<E>, intake: Intake): Promise<void> {
@@ -29,16 +33,17 @@ async function hear<E extends HeardEvent>(event: Heard<E>, payload: Payload<E>, 
   if (place === undefined) {
     return intake.log.warn({ event: event.event }, 'ignored an event without repository or installation')
   }
-  const asked = event.job(payload, place)
-  if (asked === undefined) return
+  const asked = event.jobs(payload, place)
+  if (asked.length === 0) return
   if (!isAllowedAccount(intake.allowedAccounts, place.owner)) {
     return intake.log.warn({ event: event.event, ...place }, 'ignored an event: the account is not in ALLOWED_ACCOUNTS')
   }
-  await store(asked, intake)
+  for (const one of asked) await store(one, intake)
 }
 
 async function store<N extends JobName>(asked: AskedJob & { name: N }, intake: Intake): Promise<void> {
-  await intake.queue.add(asked.name, asked.data as Jobs[N])
+  const options = asked.delayMs === undefined ? {} : { delayMs: asked.delayMs }
+  await intake.queue.add(asked.name, asked.data as Jobs[N], options)
   intake.log.info({ job: asked.name, ...asked.data }, 'stored a job')
 }
 

@@ -135,11 +135,11 @@ export function queueContract(title: string, open: () => OpenQueue): void {
     test.each(['not-permitted', 'onboard-input', 'onboard-layout'] as const)('%s is not tried again', async code => {
       const queue = opened()
       let runs = 0
-      queue.work('onboard', async () => {
+      queue.work('command', async () => {
         runs++
         throw new BailiwickError(code, 'refused')
       })
-      await queue.add('onboard', { installation: 1, owner: 'acme', repo: 'fleet', issue: 1, comment: 9 })
+      await queue.add('command', { installation: 1, owner: 'acme', repo: 'fleet', issue: 1, comment: 9 })
       await queue.idle()
       expect(runs).toBe(1)
     })

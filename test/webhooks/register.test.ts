@@ -88,7 +88,7 @@ describe('issue_comment', () => {
     '/bailiwick  onboard x\r\nplease',
     '/bailiwick onboard\nx',
   ])('%j is a command', async body => {
-    const job = ['onboard', { ...place, issue: 3, comment: 99 }]
+    const job = ['command', { ...place, issue: 3, comment: 99 }]
     expect(await jobsOf('issue_comment', comment(body))).toEqual([job])
   })
 

@@ -1,0 +1,25 @@
+/** Something that a person with more rights must agree to, whatever the verdict says. */
+export interface Demand {
+  /** Id of the behaviour in the catalogue: `gate-config-change`, `gate-workflow-change`, `gate-fork-untrusted`. */
+  readonly rule: string
+  /** What asks for it, who may agree, in one sentence. */
+  readonly message: string
+  readonly fix: string
+  /** The file of the change that asks for it, where it is one. */
+  readonly path?: string
+}
+
+/** What decides about a commit besides what its content is. */
+export interface Circumstances {
+  /** Somebody holds it: it blocks, whatever the verdict. `by`: who, as far as known. */
+  readonly hold?: { readonly by: string }
+  /** A fleet admin lets this one head pass, whatever the verdict. */
+  readonly override?: { readonly by: string; readonly reason: string }
+  /** Nobody agreed to these yet. */
+  readonly demands: readonly Demand[]
+  /** Other pull requests with the same head whose verdict is worse: GitHub keeps checks by commit. */
+  readonly worse: readonly number[]
+}
+
+/** Where nothing is to be added to the verdict. */
+export const NO_CIRCUMSTANCES: Circumstances = { demands: [], worse: [] }

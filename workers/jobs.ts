@@ -1,0 +1,35 @@
+import type { Attempt, JobName, Jobs } from '../src/queue/queue.ts'
+import { onboard } from './onboard.ts'
+import { sweep } from './sweep.ts'
+import { validatePullRequest } from './validate-pull-request.ts'
+import { validatePush } from './validate-push.ts'
+import type { WorkerContext } from './worker-context.ts'
+
+/** A kind of job that has somebody who does it. */
+export interface Work {
+  readonly name: JobName
+  /** Takes jobs of this kind from the queue from now on. */
+  start(context: WorkerContext): void
+}
+
+const VALIDATIONS_AT_ONCE = 4
+
+/** Every kind of job that any worker does; `reconcile` has a queue per cluster and is started beside. */
+export const works: readonly Work[] = [
+  work('validate-pull-request', validatePullRequest, VALIDATIONS_AT_ONCE),
+  work('validate-push', validatePush, VALIDATIONS_AT_ONCE),
+  work('command', onboard),
+  work('sweep', sweep),
+]
+
+/** `atOnce`: how many of them run side by side in one process. */
+function work<N extends JobName>(
+  name: N,
+  run: (context: WorkerContext, data: Jobs[N], attempt: Attempt) => Promise<void>,
+  atOnce = 1,
+): Work {
+  return {
+    name,
+    start: context => context.queue.work(name, (data, attempt) => run(context, data, attempt), { concurrency: atOnce }),
+  }
+}

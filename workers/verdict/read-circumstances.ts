@@ -1,0 +1,21 @@
+import type { PullRequest } from '../../src/github/pull-request.ts'
+import type { Circumstances } from '../../src/report/circumstances.ts'
+import type { WorkerContext } from '../worker-context.ts'
+import { readDemands } from './demands/read-demands.ts'
+import type { Subject } from './judge-pull-request.ts'
+import { readHold } from './read-hold.ts'
+import { readOverride } from './read-override.ts'
+
+/** What people decided about the present head of a pull request, as GitHub has it now; the rest is the verdict's. */
+export async function readCircumstances(
+  context: WorkerContext,
+  subject: Subject,
+  pull: PullRequest,
+): Promise<Circumstances> {
+  const [hold, override, demands] = await Promise.all([
+    readHold(subject, pull),
+    readOverride(context, subject, pull),
+    readDemands(context, subject, pull),
+  ])
+  return { ...(hold ? { hold } : {}), ...(override ? { override } : {}), demands, worse: [] }
+}
