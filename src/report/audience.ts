@@ -57,7 +57,8 @@ function ownFinding(finding: Finding, words: PrivateWords, repository: string): 
   // the object is what the tenant wrote itself, but where somebody else wrote what is wrong with it
   const writing = byOthers ? { byOthers } : { written: [object.name, object.namespace] }
   const hide = (text: string) => words.hide(text, writing)
-  const isSafe = edit === undefined || !('set' in edit) || hide(edit.set) === edit.set
+  const written = edit && ('set' in edit ? edit.set : 'add' in edit ? edit.add : '')
+  const isSafe = written === undefined || hide(written) === written
   return {
     ...rest,
     object: byOthers ? { ...object, namespace: hide(object.namespace), name: hide(object.name) } : object,

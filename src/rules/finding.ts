@@ -4,8 +4,8 @@ import type { Origin, Step } from '../kube/origin.ts'
 
 export type Severity = 'critical' | 'high' | 'medium' | 'low'
 
-/** The automatic fix of a field: another value for it, or without it. */
-export type Edit = { readonly set: string } | { readonly remove: true }
+/** The automatic fix of a field: another value for it, without it, or with it where it is absent. */
+export type Edit = { readonly set: string } | { readonly remove: true } | { readonly add: string }
 
 /** One violation or warning, as the command line prints it and the check run shows it (plain JSON). */
 export interface Finding {

@@ -1,0 +1,60 @@
+import { code, prose } from '../markdown.ts'
+import type { ChangedLines } from './changed-lines.ts'
+import type { Fix } from './fixes-of.ts'
+
+/** A comment of a review that offers a fix with one click. */
+export interface Suggestion {
+  readonly path: string
+  readonly first: number
+  readonly last: number
+  /** Markdown, which begins with the marker of the fix. */
+  readonly body: string
+}
+
+/** More threads than this are noise; the rest is a button. */
+const MAX_SUGGESTIONS = 10
+
+const MARKER = /^<!-- bailiwick:fix:([\da-f]{20}) -->/
+
+/** Which fix a comment of ours offers; undefined for any other comment. */
+export function fixIdOf(body: string): string | undefined {
+  return MARKER.exec(body)?.[1]
+}
+
+/**
+ * The fixes as suggestions: only on lines that the pull request shows, at most 10, none that was offered before.
+ * `offered`: ids of fixes of which a comment of ours is there, answered or not.
+ */
+export function suggestionsOf(
+  fixes: readonly Fix[],
+  changed: ReadonlyMap<string, ChangedLines>,
+  offered: ReadonlySet<string>,
+): Suggestion[] {
+  const room = Math.max(0, MAX_SUGGESTIONS - offered.size)
+  return fixes
+    .filter(fix => !offered.has(fix.id) && changed.get(fix.path)?.covers(fix.first, fix.last))
+    .slice(0, room)
+    .map(fix => ({ path: fix.path, first: fix.first, last: fix.last, body: bodyOf(fix) }))
+}
+
+/** What the review says above its suggestions. */
+export function reviewBody(count: number): string {
+  const what = count === 1 ? 'One finding has a fix that is certain.' : `${count} findings have a fix that is certain.`
+  return `${what} Commit what you agree with, or press *Apply fixes* on the check for all of them at once.`
+}
+
+function bodyOf({ id, findings, lines }: Fix): string {
+  const reasons = findings
+    .slice(0, 5)
+    .map(({ rule, message, fix }) => `${code(rule)}: ${prose(message)} ${prose(fix)}`)
+    .join('\n\n')
+  return `<!-- bailiwick:fix:${id} -->\n${reasons}\n\n${block(lines)}`
+}
+
+/** A fence that is longer than any in the text: nothing of a file ends it. */
+function block(lines: readonly string[]): string {
+  const text = lines.join('\n')
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length))
+  const fence = '`'.repeat(longest + 1)
+  return lines.length === 0 ? `${fence}suggestion\n${fence}` : `${fence}suggestion\n${text}\n${fence}`
+}
