@@ -7,8 +7,8 @@ export class RuleSet {
   readonly ofClusters: readonly Rule[]
   readonly ofRepositories: readonly Rule[]
   readonly #rules: ReadonlyMap<string, Rule>
-  readonly #every: readonly Rule[]
-  readonly #byKind = new Map<string, Rule[]>()
+  readonly #ofEverybody: RulesByKind
+  readonly #ofTenants: RulesByKind
 
   constructor(rules: readonly Rule[], disabled: readonly string[] = []) {
     const off = new Set(disabled)
@@ -18,22 +18,35 @@ export class RuleSet {
     this.ofRemoved = on.filter(rule => rule.checkRemoved)
     this.ofClusters = on.filter(rule => rule.checkCluster)
     this.ofRepositories = on.filter(rule => rule.checkRepository)
-    this.#every = on.filter(rule => rule.kinds === 'every')
-    for (const rule of on) {
-      for (const kind of Array.isArray(rule.kinds) ? rule.kinds : []) {
-        const list = this.#byKind.get(kind) ?? [...this.#every]
-        this.#byKind.set(kind, list)
-        list.push(rule)
-      }
-    }
+    this.#ofEverybody = byKind(on.filter(rule => rule.checkObject))
+    this.#ofTenants = byKind(on.filter(rule => rule.checkObject ?? rule.checkTenantObject))
   }
 
   named(id: string): Rule | undefined {
     return this.#rules.get(id)
   }
 
-  /** The rules that ask about objects of a kind. */
-  ofKind(kind: string): readonly Rule[] {
-    return this.#byKind.get(kind) ?? this.#every
+  /** The rules that ask about objects of a kind which are applied for a tenant, or by the platform for itself. */
+  ofKind(kind: string, isTenants: boolean): readonly Rule[] {
+    const { every, kinds } = isTenants ? this.#ofTenants : this.#ofEverybody
+    return kinds.get(kind) ?? every
   }
+}
+
+interface RulesByKind {
+  readonly every: readonly Rule[]
+  readonly kinds: ReadonlyMap<string, readonly Rule[]>
+}
+
+function byKind(rules: readonly Rule[]): RulesByKind {
+  const every = rules.filter(rule => rule.kinds === 'every')
+  const kinds = new Map<string, Rule[]>()
+  for (const rule of rules) {
+    for (const kind of Array.isArray(rule.kinds) ? rule.kinds : []) {
+      const list = kinds.get(kind) ?? [...every]
+      kinds.set(kind, list)
+      list.push(rule)
+    }
+  }
+  return { every, kinds }
 }

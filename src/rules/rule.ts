@@ -27,6 +27,11 @@ export interface Subject {
   readonly node: FleetNode
 }
 
+/** An object that would be applied for a tenant. */
+export interface TenantSubject extends Subject {
+  readonly node: FleetNode & { readonly tenant: string }
+}
+
 /** A rule's answer: this value of this object breaks it. */
 export interface Breach {
   /** The node that must not be applied because of it. */
@@ -75,9 +80,11 @@ export interface RuleText {
  * given nor what it asks has changed.
  */
 export interface Rule extends RuleText {
-  /** The kinds of `checkObject`, as `<group>/<Kind>`. */
+  /** The kinds of the one check of objects that it has, as `<group>/<Kind>`. */
   readonly kinds?: readonly string[] | 'every'
   checkObject?(subject: Subject, context: RuleContext): Iterable<Breach>
+  /** What the platform applies itself is not asked about: that is most of a fleet. */
+  checkTenantObject?(subject: TenantSubject, context: RuleContext): Iterable<Breach>
   checkNode?(node: FleetNode, context: RuleContext): Iterable<Breach>
   /** A node that `before` has and the fleet has not any more. */
   checkRemoved?(node: FleetNode, context: RuleContext): Iterable<Breach>

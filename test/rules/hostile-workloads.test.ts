@@ -69,10 +69,11 @@ test('no object makes a rule throw, and what it says is one line', () => {
         const [root] = parseDocuments({ repository: '', path: 'x' }, Buffer.from(`{${id}${own.join('')}}`))
         if (root?.type !== 'map') return
         const object = { root, trail: [] }
-        const subject = { object, id: idOf(object), kind: kindOf(object), node }
+        const subject = { object, id: idOf(object), kind: kindOf(object), node: { ...node, tenant: node.tenant! } }
         for (const rule of RULES) {
-          if (!rule.checkObject || (rule.kinds !== 'every' && !rule.kinds?.includes(full))) continue
-          for (const breach of rule.checkObject(subject, context)) expectSound(breach)
+          if (rule.kinds !== 'every' && !rule.kinds?.includes(full)) continue
+          for (const breach of rule.checkObject?.(subject, context) ?? []) expectSound(breach)
+          for (const breach of rule.checkTenantObject?.(subject, context) ?? []) expectSound(breach)
         }
       },
     ),

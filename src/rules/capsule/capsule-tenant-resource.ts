@@ -14,8 +14,7 @@ export const capsuleTenantResource: Rule = {
   source: 'CVE-2026-22872, CVE-2025-55205',
   docs: 'Put only objects of namespaced kinds into `rawItems`, and name namespaces of the tenant in `namespacedItems`.',
   kinds: ['capsule.clastix.io/TenantResource'],
-  *checkObject(subject, context) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject, context) {
     for (const [index, resource] of listAt(subject.object.root, ['spec', 'resources']).entries()) {
       const path = ['spec', 'resources', index]
       yield* rawItems(subject, context, [...path, 'rawItems'], 0)

@@ -13,8 +13,8 @@ export const fluxControlPlaneObject: Rule = {
   source: 'fluxcd.controlplane.io API of the Flux Operator',
   docs: 'Keep FluxInstance, FluxReport and ResourceSetInputProvider in the fleet repository.',
   kinds: KINDS,
-  *checkObject(subject) {
-    if (subject.node.tenant !== undefined) yield breach(subject)
+  *checkTenantObject(subject) {
+    yield breach(subject)
   },
 }
 

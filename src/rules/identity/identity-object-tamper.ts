@@ -23,8 +23,7 @@ export const identityObjectTamper: Rule = {
   source: 'https://github.com/projectcapsule/capsule-addon-fluxcd; kustomize-controller finalize()',
   docs: "Leave the reconciler's ServiceAccount, Role, RoleBinding and kubeconfig Secret out of what the tenant renders; the platform renders them. Workloads get accounts of their own.",
   kinds: [ACCOUNT, BINDING, ROLE, '/Secret', '/ConfigMap'],
-  *checkObject(subject, context) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject, context) {
     const why = whyItIsThePlatforms(subject, context)
     if (why) yield breach(subject, ['metadata', 'name'], why)
     if (subject.kind === ACCOUNT) yield* capsuleMarks(subject)

@@ -14,8 +14,7 @@ export const kubeconfigContent: Rule = {
   source: 'CVE-2022-24817; fluxcd/pkg runtime/client',
   docs: "Let the platform render kubeconfigs, or list the Secret in `allowedKubeConfigs` of the fleet's configuration; then keep to `server` with https and a public or private address, `certificate-authority-data`, and `token` or `client-certificate-data` and `client-key-data`, encrypted with SOPS.",
   kinds: ['/Secret', '/ConfigMap'],
-  *checkObject(subject, { index, config }) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject, { index, config }) {
     const { node, object, id } = subject
     for (const { path, fault } of faultsOf(index, subject, config.allowedKubeConfigs.includes(id.name))) {
       yield {

@@ -14,8 +14,7 @@ export const saTokenSecret: Rule = {
   source: 'https://kubernetes.io/docs/concepts/security/service-accounts/#get-a-token',
   docs: "Let what needs a token ask for one (`kubectl create token`, a projected volume). What needs a lasting one, such as Capsule's proxy, gets it from the platform.",
   kinds: ['/Secret'],
-  *checkObject({ object, node, id }, { index, config }) {
-    if (node.tenant === undefined) return
+  *checkTenantObject({ object, node, id }, { index, config }) {
     if (stringAt(object.root, ['type']) !== 'kubernetes.io/service-account-token') return
     const account = stringAt(object.root, ACCOUNT) ?? ''
     const reconciles = account !== '' && isOwnReconciler(index, config, node.cluster, id.namespace, account)

@@ -20,8 +20,7 @@ export const workloadIdentityAnnotation: Rule = {
     'RFC-0010 of fluxcd/flux2; https://docs.aws.amazon.com/eks/latest/userguide/iam-roles-for-service-accounts.html',
   docs: "Let the platform render the service account with its annotation in the tenant's namespace, and name that account.",
   kinds: 'every',
-  *checkObject(subject, { index }) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject, { index }) {
     for (const { path, warns } of placesOf(subject, index)) yield* judge(index, subject, path, warns)
   },
 }

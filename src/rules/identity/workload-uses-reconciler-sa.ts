@@ -18,9 +18,8 @@ export const workloadUsesReconcilerSa: Rule = {
   source: 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/',
   docs: 'Make an account for the workload with a Role of what it needs, or set `automountServiceAccountToken: false` where it needs nothing.',
   kinds: 'every',
-  *checkObject(subject, { index }) {
+  *checkTenantObject(subject, { index }) {
     const { node, object, id } = subject
-    if (node.tenant === undefined) return
     for (const { path, account } of accountsOf(subject, index)) {
       if (index.reconciler(node.cluster, id.namespace, account) === undefined) continue
       yield {

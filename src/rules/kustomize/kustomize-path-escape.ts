@@ -18,8 +18,7 @@ export const kustomizePathEscape: Rule = {
   source: 'CVE-2022-24877, CVE-2022-24348',
   docs: `Name directories below the tenant's own, without .. in the spec of a Kustomization. Overlays may use bases and components beside it that the platform keeps for everybody.`,
   kinds: [KUSTOMIZATION, HELM_RELEASE, HELM_CHART, AUTOMATION],
-  *checkObject(subject) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject) {
     for (const path of pathsOf(subject)) {
       const text = stringAt(subject.object.root, path)
       const problem = text === undefined ? undefined : problemOf(subject.kind, path, text)

@@ -11,8 +11,7 @@ export const protoPollution: Rule = {
   source: 'CWE-1321',
   docs: `Leave the key out. No field of Kubernetes has such a name.`,
   kinds: 'every',
-  *checkObject({ object, id, node }) {
-    if (node.tenant === undefined) return
+  *checkTenantObject({ object, id, node }) {
     const written = object.prototypeKeys ?? []
     const known = new Set(written.map(({ path }) => path.join('.')))
     const rendered = scanObject(object.root).prototypeKeys.filter(({ path }) => !known.has(path.join('.')))

@@ -18,9 +18,7 @@ export const renderParity: Rule = {
   source: 'fluxcd/pkg kustomize, scanManifests; kustomize api/resource/factory.go',
   docs: `Name what is deployed in a kustomization.yaml, in files that end in .yaml, with kinds, namespaces, accounts and grants written out.`,
   kinds: 'every',
-  *checkObject(subject, context) {
-    const { node } = subject
-    if (node.tenant === undefined) return
+  *checkTenantObject(subject, context) {
     yield* revived(subject)
     yield* hidden(subject)
     yield* rewritten(subject, context)

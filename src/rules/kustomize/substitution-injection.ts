@@ -12,8 +12,7 @@ export const substitutionInjection: Rule = {
   source: 'fluxcd/pkg kustomize, SubstituteVariables',
   docs: `Let each variable stand for one text, number or truth value, and use a patch for anything larger. A list of plain values as the value of one field is fine.`,
   kinds: 'every',
-  *checkObject({ object, id, node }) {
-    if (node.tenant === undefined) return
+  *checkTenantObject({ object, id, node }) {
     for (const { path, how } of object.made ?? []) {
       if (how !== 'structure' || !(isStructure(path) || isIdentity(groupOf(id.apiVersion), path))) continue
       const field = shown(path.join('.'))

@@ -15,8 +15,7 @@ export const unicodeConfusable: Rule = {
   source: 'CVE-2021-42574',
   docs: `Write names, addresses and keys in ASCII. Other alphabets and emoji in descriptions, comments and content are fine.`,
   kinds: 'every',
-  *checkObject(subject) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject) {
     yield* unseen(subject)
     yield* lookalikes(subject)
   },

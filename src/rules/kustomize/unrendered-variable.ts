@@ -14,8 +14,7 @@ export const unrenderedVariable: Rule = {
   source: 'Flux, Kustomization spec.postBuild',
   docs: `Write the value itself. Where it differs between clusters, use an overlay of kustomize, or a variable that the fleet sets for every cluster.`,
   kinds: 'every',
-  *checkObject(subject) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject) {
     yield* literal(subject)
     yield* substituted(subject)
     yield* undecided(subject)

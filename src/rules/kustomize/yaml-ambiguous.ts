@@ -13,9 +13,8 @@ export const yamlAmbiguous: Rule = {
   why: `What one reader takes for a comment or for text, another takes for a key: a reviewer, this check and the cluster would each see another object. A merge key is a key by that name to readers of YAML 1.2, and \`yes\` a text.`,
   docs: `Write it plainly: each key once, text in quotes, spaces for indentation, documents separated by a line of their own, true and false for switches. Merge keys may bring anything but another namespace, kinds, grants and privileges.`,
   kinds: 'every',
-  *checkObject(subject, context) {
+  *checkTenantObject(subject, context) {
     const { object, id, node } = subject
-    if (node.tenant === undefined) return
     for (const { path, how } of scanObject(object.root).unclear) {
       const isWord = how === 'word'
       if (isWord ? !isSwitch(subject, path) : !decides(subject, path, context)) continue

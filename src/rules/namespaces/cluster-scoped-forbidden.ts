@@ -13,8 +13,7 @@ export const clusterScopedForbidden: Rule = {
   why: 'A ClusterRoleBinding, a webhook configuration, a PriorityClass or a definition of a kind changes the cluster for everybody. A `metadata.namespace` in such an object means nothing.',
   docs: 'Ask the platform admins to put the object into the fleet repository.',
   kinds: 'every',
-  *checkObject({ object, node }, { index }) {
-    if (node.tenant === undefined) return
+  *checkTenantObject({ object, node }, { index }) {
     const breach = judge(index, node, object)
     if (breach) yield breach
   },

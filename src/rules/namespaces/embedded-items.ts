@@ -14,9 +14,9 @@ export const embeddedItems: Rule = {
   source: 'kustomize api/resource/factory.go (inlineAnyEmbeddedLists), fluxcd/pkg ssa (ReadObjects)',
   docs: 'Write the objects as documents of their own. A `kind: List` of `apiVersion: v1`, or a list named after the kind in it (`RoleBindingList` of RoleBindings), is fine; a list within a list is not.',
   kinds: 'every',
-  *checkObject({ object, id, node }) {
+  *checkTenantObject({ object, id, node }) {
     const { listing } = object
-    if (!listing || node.tenant === undefined) return
+    if (!listing) return
     const says = problem(listing, id)
     if (says === undefined) return
     yield {

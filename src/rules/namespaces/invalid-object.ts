@@ -22,8 +22,7 @@ export const invalidObject: Rule = {
   why: 'An object without a kind, a name or a namespace that is text is read differently by those who compare, render and apply it, so nobody can say what the cluster would get.',
   docs: 'Write apiVersion, kind, metadata.name and metadata.namespace as plain text that Kubernetes accepts. A kind or group that differs from a known one only in case is a violation.',
   kinds: 'every',
-  *checkObject(subject, { index }) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject, { index }) {
     yield* judge(subject, index)
     yield* spelling(subject, index)
   },

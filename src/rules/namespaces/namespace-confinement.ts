@@ -18,8 +18,7 @@ export const namespaceConfinement: Rule = {
   why: "An object in a namespace that is not the tenant's changes what another tenant or the platform runs.",
   docs: 'Set `metadata.namespace` to a namespace of the tenant, or `namespace` in the kustomization.yaml; a namespace belongs to a tenant by the label `toolkit.fluxcd.io/tenant` of the Namespace that the platform renders.',
   kinds: 'every',
-  *checkObject({ object, node }, context) {
-    if (node.tenant === undefined) return
+  *checkTenantObject({ object, node }, context) {
     const breach = judge(context, node, node.tenant, object)
     if (breach) yield breach
   },

@@ -41,9 +41,9 @@ export const protectedObjectName: Rule = {
   source: 'd1-fleet: flux-runtime-info',
   docs: 'Choose another name. What the platform’s objects read in the tenant’s namespace is written by the platform.',
   kinds: [...KNOWN.keys()],
-  *checkObject(subject, context) {
+  *checkTenantObject(subject, context) {
     const { object, id, kind, node } = subject
-    if (node.tenant === undefined || !context.index.owns(node.cluster, node.tenant, id.namespace)) return
+    if (!context.index.owns(node.cluster, node.tenant, id.namespace)) return
     const reader = KNOWN.get(kind)!.includes(id.name) ? 'the platform or Kubernetes' : readBy(subject, context)
     if (reader === undefined) return
     yield {

@@ -10,9 +10,9 @@ export const unknownScope: Rule = {
   why: 'Whether an object of an unknown kind stays in its namespace or belongs to the whole cluster cannot be told; `metadata.namespace` of a cluster-scoped object means nothing.',
   docs: 'Let the fleet render the CustomResourceDefinition of the kind, or correct apiVersion and kind.',
   kinds: 'every',
-  *checkObject({ object, id, node }, { index }) {
+  *checkTenantObject({ object, id, node }, { index }) {
     const { apiVersion, kind, namespace, name } = id
-    if (node.tenant === undefined || apiVersion === '' || kind === '' || name === '') return
+    if (apiVersion === '' || kind === '' || name === '') return
     if (index.scopeOf(node.cluster, apiVersion, kind) !== undefined) return
     // Another spelling of a known kind is no unknown kind: the rule invalid-object says so.
     if (misspelled(apiVersion, kind) !== undefined) return

@@ -27,9 +27,9 @@ export const driftIgnore: Rule = {
   source: 'Kustomization spec.ignore, HelmRelease spec.driftDetection.ignore',
   docs: 'Ignore only what another controller writes, by its full path, such as /spec/replicas.',
   kinds: [...LISTS.keys()],
-  *checkObject({ object, id, kind, node }) {
+  *checkTenantObject({ object, id, kind, node }) {
     const list = at(object.root, LISTS.get(kind)!)
-    if (node.tenant === undefined || list?.type !== 'list') return
+    if (list?.type !== 'list') return
     for (const [index, item] of list.items.entries()) {
       for (const [place, text] of pathsOf(item)) {
         if (!hides(text)) continue

@@ -22,9 +22,8 @@ export const networkPolicyOpen: Rule = {
   source: 'Kubernetes Multi-Tenancy Benchmark MTB-PL1-BC-OPS-4',
   docs: 'Select the pods that need it, or name peers or ports.',
   kinds: KINDS,
-  *checkObject(subject) {
-    const { object, kind, node } = subject
-    if (node.tenant === undefined) return
+  *checkTenantObject(subject) {
+    const { object, kind } = subject
     const specs: Path[] = [['spec']]
     const list = at(object.root, ['specs'])
     if (kind === CILIUM && list?.type === 'list') specs.push(...list.items.map((_item, index) => ['specs', index]))

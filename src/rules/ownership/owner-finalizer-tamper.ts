@@ -16,9 +16,8 @@ export const ownerFinalizerTamper: Rule = {
   source: 'Kubernetes: Owners and Dependents, Finalizers',
   docs: 'Leave `metadata.ownerReferences` and `metadata.finalizers` out: controllers write them.',
   kinds: 'every',
-  *checkObject(subject) {
-    const { object, node } = subject
-    if (node.tenant === undefined) return
+  *checkTenantObject(subject) {
+    const { object } = subject
     const { apiVersion, kind } = idOf(object)
     const isNamespace = kind === 'Namespace' && groupOf(apiVersion) === ''
     const owners = at(object.root, ['metadata', 'ownerReferences'])

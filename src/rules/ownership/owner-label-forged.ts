@@ -15,8 +15,7 @@ export const ownerLabelForged: Rule = {
   source: 'fluxcd/pkg ssa (SetOwnerLabels)',
   docs: 'Leave these labels out.',
   kinds: 'every',
-  *checkObject({ object, id, node }) {
-    if (node.tenant === undefined) return
+  *checkTenantObject({ object, id, node }) {
     const labels = at(object.root, ['metadata', 'labels'])
     if (labels?.type !== 'map') return
     for (const owner of OWNERS) {

@@ -1,7 +1,7 @@
 import { isKustomization } from '../../fleet/cluster-root.ts'
 import { canonical, originAt } from '../../kube/node.ts'
 import type { Rendered } from '../index/object-table.ts'
-import type { Rule, RuleContext, Subject } from '../rule.ts'
+import type { Rule, RuleContext, Subject, TenantSubject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
 /** One object, one Kustomization: two that apply the same one fight over it. */
@@ -13,7 +13,7 @@ export const ownershipConflict: Rule = {
   source: 'fluxcd/pkg ssa: the last one to apply takes the owner labels',
   docs: 'Give the object another name, or take it out of one of the two. What the platform itself renders twice is its own affair.',
   kinds: 'every',
-  *checkObject(subject, context) {
+  *checkTenantObject(subject, context) {
     const { object, id, kind, node } = subject
     const other = rival(subject, context)
     if (!other || isSelf(subject) || isRefused(subject)) return
@@ -49,10 +49,10 @@ const isFollowed = ({ kind, object }: Subject) =>
   kind.startsWith('source.toolkit.fluxcd.io/') || isKustomization(object)
 
 /** Somebody else who renders the same object, and did so before; without a comparison, anybody else. */
-function rival({ id, kind, node }: Subject, { index, before }: RuleContext): Rendered | undefined {
+function rival({ id, kind, node }: TenantSubject, { index, before }: RuleContext): Rendered | undefined {
   const { tenant, cluster } = node
   // what belongs to the whole cluster has rules of its own
-  if (tenant === undefined || id.namespace === '' || kind === '/Namespace') return undefined
+  if (id.namespace === '' || kind === '/Namespace') return undefined
   const all = index.versionsOf(cluster, kind, id.namespace, id.name)
   if (all.length < 2) return undefined
   // another tenant has no business there: that is its own violation, and none of who is at home

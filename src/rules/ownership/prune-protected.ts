@@ -18,8 +18,7 @@ export const pruneProtected: Rule = {
   source: 'kustomize-controller: Controlling the apply behavior of resources',
   docs: 'Leave these labels and annotations out. On an object that the platform renders too they are a violation.',
   kinds: 'every',
-  *checkObject({ object, id, kind, node }, { index }) {
-    if (node.tenant === undefined) return
+  *checkTenantObject({ object, id, kind, node }, { index }) {
     for (const { path, key, value } of fluxMarks(object, MARKS)) {
       const isPlatforms = index.platformObject(node.cluster, kind, id.namespace, id.name) !== undefined
       yield {

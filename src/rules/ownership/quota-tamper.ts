@@ -23,8 +23,8 @@ export const quotaTamper: Rule = {
   source: 'Kubernetes Multi-Tenancy Benchmark MTB-PL1-BC-CPI-2; Capsule: resourceQuotas, limitRanges, networkPolicies',
   docs: 'Give the tenant’s own quotas and policies other names: not those of the platform’s objects, nor `capsule-...`.',
   kinds: KINDS,
-  *checkObject({ object, id, kind, node }, { index }) {
-    if (node.tenant === undefined || !index.owns(node.cluster, node.tenant, id.namespace)) return
+  *checkTenantObject({ object, id, kind, node }, { index }) {
+    if (!index.owns(node.cluster, node.tenant, id.namespace)) return
     const isPlatforms = index.platformObject(node.cluster, kind, id.namespace, id.name) !== undefined
     if (!isPlatforms && !CAPSULES.test(id.name)) return
     const whose = isPlatforms ? 'the platform renders' : 'Capsule writes'

@@ -20,8 +20,7 @@ export const rbacAggregation: Rule = {
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles',
   docs: 'Write a Role in a namespace of the tenant. What belongs into view, edit and admin is for the platform to say.',
   kinds: [CLUSTER_ROLE],
-  *checkObject(subject, { index }) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject, { index }) {
     for (const key of aggregatingLabels(index, subject)) {
       const what = key.startsWith(PREFIX) ? key.slice(PREFIX.length) : 'roles that select this label'
       yield breach(subject, [...LABELS, key], key, `would add its rules to ${shown(what)} by its label ${shown(key)}`)

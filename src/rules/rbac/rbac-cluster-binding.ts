@@ -12,8 +12,7 @@ export const rbacClusterBinding: Rule = {
   source: 'https://github.com/kubernetes-sigs/multi-tenancy (benchmarks, MTB-PL1-CC-CPI-1)',
   docs: 'Write a RoleBinding in a namespace of the tenant; it may name a ClusterRole. Rights in the whole cluster are given by the platform, to accounts of its own namespaces.',
   kinds: [`${RBAC_GROUP}/ClusterRoleBinding`],
-  *checkObject({ object, node, id }) {
-    if (node.tenant === undefined) return
+  *checkTenantObject({ object, node, id }) {
     const role = stringAt(object.root, ['roleRef', 'name']) ?? ''
     const subjects = at(object.root, ['subjects'])
     const count = subjects?.type === 'list' ? subjects.items.length : 0

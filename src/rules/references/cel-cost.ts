@@ -26,8 +26,7 @@ export const celCost: Rule = {
   source: 'kustomize-controller docs/spec/v1/kustomizations.md, "Health check expressions"; RFC-0009',
   docs: "Look at fields of the object with one comprehension, as `status.conditions.filter(e, e.type == 'Ready').all(e, e.status == 'True')`. Do not build lists with `map`, and do not nest comprehensions three deep.",
   kinds: [...PLACES.keys()],
-  *checkObject({ object, id, kind, node }) {
-    if (node.tenant === undefined) return
+  *checkTenantObject({ object, id, kind, node }) {
     const paths = (PLACES.get(kind) ?? []).flatMap(path => expand(object.root, path))
     for (const path of paths) {
       const text = stringAt(object.root, path)

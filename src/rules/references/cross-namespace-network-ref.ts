@@ -26,9 +26,8 @@ export const crossNamespaceNetworkRef: Rule = {
   source: 'CVE-2021-25740; Gateway API, ReferenceGrant',
   docs: "Send traffic to services of the tenant's own namespaces. Gateways of the platform may be named in `parentRefs`. Addresses of endpoints are left to Kubernetes, which takes them from the pods of a Service.",
   kinds: [SERVICE, ...ROUTES, ...TRAEFIK, ...ISTIO, ...MANUAL],
-  *checkObject(subject, context) {
+  *checkTenantObject(subject, context) {
     const { object, id, node } = subject
-    if (node.tenant === undefined) return
     for (const { path, value, what } of foreign(subject, context, node.tenant)) {
       const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}.`
       yield { node, object, path, value, message, fix: "Name a service of the tenant's own namespaces." }

@@ -18,8 +18,7 @@ export const externalSecretClusterStore: Rule = {
   source: 'external-secrets docs, "ClusterSecretStore" and "Multi tenancy"; Gateway API, ReferenceGrant',
   docs: "Use a SecretStore in the tenant's namespace with an account of the tenant's, or let the platform name the namespaces of the tenant in `spec.conditions` of the ClusterSecretStore.",
   kinds: [`${GROUP}/ExternalSecret`, `${GROUP}/PushSecret`, GRANT],
-  *checkObject(subject, context) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject, context) {
     if (subject.kind === GRANT) yield* judgeGrant(subject)
     else yield* judgeStores(subject, context)
   },

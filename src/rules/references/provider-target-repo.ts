@@ -28,10 +28,10 @@ export const providerTargetRepo: Rule = {
   source: 'notification-controller docs/spec/v1beta3/providers.md; policy-bot README, "Status Checks"',
   docs: "Name the tenant's own repository. One that holds the fleet, too, is the platform's: report to another channel, or let the platform declare the Provider. A status expression (`spec.commitStatusExpr`) does not name our check.",
   kinds: [PROVIDER],
-  *checkObject(subject, context) {
+  *checkTenantObject(subject, context) {
     const { object, node } = subject
     const type = stringAt(object.root, ['spec', 'type'])?.toLowerCase() ?? ''
-    if (node.tenant === undefined || !GIT_TYPES.has(type)) return
+    if (!GIT_TYPES.has(type)) return
     for (const { path, address } of endpointsOf(subject, context)) {
       const isProxy = path.includes('proxy') || path.includes('proxySecretRef')
       if (address === 'sealed' || isProxy) continue

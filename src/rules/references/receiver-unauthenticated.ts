@@ -16,8 +16,7 @@ export const receiverUnauthenticated: Rule = {
   source: 'CVE-2026-40109; notification-controller docs/spec/v1/receivers.md',
   docs: 'Use the type of the sender (`github`, `gitlab`, ...) or `generic-hmac`, and name the Secret with its token in `spec.secretRef`.',
   kinds: ['notification.toolkit.fluxcd.io/Receiver'],
-  *checkObject({ object, id, node }, { index }) {
-    if (node.tenant === undefined) return
+  *checkTenantObject({ object, id, node }, { index }) {
     const type = stringAt(object.root, TYPE) ?? ''
     const who = shownObject(id.kind, id.namespace, id.name)
     if (type.trim().toLowerCase() === 'generic') {

@@ -14,9 +14,8 @@ export const receiverWildcard: Rule = {
   source: 'fluxcd/flux2 discussion 263; notification-controller api/v1/receiver_types.go',
   docs: 'Name the objects, or select them with `name: "*"` and labels in `matchLabels`. A `resourceFilter` asks something about `res`.',
   kinds: ['notification.toolkit.fluxcd.io/Receiver'],
-  *checkObject(subject) {
-    const { object, node } = subject
-    if (node.tenant === undefined) return
+  *checkTenantObject(subject) {
+    const { object } = subject
     const list = at(object.root, ['spec', 'resources'])
     const items = list?.type === 'list' ? [...list.items.keys()] : []
     for (const index of items) {

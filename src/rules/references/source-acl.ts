@@ -15,8 +15,7 @@ export const sourceAcl: Rule = {
   source: 'RFC-0002 (fluxcd/flux2#2092); CVE-2025-55205 for labels',
   docs: `Open a source with \`spec.accessFrom.namespaceSelectors\` (\`matchLabels\` only), or with the same structure as YAML in the annotation \`${ACCESS_FROM}\` where its kind has no such field. Without a list it is for its own namespace alone; \`matchLabels: {}\` is everybody, an empty list nobody. Of the labels of a namespace only those count that the platform writes, and kubernetes.io/metadata.name. On clusters with --no-cross-namespace-refs Flux refuses every reference, whatever the list says (\`cross-namespace-ref\`).`,
   kinds: [...new Set([...referringKinds, ...sharedKinds])],
-  *checkObject(subject, context) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject, context) {
     yield* judgeReferences(subject, context, subject.node.tenant)
     if (sharedKinds.includes(subject.kind)) yield* judgeList(subject, context)
   },

@@ -15,8 +15,7 @@ export const ssrfEndpoint: Rule = {
   source: 'CWE-918; notification-controller api/v1beta3/provider_types.go; kyverno/policies flux/verify-flux-sources',
   docs: "Name addresses outside of the cluster. Services of the tenant's own namespaces are fine. A registry or a receiver inside of the cluster that tenants may use is listed in `allowedSources` of .github/bailiwick.yaml. An address in an encrypted Secret is only a warning: nobody sees it here.",
   kinds: [...sourceKinds, PROVIDER],
-  *checkObject(subject, context) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject, context) {
     for (const endpoint of endpointsOf(subject, context)) {
       const breach = judge(subject, context, endpoint, subject.node.tenant)
       if (breach) yield breach

@@ -28,8 +28,8 @@ export const decryptionRef: Rule = {
   source: 'kustomize-controller, internal/decryptor',
   docs: "Name a Secret that holds nothing but keys (`*.agekey`, `*.asc`, `sops.*`) in `spec.decryption.secretRef`. A KMS role, a Vault address, a vault outside of Azure, or a key that the controller's own identity opens, must stand in the `.sops.yaml` of the base branch.",
   kinds: ['kustomize.toolkit.fluxcd.io/Kustomization'],
-  *checkObject(subject, { index }) {
-    if (subject.node.tenant !== undefined) yield* named(subject, index)
+  *checkTenantObject(subject, { index }) {
+    yield* named(subject, index)
   },
   checkRepository: repository => chosenKeys(repository),
 }

@@ -21,8 +21,8 @@ export const secretExfilSubstitution: Rule = {
   source: 'kustomize-controller, spec.postBuild.substituteFrom',
   docs: 'Let workloads refer to the Secret by secretKeyRef. Substitute from a Secret only where the tenant renders it; what the platform offers in one stays out of ConfigMaps, labels, annotations and hosts.',
   kinds: ['kustomize.toolkit.fluxcd.io/Kustomization'],
-  *checkObject(subject, { index }) {
-    if (subject.node.tenant !== undefined) yield* taken(subject, index)
+  *checkTenantObject(subject, { index }) {
+    yield* taken(subject, index)
   },
   *checkNode(node, { index }) {
     if (node.tenant !== undefined) yield* leaked(node, node.tenant, index)

@@ -29,8 +29,7 @@ export const imageAutomationPush: Rule = {
   source: 'image-automation-controller docs/spec/v1/imageupdateautomations.md, "Push"',
   docs: 'Set `spec.git.push.branch` to a branch that no source follows, and let a workflow open a pull request from it. Without it the automation pushes to the branch that it checks out. Who wants robots to write to a followed branch makes this rule a warning (`severities`). Commit messages neither skip checks nor speak for people.',
   kinds: ['image.toolkit.fluxcd.io/ImageUpdateAutomation'],
-  *checkObject(subject, context) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject, context) {
     yield* judgePush(subject, context)
     yield* judgeMessage(subject)
   },

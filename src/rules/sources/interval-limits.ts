@@ -38,8 +38,7 @@ export const intervalLimits: Rule = {
   source: 'CVE-2022-39272; Flux API, pattern of interval',
   docs: 'Write durations with the units h, m, s: `5m`, `1h30m`. Less than `minimumInterval` of .github/bailiwick.yaml (default 30s) is a warning, less than a second a violation. A Receiver makes short intervals superfluous.',
   kinds: KINDS,
-  *checkObject(subject, context) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject, context) {
     for (const path of INTERVALS) yield* judge(subject, context, path, true)
     for (const path of TIMEOUTS) yield* judge(subject, context, path, false)
   },

@@ -26,8 +26,7 @@ export const sourceCredentialExfil: Rule = {
   source: 'CVE-2021-32690; fluxcd/flux2 RFC-0007 and RFC-0010',
   docs: "Use a Secret of the tenant's own. A Secret that a source of the platform uses may be used for the same organisation of the same host. `spec.passCredentials` stays off. `spec.provider: aws`, `azure` or `gcp` is for addresses that `allowedSources` lists, or for a registry that a source of the platform uses with the same provider.",
   kinds: sourceKinds,
-  *checkObject(subject, context) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject, context) {
     const { object, kind } = subject
     const found = addressOf(kind, object)
     const address = typeof found?.address === 'string' ? undefined : found?.address

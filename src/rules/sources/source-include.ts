@@ -15,10 +15,10 @@ export const sourceInclude: Rule = {
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Include"',
   docs: 'Include a source that the platform declares, one that follows a branch of such a source or of `gatedBranches`, or one that is pinned by `spec.ref.commit`.',
   kinds: [GIT],
-  *checkObject(subject, context) {
+  *checkTenantObject(subject, context) {
     const { object, id, node } = subject
     const list = at(object.root, ['spec', 'include'])
-    if (node.tenant === undefined || list?.type !== 'list') return
+    if (list?.type !== 'list') return
     for (const index of list.items.keys()) {
       const path = ['spec', 'include', index, 'repository', 'name']
       const name = stringAt(object.root, path)

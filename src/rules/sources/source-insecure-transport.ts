@@ -18,8 +18,7 @@ export const sourceInsecureTransport: Rule = {
   source: 'fluxcd/flux2 rfcs/0004-insecure-http',
   docs: 'Use `https://`, `ssh://` or `oci://` and leave `spec.insecure` out; name a private certificate authority with `spec.certSecretRef`. A registry inside of the cluster that has no TLS may be listed in `allowedSources` of the fleet (as `http://...`, or by its host).',
   kinds: sourceKinds,
-  *checkObject({ object, id, kind, node }, { config }) {
-    if (node.tenant === undefined) return
+  *checkTenantObject({ object, id, kind, node }, { config }) {
     const found = addressOf(kind, object)
     const address = typeof found?.address === 'string' ? undefined : found?.address
     const fields: Path[] = []

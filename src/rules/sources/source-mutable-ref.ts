@@ -22,8 +22,8 @@ export const sourceMutableRef: Rule = {
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Reference"',
   docs: 'Follow a branch, or pin `spec.ref.commit` (of an OCIRepository `spec.ref.digest`). A range of versions (`spec.ref.semver`) is a violation on clusters with `prod` or `production` in their name, where any newer tag would go live by itself.',
   kinds: [GIT, 'source.toolkit.fluxcd.io/OCIRepository'],
-  *checkObject({ object, id, kind, node }) {
-    if (node.tenant === undefined || PINS.some(path => stringAt(object.root, path))) return
+  *checkTenantObject({ object, id, kind, node }) {
+    if (PINS.some(path => stringAt(object.root, path))) return
     const name = stringAt(object.root, NAME)
     const paths: Path[] = kind === GIT ? (name ? [] : [SEMVER, TAG]) : [SEMVER]
     if (kind === GIT && name?.startsWith('refs/tags/')) paths.push(NAME)

@@ -15,9 +15,9 @@ export const sourceProxy: Rule = {
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Proxy secret reference"',
   docs: 'Leave `spec.proxySecretRef` out, or use a Secret that the platform renders into the namespace. In the profile `baseline` it is only a warning.',
   kinds: sourceKinds,
-  *checkObject({ object, id, node }, { index }) {
+  *checkTenantObject({ object, id, node }, { index }) {
     const name = stringAt(object.root, FIELD)
-    if (!name || node.tenant === undefined) return
+    if (!name) return
     if (index.platformObject(node.cluster, '/Secret', id.namespace, name) !== undefined) return
     yield {
       node,

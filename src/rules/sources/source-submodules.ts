@@ -14,10 +14,10 @@ export const sourceSubmodules: Rule = {
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Recurse submodules"; CVE-2022-24348 for the class',
   docs: 'Leave `spec.recurseSubmodules` out. Declare the other repository as a source of its own and take it in with `spec.include`.',
   kinds: ['source.toolkit.fluxcd.io/GitRepository'],
-  *checkObject({ object, id, node }) {
+  *checkTenantObject({ object, id, node }) {
     const flag = at(object.root, FIELD)
     const isOn = flag?.type === 'scalar' && (flag.value === true || flag.value === 'true')
-    if (!isOn || node.tenant === undefined) return
+    if (!isOn) return
     yield {
       node,
       object,

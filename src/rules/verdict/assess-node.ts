@@ -4,7 +4,7 @@ import { originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Finding, NodeFailure } from '../finding.ts'
 import { kindOf } from '../index/fleet-index.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
+import type { Breach, Rule, RuleContext, Subject, TenantSubject } from '../rule.ts'
 import type { RuleSet } from '../rule-set.ts'
 import { failureOf, findingOf } from './finding-of.ts'
 import { withoutPositions } from './fingerprint.ts'
@@ -28,10 +28,15 @@ export function assessNode(rules: RuleSet, node: FleetNode, context: RuleContext
 
 function assessObject(rules: RuleSet, node: FleetNode, object: KubeObject, context: RuleContext, said: Assessed): void {
   const kind = kindOf(object)
-  const asked = rules.ofKind(kind)
+  const asked = rules.ofKind(kind, node.tenant !== undefined)
   if (asked.length === 0) return
-  const subject = { object, id: idOf(object), kind, node }
-  for (const rule of asked) take(rule, rule.checkObject!(subject, context), context, said)
+  const subject: Subject = { object, id: idOf(object), kind, node }
+  for (const rule of asked) {
+    const breaches = rule.checkObject
+      ? rule.checkObject(subject, context)
+      : rule.checkTenantObject!(subject as TenantSubject, context)
+    take(rule, breaches, context, said)
+  }
 }
 
 /** Adds what a check found to what was said. */

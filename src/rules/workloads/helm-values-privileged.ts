@@ -26,9 +26,8 @@ export const helmValuesPrivileged: Rule = {
   why: 'Nobody sees what a chart renders before it is applied; values that ask for the network of the node, for root or for rights on the cluster say what it will be.',
   docs: 'Leave out host namespaces, hostPath, privileges, rbac.create and roles on the whole cluster from `values`, `valuesFrom` and the patches of `postRenderers`.',
   kinds: ['helm.toolkit.fluxcd.io/HelmRelease'],
-  *checkObject(subject, { index }) {
+  *checkTenantObject(subject, { index }) {
     const { node, object } = subject
-    if (node.tenant === undefined) return
     for (const { path, root, inline } of helmInputs(object, node.cluster, index)) {
       const isReconciler = (name: string) => index.reconciler(node.cluster, subject.id.namespace, name) !== undefined
       for (const one of [...wishes(root), ...accounts(root, isReconciler, !inline)]) {

@@ -18,8 +18,7 @@ export const ingressHijack: Rule = {
   source: 'CVE-2021-25742, CVE-2023-5044, CVE-2025-1974',
   docs: 'Leave out snippets (a violation). Use hosts that no other tenant and no route of the platform uses, and no wildcard over them (a warning).',
   kinds: snippetKinds,
-  *checkObject(subject) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject) {
     for (const { path, value, what } of snippets(subject.object)) yield snippet(subject, path, value, what)
   },
   checkCluster: (cluster, context) => overlaps(cluster, context),

@@ -12,8 +12,7 @@ export const networkExposure: Rule = {
   source: 'CVE-2020-8554',
   docs: 'Use type ClusterIP behind an Ingress or a route. Services of type NodePort and LoadBalancer give a warning, externalIPs a violation.',
   kinds: ['/Service'],
-  *checkObject(subject) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject) {
     yield* externalAddresses(subject)
     const { root } = subject.object
     const type = textOf(at(root, ['spec', 'type']))

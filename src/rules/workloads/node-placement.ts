@@ -24,8 +24,7 @@ export const nodePlacement: Rule = {
   source: 'Flux security best practices: node isolation',
   docs: 'Leave out nodeName; tolerate only taints that are meant for the workload, by their key; select nodes by labels that are not the role or the name of a node.',
   kinds: 'every',
-  *checkObject(subject, { index }) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject, { index }) {
     for (const pod of podsOf(subject, index)) {
       for (const { path, value, why } of wishes(pod)) yield breach(subject, [...pod.path, ...path], value, why)
     }

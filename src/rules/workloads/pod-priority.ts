@@ -19,8 +19,7 @@ export const podPriority: Rule = {
   why: 'A pod of a system class is never evicted and evicts others: DNS, the network, the gate itself. Another runtime may be one without a sandbox.',
   docs: "Leave out priorityClassName, or name a class of the platform's that is meant for tenants; name only runtime classes that the platform renders.",
   kinds: 'every',
-  *checkObject(subject, { index }) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject, { index }) {
     for (const pod of podsOf(subject, index)) {
       const { path, spec } = pod
       const named = textOf(at(spec, ['priorityClassName'])) ?? ''

@@ -33,8 +33,7 @@ export const podSecurity: Rule = {
   source: 'Pod Security Standards; k8s.io/pod-security-admission',
   docs: 'Leave out host namespaces, hostPath, hostPort, privileges, unsafe sysctls and added capabilities (baseline); do not ask for root, privilege escalation or an unconfined profile (restricted: only a warning in the profile `baseline`). Kinds that are not of Kubernetes itself give a warning.',
   kinds: 'every',
-  *checkObject(subject, { index }) {
-    if (subject.node.tenant === undefined) return
+  *checkTenantObject(subject, { index }) {
     const path = POD_SPEC_PATHS.get(subject.kind)
     if (path) yield* judgeBuiltIn(subject, path)
     else if (isCustomKind(subject, index, TELLING)) yield* judgeCustom(subject)
