@@ -1,4 +1,6 @@
 import type { Attempt, JobName, Jobs } from '../src/queue/queue.ts'
+import { checkAction } from './check-action.ts'
+import { judgeCommit } from './judge-commit.ts'
 import { onboard } from './onboard.ts'
 import { sweep } from './sweep.ts'
 import { validatePullRequest } from './validate-pull-request.ts'
@@ -18,6 +20,8 @@ const VALIDATIONS_AT_ONCE = 4
 export const works: readonly Work[] = [
   work('validate-pull-request', validatePullRequest, VALIDATIONS_AT_ONCE),
   work('validate-push', validatePush, VALIDATIONS_AT_ONCE),
+  work('judge-commit', judgeCommit),
+  work('check-action', checkAction),
   work('command', onboard),
   work('sweep', sweep),
 ]

@@ -1,3 +1,4 @@
+import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { Octokit } from '../../src/github/octokit.ts'
 import { type PullRequest, readTestMerge, type TestMerge } from '../../src/github/pull-request.ts'
 import type { Attempt } from '../../src/queue/queue.ts'
@@ -13,6 +14,8 @@ import { outcomeOf } from './outcome-of.ts'
 export interface Said {
   readonly outcome: Outcome
   readonly context: ReportContext
+  /** What was judged, of the repository that it is said on; absent where nothing of it was read. */
+  readonly tree?: TreeSnapshot
 }
 
 /** A repository as one installation reads it. */
@@ -59,5 +62,5 @@ async function judgeMerge(
     installation.content(repository, base.commit),
     installation.content(repository, head.commit, head.tree),
   ])
-  return { outcome, context: { ...where, ...statement, changedPaths: changedPaths(before, after) } }
+  return { outcome, context: { ...where, ...statement, changedPaths: changedPaths(before, after) }, tree: after }
 }

@@ -21,19 +21,23 @@ export function fixIdOf(body: string): string | undefined {
   return MARKER.exec(body)?.[1]
 }
 
-/**
- * The fixes as suggestions: only on lines that the pull request shows, at most 10, none that was offered before.
- * `offered`: ids of fixes of which a comment of ours is there, answered or not.
- */
+/** What was offered on a pull request before. */
+export interface Offered {
+  /** Ids of fixes that a comment of ours offered, answered or not. */
+  readonly offered: ReadonlySet<string>
+  /** How many of those comments still stand on their lines. */
+  readonly open: number
+}
+
+/** The fixes as suggestions: only on lines that the pull request shows, none twice, at most 10 that stand. */
 export function suggestionsOf(
   fixes: readonly Fix[],
   changed: ReadonlyMap<string, ChangedLines>,
-  offered: ReadonlySet<string>,
+  { offered, open }: Offered,
 ): Suggestion[] {
-  const room = Math.max(0, MAX_SUGGESTIONS - offered.size)
   return fixes
     .filter(fix => !offered.has(fix.id) && changed.get(fix.path)?.covers(fix.first, fix.last))
-    .slice(0, room)
+    .slice(0, Math.max(0, MAX_SUGGESTIONS - open))
     .map(fix => ({ path: fix.path, first: fix.first, last: fix.last, body: bodyOf(fix) }))
 }
 

@@ -1,0 +1,64 @@
+import { BailiwickError } from '../src/errors.ts'
+import { readRole } from '../src/github/permission.ts'
+import { listPullRequestsOf, type PullRequest, readPullRequest } from '../src/github/pull-request.ts'
+import { readCheckRun } from '../src/github/read-check-run.ts'
+import { writeReply } from '../src/github/reply.ts'
+import type { Attempt, CheckAction } from '../src/queue/queue.ts'
+import { CHECK_NAME } from '../src/report/check-run.ts'
+import { prose } from '../src/report/markdown.ts'
+import { findRepository } from './combination/find-repository.ts'
+import { githubInstallation } from './combination/github-installation.ts'
+import { asBailiwickError, isPassing } from './job-error.ts'
+import { applyFixes } from './verdict/apply-fixes.ts'
+import { judgePullRequest, type Subject } from './verdict/judge-pull-request.ts'
+import type { WorkerContext } from './worker-context.ts'
+
+/**
+ * Does what a button of our check run asks for, for whoever may write to the repository by GitHub's word at this moment;
+ * anybody else's press does nothing. What cannot be done is said on the pull request.
+ */
+export async function checkAction(context: WorkerContext, data: CheckAction, attempt: Attempt): Promise<void> {
+  const octokit = await context.app.client(data.installation)
+  const app = await context.app.identity()
+  const run = await readCheckRun(octokit, app, data, data.check)
+  if (run?.name !== CHECK_NAME) return
+  const role = await readRole(octokit, data, data.login)
+  if (role !== 'admin' && role !== 'maintain' && role !== 'write') {
+    return context.log.warn({ ...data }, 'a button was pressed by somebody who may not write')
+  }
+  const installation = githubInstallation(context, data.installation, octokit)
+  const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
+  if (!repository) return
+  const subject: Subject = { installation, repository, octokit }
+  for (const { number } of await listPullRequestsOf(octokit, data, run.headSha)) {
+    const pull = await readPullRequest(octokit, data, number)
+    if (pull?.state !== 'open' || pull.head.sha !== run.headSha) continue
+    const refusal = await act(context, subject, pull, data, attempt)
+    if (refusal !== undefined) {
+      await writeReply(octokit, app, data, { issue: number, about: data.check, body: prose(refusal) })
+    }
+  }
+}
+
+/** Why it could not be done; undefined when it was, or when there was nothing to do. */
+async function act(
+  context: WorkerContext,
+  subject: Subject,
+  pull: PullRequest,
+  { action, login }: CheckAction,
+  attempt: Attempt,
+): Promise<string | undefined> {
+  try {
+    const said = await judgePullRequest(context, subject, pull, attempt)
+    if (action === 'waive') return undefined
+    const outcome = await applyFixes(subject, pull, said, login)
+    if (outcome === 'fork') return 'The fixes were not applied: the branch is in a fork, which the App never writes to.'
+    if (outcome === 'nothing') return 'No fix was applied: none of the findings has one that is certain any more.'
+    return undefined // where the head moved meanwhile, its own verdict offers what is left
+  } catch (error) {
+    if (isPassing(error) && !attempt.lastAttempt) throw error
+    const { message, fix } = asBailiwickError(error)
+    context.log.warn({ err: error, login }, 'a button could not do what it says')
+    return error instanceof BailiwickError ? `${message}. ${fix ?? ''}` : message
+  }
+}

@@ -1,0 +1,40 @@
+import { commitFiles } from '../../src/github/commit-files.ts'
+import type { PullRequest } from '../../src/github/pull-request.ts'
+import { applyFixes as applied, type Fix } from '../../src/report/fixes/fixes-of.ts'
+import type { Said, Subject } from './judge-pull-request.ts'
+import { fixesAtHead, readFixes, textsOf } from './read-fixes.ts'
+
+/** What became of a wish to apply fixes. */
+export type Applied = 'committed' | 'nothing' | 'moved' | 'fork'
+
+/**
+ * Commits all certain fixes of a verdict to the branch of its pull request, as one commit on top of the head that was
+ * judged. `fork`: the branch is in a repository of somebody else, which is never written to.
+ */
+export async function applyFixes(subject: Subject, pull: PullRequest, said: Said, login: string): Promise<Applied> {
+  if (pull.head.fork) return 'fork'
+  const fixes = readFixes(said)
+  if (fixes.length === 0 || !said.tree) return 'nothing'
+  const { octokit, repository, installation } = subject
+  const head = await installation.content(repository, pull.head.sha)
+  const here = fixesAtHead(fixes, said.tree, head)
+  const texts = textsOf(head)
+  const modes = new Map(head.entries.map(({ path, mode }) => [path, mode]))
+  const files = [...Map.groupBy(here, fix => fix.path)].map(([path, ofFile]) => ({
+    path,
+    content: applied(texts(path) ?? '', ofFile),
+    mode: modes.get(path) === '100755' ? ('100755' as const) : ('100644' as const),
+  }))
+  if (files.length === 0) return 'nothing'
+  const name = { owner: repository.owner, repo: repository.name }
+  const message = messageOf(here, login)
+  const sha = await commitFiles(octokit, name, { branch: pull.head.ref, head: pull.head.sha, files, message })
+  return sha === undefined ? 'moved' : 'committed'
+}
+
+/** Names rules only: a path may hold what GitHub takes for the wish to close an issue. */
+function messageOf(fixes: readonly Fix[], login: string): string {
+  const rules = [...new Set(fixes.flatMap(fix => fix.findings.map(finding => finding.rule)))].sort()
+  const subject = fixes.length === 1 ? `Fix ${rules[0]}` : `Fix ${fixes.length} findings of Bailiwick`
+  return [subject, '', ...rules.map(rule => `- ${rule}`), '', `Asked for by ${login}.`].join('\n')
+}
