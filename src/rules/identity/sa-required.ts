@@ -7,6 +7,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { embeddedAppliers, embeddingKinds, namespaceWithin } from './embedded-appliers.ts'
+import { soleReconciler } from './sole-reconciler.ts'
 
 /** What Flux applies for a tenant must name the account it acts as, or it acts as the controller. */
 export const saRequired: Rule = {
@@ -20,9 +21,17 @@ export const saRequired: Rule = {
   *checkObject({ object, node, kind }, context) {
     if (context.index.actsFor(node, object) === undefined) return
     const breach = applierKinds.includes(kind) ? judge(context, node, object) : undefined
-    if (breach) yield breach
+    if (breach) yield { ...breach, ...named(context, node, object) }
     if (embeddingKinds.includes(kind)) yield* judgeEmbedded(context, node, object)
   },
+}
+
+/** Where the platform acts in the namespace as one account only, that is the one. */
+function named({ index, config }: RuleContext, node: FleetNode, object: KubeObject): Pick<Breach, 'edit'> {
+  const { namespace } = idOf(object)
+  const name = soleReconciler(index, node.cluster, namespace)
+  if (name === undefined || !isKnown({ index, config }, node.cluster, namespace, name)) return {}
+  return { edit: at(object.root, ACCOUNT_FIELD) === undefined ? { add: name } : { set: name } }
 }
 
 /** What a controller makes of an object is applied by Flux like any other. */
@@ -61,7 +70,12 @@ function judge(
   }
 }
 
-function isKnown({ index, config }: RuleContext, cluster: string, namespace: string, name: string): boolean {
+function isKnown(
+  { index, config }: Pick<RuleContext, 'index' | 'config'>,
+  cluster: string,
+  namespace: string,
+  name: string,
+): boolean {
   const ofTenant = index.ownerOf(cluster, namespace) !== undefined
   return (
     index.platformObject(cluster, '/ServiceAccount', namespace, name) !== undefined ||

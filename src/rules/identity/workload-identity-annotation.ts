@@ -64,7 +64,7 @@ function* judge(index: FleetIndex, subject: Subject, path: Path, warns: boolean)
       value,
       message: `${shownObject(id.kind, id.namespace, id.name)} takes an identity in a cloud (${cloud}) by ${shown(key)}: ${shown(value)}. Allowed are accounts to which the platform gave one.`,
       fix: 'Remove it, and let the platform annotate the service account.',
-      ...(warns ? { level: 'warning' as const, severity: 'high' as const } : {}),
+      ...(warns ? { level: 'warning' as const, severity: 'high' as const } : { edit: { remove: true } as const }),
     }
   }
 }

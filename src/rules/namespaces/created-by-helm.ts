@@ -23,6 +23,7 @@ export function* createdByHelm({ object, id, node }: Subject, { index, config }:
     severity: 'high',
     message: `${shownObject(id.kind, id.namespace, id.name)} lets Helm create namespace ${shown(target)}, without the labels, quotas and policies that the platform gives to its namespaces. Allowed is a namespace that is there already. Helm would try it with the rights of the release's account.`,
     fix: 'Remove spec.install.createNamespace; the platform renders the Namespace.',
+    edit: { remove: true },
   }
 }
 

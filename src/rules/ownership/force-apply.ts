@@ -48,6 +48,7 @@ function breach({ object, id, node }: Subject, path: Path, what: string): Breach
     value: what,
     message: `${shownObject(id.kind, id.namespace, id.name)} has ${what}: Flux would delete what it cannot change, and create it again. Kubernetes would have said: field is immutable.`,
     fix: `Remove ${what}.`,
+    edit: { remove: true },
   }
 }
 

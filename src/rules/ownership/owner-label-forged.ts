@@ -30,6 +30,7 @@ export const ownerLabelForged: Rule = {
           value: `${key}=${text ?? ''}`,
           message: `${shownObject(id.kind, id.namespace, id.name)} says by the label ${key} that it belongs to ${shown(text ?? '')}, while ${shown(`${node.namespace}/${node.name}`)} would apply it.`,
           fix: `Remove the label ${key}.`,
+          edit: { remove: true },
         }
       }
     }

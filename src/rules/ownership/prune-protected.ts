@@ -29,6 +29,7 @@ export const pruneProtected: Rule = {
         ...(isPlatforms ? { level: 'violation' as const } : {}),
         message: `${shownObject(id.kind, id.namespace, id.name)} has ${key}: ${value}, so Flux would not ${key.endsWith('prune') ? 'remove it when it leaves git' : 'correct it when it changes on the cluster'}${isPlatforms ? '; the platform renders this object, and only the platform may say that' : ''}.`,
         fix: `Remove ${key}.`,
+        edit: { remove: true },
       }
     }
   },

@@ -43,7 +43,7 @@ export const podSecurity: Rule = {
 function* judgeBuiltIn({ object, node }: Subject, path: Path): Iterable<Breach> {
   const pod = podAt(object.root, path)
   if (!pod) return
-  for (const fault of faultsOf(pod)) yield breach(node, object, fault)
+  for (const fault of faultsOf(pod)) yield { ...breach(node, object, fault), ...flipped(object, fault) }
   for (const { reason, ...where } of badProfiles(object, pod.annotations)) {
     yield breach(node, object, { path: where.path, standard: 'baseline', reason, allowed: 'runtime/default' })
   }
@@ -89,6 +89,13 @@ function breach(node: FleetNode, object: KubeObject, { path, standard, reason, a
     ...(standard === 'restricted' ? { profile: 'restricted', severity: 'high' } : {}),
     ...(standard === 'unusual' ? { level: 'warning', severity: 'low' } : {}),
   }
+}
+
+/** What is wrong about a switch is that it is on, or off. */
+function flipped(object: KubeObject, { path, standard }: Fault): Pick<Breach, 'edit'> {
+  const node = standard === 'unusual' ? undefined : at(object.root, path)
+  if (node?.type !== 'scalar' || typeof node.value !== 'boolean') return {}
+  return { edit: { set: node.value ? 'false' : 'true' } }
 }
 
 /** Of a hostPath its path; of another map only that it is there. */

@@ -1,0 +1,16 @@
+import { accountOf, applierKinds } from '../../fleet/appliers.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
+
+/** The one account as which the platform has Flux act in a namespace; undefined where it has none, or several. */
+export function soleReconciler(index: FleetIndex, cluster: string, namespace: string): string | undefined {
+  const lockdown = index.cluster(cluster)?.lockdown
+  const accounts = new Set<string>()
+  for (const kind of applierKinds) {
+    for (const { node, object } of index.rendered(cluster, kind, namespace)) {
+      const account = node.tenant === undefined ? accountOf(object, lockdown) : undefined
+      if (account) accounts.add(account)
+    }
+  }
+  const [only] = accounts
+  return accounts.size === 1 ? only : undefined
+}
