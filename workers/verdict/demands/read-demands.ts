@@ -1,13 +1,28 @@
 import type { PullRequest } from '../../../src/github/pull-request.ts'
 import type { Demand } from '../../../src/report/circumstances.ts'
+import { believedFleets } from '../../fleet-admin/fleets-of.ts'
 import type { WorkerContext } from '../../worker-context.ts'
-import type { Subject } from '../judge-pull-request.ts'
+import type { Said, Subject } from '../judge-pull-request.ts'
+import { forkDemand } from './fork-demand.ts'
+import { guardedDemands } from './guarded-demands.ts'
 
-/** What a pull request asks somebody with more rights to agree to, and nobody did yet. */
+/**
+ * What a pull request asks somebody with more rights to agree to, and nobody did yet. Asks GitHub nothing where it changes
+ * no guarded file of a fleet and comes from no fork. `said`: its verdict, which knows what it changes.
+ */
 export async function readDemands(
-  _context: WorkerContext,
-  _subject: Subject,
-  _pull: PullRequest,
+  context: WorkerContext,
+  subject: Subject,
+  pull: PullRequest,
+  said: Said,
 ): Promise<readonly Demand[]> {
-  return []
+  const changed = said.context.changedPaths
+  if (said.outcome === undefined || changed === undefined) return []
+  const fleets = await believedFleets(context, subject)
+  const own = fleets.find(
+    ({ repository, branch }) => repository.url === subject.repository.url && branch === pull.base.ref,
+  )
+  const guarded = own ? await guardedDemands(subject, pull, own, changed) : []
+  const fork = pull.head.fork ? await forkDemand(subject, pull, fleets) : undefined
+  return fork ? [...guarded, fork] : guarded
 }

@@ -1,0 +1,41 @@
+import { readFleetFile } from '../../../src/fleet/config/read-fleet-file.ts'
+import { openSnapshot } from '../../../src/git/snapshot.ts'
+import { listApprovals } from '../../../src/github/approvals.ts'
+import { readRole } from '../../../src/github/permission.ts'
+import type { PullRequest } from '../../../src/github/pull-request.ts'
+import type { Demand } from '../../../src/report/circumstances.ts'
+import type { FleetPlace } from '../../combination/judge-combination.ts'
+import type { Subject } from '../judge-pull-request.ts'
+
+/** What a fork's pull request waits for, where a fleet that it concerns says `forks: approve` and nobody did. */
+export async function forkDemand(
+  subject: Subject,
+  pull: PullRequest,
+  fleets: readonly FleetPlace[],
+): Promise<Demand | undefined> {
+  const asks = await Promise.all(fleets.map(fleet => asksForApproval(subject, fleet)))
+  if (!asks.includes(true) || (await isApproved(subject, pull))) return undefined
+  return {
+    rule: 'gate-fork-untrusted',
+    message: 'This comes from a fork, and nobody who maintains this repository has approved its present head.',
+    fix: 'Have somebody who maintains or administers this repository approve the present head in a review.',
+  }
+}
+
+async function asksForApproval({ installation }: Subject, { repository, branch }: FleetPlace): Promise<boolean> {
+  const commit = await installation.head(repository, { branch })
+  if (commit === undefined) return false
+  const tree = openSnapshot(await installation.content(repository, commit))
+  const { forks, error } = readFleetFile(tree, repository.url)
+  return forks === 'approve' || error !== undefined
+}
+
+async function isApproved({ octokit, repository }: Subject, pull: PullRequest): Promise<boolean> {
+  const name = { owner: repository.owner, repo: repository.name }
+  for (const { login, commit } of await listApprovals(octokit, name, pull.number)) {
+    if (commit !== pull.head.sha || login.toLowerCase() === pull.author?.login.toLowerCase()) continue
+    const role = await readRole(octokit, name, login)
+    if (role === 'admin' || role === 'maintain') return true
+  }
+  return false
+}

@@ -1,0 +1,51 @@
+import { listApprovals } from '../../../src/github/approvals.ts'
+import type { PullRequest } from '../../../src/github/pull-request.ts'
+import { readPusher } from '../../../src/github/pusher.ts'
+import type { Demand } from '../../../src/report/circumstances.ts'
+import { type GuardedChange, guardedChanges } from '../../../src/rules/approval/guarded-changes.ts'
+import type { FleetPlace } from '../../combination/judge-combination.ts'
+import { isFleetAdmin } from '../../fleet-admin/is-fleet-admin.ts'
+import type { Subject } from '../judge-pull-request.ts'
+
+/** More are counted, not listed: one sentence is enough to know what to do. */
+const LISTED = 10
+
+/** The guarded files of a fleet that a pull request changes while no fleet admin agreed to its present head. */
+export async function guardedDemands(
+  subject: Subject,
+  pull: PullRequest,
+  fleet: FleetPlace,
+  changed: ReadonlySet<string>,
+): Promise<Demand[]> {
+  const guarded = guardedChanges(changed)
+  if (guarded.length === 0 || (await isAgreed(subject, pull, fleet))) return []
+  const left = guarded.length - LISTED
+  return guarded.slice(0, LISTED).map((change, index) => demandOf(change, index === LISTED - 1 ? left : 0))
+}
+
+/**
+ * Whether a fleet admin agreed to exactly this head: approved it in a review and is not its author, or is its author and
+ * pushed it. Who wrote a commit is never asked: that is only text.
+ */
+async function isAgreed(subject: Subject, pull: PullRequest, fleet: FleetPlace): Promise<boolean> {
+  const { octokit, repository } = subject
+  const name = { owner: repository.owner, repo: repository.name }
+  const author = pull.author?.login.toLowerCase()
+  for (const { login, commit } of await listApprovals(octokit, name, pull.number)) {
+    const isOther = login.toLowerCase() !== author
+    if (commit === pull.head.sha && isOther && (await isFleetAdmin(subject, fleet, login))) return true
+  }
+  if (pull.author?.type !== 'User' || pull.head.fork) return false
+  const pusher = await readPusher(octokit, name, pull.head.ref, pull.head.sha)
+  return pusher?.toLowerCase() === author && (await isFleetAdmin(subject, fleet, pull.author.login))
+}
+
+function demandOf({ rule, path, what }: GuardedChange, left: number): Demand {
+  const more = left > 0 ? ` So do ${left} more files.` : ''
+  return {
+    rule,
+    path,
+    message: `${path} ${what}; no fleet admin has agreed to this head.${more}`,
+    fix: 'Have a fleet admin who did not open this approve its present head in a review; a push takes the approval back.',
+  }
+}
