@@ -25,7 +25,7 @@ export const app: ApplicationFunction = probot => {
   const config = readConfig(process.env)
   const log = createLog(config.logLevel)
   const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log })
-  registerWebhooks(probot, { queue, log, allowedAccounts: config.allowedAccounts })
+  registerWebhooks(probot, { queue, log, appId: config.appId, allowedAccounts: config.allowedAccounts })
 }
 
 /** What only a test sets. */
@@ -38,9 +38,9 @@ export interface Rehearsal {
 export async function startSite(config: WebConfig, log: Logger, rehearsal: Rehearsal = {}): Promise<Site> {
   const { disabledRules = [], retry } = rehearsal
   const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log, retry })
-  const { host, port, allowedAccounts } = config
+  const { host, port, appId, allowedAccounts } = config
   const receiver = await createReceiver(config, log, probot =>
-    registerWebhooks(probot, { queue, log, allowedAccounts }),
+    registerWebhooks(probot, { queue, log, appId, allowedAccounts }),
   )
   const server = await startServer({ host, port, receiver, ready: () => queue.ping(), log }).catch(async error => {
     await queue.close(0)

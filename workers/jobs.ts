@@ -1,8 +1,10 @@
 import type { Attempt, JobName, Jobs } from '../src/queue/queue.ts'
 import { checkAction } from './check-action.ts'
+import { command } from './command.ts'
 import { judgeCommit } from './judge-commit.ts'
-import { onboard } from './onboard.ts'
+import { judgeFollowers } from './judge-followers.ts'
 import { sweep } from './sweep.ts'
+import { sweepInstallation } from './sweep-installation.ts'
 import { validatePullRequest } from './validate-pull-request.ts'
 import { validatePush } from './validate-push.ts'
 import type { WorkerContext } from './worker-context.ts'
@@ -22,8 +24,10 @@ export const works: readonly Work[] = [
   work('validate-push', validatePush, VALIDATIONS_AT_ONCE),
   work('judge-commit', judgeCommit),
   work('check-action', checkAction),
-  work('command', onboard),
+  work('judge-followers', judgeFollowers),
+  work('command', command),
   work('sweep', sweep),
+  work('sweep-installation', sweepInstallation),
 ]
 
 /** `atOnce`: how many of them run side by side in one process. */

@@ -18,6 +18,8 @@ const place = { installation: id, owner: accountName, repo: repositoryName }
 const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Jobs[N], Fits>> } = {
   'validate-pull-request': { ...place, pull: id },
   'validate-push': { ...place, branch, sha },
+  'judge-commit': { ...place, sha },
+  'judge-followers': { ...place, ref: branch },
   'validate-merge-group': { ...place, branch, sha, base: sha },
   command: { ...place, issue: id, comment: id },
   'check-action': { ...place, check: id, action: text(/^(?:fix|waive)$/), login: accountName },

@@ -15,6 +15,23 @@ export interface ValidatePush {
   readonly sha: string
 }
 
+/** Judge every open pull request whose head is this commit: they share its check run. */
+export interface JudgeCommit {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
+  readonly sha: string
+}
+
+/** Judge the fleets that follow a tag or branch: it moved, or it is gone. */
+export interface JudgeFollowers {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
+  /** Its full name, `refs/tags/v1`. */
+  readonly ref: string
+}
+
 /** Judge the tree that a merge queue would make of a branch: what it adds to `base`, at its own commit. */
 export interface ValidateMergeGroup {
   readonly installation: number
@@ -81,6 +98,8 @@ export type Sweep = Record<never, never>
 export interface Jobs {
   readonly 'validate-pull-request': ValidatePullRequest
   readonly 'validate-push': ValidatePush
+  readonly 'judge-commit': JudgeCommit
+  readonly 'judge-followers': JudgeFollowers
   readonly 'validate-merge-group': ValidateMergeGroup
   readonly command: Command
   readonly 'check-action': CheckAction

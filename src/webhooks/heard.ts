@@ -1,8 +1,27 @@
 import type { Context } from 'probot'
 import type { JobName, Jobs } from '../queue/queue.ts'
 
-/** The events of GitHub that we hear; app.yml subscribes to those that an App must ask for. */
-export type HeardEvent = 'pull_request' | 'push' | 'issue_comment'
+/** Events of one repository; app.yml subscribes to them. */
+export type RepositoryEvent =
+  | 'check_run'
+  | 'check_suite'
+  | 'issue_comment'
+  | 'issues'
+  | 'merge_group'
+  | 'pull_request'
+  | 'pull_request_review'
+  | 'push'
+
+/** Events that concern an installation, whether or not they name a repository of it. */
+export type InstallationEvent =
+  | 'branch_protection_rule'
+  | 'installation'
+  | 'installation_repositories'
+  | 'repository'
+  | 'repository_ruleset'
+
+/** The events of GitHub that we hear. */
+export type HeardEvent = RepositoryEvent | InstallationEvent
 
 /** What GitHub sends with an event. */
 export type Payload<E extends HeardEvent> = Context<E>['payload']
@@ -12,15 +31,21 @@ export type AskedJob = {
   [N in JobName]: { readonly name: N; readonly data: Jobs[N]; readonly delayMs?: number }
 }[JobName]
 
-/** What one event means: the jobs that it asks for. Decides whether, never what. */
+/** What one event means: the jobs that it asks for. Decides whether, never what. `us`: our App's id. */
 export interface Heard<E extends HeardEvent> {
   readonly event: E
-  readonly jobs: (payload: Payload<E>, place: Place) => readonly AskedJob[]
+  readonly jobs: (payload: Payload<E>, place: PlaceOf<E>, us: number) => readonly AskedJob[]
+}
+
+type PlaceOf<E extends HeardEvent> = E extends RepositoryEvent ? Place : InstallationPlace
+
+/** The installation that an event concerns. */
+export interface InstallationPlace {
+  readonly installation: number
 }
 
 /** Where an event happened. */
-export interface Place {
-  readonly installation: number
+export interface Place extends InstallationPlace {
   readonly owner: string
   readonly repo: string
 }

@@ -1,13 +1,13 @@
 import type { Heard, Payload } from './heard.ts'
 
 /**
- * `/bailiwick onboard ...` on the first line of a new comment by a person. Not edited comments, not quoted replies,
- * not bots (ours included). Whether the person may is the worker's question, which GitHub answers.
+ * `/bailiwick ...` on the first line of a new comment by a person. Not edited comments, not quoted replies, not bots
+ * (ours included). What it says and whether the person may is the worker's question, which GitHub answers.
  */
 export const issueComment: Heard<'issue_comment'> = {
   event: 'issue_comment',
   jobs: (payload, place) => {
-    if (payload.action !== 'created' || isFromBot(payload) || !isOnboard(payload.comment.body)) return []
+    if (payload.action !== 'created' || isFromBot(payload) || !isCommand(payload.comment.body)) return []
     return [{ name: 'command', data: { ...place, issue: payload.issue.number, comment: payload.comment.id } }]
   },
 }
@@ -16,6 +16,6 @@ function isFromBot({ comment, sender }: Payload<'issue_comment'>): boolean {
   return sender.type !== 'User' || comment.user?.type !== 'User' || Boolean(comment.performed_via_github_app)
 }
 
-function isOnboard(body: string): boolean {
-  return /^\/bailiwick[ \t]+onboard(?:[ \t\r\n]|$)/.test(body)
+function isCommand(body: string): boolean {
+  return /^\/bailiwick(?:[ \t\r\n]|$)/.test(body)
 }

@@ -1,15 +1,20 @@
-import type { Heard, Payload } from './heard.ts'
+import type { AskedJob, Heard, Payload } from './heard.ts'
+import { isOurLabel } from './our-label.ts'
 
 /**
- * A pull request that is new, moved, or aims elsewhere is judged. Retargeting counts, because a verdict belongs to
- * one base branch: https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request
+ * A pull request that is new, moved, aims elsewhere, or of which people decided something is judged. Retargeting counts,
+ * because a verdict belongs to one base branch. A closed one leaves its check run to the others with the same head:
+ * https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request
  */
 export const pullRequest: Heard<'pull_request'> = {
   event: 'pull_request',
-  jobs: (payload, place) =>
-    asksForVerdict(payload)
-      ? [{ name: 'validate-pull-request', data: { ...place, pull: payload.pull_request.number } }]
-      : [],
+  jobs: (payload, place) => {
+    const { number: pull, head } = payload.pull_request
+    const jobs: AskedJob[] = []
+    if (asksForVerdict(payload)) jobs.push({ name: 'validate-pull-request', data: { ...place, pull } })
+    if (payload.action === 'closed') jobs.push({ name: 'judge-commit', data: { ...place, sha: head.sha } })
+    return jobs
+  },
 }
 
 function asksForVerdict(payload: Payload<'pull_request'>): boolean {
@@ -18,9 +23,13 @@ function asksForVerdict(payload: Payload<'pull_request'>): boolean {
     case 'synchronize':
     case 'reopened':
     case 'ready_for_review':
+    case 'converted_to_draft':
       return true
     case 'edited':
       return payload.changes.base !== undefined
+    case 'labeled':
+    case 'unlabeled':
+      return isOurLabel(payload.label?.name)
     default:
       return false
   }

@@ -2,41 +2,45 @@ import type { Probot } from 'probot'
 import { isAllowedAccount } from '../process/allowed-account.ts'
 import type { Log } from '../process/log.ts'
 import type { JobName, Jobs, Queue } from '../queue/queue.ts'
-import type { AskedJob, Heard, HeardEvent, Payload, Place } from './heard.ts'
-import { issueComment } from './issue-comment.ts'
-import { pullRequest } from './pull-request.ts'
-import { push } from './push.ts'
+import type { AskedJob, Heard, HeardEvent, Payload } from './heard.ts'
+import { installationEvents, repositoryEvents } from './heard-events.ts'
+import { type Placed, placeOf } from './place-of.ts'
 
-/** What the handlers need: where jobs go, and whose events count. */
+/** What the handlers need: where jobs go, whose events count, and which App is ours. */
 export interface Intake {
   readonly queue: Pick<Queue, 'add'>
+  readonly appId: number
   readonly allowedAccounts: readonly string[] | undefined
   readonly log: Log
 }
 
-/** Every event that we hear. A new one is a file beside this, its name in `HeardEvent`, a line here and in app.yml. */
-export const heard: readonly { readonly [E in HeardEvent]: Heard<E> }[HeardEvent][] = [pullRequest, push, issueComment]
-
 /** Makes the App hear its events. A handler resolves when its jobs are stored and rejects when one was not. */
 export function registerWebhooks(app: Pick<Probot, 'on'>, intake: Intake): void {
-  for (const one of heard) listen(app, one, intake)
+  const listen = <E extends HeardEvent>(event: Heard<E>, isWhole: boolean): void => {
+    // Probot types its handlers by the name of the event, which here is any of ours
+    const handler = ({ payload }: { payload: Payload<E> }) => hear(event, payload, isWhole, intake)
+    app.on(event.event, handler as unknown as Parameters<typeof app.on>[1])
+  }
+  for (const one of Object.values(repositoryEvents)) listen(one, false)
+  for (const one of Object.values(installationEvents)) listen(one, true)
 }
 
-function listen<E extends HeardEvent>(app: Pick<Probot, 'on'>, event: Heard<E>, intake: Intake): void {
-  // Probot types its handlers by the name of the event, which here is any of ours
-  const handler = ({ payload }: { payload: Payload<E> }) => hear(event, payload, intake)
-  app.on(event.event, handler as unknown as Parameters<typeof app.on>[1])
-}
-
-async function hear<E extends HeardEvent>(event: Heard<E>, payload: Payload<E>, intake: Intake): Promise<void> {
-  const place = placeOf(payload)
-  if (place === undefined) {
+async function hear<E extends HeardEvent>(
+  event: Heard<E>,
+  payload: Payload<E>,
+  isWhole: boolean,
+  intake: Intake,
+): Promise<void> {
+  const found = placeOf(payload as Placed)
+  if (found === undefined || (found.repo === undefined && !isWhole)) {
     return intake.log.warn({ event: event.event }, 'ignored an event without repository or installation')
   }
-  const asked = event.jobs(payload, place)
+  const { account, installation, repo } = found
+  const place = isWhole ? { installation } : { installation, owner: account, repo }
+  const asked = event.jobs(payload, place as Parameters<Heard<E>['jobs']>[1], intake.appId)
   if (asked.length === 0) return
-  if (!isAllowedAccount(intake.allowedAccounts, place.owner)) {
-    return intake.log.warn({ event: event.event, ...place }, 'ignored an event: the account is not in ALLOWED_ACCOUNTS')
+  if (!isAllowedAccount(intake.allowedAccounts, account)) {
+    return intake.log.warn({ event: event.event, account }, 'ignored an event: the account is not in ALLOWED_ACCOUNTS')
   }
   for (const one of asked) await store(one, intake)
 }
@@ -45,15 +49,4 @@ async function store<N extends JobName>(asked: AskedJob & { name: N }, intake: I
   const options = asked.delayMs === undefined ? {} : { delayMs: asked.delayMs }
   await intake.queue.add(asked.name, asked.data as Jobs[N], options)
   intake.log.info({ job: asked.name, ...asked.data }, 'stored a job')
-}
-
-interface Placed {
-  readonly installation?: { readonly id: number } | undefined
-  readonly repository?: { readonly name: string; readonly owner: { readonly login?: string } | null }
-}
-
-function placeOf(payload: Placed): Place | undefined {
-  const owner = payload.repository?.owner?.login
-  if (payload.installation === undefined || payload.repository === undefined || owner === undefined) return undefined
-  return { installation: payload.installation.id, owner, repo: payload.repository.name }
 }

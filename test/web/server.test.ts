@@ -23,7 +23,7 @@ beforeAll(async () => {
   const config = readConfig(environment({ ALLOWED_ACCOUNTS: 'acme' }))
   const intake = { queue: { add: (...job: Parameters<RecordingQueue['add']>) => queue.add(...job) }, log }
   const receiver = await createReceiver(config, log, probot =>
-    registerWebhooks(probot, { ...intake, allowedAccounts: config.allowedAccounts }),
+    registerWebhooks(probot, { ...intake, appId: config.appId, allowedAccounts: config.allowedAccounts }),
   )
   server = await startServer({ host: '127.0.0.1', port: 0, receiver, ready: () => queue.ping(), log })
 })

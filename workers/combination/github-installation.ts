@@ -37,10 +37,12 @@ export function githubInstallation({ store, memory }: WorkerContext, id: number,
 
 function readable(repository: Repository): ReadableRepository {
   return {
+    id: repository.id,
     owner: repository.owner,
     name: repository.repo,
     url: repository.url,
     defaultBranch: repository.defaultBranch,
+    archived: repository.archived,
     pushedAt: repository.pushedAt,
   }
 }

@@ -8,7 +8,8 @@ export interface ReadableRepository extends Pushed {
   readonly name: string
   /** Normalised by normaliseUrl: how Flux sources name it. */
   readonly url: string
-  readonly defaultBranch: string
+  /** Nobody can push to it, and nothing can be said on it. */
+  readonly archived: boolean
 }
 
 /** What a combination is made of: asked of one installation, so that nobody reads a repository through somebody else's rights. */

@@ -1,6 +1,6 @@
 import type { Judgement } from '../../src/rules/finding.ts'
 import type { WorkerContext } from '../worker-context.ts'
-import { fleetPlaces } from './fleet-places.ts'
+import { believedFleets } from './believed-fleets.ts'
 import type { Installation } from './installation.ts'
 import { type FleetPlace, judgeCombination } from './judge-combination.ts'
 import { type Pin, SourceReader } from './source-reader.ts'
@@ -19,26 +19,20 @@ export interface FleetAnswer {
 }
 
 /**
- * Judges a change in every fleet of the installation that reads the branch; empty: nothing of a fleet is touched. Anybody
- * who may write to some repository can give it a `clusters` directory: where the operator bound fleets, another one is
- * judged by itself only. It reads nothing else, and says nothing on the repositories of others.
+ * Judges a change in every fleet of the installation that reads the branch; empty: nothing of a fleet is touched. A
+ * fleet that is not believed answers about its own repository only.
  */
 export async function judgeChange(
   context: WorkerContext,
   installation: Installation,
   change: Change,
 ): Promise<FleetAnswer[]> {
+  const { disabledRules, evaluator } = context
   const reader = new SourceReader(installation)
   const answers: FleetAnswer[] = []
-  const places = await fleetPlaces(installation, context.bindings)
-  const isBound = ({ repository, branch }: FleetPlace) =>
-    context.bindings.some(binding => binding.fleet === repository.url && binding.branch === branch)
-  const believed = places.some(isBound) ? places.filter(isBound) : places
-  for (const place of places) {
+  for (const { place, alone } of await believedFleets(context, installation)) {
     const { url } = place.repository
-    const alone = !believed.includes(place)
     if (alone && url !== change.head.url) continue
-    const { disabledRules, evaluator } = context
     const judged = await judgeCombination(evaluator, alone ? new SourceReader(installation, url) : reader, {
       fleet: place,
       ...change,

@@ -1,6 +1,9 @@
 /** When GitHub noted the last push, to the second: what was read a while after it holds until the next one. */
 export interface Pushed {
+  /** GitHub's id: after a rename or a deletion its address can be another repository's. */
+  readonly id: number
   readonly url: string
+  readonly defaultBranch: string
   /** ISO time; null for a repository that nobody ever pushed to. */
   readonly pushedAt: string | null
 }
@@ -15,10 +18,11 @@ const KEPT = 20_000
  */
 export class RepositoryMemory {
   readonly #known = new Map<string, { readonly pushedAt: string; readonly value: unknown }>()
+  readonly #noted = new Map<string, string>()
 
   /** The answer to `question` about a repository; `ask` runs when it was pushed to since, or only just. */
-  async recall<T>({ url, pushedAt }: Pushed, question: string, ask: () => Promise<T>): Promise<T> {
-    const key = JSON.stringify([url, question])
+  async recall<T>({ id, url, defaultBranch, pushedAt }: Pushed, question: string, ask: () => Promise<T>): Promise<T> {
+    const key = JSON.stringify([id, url, defaultBranch, question])
     const known = this.#known.get(key)
     if (known !== undefined && known.pushedAt === pushedAt) return known.value as T
     this.#known.delete(key)
@@ -27,5 +31,14 @@ export class RepositoryMemory {
     if (pushedAt !== null && asked - Date.parse(pushedAt) > SETTLED_MS) this.#known.set(key, { pushedAt, value })
     for (const oldest of this.#known.keys()) if (this.#known.size > KEPT) this.#known.delete(oldest)
     return value
+  }
+
+  /** Whether this is another note than the last one under this name; notes it. */
+  isNew(name: string, note: string): boolean {
+    if (this.#noted.get(name) === note) return false
+    this.#noted.delete(name)
+    this.#noted.set(name, note)
+    for (const oldest of this.#noted.keys()) if (this.#noted.size > KEPT) this.#noted.delete(oldest)
+    return true
   }
 }

@@ -1,0 +1,14 @@
+import type { AskedJob, InstallationPlace } from './heard.ts'
+
+/** A click that changes a dozen things makes as many events: one look serves them all. */
+const SETTLE_MS = 5_000
+
+/** Has one installation looked at as a whole: what is open there, and whether its gate is real. */
+export function lookAtAll(place: InstallationPlace): readonly AskedJob[] {
+  return [{ name: 'sweep-installation', data: { installation: place.installation } }, ...lookAtGate(place)]
+}
+
+/** Has it looked at whether the check is required wherever it has to be. */
+export function lookAtGate({ installation }: InstallationPlace): readonly AskedJob[] {
+  return [{ name: 'survey', data: { installation }, delayMs: SETTLE_MS }]
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { base, jobsOf, place, SHA } from './hearing.ts'
+
+const payload = (action: string, more: object = {}): object => ({
+  ...base,
+  action,
+  pull_request: { number: 5, head: { sha: SHA } },
+  ...more,
+})
+const verdict = ['validate-pull-request', { ...place, pull: 5 }]
+
+test.each(['opened', 'synchronize', 'reopened', 'ready_for_review', 'converted_to_draft'])(
+  '%s asks for a verdict',
+  async action => {
+    expect(await jobsOf('pull_request', payload(action))).toEqual([verdict])
+  },
+)
+
+test('edited asks for one only when the base changed', async () => {
+  const retargeted = payload('edited', { changes: { base: { ref: { from: 'dev' } } } })
+  expect(await jobsOf('pull_request', retargeted)).toEqual([verdict])
+  expect(await jobsOf('pull_request', payload('edited', { changes: { title: { from: 'x' } } }))).toEqual([])
+})
+
+test.each(['labeled', 'unlabeled'])('%s asks for one only when the label is ours', async action => {
+  expect(await jobsOf('pull_request', payload(action, { label: { name: 'bailiwick/hold' } }))).toEqual([verdict])
+  expect(await jobsOf('pull_request', payload(action, { label: { name: 'Bailiwick/Hold' } }))).toEqual([verdict])
+  expect(await jobsOf('pull_request', payload(action, { label: { name: 'bug' } }))).toEqual([])
+  expect(await jobsOf('pull_request', payload(action))).toEqual([])
+})
+
+test('closed leaves the commit to the others that have it', async () => {
+  expect(await jobsOf('pull_request', payload('closed'))).toEqual([['judge-commit', { ...place, sha: SHA }]])
+})
+
+test.each(['auto_merge_enabled', 'enqueued', 'dequeued', 'assigned', 'review_requested', 'locked'])(
+  '%s asks for nothing',
+  async action => {
+    expect(await jobsOf('pull_request', payload(action))).toEqual([])
+  },
+)

@@ -1,0 +1,34 @@
+import { isPassing } from '../job-error.ts'
+import type { WorkerContext } from '../worker-context.ts'
+import { believedFleets } from './believed-fleets.ts'
+import type { Installation } from './installation.ts'
+import { type FleetPlace, judgeCombination } from './judge-combination.ts'
+import { type ReadSource, SourceReader } from './source-reader.ts'
+
+/** A fleet as it stands now, with every source that it reads. */
+export interface StandingFleet {
+  readonly place: FleetPlace
+  readonly commit: string
+  readonly sources: readonly ReadSource[]
+}
+
+/**
+ * The fleets of an installation as they stand now. One that cannot be read is left out, and logged; a GitHub that does
+ * not answer throws.
+ */
+export async function readFleets(context: WorkerContext, installation: Installation): Promise<StandingFleet[]> {
+  const { evaluator, disabledRules, log } = context
+  const shared = new SourceReader(installation)
+  const fleets: StandingFleet[] = []
+  for (const { place, alone } of await believedFleets(context, installation)) {
+    const reader = alone ? new SourceReader(installation, place.repository.url) : shared
+    try {
+      const judged = await judgeCombination(evaluator, reader, { fleet: place, disabledRules })
+      fleets.push({ place, commit: judged.fleetCommit, sources: judged.sources })
+    } catch (error) {
+      if (isPassing(error)) throw error
+      log.warn({ err: error, fleet: place.repository.url }, 'the sources of a fleet could not be found')
+    }
+  }
+  return fleets
+}
