@@ -1,12 +1,11 @@
 import { resolve } from 'node:path'
 import { BailiwickError } from '../errors.ts'
 import { combinationOf } from '../fleet/combination.ts'
-import type { Fleet } from '../fleet/fleet.ts'
 import { visible } from '../report/visible.ts'
-import type { Verdict } from '../rules/finding.ts'
+import type { Finding, Verdict } from '../rules/finding.ts'
 import { BASELINE_FILE, type Baseline, baselineOf } from '../rules/verdict/baseline.ts'
 import { baselineText } from '../rules/verdict/baseline-text.ts'
-import { judge } from '../rules/verdict/judge.ts'
+import { legacyViolations } from '../rules/verdict/legacy-violations.ts'
 import { isHeavier } from '../rules/verdict/level-of.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
@@ -47,30 +46,26 @@ export const baseline: Command = {
     const home = { ...(await repositoryAddress(dir, given)), commit: '', tree }
     const repositories = all('repo').map(text => givenRepository(text, io.cwd))
     const { fleet, input } = await buildCompleteFleet(home, [], repositories, read)
-    const { verdict } = judge(blocking(fleet), { combination: combinationOf(input), today: today() })
+    const { verdict, violations } = legacyViolations(fleet, { combination: combinationOf(input), today: today() })
     if (verdict.clusters.length === 0) throw new BailiwickError('path-not-found', verdict.errors[0]?.message ?? '')
     const before = baselineOf(tree, home.url)
-    const change = changeOf(verdict, before)
+    const change = changeOf(verdict, violations, before)
     const undecided = verdict.errors[0]
     if (undecided) io.stderr(`${errorLine(undecided)}\n`)
     io.stdout(`${change.lines.join('\n')}\n`)
     if (only) return change.grows ? 1 : undecided ? 2 : 0
-    await writeInside(dir, BASELINE_FILE, baselineText(standing(verdict), before, undecided !== undefined))
+    await writeInside(dir, BASELINE_FILE, baselineText(violations, before, undecided !== undefined))
     return 0
   },
 }
 
-/** What is only reported on today would block the day that changes. */
-function blocking(fleet: Fleet): Fleet {
-  const tenants = [...fleet.config.tenants].map(([name, one]) => [name, { ...one, enforcement: undefined }] as const)
-  return { ...fleet, config: { ...fleet.config, enforcement: 'block', tenants: new Map(tenants) } }
+interface Change {
+  readonly grows: boolean
+  readonly lines: readonly string[]
 }
 
-/** A waiver ends by itself; what it covers has no place in the file. */
-const standing = ({ violations }: Verdict) => violations.filter(one => one.state === 'new')
-
-function changeOf(verdict: Verdict, before: Baseline): { readonly grows: boolean; readonly lines: readonly string[] } {
-  const now = new Map(standing(verdict).map(one => [one.fingerprint, one]))
+function changeOf(verdict: Verdict, violations: readonly Finding[], before: Baseline): Change {
+  const now = new Map(violations.map(one => [one.fingerprint, one]))
   const added = [...now.values()].filter(({ fingerprint, severity }) => {
     const known = before.get(fingerprint)
     const at = (of: typeof severity) => ({ level: 'violation' as const, severity: of })

@@ -3,6 +3,7 @@ import type { OpaqueSource, SourceRef, WantedSource } from '../../src/fleet/inpu
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { OnboardPlan } from '../../src/onboard/plan.ts'
 import type { OnboardRequest } from '../../src/onboard/request.ts'
+import type { FleetSurvey } from '../../src/rules/audit/survey-fleet.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
 
 /** A FleetInput as it crosses to the rendering thread: trees are snapshots whose bytes are shared memory. */
@@ -43,10 +44,18 @@ export interface PlanRequest {
   readonly branch: string
 }
 
-export type EvaluationRequest = JudgeRequest | PlanRequest
+/** Say what a whole fleet is found to be; every source that it needs is in `head`. */
+export interface SurveyRequest {
+  readonly type: 'survey'
+  readonly head: CombinationSnapshot
+  readonly today: string
+}
+
+export type EvaluationRequest = JudgeRequest | PlanRequest | SurveyRequest
 
 export type EvaluationAnswer =
   | { readonly type: 'planned'; readonly plan: OnboardPlan }
   | { readonly type: 'wanted'; readonly wanted: readonly WantedSource[] }
   | { readonly type: 'judged'; readonly judgement: Judgement; readonly baseline: readonly string[] }
+  | { readonly type: 'surveyed'; readonly survey: FleetSurvey }
   | { readonly type: 'refused'; readonly code: ErrorCode; readonly message: string; readonly fix: string }

@@ -5,6 +5,7 @@ import { planOnboarding } from '../../src/onboard/plan.ts'
 import { evaluate } from './evaluate.ts'
 import { KeptFleets } from './kept-fleets.ts'
 import type { EvaluationAnswer, EvaluationRequest, JudgeRequest } from './protocol.ts'
+import { survey } from './survey.ts'
 
 /** The rendering thread: one request in, one answer out. A bug ends the thread, and the evaluator says so. */
 parentPort?.on('message', (request: EvaluationRequest) => {
@@ -16,6 +17,7 @@ const fleets = new KeptFleets()
 function answer(request: EvaluationRequest): EvaluationAnswer {
   try {
     if (request.type === 'judge') return judge(request)
+    if (request.type === 'survey') return survey(request)
     const plan = planOnboarding(request.request, openSnapshot(request.tree), request.url, request.branch)
     return { type: 'planned', plan }
   } catch (error) {

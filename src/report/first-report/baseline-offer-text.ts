@@ -1,0 +1,24 @@
+import type { FleetSurvey } from '../../rules/audit/survey-fleet.ts'
+import { count } from '../headline.ts'
+import { code } from '../markdown.ts'
+import { table } from './shown-list.ts'
+
+const MAX_RULES = 60
+
+/** Title and body of the pull request that offers a baseline. */
+export function baselineOfferText({ legacy }: FleetSurvey): { readonly title: string; readonly body: string } {
+  const standing = count(
+    legacy.reduce((sum, one) => sum + one.count, 0),
+    'violation',
+  )
+  const rows = legacy.map(({ rule, count: number }) => [code(rule, 80), String(number)])
+  return {
+    title: 'List the violations that stand already',
+    body: [
+      `This fleet holds ${standing} from before the rules. This file lists them: they stay visible and count as *standing*, so that the check on the branches is green and only what is new, or gets worse, counts.`,
+      table(['rule', 'violations'], rows, MAX_RULES),
+      'Without it pull requests are judged all the same: each is compared with its base. The list shrinks with `npx bailiwick baseline`; let an admin own `.github/bailiwick-baseline.yaml` in CODEOWNERS, because growing it lets violations pass.',
+      'Close this pull request if you would rather mend them first: it is not opened again.',
+    ].join('\n\n'),
+  }
+}

@@ -1,0 +1,26 @@
+import type { FleetSurvey } from '../../rules/audit/survey-fleet.ts'
+import type { Gate } from '../gate/judge-gate.ts'
+
+/** What is known of one branch that must be gated; `unread`: why its protection was not looked at. */
+export interface BranchGate {
+  readonly url: string
+  readonly branch: string
+  readonly gate: Gate | undefined
+  readonly unread?: string
+}
+
+/** How far the baseline is: a file is there, a pull request offers one, people closed that, nothing needs one. */
+export type BaselineState =
+  | { readonly kind: 'present' | 'declined' | 'not-needed' }
+  | { readonly kind: 'offered'; readonly pull: number }
+
+/** All that the first report says, as it was found. */
+export interface FirstReportFacts {
+  /** Normalised address of the fleet. */
+  readonly url: string
+  readonly survey: FleetSurvey
+  readonly gates: readonly BranchGate[]
+  readonly baseline: BaselineState
+  /** Whether the fleet has the form by which teams ask for a tenant. */
+  readonly hasForm: boolean
+}

@@ -1,0 +1,53 @@
+import { CHECK_NAME } from '../check-run.ts'
+import type { Section } from '../fit-budget.ts'
+import type { GateGap, GateState } from '../gate/judge-gate.ts'
+import { code, prose } from '../markdown.ts'
+import { shortUrl } from '../place.ts'
+import type { BranchGate, FirstReportFacts } from './facts.ts'
+import { table } from './shown-list.ts'
+
+const MAX_ROWS = 60
+const MAX_DETAILS = 20
+
+const WORDS: Readonly<Record<GateState, string>> = {
+  real: '✅ required of this App',
+  weak: '⚠️ required of this App, with a way around it',
+  open: '❌ not required of this App',
+  unknown: '❔ GitHub does not show it',
+}
+
+/** Whether the check is a gate, branch by branch, and how to make it one. The branches that are not gated come first. */
+export function gateSections({ gates }: FirstReportFacts): Section[] {
+  const order: readonly (GateState | undefined)[] = ['open', 'unknown', undefined, 'weak', 'real']
+  const sorted = [...gates].sort((a, b) => order.indexOf(a.gate?.state) - order.indexOf(b.gate?.state))
+  const rows = sorted.map(one => [code(shortUrl(one.url)), code(one.branch, 100), stateText(one)])
+  const gaps = sorted.filter(({ gate }) => gate && gate.gaps.length > 0)
+  const left = gaps.length - MAX_DETAILS
+  return [
+    {
+      text: `### Is the gate real?\n\nA verdict protects a branch only where GitHub requires the check ${code(CHECK_NAME)} there, of this App and nobody else.\n\n${table(['repository', 'branch', 'gate'], rows, MAX_ROWS)}`,
+      label: 'table of gates',
+    },
+    ...gaps.slice(0, MAX_DETAILS).map(one => ({ text: gapsText(one), label: 'list of gaps of a gate' })),
+    ...(left > 0 ? [{ text: `… and ${left} more branches with the like.`, label: '' }] : []),
+    ...(gaps.length > 0 ? [{ text: HOW, label: 'word about how to set it' }] : []),
+  ]
+}
+
+const stateText = ({ gate, unread }: BranchGate) => (gate ? WORDS[gate.state] : `❔ ${prose(unread ?? '', 200)}`)
+
+function gapsText({ url, branch, gate }: BranchGate): string {
+  const lines = (gate?.gaps ?? []).map(gapText)
+  return [`${code(shortUrl(url))} ${code(branch, 100)}:`, '', ...lines].join('\n')
+}
+
+const MARKS = { open: '❌', weak: '⚠️', note: 'ℹ️' } as const
+
+function gapText({ level, what, fix }: GateGap): string {
+  return `- ${MARKS[level]} ${prose(what, 400)}.${fix ? ` **Fix:** ${prose(fix, 300)}` : ''}`
+}
+
+const HOW = [
+  `**How:** *Settings → Rules → Rulesets → New branch ruleset*, enforcement *Active*, an empty bypass list, the branch as target; *Require status checks to pass* with ${code(CHECK_NAME)} and this App as its source, *Require branches to be up to date*; *Require a pull request*, *Block force pushes*, *Restrict deletions*.`,
+  'The comment `/bailiwick gate` here does that, or answers with a file that GitHub imports as a ruleset.',
+].join('\n')

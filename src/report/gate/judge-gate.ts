@@ -1,0 +1,124 @@
+import type { ProtectedBranch, ProtectionLayer } from './protected-branch.ts'
+
+/**
+ * `real`: nothing reaches the branch but what our App said yes to. `weak`: it is required and bound to our App, with a way
+ * around it. `open`: our check is not required, or somebody else can answer in its place. `unknown`: GitHub does not show it.
+ */
+export type GateState = 'real' | 'weak' | 'open' | 'unknown'
+
+/** One thing that keeps a gate from being real, or that is to be known about it. */
+export interface GateGap {
+  /** `open` and `weak` decide the state; a note does not. */
+  readonly level: 'open' | 'weak' | 'note'
+  readonly what: string
+  /** '' where nothing is to be done. */
+  readonly fix: string
+}
+
+export interface Gate {
+  readonly state: GateState
+  readonly gaps: readonly GateGap[]
+}
+
+/** Who has to answer, and under which name. */
+export interface OurCheck {
+  readonly name: string
+  /** Id of our App. */
+  readonly app: number
+}
+
+/** Whether a branch is gated by our check. Pure: only what GitHub said about the branch decides. */
+export function judgeGate(branch: ProtectedBranch, check: OurCheck): Gate {
+  const bound = branch.layers.filter(layer => requires(layer, check.name, app => app === check.app))
+  if (bound.length === 0) {
+    const gaps = [unbound(branch, check), ...evaluated(branch), ...forged(branch)]
+    const named = branch.layers.some(layer => requires(layer, check.name, () => true))
+    return { state: branch.hidden && !named ? 'unknown' : 'open', gaps }
+  }
+  const gaps = [...bypass(bound), ...ways(branch.layers), ...evaluated(branch)]
+  return { state: gaps.some(gap => gap.level === 'weak') ? 'weak' : 'real', gaps }
+}
+
+function requires(layer: ProtectionLayer, name: string, by: (app: number | null) => boolean): boolean {
+  return layer.checks.some(one => one.context === name && by(one.app))
+}
+
+/** Why no layer requires our check of our App. GitHub compares names of checks to the letter. */
+function unbound({ layers, hidden }: ProtectedBranch, { name }: OurCheck): GateGap {
+  const anybody = layers.find(layer => requires(layer, name, app => app === null))
+  if (anybody) {
+    const what = `${nameOf(anybody)} requires ${shown(name)} from anybody: whoever may set a status can answer for the App`
+    return { level: 'open', what, fix: 'Choose this App as the source of the check.' }
+  }
+  const other = layers.find(layer => requires(layer, name, () => true))
+  if (other) {
+    const what = `${nameOf(other)} requires ${shown(name)} from another App`
+    return { level: 'open', what, fix: 'Choose this App as the source of the check.' }
+  }
+  const fix = 'Require the check, with this App as its source.'
+  if (!hidden) return { level: 'open', what: `nothing requires ${shown(name)}`, fix }
+  const what = `no ruleset requires ${shown(name)}, and GitHub does not show the branch protection to the App`
+  return { level: 'open', what, fix: 'Grant the App the permission "Administration: read", or look yourself.' }
+}
+
+/** Who gets past all layers that hold: the one with the fewest ways around it counts. */
+function bypass(bound: readonly ProtectionLayer[]): GateGap[] {
+  if (bound.some(layer => layer.bypass?.length === 0)) return []
+  const known = bound.filter(layer => layer.bypass !== undefined)
+  if (known.length < bound.length) {
+    const what = 'who may bypass the ruleset is shown by GitHub only to Apps with "Administration: write"'
+    return [{ level: 'note', what, fix: 'Look at its bypass list yourself: it should be empty.' }]
+  }
+  return known.flatMap(layer =>
+    (layer.bypass ?? []).map(who => ({
+      level: 'weak' as const,
+      what: `${who} may bypass ${nameOf(layer)}`,
+      fix: layer.kind === 'ruleset' ? 'Empty its bypass list.' : 'Forbid bypassing the settings.',
+    })),
+  )
+}
+
+/** Ways onto the branch besides a pull request whose present state was judged. */
+function ways(layers: readonly ProtectionLayer[]): GateGap[] {
+  const gaps: GateGap[] = []
+  if (!layers.some(layer => layer.strict || layer.mergeQueue)) {
+    const what = 'a pull request may be merged on a verdict about an older base'
+    gaps.push({ level: 'weak', what, fix: 'Require branches to be up to date, or a merge queue.' })
+  }
+  const open = (of: (layer: ProtectionLayer) => boolean | undefined, what: string, fix: string) => {
+    if (layers.some(layer => of(layer) === true)) return
+    const unseen = layers.some(layer => of(layer) === undefined)
+    const words = unseen ? `GitHub does not show whether ${what}` : what
+    gaps.push({ level: unseen ? 'note' : 'weak', what: words, fix })
+  }
+  open(one => one.pullRequest, 'commits may be pushed without a pull request', 'Require a pull request.')
+  open(
+    one => one.forbidsForcePush,
+    'force pushes may put an older or another history in place of what was judged',
+    'Block force pushes.',
+  )
+  open(one => one.forbidsDeletion, 'the branch may be deleted and made anew from any commit', 'Restrict deletions.')
+  return gaps
+}
+
+const evaluated = ({ evaluated }: ProtectedBranch): GateGap[] =>
+  evaluated.map(name => ({
+    level: 'note',
+    what: `the ruleset ${shown(name)} requires the check but is only evaluated: it blocks nothing`,
+    fix: 'Set its enforcement status to Active.',
+  }))
+
+const forged = ({ namesakes }: ProtectedBranch): GateGap[] =>
+  namesakes.map(slug => ({
+    level: 'open',
+    what: `the App ${shown(slug)} reports a check of the same name here`,
+    fix: 'Find out who set that up; bound to this App, the requirement does not listen to it.',
+  }))
+
+function nameOf({ kind, name, of }: ProtectionLayer): string {
+  if (kind === 'protection') return 'the branch protection'
+  return `the ruleset ${shown(name)}${of === 'Repository' ? '' : ` of the ${of.toLowerCase()}`}`
+}
+
+/** A backtick would end the quotation. */
+const shown = (value: string) => `\`${value.replaceAll('`', "'")}\``

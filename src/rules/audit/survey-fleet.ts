@@ -1,0 +1,71 @@
+import type { Enforcement, GatedBranch } from '../../fleet/config/fleet-config.ts'
+import type { Fleet, NotSeen, Tenant } from '../../fleet/fleet.ts'
+import type { Finding, NodeFailure } from '../finding.ts'
+import { baselineText } from '../verdict/baseline-text.ts'
+import { legacyViolations } from '../verdict/legacy-violations.ts'
+import { SEVERITIES } from '../verdict/level-of.ts'
+import { auditFleet } from './audit-fleet.ts'
+import type { ClusterAudit } from './audit-item.ts'
+import { gatedBranches } from './gated-branches.ts'
+
+/** What a fleet is found to be on the first day. Plain JSON. */
+export interface FleetSurvey {
+  readonly clusters: readonly { readonly name: string; readonly path: string }[]
+  readonly tenants: readonly Tenant[]
+  /** Addresses and refs of what was read besides the fleet itself. */
+  readonly seen: readonly { readonly url: string; readonly ref: string }[]
+  readonly notSeen: readonly NotSeen[]
+  readonly audit: readonly ClusterAudit[]
+  /** Violations that would block if there were no base to compare with, by rule. */
+  readonly legacy: readonly { readonly rule: string; readonly count: number }[]
+  /** The heaviest of them, one of a rule before a second one of any. */
+  readonly worst: readonly Finding[]
+  readonly errors: readonly NodeFailure[]
+  readonly errorCount: number
+  readonly gated: readonly GatedBranch[]
+  readonly enforcement: Enforcement
+  /** The baseline file that would list the violations; undefined where there are none. */
+  readonly baseline?: string
+}
+
+const MAX_WORST = 10
+const MAX_ERRORS = 20
+
+/** Looks at a whole fleet as a person does who is new to it. Pure. */
+export function surveyFleet(
+  fleet: Fleet,
+  own: GatedBranch,
+  when: { readonly combination: string; readonly today: string },
+): FleetSurvey {
+  const { verdict, violations } = legacyViolations(fleet, when)
+  const counts = Map.groupBy(violations, one => one.rule)
+  const names = fleet.clusters.map(({ name }) => name)
+  const seen = fleet.repositories.slice(1).map(({ url, ref }) => ({ url, ref: Object.entries(ref).flat().join(' ') }))
+  return {
+    clusters: verdict.clusters,
+    tenants: fleet.tenants,
+    seen: seen.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
+    notSeen: fleet.notSeen,
+    audit: auditFleet(fleet, names),
+    legacy: [...counts]
+      .map(([rule, list]) => ({ rule, count: list.length }))
+      .sort((a, b) => b.count - a.count || (a.rule < b.rule ? -1 : 1)),
+    worst: worstOf([...counts.values()]),
+    errors: verdict.errors.slice(0, MAX_ERRORS),
+    errorCount: verdict.errors.length,
+    gated: gatedBranches(fleet, own),
+    enforcement: fleet.config.enforcement,
+    ...(violations.length > 0 ? { baseline: baselineText(violations, new Map(), false) } : {}),
+  }
+}
+
+function worstOf(byRule: readonly (readonly Finding[])[]): Finding[] {
+  const weight = ({ severity }: Finding) => SEVERITIES.indexOf(severity)
+  const ranked = byRule.flatMap(list =>
+    [...list].sort((a, b) => weight(a) - weight(b)).map((one, rank) => ({ one, rank })),
+  )
+  return ranked
+    .sort((a, b) => weight(a.one) - weight(b.one) || a.rank - b.rank)
+    .slice(0, MAX_WORST)
+    .map(({ one }) => one)
+}

@@ -1,0 +1,45 @@
+import { BailiwickError } from '../../src/errors.ts'
+import { readOffer } from '../../src/github/offered-pull-request.ts'
+import { openPullRequest } from '../../src/github/open-pull-request.ts'
+import { baselineOfferText } from '../../src/report/first-report/baseline-offer-text.ts'
+import type { BaselineState } from '../../src/report/first-report/facts.ts'
+import type { FleetSurvey } from '../../src/rules/audit/survey-fleet.ts'
+import { BASELINE_FILE } from '../../src/rules/verdict/baseline.ts'
+import type { FleetPlace } from '../combination/judge-combination.ts'
+import type { Place } from '../verdict/say-verdict.ts'
+
+/** Branch of the pull request; a fleet on another branch than the default one has its own. */
+export function baselineBranch({ branch, repository }: FleetPlace): string {
+  return branch === repository.defaultBranch ? 'bailiwick/baseline' : `bailiwick/baseline-${branch}`
+}
+
+/**
+ * Offers the baseline of a fleet that has violations and no baseline file, as a pull request that is brought up to date while
+ * it is open. One that people closed or merged is not opened again.
+ */
+export async function offerBaseline(
+  { octokit, app }: Pick<Place, 'octokit' | 'app'>,
+  fleet: FleetPlace,
+  survey: FleetSurvey,
+  hasFile: boolean,
+): Promise<BaselineState> {
+  if (hasFile) return { kind: 'present' }
+  if (survey.baseline === undefined) return { kind: 'not-needed' }
+  const name = { owner: fleet.repository.owner, repo: fleet.repository.name }
+  const where = { base: fleet.branch, branch: baselineBranch(fleet) }
+  const offer = await readOffer(octokit, app, name, where)
+  if (offer.state === 'closed') return { kind: 'declined' }
+  const { title, body } = baselineOfferText(survey)
+  try {
+    const { number: pull } = await openPullRequest(octokit, app, name, {
+      ...where,
+      ...{ title, body, message: title },
+      files: [{ path: BASELINE_FILE, content: survey.baseline }],
+    })
+    return { kind: 'offered', pull }
+  } catch (error) {
+    // somebody uses a branch of that name: it is theirs
+    if (error instanceof BailiwickError && error.code === 'onboard-input') return { kind: 'declined' }
+    throw error
+  }
+}

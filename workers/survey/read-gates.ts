@@ -1,0 +1,110 @@
+import { BailiwickError } from '../../src/errors.ts'
+import type { GatedBranch } from '../../src/fleet/config/fleet-config.ts'
+import { listNamesakes } from '../../src/github/namesakes.ts'
+import { readBranchProtection } from '../../src/github/protection.ts'
+import { listEvaluatedRulesets, type Ruleset, readBranchRules, readRuleset } from '../../src/github/rulesets.ts'
+import { CHECK_NAME } from '../../src/report/check-run.ts'
+import type { BranchGate } from '../../src/report/first-report/facts.ts'
+import { judgeGate, type OurCheck } from '../../src/report/gate/judge-gate.ts'
+import { namesBranch } from '../../src/report/gate/names-branch.ts'
+import type { ProtectionLayer } from '../../src/report/gate/protected-branch.ts'
+import { findRepository } from '../combination/find-repository.ts'
+import type { Installation, ReadableRepository } from '../combination/installation.ts'
+import type { Place } from '../verdict/say-verdict.ts'
+
+/** Each costs two to four requests; a fleet with more is looked at as far as this. */
+const MAX_BRANCHES = 300
+
+/** What GitHub protects of these branches, judged: asked of GitHub now. Throws `github-unavailable`. */
+export async function readGates(
+  place: Pick<Place, 'octokit' | 'app'>,
+  installation: Installation,
+  branches: readonly GatedBranch[],
+): Promise<BranchGate[]> {
+  const reader = new GateReader(place, installation)
+  const gates: BranchGate[] = []
+  for (const [index, branch] of branches.entries()) {
+    if (index < MAX_BRANCHES) gates.push(await reader.read(branch))
+    else gates.push({ ...branch, gate: undefined, unread: `only ${MAX_BRANCHES} branches are looked at` })
+  }
+  return gates
+}
+
+/** Reads each ruleset once, however many branches it is about. */
+class GateReader {
+  readonly #place: Pick<Place, 'octokit' | 'app'>
+  readonly #installation: Installation
+  readonly #check: OurCheck
+  readonly #rulesets = new Map<string, Promise<Ruleset | undefined>>()
+  readonly #evaluated = new Map<string, Promise<Ruleset[]>>()
+
+  constructor(place: Pick<Place, 'octokit' | 'app'>, installation: Installation) {
+    this.#place = place
+    this.#installation = installation
+    this.#check = { name: CHECK_NAME, app: place.app.id }
+  }
+
+  async read({ url, branch }: GatedBranch): Promise<BranchGate> {
+    const repository = await findRepository(this.#installation, { url })
+    const unread = (why: string) => ({ url, branch, gate: undefined, unread: why })
+    if (!repository) return unread('the App is not installed on this repository')
+    try {
+      if ((await this.#installation.head(repository, { branch })) === undefined)
+        return unread('there is no such branch')
+      return { url, branch, gate: await this.#judge(repository, branch) }
+    } catch (error) {
+      if (error instanceof BailiwickError && error.code === 'not-permitted') return unread('GitHub does not show it')
+      throw error
+    }
+  }
+
+  async #judge(repository: ReadableRepository, branch: string) {
+    const { octokit, app } = this.#place
+    const name = { owner: repository.owner, repo: repository.name }
+    const protection = await readBranchProtection(octokit, name, branch)
+    const layers = [...(protection.layer ? [protection.layer] : []), ...(await this.#layers(repository, branch))]
+    const known = { url: repository.url, branch, layers, hidden: protection.hidden, evaluated: [], namesakes: [] }
+    const first = judgeGate(known, this.#check)
+    if (first.state === 'real' || first.state === 'weak') return first
+    // it is open: what looks like a gate, and who could answer in our place
+    const evaluated = (await this.#evaluatedOf(repository)).filter(
+      one => one.contexts.includes(CHECK_NAME) && namesBranch(one, branch, branch === repository.defaultBranch),
+    )
+    const namesakes = await listNamesakes(octokit, app, name, { branch, name: CHECK_NAME })
+    return judgeGate({ ...known, evaluated: evaluated.map(one => one.name), namesakes }, this.#check)
+  }
+
+  async #layers(repository: ReadableRepository, branch: string): Promise<ProtectionLayer[]> {
+    const rules = await readBranchRules(this.#place.octokit, nameOf(repository), branch)
+    const layers: ProtectionLayer[] = []
+    for (const { ruleset: id, ...layer } of rules) {
+      const ours = layer.checks.some(check => check.context === CHECK_NAME)
+      const ruleset = ours ? await this.#ruleset(repository, id) : undefined
+      layers.push({ ...layer, kind: 'ruleset', name: ruleset?.name ?? `#${id}`, bypass: ruleset?.bypass })
+    }
+    return layers
+  }
+
+  #ruleset(repository: ReadableRepository, id: number): Promise<Ruleset | undefined> {
+    // one of the organisation has the same number everywhere
+    return remembered(this.#rulesets, `${repository.owner} ${id}`, () =>
+      readRuleset(this.#place.octokit, nameOf(repository), id),
+    )
+  }
+
+  #evaluatedOf(repository: ReadableRepository): Promise<Ruleset[]> {
+    return remembered(this.#evaluated, repository.url, async () => {
+      const numbers = await listEvaluatedRulesets(this.#place.octokit, nameOf(repository))
+      const found = await Promise.all(numbers.map(id => this.#ruleset(repository, id)))
+      return found.filter(one => one !== undefined)
+    })
+  }
+}
+
+function remembered<T>(known: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {
+  const value = known.get(key) ?? ask()
+  known.set(key, value)
+  return value
+}
+
+const nameOf = ({ owner, name }: ReadableRepository) => ({ owner, repo: name })

@@ -1,0 +1,81 @@
+import { hash } from 'node:crypto'
+import { upsertIssue } from '../../src/github/issues.ts'
+import type { FirstReportFacts } from '../../src/report/first-report/facts.ts'
+import { firstReport, REPORT_MARKER, REPORT_TITLE } from '../../src/report/first-report/first-report.ts'
+import type { FleetSurvey } from '../../src/rules/audit/survey-fleet.ts'
+import { BASELINE_FILE } from '../../src/rules/verdict/baseline.ts'
+import type { Installation } from '../combination/installation.ts'
+import type { FleetPlace, JudgedCombination } from '../combination/judge-combination.ts'
+import type { Place } from '../verdict/say-verdict.ts'
+import type { WorkerContext } from '../worker-context.ts'
+import { offerBaseline } from './offer-baseline.ts'
+import { readGates } from './read-gates.ts'
+
+/** The issue form by which teams ask for a tenant. */
+const FORM = '.github/ISSUE_TEMPLATE/tenant-request.yml'
+
+/** A fleet with the combination that it makes now. */
+export interface SurveyedPlace {
+  readonly fleet: FleetPlace
+  readonly judged: JudgedCombination
+}
+
+/** Looks at one fleet as a whole. What cannot be built at all is a survey with nothing but its error. */
+export async function surveyOf(
+  { evaluator, disabledRules }: WorkerContext,
+  installation: Installation,
+  { fleet, judged }: SurveyedPlace,
+): Promise<FleetSurvey> {
+  const { repository, branch } = fleet
+  const { sources, fleetCommit: commit, judgement } = judged
+  const tree = await installation.content(repository, commit)
+  const answer = await evaluator.evaluate({
+    type: 'survey',
+    today: new Date().toISOString().slice(0, 10),
+    head: {
+      fleet: { url: repository.url, branch, commit, tree },
+      sources: sources.flatMap(source => ('tree' in source ? [source] : [])),
+      opaque: sources.flatMap(source => ('reason' in source ? [source] : [])),
+      disabledRules,
+    },
+  })
+  if (answer.type === 'surveyed') return answer.survey
+  if (answer.type === 'wanted') throw new Error('a fleet asks for sources that its judgement did not read')
+  const { errors } = judgement.verdict
+  const own = { url: repository.url, branch }
+  return {
+    ...{ clusters: [], tenants: [], seen: [], notSeen: [], audit: [], legacy: [], worst: [] },
+    ...{ errors, errorCount: errors.length, gated: [own], enforcement: 'block' },
+  }
+}
+
+/** Says what is found on one fleet's repository: the baseline where it is needed, and the one issue. */
+export async function surveyPlace(
+  context: WorkerContext,
+  place: Pick<Place, 'octokit' | 'app'>,
+  installation: Installation,
+  surveyed: SurveyedPlace,
+): Promise<void> {
+  const { repository, branch } = surveyed.fleet
+  const survey = await surveyOf(context, installation, surveyed)
+  const { entries } = await installation.content(repository, surveyed.judged.fleetCommit)
+  const has = (path: string) => entries.some(entry => entry.path === path)
+  const facts: FirstReportFacts = {
+    url: repository.url,
+    survey,
+    gates: await readGates(place, installation, survey.gated),
+    baseline: await offerBaseline(place, surveyed.fleet, survey, has(BASELINE_FILE)),
+    hasForm: has(FORM),
+  }
+  const isDefault = branch === repository.defaultBranch
+  const marker = isDefault
+    ? REPORT_MARKER
+    : REPORT_MARKER.replace(' -->', ` ${hash('sha256', branch).slice(0, 12)} -->`)
+  const name = { owner: repository.owner, repo: repository.name }
+  const said = await upsertIssue(place.octokit, place.app, name, {
+    marker,
+    title: isDefault ? REPORT_TITLE : `${REPORT_TITLE}, branch ${branch}`,
+    body: `${marker}\n\n${firstReport(facts)}`,
+  })
+  if (!said) context.log.warn({ fleet: repository.url }, 'the first report is not shown: the fleet has no issues')
+}
