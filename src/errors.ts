@@ -34,6 +34,8 @@ export type ErrorCode =
   // onboarding
   | 'onboard-input'
   | 'onboard-layout'
+  // commands in comments
+  | 'command-input'
   // cluster
   | 'cluster-unavailable'
   | 'cluster-forbidden'

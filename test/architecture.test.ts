@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
  * `git/tree` is the one interface that the core sees of git.
  */
 const meaning = ['errors', 'git/tree', 'kube']
-const core = [...meaning, 'kustomize', 'flux', 'fleet', 'rules', 'report', 'onboard']
+const core = [...meaning, 'kustomize', 'flux', 'fleet', 'rules', 'report', 'onboard', 'command']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   errors: ['kube'],
   kube: ['errors', 'git/tree'],
@@ -17,6 +17,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   rules: [...meaning, 'kustomize', 'flux', 'fleet'],
   report: [...meaning, 'kustomize', 'flux', 'fleet', 'rules'],
   onboard: [...meaning, 'kustomize', 'flux', 'fleet'],
+  command: [...meaning, 'fleet', 'rules', 'report', 'onboard'],
   sops: ['errors', 'kube'],
   git: ['errors', 'kube'],
   process: ['errors'],
@@ -33,11 +34,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 }
 /** src/index.ts starts the workers in its own process when there is no Redis; only by `await import()`. */
 const DYNAMIC = [{ from: 'index', to: 'workers' }]
-const PURE = ['kube', 'kustomize', 'flux', 'fleet', 'rules', 'report', 'onboard', 'sops']
+const PURE = ['kube', 'kustomize', 'flux', 'fleet', 'rules', 'report', 'onboard', 'command', 'sops']
 /** Packages that a part may use; Node's own modules aside. Nobody else sees Probot, BullMQ or a Kubernetes client. */
 const PACKAGES: Record<string, readonly string[]> = {
   kustomize: ['yaml'],
   onboard: ['yaml', 'sops-age'],
+  command: ['yaml'],
   sops: ['age-encryption'],
 }
 interface Import {

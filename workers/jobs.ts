@@ -3,6 +3,7 @@ import { checkAction } from './check-action.ts'
 import { command } from './command.ts'
 import { judgeCommit } from './judge-commit.ts'
 import { judgeFollowers } from './judge-followers.ts'
+import { survey } from './survey.ts'
 import { sweep } from './sweep.ts'
 import { sweepInstallation } from './sweep-installation.ts'
 import { validatePullRequest } from './validate-pull-request.ts'
@@ -26,6 +27,7 @@ export const works: readonly Work[] = [
   work('check-action', checkAction),
   work('judge-followers', judgeFollowers),
   work('command', command),
+  work('survey', survey),
   work('sweep', sweep),
   work('sweep-installation', sweepInstallation),
 ]

@@ -1,49 +1,39 @@
 import { BailiwickError } from '../src/errors.ts'
-import { type IssueComment, readIssueComment } from '../src/github/issue-comment.ts'
+import type { IssueComment } from '../src/github/issue-comment.ts'
 import type { Octokit } from '../src/github/octokit.ts'
 import { openPullRequest } from '../src/github/open-pull-request.ts'
 import { readRole } from '../src/github/permission.ts'
-import { react } from '../src/github/reactions.ts'
-import { writeReply } from '../src/github/reply.ts'
 import { normaliseUrl } from '../src/kube/url.ts'
-import { codeSpan } from '../src/onboard/code-span.ts'
-import { parseOnboardCommand } from '../src/onboard/parse-command.ts'
+import { ONBOARD_USAGE, parseOnboardCommand } from '../src/onboard/parse-command.ts'
 import type { OnboardPlan } from '../src/onboard/plan.ts'
 import { pullRequestText } from '../src/onboard/pull-request-text.ts'
 import type { OnboardRequest } from '../src/onboard/request.ts'
-import type { Attempt, Command } from '../src/queue/queue.ts'
 import { findRepository } from './combination/find-repository.ts'
-import { githubInstallation } from './combination/github-installation.ts'
 import type { Installation } from './combination/installation.ts'
-import { asBailiwickError, isPassing } from './job-error.ts'
+import { mayMaintain } from './commands/may.ts'
+import type { Verb } from './commands/verb.ts'
 import type { Place } from './verdict/say-verdict.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /**
- * Answers `/bailiwick onboard ...` with a pull request. Who may not ask gets a reaction and nothing else; a request that
- * cannot be met gets a reply that says why; merging the pull request is the approval.
+ * Answers `/bailiwick onboard ...` with a pull request; merging it is the approval. A request that cannot be met gets a
+ * reply that says why.
  */
-export async function onboard(context: WorkerContext, data: Command, attempt: Attempt): Promise<void> {
-  const octokit = await context.app.client(data.installation)
-  const place: Place = { octokit, app: await context.app.identity(), owner: data.owner, repo: data.repo }
-  const comment = await readIssueComment(octokit, data, data.comment)
-  if (!comment || comment.edited || comment.author.type === 'Bot') return
-  if (comment.issue.number !== data.issue || !comment.issue.open) return
-  const role = await readRole(octokit, data, comment.author.login)
-  if (role !== 'admin' && role !== 'maintain') return react(octokit, data, data.comment, '-1')
-  try {
+export const onboardVerb: Verb = {
+  name: 'onboard',
+  usage: ONBOARD_USAGE,
+  summary: 'open a pull request that adds a tenant to this fleet',
+  where: 'anywhere',
+  slow: false,
+  may: mayMaintain,
+  refusal: 'This tenant cannot be onboarded',
+  run: async ({ context, place, installation, comment }) => {
     const request = parseOnboardCommand(comment.body)
-    if (!request) return
-    const installation = githubInstallation(context, data.installation, octokit)
-    await refuseForeignRepository(octokit, installation, comment.author.login, request)
+    if (!request) throw new TypeError('a comment that is no command came here')
+    await refuseForeignRepository(place.octokit, installation, comment.author.login, request)
     await open(context, place, installation, comment, request)
-    await react(octokit, data, data.comment, 'rocket')
-  } catch (error) {
-    if (isPassing(error) && !attempt.lastAttempt) throw error
-    context.log.warn({ err: error, comment: data.comment }, 'an onboarding was refused')
-    await writeReply(octokit, place.app, data, { issue: data.issue, about: data.comment, body: refusal(error) })
-    await react(octokit, data, data.comment, 'confused')
-  }
+    return { reaction: 'rocket' }
+  },
 }
 
 async function open(
@@ -112,10 +102,4 @@ async function tenantDirectories(
   if (!repository || !commit) return undefined
   const { entries } = await installation.content(repository, commit)
   return [...new Set(entries.flatMap(({ path }) => (path.includes('/') ? [path.slice(0, path.indexOf('/'))] : [])))]
-}
-
-function refusal(error: unknown): string {
-  const { code, message, fix } = asBailiwickError(error)
-  const how = fix ? `\n\n${codeSpan(fix)}` : ''
-  return `This tenant cannot be onboarded (${code}): ${codeSpan(message)}${how}`
 }

@@ -9,6 +9,10 @@ export interface PullRequest {
   readonly state: 'open' | 'closed'
   readonly merged: boolean
   readonly draft: boolean
+  /** Names of its labels. */
+  readonly labels: readonly string[]
+  /** Who opened it; undefined when the account is gone. */
+  readonly author: { readonly login: string; readonly type: string } | undefined
   /** `sha` is what GitHub last noted; readTestMerge asks for the branch as it is. */
   readonly base: { readonly ref: string; readonly sha: string }
   /** `repository` is null when the fork is gone. */
@@ -21,11 +25,15 @@ export interface PullRequest {
   /** What GitHub knows of the merge: null while it computes. */
   readonly mergeable: boolean | null
   readonly mergeCommit: string | null
+  /** How many comments there are below it, those beside lines not counted. */
+  readonly comments: number
 }
 
 /** What the merge would give: the commit that GitHub made for testing, on the base branch as it is now. */
 export interface TestMerge extends Commit {
   readonly base: string
+  /** Tree id of the base. */
+  readonly baseTree: string
   readonly head: string
 }
 
@@ -45,22 +53,24 @@ export async function readPullRequest(
     merged: data.merged,
     mergeable: data.mergeable,
     mergeCommit: data.merge_commit_sha,
+    comments: data.comments,
   }
 }
 
 /** A pull request as a list shows it. */
-export type ListedPullRequest = Omit<PullRequest, 'merged' | 'mergeable' | 'mergeCommit'>
+export type ListedPullRequest = Omit<PullRequest, 'merged' | 'mergeable' | 'mergeCommit' | 'comments'>
 
-/** Open pull requests onto a branch, oldest first. */
+/** Open pull requests, onto one branch or onto all, oldest first. */
 export async function listOpenPullRequests(
   octokit: Octokit,
   { owner, repo }: RepositoryName,
-  base: string,
+  base?: string,
 ): Promise<readonly ListedPullRequest[]> {
+  const onto = base === undefined ? {} : { base }
   const found = await github(`list the open pull requests of ${owner}/${repo}`, () =>
-    octokit.paginate(octokit.rest.pulls.list, { owner, repo, state: 'open', base, direction: 'asc', per_page: 100 }),
+    octokit.paginate(octokit.rest.pulls.list, { owner, repo, state: 'open', ...onto, direction: 'asc', per_page: 100 }),
   )
-  return found.filter(one => one.base.ref === base).map(listed)
+  return found.filter(one => base === undefined || one.base.ref === base).map(listed)
 }
 
 /** Open pull requests whose head is this commit, whatever branch they aim at. */
@@ -109,7 +119,7 @@ export async function readTestMerge(
   if (!merge) throw computing(name)
   const [first, second, ...more] = merge.parents
   if (first !== base.commit || second !== pull.head.sha || more.length > 0) throw computing(name)
-  return { ...merge, base: base.commit, head: pull.head.sha }
+  return { ...merge, base: base.commit, baseTree: base.tree, head: pull.head.sha }
 }
 
 async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
@@ -131,6 +141,8 @@ interface PullAnswer {
   readonly number: number
   readonly state: string
   readonly draft?: boolean
+  readonly labels: readonly { readonly name: string }[]
+  readonly user: { readonly login: string; readonly type: string } | null
   readonly base: { readonly ref: string; readonly sha: string; readonly repo: { readonly id: number } }
   readonly head: {
     readonly ref: string
@@ -145,6 +157,8 @@ function listed(answer: PullAnswer): ListedPullRequest {
     number: answer.number,
     state: answer.state === 'open' ? 'open' : 'closed',
     draft: answer.draft ?? false,
+    labels: answer.labels.map(label => label.name),
+    author: answer.user ? { login: answer.user.login, type: answer.user.type } : undefined,
     base: { ref: base.ref, sha: base.sha },
     // by id: a repository that was renamed is still the same; a deleted one is somebody else's until proven otherwise
     head: {

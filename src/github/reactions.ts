@@ -1,5 +1,6 @@
 import { github } from './github-error.ts'
-import type { Octokit, RepositoryName } from './octokit.ts'
+import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
+import { isOurs } from './written-by-us.ts'
 
 export type Reaction = '+1' | '-1' | 'confused' | 'eyes' | 'rocket'
 
@@ -13,4 +14,17 @@ export async function react(
   await github(`react to a comment of ${owner}/${repo}`, () =>
     octokit.rest.reactions.createForIssueComment({ owner, repo, comment_id: comment, content }),
   )
+}
+
+/** Which reactions our App has put on a comment. */
+export async function ourReactions(
+  octokit: Octokit,
+  app: AppIdentity,
+  { owner, repo }: RepositoryName,
+  comment: number,
+): Promise<readonly string[]> {
+  const found = await github(`read the reactions to a comment of ${owner}/${repo}`, () =>
+    octokit.paginate(octokit.rest.reactions.listForIssueComment, { owner, repo, comment_id: comment, per_page: 100 }),
+  )
+  return found.filter(one => isOurs(app, { user: one.user })).map(one => one.content)
 }

@@ -9,7 +9,7 @@ export interface RetryPolicy {
 /** Six tries in half a minute ride out a restart of GitHub's or an API server's; after that the sweep asks again. */
 export const defaultRetry: RetryPolicy = { attempts: 6, backoffMs: 1_000 }
 
-const FINAL: ReadonlySet<ErrorCode> = new Set(['not-permitted', 'onboard-input', 'onboard-layout'])
+const FINAL: ReadonlySet<ErrorCode> = new Set(['not-permitted', 'onboard-input', 'onboard-layout', 'command-input'])
 
 /** Whether trying again cannot help: the answer was a refusal, not an outage. */
 export function isFinal(error: unknown): boolean {

@@ -33,6 +33,24 @@ test('a waiver holds up to its last day, and nobody who does not know the day co
   expect(judgementOf(given(waiver()), { today: 'someday' }).verdict.result).toBe('fail')
 })
 
+test.each([
+  ['nobody accepted', waiver().replace('    approver: "@acme/platform"\n', '')],
+  ['only who asked for it accepted', waiver().replace('approver: "@', 'requester: Acme/Platform\n    approver: "@')],
+])('a waiver that %s counts for nothing, and the violation says so', (_who, file) => {
+  const { verdict } = judgementOf(given(file), { today })
+  expect(verdict).toMatchObject({ result: 'fail', violations: [{ state: 'new' }], warnings: [] })
+  expect(verdict.violations[0]?.message).toContain(
+    '(.github/bailiwick.yaml:2) counts for nothing: nobody but who asked for it accepted it',
+  )
+})
+
+test('a waiver that somebody else accepted holds', () => {
+  const file = waiver().replace('approver: "@acme/platform"', 'requester: dora\n    approver: ada')
+  const { verdict } = judgementOf(given(file), { today })
+  expect(verdict).toMatchObject({ result: 'pass', violations: [{ state: 'waived' }] })
+  expect(verdict.violations[0]?.message).toContain('by "ada"')
+})
+
 test('another day is another combination, but only where a waiver begins or ends to hold', () => {
   const on = (day: string) => judgementOf(given(waiver()), { today: day }).verdict.combination
   expect(on('2026-01-01')).toBe(on('2026-06-30'))

@@ -36,7 +36,10 @@ export interface Waiver {
   readonly namespace: string
   readonly name: string
   readonly reason: string
-  readonly approver: string
+  /** Who asked for it, where that was written down. */
+  readonly requester: string | undefined
+  /** Undefined: nobody accepted it yet, and it counts for nothing. */
+  readonly approver: string | undefined
   /** `YYYY-MM-DD`, the last day on which it holds. */
   readonly expires: string
   readonly origin: Origin
@@ -108,6 +111,10 @@ export interface FleetConfig {
   /** Seconds below which an interval is too short. */
   readonly minimumInterval: number
   readonly severities: ReadonlyMap<string, ConfiguredSeverity>
+  /** Logins and `org/team`, in lower case: they decide for the fleet besides those who maintain its repository. */
+  readonly approvers: readonly string[]
+  /** `approve`: a pull request from a fork waits for somebody who maintains the repository. */
+  readonly forks: 'judge' | 'approve'
   readonly waivers: readonly Waiver[]
   readonly substituteFrom: readonly Declaration[]
   readonly accounts: readonly DeclaredAccount[]
@@ -127,6 +134,8 @@ export const DEFAULT_CONFIG: FleetConfig = {
   allowedKubeConfigs: [],
   minimumInterval: 30,
   severities: new Map(),
+  approvers: [],
+  forks: 'judge',
   waivers: [],
   substituteFrom: [],
   accounts: [],

@@ -1,6 +1,6 @@
 import { sourcePattern } from './allowed-sources.ts'
 import { declaration } from './declaration.ts'
-import { ADDRESS, ANY_NAME, BRANCH, CLUSTER, KIND, NAME, NAMESPACE, SENTENCE, TENANT } from './names.ts'
+import { ADDRESS, ANY_NAME, APPROVER, BRANCH, CLUSTER, KIND, NAME, NAMESPACE, SENTENCE, TENANT } from './names.ts'
 import { dictionary, integer, list, needed, oneOf, optional, record, type Shape, text } from './shape.ts'
 
 const RULE = { pattern: /^[a-z][a-z0-9-]{1,60}$/, allowed: 'the id of a rule (docs/rules.md)' }
@@ -51,7 +51,8 @@ const waiver = record('an accepted violation', {
   object: needed(object, 'The object that may break it.'),
   cluster: optional(CLUSTER, 'The cluster on which it may. Default: every cluster.'),
   reason: needed(SENTENCE, 'Why it is accepted.'),
-  approver: needed(SENTENCE, 'Who accepted it.'),
+  requester: optional(SENTENCE, 'Who asked for it; somebody else must accept it.'),
+  approver: optional(SENTENCE, 'Who accepted it. Without one it counts for nothing.'),
   expires: needed(day, 'The last day on which it holds.'),
 })
 
@@ -106,6 +107,14 @@ export const fleetShape = record('what a fleet says about itself', {
   severities: optional(
     dictionary(RULE, oneOf('critical', 'high', 'medium', 'low', 'warning', 'off')),
     'How much a rule counts: a violation of a severity, a warning, or nothing.',
+  ),
+  approvers: optional(
+    list(APPROVER, who => who.replace(/^@/, '').toLowerCase()),
+    'Who may accept waivers and override checks, besides who maintains or administers this repository.',
+  ),
+  forks: optional(
+    oneOf('judge', 'approve'),
+    'approve: a pull request from a fork also needs the approval of somebody who maintains its repository. Default: judge.',
   ),
   waivers: optional(
     list(waiver, one => identity(one.rule, one.cluster, one.object.kind, one.object.namespace, one.object.name)),

@@ -27,6 +27,12 @@ export const KIND = text(
   'a kind, as `Kustomization` or `kustomize.toolkit.fluxcd.io/Kustomization`',
 )
 
+/** A person or a team on GitHub, with the `@` of a mention or without. */
+export const APPROVER = text(
+  /^@?[A-Za-z0-9](?:[A-Za-z0-9_-]{0,99})(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99})?$/,
+  'a login or a team, as ada or acme/platform',
+)
+
 /** Name of a branch, without what git itself forbids in one. */
 export const BRANCH = text(/^[^\s\p{Cc}~^:?*[\\]{1,250}$/u, 'the name of a branch')
 

@@ -54,6 +54,8 @@ function configOf(said: Said): FleetConfig {
     allowedKubeConfigs: said.allowedKubeConfigs ?? [],
     minimumInterval: said.minimumInterval ? secondsOf(said.minimumInterval) : DEFAULT_CONFIG.minimumInterval,
     severities: new Map(severities.map(([id, { value }]) => [id, value])),
+    approvers: (said.approvers ?? []).map(who => who.replace(/^@/, '').toLowerCase()),
+    forks: said.forks ?? DEFAULT_CONFIG.forks,
     waivers,
     substituteFrom: said.substituteFrom ?? [],
     accounts: (said.accounts ?? []).map(({ cluster, namespace, name }) => ({ cluster, namespace, name })),

@@ -30,9 +30,9 @@ export class Waivers {
     })
   }
 
-  /** The last day of a waiver is a day on which it holds. */
+  /** The last day of a waiver is a day on which it holds. One that nobody but who asked for it accepted never does. */
   holds(waiver: Waiver): boolean {
-    return this.#today !== undefined && this.#today <= waiver.expires
+    return isApproved(waiver) && this.#today !== undefined && this.#today <= waiver.expires
   }
 
   /** The combination with what the day makes of it: another day may give another verdict on the same commits. */
@@ -44,12 +44,21 @@ export class Waivers {
   }
 
   /** What a waiver that holds adds to a message. */
-  static granted({ approver, reason, expires }: Waiver): string {
+  static granted({ approver = '', reason, expires }: Waiver): string {
     return ` Waived until ${expires} by ${shown(approver)}: ${shown(reason)}.`
   }
 
   /** What one that does not hold adds to it. */
-  static ended({ expires, origin }: Waiver): string {
-    return ` Its waiver (${origin.file}:${origin.line}) counts for nothing any more: it ended on ${expires}.`
+  static ended(waiver: Waiver): string {
+    const { expires, origin } = waiver
+    const where = `${origin.file}:${origin.line}`
+    if (!isApproved(waiver)) return ` Its waiver (${where}) counts for nothing: nobody but who asked for it accepted it.`
+    return ` Its waiver (${where}) counts for nothing any more: it ended on ${expires}.`
   }
+}
+
+/** Somebody accepted it who did not ask for it; logins have no case, and may be written as mentions. */
+function isApproved({ requester, approver }: Waiver): boolean {
+  const login = (who: string) => who.trim().replace(/^@/, '').toLowerCase()
+  return approver !== undefined && (requester === undefined || login(requester) !== login(approver))
 }

@@ -47,6 +47,7 @@ const waiver = {
   object,
   cluster,
   reason: some('why', ' '),
+  requester: some('dora'),
   approver: some('who'),
   expires: some('2026-12-31', 'x'),
 }
@@ -64,7 +65,8 @@ const file = record({
       some('critical', 'warning', 'off', 'none'),
     ),
   ),
-  waivers: list(record(waiver, ['rule', 'object', 'reason', 'approver', 'expires'])),
+  approvers: list(some('ada', '@acme/platform', 'a b', 'a/b/c')),
+  waivers: list(record(waiver, ['rule', 'object', 'reason', 'expires'])),
   substituteFrom: list(
     record(
       {

@@ -1,0 +1,24 @@
+/** A comment that asks us for something: what stands on its first line behind `/bailiwick`. */
+export interface CommandLine {
+  /** As it was typed; '' where there is none. */
+  readonly verb: string
+  /** What follows it, as one text and as the words of it. */
+  readonly rest: string
+  readonly words: readonly string[]
+}
+
+/** Longer lines are nobody's command; GitHub allows 65,536 characters in a comment. */
+export const LONGEST_LINE = 2000
+
+/**
+ * The command of a comment; undefined where the comment is none. A quoted reply, an indented line, another spelling or a
+ * later line is no command, so nobody gives one by quoting somebody else.
+ */
+export function readCommandLine(comment: string): CommandLine | undefined {
+  const end = comment.search(/\r?\n/)
+  const line = (end < 0 ? comment : comment.slice(0, end)).slice(0, LONGEST_LINE + 1)
+  const found = /^\/bailiwick(?:[ \t]+(\S+)(?:[ \t]+(.*))?)?[ \t]*$/.exec(line.trimEnd())
+  if (!found) return undefined
+  const rest = (found[2] ?? '').trim()
+  return { verb: found[1] ?? '', rest, words: rest === '' ? [] : rest.split(/[ \t]+/) }
+}

@@ -1,0 +1,36 @@
+import { commandError, quoted } from '../../src/command/command-error.ts'
+import { listOpenPullRequests } from '../../src/github/pull-request.ts'
+import { judgeAgain } from './judge-again.ts'
+import { isAtLeast, mayWrite } from './may.ts'
+import type { Verb } from './verb.ts'
+
+const USAGE = 'check [--all]'
+
+/** Judges again now: for the day on which GitHub, a cluster's source or the App itself had a bad moment. */
+export const check: Verb = {
+  name: 'check',
+  usage: USAGE,
+  summary: 'judge this pull request again now; `--all`: every open one of this repository (needs the role maintain)',
+  where: 'anywhere',
+  slow: false,
+  may: mayWrite,
+  run: async asking => {
+    const { line, place, data, comment, role } = asking
+    const [option, more] = line.words
+    if (more !== undefined || (option !== undefined && option !== '--all')) {
+      throw commandError(`${quoted(line.rest)} is not understood`, `Write: /bailiwick ${USAGE}`)
+    }
+    if (option === undefined) {
+      if (!comment.issue.pullRequest) {
+        throw commandError('this is no pull request', 'Ask on a pull request, or write: /bailiwick check --all')
+      }
+      await judgeAgain(asking)
+      return { reaction: '+1' }
+    }
+    if (!isAtLeast(role, 'maintain')) {
+      throw commandError('--all is for who maintains this repository', 'Write: /bailiwick check')
+    }
+    for (const { number } of await listOpenPullRequests(place.octokit, data)) await judgeAgain(asking, number)
+    return { reaction: '+1' }
+  },
+}

@@ -1,0 +1,24 @@
+import { helpText } from '../../src/command/help-text.ts'
+import { mayAsk } from './may.ts'
+import type { Asking, Verb } from './verb.ts'
+
+/** What the person who asks may do at this place; `all`: the commands that there are. */
+export async function helpFor(asking: Asking, all: readonly Verb[], about?: string): Promise<string> {
+  const here = all.filter(verb => verb.where === 'anywhere' || asking.comment.issue.pullRequest)
+  const allowed = await Promise.all(here.map(verb => verb.may(asking)))
+  const offered = here.filter((_, index) => allowed[index])
+  return helpText(asking.comment.author.login, offered, about)
+}
+
+/** The command that lists the others. */
+export function helpVerb(others: () => readonly Verb[]): Verb {
+  return {
+    name: 'help',
+    usage: 'help',
+    summary: 'what you may do here',
+    where: 'anywhere',
+    slow: false,
+    may: mayAsk,
+    run: async asking => ({ reaction: '+1', reply: await helpFor(asking, others()) }),
+  }
+}

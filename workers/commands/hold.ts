@@ -1,0 +1,44 @@
+import { addLabel, removeLabel } from '../../src/github/labels.ts'
+import { HOLD_LABEL } from '../verdict/read-hold.ts'
+import { judgeAgain } from './judge-again.ts'
+import { mayWrite } from './may.ts'
+import type { Verb } from './verb.ts'
+
+/** The label is what holds: anybody who may label can put it on or take it off without us. */
+const LABEL = {
+  name: HOLD_LABEL,
+  color: 'b60205',
+  description: 'Blocked by a person: the check of Bailiwick fails until this is taken off',
+}
+
+/** Blocks a pull request, whatever the verdict. */
+export const hold: Verb = {
+  name: 'hold',
+  usage: 'hold',
+  summary: 'block this pull request, whatever the verdict, until somebody says unhold',
+  where: 'pull-request',
+  slow: false,
+  may: mayWrite,
+  run: async asking => {
+    const { octokit, owner, repo } = asking.place
+    await addLabel(octokit, { owner, repo }, asking.data.issue, LABEL)
+    await judgeAgain(asking)
+    return { reaction: '+1' }
+  },
+}
+
+/** Lets the verdict decide again. */
+export const unhold: Verb = {
+  name: 'unhold',
+  usage: 'unhold',
+  summary: 'let the verdict decide again',
+  where: 'pull-request',
+  slow: false,
+  may: mayWrite,
+  run: async asking => {
+    const { octokit, owner, repo } = asking.place
+    await removeLabel(octokit, { owner, repo }, asking.data.issue, HOLD_LABEL)
+    await judgeAgain(asking)
+    return { reaction: '+1' }
+  },
+}

@@ -1,0 +1,8 @@
+import { onboardVerb } from '../onboard.ts'
+import { check } from './check.ts'
+import { helpVerb } from './help.ts'
+import { hold, unhold } from './hold.ts'
+import type { Verb } from './verb.ts'
+
+/** Every command of `/bailiwick`, in the order in which help lists them. A new one is a file beside this and a line here. */
+export const commands: readonly Verb[] = [helpVerb(() => commands), check, hold, unhold, onboardVerb]

@@ -1,0 +1,52 @@
+import type { CommandLine } from '../../src/command/command-line.ts'
+import type { IssueComment } from '../../src/github/issue-comment.ts'
+import type { Role } from '../../src/github/permission.ts'
+import type { Attempt, Command } from '../../src/queue/queue.ts'
+import type { Installation, ReadableRepository } from '../combination/installation.ts'
+import type { FleetPlace } from '../combination/judge-combination.ts'
+import type { Place } from '../verdict/say-verdict.ts'
+import type { WorkerContext } from '../worker-context.ts'
+
+/** Somebody who asks for something in a comment, as GitHub knows the person and the place now. */
+export interface Asking {
+  readonly context: WorkerContext
+  readonly data: Command
+  readonly attempt: Attempt
+  readonly place: Place
+  readonly installation: Installation
+  readonly repository: ReadableRepository
+  readonly comment: IssueComment
+  readonly line: CommandLine
+  /** What the author of the comment may do on this repository. */
+  readonly role: Role
+  /** Fleets of the installation for which the author decides; asked once. */
+  fleetsOf(): Promise<readonly FleetPlace[]>
+  /** The day in UTC, `YYYY-MM-DD`. */
+  readonly today: string
+}
+
+/** What came of it. An answer in words only where words were asked for. */
+export interface Done {
+  readonly reaction: '+1' | 'rocket'
+  /** Markdown. */
+  readonly reply?: string
+}
+
+/** One command of `/bailiwick`. */
+export interface Verb {
+  readonly name: string
+  /** How to write it, without `/bailiwick`. */
+  readonly usage: string
+  /** One sentence for people. */
+  readonly summary: string
+  /** `pull-request`: only there. */
+  readonly where: 'anywhere' | 'pull-request'
+  /** Whether it takes long enough that somebody wants to see that it began. */
+  readonly slow: boolean
+  /** Whether the person may, by what GitHub and the fleet's own file say at this moment. */
+  may(asking: Asking): Promise<boolean>
+  /** Throws BailiwickError where it cannot be done as it is asked for; that is what the reply says. */
+  run(asking: Asking): Promise<Done>
+  /** What the reply begins with where it cannot be done. */
+  readonly refusal?: string
+}
