@@ -1,4 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { addDefaultLabels } from './actions/label.ts'
 import type { Deliveries } from './events/deliveries.ts'
 import { ObjectStore } from './git/store.ts'
 import { type FileContent, putFile, writeTree } from './git/trees.ts'
@@ -107,6 +108,7 @@ export function accounts(world: World, deliveries: Deliveries) {
     const selected = repositories === 'all' ? repositories : new Set(named.map(repository => repository.id))
     const installation: Installation = {
       ...{ id: world.nextId(), app, account, repositories: selected, permissions: app.permissions, createdAt: now() },
+      suspended: undefined,
     }
     world.installations.set(installation.id, installation)
     deliveries.installed(installation, 'created', userNamed(by), named)
@@ -136,9 +138,18 @@ export function accounts(world: World, deliveries: Deliveries) {
       ...{ store: parent?.store ?? new ObjectStore(), refs: new Map(), lastNumber: 0 },
       defaultBranch: options.defaultBranch ?? parent?.defaultBranch ?? 'main',
       collaborators: new Map(Object.entries(options.roles ?? {})),
-      ...{ issues: new Map(), pulls: new Map(), comments: new Map(), checkRuns: [], protection: new Map() },
+      ...{
+        labels: new Map(),
+        issues: new Map(),
+        pulls: new Map(),
+        comments: new Map(),
+        checkRuns: [],
+        protection: new Map(),
+      },
+      ...{ checkSuites: new Map(), suitesByHead: new Map() },
       ...{ createdAt: now(), pushedAt: now() },
     }
+    addDefaultLabels(world, repository)
     for (const login of repository.collaborators.keys()) addUser(login)
     for (const [ref, sha] of parent?.refs ?? []) if (ref.startsWith('refs/heads/')) repository.refs.set(ref, sha)
     if (options.files) firstCommit(repository, options.files)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { acme, clientOf, FLEET, NAME } from './acme.ts'
+import { acme, clientOf, FLEET, hookReceiver, NAME } from './acme.ts'
 
 let env: Awaited<ReturnType<typeof acme>>
 let number: number
@@ -151,4 +151,59 @@ test('protection is set and read by its own route, bound to an app', async () =>
   })
   await expect(env.as('dev').rest.repos.updateBranchProtection(wanted)).rejects.toMatchObject({ status: 403 })
   await expect(env.app.rest.repos.updateBranchProtection(wanted)).rejects.toMatchObject({ status: 403 })
+})
+
+test('asked again: the run stays, its suite is queued, and only its own app hears of it', async () => {
+  const made = await run({ conclusion: 'success' })
+  const [other, theirs] = [await hookReceiver(), await hookReceiver()]
+  env.github.app.webhookUrl = other.url
+  const stranger = env.github.addApp({ slug: 'stranger', webhookUrl: theirs.url, events: ['check_run'] })
+  env.github.install(stranger, 'acme')
+  env.github.rerequest(NAME, made.id, { as: 'dev' })
+  await env.github.idle()
+  expect(other.heard.map(each => each.headers['x-github-event'])).toEqual(['check_run'])
+  const { check_run } = JSON.parse(other.heard[0]!.body)
+  expect(check_run).toMatchObject({ conclusion: 'success', check_suite: { status: 'queued', head_branch: 'topic' } })
+  expect(theirs.heard.map(each => each.headers['x-github-event'])).toEqual(['installation'])
+  expect((await env.app.rest.checks.get({ ...FLEET, check_run_id: made.id })).data.status).toBe('completed')
+  expect(() => env.github.rerequest(NAME, made.id, { as: 'eve' })).toThrow(/write/)
+  env.github.rerequestSuite(NAME, check_run.check_suite.id, { as: 'dev' })
+  await env.github.idle()
+  expect(JSON.parse(other.heard.at(-1)!.body).action).toBe('rerequested')
+  await Promise.all([other.close(), theirs.close()])
+})
+
+test('a suite: one for each app and commit, asked for at a push, complete with the last of its runs', async () => {
+  const { checks } = env.app.rest
+  const { data } = await checks.listSuitesForRef({ ...FLEET, ref: 'topic' })
+  expect(data.check_suites).toMatchObject([
+    { status: 'queued', conclusion: null, head_sha: head, head_branch: 'topic' },
+  ])
+  const check_suite_id = data.check_suites[0]!.id
+  const first = await run({ status: 'in_progress' })
+  expect(first.check_suite?.id).toBe(check_suite_id)
+  await run({ name: 'other', conclusion: 'success' })
+  const suite = async () => (await checks.getSuite({ ...FLEET, check_suite_id })).data
+  expect(await suite()).toMatchObject({ status: 'in_progress', latest_check_runs_count: 2 })
+  await checks.update({ ...FLEET, check_run_id: first.id, conclusion: 'failure' })
+  expect(await suite()).toMatchObject({ status: 'completed', conclusion: 'failure' })
+  await checks.rerequestSuite({ ...FLEET, check_suite_id })
+  expect(await suite()).toMatchObject({ status: 'queued', conclusion: null })
+  expect((await checks.listForSuite({ ...FLEET, check_suite_id })).data.total_count).toBe(2)
+  expect((await checks.createSuite({ ...FLEET, head_sha: head })).status).toBe(200)
+})
+
+test('a button is pressed by who may write, and only one that is there', async () => {
+  const made = await run({
+    conclusion: 'failure',
+    actions: [{ identifier: 'fix', label: 'Fix', description: 'Fixes' }],
+  })
+  expect(() => env.github.pressAction(NAME, made.id, 'waive', { as: 'dev' })).toThrow(/no action/)
+  expect(() => env.github.pressAction(NAME, made.id, 'fix', { as: 'eve' })).toThrow(/write/)
+  env.github.pressAction(NAME, made.id, 'fix', { as: 'dev' })
+  const tooLong = (field: string, length: number) =>
+    run({ actions: [{ identifier: 'a', label: 'b', description: 'c', [field]: 'x'.repeat(length) }] })
+  await expect(tooLong('identifier', 21)).rejects.toMatchObject({ status: 422 })
+  await expect(tooLong('description', 41)).rejects.toMatchObject({ status: 422 })
+  expect((await tooLong('description', 40)).id).toBeGreaterThan(0)
 })

@@ -3,7 +3,7 @@ import { acme, FLEET, NAME } from './acme.ts'
 
 let env: Awaited<ReturnType<typeof acme>>
 beforeEach(async () => {
-  env = await acme()
+  env = await acme({ mergeabilityDelayMs: 150 })
 })
 afterEach(async () => {
   expect(env.github.responseViolations).toEqual([])

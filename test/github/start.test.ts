@@ -99,9 +99,9 @@ test('what did not change is 304 for who has it', async () => {
 
 test('a parameter that GitHub heeds and this server does not is never ignored', async () => {
   env = await acme()
-  const answer = await post('/repos/acme/fleet/issues?since=2026-01-01T00:00:00Z', undefined, 'GET')
+  const answer = await post('/repos/acme/fleet/issues?assignee=ada', undefined, 'GET')
   expect(answer.status).toBe(501)
-  expect(env.github.unknown).toEqual([{ method: 'GET', path: '/repos/acme/fleet/issues?since', documented: true }])
+  expect(env.github.unknown).toEqual([{ method: 'GET', path: '/repos/acme/fleet/issues?assignee', documented: true }])
   expect((await post('/repos/acme/fleet/contents/%ff', undefined, 'GET')).status).toBe(400)
 })
 

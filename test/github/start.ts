@@ -5,16 +5,21 @@ import { Deliveries } from './events/deliveries.ts'
 import { type FailWhen, type Records, serve } from './http/serve.ts'
 import { people } from './people.ts'
 import { appRoutes } from './routes/apps.ts'
+import { checkSuiteRoutes } from './routes/check-suites.ts'
 import { checkRoutes } from './routes/checks.ts'
+import { commentRoutes } from './routes/comments.ts'
 import { commitRoutes } from './routes/commits.ts'
 import { contentRoutes } from './routes/contents.ts'
 import { gitObjectRoutes } from './routes/git-objects.ts'
 import { hookRoutes } from './routes/hook.ts'
 import { issueRoutes } from './routes/issues.ts'
+import { labelRoutes } from './routes/labels.ts'
 import { peopleRoutes } from './routes/people.ts'
 import { protectionRoutes } from './routes/protection.ts'
 import { pullRoutes } from './routes/pulls.ts'
+import { reactionRoutes } from './routes/reactions.ts'
 import { refRoutes } from './routes/refs.ts'
+import { reviewCommentRoutes } from './routes/review-comments.ts'
 import { reviewRoutes } from './routes/reviews.ts'
 import { tagRoutes } from './routes/tags.ts'
 import { tarballRoutes } from './routes/tarball.ts'
@@ -41,7 +46,7 @@ export type FakeGitHub = Awaited<ReturnType<typeof startGitHub>>
 export async function startGitHub(options: GitHubOptions = {}) {
   const world = emptyWorld(options.mergeabilityDelayMs ?? 10)
   const deliveries = new Deliveries(world)
-  world.emit = (repository, sender, event, payload) => deliveries.announce(repository, sender, event, payload)
+  world.emit = (...announcement) => deliveries.announce(...announcement)
   const records: Records = { requests: [], violations: [], responseViolations: [], unknown: [], failures: [] }
   const { checkResponses = false, rateLimit = Number.MAX_SAFE_INTEGER } = options
   const listener = serve({ world, routes: routes(deliveries), records, checkResponses, rateLimit })
@@ -104,8 +109,17 @@ function routes(deliveries: Deliveries) {
       ...tagRoutes(),
       ...gitObjectRoutes(),
     ],
-    ...[...contentRoutes(), ...commitRoutes(), ...tarballRoutes(), ...pullRoutes(), ...reviewRoutes()],
-    ...[...checkRoutes(), ...issueRoutes(), ...protectionRoutes()],
+    ...[...contentRoutes(), ...commitRoutes(), ...tarballRoutes(), ...pullRoutes()],
+    ...[...reviewRoutes(), ...reviewCommentRoutes()],
+    ...[
+      ...checkRoutes(),
+      ...checkSuiteRoutes(),
+      ...issueRoutes(),
+      ...commentRoutes(),
+      ...labelRoutes(),
+      ...reactionRoutes(),
+    ],
+    ...protectionRoutes(),
   ]
 }
 

@@ -33,6 +33,8 @@ export interface Installation {
   readonly account: User
   repositories: 'all' | Set<number>
   permissions: Permissions
+  /** While it is, its tokens are refused and nothing is sent. */
+  suspended: { readonly by: User; readonly at: string } | undefined
   readonly createdAt: string
 }
 
@@ -64,6 +66,14 @@ export interface Reaction {
   readonly createdAt: string
 }
 
+export interface Label {
+  readonly id: number
+  name: string
+  color: string
+  description: string | null
+  readonly isDefault: boolean
+}
+
 /** An issue; a pull request is one too, with the same number. */
 export interface Issue {
   readonly id: number
@@ -73,6 +83,8 @@ export interface Issue {
   title: string
   body: string | null
   state: 'open' | 'closed'
+  stateReason: 'completed' | 'not_planned' | 'duplicate' | 'reopened' | null
+  /** Names, as the repository's `labels` has them. */
   readonly labels: string[]
   readonly createdAt: string
   updatedAt: string
@@ -96,19 +108,32 @@ export interface Pull {
 export interface Review {
   readonly id: number
   readonly user: User
-  readonly body: string
-  readonly state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'PENDING'
+  readonly app: App | undefined
+  body: string
+  state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'PENDING' | 'DISMISSED'
+  /** The head when it was written; an approval says nothing about later ones. */
   readonly commit: string
-  readonly at: string
-  readonly comments: readonly ReviewComment[]
+  /** When it was submitted; null while it is pending. */
+  at: string | null
+  readonly comments: ReviewComment[]
 }
 
 export interface ReviewComment {
   readonly id: number
+  readonly user: User
   readonly path: string
+  readonly side: 'LEFT' | 'RIGHT'
+  /** Within the file at `commit` (of the base for the side LEFT), whatever came later. */
   readonly line: number
   readonly startLine: number | undefined
-  readonly body: string
+  readonly commit: string
+  readonly hunk: string
+  body: string
+  readonly inReplyTo: number | undefined
+  readonly createdAt: string
+  updatedAt: string
+  /** Of the thread that this comment began. */
+  isResolved: boolean
 }
 
 export interface Annotation {
@@ -121,6 +146,19 @@ export interface Annotation {
   readonly title: string | null
   readonly message: string
   readonly raw_details: string | null
+}
+
+/** The check runs of one app on one commit. */
+export interface CheckSuite {
+  readonly id: number
+  readonly app: App
+  readonly headSha: string
+  readonly headBranch: string | null
+  readonly before: string | null
+  status: 'queued' | 'in_progress' | 'completed'
+  conclusion: string | null
+  readonly createdAt: string
+  updatedAt: string
 }
 
 export interface CheckRun {
@@ -152,10 +190,15 @@ export interface Repository {
   readonly collaborators: Map<string, Role>
   defaultBranch: string
   lastNumber: number
+  /** By lower-case name. */
+  readonly labels: Map<string, Label>
   readonly issues: Map<number, Issue>
   readonly pulls: Map<number, Pull>
   readonly comments: Map<number, Comment>
   readonly checkRuns: CheckRun[]
+  readonly checkSuites: Map<number, CheckSuite>
+  /** By app id and commit, with a space between. */
+  readonly suitesByHead: Map<string, CheckSuite>
   readonly protection: Map<string, Protection>
   readonly createdAt: string
   pushedAt: string
@@ -176,8 +219,17 @@ export interface InstallationActor {
   readonly repositories: 'all' | ReadonlySet<number>
 }
 
-/** Says to the apps that something happened; the payload is built by the caller but for repository, sender, installation. */
-export type Emit = (repository: Repository, sender: User, event: string, payload: Record<string, unknown>) => void
+/**
+ * Says to the apps that something happened; the payload is built by the caller but for repository, sender, installation.
+ * With `only` no other app hears of it.
+ */
+export type Emit = (
+  repository: Repository,
+  sender: User,
+  event: string,
+  payload: Record<string, unknown>,
+  only?: App,
+) => void
 
 /** All state of one server. */
 export interface World {

@@ -2,6 +2,7 @@ import { checkRunPayload } from '../events/payloads.ts'
 import { object, objects, text } from '../http/body.ts'
 import { HttpError, invalid } from '../http/http-error.ts'
 import { type Annotation, type App, type CheckRun, now, type Repository, type User, type World } from '../world.ts'
+import { ensureSuite, followRuns, reset } from './check-suite.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -15,9 +16,9 @@ export function createCheckRun(world: World, repository: Repository, app: App, b
   const headSha = text(body, 'head_sha') ?? ''
   if (!repository.store.commit(headSha)) throw new HttpError(422, `No commit found for SHA: ${headSha}`)
   checkLimits(body)
-  const sibling = repository.checkRuns.find(run => run.app === app && run.headSha === headSha)
+  const suite = ensureSuite(world, repository, app, headSha)
   const run: CheckRun = {
-    ...{ id: world.nextId(), suite: sibling?.suite ?? world.nextId(), app, headSha, name: '', externalId: '' },
+    ...{ id: world.nextId(), suite: suite.id, app, headSha, name: '', externalId: '' },
     ...{ detailsUrl: null, status: 'queued', conclusion: null, startedAt: now(), completedAt: null },
     ...{ output: { title: null, summary: null, text: null }, annotations: [], actions: [] },
   }
@@ -25,6 +26,7 @@ export function createCheckRun(world: World, repository: Repository, app: App, b
   repository.checkRuns.push(run)
   world.emit(repository, app.bot, 'check_run', checkRunPayload(world, repository, 'created', run))
   if (run.status === 'completed') announceCompleted(world, repository, run)
+  followRuns(world, repository, suite)
   return run
 }
 
@@ -34,18 +36,21 @@ export function changeCheckRun(world: World, repository: Repository, run: CheckR
   const before = run.status
   assign(run, body)
   if (run.status === 'completed' && before !== 'completed') announceCompleted(world, repository, run)
+  followRuns(world, repository, ensureSuite(world, repository, run.app, run.headSha))
 }
 
 function announceCompleted(world: World, repository: Repository, run: CheckRun): void {
   world.emit(repository, run.app.bot, 'check_run', checkRunPayload(world, repository, 'completed', run))
 }
 
-/** Somebody clicked "Re-run". */
+/**
+ * Somebody clicked "Re-run": only the app of the run hears of it, its suite is queued again, and the run itself stays as
+ * it is until the app changes it (docs, "Rerequest a check run").
+ */
 export function rerequest(world: World, repository: Repository, run: CheckRun, by: User): void {
-  run.status = 'queued'
-  run.conclusion = null
-  run.completedAt = null
-  world.emit(repository, by, 'check_run', checkRunPayload(world, repository, 'rerequested', run))
+  const suite = repository.checkSuites.get(run.suite)
+  if (suite) reset(suite)
+  world.emit(repository, by, 'check_run', checkRunPayload(world, repository, 'rerequested', run), run.app)
 }
 
 function assign(run: CheckRun, body: Body): void {
@@ -102,6 +107,11 @@ function checkLimits(body: Body): void {
   }
   if (objects(body, 'actions').length > 3)
     throw new HttpError(422, 'Invalid request.\n\nNo more than 3 actions are allowed.')
+  for (const action of objects(body, 'actions')) {
+    atMost('actions.label', text(action, 'label'), 20)
+    atMost('actions.identifier', text(action, 'identifier'), 20)
+    atMost('actions.description', text(action, 'description'), 40)
+  }
   atMost('title', text(output, 'title'), MOST_TITLE)
   atMost('summary', text(output, 'summary'), MOST_TEXT)
   atMost('text', text(output, 'text'), MOST_TEXT)

@@ -21,6 +21,21 @@ export function addComment(
   return comment
 }
 
+/** Changes the text of a comment. Throws 422 above GitHub's limit. */
+export function editComment(world: World, repository: Repository, comment: Comment, body: string, by: User): void {
+  checkText('IssueComment', 'body', body)
+  const changes = { body: { from: comment.body } }
+  comment.body = body
+  comment.updatedAt = now()
+  const payload = { ...commentPayload(world, repository, 'edited', comment), changes }
+  world.emit(repository, by, 'issue_comment', payload)
+}
+
+export function deleteComment(world: World, repository: Repository, comment: Comment, by: User): void {
+  repository.comments.delete(comment.id)
+  world.emit(repository, by, 'issue_comment', commentPayload(world, repository, 'deleted', comment))
+}
+
 /** Adds a reaction; the same one of the same user again is that one. */
 export function react(world: World, to: { readonly reactions: Reaction[] }, user: User, content: string) {
   const known = to.reactions.find(reaction => reaction.user === user && reaction.content === content)

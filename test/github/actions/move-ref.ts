@@ -1,6 +1,7 @@
 import { pullPayload, pushPayload } from '../events/payloads.ts'
 import { isAncestor } from '../git/graph.ts'
 import { now, type Pull, type Repository, type User, type World } from '../world.ts'
+import { requestSuites } from './check-suite.ts'
 import { scheduleMergeability } from './mergeability.ts'
 
 /**
@@ -24,6 +25,7 @@ export function moveRef(world: World, repository: Repository, ref: string, after
       if (target === repository && pull.base.ref === branch) followBase(world, target, pull, after, by)
     }
   }
+  if (after !== undefined) requestSuites(world, repository, by, { branch, before, after })
 }
 
 function followHead(world: World, target: Repository, pull: Pull, after: string | undefined, by: User): void {

@@ -36,6 +36,7 @@ export function openIssue(
   const at = now()
   const issue: Issue = {
     ...{ id: world.nextId(), number, user: by, app, title, body, state: 'open', labels: [] },
+    stateReason: null,
     ...{ createdAt: at, updatedAt: at, closedAt: null, reactions: [] },
   }
   repository.issues.set(number, issue)

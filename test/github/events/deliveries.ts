@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { installationJson } from '../json/app.ts'
 import { repositoryJson } from '../json/repository.ts'
 import { userJson } from '../json/user.ts'
-import type { App, Installation, Repository, User, World } from '../world.ts'
+import type { App, Emit, Installation, Repository, User, World } from '../world.ts'
 
 export interface Delivery {
   readonly id: number
@@ -33,11 +33,12 @@ export class Deliveries {
   }
 
   /** Tells every app that is installed on the repository, and subscribed, what happened. */
-  announce(repository: Repository, sender: User, event: string, payload: Record<string, unknown>): void {
+  announce(...[repository, sender, event, payload, only]: Parameters<Emit>): void {
     for (const installation of this.#world.installations.values()) {
       const { app } = installation
       const covered = installation.repositories === 'all' || installation.repositories.has(repository.id)
-      if (installation.account.id !== repository.owner.id || !covered || !app.events.includes(event)) continue
+      if (installation.account.id !== repository.owner.id || !covered || (only && app !== only)) continue
+      if (!isSubscribed(installation, event)) continue
       const about = event === 'push' ? pushRepository(this.#world, repository) : repositoryJson(this.#world, repository)
       this.send(app, event, { ...payload, repository: about, ...this.#context(installation, sender) })
     }
@@ -115,6 +116,12 @@ export class Deliveries {
     const node_id = Buffer.from(`integration-${app.id}-${installation.id}`).toString('base64')
     return { installation: { id: installation.id, node_id }, sender: userJson(this.#world, sender), ...organization }
   }
+}
+
+/** Apps that may write checks hear of them without asking for it (docs, webhook events: check_run, check_suite). */
+function isSubscribed({ app, permissions }: Installation, event: string): boolean {
+  const isCheck = event === 'check_run' || event === 'check_suite'
+  return app.events.includes(event) || (isCheck && permissions.checks === 'write')
 }
 
 /** In a push the repository has its times as numbers, and its owner a name (docs, webhook events and payloads). */

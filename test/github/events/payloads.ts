@@ -2,6 +2,7 @@ import { diffTrees } from '../git/diff.ts'
 import { isAncestor, log } from '../git/graph.ts'
 import type { Commit } from '../git/store.ts'
 import { checkRunJson } from '../json/check-run.ts'
+import { simpleSuiteJson } from '../json/check-suite.ts'
 import { emailOf } from '../json/commit.ts'
 import { commentJson, issueJson } from '../json/issue.ts'
 import { pullJson } from '../json/pull.ts'
@@ -78,5 +79,8 @@ export function commentPayload(world: World, repository: Repository, action: str
 }
 
 export function checkRunPayload(world: World, repository: Repository, action: string, run: CheckRun, more = {}) {
-  return { action, check_run: checkRunJson(world, repository, run), ...more }
+  const suite = repository.checkSuites.get(run.suite)
+  if (!suite) throw new Error(`check run ${run.id} has no suite`)
+  const check_suite = simpleSuiteJson(world, repository, suite)
+  return { action, check_run: { ...checkRunJson(world, repository, run), check_suite }, ...more }
 }

@@ -36,3 +36,10 @@ export function texts(body: Body, field: string): string[] | undefined {
   const value = body[field]
   return Array.isArray(value) ? value.map(String) : undefined
 }
+
+/** Names that come as texts or as objects with a name, as labels do; none when absent. */
+export function namesIn(body: Body, field: string): string[] {
+  const value = body[field]
+  if (!Array.isArray(value)) return []
+  return value.map(each => (typeof each === 'string' ? each : String((each as { name?: unknown }).name)))
+}

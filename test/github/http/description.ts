@@ -106,10 +106,16 @@ export class Description {
     const { nullable, example: _, examples: __, discriminator: ___, ...rest } = schema as Json
     if (typeof rest.$ref === 'string') return { $ref: this.#add(rest.$ref) }
     const entries = Object.entries(rest).map(([key, value]) => {
+      // an app may hear more than the enumerations of its events say
+      if (key === 'events' && (value as Json).type === 'array') return [key, { type: 'array' }] as const
       const verbatim = key === 'enum' || key === 'default' || key === 'required' || key === 'const'
       return [meant(key, value), verbatim ? value : this.#convert(value)] as const
     })
     const converted = Object.fromEntries(entries)
+    // an outdated comment has them null, which only the description of the webhook says
+    if (rest.title === 'Pull Request Review Comment' || rest.title === 'Legacy Review Comment') {
+      for (const name of ['line', 'position']) allowNull(converted.properties as Json, name)
+    }
     return nullable === true ? { anyOf: [{ type: 'null' }, converted] } : converted
   }
 
@@ -138,6 +144,10 @@ function meant(key: string, value: unknown): string {
   const impossible =
     key === 'allOf' && Array.isArray(value) && value.some(each => (each as Json).title === 'Enterprise')
   return impossible ? 'anyOf' : key
+}
+
+function allowNull(properties: Json, name: string): void {
+  properties[name] = { anyOf: [{ type: 'null' }, properties[name]] }
 }
 
 function at(value: Json, ...keys: string[]): Json | undefined {

@@ -8,10 +8,15 @@ export interface FieldError {
 /** An answer other than success, in GitHub's own form. */
 export class HttpError extends Error {
   readonly status: number
-  readonly errors: readonly FieldError[] | undefined
+  readonly errors: readonly (FieldError | string)[] | undefined
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(status: number, message: string, errors?: readonly FieldError[], headers: Record<string, string> = {}) {
+  constructor(
+    status: number,
+    message: string,
+    errors?: readonly (FieldError | string)[],
+    headers: Record<string, string> = {},
+  ) {
     super(message)
     this.status = status
     this.errors = errors

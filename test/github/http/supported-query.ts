@@ -2,13 +2,16 @@
 const HEEDED: Readonly<Record<string, readonly string[]>> = {
   'GET /repos/{owner}/{repo}/commits': ['sha', 'path', 'author'],
   'GET /repos/{owner}/{repo}/commits/{ref}/check-runs': ['check_name', 'app_id', 'status', 'filter'],
+  'GET /repos/{owner}/{repo}/commits/{ref}/check-suites': ['app_id', 'check_name'],
+  'GET /repos/{owner}/{repo}/check-suites/{check_suite_id}/check-runs': ['check_name', 'status', 'filter'],
   'GET /repos/{owner}/{repo}/contents/{path}': ['ref'],
   'GET /repos/{owner}/{repo}/git/trees/{tree_sha}': ['recursive'],
-  'GET /repos/{owner}/{repo}/issues': ['state', 'creator', 'labels'],
+  'GET /repos/{owner}/{repo}/issues': ['state', 'creator', 'labels', 'since', 'sort', 'direction'],
   'GET /repos/{owner}/{repo}/issues/{issue_number}/comments': ['since'],
   'GET /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions': ['content'],
   'GET /repos/{owner}/{repo}/issues/{issue_number}/reactions': ['content'],
   'GET /repos/{owner}/{repo}/pulls': ['state', 'base', 'head', 'sort', 'direction'],
+  'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments': ['since', 'direction'],
   'GET /_codeload/{owner}/{repo}/legacy.tar.gz/{ref}': ['token'],
 }
 

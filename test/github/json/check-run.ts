@@ -32,7 +32,8 @@ export function annotationJson(repository: Repository, run: CheckRun, annotation
   return { ...annotation, blob_href: `https://github.com/${fullName(repository)}/blob/${run.headSha}/${path}` }
 }
 
-function pullsAt(world: World, repository: Repository, sha: string) {
+/** OpenAPI `pull-request-minimal`: the open pull requests whose head is a commit of this repository. */
+export function pullsAt(world: World, repository: Repository, sha: string) {
   const api = `${world.url}/repos/${fullName(repository)}`
   const repo = { id: repository.id, url: api, name: repository.name }
   return [...repository.pulls.values()]

@@ -1,5 +1,6 @@
 import { type Comment, fullName, type Issue, type Reaction, type Repository, type World } from '../world.ts'
 import { appJson } from './app.ts'
+import { labelsJson } from './label.ts'
 import { nodeId } from './node-id.ts'
 import { associationOf } from './pull.ts'
 import { userJson } from './user.ts'
@@ -29,9 +30,9 @@ export function issueJson(world: World, repository: Repository, issue: Issue) {
     number: issue.number,
     title: issue.title,
     user: userJson(world, issue.user),
-    labels: issue.labels.map((name, index) => labelJson(api, name, issue.id + index)),
+    labels: labelsJson(world, repository, issue),
     state: issue.state,
-    state_reason: null,
+    state_reason: issue.stateReason,
     locked: false,
     ...{ assignee: null, assignees: [], milestone: null, active_lock_reason: null },
     comments: [...repository.comments.values()].filter(comment => comment.issue === issue.number).length,
@@ -80,13 +81,9 @@ export function reactionJson(world: World, reaction: Reaction) {
 
 export const REACTIONS = ['+1', '-1', 'laugh', 'hooray', 'confused', 'heart', 'rocket', 'eyes'] as const
 
-function rollup(url: string, reactions: readonly Reaction[]) {
+/** OpenAPI `reaction-rollup`. */
+export function rollup(url: string, reactions: readonly Reaction[]) {
   const count = (content: string) => reactions.filter(reaction => reaction.content === content).length
   const counts = Object.fromEntries(REACTIONS.map(content => [content, count(content)]))
   return { url, total_count: reactions.length, ...counts }
-}
-
-function labelJson(api: string, name: string, id: number) {
-  const url = `${api}/labels/${encodeURIComponent(name)}`
-  return { id, node_id: nodeId('LA', id), url, name, description: null, color: 'ededed', default: false }
 }

@@ -1,6 +1,7 @@
 import { diffTrees } from '../git/diff.ts'
 import { log, mergeBase } from '../git/graph.ts'
 import { fullName, type Pull, type Repository, type User, type World } from '../world.ts'
+import { labelsJson } from './label.ts'
 import { nodeId } from './node-id.ts'
 import { repositoryJson } from './repository.ts'
 import { userJson } from './user.ts'
@@ -37,7 +38,8 @@ export function pullSimpleJson(world: World, repository: Repository, pull: Pull)
     closed_at: issue.closedAt,
     merged_at: pull.merged?.at ?? null,
     merge_commit_sha: pull.mergeCommit,
-    ...{ assignee: null, assignees: [], requested_reviewers: [], requested_teams: [], labels: [], milestone: null },
+    ...{ assignee: null, assignees: [], requested_reviewers: [], requested_teams: [], milestone: null },
+    labels: labelsJson(world, repository, issue),
     draft: pull.draft,
     commits_url: `${url}/commits`,
     review_comments_url: `${url}/comments`,

@@ -1,17 +1,18 @@
-import { addComment, react } from '../actions/comment.ts'
-import { checkText, openIssue } from '../actions/pull.ts'
-import { commentPayload } from '../events/payloads.ts'
-import { requiredText, text, texts } from '../http/body.ts'
+import { editIssue, setIssueState } from '../actions/issue.ts'
+import { addLabels, setLabels } from '../actions/label.ts'
+import { openIssue } from '../actions/pull.ts'
+import { issueChanged } from '../events/issue-changed.ts'
+import { namesIn, text } from '../http/body.ts'
 import { HttpError, notFound } from '../http/http-error.ts'
 import { list } from '../http/list.ts'
-import { created, noContent, ok, onRepository, type RepositoryCall, type Route } from '../http/route.ts'
-import { commentJson, issueJson, reactionJson } from '../json/issue.ts'
-import { appOf, atLeast, type Comment, type Issue, now, roleOf, senderOf } from '../world.ts'
+import { created, ok, onRepository, type RepositoryCall, type Route } from '../http/route.ts'
+import { issueJson } from '../json/issue.ts'
+import { appOf, atLeast, type Issue, type Role, roleOf, senderOf } from '../world.ts'
 
 const READ = 'issues:read|pull_requests:read'
 const WRITE = 'issues:write|pull_requests:write'
 
-/** issues, their comments and reactions. Comments of pull requests may be written with either permission. */
+/** issues: list, open, read, change. */
 export function issueRoutes(): Route[] {
   return [
     onRepository('GET', '/issues', READ, 'read', listIssues),
@@ -19,132 +20,69 @@ export function issueRoutes(): Route[] {
     onRepository('GET', '/issues/{issue_number}', READ, 'read', call =>
       ok(issueJson(call.world, call.repo, issueOf(call))),
     ),
-    onRepository('PATCH', '/issues/{issue_number}', WRITE, 'triage', updateIssue),
-    onRepository('GET', '/issues/{issue_number}/comments', READ, 'read', call => {
-      const { number } = issueOf(call)
-      const since = Date.parse(call.query.get('since') ?? '1970-01-01')
-      const comments = [...call.repo.comments.values()].filter(
-        comment => comment.issue === number && Date.parse(comment.updatedAt) >= since,
-      )
-      return list(call, comments, comment => commentJson(call.world, call.repo, comment))
-    }),
-    onRepository('POST', '/issues/{issue_number}/comments', WRITE, 'read', call => {
-      const { number } = issueOf(call)
-      const body = requiredText(call.body, 'body')
-      const comment = addComment(call.world, call.repo, number, senderOf(call.actor), appOf(call.actor), body)
-      return created(commentJson(call.world, call.repo, comment))
-    }),
-    onRepository('GET', '/issues/comments/{comment_id}', READ, 'read', call =>
-      ok(commentJson(call.world, call.repo, commentOf(call))),
-    ),
-    onRepository('PATCH', '/issues/comments/{comment_id}', WRITE, 'read', updateComment),
-    onRepository('DELETE', '/issues/comments/{comment_id}', WRITE, 'read', call => {
-      const comment = ownComment(call)
-      call.repo.comments.delete(comment.id)
-      call.world.emit(
-        call.repo,
-        senderOf(call.actor),
-        'issue_comment',
-        commentPayload(call.world, call.repo, 'deleted', comment),
-      )
-      return noContent()
-    }),
-    ...reactionsOn('/issues/comments/{comment_id}/reactions', commentOf),
-    ...reactionsOn('/issues/{issue_number}/reactions', issueOf),
+    onRepository('PATCH', '/issues/{issue_number}', WRITE, 'read', updateIssue),
   ]
 }
 
-function reactionsOn(path: string, subject: (call: RepositoryCall) => Comment | Issue): Route[] {
-  return [
-    onRepository('GET', path, READ, 'read', call => {
-      const content = call.query.get('content')
-      const found = subject(call).reactions.filter(reaction => !content || reaction.content === content)
-      return list(call, found, reaction => reactionJson(call.world, reaction))
-    }),
-    onRepository('POST', path, WRITE, 'read', call => {
-      const { reaction, isNew } = react(
-        call.world,
-        subject(call),
-        senderOf(call.actor),
-        requiredText(call.body, 'content'),
-      )
-      const json = reactionJson(call.world, reaction)
-      return isNew ? created(json) : ok(json)
-    }),
-  ]
-}
-
-function issueOf(call: RepositoryCall): Issue {
+/** The issue or pull request that a path names. Throws 404. */
+export function issueOf(call: RepositoryCall): Issue {
   const issue = call.repo.issues.get(Number(call.params.issue_number))
   if (!issue) throw notFound()
   return issue
 }
 
-function commentOf(call: RepositoryCall): Comment {
-  const comment = call.repo.comments.get(Number(call.params.comment_id))
-  if (!comment) throw notFound()
-  return comment
+/** Whether the caller has at least a role; an app with the permission for the call counts as one that has. */
+export function isAtLeast(call: RepositoryCall, role: Role): boolean {
+  return call.actor.kind !== 'user' || atLeast(roleOf(call.world, call.repo, call.actor.user), role)
 }
 
-/** A comment is changed by its author or by who may write to the repository; an app changes only its own. */
-function ownComment(call: RepositoryCall): Comment {
-  const comment = commentOf(call)
-  const { actor } = call
-  const own = comment.user === senderOf(actor)
-  const moderates = actor.kind === 'user' && atLeast(roleOf(call.world, call.repo, actor.user), 'write')
-  if (!own && !moderates) throw new HttpError(403, 'Resource not accessible by integration')
-  return comment
-}
-
-function updateComment(call: RepositoryCall) {
-  const comment = ownComment(call)
-  const body = requiredText(call.body, 'body')
-  checkText('IssueComment', 'body', body)
-  const changes = { body: { from: comment.body } }
-  comment.body = body
-  comment.updatedAt = now()
-  const payload = { ...commentPayload(call.world, call.repo, 'edited', comment), changes }
-  call.world.emit(call.repo, senderOf(call.actor), 'issue_comment', payload)
-  return ok(commentJson(call.world, call.repo, comment))
+/** Throws 403 unless the caller wrote the issue or pull request or has the role: authors may edit and close their own. */
+export function mayEdit(call: RepositoryCall, issue: Issue, role: Role): void {
+  if (isAtLeast(call, role) || issue.user === senderOf(call.actor)) return
+  throw new HttpError(403, 'Must have admin rights to Repository.')
 }
 
 function listIssues(call: RepositoryCall) {
   const state = call.query.get('state') ?? 'open'
   const creator = call.query.get('creator')
-  const labels = (call.query.get('labels') ?? '').split(',').filter(Boolean)
+  const labels = (call.query.get('labels') ?? '').toLowerCase().split(',').filter(Boolean)
+  const since = call.query.get('since')
+  const sort = call.query.get('sort') ?? 'created'
+  if (sort === 'comments') throw new HttpError(501, 'This server does not sort by comments')
   const found = [...call.repo.issues.values()].filter(issue => {
     const fits = (state === 'all' || issue.state === state) && (!creator || issue.user.login === creator)
-    return fits && labels.every(label => issue.labels.includes(label))
+    const late = !since || Date.parse(issue.updatedAt) >= Date.parse(since)
+    const has = new Set(issue.labels.map(label => label.toLowerCase()))
+    return fits && late && labels.every(label => has.has(label))
   })
-  return list(call, found.reverse(), issue => issueJson(call.world, call.repo, issue))
+  if (sort === 'updated') found.sort((a, b) => a.updatedAt.localeCompare(b.updatedAt))
+  const shown = call.query.get('direction') === 'asc' ? found : found.reverse()
+  return list(call, shown, issue => issueJson(call.world, call.repo, issue))
 }
 
 function createIssue(call: RepositoryCall) {
   const { world, repo, body } = call
   const by = senderOf(call.actor)
   const issue = openIssue(world, repo, by, appOf(call.actor), String(body.title), text(body, 'body') ?? null)
-  issue.labels.push(...(texts(body, 'labels') ?? []))
-  world.emit(repo, by, 'issues', { action: 'opened', issue: issueJson(world, repo, issue) })
+  issueChanged(world, repo, issue, 'opened', by)
+  // who may not set labels has them dropped without a word (docs, "Create an issue")
+  if (isAtLeast(call, 'triage')) addLabels(world, repo, issue, namesIn(body, 'labels'), by)
   return created(issueJson(world, repo, issue))
 }
 
 function updateIssue(call: RepositoryCall) {
   const { world, repo, body } = call
   const issue = issueOf(call)
-  if (repo.pulls.has(issue.number) && body.state)
-    throw new HttpError(422, 'Change the state of a pull request by its own route.')
-  checkText('Issue', 'body', text(body, 'body'))
-  if (body.title !== undefined) issue.title = String(body.title)
-  issue.body = text(body, 'body') ?? issue.body
-  const labels = texts(body, 'labels')
-  if (labels) issue.labels.splice(0, issue.labels.length, ...labels)
+  const by = senderOf(call.actor)
+  mayEdit(call, issue, 'triage')
+  const title = body.title === undefined || body.title === null ? undefined : String(body.title)
+  editIssue(world, repo, issue, { title, body: body.body === null ? null : text(body, 'body') }, by)
+  if (Array.isArray(body.labels) && isAtLeast(call, 'triage')) {
+    setLabels(world, repo, issue, namesIn(body, 'labels'), by)
+  }
   const state = text(body, 'state')
-  issue.updatedAt = now()
-  if ((state === 'open' || state === 'closed') && state !== issue.state) {
-    issue.state = state
-    issue.closedAt = state === 'closed' ? now() : null
-    const action = state === 'closed' ? 'closed' : 'reopened'
-    world.emit(repo, senderOf(call.actor), 'issues', { action, issue: issueJson(world, repo, issue) })
+  if (state === 'open' || state === 'closed') {
+    setIssueState(world, repo, issue, state, by, (text(body, 'state_reason') ?? 'completed') as Issue['stateReason'])
   }
   return ok(issueJson(world, repo, issue))
 }

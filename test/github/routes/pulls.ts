@@ -1,8 +1,7 @@
+import { editPull } from '../actions/edit-pull.ts'
+import { setIssueState } from '../actions/issue.ts'
 import { mergePull } from '../actions/merge-pull.ts'
-import { scheduleMergeability } from '../actions/mergeability.ts'
-import { closePull } from '../actions/move-ref.ts'
-import { checkText, openPull, reopenPull } from '../actions/pull.ts'
-import { pullPayload } from '../events/payloads.ts'
+import { openPull } from '../actions/pull.ts'
 import { log } from '../git/graph.ts'
 import { flag, requiredText, text } from '../http/body.ts'
 import { HttpError, invalid, notFound } from '../http/http-error.ts'
@@ -10,7 +9,8 @@ import { list } from '../http/list.ts'
 import { created, ok, onRepository, type RepositoryCall, type Route } from '../http/route.ts'
 import { commitJson, fileJson } from '../json/commit.ts'
 import { changesOf, pullJson, pullSimpleJson } from '../json/pull.ts'
-import { appOf, fullName, now, type Pull, type Repository, senderOf } from '../world.ts'
+import { appOf, fullName, type Pull, type Repository, senderOf } from '../world.ts'
+import { mayEdit } from './issues.ts'
 
 /** More files of a pull request are not listed (docs, "List pull requests files"). */
 const MOST_FILES = 3000
@@ -23,7 +23,7 @@ export function pullRoutes(): Route[] {
     onRepository('GET', '/pulls/{pull_number}', 'pull_requests:read', 'read', call =>
       ok(pullJson(call.world, call.repo, pullOf(call))),
     ),
-    onRepository('PATCH', '/pulls/{pull_number}', 'pull_requests:write', 'write', update),
+    onRepository('PATCH', '/pulls/{pull_number}', 'pull_requests:write', 'read', update),
     onRepository('PUT', '/pulls/{pull_number}/merge', 'contents:write', 'write', merge),
     onRepository('GET', '/pulls/{pull_number}/merge', 'contents:read', 'read', call => {
       if (!pullOf(call).merged) throw notFound()
@@ -90,34 +90,13 @@ function update(call: RepositoryCall) {
   const { world, repo, body } = call
   const pull = pullOf(call)
   const by = senderOf(call.actor)
-  const changes: Record<string, unknown> = {}
-  const title = text(body, 'title')
-  const description = text(body, 'body')
+  mayEdit(call, pull.issue, 'write')
   const base = text(body, 'base')
-  checkText('PullRequest', 'body', description)
-  if (base !== undefined && base !== pull.base.ref) changes.base = retarget(call, pull, base)
-  if (title !== undefined && title !== pull.issue.title) changes.title = { from: pull.issue.title }
-  if (description !== undefined && description !== pull.issue.body) changes.body = { from: pull.issue.body ?? '' }
-  pull.issue.title = title ?? pull.issue.title
-  pull.issue.body = description ?? pull.issue.body
-  if (Object.keys(changes).length > 0) {
-    pull.issue.updatedAt = now()
-    world.emit(repo, by, 'pull_request', pullPayload(world, repo, 'edited', pull, { changes }))
-  }
+  const description = body.body === null ? null : text(body, 'body')
+  editPull(world, repo, pull, { title: text(body, 'title'), body: description, base }, by)
   const state = text(body, 'state')
-  if (state === 'closed' && pull.issue.state === 'open') closePull(world, repo, pull, by)
-  if (state === 'open' && pull.issue.state === 'closed') reopenPull(world, repo, pull, by)
+  if (state === 'open' || state === 'closed') setIssueState(world, repo, pull.issue, state, by)
   return ok(pullJson(world, repo, pull))
-}
-
-function retarget(call: RepositoryCall, pull: Pull, base: string) {
-  const sha = call.repo.refs.get(`refs/heads/${base}`)
-  if (sha === undefined) throw invalid('PullRequest', 'base')
-  const from = { ref: { from: pull.base.ref }, sha: { from: pull.base.sha } }
-  pull.base.ref = base
-  pull.base.sha = sha
-  scheduleMergeability(call.world, call.repo, pull)
-  return from
 }
 
 function merge(call: RepositoryCall) {
