@@ -31,15 +31,4 @@ describe('app.yml', () => {
     const subscribed = events.filter(event => !unasked.includes(event))
     expect(manifest).toMatchObject({ default_events: subscribed, public: false })
   })
-
-  test('asks for no more than it needs', () => {
-    const permissions = {
-      metadata: 'read',
-      contents: 'write',
-      pull_requests: 'write',
-      checks: 'write',
-      issues: 'write',
-    }
-    expect((manifest as { default_permissions: object }).default_permissions).toEqual(permissions)
-  })
 })
