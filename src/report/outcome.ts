@@ -1,5 +1,6 @@
 import type { BailiwickError } from '../errors.ts'
 import type { JudgedNode, Verdict } from '../rules/finding.ts'
+import type { Changes } from './changes/changes.ts'
 import type { Circumstances } from './circumstances.ts'
 
 /** What there is to say: a verdict; an error before there could be one; undefined: nothing of the fleet is touched. */
@@ -7,7 +8,7 @@ export type Outcome = Verdict | BailiwickError | undefined
 
 /** Where it is said, and about what. */
 export interface ReportContext {
-  readonly kind: 'pull-request' | 'branch'
+  readonly kind: 'pull-request' | 'branch' | 'merge-group'
   /** Normalised address of the repository that it is said on. */
   readonly repository: string
   /** The commit that the check run stands on. */
@@ -20,6 +21,14 @@ export interface ReportContext {
   readonly nodes?: readonly JudgedNode[]
   /** Files that the pull request changes: what stems from an unchanged file is annotated where a changed one leads to it. */
   readonly changedPaths?: ReadonlySet<string>
+  /** There are certain fixes, and a commit of ours may be put onto the head. */
+  readonly fixable?: boolean
+  /** Page whose anchors are the ids of the rules; absent: there is none to link to. */
+  readonly rulesUrl?: string
   /** What decides besides the verdict; absent: nothing. */
   readonly circumstances?: Circumstances
+  /** What a pull request does to what the clusters get, as its audience may see it; absent: not compared. */
+  readonly changes?: Changes
+  /** Address of the details page. */
+  readonly page?: string
 }

@@ -1,3 +1,4 @@
+import type { Changes } from '../../src/report/changes/changes.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { believedFleets } from './believed-fleets.ts'
@@ -16,6 +17,8 @@ export interface FleetAnswer {
   readonly place: FleetPlace
   readonly fleetCommit: string
   readonly judgement: Judgement
+  /** What the change does to what its clusters get; absent without a base. */
+  readonly changes?: Changes
 }
 
 /**
@@ -38,7 +41,8 @@ export async function judgeChange(
       ...change,
       disabledRules,
     })
-    if (judged.concerned) answers.push({ place, fleetCommit: judged.fleetCommit, judgement: judged.judgement })
+    const { concerned, fleetCommit, judgement, changes } = judged
+    if (concerned) answers.push({ place, fleetCommit, judgement, ...(changes ? { changes } : {}) })
   }
   return answers
 }

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../src/errors.ts'
 import type { WantedSource } from '../../src/fleet/input.ts'
 import { mayLeadTo } from '../../src/fleet/named-repositories.ts'
+import type { Changes } from '../../src/report/changes/changes.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
 import type { Evaluator } from '../evaluation/evaluator.ts'
 import type { CombinationSnapshot, EvaluationAnswer } from '../evaluation/protocol.ts'
@@ -27,6 +28,8 @@ export interface JudgedCombination {
   readonly judgement: Judgement
   /** Fingerprints that the fleet's baseline file lists; empty where a base was compared with. */
   readonly baseline: readonly string[]
+  /** What the head does to what the clusters get; absent without a base. */
+  readonly changes?: Changes
   /** Commit of the fleet repository that was judged. */
   readonly fleetCommit: string
   /** The sources that it read besides the fleet, as they were judged. */
@@ -66,15 +69,17 @@ export async function judgeCombination(
       wanted.push(...answer.wanted)
       continue
     }
-    const { judgement, baseline } =
-      answer.type === 'judged' ? answer : { judgement: undecided(refusal(answer)), baseline: [] }
+    const { judgement, baseline, changes } =
+      answer.type === 'judged' ? answer : { judgement: undecided(refusal(answer)), baseline: [], changes: undefined }
     const reads = [fleetSource(fleet), ...wanted].some(
       source => isPinned(source, request.head) || isPinned(source, request.base),
     )
     // a platform node that cannot be rendered may lead there unseen: that is no reason to say that nothing is touched
     const leads = changed !== undefined && judgement.nodes.some(node => mayLeadTo(node.hides, changed))
     const concerned = reads || leads
-    return { judgement, baseline, fleetCommit: head.snapshot.fleet.commit, sources: head.sources, concerned }
+    const { commit } = head.snapshot.fleet
+    const said = { judgement, baseline, ...(changes ? { changes } : {}) }
+    return { ...said, fleetCommit: commit, sources: head.sources, concerned }
   }
   throw new BailiwickError(
     'graph-limits',

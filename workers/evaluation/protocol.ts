@@ -3,6 +3,7 @@ import type { OpaqueSource, SourceRef, WantedSource } from '../../src/fleet/inpu
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { OnboardPlan } from '../../src/onboard/plan.ts'
 import type { OnboardRequest } from '../../src/onboard/request.ts'
+import type { Changes } from '../../src/report/changes/changes.ts'
 import type { FleetSurvey } from '../../src/rules/audit/survey-fleet.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
 
@@ -56,6 +57,13 @@ export type EvaluationRequest = JudgeRequest | PlanRequest | SurveyRequest
 export type EvaluationAnswer =
   | { readonly type: 'planned'; readonly plan: OnboardPlan }
   | { readonly type: 'wanted'; readonly wanted: readonly WantedSource[] }
-  | { readonly type: 'judged'; readonly judgement: Judgement; readonly baseline: readonly string[] }
+  | {
+      readonly type: 'judged'
+      /** Where a base was compared with, without the objects of its nodes (see leanJudgement). */
+      readonly judgement: Judgement
+      readonly baseline: readonly string[]
+      /** What the head does to what the clusters get; only where there is a base. */
+      readonly changes?: Changes
+    }
   | { readonly type: 'surveyed'; readonly survey: FleetSurvey }
   | { readonly type: 'refused'; readonly code: ErrorCode; readonly message: string; readonly fix: string }

@@ -1,3 +1,5 @@
+import { changesFor } from '../../src/report/changes/changes-for.ts'
+import { mergeChanges } from '../../src/report/changes/merge-changes.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import { mergeVerdicts } from '../../src/rules/verdict/merge-verdicts.ts'
 import { readsFrom } from '../../src/rules/verdict/reads-from.ts'
@@ -5,7 +7,7 @@ import { scopeVerdict } from '../../src/rules/verdict/scope-verdict.ts'
 import type { FleetAnswer } from '../combination/judge-change.ts'
 
 /** What is said on a repository, and to whom. */
-export type Statement = Pick<ReportContext, 'fleet' | 'audience' | 'nodes'> & { readonly outcome: Outcome }
+export type Statement = Pick<ReportContext, 'fleet' | 'audience' | 'nodes' | 'changes'> & { readonly outcome: Outcome }
 
 /**
  * What the fleets' answers come to on the repository at `url`: a fleet's own repository is told everything; a tenant's is
@@ -19,10 +21,16 @@ export function outcomeOf(answers: readonly FleetAnswer[], url: string, kind: Re
   const verdicts = [first, ...more].map(({ judgement }) =>
     isFleet ? judgement.verdict : scopeVerdict(judgement, url, { keepNew }),
   )
+  const outcome = mergeVerdicts(verdicts as [(typeof verdicts)[0], ...typeof verdicts])
+  const nodes = answers.flatMap(answer => answer.judgement.nodes)
+  const audience = isFleet ? undefined : tenantsOf(answers, url)
+  const changes = mergeChanges(answers.flatMap(answer => answer.changes ?? []))
   return {
-    outcome: mergeVerdicts(verdicts as [(typeof verdicts)[0], ...typeof verdicts]),
+    outcome,
     fleet: { repository: first.place.repository.url, commit: first.fleetCommit },
-    ...(isFleet ? {} : { audience: tenantsOf(answers, url), nodes: answers.flatMap(answer => answer.judgement.nodes) }),
+    nodes,
+    ...(audience === undefined ? {} : { audience }),
+    ...(changes ? { changes: changesFor(changes, audience, outcome, nodes) } : {}),
   }
 }
 

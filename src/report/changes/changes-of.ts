@@ -1,0 +1,72 @@
+import type { Fleet } from '../../fleet/fleet.ts'
+import {
+  type Changes,
+  type Counts,
+  NO_COUNTS,
+  type NodeChange,
+  type RightChange,
+  sumCounts,
+  type TenantChange,
+} from './changes.ts'
+import { FleetComparison } from './compare-fleets.ts'
+import { nodeChange } from './node-change.ts'
+import { givesRights, rightChanges } from './right-changes.ts'
+import { LIMITS, type Limits, Room } from './room.ts'
+import { SecretsBeside } from './secrets-beside.ts'
+
+/**
+ * What a change does to what the clusters of a fleet get. Costs what differs; never throws for what a repository holds.
+ * No value of a Secret is in it, nothing encrypted and nothing that only a cluster knows.
+ */
+export function changesOf(base: Fleet, head: Fleet, limits: Limits = LIMITS): Changes {
+  const fleets = new FleetComparison(base, head)
+  const secrets = new SecretsBeside(base, head)
+  const room = new Room(limits)
+  const nodes: NodeChange[] = []
+  const counts: Counts[] = []
+  const granting = new Set<string>()
+  for (const pair of fleets.pairs) {
+    const change = nodeChange(pair, fleets, secrets.of(pair.was, pair.now), room)
+    if (!change) continue
+    counts.push(change.counts)
+    if (pair.objects.some(({ id }) => givesRights(id))) granting.add(change.cluster)
+    if (nodes.length < limits.nodes) nodes.push(change)
+    else room.left.nodes++
+  }
+  const rights = [...granting].sort().flatMap(cluster => rightChanges(base, head, cluster))
+  room.left.rights = Math.max(0, rights.length - limits.rights)
+  return {
+    nodes,
+    rights: rights.slice(0, limits.rights) satisfies RightChange[],
+    tenants: tenantChanges(base, head),
+    clusters: clusterChanges(base, head),
+    totals: counts.length === 0 ? NO_COUNTS : sumCounts(counts),
+    hidden: 0,
+    left: room.left,
+  }
+}
+
+/** Tenants that come or go. While something of the platform cannot be rendered nobody knows who is gone. */
+function tenantChanges(base: Fleet, head: Fleet): TenantChange[] {
+  const isWhole = (fleet: Fleet) =>
+    fleet.nodes.every(({ tenant, error }) => tenant !== undefined || error === undefined)
+  if (base.tenants === head.tenants || !isWhole(base) || !isWhole(head)) return []
+  const without = (fleet: Fleet, other: Fleet, change: TenantChange['change']): TenantChange[] => {
+    const names = new Set(other.tenants.map(({ name }) => name))
+    return fleet.tenants.flatMap(({ name, clusters, namespaces }) =>
+      names.has(name) ? [] : [{ name, change, clusters: clusters.slice(0, 50), namespaces: namespaces.slice(0, 50) }],
+    )
+  }
+  return [...without(head, base, 'added'), ...without(base, head, 'removed')].slice(0, 200)
+}
+
+function clusterChanges(base: Fleet, head: Fleet): Changes['clusters'] {
+  const names = (fleet: Fleet) => new Set(fleet.clusters.map(({ name }) => name))
+  const [before, after] = [names(base), names(head)]
+  const added = [...after].filter(name => !before.has(name)).sort()
+  const removed = [...before].filter(name => !after.has(name)).sort()
+  return [
+    ...added.map(name => ({ name, change: 'added' as const })),
+    ...removed.map(name => ({ name, change: 'removed' as const })),
+  ].slice(0, 100)
+}

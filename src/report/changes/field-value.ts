@@ -1,0 +1,40 @@
+import type { Node } from '../../kube/node.ts'
+import { redact } from '../redact.ts'
+import { visible } from '../visible.ts'
+import type { PathStep } from './diff-nodes.ts'
+import type { SecretWords } from './secret-words.ts'
+
+/** What is shown of a value is no longer than this. */
+export const MAX_VALUE = 240
+
+/** Names of fields, variables and keys whose values are credentials. */
+const CREDENTIAL =
+  /(?:pass(?:word|wd|phrase)?|pwd|token|secret|api[-_]?key|private[-_]?key|access[-_]?key|credentials?|htpasswd|dsn)$/i
+const ENCRYPTED = /ENC\[|^-----BEGIN |\n-----BEGIN |AGE-SECRET-KEY-/
+
+/** Whether a value at a path is one that nobody is shown, whatever it is. */
+export function isSecretName(path: readonly PathStep[]): boolean {
+  const names = path.map(step => (typeof step === 'string' ? step : (step.label ?? '')))
+  const last = names.at(-1) ?? ''
+  // `env[DB_PASSWORD].value`
+  return CREDENTIAL.test(last) || (last === 'value' && CREDENTIAL.test(names.at(-2) ?? ''))
+}
+
+/** The text of a scalar or an empty list or map; undefined where it holds what nobody is shown. */
+export function valueText(node: Node, words: SecretWords): string | undefined {
+  if (node.type === 'map') return '{}'
+  if (node.type === 'list') return '[]'
+  if (node.opaque) return undefined
+  if (typeof node.value !== 'string') {
+    const text = String(node.value)
+    return words.isIn(text) ? undefined : text
+  }
+  if (ENCRYPTED.test(node.value) || words.isIn(node.value)) return undefined
+  const text = redact(words.withoutHashes(node.value))
+  return visible(isAmbiguous(text) ? JSON.stringify(text) : text, MAX_VALUE)
+}
+
+/** Texts that would look like something else without quotes. */
+function isAmbiguous(text: string): boolean {
+  return text.trim() !== text || text === '' || /^(?:true|false|null|~|[-+.\d][\d.eE+_-]*|\{\}|\[\])$/.test(text)
+}

@@ -1,0 +1,137 @@
+import { CAPSULE_GROUP } from '../../fleet/capsule.ts'
+import type { Fleet } from '../../fleet/fleet.ts'
+import { groupOf, idOf, type ObjectId } from '../../kube/object.ts'
+import type { Authorizer } from '../../kube/rbac/authorizer.ts'
+import { type Binding, RBAC_GROUP, type Subject } from '../../kube/rbac/binding.ts'
+import { uncovered } from '../../kube/rbac/covers.ts'
+import { userInfo, userOfAccount } from '../../kube/rbac/groups-of.ts'
+import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
+import type { UserInfo } from '../../kube/rbac/request.ts'
+import { clusterRights } from '../../rules/index/cluster-rights.ts'
+import type { Rendered } from '../../rules/index/object-table.ts'
+import { visible } from '../visible.ts'
+import type { Right, RightChange } from './changes.ts'
+
+/** Rights of one subject in one place that are told. */
+const MAX_RIGHTS = 40
+const MAX_TEXT = 200
+
+/** Whether an object takes part in who may do what. */
+export function givesRights({ apiVersion, kind }: ObjectId): boolean {
+  const group = groupOf(apiVersion)
+  return group === RBAC_GROUP || (group === CAPSULE_GROUP && kind === 'Tenant')
+}
+
+/**
+ * Who may do more or less on a cluster than before, by the API server's own rules: all that a subject holds in a namespace
+ * on one side that nothing it holds there on the other covers. Sorted by subject and namespace.
+ */
+export function rightChanges(base: Fleet, head: Fleet, cluster: string): RightChange[] {
+  const [before, after] = [authorizer(base, cluster), authorizer(head, cluster)]
+  const found: RightChange[] = []
+  for (const { subject, namespace } of affected(before, after)) {
+    const user = userOf(subject)
+    const [had, has] = [before.held(user, namespace), after.held(user, namespace)]
+    const rules = (holding: typeof had) => holding.grants.map(grant => grant.rule)
+    const gains = uncovered(rules(had), rules(has))
+    const loses = uncovered(rules(has), rules(had))
+    const known = new Set(had.unresolved.map(roleText))
+    const unknown = [...new Set(has.unresolved.map(roleText))].filter(role => !known.has(role))
+    if (gains.length + loses.length + unknown.length === 0) continue
+    found.push({
+      cluster,
+      tenant: subject.kind === 'ServiceAccount' ? ownerOf(head, base, cluster, subject.namespace) : '',
+      subject: subjectText(subject),
+      namespace: visible(namespace, MAX_TEXT),
+      gains: gains.slice(0, MAX_RIGHTS).map(right),
+      loses: loses.slice(0, MAX_RIGHTS).map(right),
+      unknown: unknown.slice(0, MAX_RIGHTS),
+    })
+  }
+  const order = (one: RightChange) => [one.tenant, one.subject, one.namespace].join('\0')
+  return found.sort((a, b) => (order(a) < order(b) ? -1 : 1))
+}
+
+function authorizer(fleet: Fleet, cluster: string): Authorizer {
+  const byKind = new Map<string, Rendered[]>()
+  for (const node of fleet.nodes) {
+    if (node.cluster !== cluster) continue
+    for (const object of node.objects) {
+      const id = idOf(object)
+      if (!givesRights(id)) continue
+      const kind = `${groupOf(id.apiVersion)}/${id.kind}`
+      const list = byKind.get(kind)
+      if (list) list.push({ node, object })
+      else byKind.set(kind, [{ node, object }])
+    }
+  }
+  const owners = fleet.clusters.find(one => one.name === cluster)?.owners ?? new Map<string, string>()
+  return clusterRights(
+    kind => byKind.get(kind) ?? [],
+    namespace => {
+      const tenant = owners.get(namespace)
+      if (tenant === undefined) return [namespace]
+      return [...owners].flatMap(([other, owner]) => (owner === tenant ? [other] : [])).sort()
+    },
+  ).every
+}
+
+interface Place {
+  readonly subject: Subject
+  readonly namespace: string
+}
+
+/** Subjects of bindings that are other ones now, or whose role is. */
+function affected(before: Authorizer, after: Authorizer): Place[] {
+  const places = new Map<string, Place>()
+  const roles = new Map<string, boolean>()
+  const isOtherRole = ({ roleRef, namespace }: Binding) => {
+    const key = JSON.stringify([roleRef, roleRef.kind === 'ClusterRole' ? '' : namespace])
+    let other = roles.get(key)
+    if (other === undefined) {
+      const [was, now] = [before.rulesOf(roleRef, namespace), after.rulesOf(roleRef, namespace)]
+      other = was !== now && JSON.stringify(was ?? null) !== JSON.stringify(now ?? null)
+      roles.set(key, other)
+    }
+    return other
+  }
+  for (const namespace of new Set([...before.bindings.namespaces(), ...after.bindings.namespaces()])) {
+    const [old, young] = [before.bindings.inNamespace(namespace), after.bindings.inNamespace(namespace)]
+    const [known, present] = [new Set(old), new Set(young)]
+    const other = [...old.filter(one => !present.has(one) || isOtherRole(one)), ...young.filter(one => !known.has(one))]
+    for (const subject of other.flatMap(one => one.subjects)) {
+      places.set(JSON.stringify([subject.kind, subject.namespace, subject.name, namespace]), { subject, namespace })
+    }
+  }
+  return [...places.values()]
+}
+
+/** A group by itself, without what everybody has. */
+function userOf({ kind, namespace, name }: Subject): UserInfo {
+  if (kind === 'Group') return { name: '', groups: [name] }
+  return userInfo(kind === 'ServiceAccount' ? userOfAccount(namespace, name) : name)
+}
+
+function ownerOf(head: Fleet, base: Fleet, cluster: string, namespace: string): string {
+  for (const { clusters } of [head, base]) {
+    const owner = clusters.find(one => one.name === cluster)?.owners?.get(namespace)
+    if (owner !== undefined) return owner
+  }
+  return ''
+}
+
+function subjectText({ kind, namespace, name }: Subject): string {
+  return visible(namespace ? `${kind} ${namespace}/${name}` : `${kind} ${name}`, MAX_TEXT)
+}
+
+const roleText = ({ roleRef }: Binding): string => visible(`${roleRef.kind} ${roleRef.name}`, MAX_TEXT)
+
+function right({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): Right {
+  const [group = '', resource = ''] = [apiGroups[0], resources[0]]
+  const named = group === '' ? resource : `${resource}.${group}`
+  return {
+    verbs: [...new Set(verbs)].slice(0, MAX_RIGHTS).map(verb => visible(verb, 40)),
+    resource: visible(nonResourceURLs[0] ?? named, MAX_TEXT),
+    names: resourceNames.slice(0, MAX_RIGHTS).map(name => visible(name, MAX_TEXT)),
+  }
+}
