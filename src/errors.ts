@@ -59,6 +59,8 @@ export interface ErrorDetails {
   readonly fix?: string | undefined
   /** Seconds after which the other side said to come back. */
   readonly retryAfter?: number | undefined
+  /** The other side refuses everything of ours until then, not only this. */
+  readonly limited?: boolean | undefined
   readonly cause?: unknown
 }
 
@@ -70,6 +72,7 @@ export class BailiwickError extends Error {
   readonly rule: string | undefined
   readonly fix: string | undefined
   readonly retryAfter: number | undefined
+  readonly limited: boolean
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -78,5 +81,6 @@ export class BailiwickError extends Error {
     this.rule = details.rule
     this.fix = details.fix
     this.retryAfter = details.retryAfter
+    this.limited = details.limited ?? false
   }
 }

@@ -1,5 +1,8 @@
 import { BailiwickError } from '../errors.ts'
 
+/** Documented: without a header wait at least a minute. */
+const LIMIT_SECONDS = 60
+
 /**
  * Runs a call to GitHub and says failures in our words: `what` is what was being done ("read the tree of acme/fleet").
  * Throws `github-unavailable` (try again: rate limit, 409, 5xx, network), `not-permitted` (401, 403), `git-missing` (404, 410)
@@ -33,10 +36,13 @@ export function githubError(what: string, error: unknown): BailiwickError {
     return new BailiwickError('internal', `Could not ${what}: unexpected failure in our own code`, { cause: error })
   }
   const retryAfter = retryAfterOf(error)
-  if (status === undefined || status >= 500 || status === 429 || status === 408 || status === 409) {
-    return unavailable(what, status, retryAfter)
+  // both are how GitHub says that a limit is reached: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+  if (status === 429 || (status === 403 && retryAfter !== undefined)) {
+    return unavailable(what, status, retryAfter ?? LIMIT_SECONDS, true)
   }
-  if (status === 403 && retryAfter !== undefined) return unavailable(what, status, retryAfter)
+  if (status === undefined || status >= 500 || status === 408 || status === 409) {
+    return unavailable(what, status, retryAfter, false)
+  }
   if (status === 401 || status === 403) {
     return new BailiwickError('not-permitted', `GitHub does not let the App ${what} (status ${status})`, {
       fix: "Check the App's permissions, its installation and that the repository is among the selected ones.",
@@ -50,11 +56,17 @@ export function githubError(what: string, error: unknown): BailiwickError {
   })
 }
 
-function unavailable(what: string, status: number | undefined, retryAfter: number | undefined): BailiwickError {
+function unavailable(
+  what: string,
+  status: number | undefined,
+  retryAfter: number | undefined,
+  limited: boolean,
+): BailiwickError {
   const why = status === undefined ? 'no answer' : `status ${status}`
   const when = retryAfter === undefined ? '' : `; it asks to come back in ${retryAfter} s`
   return new BailiwickError('github-unavailable', `Could not ${what}: GitHub is not available (${why})${when}`, {
     retryAfter,
+    limited,
   })
 }
 
@@ -89,8 +101,7 @@ function retryAfterOf(error: unknown): number | undefined {
     if (Number.isFinite(reset)) return Math.max(1, Math.ceil(reset - Date.now() / 1000))
   }
   const message = error instanceof Error ? error.message : ''
-  // documented: without a header wait at least a minute
-  return /secondary rate limit/i.test(message) ? 60 : undefined
+  return /secondary rate limit/i.test(message) ? LIMIT_SECONDS : undefined
 }
 
 function responseHeaders(error: unknown): Record<string, unknown> | undefined {

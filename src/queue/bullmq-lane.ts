@@ -1,8 +1,10 @@
-import { type Job, UnrecoverableError, Worker } from 'bullmq'
+import { DelayedError, type Job, UnrecoverableError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Log } from '../process/log.ts'
 import { type LockTimes, workerOptions } from './bullmq-settings.ts'
+import { holderOf, pauseOf } from './pause.ts'
 import type { Attempt } from './queue.ts'
+import type { RedisHolds } from './redis-holds.ts'
 import { isFinal } from './retry.ts'
 
 /** What a lane needs to work: where, how, and what to do with a job. */
@@ -13,26 +15,34 @@ export interface BullmqLaneSettings {
   readonly concurrency: number
   readonly locks: LockTimes
   readonly log: Log
+  readonly holds: RedisHolds
   readonly handler: (data: unknown, attempt: Attempt) => Promise<void>
+  /** Told of each job that is over without success. */
+  readonly dead: (data: object, error: unknown) => Promise<void>
 }
+
+/** What rests does not come back all at once. */
+const SPREAD_MS = 1_000
 
 /** A BullMQ worker of one queue, which knows its running jobs and can tell them to stop. */
 export class BullmqLane {
   readonly #settings: BullmqLaneSettings
   readonly #worker: Worker
   readonly #running = new Map<string, AbortController>()
+  readonly #burials = new Set<Promise<void>>()
   #onQuiet: () => void = () => undefined
 
   constructor(settings: BullmqLaneSettings) {
     const { connection, prefix, queue, log } = settings
     this.#settings = settings
     const options = { ...workerOptions(settings.locks, settings.concurrency), connection, prefix }
-    this.#worker = new Worker(queue, job => this.#run(job), options)
+    this.#worker = new Worker(queue, (job, token) => this.#run(job, token), options)
     this.#worker.on('error', err => log.warn({ queue, err }, 'the queue has trouble'))
     this.#worker.on('stalled', job => log.warn({ queue, job }, 'a worker went away during a job; it runs again'))
-    this.#worker.on('failed', (job, err) =>
-      log.warn({ queue, job: job?.id, attempt: job?.attemptsMade, err }, 'a job failed'),
-    )
+    this.#worker.on('failed', (job, err) => {
+      log.warn({ queue, job: job?.id, attempt: job?.attemptsMade, err }, 'a job failed')
+      if (job?.finishedOn !== undefined) this.#bury(job, err)
+    })
     // Without its lock a job may be running elsewhere already: it must not write any more.
     this.#worker.on('lockRenewalFailed', ids => {
       for (const id of ids) this.#running.get(id)?.abort(new Error('the lock of this job was lost'))
@@ -46,7 +56,7 @@ export class BullmqLane {
 
   /** Resolves when no job of this process runs. */
   async quiet(): Promise<void> {
-    while (this.#running.size > 0) {
+    while (!this.#isQuiet) {
       await new Promise<void>(resolve => {
         this.#onQuiet = resolve
       })
@@ -62,20 +72,56 @@ export class BullmqLane {
     await this.#worker.close(this.#running.size > 0)
   }
 
-  async #run(job: Job): Promise<void> {
+  async #run(job: Job, token: string | undefined): Promise<void> {
+    const holder = holderOf(Object(job.data))
+    const left = await this.#settings.holds.left(holder)
+    if (left > 0) return await this.#rest(job, token, left)
     const id = job.id ?? ''
     const controller = new AbortController()
     this.#running.set(id, controller)
     try {
       await this.#settings.handler(job.data, attemptOf(job, controller.signal))
     } catch (error) {
-      if (isFinal(error)) throw new UnrecoverableError(error instanceof Error ? error.message : String(error))
+      const pause = pauseOf(error)
+      if (pause !== undefined) {
+        this.#settings.log.warn({ queue: this.#worker.name, job: id, err: error }, 'a job met a limit and waits')
+        await this.#settings.holds.hold(holder, pause)
+        await this.#rest(job, token, pause)
+      }
+      if (isFinal(error)) throw unrecoverable(error)
       throw error
     } finally {
       this.#running.delete(id)
-      if (this.#running.size === 0) this.#onQuiet()
+      this.#sayQuiet()
     }
   }
+
+  /** Puts the job back without using up an attempt; throws what tells BullMQ so. */
+  async #rest(job: Job, token: string | undefined, ms: number): Promise<never> {
+    await job.moveToDelayed(Date.now() + ms + Math.random() * Math.min(ms, SPREAD_MS), token)
+    throw new DelayedError()
+  }
+
+  #bury(job: Job, failure: Error): void {
+    const burial = this.#settings.dead(Object(job.data), failure.cause ?? failure).finally(() => {
+      this.#burials.delete(burial)
+      this.#sayQuiet()
+    })
+    this.#burials.add(burial)
+  }
+
+  #sayQuiet(): void {
+    if (this.#isQuiet) this.#onQuiet()
+  }
+
+  get #isQuiet(): boolean {
+    return this.#running.size === 0 && this.#burials.size === 0
+  }
+}
+
+function unrecoverable(error: unknown): UnrecoverableError {
+  const message = error instanceof Error ? error.message : String(error)
+  return Object.assign(new UnrecoverableError(message), { cause: error })
 }
 
 function attemptOf(job: Job, signal: AbortSignal): Attempt {

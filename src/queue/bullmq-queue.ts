@@ -9,8 +9,12 @@ import { defaultLocks, jobOptions, type LockTimes, producerConnection, workerCon
 import { checkJob } from './check-job.ts'
 import { closed, DEFAULT_CONCURRENCY } from './in-process-queue.ts'
 import { clusterOf, jobKey, queueName } from './job-key.ts'
+import { shareOf } from './pause.ts'
 import type { Handler, JobName, Jobs, OpenQueue, WorkOptions } from './queue.ts'
-import { defaultRetry, type RetryPolicy } from './retry.ts'
+import { RedisHolds } from './redis-holds.ts'
+import { RedisShares } from './redis-shares.ts'
+import { defaultRetry, type RetryPolicy, retryOf } from './retry.ts'
+import { tellDead } from './tell-dead.ts'
 import { within } from './within.ts'
 
 /** Settings of a queue on Redis; the times are for tests to shorten. */
@@ -30,12 +34,16 @@ export class BullmqQueue implements OpenQueue {
   readonly #queues = new Map<string, BullQueue>()
   readonly #lanes = new Map<string, BullmqLane>()
   readonly #repeats: BullmqRepeats
+  readonly #holds: RedisHolds
+  readonly #shares: RedisShares
   #consumer: Redis | undefined
   #closing: Promise<void> | undefined
 
   constructor(settings: BullmqSettings) {
     this.#settings = settings
     this.#producer = this.#listen(producerConnection(settings.redisUrl))
+    this.#shares = new RedisShares(this.#producer, settings.prefix)
+    this.#holds = new RedisHolds(() => this.#workerConnection(), settings.prefix)
     this.#repeats = new BullmqRepeats({
       queue: () => this.#queue('repeats'),
       connection: () => this.#workerConnection(),
@@ -50,7 +58,7 @@ export class BullmqQueue implements OpenQueue {
     await this.#timely(this.#add(name, checkJob(name, data), options.delayMs ?? 0))
   }
 
-  work<N extends JobName>(name: N, handler: Handler<N>, options: WorkOptions = {}): void {
+  work<N extends JobName>(name: N, handler: Handler<N>, options: WorkOptions<N> = {}): void {
     this.#refuseWhenClosed()
     const queue = queueName(name, options.cluster)
     if (this.#lanes.has(queue)) throw new BailiwickError('internal', `${queue} has a handler already`)
@@ -62,7 +70,12 @@ export class BullmqQueue implements OpenQueue {
       concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
       locks,
       log,
+      holds: this.#holds,
       handler: async (data, attempt) => handler(checkJob(name, data), attempt),
+      dead: tellDead<Jobs[N]>(
+        options.dead && (async (data, error) => options.dead?.(checkJob(name, data), error)),
+        log,
+      ),
     })
     this.#lanes.set(queue, lane)
   }
@@ -90,14 +103,19 @@ export class BullmqQueue implements OpenQueue {
 
   async #add<N extends JobName>(name: N, data: Jobs[N], delayMs: number): Promise<void> {
     const id = queueName(name, clusterOf(name, data))
-    const options = jobOptions(jobKey(name, data), this.#settings.retry ?? defaultRetry, delayMs)
-    await Promise.all([this.#producer.sadd(this.#names, id), this.#queue(id).add(name, data, options)])
+    const share = shareOf(data)
+    const [priority] = await Promise.all([
+      share === undefined ? 0 : this.#shares.next(id, share),
+      this.#producer.sadd(this.#names, id),
+    ])
+    const retry = retryOf(name, this.#settings.retry ?? defaultRetry)
+    await this.#queue(id).add(name, data, jobOptions(jobKey(name, data), retry, delayMs, priority))
   }
 
   async #isIdle(): Promise<boolean> {
     const names = new Set([...(await this.#producer.smembers(this.#names)), ...this.#lanes.keys()])
     for (const name of names) {
-      const counts = await this.#queue(name).getJobCounts('waiting', 'active', 'delayed')
+      const counts = await this.#queue(name).getJobCounts('waiting', 'prioritized', 'active', 'delayed')
       if (Object.values(counts).some(count => count > 0)) return false
     }
     return true

@@ -1,6 +1,7 @@
-import type { JobsOptions, WorkerOptions } from 'bullmq'
+import type { JobsOptions, MinimalJob, WorkerOptions } from 'bullmq'
 import { Redis } from 'ioredis'
-import type { RetryPolicy } from './retry.ts'
+import { askedFor } from './pause.ts'
+import { backoff, type RetryPolicy } from './retry.ts'
 
 /** How long a worker may be silent before others take its job, and how often they look. */
 export interface LockTimes {
@@ -19,14 +20,16 @@ export const defaultLocks: LockTimes = lockTimes(30_000)
  * A job's options. `keepLastIfActive` with `replace` is the one way of BullMQ to have one waiting and one running job
  * per key and lose nothing: https://docs.bullmq.io/guide/jobs/deduplication
  */
-export function jobOptions(key: string, retry: RetryPolicy, delayMs: number): JobsOptions {
+export function jobOptions(key: string, retry: RetryPolicy, delayMs: number, priority: number): JobsOptions {
   return {
     attempts: retry.attempts,
-    backoff: { type: 'exponential', delay: retry.backoffMs },
+    // a type of our own: how long depends on the error, see workerOptions
+    backoff: { type: 'asked', delay: retry.backoffMs },
     deduplication: { id: key, keepLastIfActive: true, replace: true },
     removeOnComplete: { count: 1_000, age: 86_400 },
     removeOnFail: { count: 1_000, age: 604_800 },
     ...(delayMs > 0 ? { delay: delayMs } : {}),
+    ...(priority > 0 ? { priority } : {}),
   }
 }
 
@@ -38,7 +41,14 @@ export function workerOptions(locks: LockTimes, concurrency: number): Omit<Worke
     stalledInterval: locks.stalledMs,
     maxStalledCount: 3,
     runRetryDelay: 1_000,
+    settings: { backoffStrategy: restOf },
   }
+}
+
+function restOf(attemptsMade: number, _type?: string, error?: Error, job?: MinimalJob): number {
+  const { backoff: rest } = job?.opts ?? {}
+  const backoffMs = typeof rest === 'object' ? (rest.delay ?? 0) : 0
+  return Math.max(backoff({ attempts: 0, backoffMs }, attemptsMade), askedFor(error))
 }
 
 /** A connection to add jobs with: a command fails when Redis is gone, instead of waiting for its return. */

@@ -13,11 +13,15 @@ const repositoryName = text(/^(?!\.{1,2}$)[\w.-]{1,100}$/)
 // Git forbids control characters in branch names: https://git-scm.com/docs/git-check-ref-format
 const branch = text(/^[^\p{Cc} ]{1,1000}$/u)
 const sha = text(/^[\da-f]{40}(?:[\da-f]{24})?$/)
+const optional =
+  (fits: Fits): Fits =>
+  value =>
+    value === undefined || fits(value)
 const place = { installation: id, owner: accountName, repo: repositoryName }
 
-const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Jobs[N], Fits>> } = {
+const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Required<Jobs[N]>, Fits>> } = {
   'validate-pull-request': { ...place, pull: id },
-  'validate-push': { ...place, branch, sha },
+  'validate-push': { ...place, branch, sha, before: optional(sha) },
   'judge-commit': { ...place, sha },
   'judge-followers': { ...place, ref: branch },
   'validate-merge-group': { ...place, branch, sha, base: sha },
@@ -27,6 +31,8 @@ const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Jobs[N], Fits>> }
   survey: { installation: id },
   'sweep-installation': { installation: id },
   redeliver: {},
+  'say-dead-pull-request': { ...place, pull: id, why: text(/^[a-z-]{1,40}$/), at: id },
+  'say-dead-commit': { ...place, sha, why: text(/^[a-z-]{1,40}$/), at: id },
   reconcile: { cluster: text(/^[A-Za-z\d][\w.-]{0,252}$/) },
   sweep: {},
 }
@@ -41,5 +47,6 @@ export function checkJob<N extends JobName>(name: N, data: unknown): Jobs[N] {
   for (const [field, fits] of fields) {
     if (!fits(given.get(field))) throw new BailiwickError('internal', `a ${name} job has no proper ${field}`)
   }
-  return Object.fromEntries(fields.map(([field]) => [field, given.get(field)])) as unknown as Jobs[N]
+  const there = fields.filter(([field]) => given.get(field) !== undefined)
+  return Object.fromEntries(there.map(([field]) => [field, given.get(field)])) as unknown as Jobs[N]
 }

@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BailiwickError } from '../errors.ts'
 import type { Log } from '../process/log.ts'
 import { checkJob } from './check-job.ts'
+import { Holds } from './holds.ts'
 import { clusterOf, jobKey, queueName } from './job-key.ts'
-import { Lane, type LaneHandler } from './lane.ts'
+import { Lane } from './lane.ts'
 import type { Handler, JobName, Jobs, OpenQueue, WorkOptions } from './queue.ts'
-import { defaultRetry, type RetryPolicy } from './retry.ts'
+import { defaultRetry, type RetryPolicy, retryOf } from './retry.ts'
+import { tellDead } from './tell-dead.ts'
 
 /** How many jobs of one kind run side by side unless `work` says otherwise. */
 export const DEFAULT_CONCURRENCY = 4
@@ -17,6 +19,7 @@ export const DEFAULT_CONCURRENCY = 4
 export class InProcessQueue implements OpenQueue {
   readonly #lanes = new Map<string, Lane>()
   readonly #repeats = new Map<string, NodeJS.Timeout>()
+  readonly #holds = new Holds()
   readonly #retry: RetryPolicy
   readonly #log: Log
   #idlers: (() => void)[] = []
@@ -33,12 +36,15 @@ export class InProcessQueue implements OpenQueue {
     this.#lane(name, clusterOf(name, job)).add(jobKey(name, job), job, options.delayMs ?? 0)
   }
 
-  work<N extends JobName>(name: N, handler: Handler<N>, options: WorkOptions = {}): void {
+  work<N extends JobName>(name: N, handler: Handler<N>, options: WorkOptions<N> = {}): void {
     this.#refuseWhenClosed()
     const lane = this.#lane(name, options.cluster)
     if (lane.taken) throw new BailiwickError('internal', `${queueName(name, options.cluster)} has a handler already`)
-    const run: LaneHandler = (data, attempt) => handler(data as Jobs[N], attempt)
-    lane.work(run, options.concurrency ?? DEFAULT_CONCURRENCY)
+    lane.work({
+      handler: (data, attempt) => handler(data as Jobs[N], attempt),
+      dead: tellDead(options.dead, this.#log),
+      concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
+    })
   }
 
   /** The first `add` happens at once. */
@@ -83,9 +89,14 @@ export class InProcessQueue implements OpenQueue {
 
   #lane(name: JobName, cluster: string | undefined): Lane {
     const id = queueName(name, cluster)
-    const lane = this.#lanes.get(id) ?? new Lane(this.#retry, this.#log, () => this.#wake())
+    const lane = this.#lanes.get(id) ?? this.#newLane(name)
     this.#lanes.set(id, lane)
     return lane
+  }
+
+  #newLane(name: JobName): Lane {
+    const retry = retryOf(name, this.#retry)
+    return new Lane({ retry, log: this.#log, holds: this.#holds, onQuiet: () => this.#wake() })
   }
 
   #wake(): void {

@@ -1,22 +1,37 @@
 import type { Log } from '../process/log.ts'
+import type { Holds } from './holds.ts'
+import { askedFor, holderOf, pauseOf, shareOf } from './pause.ts'
 import type { Attempt } from './queue.ts'
 import { backoff, isFinal, type RetryPolicy } from './retry.ts'
+import { Turns } from './turns.ts'
+
+/** What a lane shares with the others of its queue. */
+export interface LaneSettings {
+  readonly retry: RetryPolicy
+  readonly log: Log
+  readonly holds: Holds
+  readonly onQuiet: () => void
+}
+
+/** Who does the jobs of a lane, and how many at once. */
+export interface LaneWork {
+  readonly handler: LaneHandler
+  /** Told of each job that is over without success. */
+  readonly dead: (data: object, error: unknown) => Promise<void>
+  readonly concurrency: number
+}
 
 /** One queue of the in-process store. It never runs two jobs of one key at once and never holds more than two of it. */
 export class Lane {
-  readonly #retry: RetryPolicy
-  readonly #log: Log
-  readonly #onQuiet: () => void
+  readonly #settings: LaneSettings
   readonly #waiting = new Map<string, Waiting>()
   readonly #running = new Map<string, Running>()
-  #handler: LaneHandler | undefined
-  #concurrency = 1
+  readonly #turns = new Turns()
+  #work: LaneWork | undefined
   #open = true
 
-  constructor(retry: RetryPolicy, log: Log, onQuiet: () => void) {
-    this.#retry = retry
-    this.#log = log
-    this.#onQuiet = onQuiet
+  constructor(settings: LaneSettings) {
+    this.#settings = settings
   }
 
   get quiet(): boolean {
@@ -29,12 +44,11 @@ export class Lane {
 
   /** Whether a handler was given already; one lane has one. */
   get taken(): boolean {
-    return this.#handler !== undefined
+    return this.#work !== undefined
   }
 
-  work(handler: LaneHandler, concurrency: number): void {
-    this.#handler = handler
-    this.#concurrency = concurrency
+  work(work: LaneWork): void {
+    this.#work = work
     this.#start()
   }
 
@@ -57,43 +71,66 @@ export class Lane {
     const isDue = before !== undefined && before.timer === undefined
     clearTimeout(before?.timer)
     const waiting: Waiting = { data, number, timer: undefined }
-    if (delayMs > 0 && !isDue) waiting.timer = setTimeout(() => this.#due(waiting), delayMs)
+    if (delayMs > 0 && !isDue) this.#rest(waiting, delayMs)
     this.#waiting.set(key, waiting)
     this.#start()
   }
 
-  #due(waiting: Waiting): void {
-    waiting.timer = undefined
-    this.#start()
+  #rest(waiting: Waiting, ms: number): void {
+    waiting.timer = setTimeout(() => {
+      waiting.timer = undefined
+      this.#start()
+    }, ms)
   }
 
   #start(): void {
-    if (!this.#handler || !this.#open) return
-    for (const [key, waiting] of this.#waiting) {
-      if (this.#running.size >= this.#concurrency) return
-      if (waiting.timer !== undefined) continue
+    const work = this.#work
+    while (work && this.#open && this.#running.size < work.concurrency) {
+      const next = this.#next()
+      if (!next) return
+      const [key, waiting] = next
       this.#waiting.delete(key)
-      const abort = new AbortController()
-      const running: Running = { abort, next: undefined, done: Promise.resolve() }
+      const running: Running = { abort: new AbortController(), next: undefined, done: Promise.resolve() }
       this.#running.set(key, running)
-      running.done = this.#run(this.#handler, key, waiting, running)
+      running.done = this.#run(work, key, waiting, running)
     }
   }
 
-  async #run(handler: LaneHandler, key: string, job: Waiting, running: Running): Promise<void> {
-    const lastAttempt = job.number >= this.#retry.attempts
-    let again = false
+  /** The job whose turn it is, of those that are due and whose installation does not rest. */
+  #next(): [string, Waiting] | undefined {
+    const due = new Map<string, Waiting>()
+    for (const [key, waiting] of this.#waiting) {
+      if (waiting.timer !== undefined) continue
+      const left = this.#settings.holds.left(holderOf(waiting.data))
+      if (left > 0) this.#rest(waiting, left)
+      else due.set(key, waiting)
+    }
+    const key = this.#turns.take([...due].map(([name, { data }]) => ({ name, share: shareOf(data) })))
+    const waiting = key === undefined ? undefined : due.get(key)
+    return key === undefined || waiting === undefined ? undefined : [key, waiting]
+  }
+
+  async #run({ handler, dead }: LaneWork, key: string, job: Waiting, running: Running): Promise<void> {
+    const { retry, log, holds } = this.#settings
+    const lastAttempt = job.number >= retry.attempts
+    let again: { readonly number: number; readonly delayMs: number } | undefined
     try {
       await handler(job.data, { number: job.number, lastAttempt, signal: running.abort.signal })
     } catch (err) {
-      again = !lastAttempt && !isFinal(err)
-      this.#log.warn({ key, attempt: job.number, again, err }, 'a job failed')
+      const pause = pauseOf(err)
+      if (pause !== undefined) holds.hold(holderOf(job.data), pause)
+      if (pause !== undefined) again = { number: job.number, delayMs: pause }
+      else if (!lastAttempt && !isFinal(err)) {
+        again = { number: job.number + 1, delayMs: Math.max(backoff(retry, job.number), askedFor(err)) }
+      }
+      log.warn({ key, attempt: job.number, again: again !== undefined, err }, 'a job failed')
+      if (!again && this.#open) await dead(job.data, err)
     }
     this.#running.delete(key)
     if (this.#open && running.next) this.#wait(key, running.next.data, 1, running.next.delayMs)
-    else if (this.#open && again) this.#wait(key, job.data, job.number + 1, backoff(this.#retry, job.number))
+    else if (this.#open && again) this.#wait(key, job.data, again.number, again.delayMs)
     this.#start()
-    if (this.quiet) this.#onQuiet()
+    if (this.quiet) this.#settings.onQuiet()
   }
 }
 

@@ -13,6 +13,8 @@ export interface ValidatePush {
   readonly repo: string
   readonly branch: string
   readonly sha: string
+  /** What the branch held before the push; absent where nobody knows, or it held nothing. */
+  readonly before?: string
 }
 
 /** Judge every open pull request whose head is this commit: they share its check run. */
@@ -86,6 +88,28 @@ export interface SweepInstallation {
 /** Have GitHub send again what it could not deliver. */
 export type Redeliver = Record<never, never>
 
+/** Say on the present head of a pull request that it could not be judged: the job for it is dead. */
+export interface SayDeadPullRequest {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
+  readonly pull: number
+  /** Code of the error that it died of. */
+  readonly why: string
+  /** When, in ms: what was said later stays. */
+  readonly at: number
+}
+
+/** The same of a commit. */
+export interface SayDeadCommit {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
+  readonly sha: string
+  readonly why: string
+  readonly at: number
+}
+
 /** Bring one cluster of the operator's clusters.yaml to the approved state. */
 export interface Reconcile {
   readonly cluster: string
@@ -107,6 +131,8 @@ export interface Jobs {
   readonly survey: Survey
   readonly 'sweep-installation': SweepInstallation
   readonly redeliver: Redeliver
+  readonly 'say-dead-pull-request': SayDeadPullRequest
+  readonly 'say-dead-commit': SayDeadCommit
   readonly reconcile: Reconcile
   readonly sweep: Sweep
 }
@@ -125,13 +151,15 @@ export type Handler<N extends JobName> = (data: Jobs[N], attempt: Attempt) => Pr
 /**
  * Work that has been promised. Equal jobs (same name and key) that wait are one job; while one runs, the next equal
  * one waits for it and runs once afterwards. Different keys run side by side, `reconcile` has a queue per cluster.
- * A handler that throws BailiwickError with code `not-permitted`, `onboard-input` or `onboard-layout` is not retried.
+ * A handler that throws BailiwickError with code `not-permitted`, `onboard-input` or `onboard-layout` is not retried. One
+ * that meets a limit (`limited`) waits as long as it is asked to, without using up an attempt, and so does everything
+ * else of its installation. Repositories take turns: who floods waits for himself.
  */
 export interface Queue {
   /** Resolves when the job is stored; rejects within `addTimeoutMs` when the store does not answer. */
   add<N extends JobName>(name: N, data: Jobs[N], options?: { readonly delayMs?: number }): Promise<void>
   /** Starts to work on a kind of job. For `reconcile`, one call per cluster. */
-  work<N extends JobName>(name: N, handler: Handler<N>, options?: WorkOptions): void
+  work<N extends JobName>(name: N, handler: Handler<N>, options?: WorkOptions<N>): void
   /** Calls `add` every `everyMs` until close; idempotent per name and key, survives restarts where the store does. */
   repeat<N extends JobName>(name: N, data: Jobs[N], everyMs: number): Promise<void>
   /** Resolves when no job waits or runs (tests, the demo, a graceful stop). Repeats do not count while they wait. */
@@ -146,8 +174,10 @@ export interface OpenQueue extends Queue {
   ping(): Promise<void>
 }
 
-export interface WorkOptions {
+export interface WorkOptions<N extends JobName> {
   readonly concurrency?: number
   /** Only for `reconcile`: the cluster whose queue to work on. */
   readonly cluster?: string
+  /** Told of each job that is over without success: refused, tried too often, or its workers died of it. */
+  readonly dead?: (data: Jobs[N], error: unknown) => Promise<void>
 }

@@ -11,6 +11,7 @@ import { openQueue } from '../../src/queue/open-queue.ts'
 import type { OpenQueue } from '../../src/queue/queue.ts'
 import { silentLog } from '../silent-log.ts'
 import { pull, queueContract } from './contract.ts'
+import { limitsContract } from './limits-contract.ts'
 import { hasRedis, startRedis, type TestRedis } from './start-redis.ts'
 import { until } from './until.ts'
 
@@ -28,6 +29,7 @@ describe.skipIf(!hasRedis)('on a real Redis', () => {
   afterAll(() => redis.stop())
 
   queueContract('BullMQ queue', () => open())
+  limitsContract('BullMQ queue', () => open())
 
   test('two processes share the work: no key runs twice at once', async () => {
     const [one, two] = [open('shared'), open('shared')]

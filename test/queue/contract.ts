@@ -255,7 +255,7 @@ export function pull(number: number): ValidatePullRequest {
 }
 
 /** Jobs that stay until it opens, and a count of them. */
-class Gate {
+export class Gate {
   started = 0
   mostAtOnce = 0
   #now = 0

@@ -1,5 +1,8 @@
 import { openQueue } from '../../src/queue/open-queue.ts'
 import { silentLog } from '../silent-log.ts'
 import { queueContract } from './contract.ts'
+import { limitsContract } from './limits-contract.ts'
 
-queueContract('in-process queue', () => openQueue({ log: silentLog, retry: { attempts: 3, backoffMs: 20 } }))
+const open = () => openQueue({ log: silentLog, retry: { attempts: 3, backoffMs: 20 } })
+queueContract('in-process queue', open)
+limitsContract('in-process queue', open)

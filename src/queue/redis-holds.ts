@@ -1,0 +1,27 @@
+import type { Redis } from 'ioredis'
+
+/** Which installations rest, known to every process on one Redis. Redis forgets each when its time is over. */
+export class RedisHolds {
+  readonly #redis: () => Redis
+  readonly #prefix: string
+
+  constructor(redis: () => Redis, prefix: string) {
+    this.#redis = redis
+    this.#prefix = prefix
+  }
+
+  /** Has an installation rest; a longer rest that it has already stays. */
+  async hold(holder: string | undefined, ms: number): Promise<void> {
+    if (holder === undefined || (await this.left(holder)) >= ms) return
+    await this.#redis().set(this.#key(holder), '1', 'PX', Math.ceil(ms))
+  }
+
+  /** How long it still rests, in ms; 0: not at all. */
+  async left(holder: string | undefined): Promise<number> {
+    return holder === undefined ? 0 : Math.max(0, await this.#redis().pttl(this.#key(holder)))
+  }
+
+  #key(holder: string): string {
+    return `${this.#prefix}:rests:${holder}`
+  }
+}
