@@ -1,15 +1,29 @@
 import { removeComment, upsertComment } from '../src/github/comment.ts'
-import { readPullRequest } from '../src/github/pull-request.ts'
+import { listOurCheckRuns } from '../src/github/list-check-runs.ts'
+import {
+  type ListedPullRequest,
+  listOpenPullRequests,
+  type PullRequest,
+  readPullRequest,
+} from '../src/github/pull-request.ts'
 import type { Attempt, ValidatePullRequest } from '../src/queue/queue.ts'
 import { COMMENT_MARKER, commentOf } from '../src/report/comment.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
-import { judgePullRequest, type Said } from './verdict/judge-pull-request.ts'
+import { announceSlow } from './verdict/announce-slow.ts'
+import type { Said, Subject } from './verdict/judge-pull-request.ts'
+import { type JudgedPull, judgeWithCircumstances } from './verdict/judge-with-circumstances.ts'
+import { keepPage } from './verdict/keep-page.ts'
+import { once } from './verdict/once.ts'
+import { saySuggestions } from './verdict/say-suggestions.ts'
 import { type Place, sayVerdict } from './verdict/say-verdict.ts'
-import { strictest } from './verdict/strictest.ts'
+import { withWorse, worstOfHead } from './verdict/worst-of-head.ts'
 import type { WorkerContext } from './worker-context.ts'
 
-/** Judges a pull request as it would be merged now, and says so on its head. Doing it twice says the same thing once. */
+/**
+ * Judges a pull request as it would be merged now, and says so on its head; drafts and forks as well. Doing it twice says
+ * the same thing once. A verdict is said only while head and base are those that it is about.
+ */
 export async function validatePullRequest(context: WorkerContext, data: ValidatePullRequest, attempt: Attempt) {
   const octokit = await context.app.client(data.installation)
   const place: Place = { octokit, app: await context.app.identity(), owner: data.owner, repo: data.repo }
@@ -18,19 +32,53 @@ export async function validatePullRequest(context: WorkerContext, data: Validate
   const installation = githubInstallation(context, data.installation, octokit)
   const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
   if (!repository) return
-  const subject = { installation, repository, octokit }
-  const said = await judgePullRequest(context, subject, pull, attempt)
-  const ofCommit = await strictest(context, subject, said, attempt, pull.number)
-  const now = await readPullRequest(octokit, data, data.pull)
-  // a verdict about an older head or another base is never said of this one: its own event has a job of its own
-  if (now?.head.sha !== pull.head.sha || now.base.ref !== pull.base.ref) return
-  await sayVerdict(place, ofCommit.outcome, ofCommit.context)
-  await sayComment(place, data.pull, said)
+  const subject: Subject = { installation, repository, octokit }
+  const headSha = pull.head.sha
+  const runs = once(() => listOurCheckRuns(octokit, place.app, place, headSha))
+  const announced = announceSlow({ place, headSha, runs, log: context.log })
+  let own: JudgedPull
+  try {
+    own = await judgeWithCircumstances(context, subject, pull, runs, attempt)
+  } finally {
+    await announced.end()
+  }
+  // the others with this head are looked up last: this listing shows what moved meanwhile as well
+  const open = await listOpenPullRequests(octokit, data)
+  if (!stands(pull, open)) return
+  const siblings = open.filter(one => one.head.sha === headSha && one.number !== pull.number)
+  const others: JudgedPull[] = []
+  for (const { number } of siblings) {
+    const other = await readPullRequest(octokit, data, number)
+    if (other?.state !== 'open' || other.head.sha !== headSha) continue
+    others.push(await judgeWithCircumstances(context, subject, other, runs, attempt))
+  }
+  if (others.length > 0 && !sameHeads(open, await listOpenPullRequests(octokit, data), headSha)) {
+    return context.queue.add('validate-pull-request', data)
+  }
+  const shown = worstOfHead([own, ...others])
+  const detailsUrl = await keepPage(context, { ...data, repositoryId: repository.id }, shown)
+  await sayVerdict(place, shown.outcome, shown.context, { runs: (await announced.end()) ?? (await runs()), detailsUrl })
+  await sayComment(place, pull, withWorse(own, shown))
+  await saySuggestions(place, subject, pull, own.said)
 }
 
-async function sayComment(place: Place, pull: number, { outcome, context }: Said): Promise<void> {
+/** A verdict about an older head or another base is never said of this one: its own event has a job of its own. */
+function stands(pull: PullRequest, open: readonly ListedPullRequest[]): boolean {
+  const now = open.find(one => one.number === pull.number)
+  return now?.head.sha === pull.head.sha && now.base.ref === pull.base.ref
+}
+
+/** Whether the same pull requests have this head, onto the same branches. */
+function sameHeads(one: readonly ListedPullRequest[], other: readonly ListedPullRequest[], sha: string): boolean {
+  const of = (list: readonly ListedPullRequest[]) =>
+    JSON.stringify(list.filter(({ head }) => head.sha === sha).map(({ number, base }) => [number, base.ref]))
+  return of(one) === of(other)
+}
+
+async function sayComment(place: Place, pull: PullRequest, { outcome, context }: Said): Promise<void> {
   const text = commentOf(outcome, context)
-  const sticky = { number: pull, marker: COMMENT_MARKER }
-  if (text === undefined) await removeComment(place.octokit, place.app, place, sticky)
-  else await upsertComment(place.octokit, place.app, place, { ...sticky, body: text.slice(COMMENT_MARKER.length + 1) })
+  const sticky = { number: pull.number, marker: COMMENT_MARKER }
+  if (text !== undefined) {
+    await upsertComment(place.octokit, place.app, place, { ...sticky, body: text.slice(COMMENT_MARKER.length + 1) })
+  } else if (pull.comments > 0) await removeComment(place.octokit, place.app, place, sticky)
 }

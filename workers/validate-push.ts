@@ -1,17 +1,28 @@
-import { listOpenPullRequests } from '../src/github/pull-request.ts'
+import { listOurCheckRuns } from '../src/github/list-check-runs.ts'
+import { type ListedPullRequest, listOpenPullRequests } from '../src/github/pull-request.ts'
 import type { Attempt, ValidatePush } from '../src/queue/queue.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
-import { judgeChange } from './combination/judge-change.ts'
-import { asBailiwickError, isPassing } from './job-error.ts'
+import { type FleetAnswer, judgeChange } from './combination/judge-change.ts'
+import { asBailiwickError, isTriedAgain } from './job-error.ts'
+import { affectedPlaces } from './verdict/affected-places.ts'
+import { announceSlow } from './verdict/announce-slow.ts'
+import { blocks } from './verdict/blocks.ts'
+import type { Said, Subject } from './verdict/judge-pull-request.ts'
+import { keepPage, type PageOwner } from './verdict/keep-page.ts'
+import { once } from './verdict/once.ts'
 import { outcomeOf } from './verdict/outcome-of.ts'
 import { type Place, sayVerdict } from './verdict/say-verdict.ts'
-import { strictest } from './verdict/strictest.ts'
 import type { WorkerContext } from './worker-context.ts'
+
+/** Jobs that one push asks for start this far apart: a hundred pull requests are no storm. */
+const SPREAD_MS = 300
+const LATEST_MS = 60_000
 
 /**
  * Judges one commit of a branch in the combination that it makes and says so on it, then has the clusters that follow it
- * looked after and the open pull requests onto it judged again (what was green against the old base may be red now).
+ * looked after, and the open pull requests judged again that it concerns: those onto it (what was green against the old
+ * base may be red now) and those of other repositories where what changed reaches them.
  */
 export async function validatePush(context: WorkerContext, data: ValidatePush, attempt: Attempt): Promise<void> {
   const octokit = await context.app.client(data.installation)
@@ -19,27 +30,68 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   const installation = githubInstallation(context, data.installation, octokit)
   const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
   if (!repository) return
+  const subject: Subject = { installation, repository, octokit }
   const where = { kind: 'branch', repository: repository.url, headSha: data.sha } as const
+  const runs = once(() => listOurCheckRuns(octokit, place.app, place, data.sha))
+  const announced = announceSlow({ place, headSha: data.sha, runs, log: context.log })
   try {
     const head = { url: repository.url, branch: data.branch, commit: data.sha }
     const answers = await judgeChange(context, installation, { head })
-    if (answers.length === 0) return
+    const present = await announced.end()
+    // an announced run must be completed, even where there is nothing to say
+    if (answers.length === 0 && !present) return
     const { outcome, ...statement } = outcomeOf(answers, repository.url, 'branch')
-    const judged = { outcome, context: { ...where, ...statement } }
-    const said = await strictest(context, { installation, repository, octokit }, judged, attempt)
-    await sayVerdict(place, said.outcome, said.context)
+    const said = { outcome, context: { ...where, ...statement } }
+    const open = await listOpenPullRequests(octokit, data)
+    await say(context, { ...place, repositoryId: repository.id }, said, open, present ?? (await runs()))
     await wakeClusters(
       context,
       answers.map(answer => answer.place.repository.url),
     )
-    for (const pull of await listOpenPullRequests(octokit, data, data.branch)) {
-      const { installation: id, owner, repo } = data
-      await context.queue.add('validate-pull-request', { installation: id, owner, repo, pull: pull.number })
-    }
+    if (answers.length > 0) await judgeConcerned(context, subject, data, head, answers, open)
   } catch (error) {
-    if (isPassing(error) && !attempt.lastAttempt) throw error
+    const present = await announced.end()
+    if (isTriedAgain(error, attempt)) throw error
     context.log.error({ err: error, commit: `${repository.url}@${data.sha}` }, 'a push could not be judged')
-    await sayVerdict(place, asBailiwickError(error), where)
+    await sayVerdict(place, asBailiwickError(error), where, present ? { runs: present } : {})
+  }
+}
+
+/** GitHub keeps check runs by commit: nothing good is said of one that is the head of pull requests; their verdicts say it. */
+async function say(
+  context: WorkerContext,
+  place: Place & PageOwner,
+  said: Said,
+  open: readonly ListedPullRequest[],
+  runs: Awaited<ReturnType<typeof listOurCheckRuns>>,
+): Promise<void> {
+  const isHead = open.some(({ head }) => head.sha === said.context.headSha)
+  const hasAny = runs.some(run => run.status !== 'completed')
+  if (isHead && !blocks(said) && !hasAny) return
+  const detailsUrl = await keepPage(context, place, said)
+  await sayVerdict(place, said.outcome, said.context, { runs, detailsUrl })
+}
+
+async function judgeConcerned(
+  context: WorkerContext,
+  subject: Subject,
+  data: ValidatePush,
+  head: { readonly url: string; readonly branch: string; readonly commit: string },
+  answers: readonly FleetAnswer[],
+  open: readonly ListedPullRequest[],
+): Promise<void> {
+  const { installation, owner, repo } = data
+  const own = open.filter(({ base, head: at }) => base.ref === data.branch || at.sha === data.sha)
+  const wanted = own.map(({ number: pull }) => ({ installation, owner, repo, pull }))
+  if (data.before !== undefined) {
+    for (const other of await affectedPlaces(context, subject, head, data.before, answers)) {
+      const name = { owner: other.owner, repo: other.name }
+      const pulls = await listOpenPullRequests(subject.octokit, name)
+      wanted.push(...pulls.map(({ number: pull }) => ({ installation, ...name, pull })))
+    }
+  }
+  for (const [index, job] of wanted.entries()) {
+    await context.queue.add('validate-pull-request', job, { delayMs: Math.min(index * SPREAD_MS, LATEST_MS) })
   }
 }
 

@@ -38,6 +38,7 @@ function annotation(
   const { origin } = finding
   if (origin.repository !== context.repository || origin.file === '') return []
   const place = changedPlace(finding, context)
+  if (!isShown(place.file, context)) return []
   const elsewhere = place.file === origin.file ? '' : `\nWritten at ${visible(origin.file)}:${origin.line}`
   return [
     {
@@ -48,6 +49,11 @@ function annotation(
       message: `${visible(finding.message, 2000)}\nApplied by ${visible(finding.identity)}\nFix: ${visible(finding.fix, 1000)}${elsewhere}`,
     },
   ]
+}
+
+/** GitHub shows lines of changed files only; what is written elsewhere stands in the summary. */
+function isShown(file: string, { changedPaths }: ReportContext): boolean {
+  return changedPaths === undefined || changedPaths.has(file)
 }
 
 /** GitHub shows an annotation in the diff only on a changed file: prefer the changed overlay that leads to the origin. */
@@ -61,7 +67,7 @@ function changedPlace(finding: Finding, { changedPaths }: ReportContext): { file
 
 function failureAnnotation(failure: NodeFailure, context: ReportContext): Annotation[] {
   const { origin } = failure
-  if (origin.repository !== context.repository || origin.file === '') return []
+  if (origin.repository !== context.repository || origin.file === '' || !isShown(origin.file, context)) return []
   return [
     {
       path: origin.file,

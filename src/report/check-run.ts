@@ -2,14 +2,18 @@ import { BailiwickError, type ErrorCode } from '../errors.ts'
 import type { Verdict } from '../rules/finding.ts'
 import { type Annotation, annotationsOf, MAX_ANNOTATIONS } from './annotations.ts'
 import { type View, viewFor } from './audience.ts'
+import { type Button, buttonsOf } from './buttons.ts'
+import { NO_CIRCUMSTANCES } from './circumstances.ts'
 import { fitBudget } from './fit-budget.ts'
 import { count, headlineOf } from './headline.ts'
+import { inCircumstances } from './in-circumstances.ts'
 import { code, prose } from './markdown.ts'
 import { matrixTable } from './matrix.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
 import { placeOf, shortUrl } from './place.ts'
 import { verdictSections } from './verdict-sections.ts'
 import { visible } from './visible.ts'
+import { wouldBreak } from './would-break.ts'
 
 /** A finished check run. GitHub takes 50 annotations per request: the caller sends them in portions. */
 export interface CheckRun {
@@ -17,39 +21,51 @@ export interface CheckRun {
   readonly title: string
   readonly summary: string
   readonly annotations: readonly Annotation[]
+  readonly actions: readonly Button[]
 }
 
 /** Name of the check run that gates a merge: the required check. */
 export const CHECK_NAME = 'bailiwick / tenancy'
 
 /**
- * The check run that carries a verdict. What could not be decided is a failure, never neutral or skipped: GitHub lets
- * those pass a required check. The summary stays under GitHub's 65,535 characters.
+ * The check run that carries a verdict, and what people decided about it. What could not be decided is a failure, never
+ * neutral or skipped: GitHub lets those pass a required check. The summary stays under GitHub's 65,535 characters.
  */
 export function checkRunOf(outcome: Outcome, context: ReportContext): CheckRun {
+  return inCircumstances(verdictRun(outcome, context), context.circumstances ?? NO_CIRCUMSTANCES)
+}
+
+function verdictRun(outcome: Outcome, context: ReportContext): CheckRun {
   if (outcome === undefined) return untouched(context)
   if (outcome instanceof BailiwickError) return undecided(outcome, context)
-  const view = viewFor(outcome, context.audience, context.repository, context.nodes)
+  const { repository, rulesUrl, audience, nodes = [] } = context
+  const view = viewFor(outcome, audience, repository, nodes)
   const all = annotationsOf(view.verdict, context)
   const annotations = all.slice(0, MAX_ANNOTATIONS)
-  const note =
-    all.length > annotations.length ? `${annotations.length} of ${count(all.length, 'line')} are annotated.` : ''
-  const head = [judgedLine(outcome, context, view), matrixTable(view.verdict), hiddenLine(view), note]
+  const head = [
+    judgedLine(outcome, context, view),
+    matrixTable(view.verdict),
+    // names of others' repositories are for the fleet's own readers
+    audience === undefined ? wouldBreak(view.verdict, nodes, repository) : '',
+    hiddenLine(view),
+    all.length > annotations.length ? `${annotations.length} of ${count(all.length, 'line')} are annotated.` : '',
+  ]
   return {
     conclusion: outcome.result === 'pass' ? 'success' : 'failure',
     title: headlineOf(view),
     summary: fitBudget(
       head.filter(part => part !== '').join('\n\n'),
-      verdictSections(view.verdict, context.repository),
+      verdictSections(view.verdict, repository, rulesUrl),
     ),
     annotations,
+    actions: buttonsOf(context, view),
   }
 }
 
 function untouched(context: ReportContext): CheckRun {
   const title = 'Nothing of the fleet is touched'
   const summary = `${title}: no Kustomization of a cluster reads what ${code(context.headSha.slice(0, 7))} holds here.`
-  return { conclusion: 'success', title, summary, annotations: [] }
+  return { conclusion: 'success', title, summary, annotations: [], actions: buttonsOf(context) }
 }
 
 /** Errors without a place whose message speaks of the pull request and of nobody else. */
@@ -89,15 +105,21 @@ function undecided(error: BailiwickError, context: ReportContext): CheckRun {
             },
           ]
         : [],
+    actions: buttonsOf(context),
   }
+}
+
+const JUDGED: Record<ReportContext['kind'], string> = {
+  'pull-request': 'Judged as it would be merged',
+  branch: 'Judged as it stands on the branch',
+  'merge-group': 'Judged as the merge queue would merge it, with everything before it in the queue',
 }
 
 function judgedLine(verdict: Verdict, { headSha, fleet, kind }: ReportContext, view: View): string {
   const clusters = view.verdict.clusters.map(cluster => code(cluster.name, 80)).slice(0, 20)
-  const what = kind === 'pull-request' ? 'Judged as it would be merged' : 'Judged as it stands on the branch'
   const against = fleet ? `, fleet ${code(shortUrl(fleet.repository))} at ${code(fleet.commit.slice(0, 7))}` : ''
   const where = clusters.length > 0 ? `, clusters ${clusters.join(', ')}` : ''
-  return `${what}: ${code(headSha.slice(0, 7))}${against}${where}, combination ${code(verdict.combination.slice(0, 12))}.`
+  return `${JUDGED[kind]}: ${code(headSha.slice(0, 7))}${against}${where}, combination ${code(verdict.combination.slice(0, 12))}.`
 }
 
 function hiddenLine({ hidden }: View): string {

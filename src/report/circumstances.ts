@@ -17,7 +17,10 @@ export interface Circumstances {
   readonly override?: { readonly by: string; readonly reason: string }
   /** Nobody agreed to these yet. */
   readonly demands: readonly Demand[]
-  /** Other pull requests with the same head whose verdict is worse: GitHub keeps checks by commit. */
+  /**
+   * GitHub keeps checks by commit. Of several open pull requests with one head, the numbers of those whose verdict stands
+   * in place of the pull request's own; empty: its own is said.
+   */
   readonly worse: readonly number[]
 }
 

@@ -12,11 +12,19 @@ export function headlineOf({ verdict, hidden }: View): string {
     const more = undecided.length > 1 ? ` (and ${undecided.length - 1} more)` : ''
     return visible(`Could not decide: ${first.message}`, 180) + more
   }
-  const warnings = verdict.warnings.filter(isNew).length
+  const reported = verdict.warnings.filter(finding => isNew(finding) && finding.reported)
+  const warnings = verdict.warnings.filter(isNew).length - reported.length
   const tail = warnings > 0 ? `, ${count(warnings, 'warning')}` : ''
   if (verdict.result === 'fail') {
     if (fresh.length === 0) return `${count(hidden.violations, 'violation')} elsewhere in the fleet`
     return visible(`${count(fresh.length, 'violation')}${tail}: ${concerned(fresh)}`, 200)
+  }
+  if (reported.length > 0) {
+    // the mode is named first: a green check must not be read as clean
+    return visible(
+      `Would block (report mode): ${count(reported.length, 'violation')}${tail}: ${concerned(reported)}`,
+      200,
+    )
   }
   const standing = verdict.violations.filter(finding => finding.state === 'standing').length
   const waived = verdict.violations.filter(finding => finding.state === 'waived').length

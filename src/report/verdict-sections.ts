@@ -5,14 +5,24 @@ import { type FindingGroup, groupFindings } from './group-findings.ts'
 import { count, isNew } from './headline.ts'
 import { code, prose } from './markdown.ts'
 
-/** The parts of a verdict as Markdown sections, what matters most first; the end is what may be left out. */
-export function verdictSections(verdict: Verdict, here: string): Section[] {
+/**
+ * The parts of a verdict as Markdown sections, what matters most first; the end is what may be left out. `rulesUrl`: page
+ * whose anchors are the ids of the rules.
+ */
+export function verdictSections(verdict: Verdict, here: string, rulesUrl?: string): Section[] {
   const fresh = verdict.errors.filter(isNew)
   const standing = verdict.errors.filter(failure => !isNew(failure))
+  const warnings = verdict.warnings.filter(isNew)
+  const reported = warnings.filter(finding => finding.reported)
   return [
     ...list('Could not be decided', fresh, 'error', failure => failureText(failure, here)),
-    ...byRule(verdict.violations.filter(isNew), 'violation', here),
-    ...byRule(verdict.warnings.filter(isNew), 'warning', here),
+    ...byRule(verdict.violations.filter(isNew), 'violation', { here, rulesUrl }),
+    ...byRule(reported, 'reported violation', { here, rulesUrl }),
+    ...byRule(
+      warnings.filter(finding => !finding.reported),
+      'warning',
+      { here, rulesUrl },
+    ),
     ...notSeenSections(verdict),
     ...list('Could not be decided before either', standing, 'standing error', failure => failureText(failure, here)),
     ...folded('Standing violations: they do not block until they change', verdict, 'standing', here),
@@ -26,14 +36,21 @@ function list<T>(heading: string, items: readonly T[], label: string, text: (ite
   return [{ text: `### ${heading}`, label: '' }, ...items.map(item => ({ text: text(item), label }))]
 }
 
-function byRule(findings: readonly Finding[], noun: string, here: string): Section[] {
+interface Place {
+  readonly here: string
+  readonly rulesUrl: string | undefined
+}
+
+function byRule(findings: readonly Finding[], noun: string, { here, rulesUrl }: Place): Section[] {
   const rules = new Map<string, FindingGroup[]>()
   for (const group of groupFindings(findings)) {
     rules.set(group.finding.rule, [...(rules.get(group.finding.rule) ?? []), group])
   }
   return [...rules].flatMap(([rule, groups]) => {
     const total = groups.reduce((sum, group) => sum + group.clusters.length, 0)
-    const heading = `### ${code(rule)}: ${count(total, noun)} (${groups[0]!.finding.severity})`
+    // ids of rules are words with hyphens: nothing in them ends a link
+    const name = rulesUrl === undefined ? code(rule) : `[${code(rule)}](${rulesUrl}#${encodeURIComponent(rule)})`
+    const heading = `### ${name}: ${count(total, noun)} (${groups[0]!.finding.severity})`
     return [
       { text: heading, label: '' },
       ...groups.map(group => ({ text: findingText(group, here), label: `${noun} of ${code(rule)}` })),

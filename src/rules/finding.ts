@@ -12,6 +12,8 @@ export interface Finding {
   readonly rule: string
   /** Only a violation fails. */
   readonly level: 'violation' | 'warning'
+  /** It would be a violation, but whoever it concerns is only reported on. */
+  readonly reported?: true
   readonly severity: Severity
   readonly state: 'new' | 'standing' | 'fixed' | 'waived'
   readonly cluster: string

@@ -1,6 +1,8 @@
 import type { Heard } from './heard.ts'
 
 const BRANCH = 'refs/heads/'
+/** What git writes for a branch that is not there. */
+const NOTHING = /^0+$/
 /** A release pushes several tags at once. */
 const SETTLE_MS = 1_000
 
@@ -10,12 +12,18 @@ const SETTLE_MS = 1_000
  */
 export const push: Heard<'push'> = {
   event: 'push',
-  jobs: ({ ref, deleted, after }, { installation, owner, repo }) => {
-    const isGone = deleted || /^0+$/.test(after)
+  jobs: ({ ref, deleted, before, after }, { installation, owner, repo }) => {
+    const isGone = deleted || NOTHING.test(after)
     if (ref.startsWith(BRANCH) && !isGone) {
-      const branch = ref.slice(BRANCH.length)
-      return [{ name: 'validate-push', data: { installation, owner, repo, branch, sha: after } }]
+      const data = { installation, owner, repo, branch: ref.slice(BRANCH.length), sha: after }
+      // whom the push concerns is what differs from what was there
+      return [{ name: 'validate-push', data: NOTHING.test(before) ? data : { ...data, before } }]
     }
     return [{ name: 'judge-followers', data: { installation, owner, repo, ref }, delayMs: SETTLE_MS }]
   },
+}
+
+/** What GitHub gives for a commit that there is not. */
+function isZero(sha: string): boolean {
+  return /^0+$/.test(sha)
 }

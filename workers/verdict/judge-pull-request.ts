@@ -5,7 +5,7 @@ import type { Attempt } from '../../src/queue/queue.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import type { Installation, ReadableRepository } from '../combination/installation.ts'
 import { judgeChange } from '../combination/judge-change.ts'
-import { asBailiwickError, isPassing } from '../job-error.ts'
+import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { changedPaths } from './changed-paths.ts'
 import { outcomeOf } from './outcome-of.ts'
@@ -39,7 +39,7 @@ export async function judgePullRequest(
     const merge = await readTestMerge(octokit, name, pull)
     return await judgeMerge(context, subject, pull, merge, where)
   } catch (error) {
-    if (isPassing(error) && !attempt.lastAttempt) throw error
+    if (isTriedAgain(error, attempt)) throw error
     context.log.error({ err: error, pull: `${repository.url}#${pull.number}` }, 'a pull request could not be judged')
     return { outcome: asBailiwickError(error), context: where }
   }
@@ -53,13 +53,13 @@ async function judgeMerge(
   where: ReportContext,
 ): Promise<Said> {
   const pin = { url: repository.url, branch: pull.base.ref }
-  const base = { ...pin, commit: merge.base }
+  const base = { ...pin, commit: merge.base, tree: merge.baseTree }
   const head = { ...pin, commit: merge.sha, tree: merge.tree }
   const answers = await judgeChange(context, installation, { head, base })
   const { outcome, ...statement } = outcomeOf(answers, repository.url, 'pull-request')
   if (answers.length === 0) return { outcome, context: where }
   const [before, after] = await Promise.all([
-    installation.content(repository, base.commit),
+    installation.content(repository, base.commit, base.tree),
     installation.content(repository, head.commit, head.tree),
   ])
   return { outcome, context: { ...where, ...statement, changedPaths: changedPaths(before, after) }, tree: after }

@@ -1,21 +1,27 @@
+import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import type { Circumstances } from '../../src/report/circumstances.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { readDemands } from './demands/read-demands.ts'
-import type { Subject } from './judge-pull-request.ts'
+import type { Said, Subject } from './judge-pull-request.ts'
 import { readHold } from './read-hold.ts'
 import { readOverride } from './read-override.ts'
 
-/** What people decided about the present head of a pull request, as GitHub has it now; the rest is the verdict's. */
+/**
+ * What people decided about the present head of a pull request, as GitHub has it now; the rest is the verdict's.
+ * `runs`: our check runs of that head.
+ */
 export async function readCircumstances(
   context: WorkerContext,
   subject: Subject,
   pull: PullRequest,
+  said: Said,
+  runs: readonly OurCheckRun[],
 ): Promise<Circumstances> {
   const [hold, override, demands] = await Promise.all([
     readHold(subject, pull),
-    readOverride(context, subject, pull),
-    readDemands(context, subject, pull),
+    readOverride(context, subject, pull, runs),
+    readDemands(context, subject, pull, said),
   ])
   return { ...(hold ? { hold } : {}), ...(override ? { override } : {}), demands, worse: [] }
 }

@@ -1,13 +1,22 @@
+import { OVERRIDE_RUN, readOverrideRecord } from '../../src/command/record.ts'
+import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import type { Circumstances } from '../../src/report/circumstances.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import type { Subject } from './judge-pull-request.ts'
 
-/** Which fleet admin lets the present head of a pull request pass, if one does. */
+/**
+ * Which fleet admin lets the present head of a pull request pass, if one does. `runs`: our check runs of that head; that the
+ * person may was asked when the run was written, and only our App can write one.
+ */
 export async function readOverride(
   _context: WorkerContext,
   _subject: Subject,
-  _pull: PullRequest,
+  pull: PullRequest,
+  runs: readonly OurCheckRun[],
 ): Promise<Circumstances['override']> {
-  return undefined
+  const run = runs.find(({ name, headSha }) => name === OVERRIDE_RUN && headSha === pull.head.sha)
+  if (run?.status !== 'completed' || run.conclusion !== 'success') return undefined
+  const record = readOverrideRecord(run.text)
+  return record && { by: record.by, reason: record.reason }
 }

@@ -1,7 +1,8 @@
-import { hash } from 'node:crypto'
 import { publishCheckRun } from '../../src/github/check-run.ts'
+import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/octokit.ts'
 import { CHECK_NAME, checkRunOf } from '../../src/report/check-run.ts'
+import { annotatesTheSame, externalIdOf } from '../../src/report/external-id.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 
 /** Where a verdict is said. */
@@ -10,16 +11,30 @@ export interface Place extends RepositoryName {
   readonly app: AppIdentity
 }
 
-/** Publishes the check run of an outcome on its commit. The id is a hash of what is said, so saying it twice writes once. */
-export async function sayVerdict(place: Place, outcome: Outcome, context: ReportContext): Promise<void> {
+/** What the caller knows already. */
+export interface SayOptions {
+  /** Our runs of the commit as they were listed; absent: they are listed now. */
+  readonly runs?: readonly OurCheckRun[]
+  /** Page with the details. */
+  readonly detailsUrl?: string | undefined
+}
+
+/** Publishes the check run of an outcome on its commit. Its id says what is said, so saying it twice writes once. */
+export async function sayVerdict(
+  place: Place,
+  outcome: Outcome,
+  context: ReportContext,
+  { runs, detailsUrl }: SayOptions = {},
+): Promise<void> {
   const run = checkRunOf(outcome, context)
-  await publishCheckRun(place.octokit, place.app, place, {
+  const externalId = externalIdOf(outcome, run)
+  const say = {
+    ...run,
     headSha: context.headSha,
     name: CHECK_NAME,
-    externalId: hash('sha256', JSON.stringify(run)),
-    conclusion: run.conclusion,
-    title: run.title,
-    summary: run.summary,
-    annotations: run.annotations,
-  })
+    externalId,
+    sameLines: (present: string) => annotatesTheSame(present, externalId),
+    ...(detailsUrl === undefined ? {} : { detailsUrl }),
+  }
+  await publishCheckRun(place.octokit, place.app, place, say, runs)
 }

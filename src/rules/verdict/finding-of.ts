@@ -20,6 +20,7 @@ export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index:
   return {
     rule: rule.id,
     level: weight.level === 'violation' ? 'violation' : 'warning',
+    ...(weight.reported ? { reported: true } : {}),
     severity: weight.severity,
     state: 'new',
     cluster: node.cluster,

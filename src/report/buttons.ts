@@ -1,0 +1,22 @@
+import type { View } from './audience.ts'
+import { isNew } from './headline.ts'
+import type { ReportContext } from './outcome.ts'
+
+/** A button of a check run: label at most 20 characters, description at most 40, at most three of them. */
+export interface Button {
+  readonly label: string
+  readonly description: string
+  readonly identifier: 'evaluate' | 'fix' | 'waive'
+}
+
+const EVALUATE: Button = { label: 'Re-evaluate', description: 'Judge this commit again', identifier: 'evaluate' }
+const FIX: Button = { label: 'Apply fixes', description: 'Commit the certain fixes to the branch', identifier: 'fix' }
+const WAIVE: Button = { label: 'Request waiver', description: 'Ask the platform to accept this', identifier: 'waive' }
+
+/** The buttons that make sense. A merge group's commit is gone soon: it has none. `view`: absent where nothing was judged. */
+export function buttonsOf({ kind, fixable, circumstances }: ReportContext, view?: View): readonly Button[] {
+  if (kind === 'merge-group') return []
+  const blocks = view?.verdict.violations.some(isNew) === true && circumstances?.override === undefined
+  const isPull = kind === 'pull-request'
+  return [EVALUATE, ...(isPull && fixable ? [FIX] : []), ...(isPull && blocks ? [WAIVE] : [])]
+}

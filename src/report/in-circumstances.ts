@@ -1,0 +1,64 @@
+import type { Annotation } from './annotations.ts'
+import type { CheckRun } from './check-run.ts'
+import type { Circumstances, Demand } from './circumstances.ts'
+import { count } from './headline.ts'
+import { code, prose } from './markdown.ts'
+import { visible } from './visible.ts'
+
+/** How many demands a summary lists. */
+const MAX_DEMANDS = 20
+
+/**
+ * What becomes of a verdict by what people decided about it: a hold blocks before anything else, an override lets pass,
+ * what nobody agreed to yet blocks what would pass. The verdict itself is always told beneath.
+ */
+export function inCircumstances(run: CheckRun, { hold, override, demands, worse }: Circumstances): CheckRun {
+  const told = withDemands(ofOthers(run, worse), demands)
+  if (hold) {
+    const note = `**On hold by ${code(hold.by, 80)}**: it is not merged until somebody who may takes the hold away (${code('/bailiwick unhold')}).`
+    return beneath(told, 'failure', `On hold by ${visible(hold.by, 80)}`, note)
+  }
+  if (override) {
+    const title = visible(`Overridden by ${override.by}: ${override.reason}`, 200)
+    const note = `**Overridden by ${code(override.by, 80)}**, for this commit only: ${prose(override.reason, 500)}`
+    return beneath(told, 'success', title, note)
+  }
+  return told
+}
+
+function beneath(told: CheckRun, conclusion: CheckRun['conclusion'], title: string, note: string): CheckRun {
+  return { ...told, conclusion, title, summary: `${note}\n\nThe verdict: ${prose(told.title)}\n\n${told.summary}` }
+}
+
+function ofOthers(run: CheckRun, worse: readonly number[]): CheckRun {
+  if (worse.length === 0) return run
+  const numbers = worse.slice(0, 10).map(number => `#${number}`)
+  const which = `${worse.length === 1 ? 'pull request' : 'pull requests'} ${numbers.join(', ')}${worse.length > numbers.length ? ', …' : ''}`
+  const note = `GitHub keeps checks by commit, and several open pull requests have this one as their head. The worst of their verdicts is told: that of ${which}.`
+  return { ...run, title: `${visible(run.title, 200)} (${which})`, summary: `${note}\n\n${run.summary}` }
+}
+
+function withDemands(run: CheckRun, demands: readonly Demand[]): CheckRun {
+  const [first] = demands
+  if (!first) return run
+  const shown = demands.slice(0, MAX_DEMANDS).map(demandText)
+  const left = demands.length - shown.length
+  if (left > 0) shown.push(`… and ${left} more`)
+  const section = `### Needs somebody who may agree (${demands.length})\n\n${shown.join('\n')}`
+  const annotations = [...demands.flatMap(demandAnnotation), ...run.annotations]
+  if (run.conclusion === 'failure') return { ...run, annotations, summary: `${section}\n\n${run.summary}` }
+  const more = demands.length > 1 ? ` (and ${count(demands.length - 1, 'more demand')})` : ''
+  const title = `${visible(`Needs agreement: ${first.message}`, 180)}${more}`
+  return beneath({ ...run, annotations }, 'failure', title, section)
+}
+
+function demandText({ rule, message, fix, path }: Demand): string {
+  const where = path === undefined ? '' : `, ${code(path)}`
+  return `- ${code(rule)}${where}: ${prose(message, 500)} ${prose(fix, 300)}`
+}
+
+function demandAnnotation({ rule, message, fix, path }: Demand): Annotation[] {
+  if (path === undefined) return []
+  const text = `${visible(message, 1000)}\n${visible(fix, 500)}`
+  return [{ path, line: 1, level: 'failure', title: visible(`${rule}: needs agreement`, 200), message: text }]
+}

@@ -1,0 +1,50 @@
+import { FLEET_FILE } from '../../src/fleet/config/fleet-config.ts'
+import { affectedRepositories } from '../../src/rules/verdict/affected-repositories.ts'
+import type { ReadableRepository } from '../combination/installation.ts'
+import { type FleetAnswer, judgeChange } from '../combination/judge-change.ts'
+import type { Pin } from '../combination/source-reader.ts'
+import type { WorkerContext } from '../worker-context.ts'
+import type { Subject } from './judge-pull-request.ts'
+
+/**
+ * The repositories, other than the one that was pushed to, whose open pull requests may be judged otherwise since it holds
+ * `head` in place of `before`: found by judging both in the combination of now. Most pushes concern nobody else.
+ */
+export async function affectedPlaces(
+  context: WorkerContext,
+  { installation, repository }: Subject,
+  head: Pin,
+  before: string,
+  answers: readonly FleetAnswer[],
+): Promise<readonly ReadableRepository[]> {
+  const earlier = await judgeChange(context, installation, {
+    head: { url: head.url, branch: head.branch, commit: before },
+  })
+  const rulesMoved = await hasOtherRules({ installation, repository }, head.commit, before)
+  const urls = new Set<string>()
+  for (const answer of answers) {
+    const was = earlier.find(one => keyOf(one) === keyOf(answer))
+    const isFleet = answer.place.repository.url === repository.url
+    const affected =
+      was && !(isFleet && rulesMoved) ? affectedRepositories(was.judgement, answer.judgement) : everybody(answer)
+    for (const url of affected) urls.add(url)
+  }
+  urls.delete(repository.url)
+  const readable = await installation.repositories()
+  return readable.filter(one => urls.has(one.url) && !one.archived)
+}
+
+/** What the fleet's own file says counts for everybody. */
+async function hasOtherRules(
+  { installation, repository }: Pick<Subject, 'installation' | 'repository'>,
+  head: string,
+  before: string,
+): Promise<boolean> {
+  const trees = await Promise.all([installation.content(repository, head), installation.content(repository, before)])
+  const [now, then] = trees.map(tree => tree.entries.find(({ path }) => path === FLEET_FILE)?.id)
+  return now !== then
+}
+
+const keyOf = ({ place }: FleetAnswer) => JSON.stringify([place.repository.url, place.branch])
+
+const everybody = ({ judgement }: FleetAnswer): string[] => judgement.nodes.map(({ source }) => source.url)

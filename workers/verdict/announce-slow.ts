@@ -1,0 +1,70 @@
+import { announceCheckRun, changeAnnouncement } from '../../src/github/announce-check-run.ts'
+import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
+import type { Log } from '../../src/process/log.ts'
+import { announcementOf, type Progress } from '../../src/report/announcement.ts'
+import { CHECK_NAME } from '../../src/report/check-run.ts'
+import type { Place } from './say-verdict.ts'
+
+/** What is quicker than this is said once, when it is done: a request that creates content is dear. */
+const PATIENCE_MS = 1_500
+/** How often it is said how far it is. */
+const EVERY_MS = 10_000
+
+/** Something that takes a while and is told about meanwhile. */
+export interface Announced {
+  /** Says how far it is; costs nothing by itself. */
+  readonly report: (progress: Progress) => void
+  /** Ends it: our runs of the commit, with the announced one; undefined where nothing was announced. */
+  readonly end: () => Promise<readonly OurCheckRun[] | undefined>
+}
+
+export interface Announcing {
+  readonly place: Place
+  readonly headSha: string
+  /** Our check runs of the commit, asked for once. */
+  readonly runs: () => Promise<readonly OurCheckRun[]>
+  readonly log: Log
+  readonly patienceMs?: number
+}
+
+/**
+ * Tells a commit that has no verdict yet that it is being judged, as soon as that takes a while: one run that is created,
+ * changed now and then, and completed by the verdict. What fails here is logged only: the verdict decides.
+ */
+export function announceSlow({ place, headSha, runs, log, patienceMs = PATIENCE_MS }: Announcing): Announced {
+  let progress: Progress = { state: 'queued' }
+  let said: string | undefined
+  let run: OurCheckRun | undefined
+  let given: readonly OurCheckRun[] | undefined
+  let writing = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  const next = (ms: number) => {
+    timer = setTimeout(() => {
+      writing = say().catch(error => log.warn({ err: error, headSha }, 'could not announce a check run'))
+    }, ms)
+    timer.unref()
+  }
+  const say = async () => {
+    const text = announcementOf(progress)
+    if (!given) {
+      given = await runs()
+      run = await announceCheckRun(place.octokit, place.app, place, { headSha, name: CHECK_NAME, ...text }, given)
+      if (run === undefined) return
+    } else if (run && text.title !== said) await changeAnnouncement(place.octokit, place, run.id, text)
+    said = text.title
+    if (timer !== undefined) next(EVERY_MS)
+  }
+  next(patienceMs)
+  return {
+    report: latest => {
+      progress = latest
+    },
+    end: async () => {
+      clearTimeout(timer)
+      timer = undefined
+      await writing
+      const announced = run
+      return announced && given && [announced, ...given.filter(one => one.id !== announced.id)]
+    },
+  }
+}

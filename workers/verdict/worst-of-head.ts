@@ -1,0 +1,41 @@
+import { BailiwickError } from '../../src/errors.ts'
+import { NO_CIRCUMSTANCES } from '../../src/report/circumstances.ts'
+import type { Outcome } from '../../src/report/outcome.ts'
+import { blocks } from './blocks.ts'
+import type { Said } from './judge-pull-request.ts'
+import type { JudgedPull } from './judge-with-circumstances.ts'
+
+/**
+ * What is said of a commit that is the head of these open pull requests, each judged onto its own base. GitHub keeps check
+ * runs by commit, and one that passes lets every one of them be merged, so the worst verdict is said; whichever of them it
+ * is reached from, it is the same one. One that GitHub cannot merge anyway holds back nobody else. Needs at least one.
+ */
+export function worstOfHead(judged: readonly [JudgedPull, ...JudgedPull[]]): Said {
+  const mergeable = judged.filter(({ said }) => !isUnmergeable(said.outcome))
+  const all = mergeable.length > 0 ? mergeable : judged
+  const [worst] = [...all].sort((a, b) => weight(b.said) - weight(a.said) || a.pull.number - b.pull.number)
+  const { pull, said } = worst!
+  return judged.length > 1 && weight(said) > 0 ? inPlaceOfOthers(said, pull.number) : said
+}
+
+/** What is said to a pull request itself: its own verdict, and which other one holds its head back. */
+export function withWorse(own: JudgedPull, shown: Said): Said {
+  const others = (shown.context.circumstances?.worse ?? []).filter(number => number !== own.pull.number)
+  if (others.length === 0) return own.said
+  const circumstances = { ...NO_CIRCUMSTANCES, ...own.said.context.circumstances, worse: others }
+  return { ...own.said, context: { ...own.said.context, circumstances } }
+}
+
+function inPlaceOfOthers(said: Said, number: number): Said {
+  const circumstances = { ...NO_CIRCUMSTANCES, ...said.context.circumstances, worse: [number] }
+  return { ...said, context: { ...said.context, circumstances } }
+}
+
+/** 0 lets it be merged; what could not be decided counts most. */
+function weight({ outcome, context }: Said): number {
+  if (!blocks({ outcome, context })) return 0
+  if (outcome instanceof BailiwickError) return 3
+  return outcome?.result === 'error' ? 2 : 1
+}
+
+const isUnmergeable = (outcome: Outcome) => outcome instanceof BailiwickError && outcome.code === 'merge-conflict'
