@@ -4,7 +4,7 @@ import type { Deliveries } from './events/deliveries.ts'
 import { ObjectStore } from './git/store.ts'
 import { type FileContent, putFile, writeTree } from './git/trees.ts'
 import { emailOf } from './json/commit.ts'
-import type { App, Installation, Permissions, Repository, Role, User, World } from './world.ts'
+import type { App, Installation, Permissions, Repository, Role, Team, User, World } from './world.ts'
 import { now } from './world.ts'
 
 export interface AppOptions {
@@ -29,6 +29,9 @@ export interface RepositoryOptions {
   /** `owner/name` of which this is a fork: it begins with all its branches. */
   readonly forkOf?: string
 }
+
+/** What a team may do, by `owner/name`. */
+export type TeamRoles = Readonly<Record<string, Role>>
 
 const ALL_PERMISSIONS: Permissions = {
   ...{ metadata: 'read', contents: 'write', pull_requests: 'write', issues: 'write' },
@@ -76,6 +79,35 @@ export function accounts(world: World, deliveries: Deliveries) {
     world.members.set(login, members)
     return organization
   }
+
+  /** Adds a team of an organisation; its people become members of the organisation where they are not. */
+  function addTeam(
+    organization: string,
+    name: string,
+    members: readonly string[] = [],
+    options: { maintainers?: readonly string[]; pending?: readonly string[]; parent?: string; roles?: TeamRoles } = {},
+  ): Team {
+    const { maintainers = [], pending = [], parent, roles = {} } = options
+    addOrganization(organization, {
+      members: [...members, ...maintainers].filter(each => !isMember(organization, each)),
+    })
+    for (const login of pending) addUser(login)
+    const slug = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+    const team: Team = {
+      ...{ id: world.nextId(), organization: userNamed(organization), name, slug, pending: new Set(pending) },
+      members: new Map([
+        ...members.map(login => [login, 'member'] as const),
+        ...maintainers.map(login => [login, 'maintainer'] as const),
+      ]),
+      repositories: new Map(Object.entries(roles).map(([repo, role]) => [repositoryNamed(repo).id, role])),
+      parent: parent === undefined ? undefined : world.teams.get(`${organization}/${parent}`.toLowerCase()),
+      createdAt: now(),
+    }
+    world.teams.set(`${organization}/${slug}`.toLowerCase(), team)
+    return team
+  }
+
+  const isMember = (organization: string, login: string) => world.members.get(organization)?.has(login) === true
 
   function addApp(options: AppOptions = {}): App {
     const slug = options.slug ?? 'bailiwick'
@@ -143,6 +175,7 @@ export function accounts(world: World, deliveries: Deliveries) {
         issues: new Map(),
         pulls: new Map(),
         comments: new Map(),
+        activities: [],
         checkRuns: [],
         protection: new Map(),
       },
@@ -164,7 +197,18 @@ export function accounts(world: World, deliveries: Deliveries) {
     return token
   }
 
-  return { addUser, userNamed, addOrganization, addApp, install, uninstall, addRepository, repositoryNamed, tokenOf }
+  return {
+    addUser,
+    userNamed,
+    addOrganization,
+    addTeam,
+    addApp,
+    install,
+    uninstall,
+    addRepository,
+    repositoryNamed,
+    tokenOf,
+  }
 }
 
 function firstCommit(repository: Repository, files: Readonly<Record<string, FileContent>>): void {

@@ -4,6 +4,7 @@ import { type AppOptions, accounts } from './accounts.ts'
 import { Deliveries } from './events/deliveries.ts'
 import { type FailWhen, type Records, serve } from './http/serve.ts'
 import { people } from './people.ts'
+import { activityRoutes } from './routes/activity.ts'
 import { appRoutes } from './routes/apps.ts'
 import { checkSuiteRoutes } from './routes/check-suites.ts'
 import { checkRoutes } from './routes/checks.ts'
@@ -12,6 +13,7 @@ import { commitRoutes } from './routes/commits.ts'
 import { contentRoutes } from './routes/contents.ts'
 import { gitObjectRoutes } from './routes/git-objects.ts'
 import { hookRoutes } from './routes/hook.ts'
+import { issueEventRoutes } from './routes/issue-events.ts'
 import { issueRoutes } from './routes/issues.ts'
 import { labelRoutes } from './routes/labels.ts'
 import { peopleRoutes } from './routes/people.ts'
@@ -23,6 +25,7 @@ import { reviewCommentRoutes } from './routes/review-comments.ts'
 import { reviewRoutes } from './routes/reviews.ts'
 import { tagRoutes } from './routes/tags.ts'
 import { tarballRoutes } from './routes/tarball.ts'
+import { teamRoutes } from './routes/teams.ts'
 import { views } from './views.ts'
 import type { World } from './world.ts'
 
@@ -119,7 +122,7 @@ function routes(deliveries: Deliveries) {
       ...labelRoutes(),
       ...reactionRoutes(),
     ],
-    ...protectionRoutes(),
+    ...[...protectionRoutes(), ...teamRoutes(), ...activityRoutes(), ...issueEventRoutes()],
   ]
 }
 
@@ -127,7 +130,7 @@ function emptyWorld(mergeabilityDelayMs: number): World {
   let lastId = 1000
   return {
     ...{ url: '', users: new Map(), repositories: new Map(), apps: new Map(), installations: new Map() },
-    ...{ tokens: new Map(), members: new Map(), mergeabilityDelayMs, timers: new Set() },
+    ...{ tokens: new Map(), members: new Map(), teams: new Map(), mergeabilityDelayMs, timers: new Set() },
     emit: () => {},
     nextId: () => ++lastId,
   }

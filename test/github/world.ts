@@ -1,3 +1,4 @@
+import { membersOf, teamRole } from './actions/team.ts'
 import type { ObjectStore } from './git/store.ts'
 
 export type Role = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
@@ -66,6 +67,42 @@ export interface Reaction {
   readonly createdAt: string
 }
 
+/** What happened to an issue, as its timeline tells. */
+export interface IssueEvent {
+  readonly id: number
+  readonly event:
+    | 'labeled'
+    | 'unlabeled'
+    | 'closed'
+    | 'reopened'
+    | 'merged'
+    | 'renamed'
+    | 'convert_to_draft'
+    | 'ready_for_review'
+  readonly actor: User
+  readonly label: Label | undefined
+  readonly at: string
+}
+
+export type ActivityType =
+  | 'push'
+  | 'force_push'
+  | 'branch_creation'
+  | 'branch_deletion'
+  | 'pr_merge'
+  | 'merge_queue_merge'
+
+/** One move of a branch. */
+export interface Activity {
+  readonly id: number
+  readonly ref: string
+  readonly before: string
+  readonly after: string
+  readonly actor: User
+  readonly type: ActivityType
+  readonly at: string
+}
+
 export interface Label {
   readonly id: number
   name: string
@@ -90,6 +127,7 @@ export interface Issue {
   updatedAt: string
   closedAt: string | null
   readonly reactions: Reaction[]
+  readonly events: IssueEvent[]
 }
 
 export interface Pull {
@@ -195,6 +233,8 @@ export interface Repository {
   readonly issues: Map<number, Issue>
   readonly pulls: Map<number, Pull>
   readonly comments: Map<number, Comment>
+  /** Moves of branches, oldest first. */
+  readonly activities: Activity[]
   readonly checkRuns: CheckRun[]
   readonly checkSuites: Map<number, CheckSuite>
   /** By app id and commit, with a space between. */
@@ -231,6 +271,20 @@ export type Emit = (
   only?: App,
 ) => void
 
+export interface Team {
+  readonly id: number
+  readonly organization: User
+  readonly name: string
+  readonly slug: string
+  readonly parent: Team | undefined
+  readonly members: Map<string, 'member' | 'maintainer'>
+  /** Invited, and not yet in. */
+  readonly pending: Set<string>
+  /** What the team may do, by the repository's id. */
+  readonly repositories: Map<number, Role>
+  readonly createdAt: string
+}
+
 /** All state of one server. */
 export interface World {
   /** Base address of the API, without a slash at the end. */
@@ -242,6 +296,8 @@ export interface World {
   readonly installations: Map<number, Installation>
   readonly tokens: Map<string, { readonly actor: Actor; readonly expires: number }>
   readonly members: Map<string, Map<string, 'member' | 'admin'>>
+  /** By lower-case `organisation/slug`. */
+  readonly teams: Map<string, Team>
   readonly mergeabilityDelayMs: number
   readonly timers: Set<NodeJS.Timeout>
   emit: Emit
@@ -264,14 +320,17 @@ export const appOf = (actor: Actor): App | undefined => (actor.kind === 'install
 
 export const fullName = (repository: Repository): string => `${repository.owner.login}/${repository.name}`
 
-/** What a person may do in a repository: owner and organisation admins everything, others what they were given. */
+/** What a person may do in a repository: owner and organisation admins everything, others what they or their teams got. */
 export function roleOf(world: World, repository: Repository, user: User): Role {
-  if (user.id === repository.owner.id) return 'admin'
-  if (world.members.get(repository.owner.login)?.get(user.login) === 'admin') return 'admin'
-  const given = repository.collaborators.get(user.login) ?? 'none'
-  const floor: Role =
-    repository.private && !world.members.get(repository.owner.login)?.has(user.login) ? 'none' : 'read'
-  return atLeast(given, floor) ? given : floor
+  const { owner } = repository
+  const membership = world.members.get(owner.login)?.get(user.login)
+  if (user.id === owner.id || membership === 'admin') return 'admin'
+  const roles: Role[] = [repository.collaborators.get(user.login) ?? 'none']
+  if (!repository.private || membership) roles.push('read')
+  for (const team of world.teams.values()) {
+    if (team.organization === owner && membersOf(world, team).has(user.login)) roles.push(teamRole(team, repository))
+  }
+  return roles.reduce((best, role) => (atLeast(role, best) ? role : best))
 }
 
 export const atLeast = (role: Role, wanted: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(wanted)

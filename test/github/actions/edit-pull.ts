@@ -2,6 +2,7 @@ import { pullPayload } from '../events/payloads.ts'
 import { invalid } from '../http/http-error.ts'
 import { now, type Pull, type Repository, type User, type World } from '../world.ts'
 import { changeText, type NewText } from './issue.ts'
+import { recordEvent } from './issue-event.ts'
 import { scheduleMergeability } from './mergeability.ts'
 
 /** Changes title, body and base of a pull request; one `edited` event tells of all. Throws 422. */
@@ -35,6 +36,7 @@ export function setDraft(world: World, repository: Repository, pull: Pull, draft
   if (pull.draft === draft) return
   pull.draft = draft
   pull.issue.updatedAt = now()
+  recordEvent(world, pull.issue, draft ? 'convert_to_draft' : 'ready_for_review', by)
   const action = draft ? 'converted_to_draft' : 'ready_for_review'
   world.emit(repository, by, 'pull_request', pullPayload(world, repository, action, pull))
 }

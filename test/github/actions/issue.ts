@@ -1,5 +1,6 @@
 import { issueChanged } from '../events/issue-changed.ts'
 import { type Issue, now, type Repository, type User, type World } from '../world.ts'
+import { recordEvent } from './issue-event.ts'
 import { closePull } from './move-ref.ts'
 import { checkText, reopenPull } from './pull.ts'
 
@@ -25,6 +26,7 @@ export function editIssue(world: World, repository: Repository, issue: Issue, te
   const changes = changeText(issue, text)
   if (Object.keys(changes).length === 0) return
   issue.updatedAt = now()
+  if (changes.title) recordEvent(world, issue, 'renamed', by)
   issueChanged(world, repository, issue, 'edited', by, { changes })
 }
 
@@ -48,5 +50,6 @@ export function setIssueState(
   issue.stateReason = state === 'closed' ? reason : 'reopened'
   issue.closedAt = state === 'closed' ? now() : null
   issue.updatedAt = now()
+  recordEvent(world, issue, state === 'closed' ? 'closed' : 'reopened', by)
   issueChanged(world, repository, issue, state === 'closed' ? 'closed' : 'reopened', by)
 }

@@ -2,6 +2,7 @@ import { issueChanged } from '../events/issue-changed.ts'
 import { HttpError, invalid } from '../http/http-error.ts'
 import { labelJson } from '../json/label.ts'
 import { type Issue, type Label, now, type Repository, type User, type World } from '../world.ts'
+import { recordEvent } from './issue-event.ts'
 
 const MOST_NAME = 50
 const MOST_LABELS = 100
@@ -122,8 +123,16 @@ export function setLabels(
   addLabels(world, repository, issue, names, by)
 }
 
-function announce(world: World, repository: Repository, issue: Issue, action: string, label: Label, by: User): void {
+function announce(
+  world: World,
+  repository: Repository,
+  issue: Issue,
+  action: 'labeled' | 'unlabeled',
+  label: Label,
+  by: User,
+): void {
   issue.updatedAt = now()
+  recordEvent(world, issue, action, by, label)
   issueChanged(world, repository, issue, action, by, { label: labelJson(world, repository, label) })
 }
 

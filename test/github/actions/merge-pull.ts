@@ -32,7 +32,7 @@ export function mergePull(world: World, repository: Repository, pull: Pull, acto
   pull.mergeable = null
   pull.issue.state = 'closed'
   repository.refs.delete(`refs/pull/${pull.issue.number}/merge`)
-  moveRef(world, repository, `refs/heads/${pull.base.ref}`, commit, by)
+  moveRef(world, repository, `refs/heads/${pull.base.ref}`, commit, by, 'pr_merge')
   closePull(world, repository, pull, by)
   return commit
 }

@@ -1,14 +1,22 @@
-import { pullPayload, pushPayload } from '../events/payloads.ts'
+import { pullPayload, pushPayload, ZERO } from '../events/payloads.ts'
 import { isAncestor } from '../git/graph.ts'
-import { now, type Pull, type Repository, type User, type World } from '../world.ts'
+import { type ActivityType, now, type Pull, type Repository, type User, type World } from '../world.ts'
 import { requestSuites } from './check-suite.ts'
+import { recordEvent } from './issue-event.ts'
 import { scheduleMergeability } from './mergeability.ts'
 
 /**
  * Sets, creates or (with undefined) deletes a ref, whoever asked and whatever protects it, and lets everything follow:
  * the push event, pull requests from and to the branch, their test merges, and those that are merged by it.
  */
-export function moveRef(world: World, repository: Repository, ref: string, after: string | undefined, by: User): void {
+export function moveRef(
+  world: World,
+  repository: Repository,
+  ref: string,
+  after: string | undefined,
+  by: User,
+  why?: 'pr_merge' | 'merge_queue_merge',
+): void {
   const before = repository.refs.get(ref)
   if (before === after) return
   const payload = pushPayload(world, repository, by, { ref, before, after })
@@ -17,6 +25,9 @@ export function moveRef(world: World, repository: Repository, ref: string, after
   repository.pushedAt = now()
   world.emit(repository, by, 'push', payload)
   if (!ref.startsWith('refs/heads/')) return
+  const type = why ?? activityType(repository, before, after)
+  const [from, to] = [before ?? ZERO, after ?? ZERO]
+  repository.activities.push({ id: world.nextId(), ref, before: from, after: to, actor: by, type, at: now() })
   const branch = ref.slice('refs/heads/'.length)
   for (const target of world.repositories.values()) {
     for (const pull of target.pulls.values()) {
@@ -26,6 +37,12 @@ export function moveRef(world: World, repository: Repository, ref: string, after
     }
   }
   if (after !== undefined) requestSuites(world, repository, by, { branch, before, after })
+}
+
+function activityType(repository: Repository, before: string | undefined, after: string | undefined): ActivityType {
+  if (before === undefined) return 'branch_creation'
+  if (after === undefined) return 'branch_deletion'
+  return isAncestor(repository.store, before, after) ? 'push' : 'force_push'
 }
 
 function followHead(world: World, target: Repository, pull: Pull, after: string | undefined, by: User): void {
@@ -63,5 +80,7 @@ export function closePull(world: World, repository: Repository, pull: Pull, by: 
   pull.issue.state = 'closed'
   pull.issue.closedAt = now()
   pull.issue.updatedAt = pull.issue.closedAt
+  if (pull.merged) recordEvent(world, pull.issue, 'merged', by)
+  recordEvent(world, pull.issue, 'closed', by)
   world.emit(repository, by, 'pull_request', pullPayload(world, repository, 'closed', pull))
 }

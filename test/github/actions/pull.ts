@@ -2,6 +2,7 @@ import { pullPayload } from '../events/payloads.ts'
 import { isAncestor } from '../git/graph.ts'
 import { HttpError, invalid } from '../http/http-error.ts'
 import { type App, type Issue, now, type Pull, type Repository, type User, type World } from '../world.ts'
+import { recordEvent } from './issue-event.ts'
 import { scheduleMergeability } from './mergeability.ts'
 
 export interface NewPull {
@@ -37,7 +38,7 @@ export function openIssue(
   const issue: Issue = {
     ...{ id: world.nextId(), number, user: by, app, title, body, state: 'open', labels: [] },
     stateReason: null,
-    ...{ createdAt: at, updatedAt: at, closedAt: null, reactions: [] },
+    ...{ createdAt: at, updatedAt: at, closedAt: null, reactions: [], events: [] },
   }
   repository.issues.set(number, issue)
   return issue
@@ -87,6 +88,7 @@ export function reopenPull(world: World, repository: Repository, pull: Pull, by:
   repository.refs.set(`refs/pull/${pull.issue.number}/head`, head)
   pull.issue.state = 'open'
   pull.issue.closedAt = null
+  recordEvent(world, pull.issue, 'reopened', by)
   scheduleMergeability(world, repository, pull)
   world.emit(repository, by, 'pull_request', pullPayload(world, repository, 'reopened', pull))
 }

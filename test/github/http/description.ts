@@ -112,10 +112,7 @@ export class Description {
       return [meant(key, value), verbatim ? value : this.#convert(value)] as const
     })
     const converted = Object.fromEntries(entries)
-    // an outdated comment has them null, which only the description of the webhook says
-    if (rest.title === 'Pull Request Review Comment' || rest.title === 'Legacy Review Comment') {
-      for (const name of ['line', 'position']) allowNull(converted.properties as Json, name)
-    }
+    correct(String(rest.title), converted)
     return nullable === true ? { anyOf: [{ type: 'null' }, converted] } : converted
   }
 
@@ -144,6 +141,17 @@ function meant(key: string, value: unknown): string {
   const impossible =
     key === 'allOf' && Array.isArray(value) && value.some(each => (each as Json).title === 'Enterprise')
   return impossible ? 'anyOf' : key
+}
+
+/** Where the description says less than GitHub sends, and than it says itself of the same thing elsewhere. */
+function correct(title: string, schema: Json): void {
+  // an outdated comment has them null
+  if (title === 'Pull Request Review Comment' || title === 'Legacy Review Comment') {
+    for (const name of ['line', 'position']) allowNull(schema.properties as Json, name)
+  }
+  // a label without a description
+  const labels = title === 'Pull Request Simple' && at(schema, 'properties', 'labels', 'items', 'properties')
+  if (labels) allowNull(labels, 'description')
 }
 
 function allowNull(properties: Json, name: string): void {

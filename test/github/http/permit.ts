@@ -1,4 +1,12 @@
-import { type Actor, atLeast, type InstallationActor, type Repository, roleOf, type World } from '../world.ts'
+import {
+  type Actor,
+  atLeast,
+  type InstallationActor,
+  type Repository,
+  roleOf,
+  type User,
+  type World,
+} from '../world.ts'
 import { HttpError, notFound } from './http-error.ts'
 import type { Access, Route } from './route.ts'
 
@@ -61,6 +69,19 @@ function grants(actor: InstallationActor, permission: string): boolean {
   if (name === 'metadata') return true
   const granted = actor.permissions[name]
   return granted === 'write' || granted === 'admin' || (granted === 'read' && level === 'read')
+}
+
+/** The organisation that a path names, if this caller may ask about it. Throws 404, or 403 for want of the permission. */
+export function permittedOrganization(world: World, actor: Actor, name: string, permission: string): User {
+  const organization = world.users.get(name.toLowerCase())
+  if (organization?.type !== 'Organization' || actor.kind === 'anonymous' || actor.kind === 'app') throw notFound()
+  if (actor.kind === 'user') {
+    if (!world.members.get(organization.login)?.has(actor.user.login)) throw notFound()
+    return organization
+  }
+  if (actor.installation.account === organization && grants(actor, permission)) return organization
+  const headers = { 'x-accepted-github-permissions': permission.replaceAll(':', '=') }
+  throw new HttpError(403, 'Resource not accessible by integration', undefined, headers)
 }
 
 /** Throws unless the kind of caller fits a route that is not about a repository. */

@@ -1,4 +1,4 @@
-import type { Actor, Repository, Role, World } from '../world.ts'
+import type { Actor, Repository, Role, User, World } from '../world.ts'
 
 /** A request that was authenticated, checked against the description and permitted. */
 export interface Call {
@@ -13,6 +13,10 @@ export interface Call {
 
 export interface RepositoryCall extends Call {
   readonly repo: Repository
+}
+
+export interface OrganizationCall extends Call {
+  readonly organization: User
 }
 
 export interface Reply {
@@ -44,7 +48,25 @@ export type GlobalRoute = {
   readonly handle: (call: Call) => Reply | Promise<Reply>
 }
 
-export type Route = RepositoryRoute | GlobalRoute
+/** A route below /orgs/{org}: for its members, and for apps installed on it with the permission. */
+export type OrganizationRoute = {
+  readonly scope: 'organization'
+  readonly method: string
+  readonly path: string
+  readonly permission: string
+  readonly handle: (call: OrganizationCall) => Reply | Promise<Reply>
+}
+
+export type Route = RepositoryRoute | OrganizationRoute | GlobalRoute
+
+export function onOrganization(
+  method: string,
+  path: string,
+  permission: string,
+  handle: OrganizationRoute['handle'],
+): OrganizationRoute {
+  return { scope: 'organization', method, path: `/orgs/{org}${path}`, permission, handle }
+}
 
 /** A route below /repos/{owner}/{repo}; `permissions` is 'contents:read' or several of which one suffices ('a:read|b:read'). */
 export function onRepository(

@@ -5,7 +5,7 @@ import { checkRequest } from './check-request.ts'
 import { description } from './description.ts'
 import { HttpError, notFound } from './http-error.ts'
 import { compile, match } from './match.ts'
-import { permit, permitGlobal, visibleRepository } from './permit.ts'
+import { permit, permitGlobal, permittedOrganization, visibleRepository } from './permit.ts'
 import { parseBody, readBody } from './read-body.ts'
 import type { Call, Reply, Route } from './route.ts'
 import { unheeded } from './supported-query.ts'
@@ -128,6 +128,10 @@ async function answer(options: ServeOptions, request: IncomingMessage, parsed: P
 }
 
 async function handle(route: Route, call: Call): Promise<Reply> {
+  if (route.scope === 'organization') {
+    const organization = permittedOrganization(call.world, call.actor, call.params.org ?? '', route.permission)
+    return await route.handle({ ...call, organization })
+  }
   if (route.scope !== 'repository') {
     permitGlobal(call.actor, route)
     return await route.handle(call)

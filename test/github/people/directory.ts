@@ -1,3 +1,4 @@
+import type { RepositoryOptions } from '../accounts.ts'
 import { HttpError } from '../http/http-error.ts'
 import { atLeast, type Issue, type Repository, type Role, roleOf, type User, type World } from '../world.ts'
 
@@ -5,6 +6,7 @@ import { atLeast, type Issue, type Repository, type Role, roleOf, type User, typ
 export interface Directory {
   userNamed(login: string): User
   repositoryNamed(name: string): Repository
+  addRepository(options: RepositoryOptions): Repository
 }
 
 /** An issue or pull request of a repository (`owner/name`), and who acts on it. */

@@ -3,8 +3,9 @@ import { moveRef } from '../actions/move-ref.ts'
 import { mayPush } from '../actions/protection.ts'
 import type { FileContent } from '../git/trees.ts'
 import { HttpError } from '../http/http-error.ts'
+import { repositoryJson } from '../json/repository.ts'
 import { atLeast, type Repository, roleOf, type User, type World } from '../world.ts'
-import type { Directory } from './directory.ts'
+import { type Directory, personWith } from './directory.ts'
 
 export interface Push {
   /** `owner/name` */
@@ -19,7 +20,7 @@ export interface Push {
 }
 
 /** What people do with git. Throws as the server of git refuses a push. */
-export function onGit(world: World, { userNamed, repositoryNamed }: Directory) {
+export function onGit(world: World, { userNamed, repositoryNamed, addRepository }: Directory) {
   function writer(login: string, repository: Repository): User {
     const user = userNamed(login)
     if (atLeast(roleOf(world, repository, user), 'write')) return user
@@ -44,5 +45,14 @@ export function onGit(world: World, { userNamed, repositoryNamed }: Directory) {
     moveRef(world, repository, `refs/heads/${wanted.branch}`, wanted.sha ?? undefined, by)
   }
 
-  return { push, pushRef }
+  /** Forks a repository that the person may read; the fork has the name and the visibility of the original. */
+  function fork(repo: string, as: string): Repository {
+    const parent = repositoryNamed(repo)
+    personWith(world, parent, userNamed(as), 'read')
+    const made = addRepository({ owner: as, name: parent.name, forkOf: repo, private: parent.private })
+    world.emit(parent, userNamed(as), 'fork', { forkee: repositoryJson(world, made) })
+    return made
+  }
+
+  return { push, pushRef, fork }
 }

@@ -3,7 +3,7 @@ import { editIssue, type NewText, setIssueState } from '../actions/issue.ts'
 import { addLabels, removeLabel } from '../actions/label.ts'
 import { openIssue } from '../actions/pull.ts'
 import { issueChanged } from '../events/issue-changed.ts'
-import { type Comment, type Issue, roleOf, type User, type World } from '../world.ts'
+import { type App, type Comment, type Issue, roleOf, type User, type World } from '../world.ts'
 import { type Directory, issueNumbered, type OnIssue, personWith } from './directory.ts'
 
 interface OnComment {
@@ -69,10 +69,11 @@ export function onIssues(world: World, { userNamed, repositoryNamed }: Directory
     return { repository, issue: issueNumbered(repository, wanted.issue), by }
   }
 
-  function comment(wanted: OnIssue & { body: string }): Comment {
+  /** Writes a comment; `via` is an app in which the person writes it, with a token of their own. */
+  function comment(wanted: OnIssue & { body: string; via?: App }): Comment {
     const repository = repositoryNamed(wanted.repo)
     issueNumbered(repository, wanted.issue)
-    return addComment(world, repository, wanted.issue, userNamed(wanted.as), undefined, wanted.body)
+    return addComment(world, repository, wanted.issue, userNamed(wanted.as), wanted.via, wanted.body)
   }
 
   /** Edits a comment: one's own, or anybody's for who may write to the repository. */

@@ -1,7 +1,7 @@
 import { HttpError, notFound } from '../http/http-error.ts'
 import { list } from '../http/list.ts'
 import { type Call, ok, onRepository, type Route } from '../http/route.ts'
-import { nodeId } from '../json/node-id.ts'
+import { organizationJson } from '../json/organization.ts'
 import { userJson } from '../json/user.ts'
 import { atLeast, type Repository, type Role, roleOf, type User, type World } from '../world.ts'
 
@@ -19,7 +19,7 @@ export function peopleRoutes(): Route[] {
       scope: 'anyone',
       method: 'GET',
       path: '/orgs/{org}',
-      handle: call => ok(organization(call.world, named(call, 'org'))),
+      handle: call => ok(organizationJson(call.world, named(call, 'org'))),
     },
     { scope: 'anyone', method: 'GET', path: '/rate_limit', handle: rateLimit },
     onRepository('GET', '/collaborators', 'metadata:read', 'write', call => {
@@ -79,23 +79,6 @@ function fullUser(world: World, user: User) {
     ...userJson(world, user),
     ...{ name: user.login, company: null, blog: '', location: null, email: null, hireable: null, bio: null },
     ...{ public_repos: 0, public_gists: 0, followers: 0, following: 0, created_at: EPOCH, updated_at: EPOCH },
-  }
-}
-
-function organization(world: World, account: User) {
-  const url = `${world.url}/orgs/${account.login}`
-  return {
-    ...{ login: account.login, id: account.id, node_id: nodeId('O', account.id), url, description: null },
-    ...{
-      repos_url: `${url}/repos`,
-      events_url: `${url}/events`,
-      hooks_url: `${url}/hooks`,
-      issues_url: `${url}/issues`,
-    },
-    ...{ members_url: `${url}/members{/member}`, public_members_url: `${url}/public_members{/member}` },
-    ...{ avatar_url: userJson(world, account).avatar_url, html_url: `https://github.com/${account.login}` },
-    ...{ has_organization_projects: true, has_repository_projects: true, public_repos: 0, public_gists: 0 },
-    ...{ followers: 0, following: 0, type: 'Organization', created_at: EPOCH, updated_at: EPOCH, archived_at: null },
   }
 }
 
