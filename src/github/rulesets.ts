@@ -31,10 +31,11 @@ export async function readBranchRules(
   { owner, repo }: RepositoryName,
   branch: string,
 ): Promise<BranchRules[]> {
-  const rules = await github(`read the rules of ${JSON.stringify(branch)} of ${owner}/${repo}`, () =>
+  // a GitHub Enterprise Server from before there were rulesets answers 404
+  const rules = await unlessMissing(`read the rules of ${JSON.stringify(branch)} of ${owner}/${repo}`, () =>
     octokit.paginate(octokit.rest.repos.getBranchRules, { owner, repo, branch, per_page: 100 }),
   )
-  const byRuleset = Map.groupBy(rules, rule => rule.ruleset_id ?? 0)
+  const byRuleset = Map.groupBy(rules ?? [], rule => rule.ruleset_id ?? 0)
   return [...byRuleset].map(([ruleset, own]) => rulesOf(ruleset, own))
 }
 
@@ -81,8 +82,11 @@ export async function readRuleset(
 
 /** Numbers of the rulesets for branches that only report what they would do, those of the organisation too. */
 export async function listEvaluatedRulesets(octokit: Octokit, repository: RepositoryName): Promise<number[]> {
-  const found = await list(octokit, repository, true)
-  return found.filter(one => one.enforcement === 'evaluate' && (one.target ?? 'branch') === 'branch').map(one => one.id)
+  const what = `list the rulesets of ${repository.owner}/${repository.repo}`
+  const found = await unlessMissing(what, () => listAll(octokit, repository, true))
+  return (found ?? [])
+    .filter(one => one.enforcement === 'evaluate' && (one.target ?? 'branch') === 'branch')
+    .map(one => one.id)
 }
 
 /**
@@ -94,17 +98,16 @@ export async function setRuleset(
   { owner, repo }: RepositoryName,
   wanted: WantedRuleset,
 ): Promise<void> {
-  const present = await list(octokit, { owner, repo }, false)
+  const present = await github(`list the rulesets of ${owner}/${repo}`, () => listAll(octokit, { owner, repo }, false))
   const own = present.find(one => one.name === wanted.name && (one.source_type ?? 'Repository') === 'Repository')
   const what = `set a ruleset of ${owner}/${repo}`
   if (!own) await github(what, () => octokit.rest.repos.createRepoRuleset({ owner, repo, ...wanted }))
   else await github(what, () => octokit.rest.repos.updateRepoRuleset({ owner, repo, ruleset_id: own.id, ...wanted }))
 }
 
-function list(octokit: Octokit, { owner, repo }: RepositoryName, parents: boolean) {
-  return github(`list the rulesets of ${owner}/${repo}`, () =>
-    octokit.paginate(octokit.rest.repos.getRepoRulesets, { owner, repo, includes_parents: parents, per_page: 100 }),
-  )
+function listAll(octokit: Octokit, { owner, repo }: RepositoryName, parents: boolean) {
+  const list = octokit.rest.repos.getRepoRulesets
+  return octokit.paginate(list, { owner, repo, includes_parents: parents, per_page: 100 })
 }
 
 /** Numbers of the built-in roles: GitHub's OpenAPI text of repository-ruleset-bypass-actor, and its documentation. */

@@ -19,12 +19,12 @@ export async function tellStory(stage: Stage): Promise<void> {
 async function onboard(stage: Stage): Promise<void> {
   const { github } = stage
   tell.title('1. A platform admin onboards a tenant')
-  github.issue({ repo: 'acme/fleet', title: 'A team for operations', as: 'ada' })
+  const { number: issue } = github.issue({ repo: 'acme/fleet', title: 'A team for operations', as: 'ada' })
   tell.said('ada', ONBOARD)
-  github.comment({ repo: 'acme/fleet', issue: 1, as: 'ada', body: ONBOARD })
+  github.comment({ repo: 'acme/fleet', issue, as: 'ada', body: ONBOARD })
   await stage.settle()
-  const pull = github.pullRequest('acme/fleet', 2)
-  tell.step(`pull request #2 of ${pull.issue.user.login}: ${pull.issue.title}`)
+  const pull = openPullRequest(stage, 'acme/fleet')
+  tell.step(`pull request #${pull.issue.number} of ${pull.issue.user.login}: ${pull.issue.title}`)
   const before = new Map(
     github.filesOf('acme/fleet', 'main').map(path => [path, github.readFile('acme/fleet', 'main', path)]),
   )
@@ -33,9 +33,15 @@ async function onboard(stage: Stage): Promise<void> {
     .filter(path => before.get(path) !== github.readFile('acme/fleet', pull.head.sha, path))
   tell.list(changed.map(path => `${before.has(path) ? '~' : '+'} ${path}`))
   expectCheck(stage, 'acme/fleet', pull.head.sha, 'success')
-  merge(stage, 'acme/fleet', 2, 'ada', 200)
+  merge(stage, 'acme/fleet', pull.issue.number, 'ada', 200)
   await stage.settle()
   await applied(stage, 'acme/fleet', '/api/v1/namespaces/ops/serviceaccounts/ops-team', 200)
+}
+
+function openPullRequest({ github }: Stage, repo: string) {
+  const found = github.pullRequestsOf(repo).find(pull => pull.issue.state === 'open')
+  if (!found) throw new Error(`${repo} has no open pull request`)
+  return found
 }
 
 async function reachOut(stage: Stage): Promise<void> {

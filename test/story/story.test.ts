@@ -39,12 +39,14 @@ describe('the whole story', () => {
     expect(await liveStatus(stage.clusters.production!, deployment('apps', 'storefront'))).toBe(200)
   })
 
+  let issue = 0
+
   test('1. whoever may not onboard gets a reaction and nothing else', async () => {
     const { github } = stage
-    github.issue({ repo: 'acme/fleet', title: 'A team for operations', as: 'ada' })
-    github.comment({ repo: 'acme/fleet', issue: 1, as: 'otto', body: ONBOARD })
+    issue = github.issue({ repo: 'acme/fleet', title: 'A team for operations', as: 'ada' }).number
+    github.comment({ repo: 'acme/fleet', issue, as: 'otto', body: ONBOARD })
     await stage.settle()
-    const comments = github.commentsOf('acme/fleet', 1)
+    const comments = github.commentsOf('acme/fleet', issue)
     expect(comments).toHaveLength(1)
     expect(comments[0]!.reactions.map(reaction => reaction.content)).toEqual(['-1'])
     expect(github.pullRequestsOf('acme/fleet')).toEqual([])
@@ -52,7 +54,7 @@ describe('the whole story', () => {
 
   test('1. an admin asks: a pull request appears beside the tenant that is there, and passes', async ({ annotate }) => {
     const { github } = stage
-    github.comment({ repo: 'acme/fleet', issue: 1, as: 'ada', body: ONBOARD })
+    github.comment({ repo: 'acme/fleet', issue, as: 'ada', body: ONBOARD })
     await stage.settle()
     const [pull] = github.pullRequestsOf('acme/fleet')
     expect(pull?.issue.title).toBe('Onboard tenant ops-team on staging')
@@ -60,7 +62,7 @@ describe('the whole story', () => {
     expect(run('acme/fleet', head)).toMatchObject({ conclusion: 'success', status: 'completed' })
     expect(
       github
-        .commentsOf('acme/fleet', 1)
+        .commentsOf('acme/fleet', issue)
         .at(-1)!
         .reactions.map(one => one.content),
     ).toEqual(['rocket'])
@@ -87,7 +89,9 @@ describe('the whole story', () => {
   })
 
   test('2. it is merged: staging has the tenant, production has not', async () => {
-    expect(stage.github.merge({ repo: 'acme/fleet', pull: 2, as: 'ada' })).toMatchObject({ status: 200 })
+    const [pull] = stage.github.pullRequestsOf('acme/fleet')
+    const merged = stage.github.merge({ repo: 'acme/fleet', pull: pull!.issue.number, as: 'ada' })
+    expect(merged).toMatchObject({ status: 200 })
     await stage.settle()
     if (missing) return
     for (const path of [
