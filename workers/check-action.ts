@@ -8,7 +8,7 @@ import { CHECK_NAME } from '../src/report/check-run.ts'
 import { prose } from '../src/report/markdown.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
-import { asBailiwickError, isPassing } from './job-error.ts'
+import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { applyFixes } from './verdict/apply-fixes.ts'
 import { judgePullRequest, type Subject } from './verdict/judge-pull-request.ts'
 import type { WorkerContext } from './worker-context.ts'
@@ -56,7 +56,7 @@ async function act(
     if (outcome === 'nothing') return 'No fix was applied: none of the findings has one that is certain any more.'
     return undefined // where the head moved meanwhile, its own verdict offers what is left
   } catch (error) {
-    if (isPassing(error) && !attempt.lastAttempt) throw error
+    if (isTriedAgain(error, attempt)) throw error
     const { message, fix } = asBailiwickError(error)
     context.log.warn({ err: error, login }, 'a button could not do what it says')
     return error instanceof BailiwickError ? `${message}. ${fix ?? ''}` : message

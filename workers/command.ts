@@ -13,7 +13,7 @@ import { mayWrite } from './commands/may.ts'
 import { commands } from './commands/registry.ts'
 import type { Asking, Verb } from './commands/verb.ts'
 import { fleetsOf } from './fleet-admin/fleets-of.ts'
-import { asBailiwickError, isPassing } from './job-error.ts'
+import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import type { Place } from './verdict/say-verdict.ts'
 import type { WorkerContext } from './worker-context.ts'
 
@@ -73,7 +73,7 @@ async function answer(asking: Asking): Promise<void> {
     if (reply !== undefined) await say(asking, reply)
     await react(place.octokit, data, data.comment, reaction)
   } catch (error) {
-    if (isPassing(error) && !asking.attempt.lastAttempt) throw error
+    if (isTriedAgain(error, asking.attempt)) throw error
     asking.context.log.warn({ err: error, comment: data.comment, verb: verb.name }, 'a command was refused')
     await refuse(asking, error, verb)
   }

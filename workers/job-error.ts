@@ -1,4 +1,5 @@
 import { BailiwickError, type ErrorCode } from '../src/errors.ts'
+import type { Attempt } from '../src/queue/queue.ts'
 
 const PASSING: ReadonlySet<ErrorCode> = new Set([
   'github-unavailable',
@@ -11,6 +12,12 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
 /** Whether an error may be gone when the job is tried again: an outage, or a bug that nobody knows. */
 export function isPassing(error: unknown): boolean {
   return !(error instanceof BailiwickError) || PASSING.has(error.code)
+}
+
+/** Whether the queue tries the job again after this error, so that nothing is to be said yet: a limit uses up no attempt. */
+export function isTriedAgain(error: unknown, { lastAttempt }: Pick<Attempt, 'lastAttempt'>): boolean {
+  const isLimit = error instanceof BailiwickError && error.limited
+  return isLimit || (isPassing(error) && !lastAttempt)
 }
 
 /** What to say of an error that ends a job: its own words where it is ours, nothing of its inside where it is a bug. */

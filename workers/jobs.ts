@@ -1,8 +1,10 @@
 import type { Attempt, JobName, Jobs } from '../src/queue/queue.ts'
 import { checkAction } from './check-action.ts'
 import { command } from './command.ts'
+import { buryJob } from './dead-job.ts'
 import { judgeCommit } from './judge-commit.ts'
 import { judgeFollowers } from './judge-followers.ts'
+import { sayDeadCommit, sayDeadPullRequest } from './say-dead.ts'
 import { survey } from './survey.ts'
 import { sweep } from './sweep.ts'
 import { sweepInstallation } from './sweep-installation.ts'
@@ -28,6 +30,8 @@ export const works: readonly Work[] = [
   work('judge-followers', judgeFollowers),
   work('command', command),
   work('survey', survey),
+  work('say-dead-pull-request', sayDeadPullRequest),
+  work('say-dead-commit', sayDeadCommit),
   work('sweep', sweep),
   work('sweep-installation', sweepInstallation),
 ]
@@ -40,6 +44,10 @@ function work<N extends JobName>(
 ): Work {
   return {
     name,
-    start: context => context.queue.work(name, (data, attempt) => run(context, data, attempt), { concurrency: atOnce }),
+    start: context =>
+      context.queue.work(name, (data, attempt) => run(context, data, attempt), {
+        concurrency: atOnce,
+        dead: (data, error) => buryJob(context, name, data, error),
+      }),
   }
 }

@@ -22,8 +22,3 @@ export const push: Heard<'push'> = {
     return [{ name: 'judge-followers', data: { installation, owner, repo, ref }, delayMs: SETTLE_MS }]
   },
 }
-
-/** What GitHub gives for a commit that there is not. */
-function isZero(sha: string): boolean {
-  return /^0+$/.test(sha)
-}

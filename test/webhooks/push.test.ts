@@ -2,7 +2,14 @@ import { expect, test } from 'vitest'
 import { base, jobsOf, place, SHA } from './hearing.ts'
 
 const ZERO = '0'.repeat(40)
-const payload = (ref: string, more: object = {}): object => ({ ...base, ref, after: SHA, deleted: false, ...more })
+const payload = (ref: string, more: object = {}): object => ({
+  ...base,
+  ref,
+  before: ZERO,
+  after: SHA,
+  deleted: false,
+  ...more,
+})
 const followersOf = (ref: string) => [['judge-followers', { ...place, ref }]]
 
 test('every branch is judged, whatever its name', async () => {
@@ -10,6 +17,12 @@ test('every branch is judged, whatever its name', async () => {
     const job = ['validate-push', { ...place, branch, sha: SHA }]
     expect(await jobsOf('push', payload(`refs/heads/${branch}`))).toEqual([job])
   }
+})
+
+test('what the branch held before goes with it, where it held something', async () => {
+  const before = 'b'.repeat(40)
+  const job = ['validate-push', { ...place, branch: 'main', sha: SHA, before }]
+  expect(await jobsOf('push', payload('refs/heads/main', { before }))).toEqual([job])
 })
 
 test('who follows a tag, or a branch that is gone, is judged', async () => {

@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import { base, hearing, jobsOf, SHA } from './hearing.ts'
 
 describe('whose events count', () => {
-  const push = { ...base, ref: 'refs/heads/main', after: SHA, deleted: false }
+  const push = { ...base, ref: 'refs/heads/main', before: SHA, after: SHA, deleted: false }
 
   test('with a list of accounts, only theirs, without case', async () => {
     expect(await jobsOf('push', push, ['acme'])).toHaveLength(1)

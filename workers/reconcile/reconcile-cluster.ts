@@ -5,7 +5,7 @@ import type { Attempt, Reconcile } from '../../src/queue/queue.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
 import { findRepository } from '../combination/find-repository.ts'
 import { githubInstallation } from '../combination/github-installation.ts'
-import { asBailiwickError, isPassing } from '../job-error.ts'
+import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { applyApproved } from './apply-approved.ts'
 import { approvedNodes } from './approved-nodes.ts'
@@ -40,7 +40,7 @@ export async function reconcileCluster(
     const applied = await applyApproved(client, approved, attempt.signal)
     await sayApplied(speaker, cluster, fleet, approved, applied)
   } catch (error) {
-    if (isPassing(error) && !attempt.lastAttempt) throw error
+    if (isTriedAgain(error, attempt)) throw error
     context.log.error({ err: error, cluster }, 'a cluster could not be brought to the approved state')
     await sayApplied(speaker, cluster, fleet, approved, [stopped(binding, asBailiwickError(error))])
   }
