@@ -22,6 +22,8 @@ export interface NewPullRequest {
 export interface OpenedPullRequest {
   readonly number: number
   readonly url: string
+  /** The commit that we made, or that is exactly what we would have made. */
+  readonly head: string
   /** False: it was open already and is as it should be. */
   readonly written: boolean
 }
@@ -47,21 +49,24 @@ export async function openPullRequest(
   const open = await findOpen(octokit, repository, wanted)
   if (open && !isOurs(app, open)) throw taken(name, wanted.branch, `pull request #${open.number} is somebody else's`)
   if (!head) {
-    await createRef(octokit, repository, wanted.branch, await commitOn(octokit, repository, base, wanted))
-    return create(octokit, repository, wanted)
+    const commit = await commitOn(octokit, repository, base, wanted)
+    await createRef(octokit, repository, wanted.branch, commit)
+    return create(octokit, repository, wanted, commit)
   }
   const change = await changeOf(octokit, app, repository, wanted.base, head)
   if (await isExactly(octokit, repository, change, head, wanted)) {
-    return open ? { number: open.number, url: open.html_url, written: false } : create(octokit, repository, wanted)
+    if (!open) return create(octokit, repository, wanted, head.commit)
+    return { number: open.number, url: open.html_url, head: head.commit, written: false }
   }
   if (!open) throw taken(name, wanted.branch, 'no pull request of ours is open for it')
   if (!change.allOurs) throw taken(name, wanted.branch, 'it has a commit that is not ours')
   // rebuilt on the base, not added to: nothing that is on the branch now survives
-  await moveRef(octokit, repository, wanted.branch, await commitOn(octokit, repository, base, wanted))
+  const commit = await commitOn(octokit, repository, base, wanted)
+  await moveRef(octokit, repository, wanted.branch, commit)
   await github(`update pull request ${name}#${open.number}`, () =>
     octokit.rest.pulls.update({ owner, repo, pull_number: open.number, title: wanted.title, body: wanted.body }),
   )
-  return { number: open.number, url: open.html_url, written: true }
+  return { number: open.number, url: open.html_url, head: commit, written: true }
 }
 
 /** Whether the branch is one commit whose difference to its parent is this change, whoever made it. */
@@ -118,11 +123,12 @@ async function create(
   octokit: Octokit,
   { owner, repo }: RepositoryName,
   { base, branch, title, body }: NewPullRequest,
+  commit: string,
 ): Promise<OpenedPullRequest> {
   const { data } = await github(`open a pull request on ${owner}/${repo}`, () =>
     octokit.rest.pulls.create({ owner, repo, base, head: branch, title, body }),
   )
-  return { number: data.number, url: data.html_url, written: true }
+  return { number: data.number, url: data.html_url, head: commit, written: true }
 }
 
 async function createRef(octokit: Octokit, { owner, repo }: RepositoryName, branch: string, sha: string) {

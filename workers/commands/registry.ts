@@ -1,8 +1,20 @@
 import { onboardVerb } from '../onboard.ts'
+import { approveWaiver } from './approve-waiver.ts'
 import { check } from './check.ts'
 import { helpVerb } from './help.ts'
 import { hold, unhold } from './hold.ts'
+import { override } from './override.ts'
 import type { Verb } from './verb.ts'
+import { waive } from './waive.ts'
 
 /** Every command of `/bailiwick`, in the order in which help lists them. A new one is a file beside this and a line here. */
-export const commands: readonly Verb[] = [helpVerb(() => commands), check, hold, unhold, onboardVerb]
+export const commands: readonly Verb[] = [
+  helpVerb(() => commands),
+  check,
+  hold,
+  unhold,
+  waive,
+  approveWaiver,
+  override,
+  onboardVerb,
+]

@@ -9,13 +9,13 @@ import { wrong } from './shape.ts'
 
 /** Reads the fleet's file; a fleet without one says nothing. What is wrong with it is its `error`, never thrown. */
 export function readFleetFile(tree: Tree, repository: string): FleetConfig {
-  try {
-    const root = fileRoot(tree, repository)
-    return root ? configOf(fleetShape.read(root, '')) : DEFAULT_CONFIG
-  } catch (error) {
-    if (error instanceof BailiwickError) return { ...DEFAULT_CONFIG, error }
-    throw error
-  }
+  return reading(() => fileRoot(tree, repository))
+}
+
+/** The same for the text that the file has or is to have. */
+export function readFleetText(text: string): FleetConfig {
+  const file = { repository: '', path: FLEET_FILE }
+  return reading(() => onlyDocument(parseDocuments(file, new TextEncoder().encode(text))))
 }
 
 /** The one document of the file; undefined where there is no file or nothing in it. Throws where it is no plain file. */
@@ -26,7 +26,20 @@ export function fileRoot(tree: Tree, repository: string): Node | undefined {
   const entry = tree.entry(FLEET_FILE)
   if (entry === undefined) return undefined
   if (entry.type !== 'file') throw wrong(start, 'it is no plain file', 'a file')
-  const [root, second] = parseDocuments({ repository, path: FLEET_FILE }, tree.read(FLEET_FILE))
+  return onlyDocument(parseDocuments({ repository, path: FLEET_FILE }, tree.read(FLEET_FILE)))
+}
+
+function reading(open: () => Node | undefined): FleetConfig {
+  try {
+    const root = open()
+    return root ? configOf(fleetShape.read(root, '')) : DEFAULT_CONFIG
+  } catch (error) {
+    if (error instanceof BailiwickError) return { ...DEFAULT_CONFIG, error }
+    throw error
+  }
+}
+
+function onlyDocument([root, second]: readonly Node[]): Node | undefined {
   if (second) throw wrong(second.origin, 'the file has more than one document', 'one document')
   return root
 }

@@ -1,0 +1,59 @@
+import { code, prose } from '../report/markdown.ts'
+
+/** Names of the check runs in which our App notes what people decided: nobody else can write a run of our App. */
+export const OVERRIDE_RUN = 'bailiwick / override'
+export const WAIVER_RUN = 'bailiwick / waiver'
+
+/** Who let the head of a pull request pass, and why. */
+export interface OverrideRecord {
+  readonly by: string
+  readonly reason: string
+  /** ISO time of the comment. */
+  readonly at: string
+}
+
+/** What a check run of ours says for people, and holds for us in its text. */
+export interface RecordText {
+  readonly title: string
+  readonly summary: string
+  readonly text: string
+}
+
+const FENCE = '```'
+
+/** The record of an override as the output of a check run. */
+export function overrideRecord({ by, reason, at }: OverrideRecord, sha: string): RecordText {
+  return {
+    title: `Overridden by ${by}: ${reason}`.slice(0, 250),
+    summary: [
+      `${code(by)} lets ${code(sha.slice(0, 7))} pass, whatever the verdict (${code(at)}).`,
+      `- Why: ${prose(reason)}`,
+      '- It holds for this commit only: whatever is pushed next is judged again.',
+    ].join('\n'),
+    text: recordText({ by, reason, at }),
+  }
+}
+
+/** What an override's check run holds; undefined for a text that is not one of ours. */
+export function readOverrideRecord(text: string): OverrideRecord | undefined {
+  const { by, reason, at } = readRecord(text) ?? {}
+  return typeof by === 'string' && typeof reason === 'string' && typeof at === 'string' ? { by, reason, at } : undefined
+}
+
+/** Plain data as the text of a check run. */
+export function recordText(data: object): string {
+  // no character of it can end the block
+  return `${FENCE}json\n${JSON.stringify(data).replaceAll('`', '\\u0060')}\n${FENCE}`
+}
+
+/** The plain data that recordText wrote; undefined for anything else. */
+export function readRecord(text: string): Readonly<Record<string, unknown>> | undefined {
+  const json = /^```json\n(.*)\n```\s*$/.exec(text)?.[1]
+  if (json === undefined) return undefined
+  try {
+    const data: unknown = JSON.parse(json)
+    return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,49 @@
+import { code } from '../../report/markdown.ts'
+import { type RecordText, readRecord, recordText } from '../record.ts'
+import type { WaiverEntry } from './waiver-entry.ts'
+import type { WaiverPull } from './waiver-text.ts'
+
+/**
+ * What our App notes on the commit of a waiver pull request, so that nobody who may write to its branch or edit its text
+ * becomes another one than who asked.
+ */
+export function waiverRecord(pull: WaiverPull): RecordText {
+  const { approver, entries } = pull
+  const requester = entries[0]?.requester ?? ''
+  const title = approver === undefined ? `Asked for by ${requester}, approved by nobody` : `Approved by ${approver}`
+  return {
+    title: title.slice(0, 250),
+    summary:
+      approver === undefined
+        ? `A fleet admin who did not ask for it comments ${code('/bailiwick approve-waiver')}.`
+        : `${code(approver, 60)} accepts what ${code(requester, 60)} asked for. Whatever is pushed here next is not approved.`,
+    text: recordText(pull),
+  }
+}
+
+/** What such a run holds; undefined for a text that is not one of ours. */
+export function readWaiverRecord(text: string): WaiverPull | undefined {
+  const { entries, of, author, approver } = readRecord(text) ?? {}
+  if (typeof of !== 'string' || typeof author !== 'string' || !Array.isArray(entries)) return undefined
+  if (approver !== undefined && typeof approver !== 'string') return undefined
+  const read = entries.map(entryOf)
+  const known = read.filter(entry => entry !== undefined)
+  if (known.length === 0 || known.length !== read.length) return undefined
+  return { entries: known, of, author, ...(approver === undefined ? {} : { approver }) }
+}
+
+function entryOf(value: unknown): WaiverEntry | undefined {
+  const fields = (value ?? {}) as Readonly<Record<string, unknown>>
+  const text = (key: keyof WaiverEntry) => (typeof fields[key] === 'string' ? fields[key] : undefined)
+  const [rule, cluster, kind, namespace, name] = [
+    text('rule'),
+    text('cluster'),
+    text('kind'),
+    text('namespace'),
+    text('name'),
+  ]
+  const [reason, requester, approver, expires] = [text('reason'), text('requester'), text('approver'), text('expires')]
+  if (rule === undefined || cluster === undefined || kind === undefined || namespace === undefined) return undefined
+  if (name === undefined || reason === undefined || requester === undefined || expires === undefined) return undefined
+  return { rule, cluster, kind, namespace, name, reason, requester, expires, ...(approver ? { approver } : {}) }
+}

@@ -1,0 +1,39 @@
+import { count } from '../../report/headline.ts'
+import { code, prose } from '../../report/markdown.ts'
+import { visible } from '../../report/visible.ts'
+import type { WaiverEntry } from './waiver-entry.ts'
+
+/** What a waiver pull request is about, and who stands behind it. */
+export interface WaiverPull {
+  readonly entries: readonly WaiverEntry[]
+  /** `owner/name#number` of the pull request for which it was asked. */
+  readonly of: string
+  /** Who wrote that pull request. */
+  readonly author: string
+  readonly approver?: string
+}
+
+/** Title and body of the pull request that adds waivers to the fleet's own file. For readers of the fleet: nothing is hidden. */
+export function waiverText(pull: WaiverPull): { readonly title: string; readonly body: string } {
+  const { entries, of, author, approver } = pull
+  const [first] = entries
+  const { reason = '', requester = '', expires = '' } = first ?? {}
+  const rules = [...new Set(entries.map(({ rule }) => rule))]
+  const what = `Waive ${rules.length === 1 ? rules[0] : count(rules.length, 'rule')}`
+  const next =
+    approver === undefined
+      ? `Next: a fleet admin who is neither ${code(requester, 60)} nor ${code(author, 60)} comments ${code('/bailiwick approve-waiver')} here. Until then it counts for nothing, merged or not.`
+      : `Approved by ${code(approver, 60)}. Next: merge it; from then on it holds.`
+  const lines = entries.map(({ rule, cluster, kind, namespace, name }) => {
+    return `- ${code(rule)}: ${code(`${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`)} on ${code(cluster, 80)}`
+  })
+  return {
+    title: visible(`${what} for ${of} until ${expires}`, 200),
+    body: [
+      `${code(requester, 60)} asks on ${of} (of ${code(author, 60)}) to have this accepted until ${code(expires)}:`,
+      lines.join('\n'),
+      `Why: ${prose(reason)}`,
+      next,
+    ].join('\n\n'),
+  }
+}

@@ -1,0 +1,68 @@
+import { commandError } from '../../src/command/command-error.ts'
+import { WAIVER_RUN } from '../../src/command/record.ts'
+import { readWaiverRecord } from '../../src/command/waiver/waiver-record.ts'
+import type { WaiverPull } from '../../src/command/waiver/waiver-text.ts'
+import { listOurCheckRuns } from '../../src/github/list-check-runs.ts'
+import type { PullRequest } from '../../src/github/pull-request.ts'
+import { isOurs } from '../../src/github/written-by-us.ts'
+import { openWaiverPull, WAIVER_BRANCH } from '../waivers/open-waiver-pull.ts'
+import { judgeAgain } from './judge-again.ts'
+import { presentPull } from './present-pull.ts'
+import type { Asking, Verb } from './verb.ts'
+
+/** Accepts a waiver that somebody else asked for, by writing the approver into it. Merging it stays a matter of GitHub. */
+export const approveWaiver: Verb = {
+  name: 'approve-waiver',
+  usage: 'approve-waiver',
+  summary: "on a waiver's pull request: accept what somebody else asked for (fleet admins)",
+  where: 'pull-request',
+  slow: true,
+  may: async asking => (await fleetHere(asking)) !== undefined,
+  refusal: 'This waiver cannot be approved',
+  run: async asking => {
+    const { place, installation, comment } = asking
+    const { login } = comment.author
+    const pull = await presentPull(asking)
+    const fleet = await fleetHere(asking)
+    if (!fleet || fleet.branch !== pull.base.ref) throw noWaiver()
+    const waiver = await recorded(asking, pull)
+    if (waiver.approver?.toLowerCase() !== login.toLowerCase()) refuseOwn(waiver, login)
+    await openWaiverPull({ place, installation, fleet }, { ...waiver, approver: login }, pull.head.ref)
+    await judgeAgain(asking)
+    return { reaction: 'rocket' }
+  },
+}
+
+/** The fleet of this repository, where the person decides for it. */
+async function fleetHere(asking: Asking) {
+  return (await asking.fleetsOf()).find(({ repository }) => repository.url === asking.repository.url)
+}
+
+/** What our App noted on the present head: a branch that anybody changed since has no such note. */
+async function recorded({ place, data, comment }: Asking, pull: PullRequest): Promise<WaiverPull> {
+  const ours = pull.author !== undefined && isOurs(place.app, { user: pull.author })
+  if (!ours || pull.head.fork || !pull.head.ref.startsWith(WAIVER_BRANCH)) throw noWaiver()
+  const runs = await listOurCheckRuns(place.octokit, place.app, data, pull.head.sha)
+  const run = runs.find(({ name }) => name === WAIVER_RUN)
+  const waiver = run && readWaiverRecord(run.text)
+  if (!run || !waiver) {
+    throw commandError('its branch is not what was asked for any more', 'Close it, and ask for the waiver again.')
+  }
+  // GitHub counts in whole seconds: what is equal may be later
+  if (run.startedAt !== null && Date.parse(run.startedAt) < Date.parse(comment.createdAt)) return waiver
+  if (waiver.approver?.toLowerCase() === comment.author.login.toLowerCase()) return waiver
+  throw commandError('it changed after this was written', 'Look at it again, then write the same once more.')
+}
+
+function refuseOwn({ entries, author, approver }: WaiverPull, login: string): void {
+  const same = (other: string) => other.toLowerCase() === login.toLowerCase()
+  if (entries.some(({ requester }) => same(requester))) {
+    throw commandError('nobody approves what they asked for', 'Ask another fleet admin.')
+  }
+  if (same(author)) throw commandError('nobody approves a waiver for their own change', 'Ask another fleet admin.')
+  if (approver !== undefined) throw commandError(`${approver} approved it already`, 'Merge it.')
+}
+
+function noWaiver() {
+  return commandError('this is no waiver that we were asked for', 'Write it on the pull request that adds the waiver.')
+}

@@ -1,0 +1,75 @@
+import { commandError } from '../../src/command/command-error.ts'
+import { OVERRIDE_USAGE, type OverrideRequest, parseOverride } from '../../src/command/parse-override.ts'
+import { OVERRIDE_RUN, overrideRecord } from '../../src/command/record.ts'
+import { publishCheckRun } from '../../src/github/check-run.ts'
+import { listOurCheckRuns } from '../../src/github/list-check-runs.ts'
+import type { PullRequest } from '../../src/github/pull-request.ts'
+import { concernedFleets } from './concerned-fleets.ts'
+import { judgeAgain } from './judge-again.ts'
+import { mayDecideForFleet } from './may.ts'
+import { presentPull } from './present-pull.ts'
+import type { Asking, Verb } from './verb.ts'
+
+/**
+ * Lets one head of a pull request pass, whatever the verdict: for the day on which the gate itself is the problem. The
+ * record is a check run of our App on that commit, so it ends with the next push and nobody else can write it.
+ */
+export const override: Verb = {
+  name: 'override',
+  usage: OVERRIDE_USAGE,
+  summary: 'let the present head of this pull request pass, whatever the verdict (fleet admins)',
+  where: 'pull-request',
+  slow: true,
+  may: mayDecideForFleet,
+  run: async asking => {
+    const { line, place, data, comment } = asking
+    const request = parseOverride(line.words)
+    const pull = await presentPull(asking)
+    await refuseUnseenHead(asking, request, pull)
+    const { login: by } = comment.author
+    if (pull.author?.login.toLowerCase() === by.toLowerCase()) {
+      throw commandError('nobody overrides the check of their own pull request', 'Ask another fleet admin.')
+    }
+    await refuseForeignFleets(asking, pull)
+    const record = overrideRecord({ by, reason: request.reason, at: comment.createdAt }, pull.head.sha)
+    await publishCheckRun(place.octokit, place.app, data, {
+      ...record,
+      headSha: pull.head.sha,
+      name: OVERRIDE_RUN,
+      externalId: `override:${comment.id}`,
+      conclusion: 'success',
+      annotations: [],
+    })
+    await judgeAgain(asking)
+    return { reaction: 'rocket' }
+  },
+}
+
+/** Only the commit that the admin looked at: what was pushed after the comment was written, nobody has agreed to. */
+async function refuseUnseenHead({ place, data, comment }: Asking, request: OverrideRequest, pull: PullRequest) {
+  const { sha } = pull.head
+  const again = `Look at it, then write: /bailiwick override ${sha.slice(0, 12)} ${request.reason}`
+  if (request.sha !== undefined) {
+    if (sha.startsWith(request.sha)) return
+    throw commandError(`${request.sha} is not the head of this pull request`, again)
+  }
+  const runs = await listOurCheckRuns(place.octokit, place.app, data, sha, 'all')
+  const times = runs.flatMap(({ startedAt }) => (startedAt === null ? [] : [startedAt]))
+  const first = times.reduce((one, other) => (Date.parse(other) < Date.parse(one) ? other : one), times[0] ?? '')
+  // GitHub counts in whole seconds: what is equal may be later
+  if (Date.parse(first) < Date.parse(comment.createdAt)) return
+  throw commandError('nobody knows whether the present head was there when this was written', again)
+}
+
+/** A verdict that several fleets gave is let pass only by who decides for all of them. */
+async function refuseForeignFleets(asking: Asking, pull: PullRequest): Promise<void> {
+  const concerned = await concernedFleets(asking, pull)
+  if (concerned.length === 0) {
+    throw commandError('no fleet reads what this changes: there is nothing to override', 'Merge it as it is.')
+  }
+  const mine = await asking.fleetsOf()
+  const isMine = (url: string, branch: string) =>
+    mine.some(fleet => fleet.repository.url === url && fleet.branch === branch)
+  if (concerned.every(({ repository, branch }) => isMine(repository.url, branch))) return
+  throw commandError('this concerns a fleet for which you do not decide', 'Ask one of its admins.')
+}

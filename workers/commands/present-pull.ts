@@ -1,0 +1,16 @@
+import { commandError } from '../../src/command/command-error.ts'
+import { type PullRequest, readPullRequest } from '../../src/github/pull-request.ts'
+import type { Subject } from '../verdict/judge-pull-request.ts'
+import type { Asking } from './verb.ts'
+
+/** The pull request on which a command stands, as it is now. Throws `command-input` where it is closed or gone. */
+export async function presentPull({ place, data }: Asking): Promise<PullRequest> {
+  const pull = await readPullRequest(place.octokit, data, data.issue)
+  if (pull?.state === 'open') return pull
+  throw commandError('the pull request is not open any more', 'Reopen it first.')
+}
+
+/** The repository of a command, for whoever judges. */
+export function subjectOf({ installation, repository, place }: Asking): Subject {
+  return { installation, repository, octokit: place.octokit }
+}

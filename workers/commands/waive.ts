@@ -1,0 +1,24 @@
+import { parseWaive, WAIVE_USAGE } from '../../src/command/parse-waive.ts'
+import { requestWaivers } from '../waivers/request-waivers.ts'
+import { mayWrite } from './may.ts'
+import { presentPull, subjectOf } from './present-pull.ts'
+import type { Verb } from './verb.ts'
+
+/** Asks the fleet's admins to accept a violation for a while: a pull request on the fleet's repository. */
+export const waive: Verb = {
+  name: 'waive',
+  usage: WAIVE_USAGE,
+  summary: "ask the fleet's admins to accept a violation, for 30 days where no day is given",
+  where: 'pull-request',
+  slow: true,
+  may: mayWrite,
+  refusal: 'This cannot be waived',
+  run: async asking => {
+    const { context, place, line, today, comment } = asking
+    const { target, reason, until } = parseWaive(line.words, today)
+    const pull = await presentPull(asking)
+    const wish = { by: comment.author.login, target, reason, until }
+    await requestWaivers(context, place, subjectOf(asking), pull, wish)
+    return { reaction: 'rocket' }
+  },
+}

@@ -1,0 +1,80 @@
+import { commandError } from '../../src/command/command-error.ts'
+import { findFindings } from '../../src/command/find-findings.ts'
+import { waiverEntries } from '../../src/command/waiver/waiver-entry.ts'
+import { BailiwickError } from '../../src/errors.ts'
+import type { OpenedPullRequest } from '../../src/github/open-pull-request.ts'
+import type { PullRequest } from '../../src/github/pull-request.ts'
+import { viewFor } from '../../src/report/audience.ts'
+import type { Finding } from '../../src/rules/finding.ts'
+import { rules } from '../../src/rules/registry.ts'
+import { answersOf } from '../combination/answers-of.ts'
+import type { FleetAnswer } from '../combination/judge-change.ts'
+import type { Subject } from '../verdict/judge-pull-request.ts'
+import { outcomeOf } from '../verdict/outcome-of.ts'
+import type { Place } from '../verdict/say-verdict.ts'
+import type { WorkerContext } from '../worker-context.ts'
+import { openWaiverPull, waiverBranch } from './open-waiver-pull.ts'
+
+/** What somebody asks to have accepted. */
+export interface WaiverWish {
+  /** Login of who asks. */
+  readonly by: string
+  /** A rule, or the beginning of a finding's fingerprint; absent: every violation that is new. */
+  readonly target?: string
+  readonly reason: string
+  /** `YYYY-MM-DD`, the last day. */
+  readonly until: string
+}
+
+const MOST = 20
+
+/**
+ * Opens a pull request on each fleet that has such violations of a pull request, for a fleet admin to approve. Only what the
+ * repository of the pull request is shown can be asked for. Throws `command-input` where there is nothing of the kind.
+ */
+export async function requestWaivers(
+  context: WorkerContext,
+  place: Place,
+  subject: Subject,
+  pull: PullRequest,
+  wish: WaiverWish,
+): Promise<readonly OpenedPullRequest[]> {
+  const answers = await answersOf(context, subject, pull)
+  const wanted = new Set(wantedFindings(answers, subject.repository.url, wish).map(({ fingerprint }) => fingerprint))
+  if (wanted.size > MOST) {
+    throw commandError(
+      `these are ${wanted.size} violations, and at most ${MOST} are waived at once`,
+      'Name one of them.',
+    )
+  }
+  const of = `${subject.repository.owner}/${subject.repository.name}#${pull.number}`
+  const terms = { reason: wish.reason, requester: wish.by, expires: wish.until }
+  const opened: OpenedPullRequest[] = []
+  for (const { place: fleet, judgement } of answers) {
+    const findings = judgement.verdict.violations.filter(one => wanted.has(one.fingerprint) && isOpen(one))
+    if (findings.length === 0) continue
+    const entries = waiverEntries(findings, terms)
+    const waiver = { entries, of, author: pull.author?.login ?? 'ghost' }
+    const branch = waiverBranch(of, wish.target ?? 'all')
+    opened.push(await openWaiverPull({ place, installation: subject.installation, fleet }, waiver, branch))
+  }
+  return opened
+}
+
+function wantedFindings(answers: readonly FleetAnswer[], url: string, { target }: WaiverWish): readonly Finding[] {
+  const { outcome, audience, nodes } = outcomeOf(answers, url, 'pull-request')
+  if (outcome === undefined || outcome instanceof BailiwickError) throw nothing()
+  const { verdict } = viewFor(outcome, audience, url, nodes)
+  const shown = verdict.violations.filter(one => one.state !== 'fixed')
+  const isRule = (id: string) => rules.some(rule => rule.id === id)
+  const meant = target === undefined ? shown.filter(one => one.state === 'new') : findFindings(target, shown, isRule)
+  const open = meant.filter(isOpen)
+  if (open.length > 0) return open
+  throw meant.length > 0 ? commandError('that is waived already', '/bailiwick status says until when.') : nothing()
+}
+
+const isOpen = ({ state }: Finding) => state === 'new' || state === 'standing'
+
+function nothing() {
+  return commandError('this pull request has no such violation', '/bailiwick status lists what it has.')
+}
