@@ -3,6 +3,8 @@ import type { Verdict } from '../rules/finding.ts'
 import { type Annotation, annotationsOf, MAX_ANNOTATIONS } from './annotations.ts'
 import { type View, viewFor } from './audience.ts'
 import { type Button, buttonsOf } from './buttons.ts'
+import { isUnchanged } from './changes/changes.ts'
+import { countsText } from './changes/counts-text.ts'
 import { NO_CIRCUMSTANCES } from './circumstances.ts'
 import { fitBudget } from './fit-budget.ts'
 import { count, headlineOf } from './headline.ts'
@@ -44,6 +46,7 @@ function verdictRun(outcome: Outcome, context: ReportContext): CheckRun {
   const annotations = all.slice(0, MAX_ANNOTATIONS)
   const head = [
     judgedLine(outcome, context, view),
+    renderedLine(context),
     matrixTable(view.verdict),
     // names of others' repositories are for the fleet's own readers
     audience === undefined ? wouldBreak(view.verdict, nodes, repository) : '',
@@ -120,6 +123,14 @@ function judgedLine(verdict: Verdict, { headSha, fleet, kind }: ReportContext, v
   const against = fleet ? `, fleet ${code(shortUrl(fleet.repository))} at ${code(fleet.commit.slice(0, 7))}` : ''
   const where = clusters.length > 0 ? `, clusters ${clusters.join(', ')}` : ''
   return `${JUDGED[kind]}: ${code(headSha.slice(0, 7))}${against}${where}, combination ${code(verdict.combination.slice(0, 12))}.`
+}
+
+/** A refactoring that renders the same has no comment: here it is said. */
+function renderedLine({ changes }: ReportContext): string {
+  if (changes === undefined || changes.hidden > 0) return ''
+  if (isUnchanged(changes)) return 'It renders the same as before: every cluster gets what it had.'
+  const counts = countsText(changes.totals)
+  return counts === '' ? '' : `What the clusters get: ${counts}.`
 }
 
 function hiddenLine({ hidden }: View): string {

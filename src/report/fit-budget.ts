@@ -5,31 +5,38 @@ export interface Section {
 }
 
 /** Room under GitHub's 65,535 characters for what GitHub or a caller adds. */
-const TEXT_BUDGET = 60_000
+export const TEXT_BUDGET = 60_000
+
+/** Room for the last line that says what was left out. */
+export const CUT_NOTE = 600
 
 /**
  * Joins sections by blank lines within `budget` characters. What does not fit is left out from the end, whole sections
- * only, and the last line says how many of what are missing. A `head` section is never left out.
+ * only, and the last line says how many of what are missing, and `more`: where all of it is. A `head` is never left out.
  */
-export function fitBudget(head: string, sections: readonly Section[], budget: number = TEXT_BUDGET): string {
-  const reserve = 600
+export function fitBudget(
+  head: string,
+  sections: readonly Section[],
+  budget: number = TEXT_BUDGET,
+  more: string = ' `bailiwick check` on the same commit shows all of it.',
+): string {
   const kept = [head]
   const cut = new Map<string, number>()
   let used = head.length
   for (const { text, label } of sections) {
-    if (cut.size === 0 && used + text.length + 2 <= budget - reserve) {
+    if (cut.size === 0 && used + text.length + 2 <= budget - CUT_NOTE) {
       kept.push(text)
       used += text.length + 2
     } else if (label !== '') cut.set(label, (cut.get(label) ?? 0) + 1)
   }
-  if (cut.size > 0) kept.push(cutNote(cut))
+  if (cut.size > 0) kept.push(cutNote(cut, more))
   return kept.join('\n\n')
 }
 
-function cutNote(cut: ReadonlyMap<string, number>): string {
+function cutNote(cut: ReadonlyMap<string, number>, more: string): string {
   const parts = [...cut].map(([label, number]) => `${number} × ${label}`)
   const shown = parts.slice(0, 5)
   const left = parts.length - shown.length
   const rest = left > 0 ? ` and ${left} more kinds` : ''
-  return `**Left out for length:** ${shown.join(', ')}${rest}. \`bailiwick check\` on the same commit shows all of it.`
+  return `**Left out for length:** ${shown.join(', ')}${rest}.${more}`
 }

@@ -1,0 +1,116 @@
+import { display } from '../../kube/object.ts'
+import type { Section } from '../fit-budget.ts'
+import { fold } from '../fold.ts'
+import { count } from '../headline.ts'
+import { code } from '../markdown.ts'
+import { type Changes, type Fate, type NodeChange, sumCounts } from './changes.ts'
+import { groupNodes } from './group-changes.ts'
+import { rightLines } from './right-text.ts'
+
+const MAX_LINES = 60
+
+/** What cannot be seen in a diff of files, each folded: what is deleted, who gains what, which images, which tenants. */
+export function changeLists(changes: Changes): Section[] {
+  const lists = [pruneList, leftList, rightList, newsList, imageList]
+  return lists.map(list => list(changes)).filter(section => section !== undefined)
+}
+
+function section(heading: string, lines: readonly string[], label: string): Section | undefined {
+  if (lines.length === 0) return undefined
+  const shown = lines.slice(0, MAX_LINES).map(line => `- ${line}`)
+  const left = lines.length - shown.length
+  if (left > 0) shown.push(`- … and ${left} more`)
+  return { text: fold(heading, shown.join('\n')), label }
+}
+
+function pruneList(changes: Changes): Section | undefined {
+  const { deleted } = sumCounts(changes.nodes.map(node => node.counts))
+  const heading = `⚠️ ${count(deleted, 'object')} will be DELETED`
+  return section(heading, goneLines(changes, ['deleted']), 'list of what is deleted')
+}
+
+function leftList(changes: Changes): Section | undefined {
+  const lines = goneLines(changes, ['orphaned', 'kept', 'suspended'])
+  return section('Rendered no more, and not deleted', lines, 'list of what stays behind')
+}
+
+const WHY: Readonly<Record<Fate, string>> = {
+  deleted: '',
+  orphaned: ': stays in the cluster, and nobody looks after it (<code>prune</code> is off)',
+  kept: ': kept by its own annotation or label',
+  suspended: ': nothing happens until the Kustomization is resumed',
+  moved: '',
+}
+/** What goes with an object that is deleted. */
+const WITHIN: Readonly<Record<string, string>> = {
+  Namespace: ', with **everything in it**',
+  CustomResourceDefinition: ', with **every object of its kind**',
+  PersistentVolumeClaim: ', maybe with its data',
+  Kustomization: ', with what it applied where it prunes',
+}
+
+function goneLines(changes: Changes, fates: readonly Fate[]): string[] {
+  return groupNodes(changes).flatMap(({ node, clusters }) =>
+    node.objects.flatMap(({ id, fate }) => {
+      if (fate === undefined || !fates.includes(fate)) return []
+      const within = fate === 'deleted' ? (WITHIN[id.kind] ?? '') : ''
+      return [`${code(display(id))} on ${clusterList(clusters)}${within}${WHY[fate]}`]
+    }),
+  )
+}
+
+function rightList({ rights }: Changes): Section | undefined {
+  const clusters = new Map<string, string[]>()
+  for (const right of rights) {
+    for (const line of rightLines(right)) clusters.set(line, [...(clusters.get(line) ?? []), right.cluster])
+  }
+  const lines = [...clusters].map(([line, on]) => `${line}, on ${clusterList(on)}`)
+  return section('Who may do more, and who less', lines, 'list of rights')
+}
+
+function newsList({ tenants, clusters, nodes }: Changes): Section | undefined {
+  const lines = [
+    ...clusters.map(({ name, change }) => `The cluster ${code(name, 80)} is ${change}`),
+    ...tenants.map(({ name, change, clusters: on, namespaces }) => {
+      const places = namespaces.map(one => code(one, 80)).join(', ')
+      return `The tenant ${code(name, 80)} is ${change}, on ${clusterList(on)}${places === '' ? '' : ` with ${places}`}`
+    }),
+    ...groupNodes({ ...NOTHING, nodes }).flatMap(({ node, clusters: on }) => {
+      const name = code(`${node.namespace}/${node.name}`)
+      return node.change === 'changed' ? [] : [`The Kustomization ${name} is ${node.change}, on ${clusterList(on)}`]
+    }),
+  ]
+  return section('New and removed', lines, 'list of what is new and removed')
+}
+
+const NOTHING: Pick<Changes, Exclude<keyof Changes, 'nodes'>> = {
+  rights: [],
+  tenants: [],
+  clusters: [],
+  totals: sumCounts([]),
+  hidden: 0,
+  left: { nodes: 0, objects: 0, fields: 0, rights: 0 },
+}
+
+function imageList(changes: Changes): Section | undefined {
+  const images = new Map<string, { text: string; on: Set<string> }>()
+  for (const { cluster, images: found } of changes.nodes as readonly NodeChange[]) {
+    for (const { was, now, objects } of found) {
+      const shown = objects.slice(0, 5).map(name => code(name))
+      const left = objects.length - shown.length
+      const where = `${shown.join(', ')}${left > 0 ? ` and ${left} more` : ''}`
+      const text = `${code(was)} → ${code(now)} in ${where}`
+      const image = images.get(text) ?? { text, on: new Set() }
+      images.set(text, { ...image, on: image.on.add(cluster) })
+    }
+  }
+  const lines = [...images.values()].map(({ text, on }) => `${text}, on ${clusterList([...on])}`)
+  return section(`Images (${lines.length})`, lines, 'list of images')
+}
+
+/** Names of clusters, as Markdown. */
+export function clusterList(clusters: readonly string[]): string {
+  const shown = clusters.slice(0, 10).map(name => code(name, 80))
+  const left = clusters.length - shown.length
+  return `${shown.join(', ')}${left > 0 ? ` and ${left} more` : ''}`
+}

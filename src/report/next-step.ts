@@ -1,0 +1,48 @@
+import { BailiwickError } from '../errors.ts'
+import type { Verdict } from '../rules/finding.ts'
+import type { Changes } from './changes/changes.ts'
+import { NO_CIRCUMSTANCES } from './circumstances.ts'
+import { groupFindings } from './group-findings.ts'
+import { count, isNew } from './headline.ts'
+import { code, prose } from './markdown.ts'
+import type { Outcome, ReportContext } from './outcome.ts'
+import { placeOf } from './place.ts'
+
+/** What to do next, as one line of Markdown with the command to type. `verdict`: as its audience sees it. */
+export function nextStep(outcome: Outcome, verdict: Verdict | undefined, context: ReportContext): string {
+  const { hold, override, demands } = context.circumstances ?? NO_CIRCUMSTANCES
+  if (hold) return 'Next: whoever may takes the hold away with `/bailiwick unhold`.'
+  const passes = outcome === undefined || override !== undefined || isPass(outcome)
+  const [demand] = demands
+  if (demand && override === undefined && passes) return `Next: ${prose(demand.fix, 500)}`
+  if (outcome === undefined) return ''
+  if (passes) return `${lookAt(context.changes)} before you merge.`
+  if (outcome instanceof BailiwickError) {
+    return 'Next: mend what is folded below and push; `/bailiwick check` judges it again without a push.'
+  }
+  return fixNext(verdict ?? outcome, context.repository)
+}
+
+const isPass = (outcome: Outcome): boolean => !(outcome instanceof BailiwickError) && outcome?.result === 'pass'
+
+function lookAt(changes: Changes | undefined): string {
+  const deleted = changes?.totals.deleted ?? 0
+  if (deleted > 0) return `Nothing blocks. Next: look at the **${count(deleted, 'object')}** that will be **DELETED**`
+  if (changes?.rights.some(({ gains, unknown }) => gains.length + unknown.length > 0)) {
+    return 'Nothing blocks. Next: look at who gains rights'
+  }
+  return 'Nothing blocks. Next: look at what is folded below'
+}
+
+function fixNext(verdict: Verdict, here: string): string {
+  const violations = groupFindings(verdict.violations.filter(isNew)).map(group => group.finding)
+  const ours = [...verdict.errors.filter(isNew), ...violations]
+  if (ours.length === 0) return 'Next: ask a platform admin, what blocks is outside of what this repository is shown.'
+  const where = ours.find(item => item.origin.file !== '')?.origin
+  const what = where ? code(placeOf(where, here)) : 'what is folded below'
+  const [first] = violations
+  const ask = first
+    ? ` ${code(`/bailiwick explain ${first.rule}`, 80)} says why, ${code(`/bailiwick waive ${first.rule} REASON`, 80)} asks for an exception.`
+    : ''
+  return `Next: fix ${what} and push; this is judged again by itself.${ask}`
+}
