@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { address, badVariable, type Environment, integer, oneOf, optional, required } from './process/environment.ts'
 import { readPrivateKey } from './process/private-key.ts'
+import { readWebSettings, type WebSettings } from './process/web-settings.ts'
+import { readWebhookSecrets, type WebhookSecrets } from './process/webhook-secrets.ts'
 
 /** What a process that works on jobs must know. Secrets are not enumerable: logs, JSON and spreads leave them out. */
-export interface Config {
+export interface Config extends WebSettings {
   readonly appId: number
   /** PKCS#8 PEM; secret. */
   readonly privateKey: string
@@ -33,10 +35,7 @@ export interface Config {
 }
 
 /** What the web process must know besides. */
-export interface WebConfig extends Config {
-  /** Secret. */
-  readonly webhookSecret: string
-}
+export interface WebConfig extends Config, WebhookSecrets {}
 
 /** What the process of workers alone knows: it shares a Redis with the web process. */
 export interface WorkerConfig extends Config {
@@ -52,7 +51,7 @@ const readText: ReadFile = path => readFileSync(path, 'utf8')
  * variable and the remedy, for whatever is missing or wrong.
  */
 export function readConfig(env: Environment, readFile: ReadFile = readText): WebConfig {
-  return seal({ ...common(env, readFile), webhookSecret: webhookSecret(env) })
+  return seal({ ...common(env, readFile), ...readWebhookSecrets(env) })
 }
 
 /** Reads the settings of a process of workers alone: REDIS_URL is needed, the webhook's secret is not. Throws `config`. */
@@ -84,6 +83,7 @@ function common(env: Environment, readFile: ReadFile): Config {
     renderHeapMb: integer(env, 'RENDER_HEAP_MB', { min: 64, max: 65_536, otherwise: 1024 }),
     host: host(env),
     port: integer(env, 'PORT', { min: 0, max: 65_535, otherwise: 3000 }),
+    ...readWebSettings(env),
   }
 }
 
@@ -92,14 +92,6 @@ function appId(env: Environment): number {
   const text = required(env, 'APP_ID', fix)
   if (!/^[1-9]\d{0,11}$/.test(text)) throw badVariable('APP_ID', 'is not a number', fix)
   return Number(text)
-}
-
-function webhookSecret(env: Environment): string {
-  const fix = 'make one with `openssl rand -hex 32`, and set it here and on the settings page of the GitHub App'
-  const secret = required(env, 'WEBHOOK_SECRET', fix)
-  if (secret === 'development') throw badVariable('WEBHOOK_SECRET', 'is the default that everybody knows', fix)
-  if (secret.length < 16) throw badVariable('WEBHOOK_SECRET', 'is shorter than 16 characters', fix)
-  return secret
 }
 
 function redisPrefix(env: Environment): string {
@@ -137,7 +129,8 @@ function allowedAccounts(env: Environment): readonly string[] | undefined {
   throw badVariable('ALLOWED_ACCOUNTS', 'holds something that is no account name', fix)
 }
 
-function githubApiUrl(env: Environment): string {
+/** Root of the REST API that the environment names; GitHub's own by default. Throws `config`. */
+export function githubApiUrl(env: Environment): string {
   const url = address(env, 'GITHUB_API_URL', ['https', 'http'])
   if (url === undefined) return 'https://api.github.com'
   const here = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
@@ -160,7 +153,7 @@ function host(env: Environment): string {
   )
 }
 
-const SECRETS = ['privateKey', 'webhookSecret', 'redisUrl']
+const SECRETS = ['privateKey', 'webhookSecret', 'webhookSecretPrevious', 'redisUrl', 'clientSecret', 'metricsToken']
 
 function seal<T extends object>(settings: T): Readonly<T> {
   for (const name of SECRETS.filter(name => name in settings)) {

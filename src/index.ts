@@ -1,13 +1,16 @@
 import { type ApplicationFunction, Probot } from 'probot'
 import { readConfig, type WebConfig } from './config.ts'
+import { openPages } from './pages/open-pages.ts'
 import { createLog } from './process/log.ts'
 import { runProcess } from './process/run-process.ts'
 import { stopOnSignal } from './process/stop-on-signal.ts'
 import { openQueue } from './queue/open-queue.ts'
 import type { OpenQueue } from './queue/queue.ts'
 import type { RetryPolicy } from './queue/retry.ts'
+import { openSitePages, pagesAddress } from './site-pages.ts'
 import type { Receiver } from './web/receive-webhook.ts'
 import { startServer, type WebServer } from './web/server.ts'
+import { verifySignature } from './web/verify-signature.ts'
 import { registerWebhooks } from './webhooks/register.ts'
 
 type Logger = ReturnType<typeof createLog>
@@ -42,27 +45,33 @@ export async function startSite(config: WebConfig, log: Logger, rehearsal: Rehea
   const receiver = await createReceiver(config, log, probot =>
     registerWebhooks(probot, { queue, log, appId, allowedAccounts }),
   )
-  const server = await startServer({ host, port, receiver, ready: () => queue.ping(), log }).catch(async error => {
-    await queue.close(0)
-    throw error
-  })
-  if (config.redisUrl !== undefined) return siteOf(server, queue, async () => undefined)
+  const store = openPages(config, log)
+  const { pages, close: closePages } = openSitePages(config, { store, queueDepths: async () => [], log })
+  const server = await startServer({ host, port, receiver, pages, ready: () => queue.ping(), log }).catch(
+    async error => {
+      await queue.close(0)
+      await closePages()
+      throw error
+    },
+  )
+  if (config.redisUrl !== undefined) return siteOf(server, queue, closePages)
   try {
     // Not a static import: the web process beside a Redis must not load what renders and applies.
     const { startWorkers } = await import('../workers/start-workers.ts')
-    const workers = await startWorkers({ config, queue, log, disabledRules })
-    return siteOf(server, queue, () => workers.close())
+    const kept = { store, publicUrl: pagesAddress(config, server.url) }
+    const workers = await startWorkers({ config, queue, log, pages: kept, disabledRules })
+    return siteOf(server, queue, () => workers.close().then(closePages))
   } catch (error) {
-    await siteOf(server, queue, async () => undefined).close(0)
+    await siteOf(server, queue, closePages).close(0)
     throw error
   }
 }
 
-function siteOf(server: WebServer, queue: OpenQueue, closeWorkers: () => Promise<void>): Site {
+function siteOf(server: WebServer, queue: OpenQueue, closeRest: () => Promise<void>): Site {
   const close = async (graceMs = 20_000): Promise<void> => {
     await server.close(Math.min(graceMs, 5_000))
     await queue.close(graceMs) // running jobs need their workers until here
-    await closeWorkers()
+    await closeRest()
   }
   return { url: server.url, queue, close }
 }
@@ -73,12 +82,13 @@ export async function createReceiver(
   log: Logger,
   appFunction: ApplicationFunction,
 ): Promise<Receiver> {
-  const { appId, privateKey, webhookSecret: secret, githubApiUrl: baseUrl } = config
+  const { appId, privateKey, webhookSecret: secret, webhookSecretPrevious: previous, githubApiUrl: baseUrl } = config
+  const secrets = previous === undefined ? [secret] : [secret, previous]
   const probot = new Probot({ appId, privateKey, secret, baseUrl, log })
   await probot.ready()
   await probot.load(appFunction)
   return {
-    verify: (body, signature) => probot.webhooks.verify(body, signature),
+    verify: async (body, signature) => verifySignature(secrets, body, signature),
     receive: event => probot.receive(event as Parameters<typeof probot.receive>[0]),
   }
 }

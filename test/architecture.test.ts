@@ -25,12 +25,17 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   queue: ['errors', 'process'],
   github: [...core, 'git', 'process'],
   cluster: core,
-  web: ['errors', 'process'],
+  // What pages show is written by src/report, and kept by src/pages.
+  pages: ['errors', 'process', ...core],
+  web: ['errors', 'process', 'pages', 'report'],
   // The command line is a program of its own: it opens its own working copies.
   cli: [...core, 'sops', 'git'],
   webhooks: ['errors', 'process', 'queue'],
-  index: ['errors', 'process', 'config', 'queue', 'webhooks', 'web'],
-  workers: [...core, 'process', 'config', 'git', 'github', 'cluster', 'queue', 'web'],
+  // Registers the App once, on somebody's own machine.
+  setup: ['errors', 'process', 'config', 'github'],
+  'site-pages': ['errors', 'process', 'config', 'github', 'pages', 'web'],
+  index: ['errors', 'process', 'config', 'queue', 'webhooks', 'web', 'pages', 'site-pages'],
+  workers: [...core, 'process', 'config', 'git', 'github', 'cluster', 'queue', 'web', 'pages'],
 }
 /** src/index.ts starts the workers in its own process when there is no Redis; only by `await import()`. */
 const DYNAMIC = [{ from: 'index', to: 'workers' }]

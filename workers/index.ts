@@ -1,4 +1,5 @@
 import { readWorkerConfig } from '../src/config.ts'
+import { openPages } from '../src/pages/open-pages.ts'
 import { createLog } from '../src/process/log.ts'
 import { runProcess } from '../src/process/run-process.ts'
 import { stopOnSignal } from '../src/process/stop-on-signal.ts'
@@ -19,11 +20,14 @@ async function main(): Promise<void> {
   })
   const { host, port } = config
   const server = await startServer({ host, port, ready: () => queue.ping(), log })
-  const workers = await startWorkers({ config, queue, log })
+  const store = openPages(config, log)
+  const pages = { store, publicUrl: config.publicUrl }
+  const workers = await startWorkers({ config, queue, log, pages })
   stopOnSignal(log, async () => {
     await server.close(1_000)
     await queue.close(20_000) // running jobs need their workers until here
     await workers.close()
+    await store.close()
   })
   log.info({ health: `${server.url}/readyz` }, 'working')
 }

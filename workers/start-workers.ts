@@ -4,6 +4,7 @@ import type { Config } from '../src/config.ts'
 import { ObjectStore } from '../src/git/object-store.ts'
 import { openApp } from '../src/github/app.ts'
 import type { Log } from '../src/process/log.ts'
+import { isLoopbackUrl } from '../src/process/loopback.ts'
 import type { JobName, Jobs, Queue } from '../src/queue/queue.ts'
 import { RepositoryMemory } from './combination/repository-memory.ts'
 import { Evaluator } from './evaluation/evaluator.ts'
@@ -17,9 +18,13 @@ export interface WorkerDependencies {
   readonly config: Config
   readonly queue: Queue
   readonly log: Log
+  readonly pages: WorkerContext['pages']
   /** Rules to switch off in this process. */
   readonly disabledRules?: readonly string[]
 }
+
+/** How often GitHub is asked what it could not deliver. */
+const REDELIVER_SECONDS = 300
 
 /** Workers that run. Close their queue first: its running jobs need them. */
 export interface Workers {
@@ -30,7 +35,8 @@ export interface Workers {
  * Works on every kind of job of the queue, one reconcile queue per bound cluster, and looks for open work that nobody
  * promised any more, now and from time to time. Throws `config` for a clusters.yaml that cannot be used.
  */
-export async function startWorkers({ config, queue, log, disabledRules = [] }: WorkerDependencies): Promise<Workers> {
+export async function startWorkers(dependencies: WorkerDependencies): Promise<Workers> {
+  const { config, queue, log, pages, disabledRules = [] } = dependencies
   const bindings = config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile)
   const evaluator = new Evaluator({ timeoutMs: config.renderTimeoutMs, heapMb: config.renderHeapMb })
   const context: WorkerContext = {
@@ -41,7 +47,7 @@ export async function startWorkers({ config, queue, log, disabledRules = [] }: W
       baseUrl: config.githubApiUrl,
       allowedAccounts: config.allowedAccounts,
       // GitHub asks for a write per second at most; a server on this machine does not
-      throttle: !isLoopback(config.githubApiUrl),
+      throttle: !isLoopbackUrl(config.githubApiUrl),
       log,
     }),
     queue,
@@ -49,6 +55,7 @@ export async function startWorkers({ config, queue, log, disabledRules = [] }: W
     evaluator,
     memory: new RepositoryMemory(),
     bindings,
+    pages,
     disabledRules,
     log,
   }
@@ -60,6 +67,7 @@ export async function startWorkers({ config, queue, log, disabledRules = [] }: W
     queue.work('reconcile', (data, attempt) => reconcileCluster(context, memory, data, attempt), { cluster })
   }
   await promise(queue, 'sweep', {}, config.sweepSeconds)
+  await promise(queue, 'redeliver', {}, REDELIVER_SECONDS)
   return {
     close: async () => {
       await evaluator.close()
@@ -72,8 +80,4 @@ export async function startWorkers({ config, queue, log, disabledRules = [] }: W
 async function promise<N extends JobName>(queue: Queue, name: N, data: Jobs[N], seconds: number): Promise<void> {
   await queue.repeat(name, data, seconds * 1000)
   await queue.add(name, data)
-}
-
-function isLoopback(url: string): boolean {
-  return ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(url).hostname)
 }

@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { BailiwickError } from '../errors.ts'
 import type { Log } from '../process/log.ts'
 import { answer, refuse } from './answer.ts'
+import { type MetricsAccess, serveMetrics } from './metrics-page.ts'
+import type { Pages } from './pages.ts'
 import { BodyReader } from './read-body.ts'
 import { type Receiver, readHeaders, receiveWebhook } from './receive-webhook.ts'
 
@@ -14,6 +16,10 @@ export interface ServerSettings {
   readonly port: number
   /** Absent: a process of workers alone, which only says how it is. */
   readonly receiver?: Receiver | undefined
+  /** Absent: there are no pages for people. */
+  readonly pages?: Pages | undefined
+  /** Absent: there are no metrics. */
+  readonly metrics?: MetricsAccess | undefined
   /** Rejects while the process cannot do its work. */
   readonly ready: () => Promise<void>
   readonly log: Log
@@ -26,7 +32,7 @@ export interface WebServer {
   close(graceMs?: number): Promise<void>
 }
 
-/** Listens. Serves webhooks, /healthz and /readyz, nothing else. Throws `config` when the address cannot be had. */
+/** Listens. Serves webhooks, /healthz and /readyz, and what the settings say besides; nothing else. Throws `config` when the address cannot be had. */
 export async function startServer(settings: ServerSettings): Promise<WebServer> {
   const bodies = new BodyReader()
   const server = createServer(TIMEOUTS, (request, response) => {
@@ -59,6 +65,8 @@ async function serve(
   const path = request.url?.split('?', 1)[0]
   if (path === '/healthz' && request.method === 'GET') return answer(response, { status: 200, text: 'ok' })
   if (path === '/readyz' && request.method === 'GET') return sayReady(response, settings)
+  if (path === '/metrics' && settings.metrics) return serveMetrics(request, response, settings.metrics)
+  if (path !== WEBHOOK_PATH && (await settings.pages?.serve(request, response))) return
   if (path !== WEBHOOK_PATH || settings.receiver === undefined) {
     return refuse(request, response, { status: 404, text: 'not found' })
   }

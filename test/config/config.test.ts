@@ -97,6 +97,8 @@ describe('settings', () => {
     ['WEBHOOK_SECRET', '   '],
     ['WEBHOOK_SECRET', 'development'],
     ['WEBHOOK_SECRET', 'fifteen-letters'],
+    ['WEBHOOK_SECRET_PREVIOUS', 'fifteen-letters'],
+    ['WEBHOOK_SECRET_PREVIOUS', 'development'],
     ['PORT', 'http'],
     ['PORT', '65536'],
     ['PORT', '-1'],
@@ -117,6 +119,14 @@ describe('settings', () => {
     ['JOB_LOCK_MS', '999'],
     ['RENDER_TIMEOUT_MS', '99'],
     ['RENDER_HEAP_MB', '63.5'],
+    ['PUBLIC_URL', 'bailiwick.example.com'],
+    ['PUBLIC_URL', 'http://bailiwick.example.com'],
+    ['PUBLIC_URL', 'https://bailiwick.example.com/pages'],
+    ['PUBLIC_URL', 'https://me@bailiwick.example.com'],
+    ['CLIENT_ID', 'a client'],
+    ['CLIENT_SECRET', 'a-secret-without-its-id'],
+    ['METRICS_TOKEN', 'fifteen-letters'],
+    ['METRICS_TOKEN', 'sixteen letters, and spaces'],
   ])('%s = %j stops the start, names the variable and the remedy, keeps the value to itself', (name, value) => {
     const env = environment({ [name]: value, ...(name === 'PRIVATE_KEY_PATH' ? { PRIVATE_KEY: undefined } : {}) })
     let caught: unknown

@@ -1,11 +1,41 @@
+import { checkPath } from '../../src/pages/page-address.ts'
+import { within } from '../../src/queue/within.ts'
+import { checkPageOf } from '../../src/report/page/check-page-of.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import type { Said } from './judge-pull-request.ts'
 
-/** Keeps what the details page of a commit shows, and says the page's address; undefined where there are no pages. */
+/** Longer than a store that works ever takes. */
+const LIMIT_MS = 2_000
+
+/**
+ * Keeps what the details page of a commit shows, and says the page's address; undefined where there are no pages. A store
+ * that fails is no reason to hold a verdict back: the address then leads to a page that says how it is made again.
+ */
 export async function keepPage(
-  _context: WorkerContext,
-  _place: { readonly owner: string; readonly repo: string },
-  _said: Said,
+  { pages: { store, publicUrl }, log }: WorkerContext,
+  { owner, repo, repositoryId }: PageOwner,
+  { outcome, context }: Said,
 ): Promise<string | undefined> {
-  return undefined
+  if (publicUrl === undefined) return undefined
+  const at = new Date().toISOString()
+  const page = checkPageOf(outcome, context, {
+    owner,
+    repo,
+    at,
+    ...(repositoryId === undefined ? {} : { repositoryId }),
+  })
+  const kept = await within(LIMIT_MS, store.keep(page)).catch(err => {
+    log.warn({ err }, 'a page could not be kept')
+    return true
+  })
+  if (kept !== true) log.warn({ kept, page: `${owner}/${repo}@${context.headSha}` }, 'a page was not kept')
+  return `${publicUrl}${checkPath({ owner, repo, sha: context.headSha })}`
+}
+
+/** The repository that a page is about. */
+export interface PageOwner {
+  readonly owner: string
+  readonly repo: string
+  /** GitHub's id: whoever has the name later does not get the page. */
+  readonly repositoryId?: number
 }

@@ -1,0 +1,57 @@
+import type { Shelf, ShelfLimits, ShelfNote } from './shelf.ts'
+
+interface Item {
+  readonly bytes: Buffer
+  readonly note: string
+  readonly until: number
+}
+
+/** A shelf of this process, which ends with it. */
+export class MemoryShelf implements Shelf {
+  readonly #limits: ShelfLimits
+  /** Oldest first. */
+  readonly #items = new Map<string, Item>()
+  #held = 0
+
+  constructor(limits: ShelfLimits) {
+    this.#limits = limits
+  }
+
+  async put(key: string, bytes: Buffer, note = ''): Promise<void> {
+    this.#drop(key)
+    if (bytes.length > this.#limits.maxBytes) return
+    this.#items.set(key, { bytes, note, until: Date.now() + this.#limits.ttlMs })
+    this.#held += bytes.length
+    for (const [oldest, { until }] of this.#items) {
+      if (this.#held <= this.#limits.maxBytes && until > Date.now()) break
+      this.#drop(oldest)
+    }
+  }
+
+  async get(key: string): Promise<Buffer | undefined> {
+    const item = this.#items.get(key)
+    return item && item.until > Date.now() ? item.bytes : undefined
+  }
+
+  async delete(key: string): Promise<void> {
+    this.#drop(key)
+  }
+
+  async notes(most: number): Promise<readonly ShelfNote[]> {
+    const fresh = [...this.#items].filter(([, { until }]) => until > Date.now())
+    return fresh
+      .reverse()
+      .slice(0, most)
+      .map(([key, { note }]) => ({ key, note }))
+  }
+
+  async close(): Promise<void> {
+    this.#items.clear()
+    this.#held = 0
+  }
+
+  #drop(key: string): void {
+    this.#held -= this.#items.get(key)?.bytes.length ?? 0
+    this.#items.delete(key)
+  }
+}

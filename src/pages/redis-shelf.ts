@@ -1,0 +1,112 @@
+import { Redis } from 'ioredis'
+import type { Log } from '../process/log.ts'
+import type { Shelf, ShelfLimits, ShelfNote } from './shelf.ts'
+
+export interface RedisShelfSettings extends ShelfLimits {
+  readonly redisUrl: string
+  /** First part of every key of the installation. */
+  readonly prefix: string
+  /** What lies on it: shelves of other names are other shelves. */
+  readonly name: string
+  readonly log: Log
+}
+
+// KEYS: ages, sizes, notes. ARGV: item's key, name, bytes, note, now, ttl, maxBytes, first part of items' keys.
+const PUT = `
+local ages, sizes, notes = KEYS[1], KEYS[2], KEYS[3]
+local function drop(name)
+  redis.call('DEL', ARGV[8] .. name)
+  redis.call('ZREM', ages, name)
+  redis.call('HDEL', notes, name)
+  local size = tonumber(redis.call('HGET', sizes, name) or 0)
+  redis.call('HDEL', sizes, name)
+  redis.call('HINCRBY', sizes, 'total', -size)
+end
+drop(ARGV[2])
+local now, ttl, most = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local old = redis.call('ZRANGEBYSCORE', ages, '-inf', now - ttl, 'LIMIT', 0, 1000)
+for _, name in ipairs(old) do drop(name) end
+if #ARGV[3] > most then return 0 end
+redis.call('SET', ARGV[1], ARGV[3], 'PX', ttl)
+redis.call('ZADD', ages, now, ARGV[2])
+redis.call('HSET', sizes, ARGV[2], #ARGV[3])
+redis.call('HSET', notes, ARGV[2], ARGV[4])
+local total = redis.call('HINCRBY', sizes, 'total', #ARGV[3])
+while total > most do
+  local oldest = redis.call('ZRANGE', ages, 0, 0)[1]
+  if not oldest then break end
+  drop(oldest)
+  total = tonumber(redis.call('HGET', sizes, 'total'))
+end
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ttl) end
+return 1`
+
+const DROP = `
+redis.call('DEL', ARGV[1])
+redis.call('ZREM', KEYS[1], ARGV[2])
+redis.call('HINCRBY', KEYS[2], 'total', -tonumber(redis.call('HGET', KEYS[2], ARGV[2]) or 0))
+redis.call('HDEL', KEYS[2], ARGV[2])
+return redis.call('HDEL', KEYS[3], ARGV[2])`
+
+/**
+ * A shelf on Redis, shared by the processes of an installation. Each change is one script, so what is counted stays
+ * right whoever writes at the same time. The braces keep its keys on one node of a cluster.
+ */
+export class RedisShelf implements Shelf {
+  readonly #redis: Redis
+  readonly #base: string
+  readonly #limits: ShelfLimits
+
+  constructor({ redisUrl, prefix, name, log, ...limits }: RedisShelfSettings) {
+    this.#redis = new Redis(redisUrl, { maxRetriesPerRequest: 1, connectTimeout: 2_000, lazyConnect: true })
+    this.#redis.on('error', err => log.warn({ err }, 'Redis has trouble'))
+    this.#base = `{${prefix}:shelf:${name}}`
+    this.#limits = limits
+  }
+
+  async put(key: string, bytes: Buffer, note = ''): Promise<void> {
+    const { ttlMs, maxBytes } = this.#limits
+    const items = `${this.#base}:item:`
+    await this.#redis.eval(
+      PUT,
+      3,
+      ...this.#lists,
+      `${items}${key}`,
+      key,
+      bytes,
+      note,
+      Date.now(),
+      ttlMs,
+      maxBytes,
+      items,
+    )
+  }
+
+  async get(key: string): Promise<Buffer | undefined> {
+    return (await this.#redis.getBuffer(`${this.#base}:item:${key}`)) ?? undefined
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#redis.eval(DROP, 3, ...this.#lists, `${this.#base}:item:${key}`, key)
+  }
+
+  async notes(most: number): Promise<readonly ShelfNote[]> {
+    const [ages, , notes] = this.#lists
+    const oldest = Date.now() - this.#limits.ttlMs
+    const keys = await this.#redis.zrevrangebyscore(ages, '+inf', `(${oldest}`, 'LIMIT', 0, most)
+    if (keys.length === 0) return []
+    const found = await this.#redis.hmget(notes, ...keys)
+    return keys.flatMap((key, at) => {
+      const note = found[at]
+      return typeof note === 'string' ? [{ key, note }] : []
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#redis.disconnect()
+  }
+
+  get #lists(): [string, string, string] {
+    return [`${this.#base}:ages`, `${this.#base}:sizes`, `${this.#base}:notes`]
+  }
+}

@@ -1,0 +1,59 @@
+import type { AccessOverview, AccessView, ChangerView, RightView } from '../../rules/access/access-overview.ts'
+import { type Content, type Html, html } from './html.ts'
+import { type Links, placeLink, repositoryLink } from './links.ts'
+
+/** The access explorer: a question about a namespace, and its answer for each cluster that has it. */
+export function accessSection({ namespaces, left }: AccessOverview, asked: string, links: Links): Content {
+  const names = [...new Set(namespaces.map(({ namespace }) => namespace))].sort()
+  const found = namespaces.filter(({ namespace }) => namespace === asked)
+  return [
+    html`<p>Who may change what, from git alone: repository, Kustomization, account, role.</p>
+<form class="ask" method="get" action="#access"><div><label for="namespace">Namespace</label>
+<select id="namespace" name="namespace">${names.map(name => html`<option value="${name}"${name === asked && html` selected`}>${name}</option>`)}</select></div>
+<button type="submit">Show</button></form>`,
+    asked !== '' && found.length === 0 && html`<p>No namespace ${asked} is known here.</p>`,
+    left > 0 &&
+      html`<p class="dim">${left} more were not worked out here: <code>bailiwick access NAMESPACE</code> in a checkout of the fleet answers for any.</p>`,
+    found.map(view => clusterBlock(view, links)),
+  ]
+}
+
+function clusterBlock(view: AccessView, links: Links): Html {
+  const { cluster, namespace, tenant, changers, others, unknown, left } = view
+  return html`<h3>${namespace} on ${cluster} <span class="tag">${tenant === '' ? 'the platform’s' : tenant}</span></h3>
+${changers.length > 0 ? changerTable(view, links) : html`<p>No object of Flux can change it.</p>`}
+${others.length > 0 && html`<h4>Others who can change it</h4><ul class="dots">${others.map(right => html`<li>${right.subject}: ${rightText(right, links)}</li>`)}</ul>`}
+${unknown.length > 0 && html`<h4>Not known</h4><ul class="dots">${unknown.map(line => html`<li>${line}</li>`)}</ul>`}
+${left > 0 && html`<p class="dim">and ${left} more</p>`}
+`
+}
+
+function changerTable({ cluster, namespace, changers }: AccessView, links: Links): Html {
+  return html`<div class="scroll" role="region" aria-label="Who can change ${namespace} on ${cluster}" tabindex="0"><table>
+<thead><tr><th scope="col">Who may write here</th><th scope="col">decides what this applies</th><th scope="col">acting as</th><th scope="col">with</th></tr></thead>
+<tbody>
+${changers.map(changer => changerRow(changer, links))}</tbody>
+</table></div>`
+}
+
+function changerRow(changer: ChangerView, links: Links): Html {
+  const { repository, kind, namespace, name, user, impersonated, ownCluster, rights, by, tenant } = changer
+  const notes = [
+    ...(impersonated ? [] : ['nobody impersonated']),
+    ...(ownCluster ? [] : ['by a kubeconfig']),
+    ...(by ? [`by way of ${by.account}: ${by.way}`] : []),
+  ].join(', ')
+  return html`<tr><td>${repository.url === '' ? 'the fleet' : repositoryLink(repository.url)}${repository.ref !== '' && html` <span class="tag"><code>${repository.ref}</code></span>`}${repository.path !== '' && html`<br><code>${repository.path}</code>`}${repository.notSeen !== undefined && html`<br><span class="tag warn">not seen</span>`}</td><td>${kind} <code>${namespace}/${name}</code>${tenant !== '' && html`<br><span class="tag">${tenant}</span>`}</td><td class="wide"><code>${user}</code>${notes !== '' && html`<br><span class="dim small">${notes}</span>`}</td><td class="wide">${rights.length > 0 ? rights.map(right => html`<p>${rightText(right, links)}</p>`) : html`<span class="dim">not known: its rights are not in the fleet</span>`}</td></tr>
+`
+}
+
+const MAKERS = {
+  fleet: '',
+  capsule: 'made by Capsule',
+  flux: 'of Flux’s own manifests',
+  kubernetes: 'made by Kubernetes itself',
+}
+
+function rightText({ role, clusterWide, madeBy, origin }: RightView, links: Links): Html {
+  return html`${role}${clusterWide && ' in every namespace'} ${origin ? placeLink(links, origin) : html`<span class="dim small">${MAKERS[madeBy]}</span>`}`
+}

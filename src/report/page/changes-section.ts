@@ -1,0 +1,121 @@
+import { display } from '../../kube/object.ts'
+import {
+  type Changes,
+  type Counts,
+  type FieldChange,
+  isUnchanged,
+  type NodeChange,
+  type ObjectChange,
+  type Right,
+  type RightChange,
+} from '../changes/changes.ts'
+import { count } from '../headline.ts'
+import { type Content, type Html, html } from './html.ts'
+
+/** How many objects a page writes out. */
+const MAX_OBJECTS = 300
+
+/** What a change does to what the clusters get: what is deleted and who may do more first, then each object. */
+export function changesSection(changes: Changes): Content {
+  const { nodes, rights, tenants, clusters, hidden, left } = changes
+  if (isUnchanged(changes)) return html`<p>The clusters get exactly what they had.</p>${hiddenLine(hidden)}`
+  const pruned = nodes.flatMap(node =>
+    node.objects.filter(({ fate }) => fate === 'deleted').map(object => ({ node, object })),
+  )
+  let room = MAX_OBJECTS
+  const blocks = nodes.map(node => {
+    const block = nodeBlock(node, room)
+    room -= Math.min(room, node.objects.length)
+    return block
+  })
+  return [
+    html`<p>${countsText(changes.totals)}</p>${hiddenLine(hidden)}`,
+    clusters.map(({ name, change }) => html`<p>Cluster <strong>${name}</strong> is ${change}.</p>`),
+    tenants.map(
+      ({ name, change, namespaces }) =>
+        html`<p>Tenant <strong>${name}</strong> is ${change}${namespaces.length > 0 && `, with ${namespaces.join(', ')}`}.</p>`,
+    ),
+    pruned.length > 0 &&
+      html`<div class="said bad"><h3>Flux deletes ${count(pruned.length, 'object')}</h3><ul class="dots">${pruned.slice(0, 100).map(({ node, object }) => html`<li><code>${display(object.id)}</code> on ${node.cluster}</li>`)}</ul></div>`,
+    rights.length > 0 && html`<h3>Who may do what</h3>${rights.map(rightBlock)}`,
+    blocks,
+    left.nodes + left.objects + left.fields + left.rights > 0 &&
+      html`<p class="dim">More changes than a page holds: ${count(left.nodes, 'Kustomization')}, ${count(left.objects, 'object')}, ${count(left.fields, 'field')} and ${count(left.rights, 'right')} are not listed.</p>`,
+  ]
+}
+
+function hiddenLine(hidden: number): Content {
+  return (
+    hidden > 0 &&
+    html`<p class="dim">${count(hidden, 'Kustomization')} of others ${hidden === 1 ? 'changes' : 'change'}, too.</p>`
+  )
+}
+
+function countsText(counts: Counts): string {
+  const words = (['added', 'changed', 'replaced', 'moved', 'removed', 'deleted'] as const).filter(
+    word => counts[word] > 0,
+  )
+  const parts = words.map(word => (word === 'deleted' ? `${counts[word]} of them deleted` : `${counts[word]} ${word}`))
+  return parts.length > 0 ? `Objects: ${parts.join(', ')}.` : 'No object differs.'
+}
+
+function nodeBlock(node: NodeChange, room: number): Html {
+  const { cluster, namespace, name, tenant, change, unknown, suspended, identity, counts, objects, images } = node
+  const shown = objects.slice(0, room)
+  return html`<details class="more"${room >= MAX_OBJECTS && html` open`}><summary>${cluster}: ${namespace}/${name} <span class="tags">${tenant !== '' && html`<span class="tag">${tenant}</span>`}<span class="tag">${change}</span>${suspended && html`<span class="tag none">suspended</span>`}</span></summary>
+<p class="dim small">${countsText(counts)}${unknown && ` What it was ${unknown} the change cannot be rendered.`}</p>
+${identity && html`<p>Applied as <code>${identity.now}</code> in place of <code>${identity.was}</code>.</p>`}
+${images.length > 0 && html`<ul class="dots">${images.map(({ was, now }) => html`<li>image <code>${was}</code> becomes <code>${now}</code></li>`)}</ul>`}
+${shown.map(objectBlock)}${objects.length > shown.length && html`<p class="dim">and ${count(objects.length - shown.length, 'object')} more</p>`}
+</details>
+`
+}
+
+const TONES = { added: 'good', changed: 'warn', removed: 'bad', replaced: 'bad', moved: 'none' } as const
+const FATES = {
+  deleted: 'Flux deletes it',
+  orphaned: 'it stays in the cluster, and nobody looks after it',
+  kept: 'it is kept by a mark of its own',
+  suspended: 'nothing happens until its Kustomization is resumed',
+  moved: 'another Kustomization has it now',
+} as const
+
+function objectBlock({ id, change, fate, node, forced, fields, fieldCount }: ObjectChange): Html {
+  const notes = [
+    ...(fate ? [FATES[fate]] : []),
+    ...(node === undefined ? [] : [node]),
+    ...(forced === undefined ? [] : [forced ? 'deleted and made anew' : 'the API server refuses this change']),
+  ].join('; ')
+  return html`<h4 class="rule"><code>${display(id)}</code> <span class="tag ${TONES[change]}">${change}</span>${notes !== '' && html` <span class="dim small">${notes}</span>`}</h4>
+${fields.length > 0 && html`<pre class="diff" tabindex="0" aria-label="Changed fields of ${display(id)}">${fields.map(fieldLines)}</pre>`}
+${fieldCount > fields.length && html`<p class="dim small">and ${count(fieldCount - fields.length, 'field')} more</p>`}
+`
+}
+
+function fieldLines({ path, change, was, now, lines, hidden }: FieldChange): Content {
+  if (hidden)
+    return html`<span>  ${path}: the value ${change === 'added' ? 'is new' : change === 'removed' ? 'is gone' : 'changes'}, and is not shown</span>`
+  if (change === 'order') return html`<span>  ${path}: another order</span>`
+  if (lines)
+    return [
+      html`<span>  ${path}:</span>`,
+      lines.map(line => html`<span${tone(line)}>${line.slice(0, 1)}   ${line.slice(1)}</span>`),
+    ]
+  return [
+    was !== undefined && html`<span class="del">- ${path}: ${was}</span>`,
+    now !== undefined && html`<span class="add">+ ${path}: ${now}</span>`,
+  ]
+}
+
+function tone(line: string): Content {
+  return line.startsWith('+') ? html` class="add"` : line.startsWith('-') && html` class="del"`
+}
+
+function rightBlock({ subject, cluster, namespace, gains, loses, unknown }: RightChange): Html {
+  const where = namespace === '' ? 'everywhere' : `in ${namespace}`
+  return html`<p><code>${subject}</code> ${where} on ${cluster}</p><ul class="dots">${gains.map(right => html`<li><span class="tag bad">gains</span> ${rightText(right)}</li>`)}${loses.map(right => html`<li><span class="tag good">loses</span> ${rightText(right)}</li>`)}${unknown.map(role => html`<li><span class="tag warn">not known</span> <code>${role}</code></li>`)}</ul>`
+}
+
+function rightText({ verbs, resource, names }: Right): Html {
+  return html`${verbs.join(', ')} <code>${resource}</code>${names.length > 0 && html` called ${names.join(', ')}`}`
+}

@@ -1,0 +1,89 @@
+import { BailiwickError } from '../../errors.ts'
+import type { JudgedNode, Verdict } from '../../rules/finding.ts'
+import { viewFor } from '../audience.ts'
+import { checkRunOf } from '../check-run.ts'
+import type { Outcome, ReportContext } from '../outcome.ts'
+import type { CheckPage, PageError } from './check-page.ts'
+import { graphOf } from './graph-of.ts'
+
+/** Where a page belongs, and when it was made. */
+export interface PagePlace {
+  readonly owner: string
+  readonly repo: string
+  readonly repositoryId?: number
+  readonly at: string
+}
+
+/** What a page holds of each list: more than anybody reads, less than what would fill a store. */
+const MAX = { violations: 1_000, warnings: 500, errors: 500, tenants: 3_000, notSeen: 500, graph: 3_000 }
+
+/** The page of what is said on a commit: what the repository's readers may see of it, and no more. */
+export function checkPageOf(outcome: Outcome, context: ReportContext, place: PagePlace): CheckPage {
+  const { kind: about, repository, headSha, fleet, audience, nodes = [], circumstances, changes } = context
+  const { title, conclusion } = checkRunOf(outcome, context)
+  const page = {
+    kind: 'check',
+    ...place,
+    repository,
+    headSha,
+    about,
+    ...(fleet ? { fleet } : {}),
+    conclusion,
+    title,
+    ...(circumstances ? { circumstances } : {}),
+    commits: commitsOf(context, audience),
+  } as const
+  const nothing = { hidden: { violations: 0, errors: 0 }, graph: [], left: {} }
+  if (outcome === undefined) return { ...page, ...nothing }
+  if (outcome instanceof BailiwickError) return { ...page, ...nothing, ...errorOf(outcome, context) }
+  const view = viewFor(outcome, audience, repository, nodes)
+  const verdict = bounded(view.verdict)
+  const graph = graphOf(nodes, audience)
+  return {
+    ...page,
+    verdict,
+    hidden: view.hidden,
+    ...(changes ? { changes } : {}),
+    graph: graph.slice(0, MAX.graph),
+    left: leftOf({ ...view.verdict, graph }),
+  }
+}
+
+function bounded(verdict: Verdict): Verdict {
+  const { tenants, notSeen, errors } = verdict
+  return {
+    ...verdict,
+    tenants: tenants.slice(0, MAX.tenants),
+    violations: newFirst(verdict.violations).slice(0, MAX.violations),
+    warnings: newFirst(verdict.warnings).slice(0, MAX.warnings),
+    errors: newFirst(errors).slice(0, MAX.errors),
+    notSeen: notSeen.slice(0, MAX.notSeen),
+  }
+}
+
+/** What blocks is never what is left out. */
+function newFirst<T extends { readonly state: string }>(list: readonly T[]): T[] {
+  return [...list.filter(item => item.state === 'new'), ...list.filter(item => item.state !== 'new')]
+}
+
+function leftOf(lists: { readonly [K in keyof typeof MAX]: readonly unknown[] }): Record<string, number> {
+  const left = Object.entries(MAX).map(([name, most]) => [name, lists[name as keyof typeof MAX].length - most] as const)
+  return Object.fromEntries(left.filter(([, number]) => number > 0))
+}
+
+/** As in the check run: without a verdict nobody knows which names belong to other tenants. */
+function errorOf(error: BailiwickError, { audience, repository }: ReportContext): { readonly error: PageError } {
+  const { code, message, fix = '', origin } = error
+  const isOpen = audience === undefined || origin?.repository === repository
+  if (!isOpen) return { error: { code, message: 'the platform admins of the fleet see why', fix: '' } }
+  return { error: { code, message, fix, ...(origin ? { origin } : {}) } }
+}
+
+function commitsOf(context: ReportContext, audience: readonly string[] | undefined): Record<string, string> {
+  const { nodes = [], fleet, repository, headSha } = context
+  const isShown = ({ tenant }: JudgedNode) => audience === undefined || (tenant !== null && audience.includes(tenant))
+  const read = nodes.filter(isShown).map(({ source }) => [source.url, source.commit] as const)
+  // the head comes last: it is what the branch's commit gives way to
+  const own = fleet ? [[fleet.repository, fleet.commit] as const] : []
+  return Object.fromEntries([...read.slice(0, 3_000), ...own, [repository, headSha]].filter(([url]) => url !== ''))
+}

@@ -1,0 +1,64 @@
+import type { ErrorCode } from '../../errors.ts'
+import type { Origin } from '../../kube/origin.ts'
+import type { Verdict } from '../../rules/finding.ts'
+import type { View } from '../audience.ts'
+import type { Changes } from '../changes/changes.ts'
+import type { Circumstances } from '../circumstances.ts'
+import type { ReportContext } from '../outcome.ts'
+
+/** A Kustomization of the graph, for people. */
+export interface GraphNode {
+  /** `<cluster>/<namespace>/<name>`. */
+  readonly key: string
+  readonly parent: string | null
+  readonly cluster: string
+  readonly namespace: string
+  readonly name: string
+  /** '' for the platform. */
+  readonly tenant: string
+  readonly identity: string
+  readonly source: { readonly id: string; readonly url: string; readonly commit: string; readonly notSeen: string }
+  readonly objects: number
+  readonly suspend: boolean
+}
+
+/** Why there is no verdict, as far as whoever reads the repository may know it. */
+export interface PageError {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly fix: string
+  readonly origin?: Omit<Origin, 'via'>
+}
+
+/**
+ * What the page of one commit shows: plain JSON of bounded size. It holds what the readers of its repository may see and
+ * nothing else, so whoever may read the repository may read all of it.
+ */
+export interface CheckPage {
+  readonly kind: 'check'
+  readonly owner: string
+  readonly repo: string
+  /** GitHub's id of the repository; absent where nobody knew it. A name can change hands, an id cannot. */
+  readonly repositoryId?: number
+  /** Normalised address. */
+  readonly repository: string
+  readonly headSha: string
+  readonly about: ReportContext['kind']
+  readonly fleet?: { readonly repository: string; readonly commit: string }
+  /** When it was judged, ISO 8601. */
+  readonly at: string
+  readonly conclusion: 'success' | 'failure'
+  readonly title: string
+  /** Absent: there is no verdict, for `error`, or because nothing of a fleet is touched. */
+  readonly verdict?: Verdict
+  readonly hidden: View['hidden']
+  readonly error?: PageError
+  readonly circumstances?: Circumstances
+  /** What the change does to what the clusters get; absent where nothing was compared. */
+  readonly changes?: Changes
+  readonly graph: readonly GraphNode[]
+  /** The commit of each repository that was judged, by address: what links to files point at. */
+  readonly commits: Readonly<Record<string, string>>
+  /** How much of each list was left out for size. */
+  readonly left: Readonly<Record<string, number>>
+}

@@ -1,0 +1,75 @@
+import type { AccessOverview } from '../../rules/access/access-overview.ts'
+import type { ClusterAudit } from '../../rules/audit/audit-item.ts'
+import type { JudgedNode, Judgement } from '../../rules/finding.ts'
+import { isNew } from '../headline.ts'
+import type { PagePlace } from './check-page-of.ts'
+import type { FleetPage, SeenSource } from './fleet-page.ts'
+import { graphOf } from './graph-of.ts'
+
+/** A fleet as it was judged on the branch that its clusters follow. */
+export interface JudgedFleet {
+  readonly repository: string
+  readonly branch: string
+  readonly commit: string
+  readonly judgement: Judgement
+  readonly audit: readonly ClusterAudit[]
+  readonly access: AccessOverview
+}
+
+const MAX = { tenants: 3_000, sources: 3_000, notSeen: 1_000, graph: 3_000, audit: 2_000 }
+
+/** The page of a fleet. It names every tenant: it is for readers of the fleet's own repository only. */
+export function fleetPageOf(fleet: JudgedFleet, place: PagePlace): FleetPage {
+  const { repository, branch, commit, judgement, audit, access } = fleet
+  const { verdict, nodes } = judgement
+  const sources = sourcesOf(nodes)
+  const graph = graphOf(nodes, undefined)
+  const lists = {
+    tenants: verdict.tenants,
+    sources,
+    notSeen: verdict.notSeen,
+    graph,
+    audit: audit.flatMap(one => one.items),
+  }
+  const left = Object.entries(MAX).map(([name, most]) => [name, lists[name as keyof typeof MAX].length - most] as const)
+  return {
+    kind: 'fleet',
+    ...place,
+    repository,
+    branch,
+    commit,
+    result: verdict.result,
+    counts: {
+      nodes: nodes.length,
+      objects: nodes.reduce((sum, node) => sum + node.objects.length, 0),
+      violations: verdict.violations.filter(isNew).length,
+      errors: verdict.errors.filter(isNew).length,
+    },
+    clusters: verdict.clusters.map(({ name, path }) => ({
+      name,
+      path,
+      nodes: nodes.filter(({ cluster }) => cluster === name).length,
+    })),
+    tenants: verdict.tenants.slice(0, MAX.tenants),
+    sources: sources.slice(0, MAX.sources),
+    notSeen: verdict.notSeen.slice(0, MAX.notSeen),
+    graph: graph.slice(0, MAX.graph),
+    audit: audit.map(one => ({ ...one, items: one.items.slice(0, Math.ceil(MAX.audit / audit.length)) })),
+    access,
+    commits: Object.fromEntries([...sources.map(({ url, commit }) => [url, commit] as const), [repository, commit]]),
+    left: Object.fromEntries(left.filter(([, number]) => number > 0)),
+  }
+}
+
+function sourcesOf(nodes: readonly JudgedNode[]): SeenSource[] {
+  const seen = nodes.filter(({ source }) => source.opaque === null && source.url !== '')
+  const groups = Map.groupBy(seen, ({ source }) => JSON.stringify([source.url, source.commit]))
+  return [...groups.values()]
+    .map(group => ({ ...pick(group), used: group.length }))
+    .sort((a, b) => b.used - a.used || (a.url < b.url ? -1 : 1))
+}
+
+function pick(group: readonly JudgedNode[]): Pick<SeenSource, 'id' | 'url' | 'commit'> {
+  const { id = '', url = '', commit = '' } = group[0]?.source ?? {}
+  return { id, url, commit }
+}

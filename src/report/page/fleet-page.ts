@@ -1,0 +1,45 @@
+import type { NotSeen, Tenant } from '../../fleet/fleet.ts'
+import type { AccessOverview } from '../../rules/access/access-overview.ts'
+import type { ClusterAudit } from '../../rules/audit/audit-item.ts'
+import type { GraphNode } from './check-page.ts'
+
+/** A source that was read. */
+export interface SeenSource {
+  readonly id: string
+  readonly url: string
+  readonly commit: string
+  /** How many Kustomizations deploy from it. */
+  readonly used: number
+}
+
+/**
+ * What the page of a fleet shows, as it stands on the branch that clusters follow: plain JSON of bounded size. It is the
+ * platform's view, for readers of the fleet's own repository.
+ */
+export interface FleetPage {
+  readonly kind: 'fleet'
+  readonly owner: string
+  readonly repo: string
+  /** GitHub's id of the repository; absent where nobody knew it. */
+  readonly repositoryId?: number
+  readonly repository: string
+  readonly branch: string
+  readonly commit: string
+  readonly at: string
+  readonly result: 'pass' | 'fail' | 'error'
+  readonly counts: {
+    readonly nodes: number
+    readonly objects: number
+    readonly violations: number
+    readonly errors: number
+  }
+  readonly clusters: readonly { readonly name: string; readonly path: string; readonly nodes: number }[]
+  readonly tenants: readonly Tenant[]
+  readonly sources: readonly SeenSource[]
+  readonly notSeen: readonly NotSeen[]
+  readonly graph: readonly GraphNode[]
+  readonly audit: readonly ClusterAudit[]
+  readonly access: AccessOverview
+  readonly commits: Readonly<Record<string, string>>
+  readonly left: Readonly<Record<string, number>>
+}

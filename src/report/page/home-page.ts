@@ -1,0 +1,55 @@
+import { type Html, html } from './html.ts'
+import { type Frame, layout } from './layout.ts'
+import { when } from './when.ts'
+
+/** A page that is kept, as a list shows it. */
+export interface PageEntry {
+  readonly kind: 'check' | 'fleet'
+  readonly owner: string
+  readonly repo: string
+  readonly repositoryId?: number
+  readonly at: string
+  readonly sha?: string
+  readonly title?: string
+  readonly conclusion?: 'success' | 'failure'
+}
+
+/** How many verdicts are listed. */
+const MAX_CHECKS = 50
+
+/** Everything that is kept and that the reader may read. */
+export function homePage(entries: readonly PageEntry[], reader: Frame['reader']): string {
+  const fleets = entries.filter(({ kind }) => kind === 'fleet')
+  const checks = entries.filter(({ kind }) => kind === 'check').slice(0, MAX_CHECKS)
+  return layout({ title: 'Fleets and verdicts', crumbs: [], reader }, [
+    html`<h1 class="page">Fleets and verdicts</h1>
+<p class="dim">What was judged within the last seven days, of repositories that you may read.</p>`,
+    html`<section aria-labelledby="fleets"><h2 id="fleets">Fleets</h2>
+${fleets.length === 0 ? html`<p>None yet: a fleet is listed once a push to its branch was judged.</p>` : html`<ul class="plain">${fleets.map(fleetItem)}</ul>`}
+</section>
+`,
+    html`<section aria-labelledby="verdicts"><h2 id="verdicts">Latest verdicts</h2>
+${checks.length === 0 ? html`<p>None yet.</p>` : checkTable(checks)}
+</section>`,
+  ])
+}
+
+function fleetItem({ owner, repo, at }: PageEntry): Html {
+  return html`<li><a href="/fleets/${owner}/${repo}">${owner}/${repo}</a> <span class="dim small">judged ${when(at)}</span></li>`
+}
+
+function checkTable(checks: readonly PageEntry[]): Html {
+  const rows = checks.map(({ owner, repo, sha = '', title = '', conclusion, at }) => {
+    const mark =
+      conclusion === 'success'
+        ? html`<span class="tag good">✓ passed</span>`
+        : html`<span class="tag bad">✗ held back</span>`
+    return html`<tr><td class="cell">${mark}</td><td class="wide"><a href="/checks/${owner}/${repo}/${sha}">${title}</a></td><td class="cell">${owner}/${repo} <code>${sha.slice(0, 7)}</code></td><td class="cell dim">${when(at)}</td></tr>
+`
+  })
+  return html`<div class="scroll" role="region" aria-label="Latest verdicts" tabindex="0"><table>
+<thead><tr><th scope="col">Result</th><th scope="col">Verdict</th><th scope="col">Commit</th><th scope="col">Judged</th></tr></thead>
+<tbody>
+${rows}</tbody>
+</table></div>`
+}

@@ -1,0 +1,44 @@
+import type { Origin } from '../../kube/origin.ts'
+import { placeOf, shortUrl } from '../place.ts'
+import { type Html, html } from './html.ts'
+
+/** Turns places into links: where a repository was read, and at which commit. */
+export interface Links {
+  /** Address of the repository that the page is about. */
+  readonly here: string
+  /** Commit by address of the repository. */
+  readonly commits: Readonly<Record<string, string>>
+}
+
+/** A line of a file, as a link to it at the commit that was judged, where that is known. */
+export function placeLink({ here, commits }: Links, origin: Omit<Origin, 'via'>): Html {
+  const text = placeOf(origin, here)
+  if (text === '') return html`<span class="dim">no file</span>`
+  const repository = origin.repository === '' ? here : origin.repository
+  const commit = Object.hasOwn(commits, repository) ? commits[repository] : undefined
+  const address = commit === undefined ? undefined : fileAddress(repository, commit, origin.file, origin.line)
+  return address === undefined ? html`<code>${text}</code>` : html`<a class="place" href="${address}">${text}</a>`
+}
+
+/** A repository, or a commit of it. */
+export function repositoryLink(url: string, commit = ''): Html {
+  const text = commit === '' ? shortUrl(url) : `${shortUrl(url)}@${commit.slice(0, 7)}`
+  if (!isAddress(url)) return html`<code>${text}</code>`
+  return html`<a class="place" href="${commit === '' ? url : `${url}/commit/${encodeURIComponent(commit)}`}">${text}</a>`
+}
+
+function fileAddress(url: string, commit: string, file: string, line: number): string | undefined {
+  if (!isAddress(url) || !/^[\da-f]{40,64}$/.test(commit)) return undefined
+  const path = file.split('/').map(encode).join('/')
+  return `${url}/blob/${commit}/${path}${line > 0 ? `#L${line}` : ''}`
+}
+
+/** Half of a surrogate pair cannot be encoded; git may have it in a name all the same. */
+function encode(part: string): string {
+  return encodeURIComponent(part.toWellFormed())
+}
+
+/** Sources are named by whoever writes them: a link leads to the web or nowhere. */
+function isAddress(url: string): boolean {
+  return /^https:\/\/[\w.-]+(?::\d{1,5})?(?:\/[\w.~-]+)+$/.test(url)
+}

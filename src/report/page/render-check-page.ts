@@ -1,0 +1,167 @@
+import type { Verdict } from '../../rules/finding.ts'
+import { count, isNew } from '../headline.ts'
+import { changesSection } from './changes-section.ts'
+import type { CheckPage } from './check-page.ts'
+import { errorSection, failureSection } from './failure-section.ts'
+import { findingsSection, foldedFindings } from './findings-section.ts'
+import { graphSection } from './graph-section.ts'
+import { type Content, type Html, html } from './html.ts'
+import { icon } from './icon.ts'
+import { type Frame, layout } from './layout.ts'
+import { type Links, repositoryLink } from './links.ts'
+import { matrixSection } from './matrix-section.ts'
+import { sourcesSection } from './sources-section.ts'
+import { when } from './when.ts'
+
+/** A part of the page that the list at its top leads to. */
+interface Part {
+  readonly id: string
+  readonly title: string
+  readonly content: Content
+}
+
+/** The page of one commit as HTML. */
+export function renderCheckPage(page: CheckPage, reader?: Frame['reader']): string {
+  const { owner, repo, headSha, title } = page
+  const frame = {
+    title: `${title} · ${owner}/${repo}@${headSha.slice(0, 7)}`,
+    crumbs: [
+      { text: `${owner}/${repo}`, href: page.repository.startsWith('https://') ? page.repository : '/' },
+      { text: headSha.slice(0, 7) },
+    ],
+    reader,
+  }
+  const parts = partsOf(page)
+  return layout(frame, [
+    banner(page),
+    facts(page),
+    contents(parts),
+    parts.map(
+      ({ id, title, content }) => html`<section aria-labelledby="${id}">
+<h2 id="${id}">${title}</h2>
+${content}
+</section>
+`,
+    ),
+  ])
+}
+
+const LOOKS = {
+  pass: { tone: 'good', picture: 'pass' },
+  fail: { tone: 'bad', picture: 'fail' },
+  error: { tone: 'warn', picture: 'unsure' },
+} as const
+
+function banner({ title, verdict, error, conclusion, hidden, about, circumstances }: CheckPage): Html {
+  const result = verdict?.result ?? (error ? 'error' : 'pass')
+  const { tone, picture } = LOOKS[conclusion === 'success' ? 'pass' : result === 'error' ? 'error' : 'fail']
+  const hiddenParts = [
+    ...(hidden.violations > 0 ? [count(hidden.violations, 'violation')] : []),
+    ...(hidden.errors > 0 ? [count(hidden.errors, 'error')] : []),
+  ]
+  return html`<div class="verdict ${tone}">
+${icon(picture)}
+<div><h1>${title}</h1>
+<p>${SAYS[conclusion][about]}</p>
+${hiddenParts.length > 0 && html`<p>${hiddenParts.join(' and ')} of others in the fleet decided with it; a platform admin sees which.</p>`}
+${circumstances?.hold && html`<p>On hold by <strong>${circumstances.hold.by}</strong>.</p>`}
+${circumstances?.override && html`<p>Overridden by <strong>${circumstances.override.by}</strong>: ${circumstances.override.reason}</p>`}
+${(circumstances?.demands ?? []).map(({ message, fix }) => html`<p><strong>Needed:</strong> ${message} ${fix}</p>`)}
+</div>
+</div>`
+}
+
+const SAYS = {
+  success: {
+    'pull-request': 'Judged as it would be merged. The gate lets it through.',
+    branch: 'Judged as it stands on the branch.',
+    'merge-group': 'Judged as the merge queue would merge it. The gate lets it through.',
+  },
+  failure: {
+    'pull-request': 'Judged as it would be merged. The gate holds it back.',
+    'merge-group': 'Judged as the merge queue would merge it. The gate holds it back.',
+    branch: 'Judged as it stands on the branch. What is red is not applied.',
+  },
+} as const
+
+function facts({ repository, headSha, fleet, at, verdict }: CheckPage): Html {
+  return html`<dl class="facts">
+<div><dt>Commit</dt><dd>${repositoryLink(repository, headSha)}</dd></div>
+${fleet && html`<div><dt>Fleet</dt><dd>${repositoryLink(fleet.repository, fleet.commit)}</dd></div>`}
+<div><dt>Judged</dt><dd>${when(at)}</dd></div>
+${verdict && html`<div><dt>Combination</dt><dd><code>${verdict.combination.slice(0, 12)}</code></dd></div>`}
+</dl>`
+}
+
+function contents(parts: readonly Part[]): Content {
+  if (parts.length < 2) return undefined
+  const items = parts.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)
+  return html`<nav aria-label="On this page"><ul class="toc">${items}</ul></nav>`
+}
+
+function partsOf(page: CheckPage): Part[] {
+  const { verdict, error } = page
+  const links = { here: page.repository, commits: page.commits }
+  if (error) return [{ id: 'error', title: 'Nothing was judged', content: errorSection(error, links) }]
+  if (!verdict)
+    return [
+      {
+        id: 'untouched',
+        title: 'Nothing to judge',
+        content: html`<p>No Kustomization of a cluster reads what this commit holds.</p>`,
+      },
+    ]
+  return [...verdictParts(verdict, page, links), ...restParts(verdict, page, links)]
+}
+
+function verdictParts(verdict: Verdict, { left, changes }: CheckPage, links: Links): Part[] {
+  const violations = verdict.violations.filter(isNew)
+  const warnings = verdict.warnings.filter(isNew)
+  const errors = verdict.errors.filter(isNew)
+  const matrix = matrixSection(verdict)
+  return [
+    ...part(errors.length, 'errors', `Could not be decided (${errors.length})`, () => failureSection(errors, links)),
+    ...part(violations.length, 'violations', `Violations (${violations.length})`, () => [
+      findingsSection(violations, links),
+      leftLine(left.violations, 'violation'),
+    ]),
+    ...part(matrix ? 1 : 0, 'matrix', 'Clusters and tenants', () => matrix),
+    ...(changes ? part(1, 'changes', 'What changes on the clusters', () => changesSection(changes)) : []),
+    ...part(warnings.length, 'warnings', `Warnings (${warnings.length})`, () => [
+      findingsSection(warnings, links),
+      leftLine(left.warnings, 'warning'),
+    ]),
+  ]
+}
+
+function restParts(verdict: Verdict, { graph, left }: CheckPage, links: Links): Part[] {
+  const standing = verdict.errors.filter(failure => !isNew(failure))
+  const of = (state: string) => verdict.violations.filter(finding => finding.state === state)
+  const older = [
+    foldedFindings('Standing: they do not block until they change', of('standing'), links),
+    foldedFindings('Waived', of('waived'), links),
+    foldedFindings('Fixed by this', of('fixed'), links),
+  ].filter(content => content !== undefined)
+  return [
+    ...part(older.length + standing.length, 'before', 'What was there before', () => [
+      older,
+      standing.length > 0 && html`<h3>Could not be decided before either</h3>${failureSection(standing, links)}`,
+    ]),
+    ...part(graph.length, 'graph', 'What was judged', () => [
+      graphSection(graph, verdict),
+      leftLine(left.graph, 'Kustomization'),
+    ]),
+    ...part(verdict.notSeen.length, 'not-seen', `Not seen (${verdict.notSeen.length})`, () =>
+      sourcesSection(verdict.notSeen),
+    ),
+  ]
+}
+
+function part(number: number, id: string, title: string, content: () => Content): Part[] {
+  return number > 0 ? [{ id, title, content: content() }] : []
+}
+
+function leftLine(left: number | undefined, noun: string): Content {
+  if (left === undefined) return undefined
+  return html`<p class="dim">and ${count(left, `more ${noun}`)}, not kept for this page: <code>bailiwick check</code> on the same commit lists all.</p>`
+}

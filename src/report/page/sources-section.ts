@@ -1,0 +1,21 @@
+import type { NotSeen } from '../../fleet/fleet.ts'
+import { type Html, html } from './html.ts'
+import { repositoryLink } from './links.ts'
+
+/** Sources that nobody could read: what they bring was judged by its account only. */
+export function sourcesSection(sources: readonly NotSeen[]): Html {
+  const rows = sources.map(
+    ({
+      source,
+      url,
+      reason,
+    }) => html`<tr><th scope="row">${source}</th><td>${repositoryLink(url)}</td><td class="wide">${reason}</td></tr>
+`,
+  )
+  return html`<div class="scroll" role="region" aria-label="Sources that were not seen" tabindex="0"><table>
+<caption>What these bring was judged by the account that applies it, and by nothing else.</caption>
+<thead><tr><th scope="col">Source</th><th scope="col">Address</th><th scope="col">Why</th></tr></thead>
+<tbody>
+${rows}</tbody>
+</table></div>`
+}

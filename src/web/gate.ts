@@ -1,0 +1,36 @@
+import type { IncomingMessage } from 'node:http'
+import { isLoopbackHost } from '../process/loopback.ts'
+
+/** Somebody who looks at pages. */
+export interface Reader {
+  /** Absent where nobody signs in. */
+  readonly login?: string
+  /** GitHub's word on whether they may read the repository; `id`: it must be this one, whoever has its name now. */
+  mayRead(owner: string, repo: string, id: number | undefined): Promise<boolean>
+}
+
+/** Who may look at pages at all. */
+export interface Gate {
+  /** `sign-in`: first they must say who they are; `closed`: there are no pages for anybody from there. */
+  admit(request: IncomingMessage): Promise<Reader | 'sign-in' | 'closed'>
+}
+
+/** What a proxy adds: whoever comes through one is not on this machine. */
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'via']
+
+/**
+ * Lets people of this machine in, and nobody else: for a process that listens on loopback only. A page of the web could
+ * have its own name resolved to this machine (DNS rebinding), so the name that was asked for must be the machine's own.
+ */
+export const loopbackGate: Gate = {
+  admit: async request => {
+    const { host = '', ...headers } = request.headers
+    const isHere = isLoopbackHost(host.replace(/:\d{1,5}$/, '')) && isLoopbackHost(request.socket.remoteAddress ?? '')
+    return isHere && !FORWARDED.some(name => name in headers) ? EVERYTHING : 'closed'
+  },
+}
+
+/** No pages at all. */
+export const closedGate: Gate = { admit: async () => 'closed' }
+
+const EVERYTHING: Reader = { mayRead: async () => true }

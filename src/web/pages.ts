@@ -1,0 +1,125 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BailiwickError } from '../errors.ts'
+import { type PageAddress, readPagePath } from '../pages/page-address.ts'
+import type { PageStore } from '../pages/page-store.ts'
+import { homePage, type PageEntry } from '../report/page/home-page.ts'
+import { nothingHere, noticePage, signedOut } from '../report/page/notice-page.ts'
+import type { QueueDepth } from '../report/page/queue-section.ts'
+import { renderCheckPage } from '../report/page/render-check-page.ts'
+import { renderFleetPage } from '../report/page/render-fleet-page.ts'
+import { answerPage, redirect } from './answer-page.ts'
+import type { Gate, Reader } from './gate.ts'
+import { SignedOut } from './person-gate.ts'
+import { CALLBACK_PATH, type SignIn } from './sign-in.ts'
+
+export interface PagesSettings {
+  readonly store: PageStore
+  readonly gate: Gate
+  /** Absent where nobody signs in. */
+  readonly signIn?: SignIn
+  readonly queueDepths: () => Promise<readonly QueueDepth[]>
+}
+
+/** How many repositories the list of pages asks GitHub about, for one reader at one time. */
+const MAX_ASKED = 30
+
+/** The pages for people. Who may not read a repository is answered as if there were no page. */
+export class Pages {
+  readonly #settings: PagesSettings
+
+  constructor(settings: PagesSettings) {
+    this.#settings = settings
+  }
+
+  /** Answers what is asked of pages; false for a path or a method of somebody else, which is not answered. */
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://pages.invalid')
+    const { gate } = this.#settings
+    const address = readPagePath(path)
+    const isEntrance = path === '/' || path === '/logout' || path.startsWith('/login')
+    if (!address && !isEntrance) return false
+    const reader = await gate.admit(request)
+    if (reader === 'closed') return false
+    if (isEntrance && path !== '/') return this.#enter(path, request, response, query)
+    if (request.method !== 'GET' && request.method !== 'HEAD') return false
+    if (reader === 'sign-in') redirect(response, address ? `/login?to=${encodeURIComponent(path)}` : '/login')
+    else await this.#show(request, response, reader, address, query).catch(error => failed(error, request, response))
+    return true
+  }
+
+  async #enter(
+    path: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    query: URLSearchParams,
+  ): Promise<boolean> {
+    const { signIn } = this.#settings
+    if (!signIn) return false
+    if (path === '/logout' && request.method === 'POST') await signIn.signOut(request, response)
+    else if (request.method !== 'GET') return false
+    else if (path === '/login') signIn.begin(response, query)
+    else if (path === '/login/out') await answerPage(request, response, 200, signedOut())
+    else if (path === CALLBACK_PATH)
+      await signIn.finish(request, response, query).catch(error => failed(error, request, response))
+    else return false
+    return true
+  }
+
+  async #show(
+    request: IncomingMessage,
+    response: ServerResponse,
+    reader: Reader,
+    address: PageAddress | undefined,
+    query: URLSearchParams,
+  ): Promise<void> {
+    const person = reader.login === undefined ? undefined : { login: reader.login }
+    if (!address) return answerPage(request, response, 200, homePage(await this.#readable(reader), person))
+    const page = await this.#render(address, reader, person, query)
+    return answerPage(request, response, page === undefined ? 404 : 200, page ?? nothingHere(person))
+  }
+
+  async #render(
+    address: PageAddress,
+    reader: Reader,
+    person: { readonly login: string } | undefined,
+    query: URLSearchParams,
+  ): Promise<string | undefined> {
+    const { store, queueDepths } = this.#settings
+    const { owner, repo } = address
+    // GitHub is asked before the store: how long an answer takes does not tell whether there is a page
+    if (!(await reader.mayRead(owner, repo, undefined))) return undefined
+    if (address.kind === 'check') {
+      const page = await store.check(owner, repo, address.sha)
+      if (!page || !(await reader.mayRead(owner, repo, page.repositoryId))) return undefined
+      return renderCheckPage(page, person)
+    }
+    const page = await store.fleet(owner, repo)
+    if (!page || !(await reader.mayRead(owner, repo, page.repositoryId))) return undefined
+    const queue = await queueDepths().catch(() => undefined) // the page says that it does not answer
+    return renderFleetPage(page, { reader: person, namespace: (query.get('namespace') ?? '').slice(0, 253), queue })
+  }
+
+  async #readable(reader: Reader): Promise<readonly PageEntry[]> {
+    const entries = await this.#settings.store.list()
+    const groups = Map.groupBy(entries, ({ owner, repo, repositoryId }) => JSON.stringify([owner, repo, repositoryId]))
+    const asked = [...groups.values()].slice(0, MAX_ASKED)
+    const allowed = await Promise.all(
+      asked.map(async group => {
+        const { owner = '', repo = '', repositoryId } = group[0] ?? {}
+        return (await reader.mayRead(owner, repo, repositoryId)) ? group : []
+      }),
+    )
+    const shown = new Set(allowed.flat())
+    return entries.filter(entry => shown.has(entry))
+  }
+}
+
+async function failed(error: unknown, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (error instanceof SignedOut) return redirect(response, '/login')
+  if (!(error instanceof BailiwickError) || error.code !== 'github-unavailable') throw error
+  const text = noticePage(
+    'GitHub does not answer',
+    'Who may read this is asked of GitHub each time. Try again in a moment.',
+  )
+  return answerPage(request, response, 503, text, { 'retry-after': '30' })
+}

@@ -1,0 +1,23 @@
+/** What the site asks of GitHub on behalf of a person. Each call throws `github-unavailable` where GitHub does not answer. */
+export interface People {
+  /** Where the person's browser goes to sign in. */
+  signInUrl(request: { readonly state: string; readonly challenge: string; readonly redirectUri: string }): string
+  /** The token that a code stands for; undefined for a code that GitHub does not take. */
+  exchange(request: ExchangeRequest): Promise<PersonToken | undefined>
+  /** Whose token it is; undefined for one that is no longer good. */
+  login(token: string): Promise<string | undefined>
+  /** GitHub's id of a repository, or why the person does not get it. */
+  repository(token: string, owner: string, repo: string): Promise<number | 'hidden' | 'signed-out'>
+}
+
+export interface ExchangeRequest {
+  readonly code: string
+  readonly verifier: string
+  readonly redirectUri: string
+}
+
+/** A user-to-server token, and for how long it holds. */
+export interface PersonToken {
+  readonly token: string
+  readonly seconds: number
+}

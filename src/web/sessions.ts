@@ -1,0 +1,63 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import type { Shelf } from '../pages/shelf.ts'
+
+/** Somebody who signed in. */
+export interface Session {
+  readonly login: string
+  /** The person's user-to-server token; secret, and nowhere but here. */
+  readonly token: string
+  /** When it ends, in ms. */
+  readonly until: number
+}
+
+/** A working day at most; GitHub's tokens live for eight hours. */
+export const SESSION_LIMITS = { ttlMs: 8 * 3_600_000, maxBytes: 32 * 1024 * 1024 }
+
+/**
+ * Sessions by random id. What is stored is encrypted by a key that only the id gives, under a hash of the id: whoever
+ * reads the store can neither take a session over nor use its token.
+ */
+export class Sessions {
+  readonly #shelf: Shelf
+
+  constructor(shelf: Shelf) {
+    this.#shelf = shelf
+  }
+
+  /** Keeps a session and gives the id that finds it again. */
+  async open(session: Session): Promise<string> {
+    const id = randomBytes(32).toString('base64url')
+    const nonce = randomBytes(12)
+    const cipher = createCipheriv('aes-256-gcm', keyFrom(id), nonce)
+    const sealed = [nonce, cipher.update(JSON.stringify(session)), cipher.final(), cipher.getAuthTag()]
+    await this.#shelf.put(placeOf(id), Buffer.concat(sealed))
+    return id
+  }
+
+  /** Undefined for an id that is not known, or whose session is over. */
+  async find(id: string): Promise<Session | undefined> {
+    const bytes = await this.#shelf.get(placeOf(id))
+    if (!bytes) return undefined
+    const decipher = createDecipheriv('aes-256-gcm', keyFrom(id), bytes.subarray(0, 12))
+    decipher.setAuthTag(bytes.subarray(-16))
+    const text = Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()])
+    const session: Session = JSON.parse(text.toString('utf8'))
+    return session.until > Date.now() ? session : undefined
+  }
+
+  end(id: string): Promise<void> {
+    return this.#shelf.delete(placeOf(id))
+  }
+
+  close(): Promise<void> {
+    return this.#shelf.close()
+  }
+}
+
+function placeOf(id: string): string {
+  return createHash('sha256').update(`place ${id}`).digest('hex')
+}
+
+function keyFrom(id: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', id, '', 'bailiwick session', 32))
+}
