@@ -45,7 +45,13 @@ function shownKeys(node: Node | undefined): Set<string> {
 
 describe('documents', () => {
   test('the table of settings has exactly the variables that the code reads', () => {
-    const files = ['config', 'process/environment', 'process/private-key', 'process/web-settings']
+    const files = [
+      'config',
+      'process/environment',
+      'process/private-key',
+      'process/web-settings',
+      'process/webhook-secrets',
+    ]
     const code = files.map(name => read(`src/${name}.ts`)).join('\n')
     const called = code.matchAll(
       /\b(?:required|optional|integer|oneOf|address)\(\s*env,\s*'([A-Z_]+)'|\benv\.([A-Z_]+)/g,

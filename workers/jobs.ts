@@ -4,10 +4,12 @@ import { command } from './command.ts'
 import { buryJob } from './dead-job.ts'
 import { judgeCommit } from './judge-commit.ts'
 import { judgeFollowers } from './judge-followers.ts'
+import { redeliverer } from './redeliver.ts'
 import { sayDeadCommit, sayDeadPullRequest } from './say-dead.ts'
 import { survey } from './survey.ts'
 import { sweep } from './sweep.ts'
 import { sweepInstallation } from './sweep-installation.ts'
+import { validateMergeGroup } from './validate-merge-group.ts'
 import { validatePullRequest } from './validate-pull-request.ts'
 import { validatePush } from './validate-push.ts'
 import type { WorkerContext } from './worker-context.ts'
@@ -25,11 +27,13 @@ const VALIDATIONS_AT_ONCE = 4
 export const works: readonly Work[] = [
   work('validate-pull-request', validatePullRequest, VALIDATIONS_AT_ONCE),
   work('validate-push', validatePush, VALIDATIONS_AT_ONCE),
+  work('validate-merge-group', validateMergeGroup, VALIDATIONS_AT_ONCE),
   work('judge-commit', judgeCommit),
   work('check-action', checkAction),
   work('judge-followers', judgeFollowers),
   work('command', command),
   work('survey', survey),
+  work('redeliver', redeliverer()),
   work('say-dead-pull-request', sayDeadPullRequest),
   work('say-dead-commit', sayDeadCommit),
   work('sweep', sweep),

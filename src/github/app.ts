@@ -38,6 +38,8 @@ export interface Installation {
 /** Our App on GitHub: who it is, where it is installed, and clients that speak for one installation. */
 export interface App {
   identity(): Promise<AppIdentity>
+  /** A client that speaks as the App itself: about its deliveries, not about any repository. */
+  own(): Octokit
   /** Installations that are not suspended, of allowed accounts only. */
   installations(): Promise<readonly Installation[]>
   /** The installation that covers a repository, or undefined. Throws `not-permitted` for an account that is not allowed. */
@@ -80,6 +82,7 @@ export function openApp(options: AppOptions): App {
       })
       return identity
     },
+    own: () => app,
     installations: async () => {
       const all = await github('list the installations', () =>
         app.paginate(app.rest.apps.listInstallations, { per_page: 100 }),

@@ -17,7 +17,10 @@ export function createLog(level: string, destination?: DestinationStream): Logge
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: plainError, error: plainError, event: eventName },
-    redact: { paths: ['*.headers', '*.privateKey', '*.webhookSecret', '*.token', '*.redisUrl'], remove: true },
+    redact: {
+      paths: ['*.headers', '*.privateKey', '*.webhookSecret', '*.webhookSecretPrevious', '*.token', '*.redisUrl'],
+      remove: true,
+    },
   }
   return destination ? pino(options, destination) : pino(options)
 }

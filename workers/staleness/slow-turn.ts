@@ -2,14 +2,16 @@ import { hash } from 'node:crypto'
 
 const MINUTE = 60_000
 const HOUR_MINUTES = 60
+/** On average, so that no hour has more than about sixty: minutes are drawn, not counted. */
+const PER_HOUR = 45
 
 /**
  * How long a pull request waits until its verdict is reached again by a newer version, in ms: each has a minute of its
- * own by its name, in as many hours as it takes that no more than one a minute comes up. It needs no memory: whoever asks
- * again, in whatever process, gets the same minute.
+ * own by its name, in as many hours as it takes. It needs no memory: whoever asks again, in whatever process, gets the same
+ * minute.
  */
 export function slowTurn(name: string, many: number, now: number): number {
-  const minutes = HOUR_MINUTES * Math.max(1, Math.ceil(many / HOUR_MINUTES))
+  const minutes = HOUR_MINUTES * Math.max(1, Math.ceil(many / PER_HOUR))
   const own = hash('sha256', name, 'buffer').readUInt32BE(0) % minutes
   const present = Math.floor(now / MINUTE) % minutes
   const ahead = (own - present + minutes) % minutes
