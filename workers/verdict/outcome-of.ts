@@ -17,7 +17,7 @@ export function outcomeOf(answers: readonly FleetAnswer[], url: string, kind: Re
   const [first, ...more] = answers
   if (!first) return { outcome: undefined }
   const isFleet = answers.some(answer => answer.place.repository.url === url)
-  const keepNew = kind === 'pull-request'
+  const keepNew = kind !== 'branch'
   const verdicts = [first, ...more].map(({ judgement }) =>
     isFleet ? judgement.verdict : scopeVerdict(judgement, url, { keepNew }),
   )

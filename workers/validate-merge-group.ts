@@ -1,0 +1,74 @@
+import { readBranch } from '../src/github/branch.ts'
+import { listOurCheckRuns } from '../src/github/list-check-runs.ts'
+import type { Attempt, ValidateMergeGroup } from '../src/queue/queue.ts'
+import { findRepository } from './combination/find-repository.ts'
+import { githubInstallation } from './combination/github-installation.ts'
+import { judgeChange } from './combination/judge-change.ts'
+import { asBailiwickError, isTriedAgain } from './job-error.ts'
+import { announceSlow } from './verdict/announce-slow.ts'
+import { blocks } from './verdict/blocks.ts'
+import { changedPaths } from './verdict/changed-paths.ts'
+import type { Said, Subject } from './verdict/judge-pull-request.ts'
+import { keepPage } from './verdict/keep-page.ts'
+import { once } from './verdict/once.ts'
+import { outcomeOf } from './verdict/outcome-of.ts'
+import { readGroupCircumstances } from './verdict/read-group-circumstances.ts'
+import { type Place, sayVerdict } from './verdict/say-verdict.ts'
+import type { WorkerContext } from './worker-context.ts'
+
+/**
+ * Judges the tree that a merge queue would make of a branch, and says so on the group's own commit: two pull requests that
+ * pass alone may be red together. It is compared with what the branch holds now, not with the group before it: a queue
+ * may merge several groups by the verdict on the last of them (HEADGREEN).
+ */
+export async function validateMergeGroup(context: WorkerContext, data: ValidateMergeGroup, attempt: Attempt) {
+  const octokit = await context.app.client(data.installation)
+  const place: Place = { octokit, app: await context.app.identity(), owner: data.owner, repo: data.repo }
+  const installation = githubInstallation(context, data.installation, octokit)
+  const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
+  if (!repository) return
+  const subject: Subject = { installation, repository, octokit }
+  const where = { kind: 'merge-group', repository: repository.url, headSha: data.sha } as const
+  const runs = once(() => listOurCheckRuns(octokit, place.app, place, data.sha))
+  const announced = announceSlow({ place, headSha: data.sha, runs, log: context.log })
+  let said: Said
+  try {
+    said = await judgeGroup(context, subject, data, where)
+  } catch (error) {
+    if (isTriedAgain(error, attempt)) {
+      await announced.end()
+      throw error
+    }
+    context.log.error({ err: error, commit: `${repository.url}@${data.sha}` }, 'a merge group could not be judged')
+    said = { outcome: asBailiwickError(error), context: where }
+  }
+  const present = (await announced.end()) ?? (await runs())
+  const detailsUrl = await keepPage(context, { owner: data.owner, repo: data.repo, repositoryId: repository.id }, said)
+  await sayVerdict(place, said.outcome, said.context, { runs: present, detailsUrl })
+}
+
+async function judgeGroup(
+  context: WorkerContext,
+  subject: Subject,
+  data: ValidateMergeGroup,
+  where: Said['context'],
+): Promise<Said> {
+  const { installation, repository, octokit } = subject
+  const pin = { url: repository.url, branch: data.branch }
+  const present = await readBranch(octokit, data, data.branch)
+  // a group that was merged meanwhile is compared with what it was made on
+  const baseCommit = present && present.commit !== data.sha ? present.commit : data.base
+  const head = { ...pin, commit: data.sha }
+  const answers = await judgeChange(context, installation, { head, base: { ...pin, commit: baseCommit } })
+  const { outcome, ...statement } = outcomeOf(answers, repository.url, where.kind)
+  const judged: Said = { outcome, context: { ...where, ...statement } }
+  const alone = data.base === baseCommit
+  const circumstances = await readGroupCircumstances(context, subject, data, { alone, blocked: blocks(judged) })
+  if (answers.length === 0) return { outcome, context: { ...where, circumstances } }
+  const [before, after] = await Promise.all([
+    installation.content(repository, baseCommit),
+    installation.content(repository, head.commit),
+  ])
+  const paths = changedPaths(before, after)
+  return { outcome, context: { ...judged.context, changedPaths: paths, circumstances }, tree: after }
+}
