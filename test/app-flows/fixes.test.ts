@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fleetFiles } from '../fleets/read-fleet.ts'
+import { type Stage, startStage } from '../story/stage.ts'
+import { lastRun } from './commands.ts'
+
+const REPO = 'acme/dev-team'
+const FILE = 'base/deployment.yaml'
+const GOOD = fleetFiles(REPO)[FILE]!
+const BAD = GOOD.replace('    spec:\n', '    spec:\n      hostNetwork: true # for the old cache\n')
+const MENDED = GOOD.replace('    spec:\n', '    spec:\n      hostNetwork: false # for the old cache\n')
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await startStage()
+  await stage.settle()
+}, 60_000)
+afterAll(() => stage?.close())
+
+async function propose(branch: string, text: string): Promise<number> {
+  const { github } = stage
+  github.push({ repo: REPO, branch, parent: github.commitOf(REPO, 'main'), files: { [FILE]: text }, as: 'dora' })
+  const { number } = github.openPullRequest({ repo: REPO, head: branch, as: 'dora' }).issue
+  await stage.settle()
+  return number
+}
+
+const reviewsOf = (pull: number) => stage.github.pullRequest(REPO, pull).reviews
+
+test('a fix that is certain is suggested on its line, once', async () => {
+  const pull = await propose('suggest', BAD)
+  expect(lastRun(stage.github, REPO, 'suggest')?.conclusion).toBe('failure')
+  const [review, ...more] = reviewsOf(pull)
+  expect(more).toEqual([])
+  expect(review).toMatchObject({ state: 'COMMENTED', commit: stage.github.commitOf(REPO, 'suggest') })
+  expect(review?.comments).toHaveLength(1)
+  const [comment] = review!.comments
+  const line = BAD.split('\n').findIndex(text => text.includes('hostNetwork')) + 1
+  expect(comment).toMatchObject({ path: FILE, line })
+  expect(comment!.body).toContain('`pod-security`')
+  expect(comment!.body).toContain('```suggestion\n      hostNetwork: false # for the old cache\n```')
+  stage.github.push({ repo: REPO, branch: 'suggest', files: { 'base/note.txt': 'x' }, as: 'dora' })
+  await stage.settle()
+  expect(reviewsOf(pull)).toHaveLength(1)
+}, 60_000)
+
+test('the button commits every fix to the branch, and the verdict turns', async () => {
+  const pull = await propose('apply', BAD)
+  const run = lastRun(stage.github, REPO, 'apply')!
+  stage.github.pressAction(REPO, run.id, 'fix', { as: 'dora' })
+  await stage.settle()
+  const head = stage.github.pullRequest(REPO, pull).head.sha
+  expect(stage.github.readFile(REPO, 'apply', FILE)).toBe(MENDED)
+  expect(head).not.toBe(run.headSha)
+  expect(lastRun(stage.github, REPO, head)).toMatchObject({ status: 'completed', conclusion: 'success' })
+  expect(lastRun(stage.github, REPO, head)?.actions.map(one => one.identifier)).not.toContain('fix')
+  // the old run's button is still there on GitHub: it is about a head that is gone
+  stage.github.pressAction(REPO, run.id, 'fix', { as: 'dora' })
+  await stage.settle()
+  expect(stage.github.pullRequest(REPO, pull).head.sha).toBe(head)
+}, 60_000)
+
+test('a fork gets no button and no commit, but the suggestion', async () => {
+  const { github } = stage
+  const fork = 'mallory/dev-team'
+  github.addRepository({ owner: 'mallory', name: 'dev-team', forkOf: REPO })
+  github.push({
+    repo: fork,
+    branch: 'idea',
+    parent: github.commitOf(fork, 'main'),
+    files: { [FILE]: BAD },
+    as: 'mallory',
+  })
+  const { number } = github.openPullRequest({ repo: REPO, headRepo: fork, head: 'idea', as: 'mallory' }).issue
+  await stage.settle()
+  const head = github.pullRequest(REPO, number).head.sha
+  const run = github.checkRunsOf(REPO, `refs/pull/${number}/head`).at(-1)
+  expect(run?.conclusion).toBe('failure')
+  expect(run?.actions.map(one => one.identifier)).not.toContain('fix')
+  expect(reviewsOf(number)).toHaveLength(1)
+  expect(github.commitOf(fork, 'idea')).toBe(head)
+}, 60_000)
