@@ -17,14 +17,14 @@ export function findFindings<T extends Pick<Finding, 'rule' | 'fingerprint'>>(
   if (!/^[0-9a-f]{6,32}$/.test(target)) {
     throw commandError(
       `there is no rule ${quoted(target)}, and a finding has at least ${SHORTEST} hexadecimal digits`,
-      'docs/rules.md lists the rules; /bailiwick status lists the findings.',
+      '`docs/rules.md` lists the rules, `/bailiwick status` the findings.',
     )
   }
   const found = findings.filter(({ fingerprint }) => fingerprint.startsWith(target))
   const different = new Set(found.map(({ fingerprint }) => fingerprint))
   if (different.size === 1) return found
   const what = different.size === 0 ? 'no finding of this' : `${different.size} findings of this`
-  const fix = different.size === 0 ? '/bailiwick status lists the findings.' : 'Write more of its digits.'
+  const fix = different.size === 0 ? '`/bailiwick status` lists the findings.' : 'Write more of its digits.'
   throw commandError(`${what} begins with ${target}`, fix)
 }
 

@@ -6,7 +6,7 @@ const LONGEST = 300
 /** The reason that somebody gives: one line, nothing hidden in it. Throws `command-input` where there is none, or a novel. */
 export function parseReason(words: readonly string[], usage: string): string {
   const reason = visible(words.join(' '), 2 * LONGEST).trim()
-  if (!/\p{L}/u.test(reason)) throw commandError('a reason is needed', `Write: ${usage}`)
+  if (!/\p{L}/u.test(reason)) throw commandError('a reason is needed', `Write \`${usage}\``)
   if (reason.length > LONGEST) throw commandError(`the reason has more than ${LONGEST} characters`, 'Shorten it.')
   return reason
 }

@@ -24,10 +24,10 @@ export interface WaiveRequest {
 export function parseWaive(words: readonly string[], today: string): WaiveRequest {
   const [target, ...rest] = words
   if (target === undefined || target.startsWith('-')) {
-    throw commandError('the rule or the finding is missing', `Write: ${USAGE}`)
+    throw commandError('the rule or the finding is missing', `Write \`${USAGE}\``)
   }
   if (!/^[a-z0-9][a-z0-9-]{1,60}$/.test(target)) {
-    throw commandError(`${quoted(target)} is neither a rule nor a finding`, `Write: ${USAGE}`)
+    throw commandError(`${quoted(target)} is neither a rule nor a finding`, `Write \`${USAGE}\``)
   }
   const { until, others } = withoutUntil(rest)
   return { target, until: checkedDay(until, today), reason: parseReason(others, USAGE) }
@@ -38,14 +38,14 @@ function withoutUntil(words: readonly string[]): { until: string | undefined; ot
   const [first = '', second, ...rest] = words
   if (first.startsWith('--until=')) return { until: first.slice('--until='.length), others: words.slice(1) }
   if (first === '--until') return { until: second ?? '', others: rest }
-  if (first.startsWith('--')) throw commandError(`there is no option ${quoted(first)}`, `Write: ${USAGE}`)
+  if (first.startsWith('--')) throw commandError(`there is no option ${quoted(first)}`, `Write \`${USAGE}\``)
   return { until: undefined, others: words }
 }
 
 function checkedDay(until: string | undefined, today: string): string {
   if (until === undefined) return dayAfter(today, USUAL_DAYS)
   const last = dayAfter(today, MOST_DAYS)
-  const fix = `Write a day from ${today} to ${last}, as --until ${dayAfter(today, USUAL_DAYS)}.`
+  const fix = `Write a day from ${today} to ${last}, as \`--until ${dayAfter(today, USUAL_DAYS)}\`.`
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(until) && dayAfter(until, 0) === until
   if (!isDay) throw commandError(`${quoted(until)} is no day`, fix)
   if (until < today) throw commandError(`${until} is over`, fix)

@@ -18,17 +18,17 @@ export const check: Verb = {
     const { line, place, data, comment, role } = asking
     const [option, more] = line.words
     if (more !== undefined || (option !== undefined && option !== '--all')) {
-      throw commandError(`${quoted(line.rest)} is not understood`, `Write: /bailiwick ${USAGE}`)
+      throw commandError(`${quoted(line.rest)} is not understood`, `Write \`/bailiwick ${USAGE}\``)
     }
     if (option === undefined) {
       if (!comment.issue.pullRequest) {
-        throw commandError('this is no pull request', 'Ask on a pull request, or write: /bailiwick check --all')
+        throw commandError('this is no pull request', 'Ask on a pull request, or write `/bailiwick check --all`')
       }
       await judgeAgain(asking)
       return { reaction: '+1' }
     }
     if (!isAtLeast(role, 'maintain')) {
-      throw commandError('--all is for who maintains this repository', 'Write: /bailiwick check')
+      throw commandError('--all is for who maintains this repository', 'Write `/bailiwick check`')
     }
     for (const { number } of await listOpenPullRequests(place.octokit, data)) await judgeAgain(asking, number)
     return { reaction: '+1' }

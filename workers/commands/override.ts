@@ -48,7 +48,8 @@ export const override: Verb = {
 /** Only the commit that the admin looked at: what was pushed after the comment was written, nobody has agreed to. */
 async function refuseUnseenHead({ place, data, comment }: Asking, request: OverrideRequest, pull: PullRequest) {
   const { sha } = pull.head
-  const again = `Look at it, then write: /bailiwick override ${sha.slice(0, 12)} ${request.reason}`
+  const line = `/bailiwick override ${sha.slice(0, 12)} ${request.reason}`
+  const again = `Look at it, then write \`${line.replaceAll('`', "'")}\``
   if (request.sha !== undefined) {
     if (sha.startsWith(request.sha)) return
     throw commandError(`${request.sha} is not the head of this pull request`, again)

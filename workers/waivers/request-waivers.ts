@@ -1,7 +1,9 @@
 import { commandError } from '../../src/command/command-error.ts'
 import { findFindings } from '../../src/command/find-findings.ts'
 import { waiverEntries } from '../../src/command/waiver/waiver-entry.ts'
+import type { WaiverPull } from '../../src/command/waiver/waiver-text.ts'
 import { BailiwickError } from '../../src/errors.ts'
+import { isLeftBranch } from '../../src/github/left-branch.ts'
 import type { OpenedPullRequest } from '../../src/github/open-pull-request.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import { viewFor } from '../../src/report/audience.ts'
@@ -13,7 +15,7 @@ import type { Subject } from '../verdict/judge-pull-request.ts'
 import { outcomeOf } from '../verdict/outcome-of.ts'
 import type { Place } from '../verdict/say-verdict.ts'
 import type { WorkerContext } from '../worker-context.ts'
-import { openWaiverPull, waiverBranch } from './open-waiver-pull.ts'
+import { openWaiverPull, type WaiverDesk, waiverBranch } from './open-waiver-pull.ts'
 
 /** What somebody asks to have accepted. */
 export interface WaiverWish {
@@ -55,10 +57,25 @@ export async function requestWaivers(
     if (findings.length === 0) continue
     const entries = waiverEntries(findings, terms)
     const waiver = { entries, of, author: pull.author?.login ?? 'ghost' }
-    const branch = waiverBranch(of, wish.target ?? 'all')
-    opened.push(await openWaiverPull({ place, installation: subject.installation, fleet }, waiver, branch))
+    const desk = { place, installation: subject.installation, fleet }
+    opened.push(await openOn(desk, waiver, waiverBranch(of, wish.target ?? 'all')))
   }
   return opened
+}
+
+/** On its branch, or on the next one where an earlier pull request was merged or closed and left it behind. */
+async function openOn(desk: WaiverDesk, waiver: WaiverPull, branch: string): Promise<OpenedPullRequest> {
+  const { place, fleet } = desk
+  const name = { owner: fleet.repository.owner, repo: fleet.repository.name }
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? branch : `${branch}-${number}`
+    try {
+      return await openWaiverPull(desk, waiver, candidate)
+    } catch (error) {
+      const isRefused = error instanceof BailiwickError && error.code === 'onboard-input'
+      if (!isRefused || number === MOST || !(await isLeftBranch(place.octokit, name, candidate))) throw error
+    }
+  }
 }
 
 function wantedFindings(answers: readonly FleetAnswer[], url: string, { target }: WaiverWish): readonly Finding[] {
@@ -70,11 +87,11 @@ function wantedFindings(answers: readonly FleetAnswer[], url: string, { target }
   const meant = target === undefined ? shown.filter(one => one.state === 'new') : findFindings(target, shown, isRule)
   const open = meant.filter(isOpen)
   if (open.length > 0) return open
-  throw meant.length > 0 ? commandError('that is waived already', '/bailiwick status says until when.') : nothing()
+  throw meant.length > 0 ? commandError('that is waived already', '`/bailiwick status` says until when.') : nothing()
 }
 
 const isOpen = ({ state }: Finding) => state === 'new' || state === 'standing'
 
 function nothing() {
-  return commandError('this pull request has no such violation', '/bailiwick status lists what it has.')
+  return commandError('this pull request has no such violation', '`/bailiwick status` lists what it has.')
 }
