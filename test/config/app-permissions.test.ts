@@ -35,6 +35,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   'GET /repos/{owner}/{repo}/git/blobs/{file_sha}': 'contents: read',
   'GET /repos/{owner}/{repo}/git/commits/{commit_sha}': 'contents: read',
   'GET /repos/{owner}/{repo}/git/ref/{ref}': 'contents: read',
+  'GET /repos/{owner}/{repo}/git/matching-refs/{ref}': 'contents: read',
   'GET /repos/{owner}/{repo}/git/tags/{tag_sha}': 'contents: read',
   'GET /repos/{owner}/{repo}/git/trees/{tree_sha}': 'contents: read',
   'GET /repos/{owner}/{repo}/tarball/{ref}': 'contents: read',

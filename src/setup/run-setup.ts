@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { githubApiUrl } from '../config.ts'
+import { BailiwickError } from '../errors.ts'
+import { convertManifest } from '../github/convert-manifest.ts'
+import type { Environment } from '../process/environment.ts'
+import { readManifest } from './manifest.ts'
+import { type SetupSite, serveSetup } from './serve-setup.ts'
+import { webHost } from './web-host.ts'
+import { assertFree, writeSettings } from './write-settings.ts'
+
+const USAGE =
+  'npm run setup -- --url https://bailiwick.your.domain [--organization ORG] [--name NAME] [--env FILE] [--key FILE] [--port N] [--force]'
+
+/** What the setup needs of the process. */
+export interface SetupIo {
+  readonly env: Environment
+  readonly say: (line: string) => void
+}
+
+/**
+ * Registers the App by GitHub's manifest flow: serves a page on this machine, and writes what GitHub answers into a file of
+ * settings and a key file. Throws `config` in production, for a file that is there, and `usage`.
+ */
+export async function runSetup(args: readonly string[], { env, say }: SetupIo): Promise<SetupSite> {
+  if (env.NODE_ENV === 'production') {
+    throw new BailiwickError('config', 'an App is not registered in production', {
+      fix: 'Run the setup on your own machine, and bring the settings to the server as secrets.',
+    })
+  }
+  const { organization, force, files, port, choice } = readArgs(args)
+  assertFree({ ...files, force })
+  const apiUrl = githubApiUrl(env)
+  const appYml = readFileSync(join(import.meta.dirname, '../../app.yml'), 'utf8')
+  const { publicUrl } = readManifest(appYml, { ...choice, redirectUrl: '' })
+  const below = organization === undefined ? '' : `/organizations/${organization}`
+  const site = await serveSetup({
+    port,
+    newAppUrl: `${webHost(apiUrl)}${below}/settings/apps/new`,
+    manifest: redirectUrl => readManifest(appYml, { ...choice, redirectUrl }).manifest,
+    take: async code => {
+      const app = await convertManifest(apiUrl, code)
+      writeSettings({ ...files, force }, app.privateKey, {
+        APP_ID: String(app.id),
+        WEBHOOK_SECRET: app.webhookSecret,
+        CLIENT_ID: app.clientId,
+        CLIENT_SECRET: app.clientSecret,
+        PUBLIC_URL: publicUrl,
+        ...(env.GITHUB_API_URL === undefined ? {} : { GITHUB_API_URL: apiUrl }),
+      })
+      const install = `${app.url}/installations/new`
+      const steps = [
+        `Settings are in ${files.env}, the key is in ${files.key}: keep both secret.`,
+        `1. Install the App on the fleet and on the tenants' repositories: ${install}`,
+        `2. Start it where ${publicUrl} leads to: npm start`,
+        '3. Read the first report, an issue of your fleet; it says how to make the check required.',
+        `Optional: with the permission "Administration: write" (${app.url}) the comment /bailiwick gate sets that by itself.`,
+      ]
+      for (const line of steps) say(line)
+      return install
+    },
+  })
+  say(`Open ${site.url} in a browser on this machine.`)
+  return site
+}
+
+function readArgs(args: readonly string[]) {
+  const text = { type: 'string' } as const
+  const { values } = parse(args, { organization: text, url: text, name: text, env: text, key: text, port: text })
+  const { organization, url, name, env = '.env', key = 'bailiwick.private-key.pem', port = '0' } = values
+  const wrong = (message: string) => new BailiwickError('usage', message, { fix: `usage: ${USAGE}` })
+  if (organization !== undefined && !/^[A-Za-z\d][A-Za-z\d_-]{0,99}$/.test(organization)) {
+    throw wrong('--organization is the name of no organisation')
+  }
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw wrong('--port is no port')
+  if (name !== undefined && !/^[^\p{C}]{1,34}$/u.test(name)) throw wrong('--name has 1 to 34 characters')
+  if (url !== undefined && !isHttps(url)) throw wrong('--url is not an address that begins with https://')
+  return {
+    organization,
+    force: values.force === true,
+    port: Number(port),
+    files: { env, key },
+    choice: { publicUrl: url, name },
+  }
+}
+
+type Options = NonNullable<Parameters<typeof parseArgs>[0]>['options']
+
+function parse<T extends NonNullable<Options>>(args: readonly string[], options: T) {
+  try {
+    return parseArgs({ args: [...args], strict: true, options: { ...options, force: { type: 'boolean' } } })
+  } catch (cause) {
+    const message = cause instanceof Error ? (cause.message.split(/[.\n]/, 1)[0] ?? '') : ''
+    throw new BailiwickError('usage', message, { fix: `usage: ${USAGE}`, cause })
+  }
+}
+
+function isHttps(text: string): boolean {
+  const url = URL.parse(text)
+  return url?.protocol === 'https:' && url.username === '' && url.search === '' && url.hash === ''
+}
