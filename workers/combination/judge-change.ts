@@ -1,5 +1,6 @@
 import type { Changes } from '../../src/report/changes/changes.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
+import type { CombinationSnapshot } from '../evaluation/protocol.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { believedFleets } from './believed-fleets.ts'
 import type { Installation } from './installation.ts'
@@ -17,6 +18,7 @@ export interface FleetAnswer {
   readonly place: FleetPlace
   readonly fleetCommit: string
   readonly judgement: Judgement
+  readonly snapshot: CombinationSnapshot
   /** What the change does to what its clusters get; absent without a base. */
   readonly changes?: Changes
 }
@@ -41,8 +43,8 @@ export async function judgeChange(
       ...change,
       disabledRules,
     })
-    const { concerned, fleetCommit, judgement, changes } = judged
-    if (concerned) answers.push({ place, fleetCommit, judgement, ...(changes ? { changes } : {}) })
+    const { concerned, fleetCommit, judgement, snapshot, changes } = judged
+    if (concerned) answers.push({ place, fleetCommit, judgement, snapshot, ...(changes ? { changes } : {}) })
   }
   return answers
 }

@@ -32,6 +32,8 @@ export interface JudgedCombination {
   readonly changes?: Changes
   /** Commit of the fleet repository that was judged. */
   readonly fleetCommit: string
+  /** All that was judged, to ask more about it. */
+  readonly snapshot: CombinationSnapshot
   /** The sources that it read besides the fleet, as they were judged. */
   readonly sources: readonly ReadSource[]
   /** Whether `head` or `base` took part: false means that this fleet does not read what changed. */
@@ -79,7 +81,7 @@ export async function judgeCombination(
     const concerned = reads || leads
     const { commit } = head.snapshot.fleet
     const said = { judgement, baseline, ...(changes ? { changes } : {}) }
-    return { ...said, fleetCommit: commit, sources: head.sources, concerned }
+    return { ...said, fleetCommit: commit, snapshot: head.snapshot, sources: head.sources, concerned }
   }
   throw new BailiwickError(
     'graph-limits',

@@ -4,6 +4,8 @@ import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { OnboardPlan } from '../../src/onboard/plan.ts'
 import type { OnboardRequest } from '../../src/onboard/request.ts'
 import type { Changes } from '../../src/report/changes/changes.ts'
+import type { AccessOverview } from '../../src/rules/access/access-overview.ts'
+import type { ClusterAudit } from '../../src/rules/audit/audit-item.ts'
 import type { FleetSurvey } from '../../src/rules/audit/survey-fleet.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
 
@@ -52,7 +54,13 @@ export interface SurveyRequest {
   readonly today: string
 }
 
-export type EvaluationRequest = JudgeRequest | PlanRequest | SurveyRequest
+/** Say what keeps the tenants of a fleet apart, and who can change what. */
+export interface OverviewRequest {
+  readonly type: 'overview'
+  readonly head: CombinationSnapshot
+}
+
+export type EvaluationRequest = JudgeRequest | PlanRequest | SurveyRequest | OverviewRequest
 
 export type EvaluationAnswer =
   | { readonly type: 'planned'; readonly plan: OnboardPlan }
@@ -66,4 +74,5 @@ export type EvaluationAnswer =
       readonly changes?: Changes
     }
   | { readonly type: 'surveyed'; readonly survey: FleetSurvey }
+  | { readonly type: 'overviewed'; readonly audit: readonly ClusterAudit[]; readonly access: AccessOverview }
   | { readonly type: 'refused'; readonly code: ErrorCode; readonly message: string; readonly fix: string }

@@ -3,19 +3,22 @@ import type { CombinationSnapshot, EvaluationRequest } from './protocol.ts'
 
 /** Hash of everything that an answer depends on: trees count by their content's hash. Equal keys, equal answers. */
 export function requestKey(request: EvaluationRequest): string {
-  const parts =
-    request.type === 'survey'
-      ? [request.type, combination(request.head), request.today]
-      : request.type === 'judge'
-        ? [
-            request.type,
-            combination(request.head),
-            request.base ? combination(request.base) : null,
-            request.changed ?? null,
-            request.today,
-          ]
-        : [request.type, request.request, request.tree.id, request.url, request.branch]
-  return hash('sha256', JSON.stringify(parts))
+  return hash('sha256', JSON.stringify([request.type, ...partsOf(request)]))
+}
+
+function partsOf(request: EvaluationRequest): unknown[] {
+  switch (request.type) {
+    case 'judge': {
+      const { head, base, changed = null, today } = request
+      return [combination(head), base ? combination(base) : null, changed, today]
+    }
+    case 'survey':
+      return [combination(request.head), request.today]
+    case 'overview':
+      return [combination(request.head)]
+    case 'plan':
+      return [request.request, request.tree.id, request.url, request.branch]
+  }
 }
 
 function combination({ fleet, sources, opaque, disabledRules }: CombinationSnapshot): unknown {

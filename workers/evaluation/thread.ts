@@ -4,6 +4,7 @@ import { openSnapshot } from '../../src/git/snapshot.ts'
 import { planOnboarding } from '../../src/onboard/plan.ts'
 import { evaluate } from './evaluate.ts'
 import { KeptFleets } from './kept-fleets.ts'
+import { overview } from './overview.ts'
 import type { EvaluationAnswer, EvaluationRequest, JudgeRequest } from './protocol.ts'
 import { survey } from './survey.ts'
 
@@ -18,6 +19,7 @@ function answer(request: EvaluationRequest): EvaluationAnswer {
   try {
     if (request.type === 'judge') return judge(request)
     if (request.type === 'survey') return survey(request)
+    if (request.type === 'overview') return overview(request, fleets.of(request.head.fleet))
     const plan = planOnboarding(request.request, openSnapshot(request.tree), request.url, request.branch)
     return { type: 'planned', plan }
   } catch (error) {
