@@ -9,6 +9,11 @@ import { now } from './world.ts'
 
 export interface AppOptions {
   readonly slug?: string
+  /** Default the slug. */
+  readonly name?: string
+  readonly owner?: User
+  readonly externalUrl?: string
+  readonly callbackUrls?: readonly string[]
   readonly permissions?: Permissions
   readonly events?: readonly string[]
   readonly webhookUrl?: string
@@ -116,9 +121,12 @@ export function accounts(world: World, deliveries: Deliveries) {
       ...{
         id,
         slug,
-        name: slug,
+        name: options.name ?? slug,
         clientId: `Iv23${id}`,
-        owner: addUser('app-owner'),
+        clientSecret: randomBytes(20).toString('hex'),
+        callbackUrls: options.callbackUrls ?? [],
+        externalUrl: options.externalUrl ?? `https://${slug}.example`,
+        owner: options.owner ?? addUser('app-owner'),
         bot: addUser(`${slug}[bot]`, 'Bot'),
       },
       ...{ permissions: { metadata: 'read', ...(options.permissions ?? ALL_PERMISSIONS) }, createdAt: now() },

@@ -4,6 +4,7 @@ import { onGit } from './people/git.ts'
 import { onIssues } from './people/issues.ts'
 import { onPulls } from './people/pulls.ts'
 import { onReviews } from './people/reviews.ts'
+import { onTheWeb } from './people/web.ts'
 import type { World } from './world.ts'
 
 /** What people do on github.com and with git, as plain functions. Who may not do it gets an HttpError with GitHub's words. */
@@ -14,5 +15,6 @@ export function people(world: World, directory: Directory) {
     ...onIssues(world, directory),
     ...onChecks(world, directory),
     ...onReviews(world, directory),
+    ...onTheWeb(world, directory),
   }
 }

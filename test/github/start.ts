@@ -16,6 +16,8 @@ import { hookRoutes } from './routes/hook.ts'
 import { issueEventRoutes } from './routes/issue-events.ts'
 import { issueRoutes } from './routes/issues.ts'
 import { labelRoutes } from './routes/labels.ts'
+import { manifestRoutes } from './routes/manifest.ts'
+import { oauthRoutes } from './routes/oauth.ts'
 import { peopleRoutes } from './routes/people.ts'
 import { protectionRoutes } from './routes/protection.ts'
 import { pullRoutes } from './routes/pulls.ts'
@@ -26,6 +28,7 @@ import { reviewRoutes } from './routes/reviews.ts'
 import { tagRoutes } from './routes/tags.ts'
 import { tarballRoutes } from './routes/tarball.ts'
 import { teamRoutes } from './routes/teams.ts'
+import { userInstallationRoutes } from './routes/user-installations.ts'
 import { views } from './views.ts'
 import type { World } from './world.ts'
 
@@ -52,11 +55,11 @@ export async function startGitHub(options: GitHubOptions = {}) {
   world.emit = (...announcement) => deliveries.announce(...announcement)
   const records: Records = { requests: [], violations: [], responseViolations: [], unknown: [], failures: [] }
   const { checkResponses = false, rateLimit = Number.MAX_SAFE_INTEGER } = options
-  const listener = serve({ world, routes: routes(deliveries), records, checkResponses, rateLimit })
+  const registry = accounts(world, deliveries)
+  const listener = serve({ world, routes: routes(deliveries, registry), records, checkResponses, rateLimit })
   const server = createServer(listener)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   world.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const registry = accounts(world, deliveries)
 
   /** The next `times` requests (that fit `when`) are answered with `status`, before anything else is looked at. */
   function failNext(
@@ -102,7 +105,7 @@ export async function startGitHub(options: GitHubOptions = {}) {
   }
 }
 
-function routes(deliveries: Deliveries) {
+function routes(deliveries: Deliveries, registry: ReturnType<typeof accounts>) {
   return [
     ...[
       ...appRoutes(),
@@ -123,6 +126,7 @@ function routes(deliveries: Deliveries) {
       ...reactionRoutes(),
     ],
     ...[...protectionRoutes(), ...teamRoutes(), ...activityRoutes(), ...issueEventRoutes()],
+    ...[...oauthRoutes(), ...manifestRoutes(registry.addApp), ...userInstallationRoutes()],
   ]
 }
 
@@ -131,6 +135,7 @@ function emptyWorld(mergeabilityDelayMs: number): World {
   return {
     ...{ url: '', users: new Map(), repositories: new Map(), apps: new Map(), installations: new Map() },
     ...{ tokens: new Map(), members: new Map(), teams: new Map(), mergeabilityDelayMs, timers: new Set() },
+    ...{ oauth: { codes: new Map(), refresh: new Map() }, signedIn: undefined },
     emit: () => {},
     nextId: () => ++lastId,
   }

@@ -1,3 +1,4 @@
+import type { OAuthState } from './actions/oauth.ts'
 import { membersOf, teamRole } from './actions/team.ts'
 import type { ObjectStore } from './git/store.ts'
 
@@ -17,6 +18,10 @@ export interface App {
   readonly slug: string
   readonly name: string
   readonly clientId: string
+  readonly clientSecret: string
+  /** Where people may be sent back to after they let it act for them; any address when there is none. */
+  readonly callbackUrls: readonly string[]
+  readonly externalUrl: string
   readonly owner: User
   readonly bot: User
   readonly permissions: Permissions
@@ -247,7 +252,8 @@ export interface Repository {
 /** Who makes a call. */
 export type Actor =
   | { readonly kind: 'anonymous' }
-  | { readonly kind: 'user'; readonly user: User }
+  /** With `app` it is an app that acts in the person's name, where it is installed and both may. */
+  | { readonly kind: 'user'; readonly user: User; readonly app?: App }
   | { readonly kind: 'app'; readonly app: App }
   | InstallationActor
 
@@ -300,6 +306,9 @@ export interface World {
   readonly teams: Map<string, Team>
   readonly mergeabilityDelayMs: number
   readonly timers: Set<NodeJS.Timeout>
+  readonly oauth: OAuthState
+  /** Who is signed in in a browser that says nothing else. */
+  signedIn: string | undefined
   emit: Emit
   nextId(): number
 }
@@ -316,7 +325,9 @@ export function senderOf(actor: Actor): User {
   throw new Error(`${actor.kind} writes nothing`)
 }
 
-export const appOf = (actor: Actor): App | undefined => (actor.kind === 'installation' ? actor.app : undefined)
+/** The app through which an actor writes. */
+export const appOf = (actor: Actor): App | undefined =>
+  actor.kind === 'installation' || actor.kind === 'user' ? actor.app : undefined
 
 export const fullName = (repository: Repository): string => `${repository.owner.login}/${repository.name}`
 

@@ -1,6 +1,8 @@
 import {
   type Actor,
+  type App,
   atLeast,
+  type Installation,
   type InstallationActor,
   type Repository,
   roleOf,
@@ -20,7 +22,15 @@ export function visibleRepository(world: World, actor: Actor, owner: string, nam
 function sees(world: World, actor: Actor, repository: Repository): boolean {
   if (actor.kind === 'installation') return covers(actor, repository) || !repository.private
   if (!repository.private) return true
-  return actor.kind === 'user' && roleOf(world, repository, actor.user) !== 'none'
+  if (actor.kind !== 'user' || roleOf(world, repository, actor.user) === 'none') return false
+  return actor.app === undefined || installationFor(world, actor.app, repository) !== undefined
+}
+
+/** The installation of an app that has a repository; undefined where there is none, or it is suspended. */
+export function installationFor(world: World, app: App, repository: Repository): Installation | undefined {
+  return [...world.installations.values()].find(
+    each => each.app === app && !each.suspended && covers({ installation: each, repositories: 'all' }, repository),
+  )
 }
 
 /** Whether an installation token was made for this repository. */
@@ -53,6 +63,10 @@ export function permit(world: World, actor: Actor, repository: Repository, acces
 }
 
 function permitUser(world: World, repository: Repository, actor: Actor & { kind: 'user' }, access: Access): void {
+  const installation = actor.app && installationFor(world, actor.app, repository)
+  if (installation && !access.permissions.some(permission => grants(installation, permission))) {
+    throw new HttpError(403, 'Resource not accessible by integration')
+  }
   if (access.role === 'apps-only') throw new HttpError(403, 'You must authenticate via a GitHub App.')
   if (!atLeast(roleOf(world, repository, actor.user), access.role)) {
     throw new HttpError(
@@ -64,7 +78,7 @@ function permitUser(world: World, repository: Repository, actor: Actor & { kind:
   }
 }
 
-function grants(actor: InstallationActor, permission: string): boolean {
+function grants(actor: Pick<InstallationActor, 'permissions'>, permission: string): boolean {
   const [name = '', level] = permission.split(':')
   if (name === 'metadata') return true
   const granted = actor.permissions[name]

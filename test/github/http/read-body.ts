@@ -16,8 +16,10 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
 }
 
 /** The JSON of a body; none is none, also where one could be: Octokit sends none when it has nothing to say. Throws 400. */
-export function parseBody(raw: Buffer): unknown {
+export function parseBody(raw: Buffer, type = ''): unknown {
   if (raw.length === 0) return undefined
+  if (type.startsWith('application/x-www-form-urlencoded'))
+    return Object.fromEntries(new URLSearchParams(raw.toString()))
   try {
     return JSON.parse(raw.toString())
   } catch {

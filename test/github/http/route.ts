@@ -9,6 +9,10 @@ export interface Call {
   readonly body: Readonly<Record<string, unknown>>
   readonly accept: string
   readonly path: string
+  /** The header as it came, for the few routes that know people by it themselves. */
+  readonly authorization: string | undefined
+  /** The header `x-login`, by which a test says whose browser it is. */
+  readonly login: string | undefined
 }
 
 export interface RepositoryCall extends Call {
@@ -42,7 +46,8 @@ export type RepositoryRoute = {
 }
 
 export type GlobalRoute = {
-  readonly scope: 'app' | 'installation' | 'anyone'
+  /** 'web' is github.com as a browser sees it, where no token counts. */
+  readonly scope: 'app' | 'installation' | 'anyone' | 'web'
   readonly method: string
   readonly path: string
   readonly handle: (call: Call) => Reply | Promise<Reply>
@@ -78,6 +83,10 @@ export function onRepository(
 ): RepositoryRoute {
   const access = { permissions: permissions.split('|'), role }
   return { scope: 'repository', method, path: `/repos/{owner}/{repo}${path}`, access, handle }
+}
+
+export function onWeb(method: string, path: string, handle: GlobalRoute['handle']): GlobalRoute {
+  return { scope: 'web', method, path, handle }
 }
 
 export const ok = (body: unknown): Reply => ({ status: 200, body })

@@ -83,8 +83,8 @@ export function serve(options: ServeOptions): (request: IncomingMessage, respons
       parsed = { method, path: url.pathname, query: url.searchParams, body: undefined, found }
       injectFailure(options.records, parsed)
       if (!request.headers['user-agent']) throw new HttpError(403, 'Request forbidden by administrative rules.')
-      actor = authenticate(options.world, request.headers.authorization)
-      parsed = { ...parsed, body: parseBody(raw) }
+      if (found?.value.scope !== 'web') actor = authenticate(options.world, request.headers.authorization)
+      parsed = { ...parsed, body: parseBody(raw, formOf(found?.value, request)) }
       limit(used, actor, options.rateLimit)
       reply = await answer(options, request, parsed, actor)
     } catch (error) {
@@ -113,7 +113,7 @@ async function answer(options: ServeOptions, request: IncomingMessage, parsed: P
     options.records.violations.push({ method: parsed.method, path: parsed.path, problems })
     throw new HttpError(422, `Invalid request.\n\n${problems.join('\n')}`)
   }
-  const ignored = unheeded(parsed.method, route.path, parsed.query)
+  const ignored = route.scope === 'web' ? undefined : unheeded(parsed.method, route.path, parsed.query)
   if (ignored !== undefined) {
     options.records.unknown.push({ method: parsed.method, path: `${parsed.path}?${ignored}`, documented: true })
     throw new HttpError(501, `This server does not heed ${ignored}`)
@@ -121,7 +121,11 @@ async function answer(options: ServeOptions, request: IncomingMessage, parsed: P
   const body = (parsed.body ?? {}) as Record<string, unknown>
   const accept = request.headers.accept ?? ''
   const { world } = options
-  const call: Call = { world, actor, params, query: parsed.query, body, accept, path: parsed.path }
+  const { authorization, 'x-login': login } = request.headers
+  const call: Call = {
+    ...{ world, actor, params, query: parsed.query, body, accept, path: parsed.path, authorization },
+    login: typeof login === 'string' ? login : undefined,
+  }
   const reply = await handle(route, call)
   if (options.checkResponses) checkResponse(options.records, route, parsed, reply)
   return reply
@@ -142,10 +146,16 @@ async function handle(route: Route, call: Call): Promise<Reply> {
   return await route.handle({ ...call, repo })
 }
 
+/** The API reads JSON whatever is said of it; only the pages take forms. */
+function formOf(route: Route | undefined, request: IncomingMessage): string {
+  return route?.scope === 'web' ? (request.headers['content-type'] ?? '') : ''
+}
+
 /** Routes below /_ are no part of GitHub's API (the place where tarballs lie). */
 function check(route: Route, request: Parsed & { params: Record<string, string> }, actor: Actor): string[] {
   if (route.path.startsWith('/_')) return []
   const operation = description().operation(route.method, route.path)
+  if (!operation && route.scope === 'web') return []
   if (!operation) return [`${route.method} ${route.path} is not described`]
   if (actor.kind === 'installation' && !operation.enabledForApps) return [`${operation.operationId} is not for apps`]
   return checkRequest(operation, request)

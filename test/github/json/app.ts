@@ -12,7 +12,7 @@ export function appJson(world: World, app: App) {
     owner: userJson(world, app.owner),
     name: app.name,
     description: null,
-    external_url: `https://${app.slug}.example`,
+    external_url: app.externalUrl,
     html_url: `https://github.com/apps/${app.slug}`,
     created_at: app.createdAt,
     updated_at: app.createdAt,

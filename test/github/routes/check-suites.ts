@@ -6,7 +6,7 @@ import { list } from '../http/list.ts'
 import { created, ok, onRepository, type RepositoryCall, type Route } from '../http/route.ts'
 import { checkRunJson } from '../json/check-run.ts'
 import { checkSuiteWithRepositoryJson } from '../json/check-suite.ts'
-import { appOf, type CheckSuite, senderOf } from '../world.ts'
+import { type CheckSuite, senderOf } from '../world.ts'
 
 const SUITE = '/check-suites/{check_suite_id}'
 
@@ -54,7 +54,7 @@ export function checkSuiteRoutes(): Route[] {
 
 /** 201 for a new one, 200 for one that is there (docs, "Create a check suite"). */
 function create(call: RepositoryCall) {
-  const app = appOf(call.actor)
+  const app = call.actor.kind === 'installation' ? call.actor.app : undefined
   const sha = requiredText(call.body, 'head_sha')
   if (!app) throw new HttpError(403, 'You must authenticate via a GitHub App.')
   if (!call.repo.store.commit(sha)) throw new HttpError(422, `No commit found for SHA: ${sha}`)

@@ -4,7 +4,7 @@ import { HttpError, notFound } from '../http/http-error.ts'
 import { list } from '../http/list.ts'
 import { created, ok, onRepository, type RepositoryCall, type Route } from '../http/route.ts'
 import { annotationJson, checkRunJson } from '../json/check-run.ts'
-import { appOf, type CheckRun, senderOf } from '../world.ts'
+import { type CheckRun, senderOf } from '../world.ts'
 
 /** check-runs, with their annotations. */
 export function checkRoutes(): Route[] {
@@ -40,7 +40,7 @@ export function checkRoutes(): Route[] {
 }
 
 function caller(call: RepositoryCall) {
-  const app = appOf(call.actor)
+  const app = call.actor.kind === 'installation' ? call.actor.app : undefined
   if (!app) throw new HttpError(403, 'You must authenticate via a GitHub App.')
   return app
 }
