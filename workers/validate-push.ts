@@ -9,6 +9,7 @@ import { affectedPlaces } from './verdict/affected-places.ts'
 import { announceSlow } from './verdict/announce-slow.ts'
 import { blocks } from './verdict/blocks.ts'
 import type { Said, Subject } from './verdict/judge-pull-request.ts'
+import { keepFleetPages } from './verdict/keep-fleet-pages.ts'
 import { keepPage, type PageOwner } from './verdict/keep-page.ts'
 import { once } from './verdict/once.ts'
 import { outcomeOf } from './verdict/outcome-of.ts'
@@ -49,6 +50,7 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
       answers.map(answer => answer.place.repository.url),
     )
     if (answers.length > 0) await judgeConcerned(context, subject, data, head, answers, open)
+    await keepFleetPages(context, answers)
   } catch (error) {
     const present = await announced.end()
     if (isTriedAgain(error, attempt)) throw error
