@@ -9,7 +9,7 @@ import type { RetryPolicy } from '../../src/queue/retry.ts'
 import { CHECK_NAME } from '../../src/report/check-run.ts'
 import { startCluster, type TestCluster } from '../envtest/start.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
-import { type FakeGitHub, startGitHub } from '../github/start.ts'
+import { type FakeGitHub, type GitHubOptions, startGitHub } from '../github/start.ts'
 import { bootstrap } from './bootstrap.ts'
 import { settingsOf } from './settings.ts'
 
@@ -81,8 +81,8 @@ async function open(environment: Record<string, string>, options: StageOptions):
 }
 
 /** GitHub with the repositories of acme, the App installed and no hook address yet. */
-export async function openGitHub(): Promise<FakeGitHub> {
-  const github = await startGitHub({ checkResponses: true, app: manifest() })
+export async function openGitHub(options: Omit<GitHubOptions, 'app'> = {}): Promise<FakeGitHub> {
+  const github = await startGitHub({ checkResponses: true, ...options, app: manifest() })
   github.addOrganization('acme', { admins: ['ada'], members: ['mallory'] })
   const roles = {
     'acme/fleet': { ada: 'admin', otto: 'write' },

@@ -1,0 +1,82 @@
+import { parseArgs } from 'node:util'
+import { CHECK_NAME } from '../src/report/check-run.ts'
+import { deploymentFile } from '../test/story/tenant-changes.ts'
+import { quantile } from './growth.ts'
+import { type AppProcesses, openAppProcesses } from './webhook/app-processes.ts'
+import { type Acknowledged, Load, limit, steady } from './webhook/load.ts'
+
+// How soon a delivery is acknowledged, how soon its verdict stands on GitHub, and what that asks of GitHub: a web process
+// and a worker process on a real Redis, a GitHub of ours in this process (its time counts here, and is not GitHub's).
+const { values } = parseArgs({ options: { smoke: { type: 'boolean' } } })
+const SECONDS = values.smoke ? 1 : 15
+const PUSHES = values.smoke ? 3 : 60
+const PAYLOAD_BYTES = 20_000
+
+const ms = (time: number): string => `${time.toFixed(1)} ms`
+const quantiles = (times: readonly number[]) =>
+  [0.5, 0.95, 0.99].map(part => `p${part * 100} ${ms(quantile(times, part))}`).join(', ')
+
+function say(what: string, { times, failed, perSecond }: Acknowledged): void {
+  console.log(
+    `${what}: ${times.length} deliveries, ${Math.round(perSecond)}/s, ${quantiles(times)}, ${failed} not accepted`,
+  )
+}
+
+async function acknowledge({ github, web, settle }: AppProcesses): Promise<void> {
+  const [installation] = [...github.world.installations.values()]
+  const load = new Load(web, github.app.webhookSecret, {
+    deleted: false,
+    installation: { id: installation!.id },
+    repository: { name: 'dev-team', full_name: 'acme/dev-team', owner: { login: 'acme' } },
+    sender: { login: 'dora', type: 'User' },
+    commits: 'x'.repeat(PAYLOAD_BYTES),
+  })
+  await steady(load, 50, 1)
+  say('acknowledged at 200/s', await steady(load, 200, SECONDS))
+  await settle()
+  say('acknowledged at the limit, 32 clients', await limit(load, 32, SECONDS))
+  load.close()
+  await settle()
+}
+
+/** One push after the other to an open pull request of a tenant: from the push until its check run is completed. */
+async function verdicts({ github, settle }: AppProcesses): Promise<void> {
+  const repo = 'acme/dev-team'
+  const push = (run: number) =>
+    github.push({
+      repo,
+      branch: 'bench',
+      files: { 'base/deployment.yaml': deploymentFile(`web-${run}`, 'apps') },
+      as: 'dora',
+    })
+  push(-1)
+  github.openPullRequest({ repo, head: 'bench', base: 'main', title: 'Bench', as: 'dora' })
+  await settle()
+  const times: number[] = []
+  for (let run = 0; run < PUSHES; run++) {
+    if (run === Math.floor(PUSHES / 3)) github.forget()
+    const start = performance.now()
+    push(run)
+    const done = () =>
+      github.checkRunsOf(repo, 'bench').some(one => one.name === CHECK_NAME && one.status === 'completed')
+    while (!done()) await new Promise(resolve => setTimeout(resolve, 1))
+    times.push(performance.now() - start)
+    await settle()
+  }
+  console.log(`push -> verdict said, ${times.length} pushes: ${quantiles(times)}`)
+  const runs = PUSHES - Math.floor(PUSHES / 3)
+  const total = github.requests.length / runs
+  console.log(
+    `GitHub requests per push to a pull request (its push and its pull_request are a job each): ${total.toFixed(1)}`,
+  )
+  for (const [route, count] of Object.entries(github.counts()).sort())
+    console.log(`  ${(count / runs).toFixed(2)}  ${route}`)
+}
+
+const processes = await openAppProcesses()
+try {
+  await acknowledge(processes)
+  await verdicts(processes)
+} finally {
+  await processes.close()
+}
