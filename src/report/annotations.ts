@@ -53,7 +53,12 @@ function annotation(
 
 /** GitHub shows lines of changed files only; what is written elsewhere stands in the summary. */
 function isShown(file: string, { changedPaths }: ReportContext): boolean {
-  return changedPaths === undefined || changedPaths.has(file)
+  return isAnnotatable(file) && (changedPaths === undefined || changedPaths.has(file))
+}
+
+/** Whether lines of a file can be annotated: git allows names that no API is made for, and one refused line loses all of them. */
+export function isAnnotatable(file: string): boolean {
+  return file !== '' && file.length <= 1000 && !/[\p{Cc}\p{Cs}]/u.test(file)
 }
 
 /** GitHub shows an annotation in the diff only on a changed file: prefer the changed overlay that leads to the origin. */

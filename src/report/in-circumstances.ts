@@ -1,4 +1,4 @@
-import type { Annotation } from './annotations.ts'
+import { type Annotation, isAnnotatable } from './annotations.ts'
 import type { CheckRun } from './check-run.ts'
 import type { Circumstances, Demand } from './circumstances.ts'
 import { count } from './headline.ts'
@@ -58,7 +58,7 @@ function demandText({ rule, message, fix, path }: Demand): string {
 }
 
 function demandAnnotation({ rule, message, fix, path }: Demand): Annotation[] {
-  if (path === undefined) return []
+  if (path === undefined || !isAnnotatable(path)) return []
   const text = `${visible(message, 1000)}\n${visible(fix, 500)}`
   return [{ path, line: 1, level: 'failure', title: visible(`${rule}: needs agreement`, 200), message: text }]
 }
