@@ -90,8 +90,8 @@ export async function listEvaluatedRulesets(octokit: Octokit, repository: Reposi
 }
 
 /**
- * Makes the repository's own ruleset of this name what is wanted: made where there is none, replaced where there is one.
- * Throws `not-permitted` without the permission administration: write.
+ * Makes the repository's own ruleset of this name what is wanted: made where there is none, replaced where there is one, whose
+ * branches stay. Throws `not-permitted` without the permission administration: write.
  */
 export async function setRuleset(
   octokit: Octokit,
@@ -101,8 +101,16 @@ export async function setRuleset(
   const present = await github(`list the rulesets of ${owner}/${repo}`, () => listAll(octokit, { owner, repo }, false))
   const own = present.find(one => one.name === wanted.name && (one.source_type ?? 'Repository') === 'Repository')
   const what = `set a ruleset of ${owner}/${repo}`
-  if (!own) await github(what, () => octokit.rest.repos.createRepoRuleset({ owner, repo, ...wanted }))
-  else await github(what, () => octokit.rest.repos.updateRepoRuleset({ owner, repo, ruleset_id: own.id, ...wanted }))
+  if (!own) {
+    await github(what, () => octokit.rest.repos.createRepoRuleset({ owner, repo, ...wanted }))
+    return
+  }
+  const before = (await readRuleset(octokit, { owner, repo }, own.id))?.include ?? []
+  const include = [...new Set([...before, ...wanted.conditions.ref_name.include])].sort()
+  const conditions = { ref_name: { include, exclude: [] } }
+  await github(what, () =>
+    octokit.rest.repos.updateRepoRuleset({ owner, repo, ruleset_id: own.id, ...wanted, conditions }),
+  )
 }
 
 function listAll(octokit: Octokit, { owner, repo }: RepositoryName, parents: boolean) {

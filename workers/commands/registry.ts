@@ -1,15 +1,23 @@
 import { onboardVerb } from '../onboard.ts'
 import { approveWaiver } from './approve-waiver.ts'
 import { check } from './check.ts'
+import { diff } from './diff.ts'
+import { enforcement } from './enforcement.ts'
+import { explain } from './explain.ts'
+import { gate } from './gate.ts'
 import { helpVerb } from './help.ts'
 import { hold, unhold } from './hold.ts'
 import { override } from './override.ts'
+import { status } from './status.ts'
 import type { Verb } from './verb.ts'
 import { waive } from './waive.ts'
 
 /** Every command of `/bailiwick`, in the order in which help lists them. A new one is a file beside this and a line here. */
 export const commands: readonly Verb[] = [
   helpVerb(() => commands),
+  status,
+  explain,
+  diff,
   check,
   hold,
   unhold,
@@ -17,4 +25,6 @@ export const commands: readonly Verb[] = [
   approveWaiver,
   override,
   onboardVerb,
+  gate,
+  enforcement,
 ]

@@ -3,11 +3,10 @@ import { WAIVER_RUN } from '../../src/command/record.ts'
 import { withWaivers } from '../../src/command/waiver/edit-waivers.ts'
 import { waiverRecord } from '../../src/command/waiver/waiver-record.ts'
 import { type WaiverPull, waiverText } from '../../src/command/waiver/waiver-text.ts'
-import { BailiwickError } from '../../src/errors.ts'
 import { FLEET_FILE } from '../../src/fleet/config/fleet-config.ts'
-import { openSnapshot } from '../../src/git/snapshot.ts'
 import { publishCheckRun } from '../../src/github/check-run.ts'
 import { type OpenedPullRequest, openPullRequest } from '../../src/github/open-pull-request.ts'
+import { readFleetFileText } from '../combination/fleet-text.ts'
 import type { Installation } from '../combination/installation.ts'
 import type { FleetPlace } from '../combination/judge-combination.ts'
 import type { Place } from '../verdict/say-verdict.ts'
@@ -36,7 +35,7 @@ export interface WaiverDesk {
  * its commit who stands behind it. Throws `command-input` where the file cannot take them.
  */
 export async function openWaiverPull(desk: WaiverDesk, pull: WaiverPull, branch: string): Promise<OpenedPullRequest> {
-  const { place, fleet } = desk
+  const { place, installation, fleet } = desk
   const name = { owner: fleet.repository.owner, repo: fleet.repository.name }
   const { approver } = pull
   const entries = approver === undefined ? pull.entries : pull.entries.map(entry => ({ ...entry, approver }))
@@ -44,7 +43,7 @@ export async function openWaiverPull(desk: WaiverDesk, pull: WaiverPull, branch:
   const opened = await openPullRequest(place.octokit, place.app, name, {
     base: fleet.branch,
     branch,
-    files: [{ path: FLEET_FILE, content: withWaivers(await fleetFile(desk), entries) }],
+    files: [{ path: FLEET_FILE, content: withWaivers((await readFleetFileText(installation, fleet)).text, entries) }],
     title: text.title,
     body: text.body,
     message: text.title,
@@ -61,12 +60,4 @@ export async function openWaiverPull(desk: WaiverDesk, pull: WaiverPull, branch:
     detailsUrl: opened.url,
   })
   return opened
-}
-
-async function fleetFile({ installation, fleet }: WaiverDesk): Promise<string | undefined> {
-  const commit = await installation.head(fleet.repository, { branch: fleet.branch })
-  if (commit === undefined) throw new BailiwickError('git-missing', `${fleet.repository.url} has no ${fleet.branch}`)
-  const tree = openSnapshot(await installation.content(fleet.repository, commit))
-  if (tree.entry(FLEET_FILE)?.type !== 'file') return undefined
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(tree.read(FLEET_FILE))
 }

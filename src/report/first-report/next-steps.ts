@@ -8,7 +8,7 @@ export function nextSteps({ survey, gates, baseline, hasForm }: FirstReportFacts
     step(
       survey.notSeen.length === 0,
       'Every source that the fleet follows is seen.',
-      `Install the App on the repositories that are [not seen](#sources), or accept that they are judged by account only (${count(survey.notSeen.length, 'source')}).`,
+      `Install the App on the repositories that are not seen (below, *Sources*), or accept that they are judged by account only (${count(survey.notSeen.length, 'source')}).`,
     ),
     baselineStep({ survey, baseline }),
     step(

@@ -1,0 +1,42 @@
+import { commandError } from '../../src/command/command-error.ts'
+import { enforcementText } from '../../src/command/enforcement-text.ts'
+import { withEnforcement } from '../../src/command/with-enforcement.ts'
+import { FLEET_FILE } from '../../src/fleet/config/fleet-config.ts'
+import { openPullRequest } from '../../src/github/open-pull-request.ts'
+import { readFleetFileText } from '../combination/fleet-text.ts'
+import { decidesHere, fleetsHere } from './fleets-here.ts'
+import type { Verb } from './verb.ts'
+
+const USAGE = 'enforcement report|block'
+
+/** Switches between saying violations and blocking them, by a pull request: merging it is the decision. */
+export const enforcement: Verb = {
+  name: 'enforcement',
+  usage: USAGE,
+  summary: 'on the fleet: open a pull request by which violations are only said, or block again (fleet admins)',
+  where: 'anywhere',
+  slow: true,
+  may: decidesHere,
+  refusal: 'This cannot be switched',
+  run: async asking => {
+    const { line, place, installation, comment } = asking
+    const [wanted, more] = line.words
+    if (more !== undefined || (wanted !== 'report' && wanted !== 'block')) {
+      throw commandError('it is either report or block', `Write: /bailiwick ${USAGE}`)
+    }
+    const name = { owner: place.owner, repo: place.repo }
+    const text = enforcementText(wanted, comment.author.login, comment.issue.number)
+    for (const fleet of await fleetsHere(asking)) {
+      const { commit, text: before } = await readFleetFileText(installation, fleet)
+      await openPullRequest(place.octokit, place.app, name, {
+        base: fleet.branch,
+        // a branch that was merged once may still be there: each state of the fleet has its own
+        branch: `bailiwick/enforcement-${wanted}-${commit.slice(0, 10)}`,
+        files: [{ path: FLEET_FILE, content: withEnforcement(before, wanted) }],
+        ...text,
+        message: text.title,
+      })
+    }
+    return { reaction: 'rocket' }
+  },
+}

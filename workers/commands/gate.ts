@@ -1,0 +1,73 @@
+import { BailiwickError } from '../../src/errors.ts'
+import { readRole } from '../../src/github/permission.ts'
+import { setRuleset } from '../../src/github/rulesets.ts'
+import { CHECK_NAME } from '../../src/report/check-run.ts'
+import type { BranchGate } from '../../src/report/first-report/facts.ts'
+import { type GateSetting, gateAnswer } from '../../src/report/gate/gate-answer.ts'
+import { wantedRuleset } from '../../src/report/gate/wanted-ruleset.ts'
+import { findRepository } from '../combination/find-repository.ts'
+import { judgeCombination } from '../combination/judge-combination.ts'
+import { SourceReader } from '../combination/source-reader.ts'
+import { readGates } from '../survey/read-gates.ts'
+import { surveyOf } from '../survey/survey-place.ts'
+import { decidesHere, fleetsHere } from './fleets-here.ts'
+import type { Asking, Verb } from './verb.ts'
+
+/** Makes the check a gate wherever clusters follow a branch, in the repositories that the person administers. */
+export const gate: Verb = {
+  name: 'gate',
+  usage: 'gate',
+  summary: `on the fleet: require ${CHECK_NAME} of this App on every branch that clusters follow, where you are an admin`,
+  where: 'anywhere',
+  slow: true,
+  may: decidesHere,
+  refusal: 'The gate cannot be set',
+  run: async asking => {
+    const settings: GateSetting[] = []
+    for (const [url, gates] of Map.groupBy(await gatesOf(asking), one => one.url)) {
+      settings.push(await set(asking, url, gates))
+    }
+    await asking.context.queue.add('survey', { installation: asking.data.installation })
+    const reply = gateAnswer(settings)
+    return { reaction: 'rocket', ...(reply === undefined ? {} : { reply }) }
+  },
+}
+
+/** Every branch that must be gated for the fleets of this repository, as GitHub protects it now. */
+async function gatesOf(asking: Asking): Promise<BranchGate[]> {
+  const { context, installation, place } = asking
+  const { evaluator, disabledRules } = context
+  const all: BranchGate[] = []
+  for (const fleet of await fleetsHere(asking)) {
+    const judged = await judgeCombination(evaluator, new SourceReader(installation), { fleet, disabledRules })
+    const { gated } = await surveyOf(context, installation, { fleet, judged })
+    const known = new Set(all.map(({ url, branch }) => JSON.stringify([url, branch])))
+    const more = gated.filter(({ url, branch }) => !known.has(JSON.stringify([url, branch])))
+    all.push(...(await readGates(place, installation, more)))
+  }
+  return all
+}
+
+/** One ruleset per repository. The rights of the App are not lent: only who could set it on GitHub's own page may have it set. */
+async function set(asking: Asking, url: string, gates: readonly BranchGate[]): Promise<GateSetting> {
+  const { place, installation, comment } = asking
+  const open = gates.filter(({ gate }) => gate?.state !== 'real')
+  const seen = gates.filter(({ gate }) => gate !== undefined).map(({ branch }) => branch)
+  if (open.length === 0) return { url, branches: seen, outcome: 'real' }
+  const repository = await findRepository(installation, { url })
+  const ruleset = wantedRuleset(seen, { name: CHECK_NAME, app: place.app.id })
+  if (!repository || !ruleset || open.every(({ gate }) => gate === undefined)) {
+    return { url, branches: open.map(({ branch }) => branch), outcome: 'unread' }
+  }
+  const name = { owner: repository.owner, repo: repository.name }
+  if ((await readRole(place.octokit, name, comment.author.login)) !== 'admin') {
+    return { url, branches: seen, outcome: 'role' }
+  }
+  try {
+    await setRuleset(place.octokit, name, ruleset)
+    return { url, branches: seen, outcome: 'set' }
+  } catch (error) {
+    if (!(error instanceof BailiwickError) || error.code !== 'not-permitted') throw error
+    return { url, branches: seen, outcome: 'refused', ruleset }
+  }
+}
