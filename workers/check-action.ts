@@ -1,4 +1,6 @@
+import { usualEnd } from '../src/command/parse-waive.ts'
 import { BailiwickError } from '../src/errors.ts'
+import type { AppIdentity } from '../src/github/octokit.ts'
 import { readRole } from '../src/github/permission.ts'
 import { listPullRequestsOf, type PullRequest, readPullRequest } from '../src/github/pull-request.ts'
 import { readCheckRun } from '../src/github/read-check-run.ts'
@@ -11,6 +13,8 @@ import { githubInstallation } from './combination/github-installation.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { applyFixes } from './verdict/apply-fixes.ts'
 import { judgePullRequest, type Subject } from './verdict/judge-pull-request.ts'
+import type { Place } from './verdict/say-verdict.ts'
+import { requestWaivers, requestWaivers } from './waivers/request-waivers.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /**
@@ -33,24 +37,26 @@ export async function checkAction(context: WorkerContext, data: CheckAction, att
   for (const { number } of await listPullRequestsOf(octokit, data, run.headSha)) {
     const pull = await readPullRequest(octokit, data, number)
     if (pull?.state !== 'open' || pull.head.sha !== run.headSha) continue
-    const refusal = await act(context, subject, pull, data, attempt)
-    if (refusal !== undefined) {
-      await writeReply(octokit, app, data, { issue: number, about: data.check, body: prose(refusal) })
+    const place: Place = { octokit, app, owner: data.owner, repo: data.repo }
+    const answer = await act(context, place, subject, pull, data, attempt)
+    if (answer !== undefined) {
+      await writeReply(octokit, app, data, { issue: number, about: data.check, body: prose(answer) })
     }
   }
 }
 
-/** Why it could not be done; undefined when it was, or when there was nothing to do. */
+/** What is to be said about it; undefined where what was done speaks for itself. */
 async function act(
   context: WorkerContext,
+  place: Place,
   subject: Subject,
   pull: PullRequest,
   { action, login }: CheckAction,
   attempt: Attempt,
 ): Promise<string | undefined> {
   try {
+    if (action === 'waive') return await askForWaivers(context, place, subject, pull, login)
     const said = await judgePullRequest(context, subject, pull, attempt)
-    if (action === 'waive') return undefined
     const outcome = await applyFixes(subject, pull, said, login)
     if (outcome === 'fork') return 'The fixes were not applied: the branch is in a fork, which the App never writes to.'
     if (outcome === 'nothing') return 'No fix was applied: none of the findings has one that is certain any more.'
@@ -61,4 +67,21 @@ async function act(
     context.log.warn({ err: error, login }, 'a button could not do what it says')
     return error instanceof BailiwickError ? `${message}. ${fix ?? ''}` : message
   }
+}
+
+const DAY_MS = 86_400_000
+const WAIVED_DAYS = 30
+
+async function askForWaivers(
+  context: WorkerContext,
+  place: Place,
+  subject: Subject,
+  pull: PullRequest,
+  login: string,
+): Promise<string> {
+  const until = new Date(Date.now() + WAIVED_DAYS * DAY_MS).toISOString().slice(0, 10)
+  const reason = `asked for with the button of the check on ${place.owner}/${place.repo}#${pull.number}`
+  const opened = await requestWaivers(context, place, subject, pull, { by: login, reason, until })
+  const where = opened.length === 1 ? 'a pull request' : `${opened.length} pull requests`
+  return `The violations wait for a waiver until ${until}: ${where} on the repository of the fleet asks its admins, with the reason to be completed there.`
 }

@@ -79,3 +79,20 @@ test('a fork gets no button and no commit, but the suggestion', async () => {
   expect(reviewsOf(number)).toHaveLength(1)
   expect(github.commitOf(fork, 'idea')).toBe(head)
 }, 60_000)
+
+test('the other button asks the admins of the fleet for a waiver', async () => {
+  const { github } = stage
+  const pull = await propose('waive', BAD)
+  const run = lastRun(github, REPO, 'waive')!
+  const before = github.pullRequestsOf('acme/fleet').length
+  github.pressAction(REPO, run.id, 'waive', { as: 'dora' })
+  await stage.settle()
+  const [asked, ...more] = github.pullRequestsOf('acme/fleet').slice(before)
+  expect(more).toEqual([])
+  const config = github.readFile('acme/fleet', asked!.head.sha, '.github/bailiwick.yaml')
+  expect(config).toContain('rule: pod-security')
+  expect(config).toContain('requester: dora')
+  expect(config).not.toContain('approver:')
+  const replies = github.commentsOf(REPO, pull).filter(one => one.body.includes('wait for a waiver'))
+  expect(replies).toHaveLength(1)
+}, 60_000)
