@@ -21,7 +21,7 @@ export function versionOfExternalId(externalId: string): string | undefined {
   return FORM.exec(externalId)?.[1]
 }
 
-/** Whether it says that nothing could be judged. */
+/** Whether it says that nothing could be judged, for a reason that no event tells the end of. */
 export function isUndecidedId(externalId: string): boolean {
   return FORM.exec(externalId)?.[2] === UNDECIDED
 }
@@ -34,7 +34,7 @@ export function annotatesTheSame(one: string, other: string): boolean {
 
 function combinationOf(outcome: Outcome): string {
   if (outcome === undefined) return 'untouched'
-  if (outcome instanceof BailiwickError) return UNDECIDED
+  if (outcome instanceof BailiwickError) return outcome.code === 'merge-conflict' ? 'conflict' : UNDECIDED
   return /^\w+$/.test(outcome.combination) ? outcome.combination.slice(0, 24) : digest(outcome.combination)
 }
 
