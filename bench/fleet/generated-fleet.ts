@@ -40,6 +40,14 @@ export function inputOf({ fleet, tenants }: GeneratedFleet): FleetInput {
   }
 }
 
+/**
+ * The repository of the fleet alone, which is all that kustomize is given when it builds every overlay and base of it:
+ * nobody has read those of the tenants, so their Kustomizations are judged by their accounts.
+ */
+export function fleetAlone({ fleet, sources }: FleetInput): FleetInput {
+  return { fleet, sources: [], opaque: sources.map(({ url, ref }) => ({ url, ref, reason: 'it was not given' })) }
+}
+
 /** The input with another tree for the repository at `url`. */
 export function withTree(input: FleetInput, url: string, files: Files): FleetInput {
   const tree = treeOf(files)

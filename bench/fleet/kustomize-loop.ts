@@ -5,18 +5,24 @@ import { dirname, join } from 'node:path'
 import type { GeneratedFleet } from './generated-fleet.ts'
 import { CLUSTERS } from './platform-files.ts'
 
-/** How long kustomize takes for a fleet, and for which part of its directories that was measured. */
+/** How long kustomize takes for directories, and for how many of them that was measured. */
 export interface KustomizeTime {
   readonly time: number
   readonly builds: number
   readonly measured: number
 }
 
+/** The directories of the fleet's own repository alone, and with those of the tenants' repositories. */
+export interface KustomizeTimes {
+  readonly alone: KustomizeTime
+  readonly all: KustomizeTime
+}
+
 /**
  * What people run today: kustomize over every overlay and every base, one process each, on the disk. With `sample`, only
  * so many tenants are built, and the time of their directories is multiplied; the platform's are always built.
  */
-export function kustomizeLoop(program: string, { fleet, tenants }: GeneratedFleet, sample: number): KustomizeTime {
+export function kustomizeLoop(program: string, { fleet, tenants }: GeneratedFleet, sample: number): KustomizeTimes {
   const scratch = mkdtempSync(join(tmpdir(), 'bench-verdict-'))
   try {
     const write = (directory: string, files: Iterable<readonly [string, string]>) => {
@@ -36,20 +42,28 @@ export function kustomizeLoop(program: string, { fleet, tenants }: GeneratedFlee
       return performance.now() - start
     }
     const platform = CLUSTERS.flatMap(name => [`clusters/${name}/flux-system`, `tenants/${name}`])
-    const own = ['infrastructure', ...platform].map(path => timed(`fleet/${path}`))
-    const perTenant = chosen.flatMap(([url]) =>
-      [`fleet/tenants/base/${nameOf(url)}`, ...['base', ...CLUSTERS].map(path => `${nameOf(url)}/${path}`)].map(timed),
-    )
-    const sum = (times: readonly number[]) => times.reduce((all, time) => all + time, 0)
+    const once = timeOf(['infrastructure', ...platform].map(path => timed(`fleet/${path}`)))
     const scale = tenants.size / chosen.length
-    return {
-      time: sum(own) + sum(perTenant) * scale,
-      builds: own.length + perTenant.length * scale,
-      measured: own.length + perTenant.length,
-    }
+    const names = chosen.map(([url]) => nameOf(url))
+    const bases = timeOf(
+      names.map(name => timed(`fleet/tenants/base/${name}`)),
+      scale,
+    )
+    const alone = sumOf(once, bases)
+    const paths = names.flatMap(name => ['base', ...CLUSTERS].map(path => `${name}/${path}`))
+    return { alone, all: sumOf(alone, timeOf(paths.map(timed), scale)) }
   } finally {
     rmSync(scratch, { recursive: true })
   }
+}
+
+function timeOf(times: readonly number[], scale = 1): KustomizeTime {
+  const time = times.reduce((all, one) => all + one, 0) * scale
+  return { time, builds: times.length * scale, measured: times.length }
+}
+
+function sumOf(a: KustomizeTime, b: KustomizeTime): KustomizeTime {
+  return { time: a.time + b.time, builds: a.builds + b.builds, measured: a.measured + b.measured }
 }
 
 const nameOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1)

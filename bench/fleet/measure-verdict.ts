@@ -3,36 +3,48 @@ import { combinationOf } from '../../src/fleet/combination.ts'
 import type { FleetInput } from '../../src/fleet/input.ts'
 import { JudgeSession } from '../../src/rules/session/judge-session.ts'
 import { judge } from '../../src/rules/verdict/judge.ts'
-import { type GeneratedFleet, generatedFleet, inputOf, withTree } from './generated-fleet.ts'
+import { fleetAlone, type GeneratedFleet, generatedFleet, inputOf, withTree } from './generated-fleet.ts'
 import { FLEET_URL } from './platform-files.ts'
 
-/** What one process measured; times in milliseconds, memory in MiB. */
-export interface Measured {
+/** One verdict in a process that has judged nothing before; times in milliseconds, memory in MiB. */
+export interface Cold {
   readonly summary: string
   readonly nodes: number
   readonly objects: number
-  readonly cold: { readonly time: number; readonly cpu: number; readonly memory: number }
-  /** Of a session that has judged a change before: one file of a tenant, of the platform, of a tenant's base in the fleet. */
-  readonly warm?: { readonly tenant: number[]; readonly shared: number[]; readonly base: number[]; memory: number }
+  readonly time: number
+  readonly cpu: number
+  readonly memory: number
 }
+
+/** Of a session that has judged a change before: one file of a tenant, of the platform, of a tenant's base in the fleet. */
+export interface Warm {
+  readonly tenant: number[]
+  readonly shared: number[]
+  readonly base: number[]
+  readonly memory: number
+}
+
+/** Which repositories are given: that of the fleet alone, or those of all tenants too. */
+export type Given = 'alone' | 'all'
 
 const memory = () => Math.round(process.resourceUsage().maxRSS / 1024)
 
 /** One verdict on a generated fleet, in a process that has judged nothing before. */
-export function measureCold(size: number): Measured {
-  const input = inputOf(generatedFleet(size))
+export function measureCold(size: number, given: Given): Cold {
+  const every = inputOf(generatedFleet(size))
+  const input = given === 'all' ? every : fleetAlone(every)
   const [start, before] = [performance.now(), process.cpuUsage()]
   const fleet = buildFleet(input)
   const { verdict } = judge(fleet, { combination: combinationOf(input) })
   const time = performance.now() - start
   const { user, system } = process.cpuUsage(before)
   const objects = fleet.nodes.reduce((sum, node) => sum + node.objects.length, 0)
-  const cold = { time, cpu: (user + system) / 1000, memory: memory() }
-  return { summary: verdict.summary, nodes: fleet.nodes.length, objects, cold }
+  const cpu = (user + system) / 1000
+  return { summary: verdict.summary, nodes: fleet.nodes.length, objects, time, cpu, memory: memory() }
 }
 
 /** Verdicts on changes, one after the other, each compared with what the branch holds. */
-export function measureWarm(size: number, runs: number): NonNullable<Measured['warm']> {
+export function measureWarm(size: number, runs: number): Warm {
   const generated = generatedFleet(size)
   const base = inputOf(generated)
   const session = new JudgeSession()
