@@ -46,7 +46,7 @@ function verdictRun(outcome: Outcome, context: ReportContext): CheckRun {
   const annotations = all.slice(0, MAX_ANNOTATIONS)
   const head = [
     judgedLine(outcome, context, view),
-    renderedLine(context),
+    outcome.result === 'pass' ? renderedLine(context) : '',
     matrixTable(view.verdict),
     // names of others' repositories are for the fleet's own readers
     audience === undefined ? wouldBreak(view.verdict, nodes, repository) : '',

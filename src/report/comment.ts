@@ -40,7 +40,7 @@ export function commentOf(outcome: Outcome, context: ReportContext): string | un
   if (isSilent(outcome, view, context) && conclusion === 'success') return undefined
   const counts = context.changes ? countsText(context.changes.totals) : ''
   const head = [
-    counts === '' ? lead : `${lead} · ${counts}`,
+    counts === '' ? lead : `${lead} · objects: ${counts}`,
     matrixLine(view.verdict),
     nextStep(outcome, view.verdict, context),
   ]

@@ -15,6 +15,6 @@ export function fitLevels(head: string, sectionsAt: (level: Level) => readonly S
     return [{ text: `**Shortened:** ${SHORTENED[level]}.${more ?? ''}`, label: '' }, ...sections]
   }
   const fits = (sections: readonly Section[]) => head.length + sizeOf(sections) <= TEXT_BUDGET - CUT_NOTE
-  const sections = LEVELS.values().map(at).find(fits) ?? at('lines')
+  const sections = LEVELS.map(at).find(fits) ?? at('lines')
   return fitBudget(head, sections, TEXT_BUDGET, more)
 }

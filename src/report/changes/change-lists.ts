@@ -4,6 +4,7 @@ import { fold } from '../fold.ts'
 import { count } from '../headline.ts'
 import { code } from '../markdown.ts'
 import { type Changes, type Fate, type NodeChange, sumCounts } from './changes.ts'
+import { clusterList } from './cluster-list.ts'
 import { groupNodes } from './group-changes.ts'
 import { rightLines } from './right-text.ts'
 
@@ -60,12 +61,7 @@ function goneLines(changes: Changes, fates: readonly Fate[]): string[] {
 }
 
 function rightList({ rights }: Changes): Section | undefined {
-  const clusters = new Map<string, string[]>()
-  for (const right of rights) {
-    for (const line of rightLines(right)) clusters.set(line, [...(clusters.get(line) ?? []), right.cluster])
-  }
-  const lines = [...clusters].map(([line, on]) => `${line}, on ${clusterList(on)}`)
-  return section('Who may do more, and who less', lines, 'list of rights')
+  return section('Who may do more, and who less', rightLines(rights), 'list of rights')
 }
 
 function newsList({ tenants, clusters, nodes }: Changes): Section | undefined {
@@ -106,11 +102,4 @@ function imageList(changes: Changes): Section | undefined {
   }
   const lines = [...images.values()].map(({ text, on }) => `${text}, on ${clusterList([...on])}`)
   return section(`Images (${lines.length})`, lines, 'list of images')
-}
-
-/** Names of clusters, as Markdown. */
-export function clusterList(clusters: readonly string[]): string {
-  const shown = clusters.slice(0, 10).map(name => code(name, 80))
-  const left = clusters.length - shown.length
-  return `${shown.join(', ')}${left > 0 ? ` and ${left} more` : ''}`
 }

@@ -8,8 +8,8 @@ const MAX_WIDTH = 160
 const CONTEXT = 1
 
 /**
- * Two texts of several lines as the lines that differ, each behind `+` or `-`, with the line before and behind them;
- * undefined where neither has several. No line holds a credential, and at most 40 are told.
+ * Two texts of several lines as the lines that differ, each behind `+` or `-`, with the line before and behind them, at most
+ * 40; undefined where neither has several. No line holds a credential: that such a line changed is all that is told.
  */
 export function lineChanges(
   was: string | undefined,
@@ -17,7 +17,8 @@ export function lineChanges(
   words: SecretWords,
 ): string[] | undefined {
   if (was === undefined || now === undefined || !/\n(?!$)/.test(was + now)) return undefined
-  const [before, after] = [linesOf(was, words), linesOf(now, words)]
+  const [raw, rawNow] = [split(was), split(now)]
+  const [before, after] = [shown(raw, words), shown(rawNow, words)]
   const { same } = align(before, after)
   const out: { mark: string; text: string }[] = []
   let [i, j] = [0, 0]
@@ -29,12 +30,17 @@ export function lineChanges(
   }
   const near = (at: number) => out.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some(({ mark }) => mark !== ' ')
   const told = out.filter((_, at) => near(at)).map(({ mark, text }) => `${mark} ${text}`)
+  const isHidden = same.some(([at, other]) => raw[at] !== rawNow[other])
+  if (isHidden) told.push('! further lines, not shown')
   const left = told.length - MAX_LINES
   return left > 0 ? [...told.slice(0, MAX_LINES), `  … and ${left} more lines`] : told
 }
 
-function linesOf(text: string, words: SecretWords): string[] {
+function split(text: string): string[] {
   const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()
-  return lines.map(line => visible(redact(words.withoutHashes(line)), MAX_WIDTH))
+  return lines
 }
+
+const shown = (lines: readonly string[], words: SecretWords): string[] =>
+  lines.map(line => visible(redact(words.withoutHashes(line)), MAX_WIDTH))

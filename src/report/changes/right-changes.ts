@@ -9,6 +9,7 @@ import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import type { UserInfo } from '../../kube/rbac/request.ts'
 import { clusterRights } from '../../rules/index/cluster-rights.ts'
 import type { Rendered } from '../../rules/index/object-table.ts'
+import { reachOf } from '../../rules/rbac/subject-reach.ts'
 import { visible } from '../visible.ts'
 import type { Right, RightChange } from './changes.ts'
 
@@ -32,7 +33,9 @@ export function rightChanges(base: Fleet, head: Fleet, cluster: string): RightCh
   for (const { subject, namespace } of affected(before, after)) {
     const user = userOf(subject)
     const [had, has] = [before.held(user, namespace), after.held(user, namespace)]
-    const rules = (holding: typeof had) => holding.grants.map(grant => grant.rule)
+    // paths of the API server lie in no namespace
+    const rules = (holding: typeof had) =>
+      holding.grants.flatMap(({ rule }) => (namespace !== '' && rule.resources.length === 0 ? [] : [rule]))
     const gains = uncovered(rules(had), rules(has))
     const loses = uncovered(rules(has), rules(had))
     const known = new Set(had.unresolved.map(roleText))
@@ -40,7 +43,7 @@ export function rightChanges(base: Fleet, head: Fleet, cluster: string): RightCh
     if (gains.length + loses.length + unknown.length === 0) continue
     found.push({
       cluster,
-      tenant: subject.kind === 'ServiceAccount' ? ownerOf(head, base, cluster, subject.namespace) : '',
+      tenant: ownerOf([head, base], cluster, subject),
       subject: subjectText(subject),
       namespace: visible(namespace, MAX_TEXT),
       gains: gains.slice(0, MAX_RIGHTS).map(right),
@@ -112,9 +115,12 @@ function userOf({ kind, namespace, name }: Subject): UserInfo {
   return userInfo(kind === 'ServiceAccount' ? userOfAccount(namespace, name) : name)
 }
 
-function ownerOf(head: Fleet, base: Fleet, cluster: string, namespace: string): string {
-  for (const { clusters } of [head, base]) {
-    const owner = clusters.find(one => one.name === cluster)?.owners?.get(namespace)
+/** The tenant to whose namespace a subject belongs. */
+function ownerOf(fleets: readonly Fleet[], cluster: string, subject: Subject): string {
+  const reach = reachOf(subject)
+  if (reach.of !== 'accounts') return ''
+  for (const { clusters } of fleets) {
+    const owner = clusters.find(one => one.name === cluster)?.owners?.get(reach.namespace)
     if (owner !== undefined) return owner
   }
   return ''
@@ -128,10 +134,11 @@ const roleText = ({ roleRef }: Binding): string => visible(`${roleRef.kind} ${ro
 
 function right({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): Right {
   const [group = '', resource = ''] = [apiGroups[0], resources[0]]
+  const [url] = nonResourceURLs
   const named = group === '' ? resource : `${resource}.${group}`
   return {
     verbs: [...new Set(verbs)].slice(0, MAX_RIGHTS).map(verb => visible(verb, 40)),
-    resource: visible(nonResourceURLs[0] ?? named, MAX_TEXT),
+    resource: visible(url === undefined ? named : url === '*' ? '/*' : url, MAX_TEXT),
     names: resourceNames.slice(0, MAX_RIGHTS).map(name => visible(name, MAX_TEXT)),
   }
 }
