@@ -1,6 +1,4 @@
-import { usualEnd } from '../src/command/parse-waive.ts'
 import { BailiwickError } from '../src/errors.ts'
-import type { AppIdentity } from '../src/github/octokit.ts'
 import { readRole } from '../src/github/permission.ts'
 import { listPullRequestsOf, type PullRequest, readPullRequest } from '../src/github/pull-request.ts'
 import { readCheckRun } from '../src/github/read-check-run.ts'
@@ -14,7 +12,7 @@ import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { applyFixes } from './verdict/apply-fixes.ts'
 import { judgePullRequest, type Subject } from './verdict/judge-pull-request.ts'
 import type { Place } from './verdict/say-verdict.ts'
-import { requestWaivers, requestWaivers } from './waivers/request-waivers.ts'
+import { requestWaivers } from './waivers/request-waivers.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /**

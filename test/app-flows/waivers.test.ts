@@ -168,6 +168,22 @@ test('on other pull requests there is nothing to approve', async () => {
   expect(await say('ada', '/bailiwick approve-waiver')).toEqual({ reactions: ['-1'], replies: [] })
 })
 
+test('the button of the check asks for every violation that is new, for who may write', async () => {
+  const { github } = stage
+  const other = await proposeViolation(stage, 'leaves-too')
+  const run = lastRun(github, TEAM, 'leaves-too')!
+  const press = async (as: string) => {
+    const { id: installation } = [...github.world.installations.values()][0]!
+    const keys = { installation, owner: 'acme', repo: 'dev-team', check: run.id, action: 'waive' as const }
+    await stage.site.queue.add('check-action', { ...keys, login: as })
+    await stage.settle()
+    return waivers().filter(one => one.issue.body?.includes(`acme/dev-team#${other} `))
+  }
+  expect(await press('rita')).toEqual([])
+  expect(await press('dora')).toHaveLength(1)
+  expect(await press('dora'), 'twice is once').toHaveLength(1)
+})
+
 test('every request was one that GitHub describes', () => {
   expect(stage.github.violations).toEqual([])
   expect(stage.github.responseViolations).toEqual([])

@@ -1,0 +1,65 @@
+import { failureText, findingText } from '../report/finding-text.ts'
+import { fitBudget, type Section } from '../report/fit-budget.ts'
+import { groupFindings } from '../report/group-findings.ts'
+import { count } from '../report/headline.ts'
+import { code, prose } from '../report/markdown.ts'
+import type { Finding, NodeFailure, Verdict } from '../rules/finding.ts'
+import type { RuleText } from '../rules/rule.ts'
+import { commandError, quoted } from './command-error.ts'
+import { findFindings, shortFingerprint } from './find-findings.ts'
+
+/** How to write it. */
+export const EXPLAIN_USAGE = 'explain RULE|FINDING'
+
+/**
+ * What a rule asks, why, where that comes from and how to write it; and what a pull request has of it. `verdict`: as the
+ * readers may see it; absent where there is none. Throws `command-input` where nothing is called so.
+ */
+export function explainText(
+  target: string | undefined,
+  rules: readonly RuleText[],
+  here: string,
+  verdict: Verdict | undefined,
+): string {
+  if (target === undefined)
+    throw commandError('the rule or the finding is missing', `Write \`/bailiwick ${EXPLAIN_USAGE}\``)
+  const failures = (verdict?.errors ?? []).map(failure => ({ ...failure, rule: failure.code }))
+  const findings = [...(verdict?.violations ?? []), ...(verdict?.warnings ?? [])].filter(one => one.state !== 'fixed')
+  const isRule = (id: string) => rules.some(rule => rule.id === id) || failures.some(({ rule }) => rule === id)
+  if (verdict === undefined && !isRule(target)) {
+    throw commandError(`there is no rule ${quoted(target)}`, '`docs/rules.md` lists the rules.')
+  }
+  const found = findFindings<Finding | (typeof failures)[number]>(target, [...findings, ...failures], isRule)
+  const rule = rules.find(({ id }) => id === (found[0]?.rule ?? target))
+  const head = rule
+    ? ruleText(rule)
+    : `${code(found[0]?.rule ?? target)} is what could not be decided; it cannot be waived.`
+  return fitBudget(head, found.length === 0 ? none(verdict) : sections(found, here))
+}
+
+function ruleText({ id, title, why, source, docs, severity, level = 'violation' }: RuleText): string {
+  const weight = level === 'violation' ? severity : `${level}, ${severity}`
+  return [
+    `### ${code(id)}: ${prose(title)} (${weight})`,
+    prose(why),
+    `**Instead:** ${prose(docs)}`,
+    ...(source ? [`Source: ${prose(source)}`] : []),
+  ].join('\n\n')
+}
+
+function none(verdict: Verdict | undefined): Section[] {
+  return verdict === undefined ? [] : [{ text: 'This pull request has no finding of it.', label: '' }]
+}
+
+function sections(found: readonly (Finding | NodeFailure)[], here: string): Section[] {
+  const failures = found.filter((one): one is NodeFailure => 'code' in one)
+  const groups = groupFindings(found.filter((one): one is Finding => !('code' in one)))
+  return [
+    { text: `**Here** (${count(groups.length + failures.length, 'finding')}):`, label: '' },
+    ...groups.map(group => ({
+      text: `${findingText(group, here)}\n- Finding: ${code(shortFingerprint(group.finding.fingerprint))} (${group.finding.state})`,
+      label: 'finding',
+    })),
+    ...failures.map(failure => ({ text: failureText(failure, here), label: 'error' })),
+  ]
+}

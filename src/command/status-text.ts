@@ -1,0 +1,81 @@
+import { display } from '../kube/object.ts'
+import type { Circumstances } from '../report/circumstances.ts'
+import { fitBudget, type Section } from '../report/fit-budget.ts'
+import { fold } from '../report/fold.ts'
+import { groupFindings } from '../report/group-findings.ts'
+import { code, prose } from '../report/markdown.ts'
+import { matrixTable } from '../report/matrix.ts'
+import type { Finding, Verdict } from '../rules/finding.ts'
+import { shortFingerprint } from './find-findings.ts'
+
+/** How things stand with a pull request. */
+export interface Status {
+  readonly head: string
+  readonly base: string
+  /** Our check run on the head; absent where there is none yet. */
+  readonly run?: { readonly status: string; readonly conclusion: string | null; readonly title: string }
+  /** What would be said of it now, in one line. */
+  readonly title: string
+  /** As its readers may see it; absent where there is none. */
+  readonly verdict?: Verdict
+  readonly circumstances: Circumstances
+}
+
+/** How things stand, as Markdown: verdict, clusters, where the check is, and what people decided. */
+export function statusText(status: Status): string {
+  const { verdict, circumstances } = status
+  const head = [
+    `**${prose(status.title)}**`,
+    [
+      `- Head: ${code(status.head.slice(0, 12))}, onto ${code(status.base)}`,
+      `- Check: ${checkLine(status)}`,
+      ...decided(circumstances),
+    ].join('\n'),
+    ...(verdict ? [matrixTable(verdict)] : []),
+  ]
+  return fitBudget(head.filter(part => part !== '').join('\n\n'), verdict ? lists(verdict) : [])
+}
+
+function checkLine({ run }: Status): string {
+  if (!run) return 'not announced yet; it waits for its turn'
+  if (run.status === 'queued') return 'waits for its turn'
+  if (run.status !== 'completed') return 'at work'
+  return `${code(run.conclusion ?? '')}, ${prose(run.title)}`
+}
+
+function decided({ hold, override, demands }: Circumstances): string[] {
+  return [
+    ...(hold ? [`- On hold by ${code(hold.by, 60)}`] : []),
+    ...(override ? [`- Overridden by ${code(override.by, 60)}: ${prose(override.reason)}`] : []),
+    ...demands.map(({ message }) => `- Needs agreement: ${prose(message)}`),
+  ]
+}
+
+function lists({ violations, warnings }: Verdict): Section[] {
+  const of = (findings: readonly Finding[], state: Finding['state']) => findings.filter(one => one.state === state)
+  return [
+    ...list('New', of(violations, 'new'), false),
+    ...list('Waived', of(violations, 'waived'), true),
+    ...list('Standing', of(violations, 'standing'), true),
+    ...list('Warnings', of(warnings, 'new'), true),
+  ]
+}
+
+function list(heading: string, findings: readonly Finding[], folded: boolean): Section[] {
+  if (findings.length === 0) return []
+  const lines = groupFindings(findings).map(({ finding, clusters }) => {
+    const where = clusters.slice(0, 5).map(name => code(name, 80))
+    return `- ${code(shortFingerprint(finding.fingerprint))} ${code(finding.rule)}: ${code(display(finding.object))} on ${where.join(', ')}${waivedUntil(finding)}`
+  })
+  const shown = lines.slice(0, 100)
+  const left = lines.length - shown.length
+  const body = [...shown, ...(left > 0 ? [`- … and ${left} more`] : [])].join('\n')
+  const title = `${heading} (${lines.length})`
+  return [{ text: folded ? fold(title, body) : `**${title}**\n\n${body}`, label: `list of ${heading.toLowerCase()}` }]
+}
+
+/** The message of what is waived ends in until when, and by whom. */
+function waivedUntil({ state, message }: Finding): string {
+  const at = state === 'waived' ? message.lastIndexOf(' Waived until ') : -1
+  return at < 0 ? '' : `. ${prose(message.slice(at + 1))}`
+}

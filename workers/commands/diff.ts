@@ -1,0 +1,20 @@
+import { DIFF_USAGE, diffText } from '../../src/command/diff-text.ts'
+import { mayAsk } from './may.ts'
+import { shownVerdict } from './shown-verdict.ts'
+import type { Verb } from './verb.ts'
+
+/** Shows what this pull request changes in what the clusters get. */
+export const diff: Verb = {
+  name: 'diff',
+  usage: DIFF_USAGE,
+  summary: 'what this pull request changes in what the clusters get',
+  where: 'pull-request',
+  slow: true,
+  may: mayAsk,
+  run: async asking => {
+    const { said, verdict } = await shownVerdict(asking)
+    const clusters = (verdict?.clusters ?? []).map(({ name }) => name)
+    const { changes, page } = said.context
+    return { reaction: '+1', reply: diffText(asking.line.words, changes, clusters, page) }
+  },
+}

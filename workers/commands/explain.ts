@@ -1,0 +1,20 @@
+import { EXPLAIN_USAGE, explainText } from '../../src/command/explain-text.ts'
+import { rules } from '../../src/rules/registry.ts'
+import { mayAsk } from './may.ts'
+import { shownVerdict } from './shown-verdict.ts'
+import type { Verb } from './verb.ts'
+
+/** Says what a rule asks and why, and what this pull request has of it. */
+export const explain: Verb = {
+  name: 'explain',
+  usage: EXPLAIN_USAGE,
+  summary: 'what a rule asks, why, and what this pull request has of it',
+  where: 'anywhere',
+  slow: true,
+  may: mayAsk,
+  run: async asking => {
+    const { line, comment, repository } = asking
+    const shown = comment.issue.pullRequest ? await shownVerdict(asking) : undefined
+    return { reaction: '+1', reply: explainText(line.words[0], rules, repository.url, shown?.verdict) }
+  },
+}

@@ -1,0 +1,24 @@
+import { BailiwickError } from '../../src/errors.ts'
+import type { PullRequest } from '../../src/github/pull-request.ts'
+import { viewFor } from '../../src/report/audience.ts'
+import type { Verdict } from '../../src/rules/finding.ts'
+import { judgePullRequest, type Said } from '../verdict/judge-pull-request.ts'
+import { presentPull, subjectOf } from './present-pull.ts'
+import type { Asking } from './verb.ts'
+
+/** A pull request judged as it stands. */
+export interface ShownVerdict {
+  readonly pull: PullRequest
+  readonly said: Said
+  /** What the readers of this repository may see of the verdict; absent where there is none. */
+  readonly verdict?: Verdict
+}
+
+/** Judges the pull request of a command now; what is already at hand costs nothing. Throws as presentPull does. */
+export async function shownVerdict(asking: Asking): Promise<ShownVerdict> {
+  const pull = await presentPull(asking)
+  const said = await judgePullRequest(asking.context, subjectOf(asking), pull, asking.attempt)
+  const { outcome, context } = said
+  if (outcome === undefined || outcome instanceof BailiwickError) return { pull, said }
+  return { pull, said, verdict: viewFor(outcome, context.audience, context.repository, context.nodes).verdict }
+}
