@@ -37,7 +37,12 @@ export function isRoot(object: KubeObject): boolean {
 /** Whether an object is a Flux Kustomization, of any version. */
 export function isKustomization(object: KubeObject): boolean {
   const { apiVersion, kind } = idOf(object)
-  return kind === 'Kustomization' && groupOf(apiVersion) === 'kustomize.toolkit.fluxcd.io'
+  return isKustomizationKind(groupOf(apiVersion), kind)
+}
+
+/** The same of its group and kind. */
+export function isKustomizationKind(group: string, kind: string): boolean {
+  return kind === 'Kustomization' && group === 'kustomize.toolkit.fluxcd.io'
 }
 
 export const HOPS = 4

@@ -1,7 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import { isNamespaceName } from '../kube/names.ts'
 import { at, originAt, stringAt } from '../kube/node.ts'
-import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import { idOf, type KubeObject } from '../kube/object.ts'
 import { textMapOf } from '../kube/read-text.ts'
 import { capsuleTenantOf, mayCreateNamespace } from './capsule.ts'
 import { CapsuleNames } from './capsule-names.ts'
@@ -150,10 +150,4 @@ export class Tenancy {
 /** Whether the platform's Namespace says whose it is, by the label of Flux or as a namespace of a Capsule Tenant. */
 export function isLabelled(namespace: KubeObject): boolean {
   return Boolean(stringAt(namespace.root, TENANT_LABEL)) || capsuleTenantOf(namespace) !== undefined
-}
-
-/** Whether an object is a Namespace. */
-export function isNamespace(object: KubeObject): boolean {
-  const { apiVersion, kind } = idOf(object)
-  return kind === 'Namespace' && groupOf(apiVersion) === ''
 }

@@ -2,8 +2,8 @@ import { BailiwickError } from '../errors.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import { admitChild } from './admit-child.ts'
 import { BlockedClaims, type Side } from './blocked-claims.ts'
-import { nameOfOwner, readCapsuleTenants } from './capsule.ts'
-import { isKustomization, openRoot, ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
+import { CAPSULE_GROUP, nameOfOwner, readCapsuleTenants } from './capsule.ts'
+import { isKustomizationKind, openRoot, ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
 import { failedNode } from './failed-node.ts'
 import type { Cluster, FleetNode } from './fleet.ts'
@@ -13,7 +13,7 @@ import { type NodeContext, openNode, rootNode } from './open-node.ts'
 import type { Sources } from './resolve-source.ts'
 import type { RenderMemory } from './session/render-memory.ts'
 import { SourceIndex } from './source-index.ts'
-import { isNamespace, Tenancy } from './tenancy.ts'
+import { Tenancy } from './tenancy.ts'
 import { TenantBudgets } from './tenant-budgets.ts'
 import { authorOf, type TenantRepositories, tenantRepositories } from './tenant-repositories.ts'
 import { UnownedObjects } from './unowned-objects.ts'
@@ -180,12 +180,19 @@ function follow(walk: Walk, claim: Claim, waiting: Claim[]): void {
 /** Takes note of what a node renders: namespaces first, then sources, then Kustomizations, whatever their order. */
 function collect(walk: Walk, draft: Draft): void {
   const own = draft.tenant === undefined
-  if (own) {
-    const tenants = readCapsuleTenants(draft.objects)
+  const namespaces: KubeObject[] = []
+  const ofCapsule: KubeObject[] = []
+  for (const object of draft.objects) {
+    const { apiVersion, kind } = idOf(object)
+    const group = groupOf(apiVersion)
+    if (group === CAPSULE_GROUP) ofCapsule.push(object)
+    else if (kind === 'Namespace' && group === '') namespaces.push(object)
+  }
+  if (own && ofCapsule.length > 0) {
+    const tenants = readCapsuleTenants(ofCapsule)
     for (const { owners } of tenants) for (const owner of owners) walk.capsule.add(nameOfOwner(owner))
     walk.tenancy.capsule.add(tenants)
   }
-  const namespaces = draft.objects.filter(isNamespace)
   for (const object of namespaces) {
     if (own) attempt(draft, () => walk.tenancy.declare(object))
     else walk.tenancy.create(object, draft.tenant!, draft.identity, walk.capsule)
@@ -199,15 +206,20 @@ function collect(walk: Walk, draft: Draft): void {
 
 function note(walk: Walk, draft: Draft, objects: readonly KubeObject[]): void {
   const rule = draft.tenant === undefined ? undefined : 'ownership-conflict'
+  const values: KubeObject[] = []
+  const kustomizations: KubeObject[] = []
   for (const object of objects) {
-    if (groupOf(idOf(object).apiVersion) !== 'source.toolkit.fluxcd.io') continue
-    attempt(draft, () => walk.index.add(object, draft.key, rule))
+    const { apiVersion, kind } = idOf(object)
+    const group = groupOf(apiVersion)
+    if (group === 'source.toolkit.fluxcd.io') attempt(draft, () => walk.index.add(object, draft.key, rule))
+    else if (group === '') values.push(object)
+    else if (isKustomizationKind(group, kind)) kustomizations.push(object)
   }
-  for (const object of objects) {
+  for (const object of values) {
     const id = walk.values.add(object)
     if (id !== undefined) for (const claim of walk.blocked.release(id)) enqueue(walk, claim)
   }
-  for (const object of objects) if (isKustomization(object)) enqueue(walk, { kustomization: object, parent: draft })
+  for (const kustomization of kustomizations) enqueue(walk, { kustomization, parent: draft })
 }
 
 function attempt(draft: Draft, step: () => void): void {

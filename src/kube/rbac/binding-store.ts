@@ -4,8 +4,6 @@ import { userOfAccount } from './groups-of.ts'
 import { readBinding } from './read-binding.ts'
 import type { UserInfo } from './request.ts'
 
-const READ = new WeakMap<KubeObject, Binding | 'refused'>()
-
 /** A binding that applies to a user, and the first of its subjects that does. */
 export interface BoundTo {
   readonly binding: Binding
@@ -41,7 +39,7 @@ export class BindingStore {
   inNamespace(namespace: string): readonly Binding[] {
     const known = this.#read.get(namespace)
     if (known) return known
-    const written = (this.#objects.get(namespace) ?? []).map(readOnce).filter(binding => binding !== undefined)
+    const written = (this.#objects.get(namespace) ?? []).map(readBinding).filter(binding => binding !== undefined)
     const bindings = [...written, ...this.#defaults.filter(binding => binding.namespace === namespace)]
     this.#read.set(namespace, bindings)
     return bindings
@@ -99,10 +97,4 @@ export class BindingStore {
     this.#bySubject.set(namespace, made)
     return made
   }
-}
-
-function readOnce(object: KubeObject): Binding | undefined {
-  const known = READ.get(object) ?? readBinding(object) ?? 'refused'
-  READ.set(object, known)
-  return known === 'refused' ? undefined : known
 }

@@ -5,11 +5,22 @@ import { listOf, textOf } from '../read-text.ts'
 import { type Binding, RBAC_GROUP, type RoleRef, type Subject } from './binding.ts'
 import { isRbacName, soundLabels } from './sound-metadata.ts'
 
+const READ = new WeakMap<KubeObject, Binding | 'refused'>()
+
 /**
  * A RoleBinding or ClusterRoleBinding with the API server's defaults; undefined where it would refuse it, so that it grants
  * nothing (ValidateRoleBinding and ValidateClusterRoleBinding of k8s.io/kubernetes pkg/apis/rbac/validation). Never throws.
+ * Many ask about one binding, so each object is read once.
  */
 export function readBinding(object: KubeObject): Binding | undefined {
+  const known = READ.get(object)
+  if (known) return known === 'refused' ? undefined : known
+  const binding = read(object)
+  READ.set(object, binding ?? 'refused')
+  return binding
+}
+
+function read(object: KubeObject): Binding | undefined {
   const { kind, namespace, name } = idOf(object)
   const namespaced = kind === 'RoleBinding'
   if ((!namespaced && kind !== 'ClusterRoleBinding') || !soundLabels(object) || (namespaced && !namespace))

@@ -7,6 +7,8 @@ import { ObjectTable, type Rendered } from './object-table.ts'
 /** A cluster without whose its namespaces are, which is asked one by one. */
 export type ClusterFacts = Omit<Cluster, 'owners'>
 
+const NOTHING: ReadonlySet<string> = new Set()
+
 /** What a fact is called; `changes` of a move name them. */
 type FactName = string
 
@@ -28,8 +30,11 @@ export class Facts {
   readonly #memos = new Map<string, Memo>()
   readonly #memosByFact = new Map<FactName, Set<string>>()
   #used: Set<FactName> | undefined
+  readonly #moves: boolean
 
-  constructor(fleet: Fleet) {
+  /** `moves`: other fleets will take the place of this one, so it is noted down what follows from what. */
+  constructor(fleet: Fleet, moves: boolean) {
+    this.#moves = moves
     this.#fleet = fleet
     this.#clusters = new Map(fleet.clusters.map(cluster => [cluster.name, cluster]))
     this.#nodes = new Map(fleet.nodes.map(node => [node.key, node]))
@@ -99,10 +104,9 @@ export class Facts {
   memo<T>(key: string, work: () => T): T {
     let memo = this.#memos.get(key)
     if (!memo) {
-      const { value, used } = this.watch(work)
-      memo = { value, used }
+      memo = this.#moves ? this.watch(work) : { value: work(), used: NOTHING }
       this.#memos.set(key, memo)
-      for (const name of used) this.#note(name, key)
+      for (const name of memo.used) this.#note(name, key)
     }
     if (this.#used) for (const name of memo.used) this.#used.add(name)
     return memo.value as T
@@ -150,8 +154,7 @@ export class Facts {
   /** False where nodes that were there before come in another order. */
   #moveNodes(before: Fleet, changed: Set<FactName>): boolean {
     const { nodes } = this.#fleet
-    const isAligned =
-      nodes.length === before.nodes.length && nodes.every((node, i) => node.key === before.nodes[i]!.key)
+    const isAligned = nodes.length === before.nodes.length && nodes.every((node, i) => sameKey(node, before.nodes[i]!))
     if (!isAligned) {
       const known = this.#nodes
       this.#nodes = new Map(nodes.map(node => [node.key, node]))
@@ -161,7 +164,8 @@ export class Facts {
       for (const node of nodes) this.#replace(known.get(node.key), node, changed)
       return true
     }
-    for (const [index, node] of nodes.entries()) {
+    for (let index = 0; index < nodes.length; index++) {
+      const node = nodes[index]!
       if (node === before.nodes[index]) continue
       this.#nodes.set(node.key, node)
       this.#replace(before.nodes[index], node, changed)
@@ -200,6 +204,8 @@ export class Facts {
     }
   }
 }
+
+const sameKey = (a: FleetNode, b: FleetNode): boolean => a === b || a.key === b.key
 
 const withoutOwners = ({ owners: _owners, ...rest }: Cluster): ClusterFacts => rest
 

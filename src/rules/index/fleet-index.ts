@@ -4,7 +4,7 @@ import type { SourceRef } from '../../fleet/input.ts'
 import { nodeKey } from '../../fleet/node-key.ts'
 import { refKey } from '../../fleet/ref.ts'
 import { isLabelled } from '../../fleet/tenancy.ts'
-import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { groupOf, idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
 import type { Authorizer } from '../../kube/rbac/authorizer.ts'
 import type { RoleRef } from '../../kube/rbac/binding.ts'
 import type { WriteRefusal } from '../../kube/rbac/confirm-write.ts'
@@ -31,7 +31,7 @@ export class FleetIndex {
   readonly #facts: Facts
 
   constructor(fleet: Fleet | Facts) {
-    this.#facts = fleet instanceof Facts ? fleet : new Facts(fleet)
+    this.#facts = fleet instanceof Facts ? fleet : new Facts(fleet, false)
   }
 
   node(key: string | undefined): FleetNode | undefined {
@@ -241,6 +241,10 @@ const isPlatform = ({ node }: Rendered) => node.tenant === undefined
 
 /** `<group>/<Kind>` of an object. */
 export function kindOf(object: KubeObject): string {
-  const { apiVersion, kind } = idOf(object)
+  return kindOfId(idOf(object))
+}
+
+/** The same of its identity. */
+export function kindOfId({ apiVersion, kind }: ObjectId): string {
   return `${groupOf(apiVersion)}/${kind}`
 }

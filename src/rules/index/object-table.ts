@@ -15,7 +15,10 @@ export class ObjectTable {
 
   constructor(nodes: Iterable<FleetNode>) {
     for (const node of nodes) {
-      for (const object of node.objects) for (const key of keysOf(object)) this.#push(key, { node, object })
+      for (const object of node.objects) {
+        const rendered = { node, object }
+        for (const key of keysOf(object)) this.#push(key, rendered)
+      }
     }
   }
 

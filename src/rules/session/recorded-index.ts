@@ -38,7 +38,7 @@ export class RecordedIndex {
   #named = 0
 
   constructor(fleet: Fleet) {
-    this.#facts = new Facts(fleet)
+    this.#facts = new Facts(fleet, true)
     this.view = recording(new FleetIndex(this.#facts), (method, args, ask) => this.#ask(method, args, ask))
   }
 

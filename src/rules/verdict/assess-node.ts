@@ -3,7 +3,7 @@ import { WANTED } from '../../fleet/open-node.ts'
 import { originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Finding, NodeFailure } from '../finding.ts'
-import { kindOf } from '../index/fleet-index.ts'
+import { kindOfId } from '../index/fleet-index.ts'
 import type { Breach, Rule, RuleContext, Subject, TenantSubject } from '../rule.ts'
 import type { RuleSet } from '../rule-set.ts'
 import { failureOf, findingOf } from './finding-of.ts'
@@ -27,10 +27,11 @@ export function assessNode(rules: RuleSet, node: FleetNode, context: RuleContext
 }
 
 function assessObject(rules: RuleSet, node: FleetNode, object: KubeObject, context: RuleContext, said: Assessed): void {
-  const kind = kindOf(object)
+  const id = idOf(object)
+  const kind = kindOfId(id)
   const asked = rules.ofKind(kind, node.tenant !== undefined)
   if (asked.length === 0) return
-  const subject: Subject = { object, id: idOf(object), kind, node }
+  const subject: Subject = { object, id, kind, node }
   for (const rule of asked) {
     const breaches = rule.checkObject
       ? rule.checkObject(subject, context)
