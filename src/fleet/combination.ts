@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { normaliseUrl } from '../kube/url.ts'
 import { FLEET_FILE } from './config/fleet-config.ts'
 import { ENGINE_VERSION } from './engine-version.ts'
@@ -9,25 +9,41 @@ import { refKey } from './ref.ts'
 export function combinationOf(input: FleetInput): string {
   const { fleet } = input
   const config = (input.config ?? fleet.tree).entry(FLEET_FILE)
+  // written as one list of JSON, piece by piece: of thousands of sources nearly all are written already
   const parts = [
-    ENGINE_VERSION,
-    [normaliseUrl(fleet.url), fleet.branch, fleet.commit, fleet.tree.id],
-    input.sources.map(textOf).sort(),
-    input.opaque.map(o => [normaliseUrl(o.url), refKey(o.ref), o.reason].join(' ')).sort(),
-    config?.id ?? '',
-    [...(input.disabledRules ?? [])].sort(),
+    JSON.stringify(ENGINE_VERSION),
+    JSON.stringify([normaliseUrl(fleet.url), fleet.branch, fleet.commit, fleet.tree.id]),
+    `[${sourcesOf(input).join(',')}]`,
+    JSON.stringify(input.opaque.map(o => [normaliseUrl(o.url), refKey(o.ref), o.reason].join(' ')).sort()),
+    JSON.stringify(config?.id ?? ''),
+    JSON.stringify([...(input.disabledRules ?? [])].sort()),
   ]
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+  return hash('sha256', `[${parts.join(',')}]`)
 }
 
-const known = new WeakMap<SourceContent, string>()
+/** A source as text, and that in JSON. */
+interface Written {
+  readonly text: string
+  readonly json: string
+}
+
+const known = new WeakMap<SourceContent, Written>()
+
+/** Every source in JSON, in the order of their texts. */
+function sourcesOf({ sources }: FleetInput): string[] {
+  const all = sources.map(writtenOf)
+  const isSorted = all.every(({ text }, index) => index === 0 || all[index - 1]!.text <= text)
+  if (!isSorted) all.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+  return all.map(({ json }) => json)
+}
 
 /** A source that stays is written once. */
-function textOf(source: SourceContent): string {
-  let text = known.get(source)
-  if (text === undefined) {
-    text = [normaliseUrl(source.url), refKey(source.ref), source.commit, source.tree.id].join(' ')
-    known.set(source, text)
+function writtenOf(source: SourceContent): Written {
+  let written = known.get(source)
+  if (written === undefined) {
+    const text = [normaliseUrl(source.url), refKey(source.ref), source.commit, source.tree.id].join(' ')
+    written = { text, json: JSON.stringify(text) }
+    known.set(source, written)
   }
-  return text
+  return written
 }

@@ -1,7 +1,7 @@
 import type { Tree } from '../../git/tree.ts'
 import { buildFleet } from '../build-fleet.ts'
 import type { Fleet } from '../fleet.ts'
-import type { FleetInput } from '../input.ts'
+import type { FleetInput, SourceContent } from '../input.ts'
 import { type FleetState, shapeOf } from './fleet-state.ts'
 import { keepUnchanged } from './keep-unchanged.ts'
 import { RenderMemory } from './render-memory.ts'
@@ -28,21 +28,21 @@ export class FleetSession {
   }
 
   #walk(input: FleetInput, before: FleetState | undefined): FleetState {
-    const memory = new RenderMemory(before?.rendered)
+    const memory = new RenderMemory(before && new Map([...before.rendered, ...before.since]))
     const built = buildFleet(input, memory)
     this.work.rendered += memory.count
     this.work.walked++
     const fleet = before ? keepUnchanged(built, before.fleet) : built
     const kept = new Set([...fleet.nodes.map(node => node.key), ...fleet.clusters.map(cluster => cluster.path)])
     const rendered = [...memory.rendered].filter(([key]) => kept.has(key.split(' ')[0]!))
-    return { input, fleet, rendered: new Map(rendered), shape: shapeOf(fleet) }
+    return { input, fleet, rendered: new Map(rendered), since: new Map(), shape: shapeOf(fleet) }
   }
 
   /** The state that differs in the fewest trees; the latest of several. */
   #nearest(input: FleetInput): FleetState | undefined {
     let best: { state: FleetState; distance: number } | undefined
     for (const state of this.#states) {
-      const distance = distanceOf(state.input, input)
+      const distance = distanceOf(state.input, input, best?.distance ?? Number.POSITIVE_INFINITY)
       if (!best || distance < best.distance) best = { state, distance }
       if (best.distance === 0) break
     }
@@ -50,20 +50,29 @@ export class FleetSession {
   }
 }
 
-function distanceOf(a: FleetInput, b: FleetInput): number {
+/** How many trees are others; counting ends at `limit`. */
+function distanceOf(a: FleetInput, b: FleetInput, limit: number): number {
   let distance = a.fleet.tree.id === b.fleet.tree.id ? 0 : 1
   if (a.config?.id !== b.config?.id) distance++
-  for (const [index, source] of b.sources.entries()) if (a.sources[index]?.tree.id !== source.tree.id) distance++
-  return distance + Math.abs(a.sources.length - b.sources.length)
+  distance += Math.abs(a.sources.length - b.sources.length)
+  if (a.sources === b.sources) return distance
+  for (let index = 0; index < b.sources.length && distance < limit; index++) {
+    const [one, other] = [a.sources[index], b.sources[index]!]
+    if (one !== other && one?.tree !== other.tree && one?.tree.id !== other.tree.id) distance++
+  }
+  return distance
 }
+
+const isAt = (known: SourceContent | undefined, source: SourceContent) => known === source || known?.url === source.url
 
 /** The same input with the trees of `known` where content is the same, so that what is kept beside them still counts. */
 function withKnownTrees(input: FleetInput, known: FleetInput): FleetInput {
   const same = (tree: Tree, other: Tree | undefined) => (other?.id === tree.id ? other : tree)
   const urls = new Map<string, Tree>()
-  const aligned = input.sources.every((source, index) => known.sources[index]?.url === source.url)
+  const aligned = input.sources.every((source, index) => isAt(known.sources[index], source))
   if (!aligned) for (const { url, tree } of known.sources) urls.set(`${url} ${tree.id}`, tree)
   const sources = input.sources.map((source, index) => {
+    if (aligned && known.sources[index] === source) return source
     const other = aligned ? known.sources[index]?.tree : urls.get(`${source.url} ${source.tree.id}`)
     const tree = same(source.tree, other)
     return tree === source.tree ? source : { ...source, tree }

@@ -10,6 +10,8 @@ export interface FleetState {
   readonly fleet: Fleet
   /** What was rendered, by node; of a root each step towards it. */
   readonly rendered: ReadonlyMap<string, readonly KubeObject[]>
+  /** What was rendered instead since the fleet was walked: few things beside a map that is too large to copy. */
+  readonly since: ReadonlyMap<string, readonly KubeObject[]>
   readonly shape: FleetShape
 }
 

@@ -6,26 +6,23 @@ type Render = (artifact: Artifact, kustomization: KubeObject, facts: Rendering) 
 
 /** What was rendered when a fleet was built, by node, for the next time that it is. */
 export class RenderMemory {
-  readonly #rendered: Map<string, readonly KubeObject[]>
+  readonly rendered: Map<string, readonly KubeObject[]>
   /** How many renderings were not spared. */
   count = 0
 
-  constructor(before: ReadonlyMap<string, readonly KubeObject[]> = new Map()) {
-    this.#rendered = new Map(before)
+  /** `rendered`: what was there before; it is filled further. */
+  constructor(rendered: Map<string, readonly KubeObject[]> = new Map()) {
+    this.rendered = rendered
   }
 
   /** What stands in for renderKustomization where a node, or a step towards a root, is rendered. */
   render(key: string): Render {
     return (artifact, kustomization, facts) => {
-      const before = this.#rendered.get(key)
+      const before = this.rendered.get(key)
       const again = renderAgain(before, artifact, kustomization, facts)
       if (!again.spared) this.count++
-      this.#rendered.set(key, again.objects)
+      this.rendered.set(key, again.objects)
       return again.objects
     }
-  }
-
-  get rendered(): ReadonlyMap<string, readonly KubeObject[]> {
-    return this.#rendered
   }
 }

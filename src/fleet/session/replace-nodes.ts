@@ -43,22 +43,29 @@ export function replaceNodes(before: FleetState, input: FleetInput, work: Work):
       rendered.set(key, after.objects)
     }
   }
-  const own = changed.find(one => one.isOwn)
+  const own = changed.find(one => one.place === 0)
   if (own && !rootsStay(before, own)) return undefined
-  const trees = new Map(changed.filter(one => !one.isOwn).map(({ was, source }) => [was.tree, source.tree]))
+  const repositories = new Map(
+    changed.map(({ place, source }) => [place, { ...before.fleet.repositories[place]!, tree: source.tree }]),
+  )
   return {
     input,
     fleet: {
       ...before.fleet,
-      nodes: nodes.map((node, index) => replaced.get(index) ?? node),
-      repositories: before.fleet.repositories.map((one, index) => {
-        const tree = index === 0 ? own?.source.tree : trees.get(one.tree)
-        return tree ? { ...one, tree } : one
-      }),
+      nodes: withItems(nodes, replaced),
+      repositories: withItems(before.fleet.repositories, repositories),
     },
-    rendered: rendered.size === 0 ? before.rendered : new Map([...before.rendered, ...rendered]),
+    rendered: before.rendered,
+    since: rendered.size === 0 ? before.since : new Map([...before.since, ...rendered]),
     shape: before.shape,
   }
+}
+
+/** A copy of a list of which few items are others, at whose others nobody looks. */
+function withItems<T>(list: readonly T[], items: ReadonlyMap<number, T>): T[] {
+  const copy = list.slice()
+  for (const [index, item] of items) copy[index] = item
+  return copy
 }
 
 /** A state, some of whose nodes were replaced already. */
@@ -69,8 +76,8 @@ interface CurrentState extends FleetState {
 interface Changed {
   readonly source: SourceContent
   readonly was: SourceContent
-  /** It is the fleet's own repository. */
-  readonly isOwn: boolean
+  /** Place among the repositories of the fleet; its own one is the first. */
+  readonly place: number
 }
 
 /** The sources that have another tree or commit; undefined where the inputs differ in more than that. */
@@ -80,17 +87,18 @@ function changedSources(before: FleetInput, input: FleetInput): Changed[] | unde
   const changed: Changed[] = []
   if (own.tree !== was.tree || own.commit !== was.commit) {
     if (own.tree.entry(FLEET_FILE)?.id !== was.tree.entry(FLEET_FILE)?.id) return undefined
-    changed.push({ source: own, was, isOwn: true })
+    changed.push({ source: own, was, place: 0 })
   }
   if (!sameDeep(before.disabledRules ?? [], input.disabledRules ?? [])) return undefined
   if (!sameDeep(before.opaque, input.opaque) || before.sources.length !== input.sources.length) return undefined
-  for (const [index, source] of input.sources.entries()) {
-    const was = before.sources[index]!
+  for (let index = 0; index < input.sources.length; index++) {
+    const [source, was] = [input.sources[index]!, before.sources[index]!]
+    if (source === was) continue
     if (was.url !== source.url || (was.ref !== source.ref && refKey(was.ref) !== refKey(source.ref))) return undefined
     if (was.tree === source.tree && was.commit === source.commit) continue
     // a file of ours in it is about more than what it renders, and a fleet in it makes that file count for nothing
     if (says(was.tree) !== says(source.tree)) return undefined
-    changed.push({ source, was, isOwn: false })
+    changed.push({ source, was, place: index + 1 })
   }
   return changed
 }

@@ -6,6 +6,7 @@ import { RuleSet } from '../rule-set.ts'
 import type { Assessed } from '../verdict/assess-node.ts'
 import { clusterPart, nodePart, type Part, removedPart, repositoryPart } from '../verdict/assessed-part.ts'
 import { followed, JudgedRepositories } from '../verdict/judged-repositories.ts'
+import { Places } from './places.ts'
 import { type Asker, forget, type Question } from './recorded-index.ts'
 
 /** A part that rules were asked about. */
@@ -14,6 +15,8 @@ export class Asked implements Asker {
   readonly about: readonly unknown[]
   result: Assessed = { findings: [], failures: [] }
   stale = false
+  /** Where it stands, if it is one of a row. */
+  place = -1
   readonly #spoiled: Set<Asked>
 
   /** `spoiled`: where to note that an answer is another one. */
@@ -39,19 +42,17 @@ class Row<T> {
   /** Places of those about whom something may be said. */
   #speaking = new Set<number>()
 
-  /** Goes on to other items, looking at those that are not the very same at their place, or that `isOther` or spoiled. */
-  move(
-    items: readonly T[],
-    spoiled: ReadonlySet<Asked>,
-    ask: (item: T, index: number) => Asked,
-    isOther: (item: T) => boolean = () => false,
-  ): void {
+  /** Goes on to other items, looking at those that are not the very same at their place, and at those at `others`. */
+  move(items: readonly T[], others: ReadonlySet<number> | 'all', ask: (item: T, index: number) => Asked): void {
     const last = this.items
     if (items.length !== last.length) this.clear()
-    for (const [index, item] of items.entries()) {
-      const known = this.asked[index]
-      if (known && item === last[index] && !isOther(item) && (spoiled.size === 0 || !spoiled.has(known))) continue
+    const all = others === 'all' || this.asked.length === 0
+    // counted: of most items nothing is looked at but whether they are the same
+    for (let index = 0; index < items.length; index++) {
+      const item = items[index]!
+      if (!all && item === last[index] && !others.has(index)) continue
       const asked = ask(item, index)
+      asked.place = index
       this.asked[index] = asked
       if (asked.isSilent) this.#speaking.delete(index)
       else this.#speaking.add(index)
@@ -82,6 +83,8 @@ export class Lane {
   readonly #parts = new Map<string, Asked>()
   readonly #nodes = new Row<FleetNode>()
   readonly #repositories = new Row<FleetRepository>()
+  readonly #readers = new Places<FleetNode>(({ source }) => followed(source))
+  readonly #followed = new Places<FleetRepository>(followed)
   #before: readonly FleetRepository[] = []
   readonly #spoiled = new Set<Asked>()
   #config: Fleet['config'] | undefined
@@ -109,7 +112,7 @@ export class Lane {
   #goThroughNodes({ nodes }: Fleet, ask: Ask): ReadonlySet<string> {
     const touched = new Set<string>()
     const last = this.#nodes.items
-    this.#nodes.move(nodes, this.#spoiled, (node, index) => {
+    this.#nodes.move(nodes, this.#spoiledPlaces(), (node, index) => {
       const before = last[index]
       if (before) touched.add(followed(before.source))
       touched.add(followed(node.source))
@@ -120,23 +123,30 @@ export class Lane {
   }
 
   #goThroughRepositories(fleet: Fleet, before: Fleet | undefined, touched: ReadonlySet<string>, ask: Ask): void {
-    const repositories = new JudgedRepositories(fleet, before)
+    this.#readers.move(fleet.nodes)
+    this.#followed.move(fleet.repositories)
+    const readersOf = (key: string) => this.#readers.of(key).map(place => fleet.nodes[place]!)
+    const repositories = new JudgedRepositories(fleet, before, readersOf)
     const earlier = before?.repositories ?? []
     const last = this.#before
     this.#before = earlier
     // a list of another length may hold something else everywhere
     const all = earlier.length !== last.length || fleet.brokenSeals !== undefined
     const keys = new Set(touched)
-    for (const [index, one] of earlier.entries()) {
-      if (all || one === last[index]) continue
-      keys.add(followed(one)).add(followed(last[index]!))
+    for (let index = 0; index < earlier.length && !all; index++) {
+      const [one, was] = [earlier[index]!, last[index]!]
+      if (one !== was) keys.add(followed(one)).add(followed(was))
     }
-    this.#repositories.move(
-      fleet.repositories,
-      this.#spoiled,
-      (_one, index) => this.#hold(repositoryPart(this.#rules, repositories.at(index)), ask),
-      one => all || (keys.size > 0 && keys.has(followed(one))),
+    const others = this.#spoiledPlaces()
+    for (const key of keys) for (const place of this.#followed.of(key)) others.add(place)
+    this.#repositories.move(fleet.repositories, all ? 'all' : others, (_one, index) =>
+      this.#hold(repositoryPart(this.#rules, repositories.at(index)), ask),
     )
+  }
+
+  /** Places of those who got another answer, in whichever row they are. */
+  #spoiledPlaces(): Set<number> {
+    return new Set([...this.#spoiled].map(asked => asked.place))
   }
 
   /** What was said about a part, where that still holds; else what is said now. */

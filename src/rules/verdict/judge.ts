@@ -5,7 +5,7 @@ import { type Assess, type Assessment, assess } from './assess.ts'
 import { type Baseline, knownOfBaseline } from './baseline.ts'
 import { hashOf } from './fingerprint.ts'
 import { fixedFindings } from './fixed-findings.ts'
-import { judgedNode } from './judged-node.ts'
+import { judgedNodes } from './judged-nodes.ts'
 import { resultOf } from './result-of.ts'
 import { knownOf, withState } from './states.ts'
 import { summaryOf } from './summary.ts'
@@ -42,7 +42,7 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
     return withState(one, stands, waivers, hidden)
   })
   const { changed } = options
-  const leading = head.nodes.filter(node => changed !== undefined && mayLeadTo(node.hides ?? [], changed))
+  const leading = changed === undefined ? [] : head.nodes.filter(node => mayLeadTo(node.hides ?? [], changed))
   const leadsTo = new Set(leading.map(node => node.key))
   const stood = new Set(
     [...(options.base ? noClusters(options.base) : []), ...(before?.failures ?? [])].map(one => one.fingerprint),
@@ -68,7 +68,7 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
   }
   const of = <T extends { readonly node: string }>(items: readonly T[]) => Map.groupBy(items, item => item.node)
   const [found, failed] = [of(violations.filter(one => one.state !== 'fixed')), of(errors)]
-  const nodes = head.nodes.map(node => judgedNode(node, found.get(node.key) ?? [], failed.get(node.key) ?? []))
+  const nodes = judgedNodes(head.nodes, found, failed, options.base?.nodes)
   return { verdict, nodes }
 }
 

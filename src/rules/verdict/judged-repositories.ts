@@ -7,12 +7,14 @@ import type { JudgedRepository } from '../judged-repository.ts'
 export class JudgedRepositories {
   readonly #fleet: Fleet
   readonly #before: Fleet | undefined
+  readonly #readersOf: ReadersOf
   #trees: ReadonlyMap<string, Tree> | undefined
-  #readers: ReadonlyMap<string, readonly FleetNode[]> | undefined
 
-  constructor(fleet: Fleet, before: Fleet | undefined) {
+  /** `readersOf`: the nodes that follow something, for whoever knows already. */
+  constructor(fleet: Fleet, before: Fleet | undefined, readersOf: ReadersOf = readersIn(fleet)) {
     this.#fleet = fleet
     this.#before = before
+    this.#readersOf = readersOf
   }
 
   /** The one at a place of the fleet's list. */
@@ -21,13 +23,12 @@ export class JudgedRepositories {
     const key = followed(one)
     const earlier = this.earlier(index)
     const seals = (this.#fleet.brokenSeals ?? []).filter(seal => followed(seal) === key)
-    this.#readers ??= Map.groupBy(this.#fleet.nodes, ({ source }) => followed(source))
     return {
       url: one.url,
       ref: one.ref,
       tree: one.tree,
       isFleet: index === 0,
-      nodes: this.#readers.get(key) ?? [],
+      nodes: this.#readersOf(key),
       brokenSeals: seals.map(seal => seal.file),
       ...(earlier && { before: earlier }),
     }
@@ -40,6 +41,17 @@ export class JudgedRepositories {
     if (same && followed(same) === key) return same.tree
     this.#trees ??= new Map(this.#before?.repositories.map(one => [followed(one), one.tree]))
     return this.#trees.get(key)
+  }
+}
+
+/** Nodes by what they follow, in the order of the fleet. */
+type ReadersOf = (followed: string) => readonly FleetNode[]
+
+function readersIn({ nodes }: Fleet): ReadersOf {
+  let readers: ReadonlyMap<string, readonly FleetNode[]> | undefined
+  return key => {
+    readers ??= Map.groupBy(nodes, ({ source }) => followed(source))
+    return readers.get(key) ?? []
   }
 }
 

@@ -12,8 +12,8 @@ import { isHeavier } from './level-of.ts'
  */
 export function unknownRules(fleet: Fleet, rules: readonly RuleText[]): NodeFailure[] {
   const byId = new Map(rules.map(rule => [rule.id, rule]))
-  const roots = fleet.nodes.filter(node => node.parent === undefined)
   const said = fleet.proposed.namedRules.filter(({ id }) => !byId.has(id))
+  const roots = said.length === 0 ? [] : fleet.nodes.filter(node => node.parent === undefined)
   const failures = said.flatMap(named => roots.map(root => failed(root, named, unknown(named))))
   for (const [tenant, { own }] of fleet.config.tenants) {
     for (const named of own?.namedRules ?? []) {
