@@ -1,0 +1,28 @@
+import { fleetFiles } from '../fleets/read-fleet.ts'
+import type { FakeGitHub } from '../github/start.ts'
+
+export const DEV = 'acme/dev-team'
+
+/** The same ConfigMap from two places: each passes alone, and both together are the same object twice. */
+export const IN_BASE = {
+  'base/kustomization.yaml': withResource('base/kustomization.yaml', 'extra.yaml'),
+  'base/extra.yaml': configMap(),
+}
+export const IN_STAGING = {
+  'staging/kustomization.yaml': withResource('staging/kustomization.yaml', 'more.yaml'),
+  'staging/more.yaml': configMap(),
+}
+
+/** A branch of dev-team with these files, and a pull request of it. Returns its number. */
+export function openDev(github: FakeGitHub, branch: string, files: Readonly<Record<string, string>>): number {
+  github.push({ repo: DEV, branch, parent: github.commitOf(DEV, 'main'), files, as: 'dora' })
+  return github.openPullRequest({ repo: DEV, head: branch, as: 'dora' }).issue.number
+}
+
+export function withResource(path: string, resource: string): string {
+  return fleetFiles(DEV)[path]!.replace('resources:\n', `resources:\n  - ${resource}\n`)
+}
+
+function configMap(): string {
+  return 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: extra\n  namespace: apps\ndata:\n  a: b\n'
+}

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CHECK_NAME } from '../../src/report/check-run.ts'
+import { said } from '../story/said.ts'
+import { type Stage, startStage } from '../story/stage.ts'
+import { deploymentFile } from '../story/tenant-changes.ts'
+import { DEV, openDev, withResource } from './red-together.ts'
+
+const ESCAPE = {
+  'staging/kustomization.yaml': withResource('staging/kustomization.yaml', 'stray.yaml'),
+  'staging/stray.yaml': deploymentFile('stray', 'kube-system'),
+}
+
+let stage: Stage
+let red: number
+let green: number
+beforeAll(async () => {
+  stage = await startStage()
+  const { github } = stage
+  github.pushRef({ repo: DEV, branch: 'scratch', sha: github.commitOf(DEV, 'main'), as: 'dora' })
+  await stage.settle()
+  red = openDev(github, 'shared', ESCAPE)
+  await stage.settle()
+  green = github.openPullRequest({ repo: DEV, head: 'shared', base: 'scratch', as: 'dora' }).issue.number
+  await stage.settle()
+}, 60_000)
+afterAll(() => stage?.close())
+
+test('the run of a shared head shows the worst verdict and says whose it is', () => {
+  const { github } = stage
+  const run = said(github, DEV, 'shared')
+  expect(run).toMatchObject({ conclusion: 'failure' })
+  expect(run.output.title).toBe(`1 violation: tenant dev-team on staging (pull request #${red})`)
+  expect(run.output.summary).toContain(`that of pull request #${red}`)
+  expect(github.merge({ repo: DEV, pull: green, as: 'dora' }).status, 'scratch is not gated').toBe(200)
+}, 60_000)
+
+test('from whichever it is reached it is said once; when the worse one is closed the other one counts alone', async () => {
+  const { github } = stage
+  github.pushRef({ repo: DEV, branch: 'side', sha: github.commitOf(DEV, 'main'), as: 'dora' })
+  const side = github.openPullRequest({ repo: DEV, head: 'shared', base: 'side', as: 'dora' }).issue.number
+  await stage.settle()
+  const before = github.checkRunsOf(DEV, 'shared').filter(run => run.name === CHECK_NAME).length
+  expect(said(github, DEV, 'shared')).toMatchObject({ conclusion: 'failure' })
+  github.comment({ repo: DEV, issue: side, as: 'dora', body: '/bailiwick check' })
+  await stage.settle()
+  expect(github.checkRunsOf(DEV, 'shared').filter(run => run.name === CHECK_NAME)).toHaveLength(before)
+  github.closePullRequest({ repo: DEV, pull: red, as: 'dora' })
+  await stage.settle()
+  expect(said(github, DEV, 'shared')).toMatchObject({ conclusion: 'success' })
+}, 60_000)
