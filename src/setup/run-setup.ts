@@ -81,7 +81,8 @@ function readArgs(args: readonly string[]) {
     force: values.force === true,
     port: Number(port),
     files: { env, key },
-    choice: { publicUrl: url, name },
+    // a name is taken once on all of GitHub
+    choice: { publicUrl: url, name: name ?? (organization && `Bailiwick ${organization}`.slice(0, 34)) },
   }
 }
 

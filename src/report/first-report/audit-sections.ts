@@ -7,28 +7,38 @@ import { folded } from './shown-list.ts'
 
 const MAX_CLUSTERS = 20
 const MAX_ITEMS = 25
+const MAX_NAMED = 8
 
-/** What keeps the tenants of each cluster apart, and what does not. */
+/** What keeps the tenants of each cluster apart, and what does not; clusters that are alike are told once. */
 export function auditSections({ audit }: FleetSurvey, here: string): Section[] {
-  const shown = audit.slice(0, MAX_CLUSTERS)
-  const left = audit.length - shown.length
+  const alike = [...Map.groupBy(audit, one => bodyOf(one, here))].map(([body, clusters]) => ({ body, clusters }))
+  const shown = alike.slice(0, MAX_CLUSTERS)
+  const left = alike.slice(MAX_CLUSTERS).reduce((sum, { clusters }) => sum + clusters.length, 0)
   return [
     ...(shown.length > 0 ? [{ text: '### Lockdown of the clusters', label: '' }] : []),
-    ...shown.map(one => ({ text: clusterText(one, here), label: 'audit of a cluster' })),
+    ...shown.map(({ body, clusters }) => ({ text: clustersText(clusters, body), label: 'audit of clusters' })),
     ...(left > 0 ? [{ text: `… and ${left} more clusters: \`npx bailiwick audit\` shows them.`, label: '' }] : []),
   ]
 }
 
-function clusterText({ cluster, items }: ClusterAudit, here: string): string {
+/** How many items are in which state, and then what is to be said about them. */
+function bodyOf({ items }: ClusterAudit, here: string): string {
   const of = (state: AuditItem['state']) => items.filter(item => item.state === state)
   const counts = (['ok', 'weak', 'unknown'] as const).map(state => `${of(state).length} ${state}`).join(', ')
   const open = [...of('weak'), ...of('unknown')]
-  if (open.length === 0) return `✅ ${code(cluster, 80)}: ${counts}`
   const lines = open.slice(0, MAX_ITEMS).map(item => itemText(item, here))
   const left = open.length - lines.length
-  if (left > 0) lines.push(`- … and ${left} more`)
-  const mark = of('weak').length > 0 ? '⚠️' : '❔'
-  return folded(`${mark} ${htmlCode(cluster, 80)}: ${counts}`, lines.join('\n'))
+  return [counts, ...lines, ...(left > 0 ? [`- … and ${left} more`] : [])].join('\n')
+}
+
+function clustersText(clusters: readonly ClusterAudit[], body: string): string {
+  const [counts = '', ...lines] = body.split('\n')
+  const shown = clusters.slice(0, MAX_NAMED).map(({ cluster }) => htmlCode(cluster, 80))
+  const left = clusters.length - shown.length
+  const names = shown.join(', ') + (left > 0 ? ` and ${left} more` : '')
+  if (lines.length === 0) return `✅ ${names}: ${counts}`
+  const weak = clusters[0]?.items.some(({ state }) => state === 'weak')
+  return folded(`${weak ? '⚠️' : '❔'} ${names}: ${counts}`, lines.join('\n'))
 }
 
 function itemText({ check, state, message, fix, origin }: AuditItem, here: string): string {

@@ -8,6 +8,7 @@ import { table } from './shown-list.ts'
 
 const MAX_ROWS = 60
 const MAX_DETAILS = 20
+const MAX_NAMED = 8
 
 const WORDS: Readonly<Record<GateState, string>> = {
   real: '✅ required of this App',
@@ -21,24 +22,28 @@ export function gateSections({ gates }: FirstReportFacts): Section[] {
   const order: readonly (GateState | undefined)[] = ['open', 'unknown', undefined, 'weak', 'real']
   const sorted = [...gates].sort((a, b) => order.indexOf(a.gate?.state) - order.indexOf(b.gate?.state))
   const rows = sorted.map(one => [code(shortUrl(one.url)), code(one.branch, 100), stateText(one)])
-  const gaps = sorted.filter(({ gate }) => gate && gate.gaps.length > 0)
+  // a thousand tenants are protected in a handful of ways
+  const gaps = [...Map.groupBy(sorted, ({ gate }) => (gate?.gaps ?? []).map(gapText).join('\n'))].filter(
+    ([text]) => text !== '',
+  )
   const left = gaps.length - MAX_DETAILS
   return [
     {
       text: `### Is the gate real?\n\nA verdict protects a branch only where GitHub requires the check ${code(CHECK_NAME)} there, of this App and nobody else.\n\n${table(['repository', 'branch', 'gate'], rows, MAX_ROWS)}`,
       label: 'table of gates',
     },
-    ...gaps.slice(0, MAX_DETAILS).map(one => ({ text: gapsText(one), label: 'list of gaps of a gate' })),
-    ...(left > 0 ? [{ text: `… and ${left} more branches with the like.`, label: '' }] : []),
+    ...gaps.slice(0, MAX_DETAILS).map(([text, of]) => ({ text: gapsText(text, of), label: 'list of gaps of gates' })),
+    ...(left > 0 ? [{ text: `… and ${left} more ways in which branches are open.`, label: '' }] : []),
     ...(gaps.length > 0 ? [{ text: HOW, label: 'word about how to set it' }] : []),
   ]
 }
 
 const stateText = ({ gate, unread }: BranchGate) => (gate ? WORDS[gate.state] : `❔ ${prose(unread ?? '', 200)}`)
 
-function gapsText({ url, branch, gate }: BranchGate): string {
-  const lines = (gate?.gaps ?? []).map(gapText)
-  return [`${code(shortUrl(url))} ${code(branch, 100)}:`, '', ...lines].join('\n')
+function gapsText(text: string, branches: readonly BranchGate[]): string {
+  const shown = branches.slice(0, MAX_NAMED).map(({ url, branch }) => `${code(shortUrl(url))} ${code(branch, 100)}`)
+  const left = branches.length - shown.length
+  return `${shown.join(', ')}${left > 0 ? ` and ${left} more` : ''}:\n\n${text}`
 }
 
 const MARKS = { open: '❌', weak: '⚠️', note: 'ℹ️' } as const
