@@ -46,7 +46,7 @@ export async function startSite(config: WebConfig, log: Logger, rehearsal: Rehea
     registerWebhooks(probot, { queue, log, appId, allowedAccounts }),
   )
   const store = openPages(config, log)
-  const { pages, close: closePages } = openSitePages(config, { store, queueDepths: async () => [], log })
+  const { pages, close: closePages } = openSitePages(config, { store, queueDepths: () => queue.depths(), log })
   const server = await startServer({ host, port, receiver, pages, ready: () => queue.ping(), log }).catch(
     async error => {
       await queue.close(0)

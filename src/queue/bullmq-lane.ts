@@ -126,5 +126,5 @@ function unrecoverable(error: unknown): UnrecoverableError {
 
 function attemptOf(job: Job, signal: AbortSignal): Attempt {
   const number = job.attemptsMade + 1
-  return { number, lastAttempt: number >= (job.opts.attempts ?? 1), signal }
+  return { number, lastAttempt: number >= (job.opts.attempts ?? 1), signal, addedAt: job.timestamp }
 }

@@ -10,10 +10,11 @@ import { checkJob } from './check-job.ts'
 import { closed, DEFAULT_CONCURRENCY } from './in-process-queue.ts'
 import { clusterOf, jobKey, queueName } from './job-key.ts'
 import { shareOf } from './pause.ts'
-import type { Handler, JobName, Jobs, OpenQueue, WorkOptions } from './queue.ts'
+import type { Handler, JobName, Jobs, OpenQueue, QueueDepth, WorkOptions } from './queue.ts'
 import { RedisHolds } from './redis-holds.ts'
 import { RedisShares } from './redis-shares.ts'
 import { defaultRetry, type RetryPolicy, retryOf } from './retry.ts'
+import { sumDepths } from './sum-depths.ts'
 import { tellDead } from './tell-dead.ts'
 import { within } from './within.ts'
 
@@ -96,6 +97,12 @@ export class BullmqQueue implements OpenQueue {
     await this.#timely(this.#producer.ping())
   }
 
+  async depths(): Promise<readonly QueueDepth[]> {
+    await this.ping()
+    const names = await this.#producer.smembers(this.#names)
+    return sumDepths(await Promise.all(names.map(async name => [name, await this.#depth(name)] as const)))
+  }
+
   close(graceMs = 10_000): Promise<void> {
     this.#closing ??= this.#close(graceMs)
     return this.#closing
@@ -119,6 +126,12 @@ export class BullmqQueue implements OpenQueue {
       if (Object.values(counts).some(count => count > 0)) return false
     }
     return true
+  }
+
+  async #depth(name: string) {
+    const counts = await this.#queue(name).getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed')
+    const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counts
+    return { waiting: waiting + prioritized, active, delayed, failed }
   }
 
   async #close(graceMs: number): Promise<void> {

@@ -5,8 +5,9 @@ import { checkJob } from './check-job.ts'
 import { Holds } from './holds.ts'
 import { clusterOf, jobKey, queueName } from './job-key.ts'
 import { Lane } from './lane.ts'
-import type { Handler, JobName, Jobs, OpenQueue, WorkOptions } from './queue.ts'
+import type { Handler, JobName, Jobs, OpenQueue, QueueDepth, WorkOptions } from './queue.ts'
 import { defaultRetry, type RetryPolicy, retryOf } from './retry.ts'
+import { sumDepths } from './sum-depths.ts'
 import { tellDead } from './tell-dead.ts'
 
 /** How many jobs of one kind run side by side unless `work` says otherwise. */
@@ -67,6 +68,10 @@ export class InProcessQueue implements OpenQueue {
 
   async ping(): Promise<void> {
     this.#refuseWhenClosed()
+  }
+
+  async depths(): Promise<readonly QueueDepth[]> {
+    return sumDepths([...this.#lanes].map(([name, lane]) => [name, lane.depth]))
   }
 
   close(graceMs = 10_000): Promise<void> {

@@ -42,6 +42,11 @@ export class Lane {
     return [...this.#running.values()]
   }
 
+  get depth(): { readonly waiting: number; readonly active: number; readonly delayed: number } {
+    const delayed = [...this.#waiting.values()].filter(({ timer }) => timer !== undefined).length
+    return { waiting: this.#waiting.size - delayed, active: this.#running.size, delayed }
+  }
+
   /** Whether a handler was given already; one lane has one. */
   get taken(): boolean {
     return this.#work !== undefined
@@ -65,12 +70,12 @@ export class Lane {
     this.#waiting.clear()
   }
 
-  #wait(key: string, data: object, number: number, delayMs: number): void {
+  #wait(key: string, data: object, number: number, delayMs: number, addedAt = Date.now()): void {
     const before = this.#waiting.get(key)
     // A job that is due already stays due: a stream of equal events must not push it ahead for ever.
     const isDue = before !== undefined && before.timer === undefined
     clearTimeout(before?.timer)
-    const waiting: Waiting = { data, number, timer: undefined }
+    const waiting: Waiting = { data, number, timer: undefined, addedAt }
     if (delayMs > 0 && !isDue) this.#rest(waiting, delayMs)
     this.#waiting.set(key, waiting)
     this.#start()
@@ -115,7 +120,7 @@ export class Lane {
     const lastAttempt = job.number >= retry.attempts
     let again: { readonly number: number; readonly delayMs: number } | undefined
     try {
-      await handler(job.data, { number: job.number, lastAttempt, signal: running.abort.signal })
+      await handler(job.data, { number: job.number, lastAttempt, signal: running.abort.signal, addedAt: job.addedAt })
     } catch (err) {
       const pause = pauseOf(err)
       if (pause !== undefined) holds.hold(holderOf(job.data), pause)
@@ -128,7 +133,7 @@ export class Lane {
     }
     this.#running.delete(key)
     if (this.#open && running.next) this.#wait(key, running.next.data, 1, running.next.delayMs)
-    else if (this.#open && again) this.#wait(key, job.data, again.number, again.delayMs)
+    else if (this.#open && again) this.#wait(key, job.data, again.number, again.delayMs, job.addedAt)
     this.#start()
     if (this.quiet) this.#settings.onQuiet()
   }
@@ -139,6 +144,7 @@ export type LaneHandler = (data: object, attempt: Attempt) => Promise<void>
 interface Waiting {
   readonly data: object
   readonly number: number
+  readonly addedAt: number
   timer: NodeJS.Timeout | undefined
 }
 

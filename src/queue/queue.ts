@@ -144,6 +144,18 @@ export interface Attempt {
   readonly number: number
   readonly lastAttempt: boolean
   readonly signal: AbortSignal
+  /** When the job was last asked for, in ms. */
+  readonly addedAt?: number
+}
+
+/** How many jobs of a kind are in which state. */
+export interface QueueDepth {
+  readonly queue: JobName
+  readonly waiting: number
+  readonly active: number
+  readonly delayed: number
+  /** Given up, and kept to be looked at; 0 where nothing is kept. */
+  readonly failed: number
 }
 
 export type Handler<N extends JobName> = (data: Jobs[N], attempt: Attempt) => Promise<void>
@@ -172,6 +184,8 @@ export interface Queue {
 export interface OpenQueue extends Queue {
   /** Resolves when the store answers; rejects with `queue-unavailable` when it does not, or the queue is closed. */
   ping(): Promise<void>
+  /** Every kind of job that was ever added, by name. Throws `queue-unavailable` like `ping`. */
+  depths(): Promise<readonly QueueDepth[]>
 }
 
 export interface WorkOptions<N extends JobName> {

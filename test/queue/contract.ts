@@ -30,6 +30,28 @@ export function queueContract(title: string, open: () => OpenQueue): void {
       expect(seen.sort()).toEqual([1, 2])
     })
 
+    test('says how many jobs of each kind wait, run and rest, and since when a running one does', async () => {
+      const queue = opened()
+      const before = Date.now()
+      const started = Promise.withResolvers<Attempt>()
+      const release = Promise.withResolvers<void>()
+      await queue.add('sweep', {})
+      await queue.add('sweep-installation', { installation: 1 }, { delayMs: 60_000 })
+      queue.work('sweep', async (_, attempt) => {
+        started.resolve(attempt)
+        await release.promise
+      })
+      const { addedAt = 0 } = await started.promise
+      expect(addedAt).toBeGreaterThanOrEqual(before)
+      expect(addedAt).toBeLessThanOrEqual(Date.now())
+      const none = { waiting: 0, active: 0, delayed: 0, failed: 0 }
+      expect(await queue.depths()).toEqual([
+        { ...none, queue: 'sweep', active: 1 },
+        { ...none, queue: 'sweep-installation', delayed: 1 },
+      ])
+      release.resolve()
+    })
+
     test('a handler gets the data as it was given', async () => {
       const queue = opened()
       const seen: unknown[] = []

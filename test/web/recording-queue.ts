@@ -14,6 +14,10 @@ export class RecordingQueue implements OpenQueue {
     await this.storing()
   }
 
+  async depths(): Promise<[]> {
+    return []
+  }
+
   work(): void {}
   async repeat(): Promise<void> {}
   async idle(): Promise<void> {}

@@ -29,22 +29,52 @@ ${left > 0 && html`<p class="dim">and ${left} more</p>`}
 }
 
 function changerTable({ cluster, namespace, changers }: AccessView, links: Links): Html {
+  const groups = Map.groupBy(changers, ({ user, impersonated, ownCluster, rights, by }) =>
+    JSON.stringify([user, impersonated, ownCluster, rights, by]),
+  )
   return html`<div class="scroll" role="region" aria-label="Who can change ${namespace} on ${cluster}" tabindex="0"><table>
 <thead><tr><th scope="col">Who may write here</th><th scope="col">decides what this applies</th><th scope="col">acting as</th><th scope="col">with</th></tr></thead>
 <tbody>
-${changers.map(changer => changerRow(changer, links))}</tbody>
+${[...groups.values()].map(group => changerRows(group, links))}</tbody>
 </table></div>`
 }
 
-function changerRow(changer: ChangerView, links: Links): Html {
-  const { repository, kind, namespace, name, user, impersonated, ownCluster, rights, by, tenant } = changer
+/** Those who act as the same account with the same rights: that is said once. */
+function changerRows(group: readonly ChangerView[], links: Links): Content {
+  return group.map((changer, at) => {
+    const own = html`<td>${repositoryText(changer)}</td><td>${objectText(changer)}</td>`
+    if (at > 0)
+      return html`<tr>${own}</tr>
+`
+    const rows = group.length
+    return html`<tr>${own}<td rowspan="${rows}">${actorText(changer)}</td><td class="wide" rowspan="${rows}">${rightsText(changer, links)}</td></tr>
+`
+  })
+}
+
+function repositoryText({ repository: { url, ref, path, notSeen } }: ChangerView): Html {
+  return html`${url === '' ? 'the fleet' : repositoryLink(url)}${ref !== '' && html` <span class="tag"><code>${ref}</code></span>`}${path !== '' && html`<br><code>${path}</code>`}${notSeen !== undefined && html`<br><span class="tag warn">not seen</span>`}`
+}
+
+function objectText({ kind, namespace, name, tenant }: ChangerView): Html {
+  return html`${kind}<br><code>${namespace}/${name}</code>${tenant !== '' && html` <span class="tag">${tenant}</span>`}`
+}
+
+function actorText({ user, impersonated, ownCluster, by }: ChangerView): Html {
   const notes = [
     ...(impersonated ? [] : ['nobody impersonated']),
     ...(ownCluster ? [] : ['by a kubeconfig']),
     ...(by ? [`by way of ${by.account}: ${by.way}`] : []),
   ].join(', ')
-  return html`<tr><td>${repository.url === '' ? 'the fleet' : repositoryLink(repository.url)}${repository.ref !== '' && html` <span class="tag"><code>${repository.ref}</code></span>`}${repository.path !== '' && html`<br><code>${repository.path}</code>`}${repository.notSeen !== undefined && html`<br><span class="tag warn">not seen</span>`}</td><td>${kind} <code>${namespace}/${name}</code>${tenant !== '' && html`<br><span class="tag">${tenant}</span>`}</td><td class="wide"><code>${user}</code>${notes !== '' && html`<br><span class="dim small">${notes}</span>`}</td><td class="wide">${rights.length > 0 ? rights.map(right => html`<p>${rightText(right, links)}</p>`) : html`<span class="dim">not known: its rights are not in the fleet</span>`}</td></tr>
-`
+  // an account is known by its namespace and name
+  const account = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user)
+  const who = account ? html`account <code>${account[1]}/${account[2]}</code>` : html`<code>${user}</code>`
+  return html`${who}${notes !== '' && html`<br><span class="dim small">${notes}</span>`}`
+}
+
+function rightsText({ rights }: ChangerView, links: Links): Content {
+  if (rights.length === 0) return html`<span class="dim">not known: its rights are not in the fleet</span>`
+  return rights.map(right => html`<p>${rightText(right, links)}</p>`)
 }
 
 const MAKERS = {

@@ -10,6 +10,8 @@ import { traceList } from './trace-list.ts'
 
 /** How many findings a page shows in one list. */
 const MAX_SHOWN = 300
+/** So few that all of each is shown at once. */
+const FEW = 3
 
 const TONES: Record<Severity, string> = { critical: 'bad', high: 'bad', medium: 'warn', low: 'none' }
 
@@ -19,7 +21,7 @@ export function findingsSection(findings: readonly Finding[], links: Links): Con
   const shown = groups.slice(0, MAX_SHOWN)
   const rules = [...Map.groupBy(shown, ({ finding }) => finding.rule)]
   return [
-    rules.map(([rule, list]) => ruleBlock(rule, list, links)),
+    rules.map(([rule, list]) => ruleBlock(rule, list, links, groups.length <= FEW)),
     groups.length > shown.length && html`<p class="dim">and ${groups.length - shown.length} more</p>`,
   ]
 }
@@ -33,16 +35,16 @@ ${findingsSection(findings, links)}
 `
 }
 
-function ruleBlock(rule: string, groups: readonly FindingGroup[], links: Links): Html {
+function ruleBlock(rule: string, groups: readonly FindingGroup[], links: Links, open: boolean): Html {
   const [first] = groups
   const severity = first?.finding.severity ?? 'low'
   const total = groups.reduce((sum, { clusters }) => sum + clusters.length, 0)
   const noun = first?.finding.level === 'warning' ? 'warning' : 'violation'
   return html`<h3 class="rule"><code>${rule}</code> <span class="tag ${TONES[severity]}">${severity}</span> <span class="dim small">${count(total, noun)}</span></h3>
-${groups.map(group => findingCard(group, links))}`
+${groups.map(group => findingCard(group, links, open))}`
 }
 
-function findingCard({ finding, clusters }: FindingGroup, links: Links): Html {
+function findingCard({ finding, clusters }: FindingGroup, links: Links, open: boolean): Html {
   const answer = clusterAnswer(finding)
   return html`<article class="finding">
 <header><h4>${display(finding.object)}</h4><span class="tags">${clusters.map(name => html`<span class="tag">${name}</span>`)}<span class="tag">${finding.tenant === '' ? 'the platform' : finding.tenant}</span></span></header>
@@ -50,7 +52,7 @@ function findingCard({ finding, clusters }: FindingGroup, links: Links): Html {
 <p>${placeLink(links, finding.origin)}</p>
 ${answer && html`<div class="said"><span class="label">The cluster would have said</span>${answer.verbatim ? html`<code>${answer.text}</code>` : prose(answer.text)}</div>`}
 ${finding.fix !== '' && html`<p><strong>Fix:</strong> ${prose(finding.fix)}</p>`}
-<details><summary>How it comes to the cluster</summary>
+<details${open && html` open`}><summary>How it comes to the cluster</summary>
 ${traceList(finding, links)}
 </details>
 </article>

@@ -22,7 +22,8 @@ export function placeLink({ here, commits }: Links, origin: Omit<Origin, 'via'>)
 
 /** A repository, or a commit of it. */
 export function repositoryLink(url: string, commit = ''): Html {
-  const text = commit === '' ? shortUrl(url) : `${shortUrl(url)}@${commit.slice(0, 7)}`
+  const name = shortUrl(url).replace(/^github\.com\/(?=[^/]+\/[^/]+$)/, '')
+  const text = commit === '' ? name : `${name}@${commit.slice(0, 7)}`
   if (!isAddress(url)) return html`<code>${text}</code>`
   return html`<a class="place" href="${commit === '' ? url : `${url}/commit/${encodeURIComponent(commit)}`}">${text}</a>`
 }

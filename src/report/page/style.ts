@@ -24,10 +24,9 @@ h4{font-size:1rem;font-weight:600}
 p{margin:.5rem 0;max-width:68ch}
 code,.place,pre{font-family:var(--mono);font-size:.875em}
 code{background:var(--faint);border-radius:4px;padding:.1em .32em}
-a code,h3 code,td code,th code,summary code{background:none;padding:0}
-.place{word-break:break-word}
+a code,h3 code,h4 code,td code,th code,summary code{background:none;padding:0}
 .dim{color:var(--soft)}
-.small{font-size:.875rem}
+.small{font-size:.875rem;font-weight:400}
 .top{border-bottom:1px solid var(--line);background:var(--card)}
 .top .wrap{display:flex;flex-wrap:wrap;gap:.3rem 1.25rem;align-items:center;min-height:3.5rem;padding-top:.6rem;padding-bottom:.6rem}
 .brand{font-weight:650;letter-spacing:-.01em;color:inherit;text-decoration:none;display:inline-flex;gap:.5rem;align-items:center}
@@ -51,14 +50,14 @@ border-left:6px solid var(--tone);border-radius:10px;background:var(--tone-bg)}
 table{border-collapse:collapse;width:100%;font-size:.9375rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding:.6rem .9rem;color:var(--soft);font-size:.875rem;border-bottom:1px solid var(--line)}
 th,td{text-align:left;vertical-align:top;padding:.5rem .9rem;border-bottom:1px solid var(--line);overflow-wrap:normal}
-td .place,td p{overflow-wrap:anywhere}
+td p,td.wide .place{overflow-wrap:anywhere}
 td.wide{min-width:16rem;overflow-wrap:anywhere}
 tbody tr:last-child>*{border-bottom:0}
 thead th{font-size:.8125rem;font-weight:600;color:var(--soft);white-space:nowrap}
 tbody th{font-weight:600}
 .num{text-align:right}
 .cell{white-space:nowrap;color:var(--tone,inherit)}
-.tag{display:inline-block;font-size:.8125rem;line-height:1.35;padding:.1rem .5rem;border-radius:999px;border:1px solid var(--tone,var(--line));color:var(--tone,var(--soft));background:var(--tone-bg,transparent);white-space:nowrap}
+.tag{display:inline-block;font-size:.8125rem;font-weight:500;line-height:1.35;padding:.1rem .5rem;border-radius:999px;border:1px solid var(--tone,var(--line));color:var(--tone,var(--soft));background:var(--tone-bg,transparent);white-space:nowrap}
 .tag code{font-size:1em;background:none;padding:0}
 .tags{display:inline-flex;flex-wrap:wrap;gap:.3rem;vertical-align:baseline}
 .finding{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:1rem 1.2rem 1.05rem;margin:.7rem 0}
@@ -88,9 +87,10 @@ details.more{margin:.9rem 0}details.more>summary{font-weight:600;color:inherit}
 .diff span{display:block;padding:0 .9rem;white-space:pre;min-width:max-content}
 .diff .add{background:var(--good-bg);color:var(--good)}.diff .del{background:var(--bad-bg);color:var(--bad)}
 .bars{display:flex;flex-wrap:wrap;gap:.35rem}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));gap:.8rem;margin:1.5rem 0 0;padding:0;list-style:none}
-.tiles li{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:.8rem 1rem;display:flex;flex-direction:column-reverse;justify-content:flex-end;color:var(--soft);font-size:.875rem}
-.tiles b{font-size:1.6rem;line-height:1.2;font-weight:650;color:var(--ink);font-variant-numeric:tabular-nums;letter-spacing:-.02em}
+.tiles{display:grid;grid-template-columns:repeat(2,1fr);gap:.7rem;margin:1.5rem 0 0;padding:0;list-style:none}
+.tiles li{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:.7rem .85rem;display:flex;flex-direction:column-reverse;justify-content:flex-end;color:var(--soft);font-size:.875rem}
+.scroll+h4{margin-top:1.1rem}.facts .place,.from .place{white-space:nowrap}
+.tiles b{font-size:1.5rem;line-height:1.2;font-weight:650;color:var(--ink);font-variant-numeric:tabular-nums;letter-spacing:-.02em}
 .ask{display:flex;flex-wrap:wrap;gap:.6rem .8rem;align-items:end;margin:.6rem 0 1rem}
 .ask label{display:block;font-size:.875rem;color:var(--soft)}
 .ask select{min-width:min(16rem,100%);display:block}
@@ -98,6 +98,8 @@ ul.plain{list-style:none;margin:.5rem 0;padding:0}ul.plain li{padding:.2rem 0}
 ul.dots{margin:.5rem 0;padding-left:1.2rem}
 footer{margin:3.5rem 0 0;border-top:1px solid var(--line);color:var(--soft);font-size:.875rem}
 footer .wrap{padding-top:1.1rem;padding-bottom:2rem}
+@media (min-width:40rem){.tiles{grid-template-columns:repeat(4,1fr)}}
+@media (min-width:64rem){.tiles{grid-template-columns:repeat(8,1fr)}}
 @media (max-width:40rem){.verdict{padding:1.1rem 1.1rem;gap:.25rem .8rem}.verdict svg{width:1.8rem;height:1.8rem}.trace .label{display:block;min-width:0}th,td{padding:.45rem .7rem}.finding{padding:.85rem .9rem}.graph{padding:.6rem .9rem}}
 @media (prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
 @media print{.skip,.toc,.out,.ask{display:none}body{background:#fff}details::details-content{content-visibility:visible;height:auto}}
