@@ -16,18 +16,29 @@ export function changeLists(changes: Changes): Section[] {
   return lists.map(list => list(changes)).filter(section => section !== undefined)
 }
 
-function section(heading: string, lines: readonly string[], label: string): Section | undefined {
+/** `total`: of what the lines tell, where that is more than they. */
+function section(heading: string, lines: readonly Line[], label: string, total?: number): Section | undefined {
   if (lines.length === 0) return undefined
-  const shown = lines.slice(0, MAX_LINES).map(line => `- ${line}`)
-  const left = lines.length - shown.length
-  if (left > 0) shown.push(`- … and ${left} more`)
-  return { text: fold(heading, shown.join('\n')), label }
+  const shown = lines.slice(0, MAX_LINES)
+  const weight = (some: readonly Line[]) => some.reduce((sum, line) => sum + line.weight, 0)
+  const left = (total ?? weight(lines)) - weight(shown)
+  const items = shown.map(({ text }) => `- ${text}`)
+  if (left > 0) items.push(`- … and ${left} more`)
+  return { text: fold(heading, items.join('\n')), label }
 }
 
+/** `weight`: how many things it tells. */
+interface Line {
+  readonly text: string
+  readonly weight: number
+}
+
+const line = (text: string): Line => ({ text, weight: 1 })
+
 function pruneList(changes: Changes): Section | undefined {
-  const { deleted } = sumCounts(changes.nodes.map(node => node.counts))
-  const heading = `⚠️ ${count(deleted, 'object')} will be DELETED`
-  return section(heading, goneLines(changes, ['deleted']), 'list of what is deleted')
+  const { deleted } = changes.totals
+  const lines = goneLines(changes, ['deleted'])
+  return section(`⚠️ ${count(deleted, 'object')} will be DELETED`, lines, 'list of what is deleted', deleted)
 }
 
 function leftList(changes: Changes): Section | undefined {
@@ -50,18 +61,19 @@ const WITHIN: Readonly<Record<string, string>> = {
   Kustomization: ', with what it applied where it prunes',
 }
 
-function goneLines(changes: Changes, fates: readonly Fate[]): string[] {
+function goneLines(changes: Changes, fates: readonly Fate[]): Line[] {
   return groupNodes(changes).flatMap(({ node, clusters }) =>
     node.objects.flatMap(({ id, fate }) => {
       if (fate === undefined || !fates.includes(fate)) return []
       const within = fate === 'deleted' ? (WITHIN[id.kind] ?? '') : ''
-      return [`${code(display(id))} on ${clusterList(clusters)}${within}${WHY[fate]}`]
+      const text = `${code(display(id))} on ${clusterList(clusters)}${within}${WHY[fate]}`
+      return [{ text, weight: clusters.length }]
     }),
   )
 }
 
 function rightList({ rights }: Changes): Section | undefined {
-  return section('Who may do more, and who less', rightLines(rights), 'list of rights')
+  return section('Who may do more, and who less', rightLines(rights).map(line), 'list of rights')
 }
 
 function newsList({ tenants, clusters, nodes }: Changes): Section | undefined {
@@ -76,7 +88,7 @@ function newsList({ tenants, clusters, nodes }: Changes): Section | undefined {
       return node.change === 'changed' ? [] : [`The Kustomization ${name} is ${node.change}, on ${clusterList(on)}`]
     }),
   ]
-  return section('New and removed', lines, 'list of what is new and removed')
+  return section('New and removed', lines.map(line), 'list of what is new and removed')
 }
 
 const NOTHING: Pick<Changes, Exclude<keyof Changes, 'nodes'>> = {
@@ -101,5 +113,5 @@ function imageList(changes: Changes): Section | undefined {
     }
   }
   const lines = [...images.values()].map(({ text, on }) => `${text}, on ${clusterList([...on])}`)
-  return section(`Images (${lines.length})`, lines, 'list of images')
+  return section(`Images (${lines.length})`, lines.map(line), 'list of images')
 }

@@ -1,13 +1,5 @@
 import type { Fleet } from '../../fleet/fleet.ts'
-import {
-  type Changes,
-  type Counts,
-  NO_COUNTS,
-  type NodeChange,
-  type RightChange,
-  sumCounts,
-  type TenantChange,
-} from './changes.ts'
+import { type Changes, type Counts, NO_COUNTS, type NodeChange, sumCounts, type TenantChange } from './changes.ts'
 import { FleetComparison } from './compare-fleets.ts'
 import { nodeChange } from './node-change.ts'
 import { givesRights, rightChanges } from './right-changes.ts'
@@ -30,20 +22,28 @@ export function changesOf(base: Fleet, head: Fleet, limits: Limits = LIMITS): Ch
     if (!change) continue
     counts.push(change.counts)
     if (pair.objects.some(({ id }) => givesRights(id))) granting.add(change.cluster)
-    if (nodes.length < limits.nodes) nodes.push(change)
-    else room.left.nodes++
+    nodes.push(change)
   }
+  room.left.nodes = Math.max(0, nodes.length - limits.nodes)
   const rights = [...granting].sort().flatMap(cluster => rightChanges(base, head, cluster))
   room.left.rights = Math.max(0, rights.length - limits.rights)
   return {
-    nodes,
-    rights: rights.slice(0, limits.rights) satisfies RightChange[],
+    nodes: mostImportant(nodes, limits.nodes),
+    rights: rights.slice(0, limits.rights),
     tenants: tenantChanges(base, head),
     clusters: clusterChanges(base, head),
     totals: counts.length === 0 ? NO_COUNTS : sumCounts(counts),
     hidden: 0,
     left: room.left,
   }
+}
+
+/** As many as there may be, those first of which something is deleted, in the order in which they come. */
+function mostImportant(nodes: readonly NodeChange[], most: number): readonly NodeChange[] {
+  if (nodes.length <= most) return nodes
+  const deletes = ({ counts }: NodeChange) => counts.deleted > 0
+  const kept = new Set([...nodes.filter(deletes), ...nodes.filter(node => !deletes(node))].slice(0, most))
+  return nodes.filter(node => kept.has(node))
 }
 
 /** Tenants that come or go. While something of the platform cannot be rendered nobody knows who is gone. */

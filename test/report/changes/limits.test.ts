@@ -1,0 +1,189 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Fleet } from '../../../src/fleet/fleet.ts'
+import { nodeOf } from '../../../src/fleet/synthetic.ts'
+import { canonical } from '../../../src/kube/node.ts'
+import type { KubeObject } from '../../../src/kube/object.ts'
+import { changesOf } from '../../../src/report/changes/changes-of.ts'
+import { LIMITS } from '../../../src/report/changes/room.ts'
+import { commentOf } from '../../../src/report/comment.ts'
+import type { ReportContext } from '../../../src/report/outcome.ts'
+import { fleetOf } from '../../fleet/fleet-of.ts'
+import { miniFleet } from '../../fleet/mini-fleet.ts'
+import { FLEET, finding, HOSTILE, overLong, verdict } from '../samples.ts'
+
+const ORIGIN = { repository: FLEET, file: 'x.yaml', line: 1, column: 1, via: [] }
+const EMPTY = fleetOf(miniFleet())
+
+/** An object as it is rendered. */
+const object = (value: object): KubeObject => ({
+  root: nodeOf(value as never, ORIGIN) as KubeObject['root'],
+  trail: [],
+})
+const configMap = (name: string, data: object) =>
+  object({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'apps' }, data })
+
+/** The fleet where dev-team's Kustomization, or as many copies of it as there are lists, renders these objects. */
+function rendering(...lists: readonly (readonly KubeObject[])[]): Fleet {
+  const dev = EMPTY.nodes.find(node => node.tenant === 'dev-team')!
+  const copies = lists.map((objects, index) => {
+    const name = index === 0 ? dev.name : `${dev.name}-${String(index).padStart(4, '0')}`
+    const digest = objects.map(one => canonical(one.root)).join('\n')
+    return { ...dev, key: `staging/apps/${name}`, name, objects, digest }
+  })
+  return { ...EMPTY, nodes: [...EMPTY.nodes.filter(node => node !== dev), ...copies] }
+}
+
+const context = (changes: ReportContext['changes'], page?: string): ReportContext => ({
+  kind: 'pull-request',
+  repository: FLEET,
+  headSha: 'a'.repeat(40),
+  ...(changes ? { changes } : {}),
+  ...(page === undefined ? {} : { page }),
+})
+
+/** What must hold of any comment: its size, and that no fence or fold is left open. */
+function expectSound(text: string): void {
+  expect(text.length).toBeLessThanOrEqual(60_000)
+  expect(text.match(/<details>/g)?.length ?? 0).toBe(text.split('\n').filter(line => line === '</details>').length)
+  let fence: string | undefined
+  for (const line of text.split('\n')) {
+    const found = /^(`{3,})(diff)?$/.exec(line)
+    if (fence === undefined && found?.[2]) fence = found[1]
+    else if (fence !== undefined && found?.[1] === fence && !found[2]) fence = undefined
+    else if (fence !== undefined) expect(line).toMatch(/^(?:@@ .* @@|[-+! ] .*|)$/)
+  }
+  expect(fence).toBeUndefined()
+}
+
+const many = (count: number, of: (index: number) => KubeObject) =>
+  Array.from({ length: count }, (_, index) => of(index))
+
+describe('what is too large', () => {
+  const fields = (value: string, count = 10_000) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`key-${i}`, `${value}-${i}`]))
+
+  test('an object with 10,000 fields is told in part, and counted', () => {
+    const started = process.hrtime.bigint()
+    const changes = changesOf(rendering([configMap('a', fields('x'))]), rendering([configMap('a', fields('y'))]))
+    expect(Number(process.hrtime.bigint() - started) / 1e6).toBeLessThan(3000)
+    const [one] = changes.nodes[0]!.objects
+    expect([one!.fields.length, one!.fieldCount, changes.left.fields]).toEqual([80, 10_000, 9920])
+    const text = commentOf(verdict(), context(changes))!
+    expectSound(text)
+    expect(text).toContain('… and 9940 fields more')
+    expect(text).toContain('Too much to list: 9920 fields more.')
+  })
+
+  test.each([
+    [45, 'fields of added objects, and all but a few of the others, are left out'],
+    [300, 'fields are left out, each object says how many changed'],
+    [1500, 'objects are left out, each Kustomization says how many changed'],
+  ])('%i changed objects: %s', (count, note) => {
+    const render = (value: string) =>
+      many(count, index =>
+        configMap(`settings-of-a-rather-long-name-${String(index).padStart(4, '0')}`, fields(value.repeat(20), 20)),
+      )
+    const changes = changesOf(rendering(render('a')), rendering(render('b')))
+    expect(JSON.stringify(changes).length).toBeLessThan(LIMITS.bytes * 2)
+    expect(changes.totals.changed).toBe(count)
+    const text = commentOf(verdict(), context(changes, 'https://bailiwick.example/acme/fleet/1'))!
+    expectSound(text)
+    expect(text).toContain(
+      `**Shortened:** ${note}. [The details page](https://bailiwick.example/acme/fleet/1) has all of it.`,
+    )
+  })
+
+  test('2,000 Kustomizations are counted, and what is deleted is told first', () => {
+    const removed = configMap('gone', {})
+    const render = (value: string, more: readonly KubeObject[]) =>
+      many(2000, i => configMap(`a-${i}`, { value })).map(one => [one, ...more])
+    const started = process.hrtime.bigint()
+    const changes = changesOf(rendering(...render('1', [removed])), rendering(...render('2', [])))
+    expect(Number(process.hrtime.bigint() - started) / 1e6).toBeLessThan(5000)
+    expect(changes.totals).toMatchObject({ changed: 2000, removed: 2000, deleted: 2000 })
+    expect([changes.nodes.length, changes.left.nodes]).toEqual([400, 1600])
+    const text = commentOf(verdict(), context(changes))!
+    expectSound(text)
+    expect(text).toContain('⚠️ 2000 objects will be DELETED')
+    expect(text).toMatch(/\*\*Left out for length:\*\*|Too much to list/)
+  })
+
+  test('findings and a diff share the room', () => {
+    const changes = changesOf(rendering([configMap('a', fields('x'))]), rendering([configMap('a', fields('y'))]))
+    const text = commentOf(overLong(), context(changes))!
+    expectSound(text)
+    expect(text).toContain('**Left out for length:**')
+  })
+
+  test('deep nesting is no trouble', () => {
+    const deep = (value: string): object =>
+      Array.from({ length: 400 }).reduce<object>(inner => ({ a: [inner] }), { value })
+    const changes = changesOf(rendering([configMap('a', deep('x'))]), rendering([configMap('a', deep('y'))]))
+    expect(changes.nodes[0]!.objects[0]!.fields).toMatchObject([{ change: 'changed', was: 'x', now: 'y' }])
+    expectSound(commentOf(verdict(), context(changes))!)
+  })
+
+  test('lists of thousands of items are compared', () => {
+    const list = (from: number) => ({ items: Array.from({ length: 5000 }, (_, index) => `item-${index + from}`) })
+    const started = process.hrtime.bigint()
+    const changes = changesOf(rendering([configMap('a', list(0))]), rendering([configMap('a', list(3000))]))
+    expect(Number(process.hrtime.bigint() - started) / 1e6).toBeLessThan(3000)
+    expect(changes.totals.changed).toBe(1)
+    expectSound(commentOf(verdict(), context(changes))!)
+  })
+})
+
+describe('hostile text', () => {
+  const TEXTS = [
+    '```',
+    '`````` diff',
+    '</details>',
+    '<!-- x -->',
+    '@org/everyone',
+    'fixes #1',
+    '@@ approved @@',
+    '\n# approved\n',
+    '\u202e',
+    '\r',
+    '|',
+    '[a](https://evil.example)',
+    '![](https://evil.example/x.png)',
+    HOSTILE,
+    'x'.repeat(5000),
+  ]
+  const text = fc.array(fc.constantFrom(...TEXTS), { maxLength: 3 }).map(parts => parts.join(' '))
+  const data = fc.dictionary(text, text, { maxKeys: 4, noNullPrototype: true })
+  const named = fc.record({ kind: text, name: text, data })
+  const objects = fc
+    .array(named, { maxLength: 4 })
+    .map(all =>
+      all.map(({ kind, name, data: held }) =>
+        object({ apiVersion: 'v1', kind, metadata: { name, namespace: 'apps' }, spec: held }),
+      ),
+    )
+
+  test('stays inside of fences and code, whatever it is', () => {
+    fc.assert(
+      fc.property(objects, objects, (before, after) => {
+        const said = commentOf(
+          verdict({ result: 'fail', violations: [finding()] }),
+          context(changesOf(rendering(before), rendering(after))),
+        )!
+        expectSound(said)
+        // outside of fences and code spans nothing of it is left
+        const open = withoutCode(said)
+        expect(open).not.toMatch(/@org|fixes #1|evil|approved|\u202e/)
+      }),
+      { numRuns: 150 },
+    )
+  })
+})
+
+/** A comment without fences, code spans and code elements. */
+function withoutCode(text: string): string {
+  return text
+    .replace(/^(`{3,})diff\n[\s\S]*?^\1$/gm, '')
+    .replace(/<code>[^<]*<\/code>/g, '')
+    .replace(/(?<!`)(`+)(?!`)[\s\S]*?(?<!`)\1(?!`)/g, '')
+}
