@@ -187,7 +187,7 @@ export function accounts(world: World, deliveries: Deliveries) {
         checkRuns: [],
         protection: new Map(),
       },
-      ...{ checkSuites: new Map(), suitesByHead: new Map() },
+      ...{ checkSuites: new Map(), suitesByHead: new Map(), queues: new Map() },
       ...{ createdAt: now(), pushedAt: now() },
     }
     addDefaultLabels(world, repository)

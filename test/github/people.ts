@@ -4,6 +4,7 @@ import { onGit } from './people/git.ts'
 import { onIssues } from './people/issues.ts'
 import { onPulls } from './people/pulls.ts'
 import { onReviews } from './people/reviews.ts'
+import { onSettings } from './people/settings.ts'
 import { onTheWeb } from './people/web.ts'
 import type { World } from './world.ts'
 
@@ -16,5 +17,6 @@ export function people(world: World, directory: Directory) {
     ...onChecks(world, directory),
     ...onReviews(world, directory),
     ...onTheWeb(world, directory),
+    ...onSettings(world, directory),
   }
 }

@@ -25,6 +25,7 @@ import { reactionRoutes } from './routes/reactions.ts'
 import { refRoutes } from './routes/refs.ts'
 import { reviewCommentRoutes } from './routes/review-comments.ts'
 import { reviewRoutes } from './routes/reviews.ts'
+import { rulesetRoutes } from './routes/rulesets.ts'
 import { tagRoutes } from './routes/tags.ts'
 import { tarballRoutes } from './routes/tarball.ts'
 import { teamRoutes } from './routes/teams.ts'
@@ -53,6 +54,7 @@ export async function startGitHub(options: GitHubOptions = {}) {
   const world = emptyWorld(options.mergeabilityDelayMs ?? 10)
   const deliveries = new Deliveries(world)
   world.emit = (...announcement) => deliveries.announce(...announcement)
+  world.emitForAccount = (...announcement) => deliveries.announceForAccount(...announcement)
   const records: Records = { requests: [], violations: [], responseViolations: [], unknown: [], failures: [] }
   const { checkResponses = false, rateLimit = Number.MAX_SAFE_INTEGER } = options
   const registry = accounts(world, deliveries)
@@ -92,7 +94,7 @@ export async function startGitHub(options: GitHubOptions = {}) {
     app: registry.addApp(options.app),
     ...registry,
     ...people(world, registry),
-    ...views(registry),
+    ...views(world, registry),
     ...{ requests: records.requests, violations: records.violations, unknown: records.unknown },
     responseViolations: records.responseViolations,
     deliveries: deliveries.log,
@@ -125,7 +127,7 @@ function routes(deliveries: Deliveries, registry: ReturnType<typeof accounts>) {
       ...labelRoutes(),
       ...reactionRoutes(),
     ],
-    ...[...protectionRoutes(), ...teamRoutes(), ...activityRoutes(), ...issueEventRoutes()],
+    ...[...protectionRoutes(), ...rulesetRoutes(), ...teamRoutes(), ...activityRoutes(), ...issueEventRoutes()],
     ...[...oauthRoutes(), ...manifestRoutes(registry.addApp), ...userInstallationRoutes()],
   ]
 }
@@ -134,9 +136,17 @@ function emptyWorld(mergeabilityDelayMs: number): World {
   let lastId = 1000
   return {
     ...{ url: '', users: new Map(), repositories: new Map(), apps: new Map(), installations: new Map() },
-    ...{ tokens: new Map(), members: new Map(), teams: new Map(), mergeabilityDelayMs, timers: new Set() },
+    ...{
+      tokens: new Map(),
+      members: new Map(),
+      teams: new Map(),
+      rulesets: new Map(),
+      mergeabilityDelayMs,
+      timers: new Set(),
+    },
     ...{ oauth: { codes: new Map(), refresh: new Map() }, signedIn: undefined },
     emit: () => {},
+    emitForAccount: () => {},
     nextId: () => ++lastId,
   }
 }

@@ -1,5 +1,6 @@
 import { pullNumbered } from './actions/merge-pull.ts'
 import { refreshMergeability } from './actions/mergeability.ts'
+import { protect, unprotect, type Wish } from './actions/protect.ts'
 import { resolveCommit } from './actions/resolve.ts'
 import { entryAt, flatten } from './git/trees.ts'
 import {
@@ -9,11 +10,15 @@ import {
   fullName,
   type Protection,
   type Pull,
+  type QueueEntry,
   type Repository,
   type Role,
+  type User,
+  type World,
 } from './world.ts'
 
 interface Directory {
+  userNamed(login: string): User
   repositoryNamed(name: string): Repository
 }
 
@@ -24,11 +29,19 @@ export interface ProtectionOptions {
   readonly strict?: boolean
   readonly enforceAdmins?: boolean
   readonly allowForcePushes?: boolean
+  readonly allowDeletions?: boolean
   readonly requirePullRequest?: boolean
+  /** Approving reviews; any number makes a pull request needed. */
+  readonly approvals?: number
+  readonly dismissStale?: boolean
+  /** Merges go through a merge queue. */
+  readonly mergeQueue?: boolean
+  /** Who sets it; the owner of the repository when nobody is named. */
+  readonly as?: string
 }
 
 /** What a test or the demo looks at, and the settings of a repository. */
-export function views({ repositoryNamed }: Directory) {
+export function views(world: World, { userNamed, repositoryNamed }: Directory) {
   function commitOf(repo: string, ref: string): string {
     const sha = resolveCommit(repositoryNamed(repo), ref)
     if (!sha) throw new Error(`${repo} has no ${ref}`)
@@ -37,15 +50,35 @@ export function views({ repositoryNamed }: Directory) {
 
   function setProtection(repo: string, options: ProtectionOptions): Protection {
     const repository = repositoryNamed(repo)
-    const protection: Protection = {
+    const wish: Wish = {
       checks: (options.checks ?? []).map(({ context, appId }) => ({ context, appId: appId ?? null })),
-      strict: options.strict ?? false,
-      enforceAdmins: options.enforceAdmins ?? false,
+      ...{ strict: options.strict ?? false, enforceAdmins: options.enforceAdmins ?? false },
       allowForcePushes: options.allowForcePushes ?? false,
-      requirePullRequest: options.requirePullRequest ?? false,
+      allowDeletions: options.allowDeletions ?? false,
+      mergeQueue: options.mergeQueue ?? false,
+      reviews:
+        options.requirePullRequest || options.approvals !== undefined
+          ? {
+              ...{ approvals: options.approvals ?? 0, dismissStale: options.dismissStale ?? false, codeOwners: false },
+              ...{ lastPush: false, resolved: false, methods: undefined },
+            }
+          : undefined,
     }
-    repository.protection.set(options.branch ?? repository.defaultBranch, protection)
-    return protection
+    const by = options.as === undefined ? repository.owner : userNamed(options.as)
+    return protect(world, repository, options.branch ?? repository.defaultBranch, wish, by)
+  }
+
+  /** Takes the classic protection of a branch away. */
+  function removeProtection(repo: string, { branch, as }: { branch?: string; as?: string } = {}): void {
+    const repository = repositoryNamed(repo)
+    const by = as === undefined ? repository.owner : userNamed(as)
+    unprotect(world, repository, branch ?? repository.defaultBranch, by)
+  }
+
+  /** The merge queue of a branch, the first to be merged first. */
+  function queueOf(repo: string, branch?: string): readonly QueueEntry[] {
+    const repository = repositoryNamed(repo)
+    return repository.queues.get(branch ?? repository.defaultBranch) ?? []
   }
 
   function setRole(repo: string, login: string, role: Role): void {
@@ -91,6 +124,6 @@ export function views({ repositoryNamed }: Directory) {
 
   return {
     ...{ commitOf, setProtection, setRole, checkRunsOf, annotationsOf, commentsOf, pullRequest, pullRequestsOf },
-    ...{ readFile, filesOf },
+    ...{ readFile, filesOf, removeProtection, queueOf },
   }
 }

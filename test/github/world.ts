@@ -44,14 +44,80 @@ export interface Installation {
   readonly createdAt: string
 }
 
+/** `appId` null: any app may report it. */
+export interface CheckDemand {
+  readonly context: string
+  readonly appId: number | null
+}
+
+/** What must be before a pull request is merged. Owners by CODEOWNERS are told, and not enforced here. */
+export interface ReviewDemand {
+  readonly approvals: number
+  readonly dismissStale: boolean
+  readonly codeOwners: boolean
+  readonly lastPush: boolean
+  readonly resolved: boolean
+  /** undefined: any. */
+  readonly methods: readonly string[] | undefined
+}
+
+/** Classic protection of a branch. */
 export interface Protection {
-  /** `appId` null: any app may report it. */
-  readonly checks: readonly { readonly context: string; readonly appId: number | null }[]
+  readonly id: number
+  readonly checks: readonly CheckDemand[]
   readonly strict: boolean
   readonly enforceAdmins: boolean
   readonly allowForcePushes: boolean
+  readonly allowDeletions: boolean
   /** Whether people must come through a pull request; admins are free unless `enforceAdmins`. */
-  readonly requirePullRequest: boolean
+  readonly reviews: ReviewDemand | undefined
+  readonly mergeQueue: boolean
+  readonly createdAt: string
+}
+
+export interface BypassActor {
+  readonly actor_id?: number | null
+  readonly actor_type: 'Integration' | 'OrganizationAdmin' | 'RepositoryRole' | 'Team' | 'DeployKey' | 'User'
+  readonly bypass_mode?: 'always' | 'pull_request' | 'exempt'
+}
+
+interface Names {
+  readonly include?: readonly string[]
+  readonly exclude?: readonly string[]
+}
+
+export interface RulesetConditions {
+  readonly ref_name?: Names
+  /** Of an organisation's: which repositories. */
+  readonly repository_name?: Names & { readonly protected?: boolean }
+  readonly repository_id?: { readonly repository_ids?: readonly number[] }
+}
+
+export interface Rule {
+  readonly type: string
+  readonly parameters?: Readonly<Record<string, unknown>>
+}
+
+/** A ruleset of a repository or of an organisation. */
+export interface Ruleset {
+  readonly id: number
+  readonly source: Repository | User
+  name: string
+  target: 'branch' | 'tag' | 'push'
+  enforcement: 'active' | 'evaluate' | 'disabled'
+  bypassActors: readonly BypassActor[]
+  conditions: RulesetConditions
+  rules: readonly Rule[]
+  readonly createdAt: string
+  updatedAt: string
+}
+
+/** A pull request on its way through a merge queue. */
+export interface QueueEntry {
+  readonly pull: Pull
+  readonly by: User
+  /** What is tested: the branch, its commit, and what that stands on. Undefined until it is built. */
+  group: { readonly ref: string; readonly head: string; readonly base: string } | undefined
 }
 
 export interface Comment {
@@ -141,6 +207,8 @@ export interface Pull {
   readonly head: { readonly repository: Repository; readonly ref: string; sha: string }
   readonly base: { ref: string; sha: string }
   draft: boolean
+  /** Who pushed the head. */
+  pushedBy: User
   /** null while it is being computed, as on GitHub; `mergeCommit` is then still the previous one. */
   mergeable: boolean | null
   mergeCommit: string | null
@@ -245,6 +313,8 @@ export interface Repository {
   /** By app id and commit, with a space between. */
   readonly suitesByHead: Map<string, CheckSuite>
   readonly protection: Map<string, Protection>
+  /** The merge queue of each base branch, first in first out. */
+  readonly queues: Map<string, QueueEntry[]>
   readonly createdAt: string
   pushedAt: string
 }
@@ -304,12 +374,15 @@ export interface World {
   readonly members: Map<string, Map<string, 'member' | 'admin'>>
   /** By lower-case `organisation/slug`. */
   readonly teams: Map<string, Team>
+  readonly rulesets: Map<number, Ruleset>
   readonly mergeabilityDelayMs: number
   readonly timers: Set<NodeJS.Timeout>
   readonly oauth: OAuthState
   /** Who is signed in in a browser that says nothing else. */
   signedIn: string | undefined
   emit: Emit
+  /** The same for what concerns an organisation and no repository. */
+  emitForAccount(account: User, sender: User, event: string, payload: Record<string, unknown>): void
   nextId(): number
 }
 

@@ -3,6 +3,7 @@ import { object, objects, text } from '../http/body.ts'
 import { HttpError, invalid } from '../http/http-error.ts'
 import { type Annotation, type App, type CheckRun, now, type Repository, type User, type World } from '../world.ts'
 import { ensureSuite, followRuns, reset } from './check-suite.ts'
+import { checksChanged } from './merge-queue.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -27,6 +28,7 @@ export function createCheckRun(world: World, repository: Repository, app: App, b
   world.emit(repository, app.bot, 'check_run', checkRunPayload(world, repository, 'created', run))
   if (run.status === 'completed') announceCompleted(world, repository, run)
   followRuns(world, repository, suite)
+  checksChanged(world, repository, headSha)
   return run
 }
 
@@ -37,6 +39,7 @@ export function changeCheckRun(world: World, repository: Repository, run: CheckR
   assign(run, body)
   if (run.status === 'completed' && before !== 'completed') announceCompleted(world, repository, run)
   followRuns(world, repository, ensureSuite(world, repository, run.app, run.headSha))
+  checksChanged(world, repository, run.headSha)
 }
 
 function announceCompleted(world: World, repository: Repository, run: CheckRun): void {

@@ -1,10 +1,9 @@
-import { isAncestor } from '../git/graph.ts'
 import { HttpError } from '../http/http-error.ts'
 import { emailOf } from '../json/commit.ts'
 import { type Actor, fullName, now, type Pull, type Repository, senderOf, type World } from '../world.ts'
 import { mergeCommit, mergedTree } from './mergeability.ts'
 import { closePull, moveRef } from './move-ref.ts'
-import { isFree, missingCheck } from './protection.ts'
+import { mayMerge } from './protection.ts'
 
 export interface MergeWish {
   readonly method: 'merge' | 'squash' | 'rebase'
@@ -23,7 +22,7 @@ export function mergePull(world: World, repository: Repository, pull: Pull, acto
   }
   const tree = mergedTree(repository, pull)
   if (tree === undefined) throw new HttpError(405, 'Pull Request has merge conflicts')
-  checkProtection(world, repository, pull, actor)
+  mayMerge(world, repository, pull, actor, { method: wish.method, byQueue: false })
   const by = senderOf(actor)
   const commit =
     wish.method === 'squash' ? squash(repository, pull, tree, actor, wish) : merge(repository, pull, tree, actor, wish)
@@ -35,17 +34,6 @@ export function mergePull(world: World, repository: Repository, pull: Pull, acto
   moveRef(world, repository, `refs/heads/${pull.base.ref}`, commit, by, 'pr_merge')
   closePull(world, repository, pull, by)
   return commit
-}
-
-/** Required checks of the base branch, on the head commit. A merge does not ask whether people may push directly. */
-function checkProtection(world: World, repository: Repository, pull: Pull, actor: Actor): void {
-  const protection = repository.protection.get(pull.base.ref)
-  if (!protection || isFree(world, repository, protection, actor)) return
-  const missing = missingCheck(repository, protection, pull.head.sha)
-  if (missing) throw new HttpError(405, missing)
-  if (protection.strict && !isAncestor(repository.store, pull.base.sha, pull.head.sha)) {
-    throw new HttpError(405, 'Head branch is not up to date with the base branch')
-  }
 }
 
 function merge(repository: Repository, pull: Pull, tree: string, actor: Actor, wish: MergeWish): string {

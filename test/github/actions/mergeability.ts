@@ -43,6 +43,20 @@ export function mergedTree(repository: Repository, pull: Pull): string | undefin
   return 'tree' in result ? result.tree : undefined
 }
 
+/** Merges the head of a pull request onto a commit, as a merge queue does; undefined when there is a conflict. */
+export function mergeOf(repository: Repository, pull: Pull, onto: string, by: User): string | undefined {
+  const { store } = repository
+  const treeOf = (sha: string) => store.commit(sha)!.tree
+  const base = mergeBase(store, onto, pull.head.sha)
+  const result = base === undefined ? undefined : mergeTrees(store, treeOf(base), treeOf(onto), treeOf(pull.head.sha))
+  if (!result || !('tree' in result)) return undefined
+  const author = { name: by.login, email: emailOf(by), date: now() }
+  const committer = { name: 'GitHub', email: 'noreply@github.com', date: author.date }
+  const from = `${pull.head.repository.owner.login}/${pull.head.ref}`
+  const message = `Merge pull request #${pull.issue.number} from ${from}\n\n${pull.issue.title}`
+  return store.putCommit({ tree: result.tree, parents: [onto, pull.head.sha], author, committer, message })
+}
+
 export function mergeCommit(repository: Repository, pull: Pull, tree: string, user: User, message: string): string {
   const author = { name: user.login, email: emailOf(user), date: now() }
   const parents = [pull.base.sha, pull.head.sha]

@@ -2,8 +2,11 @@ import { pullPayload, pushPayload, ZERO } from '../events/payloads.ts'
 import { isAncestor } from '../git/graph.ts'
 import { type ActivityType, now, type Pull, type Repository, type User, type World } from '../world.ts'
 import { requestSuites } from './check-suite.ts'
+import { demandsOn } from './demands.ts'
 import { recordEvent } from './issue-event.ts'
+import { advanceQueue, leaveQueue } from './merge-queue.ts'
 import { scheduleMergeability } from './mergeability.ts'
+import { dismissReview } from './review.ts'
 
 /**
  * Sets, creates or (with undefined) deletes a ref, whoever asked and whatever protects it, and lets everything follow:
@@ -37,6 +40,7 @@ export function moveRef(
     }
   }
   if (after !== undefined) requestSuites(world, repository, by, { branch, before, after })
+  advanceQueue(world, repository, branch)
 }
 
 function activityType(repository: Repository, before: string | undefined, after: string | undefined): ActivityType {
@@ -50,12 +54,23 @@ function followHead(world: World, target: Repository, pull: Pull, after: string 
     closePull(world, target, pull, by)
     return
   }
+  leaveQueue(world, target, pull, by, 'UNKNOWN_REMOVAL_REASON')
   const before = pull.head.sha
   pull.head.sha = after
+  pull.pushedBy = by
   pull.issue.updatedAt = now()
   target.refs.set(`refs/pull/${pull.issue.number}/head`, after)
   scheduleMergeability(world, target, pull)
   world.emit(target, by, 'pull_request', pullPayload(world, target, 'synchronize', pull, { before, after }))
+  dismissStale(world, target, pull, by)
+}
+
+/** Where the base demands it, a push takes the approvals that were given before. */
+function dismissStale(world: World, target: Repository, pull: Pull, by: User): void {
+  if (!demandsOn(world, target, pull.base.ref).some(demand => demand.reviews?.dismissStale)) return
+  for (const review of pull.reviews) {
+    if (review.state === 'APPROVED') dismissReview(world, target, pull, review, by)
+  }
 }
 
 function followBase(world: World, target: Repository, pull: Pull, after: string | undefined, by: User): void {
@@ -77,6 +92,7 @@ function followBase(world: World, target: Repository, pull: Pull, after: string 
 
 /** Closes a pull request and says so. */
 export function closePull(world: World, repository: Repository, pull: Pull, by: User): void {
+  leaveQueue(world, repository, pull, by, 'MANUAL')
   pull.issue.state = 'closed'
   pull.issue.closedAt = now()
   pull.issue.updatedAt = pull.issue.closedAt

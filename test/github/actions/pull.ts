@@ -67,7 +67,7 @@ export function openPull(world: World, repository: Repository, by: User, app: Ap
     issue,
     head: { ...head, sha: headSha },
     base: { ref: wanted.base, sha: baseSha },
-    draft: wanted.draft,
+    ...{ draft: wanted.draft, pushedBy: by },
     ...{ mergeable: null, mergeCommit: null, merged: undefined, reviews: [] },
   }
   repository.pulls.set(issue.number, pull)

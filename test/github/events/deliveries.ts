@@ -38,9 +38,18 @@ export class Deliveries {
       const { app } = installation
       const covered = installation.repositories === 'all' || installation.repositories.has(repository.id)
       if (installation.account.id !== repository.owner.id || !covered || (only && app !== only)) continue
-      if (!isSubscribed(installation, event)) continue
+      if (installation.suspended || !isSubscribed(installation, event)) continue
       const about = event === 'push' ? pushRepository(this.#world, repository) : repositoryJson(this.#world, repository)
       this.send(app, event, { ...payload, repository: about, ...this.#context(installation, sender) })
+    }
+  }
+
+  /** Tells every app that is installed on an account, and subscribed, what happened to it. */
+  announceForAccount(...[account, sender, event, payload]: Parameters<World['emitForAccount']>): void {
+    for (const installation of this.#world.installations.values()) {
+      const { app, suspended } = installation
+      if (installation.account !== account || suspended || !isSubscribed(installation, event)) continue
+      this.send(app, event, { ...payload, ...this.#context(installation, sender) })
     }
   }
 

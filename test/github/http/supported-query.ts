@@ -13,6 +13,8 @@ const HEEDED: Readonly<Record<string, readonly string[]>> = {
   'GET /repos/{owner}/{repo}/issues/{issue_number}/reactions': ['content'],
   'GET /repos/{owner}/{repo}/pulls': ['state', 'base', 'head', 'sort', 'direction'],
   'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments': ['since', 'direction'],
+  'GET /repos/{owner}/{repo}/rulesets': ['includes_parents', 'targets'],
+  'GET /repos/{owner}/{repo}/rulesets/{ruleset_id}': ['includes_parents'],
   'GET /_codeload/{owner}/{repo}/legacy.tar.gz/{ref}': ['token'],
 }
 

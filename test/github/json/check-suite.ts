@@ -1,6 +1,7 @@
 import { type CheckSuite, fullName, type Repository, type World } from '../world.ts'
 import { appJson } from './app.ts'
 import { pullsAt } from './check-run.ts'
+import { simpleCommitJson } from './commit.ts'
 import { nodeId } from './node-id.ts'
 import { repositoryJson } from './repository.ts'
 
@@ -8,7 +9,6 @@ import { repositoryJson } from './repository.ts'
 export function checkSuiteJson(world: World, repository: Repository, suite: CheckSuite) {
   const url = `${world.url}/repos/${fullName(repository)}/check-suites/${suite.id}`
   const commit = repository.store.commit(suite.headSha)!
-  const { author, committer } = commit
   const names = new Set(repository.checkRuns.filter(run => run.suite === suite.id).map(run => run.name))
   return {
     id: suite.id,
@@ -28,11 +28,7 @@ export function checkSuiteJson(world: World, repository: Repository, suite: Chec
     runs_rerequestable: true,
     latest_check_runs_count: names.size,
     check_runs_url: `${url}/check-runs`,
-    head_commit: {
-      ...{ id: commit.sha, tree_id: commit.tree, message: commit.message, timestamp: committer.date },
-      author: { name: author.name, email: author.email },
-      committer: { name: committer.name, email: committer.email },
-    },
+    head_commit: simpleCommitJson(commit),
   }
 }
 

@@ -75,6 +75,15 @@ export function fileJson(world: World, repository: Repository, sha: string, chan
   }
 }
 
+/** OpenAPI `simple-commit`. */
+export function simpleCommitJson({ sha, tree, message, author, committer }: Commit) {
+  return {
+    ...{ id: sha, tree_id: tree, message, timestamp: committer.date },
+    author: { name: author.name, email: author.email },
+    committer: { name: committer.name, email: committer.email },
+  }
+}
+
 /** The address under which commits of a user are recorded. */
 export const emailOf = (user: User): string => `${user.id}+${user.login}@users.noreply.github.com`
 

@@ -1,10 +1,11 @@
 import { editPull, setDraft } from '../actions/edit-pull.ts'
 import type { NewText } from '../actions/issue.ts'
 import { mergePull, pullNumbered } from '../actions/merge-pull.ts'
+import { enqueue, leaveQueue } from '../actions/merge-queue.ts'
 import { closePull } from '../actions/move-ref.ts'
 import { openPull, reopenPull } from '../actions/pull.ts'
 import { HttpError } from '../http/http-error.ts'
-import type { Pull, World } from '../world.ts'
+import type { Pull, QueueEntry, World } from '../world.ts'
 import { type Directory, type OnPull, personWith } from './directory.ts'
 
 export interface MergeOutcome {
@@ -85,7 +86,29 @@ export function onPulls(world: World, { userNamed, repositoryNamed }: Directory)
     setDraft(world, repository, pull, true, by)
   }
 
+  /** Presses "Merge when ready" where the base has a merge queue. Throws 405 and 422 as `merge` tells them. */
+  function addToQueue(repo: string, pull: number, { as }: { as: string }): QueueEntry {
+    const repository = repositoryNamed(repo)
+    const by = personWith(world, repository, userNamed(as), 'write')
+    return enqueue(world, repository, pullNumbered(repository, pull), by)
+  }
+
+  function dequeue(repo: string, pull: number, { as }: { as: string }): void {
+    const repository = repositoryNamed(repo)
+    const by = personWith(world, repository, userNamed(as), 'write')
+    leaveQueue(world, repository, pullNumbered(repository, pull), by, 'MANUAL')
+  }
+
+  /** Lets the time run out in which the checks of the first group had to come. */
+  function timeOutQueue(repo: string, base = repositoryNamed(repo).defaultBranch): void {
+    const repository = repositoryNamed(repo)
+    const front = repository.queues.get(base)?.[0]
+    if (!front) throw new Error(`the merge queue of ${base} in ${repo} is empty`)
+    leaveQueue(world, repository, front.pull, front.by, 'CI_TIMEOUT')
+  }
+
   return {
+    ...{ enqueue: addToQueue, dequeue, timeOutQueue },
     ...{ openPullRequest, merge, closePullRequest, reopenPullRequest, editPullRequest },
     ...{ readyForReview, convertToDraft },
   }

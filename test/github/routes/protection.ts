@@ -1,7 +1,8 @@
+import { protect, unprotect } from '../actions/protect.ts'
 import { flag, object, objects, texts } from '../http/body.ts'
 import { HttpError } from '../http/http-error.ts'
 import { noContent, ok, onRepository, type RepositoryCall, type Route } from '../http/route.ts'
-import { fullName, type Protection } from '../world.ts'
+import { fullName, type Protection, type ReviewDemand, senderOf } from '../world.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -13,7 +14,7 @@ export function protectionRoutes(): Route[] {
     onRepository('PUT', path, 'administration:write', 'admin', put),
     onRepository('DELETE', path, 'administration:write', 'admin', call => {
       protectionOf(call)
-      call.repo.protection.delete(call.params.branch ?? '')
+      unprotect(call.world, call.repo, call.params.branch ?? '', senderOf(call.actor))
       return noContent()
     }),
     onRepository('GET', `${path}/required_status_checks`, 'administration:read', 'admin', call =>
@@ -35,14 +36,37 @@ function put(call: RepositoryCall) {
   const branch = call.params.branch ?? ''
   if (!repo.refs.has(`refs/heads/${branch}`)) throw new HttpError(404, 'Branch not found')
   const required = object(body, 'required_status_checks')
-  repo.protection.set(branch, {
-    checks: required ? checks(call, required) : [],
-    strict: required ? (flag(required, 'strict') ?? false) : false,
-    enforceAdmins: flag(body, 'enforce_admins') ?? false,
-    allowForcePushes: flag(body, 'allow_force_pushes') ?? false,
-    requirePullRequest: object(body, 'required_pull_request_reviews') !== undefined,
-  })
+  const wish = {
+    ...{
+      checks: required ? checks(call, required) : [],
+      strict: required ? (flag(required, 'strict') ?? false) : false,
+    },
+    ...{
+      enforceAdmins: flag(body, 'enforce_admins') ?? false,
+      allowForcePushes: flag(body, 'allow_force_pushes') ?? false,
+    },
+    allowDeletions: flag(body, 'allow_deletions') ?? false,
+    reviews: reviews(body),
+    mergeQueue: repo.protection.get(branch)?.mergeQueue ?? false,
+  }
+  protect(call.world, repo, branch, wish, senderOf(call.actor))
   return ok(protectionJson(call, protectionOf(call)))
+}
+
+function reviews(body: Body): ReviewDemand | undefined {
+  const wanted = object(body, 'required_pull_request_reviews')
+  if (!wanted) return undefined
+  const count = wanted.required_approving_review_count
+  return {
+    ...{
+      approvals: typeof count === 'number' ? count : 1,
+      dismissStale: flag(wanted, 'dismiss_stale_reviews') ?? false,
+    },
+    codeOwners: flag(wanted, 'require_code_owner_reviews') ?? false,
+    lastPush: flag(wanted, 'require_last_push_approval') ?? false,
+    resolved: flag(body, 'required_conversation_resolution') ?? false,
+    methods: undefined,
+  }
 }
 
 /** `checks` wins over `contexts`. Without an app id the app counts that last set the check; -1 is any app (docs). */
@@ -71,19 +95,24 @@ const protectionUrl = (call: RepositoryCall) =>
 
 function protectionJson(call: RepositoryCall, protection: Protection) {
   const url = protectionUrl(call)
-  const reviews = {
-    ...{ url: `${url}/required_pull_request_reviews`, dismiss_stale_reviews: false, require_code_owner_reviews: false },
-    ...{ required_approving_review_count: 0, require_last_push_approval: false },
+  const wanted = protection.reviews
+  const required_pull_request_reviews = wanted && {
+    url: `${url}/required_pull_request_reviews`,
+    ...{ dismiss_stale_reviews: wanted.dismissStale, require_code_owner_reviews: wanted.codeOwners },
+    ...{ required_approving_review_count: wanted.approvals, require_last_push_approval: wanted.lastPush },
   }
   return {
     url,
     ...(protection.checks.length > 0 ? { required_status_checks: requiredChecksJson(call, protection) } : {}),
-    ...(protection.requirePullRequest ? { required_pull_request_reviews: reviews } : {}),
+    ...(wanted ? { required_pull_request_reviews } : {}),
     enforce_admins: { url: `${url}/enforce_admins`, enabled: protection.enforceAdmins },
     required_signatures: { url: `${url}/required_signatures`, enabled: false },
     allow_force_pushes: { enabled: protection.allowForcePushes },
-    ...{ required_linear_history: { enabled: false }, allow_deletions: { enabled: false } },
-    ...{ block_creations: { enabled: false }, required_conversation_resolution: { enabled: false } },
+    ...{ required_linear_history: { enabled: false }, allow_deletions: { enabled: protection.allowDeletions } },
+    ...{
+      block_creations: { enabled: false },
+      required_conversation_resolution: { enabled: wanted?.resolved ?? false },
+    },
     ...{ lock_branch: { enabled: false }, allow_fork_syncing: { enabled: false } },
   }
 }

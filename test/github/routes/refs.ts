@@ -42,6 +42,7 @@ function createRef(call: RepositoryCall) {
   const isTag = ref.startsWith('refs/tags/') && repo.store.tag(sha)
   if (!repo.store.commit(sha) && !isTag) throw new HttpError(422, 'Object does not exist')
   if (repo.refs.has(ref)) throw new HttpError(422, 'Reference already exists')
+  if (ref.startsWith('refs/heads/')) mayPush(world, repo, ref.slice('refs/heads/'.length), sha, call.actor)
   moveRef(world, repo, ref, sha, senderOf(call.actor))
   return created(refJson(world, repo, ref))
 }
