@@ -26,6 +26,9 @@ export interface OpaqueSource {
   readonly reason: string
 }
 
+/** Reason of an opaque source whose address belongs to another repository by now than the one that is pinned for a tenant. */
+export const ANOTHER_REPOSITORY = 'its address belongs to another repository than the one that is pinned'
+
 /** Everything that a verdict on one combination depends on. */
 export interface FleetInput {
   /** The fleet repository at one commit; its url and branch are how Flux sources name it. */

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../src/errors.ts'
-import type { WantedSource } from '../../src/fleet/input.ts'
+import { ANOTHER_REPOSITORY, type WantedSource } from '../../src/fleet/input.ts'
 import { mayLeadTo } from '../../src/fleet/named-repositories.ts'
 import type { Changes } from '../../src/report/changes/changes.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
@@ -54,12 +54,16 @@ export async function judgeCombination(
 ): Promise<JudgedCombination> {
   const { fleet, disabledRules } = request
   const wanted: WantedSource[] = []
+  const foreign: string[] = []
   const ofFleet: boolean = isPinned(fleetSource(fleet), request.head)
   const changed = ofFleet ? undefined : request.head?.url
   const today = new Date().toISOString().slice(0, 10)
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const head = await snapshot(reader, fleet, wanted, request.head, disabledRules)
-    const base = request.base && (await snapshot(reader, fleet, wanted, request.base, disabledRules))
+    const view = { reader, fleet, wanted, disabledRules }
+    const head = await snapshot(view, request.head, foreign)
+    // a change of the wrong repository itself is compared with what was believed: there it must not pass as standing
+    const known = foreign.filter(url => url !== changed)
+    const base = request.base && (await snapshot(view, request.base, known))
     const answer = await evaluator.evaluate({
       type: 'judge',
       head: head.snapshot,
@@ -67,10 +71,11 @@ export async function judgeCombination(
       ...(changed === undefined ? {} : { changed }),
       today,
     })
-    if (answer.type === 'wanted') {
-      wanted.push(...answer.wanted)
-      continue
-    }
+    const pinned = 'pinned' in answer ? (answer.pinned ?? []) : []
+    const found = (await reader.foreign(pinned)).filter(url => !foreign.includes(url))
+    foreign.push(...found)
+    if (answer.type === 'wanted') wanted.push(...answer.wanted)
+    if (answer.type === 'wanted' || found.length > 0) continue
     const { judgement, baseline, changes } =
       answer.type === 'judged' ? answer : { judgement: undecided(refusal(answer)), baseline: [], changes: undefined }
     const reads = [fleetSource(fleet), ...wanted].some(
@@ -89,16 +94,24 @@ export async function judgeCombination(
   )
 }
 
+interface CombinationView {
+  readonly reader: SourceReader
+  readonly fleet: FleetPlace
+  readonly wanted: readonly WantedSource[]
+  readonly disabledRules: readonly string[]
+}
+
+/** `foreign`: addresses whose repository is not the one that the fleet means; its content is not looked at. */
 async function snapshot(
-  reader: SourceReader,
-  fleet: FleetPlace,
-  wanted: readonly WantedSource[],
+  { reader, fleet, wanted, disabledRules }: CombinationView,
   pin: Pin | undefined,
-  disabledRules: readonly string[],
+  foreign: readonly string[],
 ): Promise<{ snapshot: CombinationSnapshot; sources: ReadSource[] }> {
   const place = await reader.read(fleetSource(fleet), pin)
   if (!('tree' in place)) throw new BailiwickError('source-unreadable', `${place.url}: ${place.reason}`)
-  const sources = await Promise.all(wanted.map(source => reader.read(source, pin)))
+  const read = async (source: WantedSource) =>
+    foreign.includes(source.url) ? { ...source, reason: ANOTHER_REPOSITORY } : reader.read(source, pin)
+  const sources = await Promise.all(wanted.map(read))
   return {
     sources,
     snapshot: {

@@ -1,5 +1,6 @@
 import type { OpaqueSource, WantedSource } from '../../src/fleet/input.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
+import type { PinnedRepository } from '../evaluation/protocol.ts'
 import { findRepository } from './find-repository.ts'
 import type { Installation, ReadableRepository } from './installation.ts'
 
@@ -56,6 +57,13 @@ export class SourceReader {
     const commit = pinned?.commit ?? (await this.head(repository, wanted))
     if (commit === undefined) return { url, ref, reason: 'the branch, tag or commit that it follows does not exist' }
     return { url, ref, commit, tree: await this.#installation.content(repository, commit, pinned?.tree) }
+  }
+
+  /** Addresses that belong to another repository by now: of the same name, but with another id. */
+  async foreign(pinned: readonly PinnedRepository[]): Promise<string[]> {
+    const repositories = await this.#installation.repositories()
+    const isForeign = ({ url, id }: PinnedRepository) => repositories.some(one => one.url === url && one.id !== id)
+    return pinned.filter(isForeign).map(({ url }) => url)
   }
 
   /** Commit that a wanted source stands at now. */

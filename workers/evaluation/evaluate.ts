@@ -1,10 +1,11 @@
 import { combinationOf } from '../../src/fleet/combination.ts'
+import type { Fleet } from '../../src/fleet/fleet.ts'
 import type { FleetInput, WantedSource } from '../../src/fleet/input.ts'
 import { changesOf } from '../../src/report/changes/changes-of.ts'
 import { baselineOf } from '../../src/rules/verdict/baseline.ts'
 import { KeptFleet } from './kept-fleet.ts'
 import { leanJudgement } from './lean-judgement.ts'
-import type { CombinationSnapshot, EvaluationAnswer, JudgeRequest } from './protocol.ts'
+import type { CombinationSnapshot, EvaluationAnswer, JudgeRequest, PinnedRepository } from './protocol.ts'
 
 /**
  * Renders one combination (and the one that it is compared with) and judges it; or says which sources it still needs.
@@ -19,16 +20,18 @@ export function evaluate(request: JudgeRequest, kept = new KeptFleet()): Evaluat
   const base = before && session.build(before)
   const head = session.build(input)
   const wanted = unique([...head.wanted, ...(base?.wanted ?? [])])
-  if (wanted.length > 0) return { type: 'wanted', wanted }
+  const pinned = pinnedOf(head)
+  if (wanted.length > 0) return { type: 'wanted', wanted, pinned }
   const combination = combinationOf(input)
   const { today } = request
   const when = { combination, today, ...(request.changed === undefined ? {} : { changed: request.changed }) }
   if (base) {
     const judgement = leanJudgement(session.judge(head, { base, ...when }), head, request.changed)
-    return { type: 'judged', judgement, baseline: [], changes: changesOf(base, head) }
+    return { type: 'judged', judgement, baseline: [], pinned, changes: changesOf(base, head) }
   }
   const baseline = baselineOf(input.fleet.tree, input.fleet.url)
-  return { type: 'judged', judgement: session.judge(head, { baseline, ...when }), baseline: [...baseline.keys()] }
+  const judgement = session.judge(head, { baseline, ...when })
+  return { type: 'judged', judgement, baseline: [...baseline.keys()], pinned }
 }
 
 function open(kept: KeptFleet, snapshot: CombinationSnapshot): FleetInput {
@@ -38,6 +41,15 @@ function open(kept: KeptFleet, snapshot: CombinationSnapshot): FleetInput {
     opaque: snapshot.opaque,
     disabledRules: snapshot.disabledRules,
   }
+}
+
+/** The pinned repositories that nodes of their tenant read. */
+function pinnedOf({ config, nodes }: Fleet): PinnedRepository[] {
+  const pinned = nodes.flatMap(({ tenant, source: { url } }) => {
+    const id = config.tenants.get(tenant ?? '')?.repositories.get(url)
+    return id === undefined ? [] : [{ url, id }]
+  })
+  return [...new Map(pinned.map(one => [JSON.stringify([one.url, one.id]), one])).values()]
 }
 
 function unique(wanted: readonly WantedSource[]): WantedSource[] {

@@ -62,14 +62,22 @@ export interface OverviewRequest {
 
 export type EvaluationRequest = JudgeRequest | PlanRequest | SurveyRequest | OverviewRequest
 
+/** A repository that the fleet pins for a tenant: what its address must lead to. */
+export interface PinnedRepository {
+  readonly url: string
+  /** GitHub's id of it. */
+  readonly id: number
+}
+
 export type EvaluationAnswer =
   | { readonly type: 'planned'; readonly plan: OnboardPlan }
-  | { readonly type: 'wanted'; readonly wanted: readonly WantedSource[] }
+  | { readonly type: 'wanted'; readonly wanted: readonly WantedSource[]; readonly pinned?: readonly PinnedRepository[] }
   | {
       readonly type: 'judged'
       /** Where a base was compared with, without the objects of its nodes (see leanJudgement). */
       readonly judgement: Judgement
       readonly baseline: readonly string[]
+      readonly pinned: readonly PinnedRepository[]
       /** What the head does to what the clusters get; only where there is a base. */
       readonly changes?: Changes
     }

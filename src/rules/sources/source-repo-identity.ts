@@ -1,3 +1,4 @@
+import { ANOTHER_REPOSITORY } from '../../fleet/input.ts'
 import type { Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
@@ -7,22 +8,29 @@ export const sourceRepoIdentity: Rule = {
   severity: 'critical',
   title: 'A tenant deploys from the repositories that are pinned for it',
   why: "An address outlives its repository: after a rename, a transfer or a deletion somebody else can create a repository of that name. GitHub's id of a repository never changes, so it is what is pinned at onboarding; of a repository without one nobody can say that it is still the same.",
-  docs: 'List every git repository of the tenant with its id under `tenants` in .github/bailiwick.yaml. A tenant without a list may follow any. That an id still belongs to its address is asked of GitHub, not of manifests.',
+  docs: 'List every git repository of the tenant with its id under `tenants` in .github/bailiwick.yaml. A tenant without a list may follow any. Whether an id still belongs to its address is asked of GitHub by the App; the command line cannot ask.',
   *checkNode(node, { config, index }) {
-    const { url, id } = node.source
+    const { url, id, opaque } = node.source
     const pinned = config.tenants.get(node.tenant ?? '')?.repositories
     if (node.tenant === undefined || !pinned || pinned.size === 0) return
-    if (!id.startsWith('GitRepository/') || url === '' || pinned.has(url)) return
+    if (!id.startsWith('GitRepository/') || url === '') return
+    const isAnother = opaque === ANOTHER_REPOSITORY
+    if (pinned.has(url) && !isAnother) return
     const renderedBy = index.node(node.parent)
     const known = [...pinned.keys()].map(shown).join(', ')
+    const what = `${shownObject('Kustomization', node.namespace, node.name)} deploys from ${shown(url)}`
     yield {
       node,
       ...(renderedBy ? { renderedBy } : {}),
       object: node.kustomization,
       path: ['spec', 'sourceRef'],
-      value: url,
-      message: `${shownObject('Kustomization', node.namespace, node.name)} deploys from ${shown(url)}, whose identity is not pinned for tenant ${shown(node.tenant)}. Pinned are: ${known}.`,
-      fix: 'Follow a pinned repository, or onboard this one with its id.',
+      value: isAnother ? `${url} ${pinned.get(url)}` : url,
+      message: isAnother
+        ? `${what}, but by now another repository than the one with id ${pinned.get(url)} has that address: it was made anew, or another one was renamed to it.`
+        : `${what}, whose identity is not pinned for tenant ${shown(node.tenant)}. Pinned are: ${known}.`,
+      fix: isAnother
+        ? 'Follow the repository where it is now, or pin the id of the one that is meant from now on.'
+        : 'Follow a pinned repository, or onboard this one with its id.',
     }
   },
 }
