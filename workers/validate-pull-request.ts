@@ -1,4 +1,3 @@
-import { removeComment, upsertComment } from '../src/github/comment.ts'
 import { listOurCheckRuns } from '../src/github/list-check-runs.ts'
 import {
   type ListedPullRequest,
@@ -7,14 +6,14 @@ import {
   readPullRequest,
 } from '../src/github/pull-request.ts'
 import type { Attempt, ValidatePullRequest } from '../src/queue/queue.ts'
-import { COMMENT_MARKER, commentOf } from '../src/report/comment.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import { announceSlow } from './verdict/announce-slow.ts'
-import type { Said, Subject } from './verdict/judge-pull-request.ts'
+import type { Subject } from './verdict/judge-pull-request.ts'
 import { type JudgedPull, judgeWithCircumstances } from './verdict/judge-with-circumstances.ts'
 import { keepPage } from './verdict/keep-page.ts'
 import { once } from './verdict/once.ts'
+import { sayComment } from './verdict/say-comment.ts'
 import { saySuggestions } from './verdict/say-suggestions.ts'
 import { type Place, sayVerdict } from './verdict/say-verdict.ts'
 import { withWorse, worstOfHead } from './verdict/worst-of-head.ts'
@@ -58,7 +57,7 @@ export async function validatePullRequest(context: WorkerContext, data: Validate
   const shown = worstOfHead([own, ...others])
   const detailsUrl = await keepPage(context, { ...data, repositoryId: repository.id }, shown)
   await sayVerdict(place, shown.outcome, shown.context, { runs: (await announced.end()) ?? (await runs()), detailsUrl })
-  await sayComment(place, pull, withWorse(own, shown))
+  await sayComment(place, pull, withWorse(own, shown), detailsUrl)
   await saySuggestions(place, subject, pull, own.said)
 }
 
@@ -73,12 +72,4 @@ function sameHeads(one: readonly ListedPullRequest[], other: readonly ListedPull
   const of = (list: readonly ListedPullRequest[]) =>
     JSON.stringify(list.filter(({ head }) => head.sha === sha).map(({ number, base }) => [number, base.ref]))
   return of(one) === of(other)
-}
-
-async function sayComment(place: Place, pull: PullRequest, { outcome, context }: Said): Promise<void> {
-  const text = commentOf(outcome, context)
-  const sticky = { number: pull.number, marker: COMMENT_MARKER }
-  if (text !== undefined) {
-    await upsertComment(place.octokit, place.app, place, { ...sticky, body: text.slice(COMMENT_MARKER.length + 1) })
-  } else if (pull.comments > 0) await removeComment(place.octokit, place.app, place, sticky)
 }
