@@ -80,6 +80,24 @@ describe.skipIf(!hasRedis)('on a real Redis', () => {
     rmSync(folder, { recursive: true })
   })
 
+  test('a job that workers die of is dead after a few of them, and somebody is told', async () => {
+    const adder = open('poison')
+    await adder.add('validate-pull-request', pull(1))
+    for (let deaths = 0; deaths < 4; deaths++) {
+      const worker = spawn(process.execPath, ['test/queue/dying-worker.ts', redis.url, 'poison'])
+      await once(worker, 'exit')
+    }
+    const survivor = open('poison')
+    const dead: unknown[] = []
+    let runs = 0
+    survivor.work('validate-pull-request', async () => void runs++, { dead: async data => void dead.push(data) })
+    await until(() => dead.length === 1)
+    await survivor.idle()
+    expect([runs, dead]).toEqual([0, [pull(1)]])
+    await adder.add('validate-pull-request', pull(1))
+    await until(() => runs === 1)
+  }, 60_000)
+
   test('a job that lost its lock is told to stop: another worker may have it', async () => {
     const queue = open('unlocked')
     let reason: unknown
