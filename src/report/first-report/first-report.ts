@@ -36,7 +36,7 @@ export function firstReport(facts: FirstReportFacts): string {
 function lead({ url, survey }: FirstReportFacts): string {
   const standing = survey.legacy.reduce((sum, { count: number }) => sum + number, 0)
   const found = [count(survey.clusters.length, 'cluster'), count(survey.tenants.length, 'tenant')].join(', ')
-  const what = standing > 0 ? `${count(standing, 'violation')} that stand already` : 'no violations'
+  const what = standing > 0 ? `${count(standing, 'violation')} from before` : 'no violations'
   const undecided = survey.errorCount > 0 ? `, ${count(survey.errorCount, 'thing')} that could not be decided` : ''
   return [
     `Bailiwick judges every pull request of this fleet and of the repositories that it deploys from. In ${code(shortUrl(url))} it found ${found}, ${what}${undecided}.`,

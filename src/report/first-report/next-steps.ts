@@ -42,9 +42,9 @@ function baselineStep({ survey, baseline }: Pick<FirstReportFacts, 'survey' | 'b
     'violation',
   )
   if (baseline.kind === 'offered') {
-    return `- [ ] Merge #${baseline.pull}: it lists the ${standing} of today in \`.github/bailiwick-baseline.yaml\`, so that branches are green again and only what is new counts.`
+    return `- [ ] Approve and merge #${baseline.pull}: it lists what stands today (${standing}) in \`.github/bailiwick-baseline.yaml\`, so that branches are green again and only what is new counts.`
   }
   if (baseline.kind === 'not-needed') return '- [x] No baseline is needed: nothing stands that would block.'
   if (baseline.kind === 'present') return '- [x] The baseline file lists what stood here before.'
-  return `- [ ] Mend the ${standing} that stand, or write them down with \`npx bailiwick baseline\`: until then the check on the branches themselves is red.`
+  return `- [ ] Mend what stands (${standing}), or write it down with \`npx bailiwick baseline\`: until then the check on the branches themselves is red.`
 }
