@@ -1,15 +1,17 @@
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { findProgram } from '../test/programs.ts'
+import { openThread } from '../workers/evaluation/open-thread.ts'
 import { generatedFleet } from './fleet/generated-fleet.ts'
 import { type KustomizeTime, kustomizeLoop } from './fleet/kustomize-loop.ts'
-import { type Cold, type Given, measureCold, measureWarm, type Warm } from './fleet/measure-verdict.ts'
+import type { Task } from './fleet/measure-thread.ts'
+import type { Cold, Warm } from './fleet/measure-verdict.ts'
 import { growth, quantile } from './growth.ts'
 
 // Verdicts on generated fleets of two clusters, beside the loop that people run today: kustomize over every overlay and
 // base. A cold verdict is measured twice: on the repository of the fleet alone, which is what that loop takes its time
 // for (two overlays of all tenants, and a base of each), and with the repositories of all tenants, which a verdict reads
-// too. Every measurement has a process of its own, so that a cold verdict is cold.
+// too. Every measurement has a process of its own, so that a cold verdict is cold, and a thread as that of the workers.
 const { values } = parseArgs({
   options: {
     smoke: { type: 'boolean' },
@@ -24,6 +26,8 @@ const { values } = parseArgs({
 const sizes = (values.sizes ?? (values.smoke ? '2,4' : '10,100,1000,3000')).split(',').map(Number)
 const runs = Number(values.runs ?? (values.smoke ? 3 : 100))
 const SAMPLE = 10
+/** The session of the largest fleet takes about two thirds of it. */
+const HEAP_MB = 4_096
 /** Beyond, kustomize takes minutes for the one overlay that holds all tenants. */
 const MAX_KUSTOMIZE = 1_000
 
@@ -95,6 +99,14 @@ function main(): void {
   console.log(`  one file of a tenant: ${line(one => one.tenant)}; memory: ${line(one => one.memory)}`)
 }
 
-if (values.measure === 'cold') console.log(JSON.stringify(measureCold(sizes[0]!, values.given as Given)))
-else if (values.measure === 'warm') console.log(JSON.stringify(measureWarm(sizes[0]!, runs)))
-else main()
+if (values.measure === undefined) main()
+else {
+  const task: Task = {
+    measure: values.measure,
+    given: values.given === 'alone' ? 'alone' : 'all',
+    size: sizes[0]!,
+    runs,
+  }
+  const thread = openThread(new URL('./fleet/measure-thread.ts', import.meta.url), HEAP_MB, task)
+  thread.on('message', measured => console.log(JSON.stringify(measured)))
+}

@@ -1,5 +1,6 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { BailiwickError } from '../../src/errors.ts'
+import { openThread } from './open-thread.ts'
 import type { EvaluationAnswer, EvaluationRequest } from './protocol.ts'
 import { requestKey } from './request-key.ts'
 
@@ -70,11 +71,7 @@ export class Evaluator {
 
   #open(): Worker {
     if (!this.#thread) {
-      this.#thread = new Worker(new URL('./thread.ts', import.meta.url), {
-        resourceLimits: { maxOldGenerationSizeMb: this.#limits.heapMb },
-        // the thread gets no environment: nothing that it renders can reach a secret of the process
-        env: {},
-      })
+      this.#thread = openThread(new URL('./thread.ts', import.meta.url), this.#limits.heapMb)
       this.#thread.unref()
     }
     return this.#thread
