@@ -1,5 +1,6 @@
 import { listOurCheckRuns } from '../src/github/list-check-runs.ts'
 import {
+  assertComputed,
   type ListedPullRequest,
   listOpenPullRequests,
   type PullRequest,
@@ -14,6 +15,7 @@ import { type JudgedPull, judgeWithCircumstances } from './verdict/judge-with-ci
 import { keepPage } from './verdict/keep-page.ts'
 import { once } from './verdict/once.ts'
 import { sayComment } from './verdict/say-comment.ts'
+import { sayOvertaken } from './verdict/say-overtaken.ts'
 import { saySuggestions } from './verdict/say-suggestions.ts'
 import { type Place, sayVerdict } from './verdict/say-verdict.ts'
 import { withWorse, worstOfHead } from './verdict/worst-of-head.ts'
@@ -28,6 +30,8 @@ export async function validatePullRequest(context: WorkerContext, data: Validate
   const place: Place = { octokit, app: await context.app.identity(), owner: data.owner, repo: data.repo }
   const pull = await readPullRequest(octokit, data, data.pull)
   if (pull?.state !== 'open') return
+  // nothing else is asked for before GitHub knows; at the end of all patience it is said
+  if (!attempt.lastAttempt) assertComputed(data, pull)
   const installation = githubInstallation(context, data.installation, octokit)
   const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
   if (!repository) return
@@ -43,7 +47,8 @@ export async function validatePullRequest(context: WorkerContext, data: Validate
   }
   // the others with this head are looked up last: this listing shows what moved meanwhile as well
   const open = await listOpenPullRequests(octokit, data)
-  if (!stands(pull, open)) return
+  const present = (await announced.end()) ?? (await runs())
+  if (!stands(pull, open)) return sayOvertaken(place, headSha, present)
   const siblings = open.filter(one => one.head.sha === headSha && one.number !== pull.number)
   const others: JudgedPull[] = []
   for (const { number } of siblings) {
@@ -56,7 +61,7 @@ export async function validatePullRequest(context: WorkerContext, data: Validate
   }
   const shown = worstOfHead([own, ...others])
   const detailsUrl = await keepPage(context, { ...data, repositoryId: repository.id }, shown)
-  await sayVerdict(place, shown.outcome, shown.context, { runs: (await announced.end()) ?? (await runs()), detailsUrl })
+  await sayVerdict(place, shown.outcome, shown.context, { runs: present, detailsUrl })
   await sayComment(place, pull, withWorse(own, shown), detailsUrl)
   await saySuggestions(place, subject, pull, own.said)
 }

@@ -13,7 +13,7 @@ export async function pullOfMergeGroup(
 ): Promise<number | undefined> {
   const prefix = `gh-readonly-queue/${branch}/`
   const refs = await github(`read the merge queue of ${owner}/${repo}`, () =>
-    octokit.paginate(octokit.rest.git.listMatchingRefs, { owner, repo, ref: `heads/${prefix}`, per_page: 100 }),
+    octokit.paginate(octokit.rest.git.listMatchingRefs, { owner, repo, ref: `heads/${prefix}` }),
   )
   const found = refs.find(({ ref, object }) => object.sha === sha && ref.startsWith(`refs/heads/${prefix}`))
   const number = /^pr-(\d{1,9})-[\da-f]{40,64}$/.exec(found?.ref.slice(`refs/heads/${prefix}`.length) ?? '')?.[1]

@@ -85,6 +85,11 @@ export async function listPullRequestsOf(
   return found.filter(one => one.head.sha === sha).map(listed)
 }
 
+/** Throws `github-unavailable` while GitHub computes whether the pull request can be merged: it was asked for just now. */
+export function assertComputed({ owner, repo }: RepositoryName, pull: PullRequest): void {
+  if (pull.mergeable === null) throw computing(`${owner}/${repo}#${pull.number}`)
+}
+
 /**
  * The test merge of an open pull request, checked to be of exactly the base branch's present head and the pull request's.
  * Throws `merge-conflict` where there is none, `github-unavailable` while GitHub is computing it or has one of an older

@@ -13,6 +13,8 @@ const CLUSTERS = 'clusters'
 export function githubInstallation({ store, memory }: WorkerContext, id: number, octokit: Octokit): Installation {
   const nameOf = (repository: ReadableRepository) => ({ owner: repository.owner, repo: repository.name })
   const trees = new Map<string, string>()
+  const fleets = new Map<string, Promise<boolean>>()
+  const defaultHeads = new Map<string, string>()
   let repositories: Promise<readonly ReadableRepository[]> | undefined
   return {
     id,
@@ -20,8 +22,19 @@ export function githubInstallation({ store, memory }: WorkerContext, id: number,
       repositories ??= listRepositories(octokit).then(list => list.map(readable))
       return repositories
     },
-    isFleet: repository =>
-      memory.recall(repository, CLUSTERS, () => isDirectory(octokit, nameOf(repository), CLUSTERS)),
+    isFleet: repository => {
+      const at = defaultHeads.get(repository.url)
+      const ask = () => isDirectory(octokit, nameOf(repository), CLUSTERS, at)
+      const key = `${repository.url} ${at ?? ''}`
+      const answer =
+        fleets.get(key) ??
+        (at ? memory.recallAt(repository, at, CLUSTERS, ask) : memory.recall(repository, CLUSTERS, ask))
+      fleets.set(key, answer)
+      return answer
+    },
+    noteHead: (repository, branch, commit) => {
+      if (branch === repository.defaultBranch) defaultHeads.set(repository.url, commit)
+    },
     head: async (repository, ref) => {
       const question = `head ${JSON.stringify(ref)}`
       const head = await memory.recall(repository, question, () => readHead(octokit, nameOf(repository), ref))

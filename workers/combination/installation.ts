@@ -20,6 +20,8 @@ export interface Installation {
   isFleet(repository: ReadableRepository): Promise<boolean>
   /** Commit that a ref stands at now; undefined where it does not exist or the repository is empty. */
   head(repository: ReadableRepository, ref: SourceRef): Promise<string | undefined>
+  /** Takes note of where a branch stands now, as the caller has just read it: spares requests. */
+  noteHead(repository: ReadableRepository, branch: string, commit: string): void
   /** `tree`: its tree id, where the caller knows it. */
   content(repository: ReadableRepository, commit: string, tree?: string): Promise<TreeSnapshot>
 }

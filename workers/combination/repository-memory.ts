@@ -33,6 +33,17 @@ export class RepositoryMemory {
     return value
   }
 
+  /** The answer to `question` about one commit, which never changes. */
+  async recallAt<T>({ id }: Pick<Pushed, 'id'>, commit: string, question: string, ask: () => Promise<T>): Promise<T> {
+    const key = JSON.stringify([id, commit, question])
+    const known = this.#known.get(key)
+    if (known !== undefined) return known.value as T
+    const value = await ask()
+    this.#known.set(key, { pushedAt: '', value })
+    for (const oldest of this.#known.keys()) if (this.#known.size > KEPT) this.#known.delete(oldest)
+    return value
+  }
+
   /** Whether this is another note than the last one under this name; notes it. */
   isNew(name: string, note: string): boolean {
     if (this.#noted.get(name) === note) return false

@@ -53,6 +53,7 @@ async function judgeMerge(
   where: ReportContext,
 ): Promise<Said> {
   const pin = { url: repository.url, branch: pull.base.ref }
+  installation.noteHead(repository, pull.base.ref, merge.base)
   const base = { ...pin, commit: merge.base, tree: merge.baseTree }
   const head = { ...pin, commit: merge.sha, tree: merge.tree }
   const answers = await judgeChange(context, installation, { head, base })
