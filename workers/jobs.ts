@@ -9,6 +9,7 @@ import { sayDeadCommit, sayDeadPullRequest } from './say-dead.ts'
 import { survey } from './survey.ts'
 import { sweep } from './sweep.ts'
 import { sweepInstallation } from './sweep-installation.ts'
+import { tenantRequest } from './tenant-request.ts'
 import { validateMergeGroup } from './validate-merge-group.ts'
 import { validatePullRequest } from './validate-pull-request.ts'
 import { validatePush } from './validate-push.ts'
@@ -32,6 +33,7 @@ export const works: readonly Work[] = [
   work('check-action', checkAction),
   work('judge-followers', judgeFollowers),
   work('command', command),
+  work('tenant-request', tenantRequest),
   work('survey', survey),
   work('redeliver', redeliverer()),
   work('say-dead-pull-request', sayDeadPullRequest),

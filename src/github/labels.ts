@@ -23,7 +23,7 @@ export async function removeLabel(octokit: Octokit, { owner, repo }: RepositoryN
   )
 }
 
-/** Who put the label on last, as far as GitHub still says: a login, and whether that is a person's. */
+/** Who put a label on last, and when, as far as GitHub still says; `name` in lower case. */
 export async function labelledBy(
   octokit: Octokit,
   { owner, repo }: RepositoryName,
@@ -33,7 +33,7 @@ export async function labelledBy(
   const events = await github(`read what happened to ${owner}/${repo}#${issue}`, () =>
     octokit.paginate(octokit.rest.issues.listEvents, { owner, repo, issue_number: issue, per_page: 100 }),
   )
-  const last = events.findLast(one => one.event === 'labeled' && 'label' in one && one.label?.name === name)
+  const last = events.findLast(one => one.event === 'labeled' && 'label' in one && one.label?.name?.toLowerCase() === name)
   return last?.actor ? { login: last.actor.login, at: last.created_at } : undefined
 }
 

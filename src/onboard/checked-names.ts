@@ -1,4 +1,5 @@
 import { BailiwickError } from '../errors.ts'
+import { TENANT_ROLES, type TenantRole } from './request.ts'
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 const RESERVED = new Set(['flux-system', 'bailiwick-system', 'default', 'base', 'platform'])
@@ -66,6 +67,13 @@ export function checkedPath(value: string): string {
     `--path ${quote(value)} is not a directory that is allowed here`,
     'Write ./<directory> of the tenant repository: letters, digits, ".", "_", "-", no "..".',
   )
+}
+
+/** A role that a tenant may have inside its namespaces. Throws `onboard-input`. */
+export function checkedRole(value: string): TenantRole {
+  const role = TENANT_ROLES.find(known => known === value)
+  if (role !== undefined) return role
+  throw inputError(`--role ${quote(value)} is not a role that is given here`, `Roles: ${TENANT_ROLES.join(', ')}.`)
 }
 
 /** The error of every input that is refused. */

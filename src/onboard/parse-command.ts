@@ -1,12 +1,12 @@
-import { checkedBranch, checkedName, checkedPath, checkedUrl, inputError, quote } from './checked-names.ts'
+import { checkedBranch, checkedName, checkedPath, checkedRole, checkedUrl, inputError, quote } from './checked-names.ts'
 import type { OnboardRequest } from './request.ts'
 
 /** How to write it. */
 export const ONBOARD_USAGE =
-  'onboard TENANT --repo URL --namespace NS [--namespace NS2] --cluster C [--cluster C2] [--branch main] [--path ./x]'
+  'onboard TENANT --repo URL --namespace NS [--namespace NS2] --cluster C [--cluster C2] [--branch main] [--path ./x] [--role admin]'
 
 const FIX = `Write: /bailiwick ${ONBOARD_USAGE}`
-const OPTIONS = ['--repo', '--namespace', '--cluster', '--branch', '--path'] as const
+const OPTIONS = ['--repo', '--namespace', '--cluster', '--branch', '--path', '--role'] as const
 type Option = (typeof OPTIONS)[number]
 
 /**
@@ -39,6 +39,7 @@ export function parseOnboardArguments(args: readonly string[]): OnboardRequest {
   const repo = one('--repo')
   if (repo === undefined) throw inputError('--repo is missing', FIX)
   const path = one('--path')
+  const role = one('--role')
   return {
     tenant: checkedName(tenant, 'tenant'),
     url: checkedUrl(repo),
@@ -46,6 +47,7 @@ export function parseOnboardArguments(args: readonly string[]): OnboardRequest {
     clusters: many('--cluster', 'cluster'),
     branch: checkedBranch(one('--branch') ?? 'main'),
     ...(path === undefined ? {} : { path: checkedPath(path) }),
+    ...(role === undefined ? {} : { role: checkedRole(role) }),
   }
 }
 
@@ -70,4 +72,19 @@ function split(args: readonly string[]): { tenant: string; options: Map<Option, 
   if (tenant === undefined) throw inputError('the name of the tenant is missing', FIX)
   if (extra !== undefined) throw inputError(`${quote(extra)} is one name too many`, FIX)
   return { tenant, options }
+}
+
+/** The command that asks for exactly this: what people copy. */
+export function onboardLine(request: OnboardRequest): string {
+  const { tenant, url, namespaces, clusters, branch, path, role } = request
+  const parts = [
+    `/bailiwick onboard ${tenant}`,
+    `--repo ${url}`,
+    ...namespaces.map(name => `--namespace ${name}`),
+    ...clusters.map(name => `--cluster ${name}`),
+    ...(branch === 'main' ? [] : [`--branch ${branch}`]),
+    ...(path === undefined ? [] : [`--path ${path}`]),
+    ...(role === undefined ? [] : [`--role ${role}`]),
+  ]
+  return parts.join(' ')
 }

@@ -25,6 +25,8 @@ export interface OnboardPlan {
   readonly files: readonly OnboardFile[]
   /** What is done besides adding the tenant's own files, in plain text; may name other tenants. */
   readonly summary: readonly string[]
+  /** Addresses that the fleet follows already, as they are written. */
+  readonly sources: readonly string[]
 }
 
 /**
@@ -48,7 +50,8 @@ export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: st
     nodes: new Map(layouts.map(({ node, cluster }) => [node, pathOn(request, cluster) ?? './'])),
   }
   const { files, notes } = fitting(before, tree, drafts, layouts, expected, { url: fleetUrl, branch })
-  return { files: changed(tree, files), summary: [...notes, ...blindSpots(before)] }
+  const sources = [...new Set(before.nodes.map(node => node.source.url))].sort()
+  return { files: changed(tree, files), summary: [...notes, ...blindSpots(before)], sources }
 }
 
 /** Nodes that could not be rendered: what they hold was not compared with the names of the new tenant. */

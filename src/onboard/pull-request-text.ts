@@ -1,6 +1,6 @@
 import { codeSpan as code } from './code-span.ts'
 import { type OnboardPlan, pathOn } from './plan.ts'
-import type { OnboardRequest } from './request.ts'
+import { type OnboardRequest, roleOf } from './request.ts'
 
 export interface PullRequestText {
   readonly title: string
@@ -10,23 +10,9 @@ export interface PullRequestText {
 /** Title and body of the onboarding pull request: what the tenant will be able to do, the files, what comes next. */
 export function pullRequestText(request: OnboardRequest, plan: OnboardPlan): PullRequestText {
   const { tenant, namespaces, clusters, url, branch } = request
-  const list = (values: readonly string[]) => values.map(code).join(', ')
-  const paths = clusters.map(cluster => `${code(pathOn(request, cluster) ?? './')} on ${code(cluster)}`)
-  const more =
-    namespaces.length > 1
-      ? `- Each further namespace (${list(namespaces.slice(1))}) has an account of its own with the same role; what is to be applied there needs a Kustomization there.`
-      : undefined
   const body = [
     `Onboards tenant ${code(tenant)} on ${list(clusters)}.`,
-    '### What this tenant will be able to do',
-    [
-      `- Whoever may push to branch ${code(branch)} of ${code(url)} decides what runs in ${code(namespaces[0]!)}: ${paths.join(', ')}.`,
-      `- It is applied as the account ${code(tenant)}, which has the role ${code('cluster-admin')} inside ${code(namespaces[0]!)} and no rights outside.`,
-      ...(more ? [more] : []),
-    ].join('\n'),
-    '### Files',
-    plan.files.map(file => `- ${code(file.path)} (${file.change})`).join('\n'),
-    ...(plan.summary.length > 0 ? ['### Layout', plan.summary.map(note => `- ${code(note)}`).join('\n')] : []),
+    ...planParts(request, plan),
     '### Next',
     [
       '1. Wait for the check on this pull request; it judges the fleet as it would be after the merge.',
@@ -37,3 +23,26 @@ export function pullRequestText(request: OnboardRequest, plan: OnboardPlan): Pul
   ]
   return { title: `Onboard tenant ${tenant} on ${clusters.join(', ')}`.slice(0, 200), body: body.join('\n\n') }
 }
+
+/** What a tenant would be able to do, and the files that make it so. */
+export function planParts(request: OnboardRequest, plan: OnboardPlan): string[] {
+  const { tenant, namespaces, clusters, url, branch } = request
+  const paths = clusters.map(cluster => `${code(pathOn(request, cluster) ?? './')} on ${code(cluster)}`)
+  const more =
+    namespaces.length > 1
+      ? `- Each further namespace (${list(namespaces.slice(1))}) has an account of its own with the same role; what is to be applied there needs a Kustomization there.`
+      : undefined
+  return [
+    '### What this tenant will be able to do',
+    [
+      `- Whoever may push to branch ${code(branch)} of ${code(url)} decides what runs in ${code(namespaces[0]!)}: ${paths.join(', ')}.`,
+      `- It is applied as the account ${code(tenant)}, which has the role ${code(roleOf(request))} inside ${code(namespaces[0]!)} and no rights outside.`,
+      ...(more ? [more] : []),
+    ].join('\n'),
+    '### Files',
+    plan.files.map(file => `- ${code(file.path)} (${file.change})`).join('\n'),
+    ...(plan.summary.length > 0 ? ['### Layout', plan.summary.map(note => `- ${code(note)}`).join('\n')] : []),
+  ]
+}
+
+const list = (values: readonly string[]) => values.map(code).join(', ')

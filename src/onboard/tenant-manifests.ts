@@ -1,4 +1,4 @@
-import type { OnboardRequest } from './request.ts'
+import { type OnboardRequest, roleOf } from './request.ts'
 
 /** Words that YAML 1.1 or 1.2 readers take for something else than text. */
 const NOT_TEXT = new Set(['y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null', 'none'])
@@ -13,7 +13,8 @@ function text(value: string): string {
  * What `flux create tenant T --with-namespace=... --export` prints: per namespace the Namespace, an account and its RoleBinding
  * (flux2 cmd/flux/create_tenant.go, golden testdata/create_tenant/tenant-basic.yaml).
  */
-export function tenantManifest({ tenant, namespaces }: OnboardRequest): string {
+export function tenantManifest(request: OnboardRequest): string {
+  const { tenant, namespaces } = request
   const labels = `  labels:\n    toolkit.fluxcd.io/tenant: ${text(tenant)}`
   return namespaces
     .map(namespace => {
@@ -41,7 +42,7 @@ ${labels}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: ClusterRole
-  name: cluster-admin
+  name: ${roleOf(request)}
 subjects:
 - apiGroup: rbac.authorization.k8s.io
   kind: User

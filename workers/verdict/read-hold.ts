@@ -14,7 +14,8 @@ const WAITS_MS = 15 * 60 * 1000
 
 /** Who holds a pull request, if anybody does. The pull request itself says whether; more is asked only where it is held. */
 export async function readHold(subject: Subject, pull: PullRequest): Promise<Circumstances['hold']> {
-  if (!pull.labels.includes(HOLD_LABEL)) return undefined
+  // names of labels have no case on GitHub
+  if (!pull.labels.some(label => label.toLowerCase() === HOLD_LABEL)) return undefined
   const name = { owner: subject.repository.owner, repo: subject.repository.name }
   const labelled = await labelledBy(subject.octokit, name, pull.number, HOLD_LABEL)
   if (!labelled) return { by: `the label ${HOLD_LABEL}` }

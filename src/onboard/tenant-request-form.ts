@@ -1,0 +1,63 @@
+import { TENANT_ROLES } from './request.ts'
+
+/** Where a fleet keeps the form with which teams ask for a tenant. */
+export const TENANT_REQUEST_FORM = '.github/ISSUE_TEMPLATE/tenant-request.yml'
+/** Label of the issues that it makes. */
+export const TENANT_REQUEST_LABEL = 'tenant-request'
+
+/** Headings of the form: GitHub writes `### <label>` above each answer. */
+export const FORM_LABELS = {
+  tenant: 'Tenant',
+  repository: 'Repository',
+  team: 'Team',
+  namespaces: 'Namespaces',
+  clusters: 'Clusters',
+  role: 'Role',
+  branch: 'Branch',
+  path: 'Path',
+} as const
+
+/**
+ * The issue form for a new tenant, as a fleet commits it at TENANT_REQUEST_FORM. `clusters`: names to offer as an example.
+ * https://docs.github.com/en/communities/using-templates-to-encourage-useful-issues-and-pull-requests/syntax-for-githubs-form-schema
+ */
+export function tenantRequestForm(clusters: readonly string[] = []): string {
+  const names = clusters.filter(name => /^[a-z0-9][a-z0-9.-]*$/.test(name)).slice(0, 5)
+  const example = names.length > 0 ? names.join(', ') : 'staging, production'
+  return `name: Ask for a tenant
+description: A team asks to deploy to this fleet from a repository of its own
+title: 'Tenant: '
+labels: [${TENANT_REQUEST_LABEL}]
+body:
+  - type: markdown
+    attributes:
+      value: Bailiwick answers with what the tenant would get; a pull request follows, and merging it is the approval.
+${input('tenant', 'Name of the tenant: lower-case letters, digits and dashes.', 'ops-team', true)}
+${input('repository', 'What is deployed from. You must administer it.', 'https://github.com/acme/ops-team', true)}
+${input('team', 'Who works on it, for those who decide.', 'acme/ops', false)}
+${input('namespaces', 'What the tenant lives in, with commas in between; the first one is where it deploys from.', 'ops', true)}
+${input('clusters', 'Where it lives, with commas in between.', example, true)}
+  - type: dropdown
+    id: role
+    attributes:
+      label: ${FORM_LABELS.role}
+      description: What its account may do inside its namespaces. It may do nothing outside of them.
+      options: [${TENANT_ROLES.join(', ')}]
+      default: 0
+    validations:
+      required: true
+${input('branch', 'What is deployed of the repository. Default: main.', 'main', false)}
+${input('path', 'Directory of the repository. Default: one that is called like the cluster, else its root.', './deploy', false)}
+`
+}
+
+function input(id: keyof typeof FORM_LABELS, about: string, example: string, required: boolean): string {
+  return `  - type: input
+    id: ${id}
+    attributes:
+      label: ${FORM_LABELS[id]}
+      description: '${about}'
+      placeholder: ${example.includes(',') ? `'${example}'` : example}
+    validations:
+      required: ${required}`
+}

@@ -1,0 +1,52 @@
+import { BailiwickError } from '../../src/errors.ts'
+import { normaliseUrl } from '../../src/kube/url.ts'
+import type { OnboardPlan } from '../../src/onboard/plan.ts'
+import type { OnboardRequest } from '../../src/onboard/request.ts'
+import { findRepository } from '../combination/find-repository.ts'
+import type { Installation, ReadableRepository } from '../combination/installation.ts'
+import type { WorkerContext } from '../worker-context.ts'
+
+/** What an onboarding would do to a fleet. */
+export interface PreparedOnboarding {
+  readonly request: OnboardRequest
+  readonly plan: OnboardPlan
+  /** The branch of the fleet that it goes to. */
+  readonly branch: string
+}
+
+/** Plans an onboarding on the fleet as it is now. Throws `onboard-input` and `onboard-layout` where it cannot be. */
+export async function prepareOnboarding(
+  { evaluator }: WorkerContext,
+  installation: Installation,
+  fleet: ReadableRepository,
+  asked: OnboardRequest,
+): Promise<PreparedOnboarding> {
+  const branch = fleet.defaultBranch
+  const commit = await installation.head(fleet, { branch })
+  if (!commit) throw new BailiwickError('onboard-layout', 'this repository is empty: there is no fleet to add to')
+  const directories = await tenantDirectories(installation, asked)
+  const request = directories ? { ...asked, tenantDirectories: directories } : asked
+  const tree = await installation.content(fleet, commit)
+  const answer = await evaluator.evaluate({ type: 'plan', request, tree, url: fleet.url, branch })
+  if (answer.type === 'refused') throw new BailiwickError(answer.code, answer.message, { fix: answer.fix })
+  if (answer.type !== 'planned') {
+    throw new TypeError(`the rendering thread answered ${answer.type} to a question for a plan`)
+  }
+  const { plan } = answer
+  if (plan.files.length === 0) {
+    throw new BailiwickError('onboard-input', `${asked.tenant} is in this fleet already, exactly as you ask`)
+  }
+  return { request, plan, branch }
+}
+
+/** What lies at the root of the tenant's repository; undefined where it cannot be read. */
+async function tenantDirectories(
+  installation: Installation,
+  { url, branch }: OnboardRequest,
+): Promise<string[] | undefined> {
+  const repository = await findRepository(installation, { url: normaliseUrl(url) })
+  const commit = repository && (await installation.head(repository, { branch }))
+  if (!repository || !commit) return undefined
+  const { entries } = await installation.content(repository, commit)
+  return [...new Set(entries.flatMap(({ path }) => (path.includes('/') ? [path.slice(0, path.indexOf('/'))] : [])))]
+}

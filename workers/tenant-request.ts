@@ -1,0 +1,106 @@
+import { refusalText } from '../src/command/refusal-text.ts'
+import { BailiwickError } from '../src/errors.ts'
+import { removeComment, upsertComment } from '../src/github/comment.ts'
+import { findPullRequest } from '../src/github/find-pull-request.ts'
+import { readRole } from '../src/github/permission.ts'
+import { type Issue, readIssue } from '../src/github/read-issue.ts'
+import { PREVIEW_MARKER, previewText } from '../src/onboard/preview-text.ts'
+import { readTenantForm, type TenantForm } from '../src/onboard/read-tenant-form.ts'
+import type { Attempt, TenantRequest } from '../src/queue/queue.ts'
+import { fleetPlaces } from './combination/fleet-places.ts'
+import { githubInstallation } from './combination/github-installation.ts'
+import type { Installation, ReadableRepository } from './combination/installation.ts'
+import { isAtLeast } from './commands/may.ts'
+import { asBailiwickError, isTriedAgain } from './job-error.ts'
+import { onboardingBranch, openOnboarding } from './onboarding/open-onboarding.ts'
+import { type PreparedOnboarding, prepareOnboarding } from './onboarding/prepare-onboarding.ts'
+import { refuseForeignRepository, refuseKnownRepository } from './onboarding/refuse-foreign-repository.ts'
+import type { Place } from './verdict/say-verdict.ts'
+import type { WorkerContext } from './worker-context.ts'
+
+/** An issue that asks for a tenant, where it stands. */
+interface Asked {
+  readonly context: WorkerContext
+  readonly place: Place
+  readonly installation: Installation
+  readonly fleet: ReadableRepository
+  readonly issue: Issue
+}
+
+/** GitHub puts the labels of a form on just after it has made the issue. */
+const FRESH_MS = 3_000
+/** Nothing is wrong with who asks: a fleet admin decides. */
+const NOBODY = ''
+
+/**
+ * Answers an issue that was opened with the form for a new tenant: one comment with what the tenant would get. Who may
+ * onboard gets the pull request at once; for anybody else the comment has the line that a fleet admin copies.
+ */
+export async function tenantRequest(context: WorkerContext, data: TenantRequest, attempt: Attempt): Promise<void> {
+  const octokit = await context.app.client(data.installation)
+  const place: Place = { octokit, app: await context.app.identity(), owner: data.owner, repo: data.repo }
+  const issue = await readIssue(octokit, data, data.issue)
+  if (!issue?.open || issue.pullRequest || issue.viaApp || issue.author.type !== 'User') return
+  const installation = githubInstallation(context, data.installation, octokit)
+  const fleet = (await fleetPlaces(installation, context.bindings))
+    .map(({ repository }) => repository)
+    .find(({ owner, name }) => owner === data.owner && name === data.repo)
+  if (!fleet) return
+  const sticky = { number: data.issue, marker: PREVIEW_MARKER }
+  try {
+    const form = readTenantForm(issue.body, new URL(fleet.url).host)
+    if (!form) {
+      await removeComment(octokit, place.app, data, sticky)
+      return
+    }
+    const body = await answer({ context, place, installation, fleet, issue }, form)
+    await upsertComment(octokit, place.app, data, { ...sticky, body })
+  } catch (error) {
+    if (isTriedAgain(error, attempt)) throw error
+    context.log.warn({ err: error, issue: data.issue }, 'a request for a tenant was refused')
+    const body = refusalText(asBailiwickError(error), 'This tenant cannot be onboarded')
+    await upsertComment(octokit, place.app, data, { ...sticky, body })
+  }
+}
+
+async function answer(asked: Asked, { request, team }: TenantForm): Promise<string> {
+  const { context, place, installation, fleet, issue } = asked
+  const { login: by } = issue.author
+  const question = { octokit: place.octokit, installation, login: by, url: request.url, fleetUrl: fleet.url }
+  const prepared = await prepareOnboarding(context, installation, fleet, request)
+  await refuseKnownRepository(question, prepared.plan.sources)
+  const why = await reasonAgainst(asked, () => refuseForeignRepository(question))
+  const pull = why === undefined ? await openFor(asked, prepared) : await openedFor(asked, request.tenant)
+  return previewText(prepared.request, prepared.plan, team, {
+    by,
+    ...(pull === undefined ? {} : { pull }),
+    ...(why === undefined || why === NOBODY || pull !== undefined ? {} : { why }),
+  })
+}
+
+/** Why no pull request is opened for who asks; undefined where they may have it. */
+async function reasonAgainst({ place, issue }: Asked, administers: () => Promise<void>) {
+  const { login } = issue.author
+  try {
+    await administers()
+  } catch (error) {
+    if (!(error instanceof BailiwickError) || error.code !== 'onboard-input') throw error
+    return `⚠️ ${refusalText(error, 'Who asks may not decide about this repository')}`
+  }
+  const role = await readRole(place.octokit, place, login)
+  if (!isAtLeast(role, 'maintain')) return NOBODY
+  // anybody with the role triage may edit an issue of somebody else
+  const age = Date.parse(issue.updatedAt) - Date.parse(issue.createdAt)
+  if (age <= FRESH_MS) return undefined
+  return 'This issue was changed after it was opened: nobody knows by whom.'
+}
+
+async function openFor({ place, issue }: Asked, prepared: PreparedOnboarding): Promise<number> {
+  return (await openOnboarding(place, prepared, `Closes #${issue.number}`)).number
+}
+
+/** The pull request that an earlier run of this job, or a command here, has opened. */
+async function openedFor({ place, issue }: Asked, tenant: string): Promise<number | undefined> {
+  const open = await findPullRequest(place.octokit, place.app, place, onboardingBranch(tenant))
+  return open?.body.match(new RegExp(`(?:Closes|Asked for in) #${issue.number}\\b`)) ? open.number : undefined
+}
