@@ -25,13 +25,15 @@ export interface Announcing {
   readonly runs: () => Promise<readonly OurCheckRun[]>
   readonly log: Log
   readonly patienceMs?: number
+  readonly everyMs?: number
 }
 
 /**
  * Tells a commit that has no verdict yet that it is being judged, as soon as that takes a while: one run that is created,
  * changed now and then, and completed by the verdict. What fails here is logged only: the verdict decides.
  */
-export function announceSlow({ place, headSha, runs, log, patienceMs = PATIENCE_MS }: Announcing): Announced {
+export function announceSlow(announcing: Announcing): Announced {
+  const { place, headSha, runs, log, patienceMs = PATIENCE_MS, everyMs = EVERY_MS } = announcing
   let progress: Progress = { state: 'queued' }
   let said: string | undefined
   let run: OurCheckRun | undefined
@@ -52,7 +54,7 @@ export function announceSlow({ place, headSha, runs, log, patienceMs = PATIENCE_
       if (run === undefined) return
     } else if (run && text.title !== said) await changeAnnouncement(place.octokit, place, run.id, text)
     said = text.title
-    if (timer !== undefined) next(EVERY_MS)
+    if (timer !== undefined) next(everyMs)
   }
   next(patienceMs)
   return {

@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { listOurCheckRuns } from '../../src/github/list-check-runs.ts'
+import type { Progress } from '../../src/report/announcement.ts'
+import { CHECK_NAME } from '../../src/report/check-run.ts'
+import { announceSlow } from '../../workers/verdict/announce-slow.ts'
+import { once } from '../../workers/verdict/once.ts'
+import { sayOvertaken } from '../../workers/verdict/say-overtaken.ts'
+import { sayVerdict } from '../../workers/verdict/say-verdict.ts'
+import { acme, FLEET } from '../github-adapter/acme.ts'
+import { twoViolations, verdict } from '../report/samples.ts'
+import { context } from '../report/situations.ts'
+import { silentLog } from '../silent-log.ts'
+
+const RENDERING: Progress = { state: 'rendering', rendered: 3, known: 58, total: 61 }
+
+/** A commit, and the announcement of what is said of it after some patience. */
+async function announcing(patienceMs: number, everyMs = 10_000) {
+  const { github, octokit, identity, asked } = await acme()
+  const headSha = github.commitOf('acme/fleet', 'main')
+  const place = { ...FLEET, octokit, app: identity }
+  const runs = once(() => listOurCheckRuns(octokit, identity, FLEET, headSha))
+  asked()
+  const announced = announceSlow({ place, headSha, runs, log: silentLog, patienceMs, everyMs })
+  const say = async (outcome = verdict()) => {
+    const present = (await announced.end()) ?? (await runs())
+    await sayVerdict(place, outcome, { ...context, headSha }, { runs: present })
+  }
+  return { github, place, headSha, runs, asked, announced, say, shown: () => github.checkRunsOf('acme/fleet', headSha) }
+}
+
+test('what is quick is said once, when it is done', async () => {
+  const { say, asked, shown } = await announcing(5_000)
+  await say()
+  expect(asked()).toEqual(['GET /commits/{ref}/check-runs', 'POST /check-runs'])
+  expect(shown()).toMatchObject([{ name: CHECK_NAME, status: 'completed', conclusion: 'success' }])
+})
+
+test('what takes a while is queued, in progress with counts, and completed: one run, one request that creates', async () => {
+  const { announced, say, asked, shown } = await announcing(20, 40)
+  await expect.poll(() => shown()).toMatchObject([{ status: 'queued', output: { title: 'Waiting for its turn' } }])
+  announced.report(RENDERING)
+  const title = '3 of 61 Kustomizations rendered (58 known)'
+  await expect.poll(() => shown()).toMatchObject([{ status: 'in_progress', output: { title } }])
+  await sleep(150)
+  await say(twoViolations())
+  expect(asked()).toEqual([
+    'GET /commits/{ref}/check-runs',
+    'POST /check-runs',
+    'PATCH /check-runs/{check_run_id}',
+    'PATCH /check-runs/{check_run_id}',
+  ])
+  expect(shown()).toMatchObject([{ status: 'completed', conclusion: 'failure', annotations: [{}, {}] }])
+})
+
+test('a run that was announced before a crash is taken up, not made twice', async () => {
+  const { github, place, headSha, announced, say, shown } = await announcing(20)
+  await expect.poll(() => shown()).toHaveLength(1)
+  await announced.end()
+  const runs = once(() => listOurCheckRuns(place.octokit, place.app, FLEET, headSha))
+  const again = announceSlow({ place, headSha, runs, log: silentLog, patienceMs: 10 })
+  await sleep(150)
+  expect(await again.end()).toHaveLength(1)
+  await say()
+  expect(github.checkRunsOf('acme/fleet', headSha)).toMatchObject([{ status: 'completed' }])
+})
+
+test('where a verdict stands nothing is announced: it counts until the next one is there', async () => {
+  const { place, headSha, say, shown } = await announcing(5_000)
+  await say(twoViolations())
+  const runs = once(() => listOurCheckRuns(place.octokit, place.app, FLEET, headSha))
+  const again = announceSlow({ place, headSha, runs, log: silentLog, patienceMs: 10 })
+  await sleep(150)
+  expect(await again.end()).toBeUndefined()
+  expect(shown()).toMatchObject([{ status: 'completed', conclusion: 'failure' }])
+})
+
+test('a GitHub that fails meanwhile does not hold the verdict back', async () => {
+  const { github, announced, runs, say, shown } = await announcing(20)
+  await runs()
+  github.failNext(1, 500, {}, ({ method }) => method === 'POST')
+  await sleep(200)
+  expect(await announced.end()).toBeUndefined()
+  await say()
+  expect(shown()).toMatchObject([{ status: 'completed', conclusion: 'success' }])
+})
+
+test('what was announced on a head that moved is cancelled, which lets nothing pass', async () => {
+  const { place, headSha, announced, shown } = await announcing(20)
+  await expect.poll(() => shown()).toHaveLength(1)
+  await sayOvertaken(place, headSha, (await announced.end()) ?? [])
+  expect(shown()).toMatchObject([{ status: 'completed', conclusion: 'cancelled' }])
+  await sayOvertaken(place, headSha, [])
+  expect(shown()).toHaveLength(1)
+})
+
+test('the same verdict in another combination is brought up to date in place; another one is a new run', async () => {
+  const { place, headSha, say, shown } = await announcing(5_000)
+  await say(twoViolations())
+  const where = { ...context, headSha }
+  await sayVerdict(place, { ...twoViolations(), combination: 'f'.repeat(64) }, where)
+  expect(shown()).toHaveLength(1)
+  expect(shown()[0]).toMatchObject({ externalId: expect.stringContaining('f'.repeat(24)), annotations: [{}, {}] })
+  expect(shown()[0]!.output.summary).toContain('`ffffffffffff`')
+  await sayVerdict(place, verdict(), where)
+  expect(shown().map(run => run.conclusion)).toEqual(['failure', 'success'])
+})
