@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Octokit } from '@octokit/rest'
 import { ProbotOctokit } from 'probot'
@@ -38,18 +38,23 @@ export interface Heard {
   readonly body: string
 }
 
-/** A place that webhooks are sent to. */
-export async function hookReceiver(status = 200) {
+/** A place that webhooks are sent to; a silent one never answers. */
+export async function hookReceiver(status: number | 'silent' = 200) {
   const heard: Heard[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', chunk => chunks.push(chunk))
     request.on('end', () => {
       heard.push({ headers: request.headers, body: Buffer.concat(chunks).toString() })
-      response.writeHead(status).end()
+      if (status !== 'silent') response.writeHead(status).end()
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  return { url, heard, close: () => new Promise(resolve => server.close(resolve)) }
+  return { url, heard, close: () => closed(server) }
+}
+
+function closed(server: Server): Promise<void> {
+  server.closeAllConnections()
+  return new Promise(resolve => server.close(() => resolve()))
 }

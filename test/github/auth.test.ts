@@ -130,13 +130,3 @@ test('roles: what people may do is told in both words of GitHub', async () => {
   const branch = env.as('eve').rest.git.createRef({ ...FLEET, ref: 'refs/heads/x', sha })
   await expect(branch).rejects.toMatchObject({ status: 403 })
 })
-
-test('a limit of requests is kept to when one is set', async () => {
-  await env.github.close()
-  env = await acme({ rateLimit: 2 })
-  const call = async () => get('/users/ada', `token ${token}`)
-  const token = env.github.tokenOf('ada')
-  const first = await call()
-  expect(first.headers.get('x-ratelimit-remaining')).toBe('1')
-  expect([(await call()).status, (await call()).status]).toEqual([200, 403])
-})

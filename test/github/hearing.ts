@@ -21,6 +21,7 @@ export async function hearing(options: GitHubOptions = {}) {
   return {
     ...env,
     hook,
+    receiver: hookReceiver,
     heard,
     names: async () => (await heard()).map(each => each.name),
     last: async (name: string) => {

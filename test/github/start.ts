@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { type AppOptions, accounts } from './accounts.ts'
 import { Deliveries } from './events/deliveries.ts'
 import { type FailWhen, type Records, serve } from './http/serve.ts'
+import { Trouble, type TroubleOptions } from './http/trouble.ts'
 import { people } from './people.ts'
 import { activityRoutes } from './routes/activity.ts'
 import { appRoutes } from './routes/apps.ts'
@@ -40,6 +41,8 @@ export interface GitHubOptions {
   readonly mergeabilityDelayMs?: number
   /** Checks our own answers against GitHub's description too, see `responseViolations`. */
   readonly checkResponses?: boolean
+  /** How long an app may take to answer a webhook; GitHub's ten seconds by default. */
+  readonly patienceMs?: number
   /** Requests per caller before 403. Unlimited by default: a long suite must not run into it. */
   readonly rateLimit?: number
 }
@@ -52,10 +55,17 @@ export type FakeGitHub = Awaited<ReturnType<typeof startGitHub>>
  */
 export async function startGitHub(options: GitHubOptions = {}) {
   const world = emptyWorld(options.mergeabilityDelayMs ?? 10)
-  const deliveries = new Deliveries(world)
+  const deliveries = new Deliveries(world, options.patienceMs)
   world.emit = (...announcement) => deliveries.announce(...announcement)
   world.emitForAccount = (...announcement) => deliveries.announceForAccount(...announcement)
-  const records: Records = { requests: [], violations: [], responseViolations: [], unknown: [], failures: [] }
+  const records: Records = {
+    requests: [],
+    violations: [],
+    responseViolations: [],
+    unknown: [],
+    failures: [],
+    trouble: undefined,
+  }
   const { checkResponses = false, rateLimit = Number.MAX_SAFE_INTEGER } = options
   const registry = accounts(world, deliveries)
   const listener = serve({ world, routes: routes(deliveries, registry), records, checkResponses, rateLimit })
@@ -71,6 +81,12 @@ export async function startGitHub(options: GitHubOptions = {}) {
     when: FailWhen = () => true,
   ): void {
     records.failures.push({ left: times, status, headers, when })
+  }
+
+  /** From now on a share of the requests fails; `stop()` ends it, `failed` says how many did. A second call replaces it. */
+  function trouble(options: TroubleOptions = {}): Trouble {
+    records.trouble = new Trouble(options)
+    return records.trouble
   }
 
   /** How often each route was called since the start or the last `forget`: 'GET /repos/{owner}/{repo}' to a number. */
@@ -103,7 +119,7 @@ export async function startGitHub(options: GitHubOptions = {}) {
     /** Resolves when every webhook was answered, those included that come meanwhile. */
     idle: () => deliveries.idle(),
     forget: () => void records.requests.splice(0),
-    ...{ counts, failNext, close },
+    ...{ counts, failNext, trouble, close },
   }
 }
 

@@ -155,17 +155,3 @@ test('events go to the apps that are installed there and subscribed, and to no o
   expect(quiet.heard.map(each => each.headers['x-github-event'])).toEqual(['installation', 'push'])
   await quiet.close()
 })
-
-test('what was not taken is in the log, and is sent again under its own name when asked', async () => {
-  env.github.app.webhookUrl = 'http://127.0.0.1:1/'
-  env.github.push({ repo: NAME, files: { x: '1' }, as: 'ada' })
-  await env.github.idle()
-  const { data: log } = await env.app.rest.apps.listWebhookDeliveries()
-  expect(log.map(each => each.event)).toEqual(['check_suite', 'push', 'installation'])
-  expect(log[1]).toMatchObject({ event: 'push', status_code: 0, redelivery: false })
-  env.github.app.webhookUrl = hook.url
-  await env.app.rest.apps.redeliverWebhookDelivery({ delivery_id: log[1]!.id })
-  const again = (await heard()).at(-1)!
-  expect(again.headers['x-github-delivery']).toBe(log[1]!.guid)
-  expect(env.github.deliveries.at(-1)).toMatchObject({ status: 200, redelivery: true, event: 'push' })
-})

@@ -13,13 +13,21 @@ export interface Delivery {
   readonly payload: Readonly<Record<string, unknown>>
   readonly redelivery: boolean
   readonly at: string
-  /** HTTP status of the answer; 0 when there was none; undefined while it is awaited. */
+  /** HTTP status of the answer, 502 or 504 when there was none; undefined while it is awaited. */
   status: number | undefined
+  /** What GitHub calls the outcome. */
+  outcome: string
   durationMs: number
+  /** Where it was sent to: the address that the app had when its turn came. */
+  url: string
+  readonly headers: Readonly<Record<string, string>>
+  answer: { readonly headers: Readonly<Record<string, string>>; readonly body: string }
 }
 
 /** How long GitHub waits for an answer (docs, best practices for using webhooks). */
 const PATIENCE_MS = 10_000
+/** A bigger payload is not delivered at all (docs, webhook events and payloads). */
+const MOST_BYTES = 25 * 1024 * 1024
 
 /** Sends webhooks to the apps, one after the other per app, and remembers them. */
 export class Deliveries {
@@ -28,8 +36,11 @@ export class Deliveries {
   readonly #queues = new Map<number, Promise<void>>()
   readonly #stop = new AbortController()
 
-  constructor(world: World) {
+  readonly #patienceMs: number
+
+  constructor(world: World, patienceMs = PATIENCE_MS) {
     this.#world = world
+    this.#patienceMs = patienceMs
   }
 
   /** Tells every app that is installed on the repository, and subscribed, what happened. */
@@ -71,13 +82,16 @@ export class Deliveries {
   /** Queues one delivery; the payload is frozen as it is now. An app without a hook address gets none. */
   send(app: App, event: string, payload: Record<string, unknown>, redeliveryOf?: Delivery): void {
     if (!app.webhookUrl) return
+    const body = JSON.stringify(payload)
+    if (body.length > MOST_BYTES) return
     const action = typeof payload.action === 'string' ? payload.action : undefined
+    const guid = redeliveryOf?.guid ?? randomUUID()
     const delivery: Delivery = {
-      ...{ id: this.#world.nextId(), guid: redeliveryOf?.guid ?? randomUUID(), app: app.slug, event, action, payload },
+      ...{ id: this.#world.nextId(), guid, app: app.slug, event, action, payload, url: app.webhookUrl },
       ...{ redelivery: redeliveryOf !== undefined, at: new Date().toISOString(), status: undefined, durationMs: 0 },
+      ...{ outcome: 'pending', answer: { headers: {}, body: '' }, headers: headersOf(app, event, guid, body) },
     }
     this.log.push(delivery)
-    const body = JSON.stringify(payload)
     const before = this.#queues.get(app.id) ?? Promise.resolve()
     this.#queues.set(
       app.id,
@@ -96,25 +110,20 @@ export class Deliveries {
     await Promise.all(this.#queues.values())
   }
 
+  /** What fails is in the log, and GitHub does not try again by itself. */
   async #post(app: App, delivery: Delivery, body: string): Promise<void> {
     const started = performance.now()
-    const headers = {
-      'content-type': 'application/json',
-      'user-agent': 'GitHub-Hookshot/0000000',
-      'x-github-event': delivery.event,
-      'x-github-delivery': delivery.guid,
-      'x-github-hook-id': String(app.id),
-      'x-github-hook-installation-target-id': String(app.id),
-      'x-github-hook-installation-target-type': 'integration',
-      'x-hub-signature-256': `sha256=${createHmac('sha256', app.webhookSecret).update(body).digest('hex')}`,
-    }
-    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(PATIENCE_MS)])
+    delivery.url = app.webhookUrl ?? delivery.url
+    const timeout = AbortSignal.timeout(this.#patienceMs)
+    const signal = AbortSignal.any([this.#stop.signal, timeout])
     try {
-      const response = await fetch(app.webhookUrl!, { method: 'POST', headers, body, signal })
-      await response.arrayBuffer()
+      const response = await fetch(delivery.url, { method: 'POST', headers: delivery.headers, body, signal })
+      delivery.answer = { headers: Object.fromEntries(response.headers), body: await response.text() }
       delivery.status = response.status
+      delivery.outcome = response.ok ? 'OK' : `Invalid HTTP Response: ${response.status}`
     } catch {
-      delivery.status = 0 // refused or too late: the log says so, and GitHub does not try again by itself
+      delivery.status = timeout.aborted ? 504 : 502
+      delivery.outcome = timeout.aborted ? 'timed out' : 'failed to connect to host'
     }
     delivery.durationMs = performance.now() - started
   }
@@ -124,6 +133,19 @@ export class Deliveries {
     const organization = account.type === 'Organization' ? { organization: organizationJson(this.#world, account) } : {}
     const node_id = Buffer.from(`integration-${app.id}-${installation.id}`).toString('base64')
     return { installation: { id: installation.id, node_id }, sender: userJson(this.#world, sender), ...organization }
+  }
+}
+
+function headersOf(app: App, event: string, guid: string, body: string): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'GitHub-Hookshot/0000000',
+    'x-github-event': event,
+    'x-github-delivery': guid,
+    'x-github-hook-id': String(app.id),
+    'x-github-hook-installation-target-id': String(app.id),
+    'x-github-hook-installation-target-type': 'integration',
+    'x-hub-signature-256': `sha256=${createHmac('sha256', app.webhookSecret).update(body).digest('hex')}`,
   }
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Actor, World } from '../world.ts'
 import { authenticate } from './authenticate.ts'
 import { checkRequest } from './check-request.ts'
@@ -6,10 +7,12 @@ import { description } from './description.ts'
 import { HttpError, notFound } from './http-error.ts'
 import { compile, match } from './match.ts'
 import { permit, permitGlobal, permittedOrganization, visibleRepository } from './permit.ts'
+import { RateLimit } from './rate-limit.ts'
 import { parseBody, readBody } from './read-body.ts'
 import type { Call, Reply, Route } from './route.ts'
 import { unheeded } from './supported-query.ts'
-import { writeReply } from './write-reply.ts'
+import { type Trouble, type TroubleKind, troubledReply } from './trouble.ts'
+import { isUnchanged, writeReply } from './write-reply.ts'
 
 export interface LoggedRequest {
   readonly method: string
@@ -22,6 +25,8 @@ export interface LoggedRequest {
   readonly status: number
   readonly body: unknown
   readonly ms: number
+  /** How it went wrong when trouble was on. */
+  readonly trouble: TroubleKind | undefined
 }
 
 export interface Violation {
@@ -39,6 +44,7 @@ export interface Records {
   readonly responseViolations: Violation[]
   /** Requests for what this server does not have. */
   readonly unknown: { readonly method: string; readonly path: string; readonly documented: boolean }[]
+  trouble: Trouble | undefined
   readonly failures: {
     left: number
     readonly status: number
@@ -68,41 +74,54 @@ interface Parsed {
 /** The listener of the API: authenticates, checks, permits, handles, records. */
 export function serve(options: ServeOptions): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const matchers = options.routes.map(route => compile(route.method, route.path, route))
-  const used = new Map<string, number>()
+  const rate = new RateLimit(options.rateLimit)
+
+  async function reply(request: IncomingMessage, seen: Seen): Promise<Reply> {
+    const raw = await readBody(request)
+    const url = new URL(request.url ?? '/', 'http://server')
+    const method = request.method ?? 'GET'
+    const found = match(matchers, method, url.pathname)
+    seen.parsed = { method, path: url.pathname, query: url.searchParams, body: undefined, found }
+    const { trouble } = options.records
+    const fate = trouble?.next(method)
+    if (fate && fate.latencyMs > 0) await sleep(fate.latencyMs)
+    seen.trouble = fate?.kind
+    if (trouble && fate?.kind && fate.kind !== 'written-502') return troubledReply(fate.kind, trouble.retryAfter)
+    injectFailure(options.records, seen.parsed)
+    if (!request.headers['user-agent']) throw new HttpError(403, 'Request forbidden by administrative rules.')
+    if (found?.value.scope !== 'web') seen.actor = authenticate(options.world, request.headers.authorization)
+    seen.parsed = { ...seen.parsed, body: parseBody(raw, formOf(found?.value, request)) }
+    rate.count(seen.actor)
+    const made = await answer(options, request, seen.parsed, seen.actor)
+    return trouble && fate?.kind ? troubledReply(fate.kind, trouble.retryAfter) : made
+  }
 
   return async (request, response) => {
     const started = performance.now()
-    let actor: Actor = { kind: 'anonymous' }
-    let parsed: Parsed | undefined
-    let reply: Reply
+    const seen: Seen = { actor: { kind: 'anonymous' }, parsed: undefined, trouble: undefined }
+    let made: Reply
     try {
-      const raw = await readBody(request)
-      const url = new URL(request.url ?? '/', 'http://server')
-      const method = request.method ?? 'GET'
-      const found = match(matchers, method, url.pathname)
-      parsed = { method, path: url.pathname, query: url.searchParams, body: undefined, found }
-      injectFailure(options.records, parsed)
-      if (!request.headers['user-agent']) throw new HttpError(403, 'Request forbidden by administrative rules.')
-      if (found?.value.scope !== 'web') actor = authenticate(options.world, request.headers.authorization)
-      parsed = { ...parsed, body: parseBody(raw, formOf(found?.value, request)) }
-      limit(used, actor, options.rateLimit)
-      reply = await answer(options, request, parsed, actor)
+      made = await reply(request, seen)
     } catch (error) {
       if (!request.complete && !(error instanceof HttpError)) return // who asked is gone: nobody to answer
-      reply = failed(error)
+      made = failed(error)
     }
-    const left = options.rateLimit - (used.get(nameOf(actor)) ?? 0)
-    writeReply(request, response, reply, { limit: options.rateLimit, left })
+    const { actor, parsed, trouble } = seen
+    if (isUnchanged(request, made)) rate.giveBack(actor)
+    writeReply(request, response, made, rate.standing(actor))
     options.records.requests.push({
-      ...{
-        method: parsed?.method ?? '?',
-        path: parsed?.path ?? '?',
-        route: parsed?.found?.value.path ?? '?',
-        query: parsed?.query.toString() ?? '',
-      },
-      ...{ as: nameOf(actor), status: response.statusCode, body: parsed?.body, ms: performance.now() - started },
+      ...{ method: parsed?.method ?? '?', path: parsed?.path ?? '?', route: parsed?.found?.value.path ?? '?' },
+      ...{ query: parsed?.query.toString() ?? '', as: nameOf(actor), status: response.statusCode },
+      ...{ body: parsed?.body, ms: performance.now() - started, trouble },
     })
   }
+}
+
+/** What is known of a request so far. */
+interface Seen {
+  actor: Actor
+  parsed: Parsed | undefined
+  trouble: TroubleKind | undefined
 }
 
 async function answer(options: ServeOptions, request: IncomingMessage, parsed: Parsed, actor: Actor): Promise<Reply> {
@@ -187,12 +206,6 @@ function injectFailure(records: Records, request: Parsed): void {
     undefined,
     failure.headers,
   )
-}
-
-function limit(used: Map<string, number>, actor: Actor, most: number): void {
-  const count = (used.get(nameOf(actor)) ?? 0) + 1
-  if (count > most) throw new HttpError(403, `API rate limit exceeded for ${nameOf(actor)}.`)
-  used.set(nameOf(actor), count)
 }
 
 function nameOf(actor: Actor): string {

@@ -1,5 +1,6 @@
 /** Query parameters that a route heeds, besides those of paging. What GitHub knows and this server does not is refused. */
 const HEEDED: Readonly<Record<string, readonly string[]>> = {
+  'GET /app/hook/deliveries': ['cursor', 'status'],
   'GET /repos/{owner}/{repo}/activity': ['ref', 'actor', 'activity_type', 'direction', 'before', 'after'],
   'GET /repos/{owner}/{repo}/commits': ['sha', 'path', 'author'],
   'GET /repos/{owner}/{repo}/commits/{ref}/check-runs': ['check_name', 'app_id', 'status', 'filter'],

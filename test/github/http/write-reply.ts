@@ -7,22 +7,36 @@ export function writeReply(
   request: IncomingMessage,
   response: ServerResponse,
   reply: Reply,
-  rate: { limit: number; left: number },
-) {
-  const { body } = reply
-  const binary = body instanceof Uint8Array || typeof body === 'string'
-  const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(binary ? body : JSON.stringify(body))
-  const etag = `"${createHash('sha1').update(bytes).digest('hex')}"`
-  const fresh = request.method === 'GET' && reply.status === 200 && request.headers['if-none-match'] === etag
+  rate: { readonly limit: number; readonly used: number; readonly reset: number },
+): void {
+  const bytes = bytesOf(reply)
+  const isText = reply.body instanceof Uint8Array || typeof reply.body === 'string'
+  const fresh = isUnchanged(request, reply)
   response.statusCode = fresh ? 304 : reply.status
-  response.setHeader('content-type', binary ? 'application/octet-stream' : 'application/json; charset=utf-8')
+  response.setHeader('content-type', isText ? 'application/octet-stream' : 'application/json; charset=utf-8')
   response.setHeader('x-github-media-type', 'github.v3; format=json')
   response.setHeader('x-github-request-id', randomUUID())
   response.setHeader('x-ratelimit-limit', rate.limit)
-  response.setHeader('x-ratelimit-remaining', Math.max(rate.left, 0))
-  response.setHeader('x-ratelimit-used', rate.limit - rate.left)
-  response.setHeader('x-ratelimit-reset', Math.ceil(Date.now() / 3_600_000) * 3600)
-  if (request.method === 'GET' && reply.status === 200) response.setHeader('etag', etag)
+  response.setHeader('x-ratelimit-remaining', Math.max(rate.limit - rate.used, 0))
+  response.setHeader('x-ratelimit-used', rate.used)
+  response.setHeader('x-ratelimit-reset', rate.reset)
+  response.setHeader('x-ratelimit-resource', 'core')
+  if (request.method === 'GET' && reply.status === 200) response.setHeader('etag', etagOf(bytes))
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value)
   response.end(fresh ? undefined : bytes)
 }
+
+/** Whether the caller has this very answer already and says so by `if-none-match`. */
+export function isUnchanged(request: IncomingMessage, reply: Reply): boolean {
+  const known = request.headers['if-none-match']
+  if (known === undefined || request.method !== 'GET' || reply.status !== 200) return false
+  const etag = etagOf(bytesOf(reply))
+  return known.split(',').some(each => each.trim().replace(/^W\//, '') === etag)
+}
+
+function bytesOf({ body }: Reply): Buffer {
+  if (body === undefined) return Buffer.alloc(0)
+  return Buffer.from(body instanceof Uint8Array || typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+const etagOf = (bytes: Buffer) => `"${createHash('sha1').update(bytes).digest('hex')}"`
