@@ -3,6 +3,7 @@ import type { Attempt } from '../src/queue/queue.ts'
 
 const PASSING: ReadonlySet<ErrorCode> = new Set([
   'github-unavailable',
+  'queue-unavailable',
   'cluster-unavailable',
   'cluster-fenced',
   // an API server that starts denies everything until it has read its roles

@@ -39,6 +39,8 @@ export class BullmqQueue implements OpenQueue {
   readonly #shares: RedisShares
   #consumer: Redis | undefined
   #closing: Promise<void> | undefined
+  /** Later than closing: what a job asks for while it ends is still stored. */
+  #closed = false
 
   constructor(settings: BullmqSettings) {
     this.#settings = settings
@@ -55,7 +57,7 @@ export class BullmqQueue implements OpenQueue {
   }
 
   async add<N extends JobName>(name: N, data: Jobs[N], options: { readonly delayMs?: number } = {}): Promise<void> {
-    this.#refuseWhenClosed()
+    if (this.#closed) throw closed()
     await this.#timely(this.#add(name, checkJob(name, data), options.delayMs ?? 0))
   }
 
@@ -142,6 +144,7 @@ export class BullmqQueue implements OpenQueue {
       for (const lane of lanes) lane.abort(closed())
       await within(500, quiet) // what heeds its signal can still say that it failed, and is retried without a stall
     }
+    this.#closed = true
     const ends = [...lanes, this.#repeats, ...this.#queues.values()].map(part => part.close())
     await within(2_000, Promise.allSettled(ends)) // without Redis the farewells never come back
     this.#producer.disconnect()

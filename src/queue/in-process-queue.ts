@@ -25,6 +25,8 @@ export class InProcessQueue implements OpenQueue {
   readonly #log: Log
   #idlers: (() => void)[] = []
   #closing: Promise<void> | undefined
+  /** Later than closing: what a job asks for while it ends is taken, and forgotten with all that waits. */
+  #closed = false
 
   constructor(log: Log, retry: RetryPolicy = defaultRetry) {
     this.#log = log
@@ -32,7 +34,7 @@ export class InProcessQueue implements OpenQueue {
   }
 
   async add<N extends JobName>(name: N, data: Jobs[N], options: { readonly delayMs?: number } = {}): Promise<void> {
-    this.#refuseWhenClosed()
+    if (this.#closed) throw closed()
     const job = checkJob(name, data)
     this.#lane(name, clusterOf(name, job)).add(jobKey(name, job), job, options.delayMs ?? 0)
   }
@@ -89,6 +91,8 @@ export class InProcessQueue implements OpenQueue {
     const late = sleep(graceMs, 'late' as const, { signal: grace.signal }).catch(() => undefined)
     if ((await Promise.race([done, late])) === 'late') for (const job of running) job.abort.abort(closed())
     grace.abort()
+    this.#closed = true
+    for (const lane of lanes) lane.stop()
     this.#wake()
   }
 

@@ -76,7 +76,7 @@ export class Lane {
     const isDue = before !== undefined && before.timer === undefined
     clearTimeout(before?.timer)
     const waiting: Waiting = { data, number, timer: undefined, addedAt }
-    if (delayMs > 0 && !isDue) this.#rest(waiting, delayMs)
+    if (delayMs > 0 && !isDue && this.#open) this.#rest(waiting, delayMs)
     this.#waiting.set(key, waiting)
     this.#start()
   }

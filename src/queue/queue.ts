@@ -176,7 +176,7 @@ export interface Queue {
   repeat<N extends JobName>(name: N, data: Jobs[N], everyMs: number): Promise<void>
   /** Resolves when no job waits or runs (tests, the demo, a graceful stop). Repeats do not count while they wait. */
   idle(): Promise<void>
-  /** Stops taking jobs, waits for the running ones at most `graceMs`, lets go of the store. */
+  /** Starts no more jobs, waits for the running ones at most `graceMs` (what they add is stored), lets go of the store. */
   close(graceMs?: number): Promise<void>
 }
 
