@@ -5,7 +5,7 @@ import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import { judgeChange } from './combination/judge-change.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
-import { announceSlow } from './verdict/announce-slow.ts'
+import { announceSlow, watched } from './verdict/announce-slow.ts'
 import { blocks } from './verdict/blocks.ts'
 import { changedPaths } from './verdict/changed-paths.ts'
 import type { Said, Subject } from './verdict/judge-pull-request.ts'
@@ -33,7 +33,7 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
   const announced = announceSlow({ place, headSha: data.sha, runs, log: context.log })
   let said: Said
   try {
-    said = await judgeGroup(context, subject, data, where)
+    said = await judgeGroup(watched(context, announced), subject, data, where)
   } catch (error) {
     if (isTriedAgain(error, attempt)) {
       await announced.end()

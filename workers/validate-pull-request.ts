@@ -9,7 +9,7 @@ import {
 import type { Attempt, ValidatePullRequest } from '../src/queue/queue.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
-import { announceSlow } from './verdict/announce-slow.ts'
+import { announceSlow, watched } from './verdict/announce-slow.ts'
 import type { Subject } from './verdict/judge-pull-request.ts'
 import { type JudgedPull, judgeWithCircumstances } from './verdict/judge-with-circumstances.ts'
 import { keepPage } from './verdict/keep-page.ts'
@@ -41,7 +41,7 @@ export async function validatePullRequest(context: WorkerContext, data: Validate
   const announced = announceSlow({ place, headSha, runs, log: context.log })
   let own: JudgedPull
   try {
-    own = await judgeWithCircumstances(context, subject, pull, runs, attempt)
+    own = await judgeWithCircumstances(watched(context, announced), subject, pull, runs, attempt)
   } finally {
     await announced.end()
   }

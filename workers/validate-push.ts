@@ -6,7 +6,7 @@ import { githubInstallation } from './combination/github-installation.ts'
 import { type FleetAnswer, judgeChange } from './combination/judge-change.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { affectedPlaces } from './verdict/affected-places.ts'
-import { announceSlow } from './verdict/announce-slow.ts'
+import { announceSlow, watched } from './verdict/announce-slow.ts'
 import { blocks } from './verdict/blocks.ts'
 import type { Said, Subject } from './verdict/judge-pull-request.ts'
 import { keepFleetPages } from './verdict/keep-fleet-pages.ts'
@@ -37,7 +37,7 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   const announced = announceSlow({ place, headSha: data.sha, runs, log: context.log })
   try {
     const head = { url: repository.url, branch: data.branch, commit: data.sha }
-    const answers = await judgeChange(context, installation, { head })
+    const answers = await judgeChange(watched(context, announced), installation, { head })
     const present = await announced.end()
     // an announced run must be completed, even where there is nothing to say
     if (answers.length === 0 && !present) return

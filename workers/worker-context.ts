@@ -2,6 +2,7 @@ import type { ClusterBinding } from '../src/cluster/clusters-file.ts'
 import type { Config } from '../src/config.ts'
 import type { ObjectStore } from '../src/git/object-store.ts'
 import type { App } from '../src/github/app.ts'
+import type { Metrics } from '../src/metrics/metrics.ts'
 import type { PageStore } from '../src/pages/page-store.ts'
 import type { Log } from '../src/process/log.ts'
 import type { Queue } from '../src/queue/queue.ts'
@@ -14,12 +15,13 @@ export interface WorkerContext {
   readonly app: App
   readonly queue: Queue
   readonly store: ObjectStore
-  readonly evaluator: Evaluator
+  readonly evaluator: Pick<Evaluator, 'evaluate'>
   readonly memory: RepositoryMemory
   /** The operator's clusters.yaml; empty: judge only. */
   readonly bindings: readonly ClusterBinding[]
   /** Where pages are kept, and where people find them; without an address checks link to none. */
   readonly pages: { readonly store: PageStore; readonly publicUrl: string | undefined }
+  readonly metrics: Metrics
   /** Rules that are switched off for this process. */
   readonly disabledRules: readonly string[]
   readonly log: Log

@@ -1,11 +1,14 @@
 import { afterEach, expect, test } from 'vitest'
+import type { WalkProgress } from '../../src/fleet/session/work.ts'
 import { packSnapshot } from '../../src/git/snapshot.ts'
+import { evaluate } from '../../workers/evaluation/evaluate.ts'
 import { Evaluator } from '../../workers/evaluation/evaluator.ts'
-import type { JudgeRequest } from '../../workers/evaluation/protocol.ts'
+import { KeptFleet } from '../../workers/evaluation/kept-fleet.ts'
+import type { EvaluationProgress, JudgeRequest } from '../../workers/evaluation/protocol.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 
 let evaluator: Evaluator
-afterEach(() => evaluator.close())
+afterEach(() => evaluator?.close())
 
 function request(files: Record<string, string>, commit = 'a'.repeat(40)): JudgeRequest {
   const tree = packSnapshot(Object.entries(files).map(([path, content]) => ({ path, content })))
@@ -37,4 +40,59 @@ test('a thread that runs out of heap is replaced', async () => {
   const files = fleetFiles('acme/fleet')
   await expect(evaluator.evaluate(request(files))).rejects.toMatchObject({ code: 'evaluation-limits' })
   await expect(evaluator.evaluate(request(files))).rejects.toMatchObject({ code: 'evaluation-limits' })
+})
+
+/** The platform's own Kustomizations of one directory with many objects. */
+function manyNodes(count: number): Record<string, string> {
+  const objects = Array.from(
+    { length: 40 },
+    (_, index) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c${index}\n`,
+  )
+  const node = (index: number) => `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: many-${index}
+  namespace: flux-system
+spec:
+  interval: 1h
+  path: ./many
+  prune: true
+  serviceAccountName: kustomize-controller
+  targetNamespace: many-${index}
+  sourceRef: {kind: GitRepository, name: flux-system}
+`
+  const nodes = Array.from({ length: count }, (_, index) => node(index)).join('---\n')
+  return {
+    ...fleetFiles('acme/fleet'),
+    'many/objects.yaml': objects.join('---\n'),
+    'clusters/staging/many.yaml': nodes,
+  }
+}
+
+test('says how far it is while it takes a while, with what need not be rendered again', async () => {
+  evaluator = new Evaluator({ timeoutMs: 30_000, heapMb: 512 })
+  const told: EvaluationProgress[] = []
+  const files = manyNodes(300)
+  expect(await evaluator.evaluate(request(files), one => told.push(one))).toMatchObject({ type: 'judged' })
+  expect(told.length).toBeGreaterThan(0)
+  const counts = told.map(({ rendered }) => rendered)
+  expect(counts).toEqual([...counts].sort((a, b) => a - b))
+  expect(counts.at(-1)).toBeGreaterThan(10)
+  expect(told.every(({ total }) => total === undefined)).toBe(true)
+})
+
+test('counts what need not be rendered again, out of as many as there were', () => {
+  const kept = new KeptFleet()
+  const files = manyNodes(30)
+  evaluate(request(files), kept)
+  const one = manyNodes(1)['clusters/staging/many.yaml']!.replace('name: many-0', 'name: more-0')
+  const told: WalkProgress[] = []
+  evaluate(request({ ...files, 'clusters/staging/more.yaml': one }, 'b'.repeat(40)), kept, progress =>
+    told.push(progress),
+  )
+  const { rendered, known, total } = told.at(-1)!
+  expect(known).toBeGreaterThanOrEqual(30)
+  expect(rendered).toBeGreaterThan(0)
+  expect(rendered).toBeLessThan(10)
+  expect(total).toBeGreaterThan(30)
 })

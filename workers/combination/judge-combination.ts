@@ -48,7 +48,7 @@ const MAX_ROUNDS = 16
  * A fleet that cannot be decided as a whole gives an error verdict; a GitHub that does not answer throws.
  */
 export async function judgeCombination(
-  evaluator: Evaluator,
+  evaluator: Pick<Evaluator, 'evaluate'>,
   reader: SourceReader,
   request: CombinationRequest,
 ): Promise<JudgedCombination> {

@@ -1,6 +1,7 @@
 import { combinationOf } from '../../src/fleet/combination.ts'
 import type { Fleet } from '../../src/fleet/fleet.ts'
 import type { FleetInput, WantedSource } from '../../src/fleet/input.ts'
+import type { WalkProgress } from '../../src/fleet/session/work.ts'
 import { changesOf } from '../../src/report/changes/changes-of.ts'
 import { baselineOf } from '../../src/rules/verdict/baseline.ts'
 import { KeptFleet } from './kept-fleet.ts'
@@ -12,13 +13,17 @@ import type { CombinationSnapshot, EvaluationAnswer, JudgeRequest, PinnedReposit
  * With a base, nothing of the answer is applied: it says what changes in place of every object. Without one, what the
  * fleet's own baseline file lists is standing. What is kept of the fleet spares work only.
  */
-export function evaluate(request: JudgeRequest, kept = new KeptFleet()): EvaluationAnswer {
+export function evaluate(
+  request: JudgeRequest,
+  kept = new KeptFleet(),
+  onProgress?: (progress: WalkProgress) => void,
+): EvaluationAnswer {
   const { session } = kept
   const before = request.base && open(kept, request.base)
   const input: FleetInput = { ...open(kept, request.head), ...(before ? { config: before.fleet.tree } : {}) }
   kept.end()
-  const base = before && session.build(before)
-  const head = session.build(input)
+  const base = before && session.build(before, onProgress)
+  const head = session.build(input, onProgress)
   const wanted = unique([...head.wanted, ...(base?.wanted ?? [])])
   const pinned = pinnedOf(head)
   if (wanted.length > 0) return { type: 'wanted', wanted, pinned }

@@ -1,7 +1,8 @@
 import type { Worker } from 'node:worker_threads'
 import { BailiwickError } from '../../src/errors.ts'
+import { within } from '../../src/queue/within.ts'
 import { openThread } from './open-thread.ts'
-import type { EvaluationAnswer, EvaluationRequest } from './protocol.ts'
+import type { EvaluationAnswer, EvaluationProgress, EvaluationRequest } from './protocol.ts'
 import { requestKey } from './request-key.ts'
 
 /** Answers that are kept: a resync and a sweep ask again for what nothing has touched. */
@@ -12,6 +13,8 @@ export interface EvaluationLimits {
   readonly timeoutMs: number
   readonly heapMb: number
 }
+
+type OnProgress = (progress: EvaluationProgress) => void
 
 /**
  * Renders and judges in a thread of its own, one evaluation at a time, so that the event loop of the process stays free
@@ -28,10 +31,17 @@ export class Evaluator {
   }
 
   /** Answers in order. Throws `evaluation-limits` when time or heap ran out (never cached: the machine was too slow, or the input too much). */
-  evaluate(request: EvaluationRequest): Promise<EvaluationAnswer> {
-    const answer = this.#turn.then(() => this.#recall(request))
+  evaluate(request: EvaluationRequest, onProgress?: OnProgress): Promise<EvaluationAnswer> {
+    const answer = this.#turn.then(() => this.#recall(request, onProgress))
     this.#turn = answer.catch(() => undefined)
     return answer
+  }
+
+  /** How much heap the thread holds; undefined while there is none, or while it is too busy to say. */
+  async heapBytes(): Promise<number | undefined> {
+    const statistics = this.#thread?.getHeapStatistics().catch(() => undefined) // it ended meanwhile
+    const answer = statistics && (await within(500, statistics))
+    return answer === 'late' ? undefined : answer?.used_heap_size
   }
 
   async close(): Promise<void> {
@@ -40,23 +50,25 @@ export class Evaluator {
     await thread?.terminate()
   }
 
-  async #recall(request: EvaluationRequest): Promise<EvaluationAnswer> {
+  async #recall(request: EvaluationRequest, onProgress?: OnProgress): Promise<EvaluationAnswer> {
     const key = requestKey(request)
-    const answer = this.#answers.get(key) ?? (await this.#run(request))
+    const answer = this.#answers.get(key) ?? (await this.#run(request, onProgress))
     this.#answers.delete(key)
     this.#answers.set(key, answer)
     for (const oldest of this.#answers.keys()) if (this.#answers.size > KEPT) this.#answers.delete(oldest)
     return answer
   }
 
-  async #run(request: EvaluationRequest): Promise<EvaluationAnswer> {
+  async #run(request: EvaluationRequest, onProgress?: OnProgress): Promise<EvaluationAnswer> {
     const thread = this.#open()
     const { promise, resolve, reject } = Promise.withResolvers<EvaluationAnswer>()
     const timer = setTimeout(() => reject(this.#exceeded(`${this.#limits.timeoutMs} ms`)), this.#limits.timeoutMs)
     const onError = (error: Error & { code?: string }) =>
       reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? this.#exceeded(`${this.#limits.heapMb} MiB of heap`) : error)
     const onExit = (code: number) => reject(new Error(`the rendering thread ended with code ${code}`))
-    thread.once('message', resolve).once('error', onError).once('exit', onExit)
+    const onMessage = (message: EvaluationAnswer | EvaluationProgress) =>
+      message.type === 'progress' ? onProgress?.(message) : resolve(message)
+    thread.on('message', onMessage).once('error', onError).once('exit', onExit)
     try {
       thread.postMessage(request)
       return await promise
@@ -65,7 +77,7 @@ export class Evaluator {
       throw error
     } finally {
       clearTimeout(timer)
-      thread.off('message', resolve).off('error', onError).off('exit', onExit)
+      thread.off('message', onMessage).off('error', onError).off('exit', onExit)
     }
   }
 

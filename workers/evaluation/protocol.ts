@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../src/errors.ts'
 import type { OpaqueSource, SourceRef, WantedSource } from '../../src/fleet/input.ts'
+import type { WalkProgress } from '../../src/fleet/session/work.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { OnboardPlan } from '../../src/onboard/plan.ts'
 import type { OnboardRequest } from '../../src/onboard/request.ts'
@@ -67,6 +68,11 @@ export interface PinnedRepository {
   readonly url: string
   /** GitHub's id of it. */
   readonly id: number
+}
+
+/** Said while a judgement is under way. */
+export interface EvaluationProgress extends WalkProgress {
+  readonly type: 'progress'
 }
 
 export type EvaluationAnswer =

@@ -1,17 +1,20 @@
 import { parentPort } from 'node:worker_threads'
 import { BailiwickError } from '../../src/errors.ts'
+import type { WalkProgress } from '../../src/fleet/session/work.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import { planOnboarding } from '../../src/onboard/plan.ts'
 import { evaluate } from './evaluate.ts'
 import { KeptFleets } from './kept-fleets.ts'
 import { overview } from './overview.ts'
-import type { EvaluationAnswer, EvaluationRequest, JudgeRequest } from './protocol.ts'
+import type { EvaluationAnswer, EvaluationProgress, EvaluationRequest, JudgeRequest } from './protocol.ts'
 import { survey } from './survey.ts'
 
 /** The rendering thread: one request in, one answer out. A bug ends the thread, and the evaluator says so. */
 parentPort?.on('message', (request: EvaluationRequest) => {
   parentPort?.postMessage(answer(request))
 })
+
+const TELL_EVERY_MS = 200
 
 const fleets = new KeptFleets()
 
@@ -28,9 +31,19 @@ function answer(request: EvaluationRequest): EvaluationAnswer {
   }
 }
 
+/** Says how far it is now and then: a message for each of ten thousand renderings would cost more than some of them. */
+function telling(): (progress: WalkProgress) => void {
+  let last = performance.now()
+  return progress => {
+    if (performance.now() - last < TELL_EVERY_MS) return
+    last = performance.now()
+    parentPort?.postMessage({ type: 'progress', ...progress } satisfies EvaluationProgress)
+  }
+}
+
 function judge(request: JudgeRequest): EvaluationAnswer {
   try {
-    return evaluate(request, fleets.of(request.head.fleet))
+    return evaluate(request, fleets.of(request.head.fleet), telling())
   } catch (error) {
     fleets.forget(request.head.fleet)
     throw error

@@ -3,6 +3,7 @@ import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
 import type { Log } from '../../src/process/log.ts'
 import { announcementOf, type Progress } from '../../src/report/announcement.ts'
 import { CHECK_NAME } from '../../src/report/check-run.ts'
+import type { WorkerContext } from '../worker-context.ts'
 import type { Place } from './say-verdict.ts'
 
 /** What is quicker than this is said once, when it is done: a request that creates content is dear. */
@@ -67,6 +68,20 @@ export function announceSlow(announcing: Announcing): Announced {
       await writing
       const announced = run
       return announced && given && [announced, ...given.filter(one => one.id !== announced.id)]
+    },
+  }
+}
+
+/** The same context, whose judgements tell how far they are. */
+export function watched(context: WorkerContext, { report }: Announced): WorkerContext {
+  const { evaluator } = context
+  return {
+    ...context,
+    evaluator: {
+      evaluate: request =>
+        evaluator.evaluate(request, ({ rendered, known, total }) =>
+          report({ state: 'rendering', rendered, known, ...(total === undefined ? {} : { total }) }),
+        ),
     },
   }
 }

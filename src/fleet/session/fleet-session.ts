@@ -6,7 +6,7 @@ import { type FleetState, shapeOf } from './fleet-state.ts'
 import { keepUnchanged } from './keep-unchanged.ts'
 import { RenderMemory } from './render-memory.ts'
 import { replaceNodes } from './replace-nodes.ts'
-import type { Work } from './work.ts'
+import type { WalkProgress, Work } from './work.ts'
 
 /** States that are kept: the branch that clusters follow, and the changes that are looked at beside it. */
 const MAX_STATES = 4
@@ -19,16 +19,22 @@ export class FleetSession {
   readonly work: Work = { rendered: 0, walked: 0 }
   #states: FleetState[] = []
 
-  build(given: FleetInput): Fleet {
+  /** `onProgress` hears how far it is, where the fleet is walked as a whole. */
+  build(given: FleetInput, onProgress?: (progress: WalkProgress) => void): Fleet {
     const nearest = this.#nearest(given)
     const input = nearest ? withKnownTrees(given, nearest.input) : given
-    const state = (nearest && replaceNodes(nearest, input, this.work)) ?? this.#walk(input, nearest)
+    const state = (nearest && replaceNodes(nearest, input, this.work)) ?? this.#walk(input, nearest, onProgress)
     this.#states = [state, ...this.#states.filter(one => one !== state)].slice(0, MAX_STATES)
     return state.fleet
   }
 
-  #walk(input: FleetInput, before: FleetState | undefined): FleetState {
-    const memory = new RenderMemory(before && new Map([...before.rendered, ...before.since]))
+  #walk(
+    input: FleetInput,
+    before: FleetState | undefined,
+    onProgress: ((progress: WalkProgress) => void) | undefined,
+  ): FleetState {
+    const known = before && new Map([...before.rendered, ...before.since])
+    const memory = new RenderMemory(known, onProgress && counting(onProgress, before?.fleet.nodes.length))
     const built = buildFleet(input, memory)
     this.work.rendered += memory.count
     this.work.walked++
@@ -47,6 +53,15 @@ export class FleetSession {
       if (best.distance === 0) break
     }
     return best?.state
+  }
+}
+
+function counting(onProgress: (progress: WalkProgress) => void, total: number | undefined) {
+  let [rendered, known] = [0, 0]
+  return (spared: boolean) => {
+    if (spared) known++
+    else rendered++
+    onProgress({ rendered, known, ...(total === undefined ? {} : { total }) })
   }
 }
 

@@ -7,12 +7,14 @@ type Render = (artifact: Artifact, kustomization: KubeObject, facts: Rendering) 
 /** What was rendered when a fleet was built, by node, for the next time that it is. */
 export class RenderMemory {
   readonly rendered: Map<string, readonly KubeObject[]>
+  readonly #onRendered: ((spared: boolean) => void) | undefined
   /** How many renderings were not spared. */
   count = 0
 
-  /** `rendered`: what was there before; it is filled further. */
-  constructor(rendered: Map<string, readonly KubeObject[]> = new Map()) {
+  /** `rendered`: what was there before; it is filled further. `onRendered` hears of each rendering that is done. */
+  constructor(rendered: Map<string, readonly KubeObject[]> = new Map(), onRendered?: (spared: boolean) => void) {
     this.rendered = rendered
+    this.#onRendered = onRendered
   }
 
   /** What stands in for renderKustomization where a node, or a step towards a root, is rendered. */
@@ -22,6 +24,7 @@ export class RenderMemory {
       const again = renderAgain(before, artifact, kustomization, facts)
       if (!again.spared) this.count++
       this.rendered.set(key, again.objects)
+      this.#onRendered?.(again.spared)
       return again.objects
     }
   }

@@ -1,3 +1,10 @@
+/** How far the walk of a fleet is. `known`: renderings that were spared; `total`: the nodes of the state before. */
+export interface WalkProgress {
+  readonly rendered: number
+  readonly known: number
+  readonly total?: number
+}
+
 /** How much had to be done, for tests that count it. */
 export interface Work {
   /** Nodes, and steps towards roots, that were rendered. */

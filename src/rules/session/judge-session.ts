@@ -13,8 +13,8 @@ export class JudgeSession {
   readonly #fleets = new FleetSession()
   readonly #assessor = new Assessor()
 
-  build(input: FleetInput): Fleet {
-    return this.#fleets.build(input)
+  build(input: FleetInput, onProgress?: Parameters<FleetSession['build']>[1]): Fleet {
+    return this.#fleets.build(input, onProgress)
   }
 
   judge(head: Fleet, options: JudgeOptions): Judgement {
