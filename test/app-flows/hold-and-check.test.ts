@@ -44,6 +44,15 @@ test('check judges again', async () => {
   expect((await say('dora', '/bailiwick check everything')).reactions).toEqual(['confused'])
 })
 
+test('whoever asks for the run again gets the same verdict, and nothing is flipped', async () => {
+  const { github } = stage
+  const before = lastRun(github, REPO, 'held')!
+  github.rerun({ repo: REPO, run: before, as: 'will' })
+  await stage.settle()
+  const after = lastRun(github, REPO, 'held')!
+  expect([after.status, after.conclusion, after.output]).toEqual(['completed', before.conclusion, before.output])
+})
+
 test('help says what the one who asks may do, and words that we do not know are explained to who may write', async () => {
   const [ofRita] = (await say('rita', '/bailiwick help')).replies
   expect(ofRita).toContain('`/bailiwick help`')
