@@ -1,5 +1,6 @@
 import { type ApplicationFunction, Probot } from 'probot'
 import { readConfig, type WebConfig } from './config.ts'
+import { openMetrics } from './metrics/open-metrics.ts'
 import { openPages } from './pages/open-pages.ts'
 import { createLog } from './process/log.ts'
 import { runProcess } from './process/run-process.ts'
@@ -46,20 +47,28 @@ export async function startSite(config: WebConfig, log: Logger, rehearsal: Rehea
     registerWebhooks(probot, { queue, log, appId, allowedAccounts }),
   )
   const store = openPages(config, log)
+  const { metrics, access } = openMetrics(config, queue)
   const { pages, close: closePages } = openSitePages(config, { store, queueDepths: () => queue.depths(), log })
-  const server = await startServer({ host, port, receiver, pages, ready: () => queue.ping(), log }).catch(
-    async error => {
-      await queue.close(0)
-      await closePages()
-      throw error
-    },
-  )
+  const server = await startServer({
+    host,
+    port,
+    receiver,
+    pages,
+    metrics: access,
+    onDelivery: status => metrics.deliveryAnswered(status),
+    ready: () => queue.ping(),
+    log,
+  }).catch(async error => {
+    await queue.close(0)
+    await closePages()
+    throw error
+  })
   if (config.redisUrl !== undefined) return siteOf(server, queue, closePages)
   try {
     // Not a static import: the web process beside a Redis must not load what renders and applies.
     const { startWorkers } = await import('../workers/start-workers.ts')
     const kept = { store, publicUrl: pagesAddress(config, server.url) }
-    const workers = await startWorkers({ config, queue, log, pages: kept, disabledRules })
+    const workers = await startWorkers({ config, queue, log, pages: kept, metrics, disabledRules })
     return siteOf(server, queue, () => workers.close().then(closePages))
   } catch (error) {
     await siteOf(server, queue, closePages).close(0)

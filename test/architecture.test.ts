@@ -25,6 +25,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   queue: ['errors', 'process'],
   github: [...core, 'git', 'process'],
   cluster: core,
+  metrics: ['queue'],
   // What pages show is written by src/report, and kept by src/pages.
   pages: ['errors', 'process', ...core],
   web: ['errors', 'process', 'pages', 'report'],
@@ -34,8 +35,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // Registers the App once, on somebody's own machine.
   setup: ['errors', 'process', 'config', 'github'],
   'site-pages': ['errors', 'process', 'config', 'github', 'pages', 'web'],
-  index: ['errors', 'process', 'config', 'queue', 'webhooks', 'web', 'pages', 'site-pages'],
-  workers: [...core, 'process', 'config', 'git', 'github', 'cluster', 'queue', 'web', 'pages'],
+  index: ['errors', 'process', 'config', 'queue', 'webhooks', 'web', 'pages', 'metrics', 'site-pages'],
+  workers: [...core, 'process', 'config', 'git', 'github', 'cluster', 'queue', 'web', 'pages', 'metrics'],
 }
 /** src/index.ts starts the workers in its own process when there is no Redis; only by `await import()`. */
 const DYNAMIC = [{ from: 'index', to: 'workers' }]

@@ -1,4 +1,5 @@
 import { readWorkerConfig } from '../src/config.ts'
+import { openMetrics } from '../src/metrics/open-metrics.ts'
 import { openPages } from '../src/pages/open-pages.ts'
 import { createLog } from '../src/process/log.ts'
 import { runProcess } from '../src/process/run-process.ts'
@@ -19,10 +20,11 @@ async function main(): Promise<void> {
     locks: lockTimes(config.jobLockMs),
   })
   const { host, port } = config
-  const server = await startServer({ host, port, ready: () => queue.ping(), log })
+  const { metrics, access } = openMetrics(config, queue)
+  const server = await startServer({ host, port, metrics: access, ready: () => queue.ping(), log })
   const store = openPages(config, log)
   const pages = { store, publicUrl: config.publicUrl }
-  const workers = await startWorkers({ config, queue, log, pages })
+  const workers = await startWorkers({ config, queue, log, pages, metrics })
   stopOnSignal(log, async () => {
     await server.close(1_000)
     await queue.close(20_000) // running jobs need their workers until here

@@ -3,6 +3,8 @@ import { readClustersFile } from '../src/cluster/clusters-file.ts'
 import type { Config } from '../src/config.ts'
 import { ObjectStore } from '../src/git/object-store.ts'
 import { openApp } from '../src/github/app.ts'
+import { measureJobs } from '../src/metrics/measure-jobs.ts'
+import type { Metrics } from '../src/metrics/metrics.ts'
 import type { Log } from '../src/process/log.ts'
 import { isLoopbackUrl } from '../src/process/loopback.ts'
 import type { JobName, Jobs, Queue } from '../src/queue/queue.ts'
@@ -19,6 +21,7 @@ export interface WorkerDependencies {
   readonly queue: Queue
   readonly log: Log
   readonly pages: WorkerContext['pages']
+  readonly metrics: Metrics
   /** Rules to switch off in this process. */
   readonly disabledRules?: readonly string[]
 }
@@ -36,7 +39,8 @@ export interface Workers {
  * promised any more, now and from time to time. Throws `config` for a clusters.yaml that cannot be used.
  */
 export async function startWorkers(dependencies: WorkerDependencies): Promise<Workers> {
-  const { config, queue, log, pages, disabledRules = [] } = dependencies
+  const { config, log, pages, metrics, disabledRules = [] } = dependencies
+  const queue = measureJobs(dependencies.queue, metrics)
   const bindings = config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile)
   const evaluator = new Evaluator({ timeoutMs: config.renderTimeoutMs, heapMb: config.renderHeapMb })
   const context: WorkerContext = {
@@ -48,6 +52,7 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
       allowedAccounts: config.allowedAccounts,
       // GitHub asks for a write per second at most; a server on this machine does not
       throttle: !isLoopbackUrl(config.githubApiUrl),
+      onAnswer: answer => metrics.githubAnswered(answer),
       log,
     }),
     queue,
@@ -56,9 +61,11 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
     memory: new RepositoryMemory(),
     bindings,
     pages,
+    metrics,
     disabledRules,
     log,
   }
+  metrics.watchThread(() => evaluator.heapBytes())
   const memory = { connections: new ClusterConnections(), said: new Map<string, string>() }
   for (const work of works) work.start(context)
   for (const { name: cluster, mode, resyncSeconds } of bindings) {

@@ -20,7 +20,7 @@ local function drop(name)
   redis.call('HDEL', notes, name)
   local size = tonumber(redis.call('HGET', sizes, name) or 0)
   redis.call('HDEL', sizes, name)
-  redis.call('HINCRBY', sizes, 'total', -size)
+  redis.call('HINCRBY', sizes, 'total', 0 - size)
 end
 drop(ARGV[2])
 local now, ttl, most = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -44,7 +44,7 @@ return 1`
 const DROP = `
 redis.call('DEL', ARGV[1])
 redis.call('ZREM', KEYS[1], ARGV[2])
-redis.call('HINCRBY', KEYS[2], 'total', -tonumber(redis.call('HGET', KEYS[2], ARGV[2]) or 0))
+redis.call('HINCRBY', KEYS[2], 'total', 0 - tonumber(redis.call('HGET', KEYS[2], ARGV[2]) or 0))
 redis.call('HDEL', KEYS[2], ARGV[2])
 return redis.call('HDEL', KEYS[3], ARGV[2])`
 

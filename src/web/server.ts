@@ -16,6 +16,8 @@ export interface ServerSettings {
   readonly port: number
   /** Absent: a process of workers alone, which only says how it is. */
   readonly receiver?: Receiver | undefined
+  /** Told how each webhook was answered. */
+  readonly onDelivery?: ((status: number) => void) | undefined
   /** Absent: there are no pages for people. */
   readonly pages?: Pages | undefined
   /** Absent: there are no metrics. */
@@ -71,6 +73,7 @@ async function serve(
     return refuse(request, response, { status: 404, text: 'not found' })
   }
   if (request.method !== 'POST') return refuse(request, response, { status: 405, text: 'only POST' })
+  response.once('finish', () => settings.onDelivery?.(response.statusCode))
   await serveWebhook(request, response, settings.receiver, settings.log, bodies)
 }
 

@@ -1,5 +1,7 @@
+import { BailiwickError } from '../../src/errors.ts'
 import { checkPath } from '../../src/pages/page-address.ts'
 import { within } from '../../src/queue/within.ts'
+import type { Outcome } from '../../src/report/outcome.ts'
 import { checkPageOf } from '../../src/report/page/check-page-of.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import type { Said } from './judge-pull-request.ts'
@@ -12,10 +14,11 @@ const LIMIT_MS = 2_000
  * that fails is no reason to hold a verdict back: the address then leads to a page that says how it is made again.
  */
 export async function keepPage(
-  { pages: { store, publicUrl }, log }: WorkerContext,
+  { pages: { store, publicUrl }, metrics, log }: WorkerContext,
   { owner, repo, repositoryId }: PageOwner,
   { outcome, context }: Said,
 ): Promise<string | undefined> {
+  metrics.verdictReached(context.kind, resultOf(outcome))
   if (publicUrl === undefined) return undefined
   const at = new Date().toISOString()
   const page = checkPageOf(outcome, context, {
@@ -30,6 +33,11 @@ export async function keepPage(
   })
   if (kept !== true) log.warn({ kept, page: `${owner}/${repo}@${context.headSha}` }, 'a page was not kept')
   return `${publicUrl}${checkPath({ owner, repo, sha: context.headSha })}`
+}
+
+function resultOf(outcome: Outcome): string {
+  if (outcome === undefined) return 'untouched'
+  return outcome instanceof BailiwickError ? 'error' : outcome.result
 }
 
 /** The repository that a page is about. */

@@ -1,0 +1,120 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { kindOfRequest } from './kind-of-request.ts'
+
+/** How many jobs of a kind are in each state. */
+export interface Depth {
+  readonly queue: string
+  readonly waiting: number
+  readonly active: number
+  readonly delayed: number
+  readonly failed: number
+}
+
+/** An answer of GitHub. */
+export interface GitHubAnswer {
+  readonly method: string
+  /** The template of the request's path, `/repos/{owner}/{repo}`, or the address of a further page. */
+  readonly url: string
+  /** 0: none came. */
+  readonly status: number
+  /** Absent: the App spoke for itself. */
+  readonly installation?: number
+  /** What is left of the budget of requests, where the answer says it. */
+  readonly remaining?: number
+}
+
+const STATES = ['waiting', 'active', 'delayed', 'failed'] as const
+const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
+const MAX_INSTALLATIONS = 200
+
+/**
+ * The figures of one process, for Prometheus. Labels are words of ours, kinds of requests, states and numbers of
+ * installations: no repository, tenant or person is in them, and there are never more than a few hundred.
+ */
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #installations = new Set<number>()
+  readonly #jobs = this.#histogram('bailiwick_job_seconds', 'How long jobs ran', ['job', 'outcome'])
+  readonly #latency = this.#histogram('bailiwick_verdict_seconds', 'From the webhook to the verdict on GitHub', ['job'])
+  readonly #verdicts = this.#counter('bailiwick_verdicts_total', 'Verdicts that were reached', ['about', 'result'])
+  readonly #deliveries = this.#counter('bailiwick_deliveries_total', 'Webhooks by what they were answered', ['status'])
+  readonly #requests = this.#counter('bailiwick_github_requests_total', 'Requests to GitHub', ['request', 'status'])
+  readonly #budget = this.#gauge('bailiwick_github_budget_remaining', 'Requests that GitHub still allows this hour', [
+    'installation',
+  ])
+
+  /** `ofProcess`: what Node itself can tell, too. */
+  constructor({ ofProcess = false } = {}) {
+    if (ofProcess) collectDefaultMetrics({ register: this.#registry })
+  }
+
+  jobDone(job: string, outcome: 'done' | 'failed', seconds: number): void {
+    this.#jobs.observe({ job, outcome }, seconds)
+  }
+
+  verdictSaid(job: string, seconds: number): void {
+    this.#latency.observe({ job }, seconds)
+  }
+
+  verdictReached(about: string, result: string): void {
+    this.#verdicts.inc({ about, result })
+  }
+
+  deliveryAnswered(status: number): void {
+    this.#deliveries.inc({ status: String(status) })
+  }
+
+  githubAnswered({ method, url, status, installation, remaining }: GitHubAnswer): void {
+    this.#requests.inc({ request: kindOfRequest(method, url), status: String(status) })
+    if (installation === undefined || remaining === undefined) return
+    if (this.#installations.size >= MAX_INSTALLATIONS && !this.#installations.has(installation)) return
+    this.#installations.add(installation)
+    this.#budget.set({ installation: String(installation) }, remaining)
+  }
+
+  /** Asks for the depths with each look; what cannot be had is left out. */
+  watchQueue(depths: () => Promise<readonly Depth[]>): void {
+    this.#watch('bailiwick_queue_jobs', 'Jobs of the whole installation by state', ['queue', 'state'], async gauge => {
+      gauge.reset()
+      for (const depth of await depths()) {
+        for (const state of STATES) gauge.set({ queue: depth.queue, state }, depth[state])
+      }
+    })
+  }
+
+  /** The same of the memory that the rendering thread holds, in bytes; undefined while there is no thread. */
+  watchThread(heap: () => Promise<number | undefined>): void {
+    this.#watch('bailiwick_evaluation_heap_bytes', 'Heap of the thread that renders and judges', [], async gauge => {
+      gauge.reset()
+      const bytes = await heap()
+      if (bytes !== undefined) gauge.set(bytes)
+    })
+  }
+
+  /** Everything in Prometheus' text format. */
+  async render(): Promise<{ readonly type: string; readonly text: string }> {
+    return { type: this.#registry.contentType, text: await this.#registry.metrics() }
+  }
+
+  #watch(name: string, help: string, labelNames: string[], collect: (gauge: Gauge) => Promise<void>): void {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [this.#registry],
+      collect: () => collect(gauge).catch(() => undefined), // an absent figure says that it could not be had
+    })
+  }
+
+  #histogram(name: string, help: string, labelNames: string[]): Histogram {
+    return new Histogram({ name, help, labelNames, buckets: SECONDS, registers: [this.#registry] })
+  }
+
+  #counter(name: string, help: string, labelNames: string[]): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] })
+  }
+
+  #gauge(name: string, help: string, labelNames: string[]): Gauge {
+    return new Gauge({ name, help, labelNames, registers: [this.#registry] })
+  }
+}
