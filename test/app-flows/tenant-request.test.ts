@@ -108,6 +108,21 @@ describe('the form for a new tenant', () => {
     expect(stage.github.commentsOf('acme/dev-team', onTeam), 'only a fleet takes tenants').toEqual([])
   })
 
+  test('nor under a name that either of them had before', async () => {
+    const { github } = stage
+    const { issue } = await ask('otto', 'Hello')
+    const line = (repo: string) =>
+      `/bailiwick onboard second --repo https://github.com/acme/${repo} --namespace second --cluster staging`
+    github.rename('acme/dev-team', 'storefront')
+    await stage.settle()
+    const answered = async (repo: string) =>
+      (await command(stage, { repo: FLEET, issue, as: 'ada', body: line(repo) })).replies[0]
+    expect(await answered('storefront')).toContain('is the source of a tenant already')
+    expect(await answered('dev-team')).toMatch(/has another name now|belongs to one tenant|source of/)
+    github.rename('acme/storefront', 'dev-team')
+    await stage.settle()
+  })
+
   test('nobody onboards a repository that they do not administer', async () => {
     const { issue } = await ask('otto', 'Hello')
     const { reactions, replies } = await command(stage, { repo: FLEET, issue, as: 'max', body: LINE })
