@@ -32,7 +32,7 @@ export async function readBranchProtection(
     hidden: true,
     layer: {
       ...{ kind: 'protection', name: '', of: 'Repository', checks: checksOf(seen.required_status_checks) },
-      ...{ strict: false, mergeQueue: false, pullRequest: undefined },
+      ...{ strict: undefined, mergeQueue: false, pullRequest: undefined },
       ...{ forbidsForcePush: undefined, forbidsDeletion: undefined, bypass: undefined },
     },
   }

@@ -81,16 +81,17 @@ function bypass(bound: readonly ProtectionLayer[]): GateGap[] {
 /** Ways onto the branch besides a pull request whose present state was judged. */
 function ways(layers: readonly ProtectionLayer[]): GateGap[] {
   const gaps: GateGap[] = []
-  if (!layers.some(layer => layer.strict || layer.mergeQueue)) {
-    const what = 'a pull request may be merged on a verdict about an older base'
-    gaps.push({ level: 'weak', what, fix: 'Require branches to be up to date, or a merge queue.' })
-  }
   const open = (of: (layer: ProtectionLayer) => boolean | undefined, what: string, fix: string) => {
     if (layers.some(layer => of(layer) === true)) return
     const unseen = layers.some(layer => of(layer) === undefined)
     const words = unseen ? `GitHub does not show whether ${what}` : what
     gaps.push({ level: unseen ? 'note' : 'weak', what: words, fix })
   }
+  open(
+    one => (one.mergeQueue ? true : one.strict),
+    'a pull request may be merged on a verdict about an older base',
+    'Require branches to be up to date, or a merge queue by a ruleset.',
+  )
   open(one => one.pullRequest, 'commits may be pushed without a pull request', 'Require a pull request.')
   open(
     one => one.forbidsForcePush,

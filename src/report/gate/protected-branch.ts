@@ -14,7 +14,7 @@ export interface ProtectionLayer {
   readonly of: string
   readonly checks: readonly RequiredCheck[]
   /** Whether a branch must be up to date before it is merged. */
-  readonly strict: boolean
+  readonly strict: boolean | undefined
   readonly mergeQueue: boolean
   readonly pullRequest: boolean | undefined
   readonly forbidsForcePush: boolean | undefined
