@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { announceInstallation } from './actions/installation.ts'
 import { addDefaultLabels } from './actions/label.ts'
-import type { Deliveries } from './events/deliveries.ts'
 import { ObjectStore } from './git/store.ts'
 import { type FileContent, putFile, writeTree } from './git/trees.ts'
 import { emailOf } from './json/commit.ts'
@@ -57,7 +57,7 @@ function anyKey(): string {
 }
 
 /** Who and what there is: people, organisations, apps, repositories. */
-export function accounts(world: World, deliveries: Deliveries) {
+export function accounts(world: World) {
   function addUser(login: string, type: User['type'] = 'User'): User {
     const known = world.users.get(login.toLowerCase())
     if (known) return known
@@ -143,25 +143,23 @@ export function accounts(world: World, deliveries: Deliveries) {
   /** Installs an app on an account, for all its repositories or only those named; sends `installation.created`. */
   function install(app: App, owner: string, repositories: 'all' | readonly string[] = 'all', by = owner): Installation {
     const account = userNamed(owner)
-    const named =
-      repositories === 'all' ? reposOf(owner) : repositories.map(name => repositoryNamed(`${owner}/${name}`))
-    const selected = repositories === 'all' ? repositories : new Set(named.map(repository => repository.id))
+    const selected =
+      repositories === 'all' ? 'all' : new Set(repositories.map(name => repositoryNamed(`${owner}/${name}`).id))
     const installation: Installation = {
       ...{ id: world.nextId(), app, account, repositories: selected, permissions: app.permissions, createdAt: now() },
+      events: app.events,
       suspended: undefined,
     }
     world.installations.set(installation.id, installation)
-    deliveries.installed(installation, 'created', userNamed(by), named)
+    announceInstallation(world, installation, 'created', userNamed(by))
     return installation
   }
 
   /** Removes an installation: its tokens are refused from now on; sends `installation.deleted`. */
-  function uninstall(installation: Installation): void {
+  function uninstall(installation: Installation, by = installation.account.login): void {
     world.installations.delete(installation.id)
-    deliveries.installed(installation, 'deleted', installation.account, [])
+    announceInstallation(world, installation, 'deleted', userNamed(by))
   }
-
-  const reposOf = (owner: string) => [...world.repositories.values()].filter(repo => repo.owner.login === owner)
 
   function repositoryNamed(name: string): Repository {
     const repository = world.repositories.get(name.toLowerCase())
@@ -175,6 +173,7 @@ export function accounts(world: World, deliveries: Deliveries) {
     const parent = options.forkOf === undefined ? undefined : repositoryNamed(options.forkOf)
     const repository: Repository = {
       ...{ id: world.nextId(), owner, name: options.name, private: options.private ?? true, parent },
+      ...{ archived: false, deleted: false },
       ...{ store: parent?.store ?? new ObjectStore(), refs: new Map(), lastNumber: 0 },
       defaultBranch: options.defaultBranch ?? parent?.defaultBranch ?? 'main',
       collaborators: new Map(Object.entries(options.roles ?? {})),
@@ -194,6 +193,7 @@ export function accounts(world: World, deliveries: Deliveries) {
     for (const login of repository.collaborators.keys()) addUser(login)
     for (const [ref, sha] of parent?.refs ?? []) if (ref.startsWith('refs/heads/')) repository.refs.set(ref, sha)
     if (options.files) firstCommit(repository, options.files)
+    world.moved.delete(`${owner.login}/${repository.name}`.toLowerCase())
     world.repositories.set(`${owner.login}/${repository.name}`.toLowerCase(), repository)
     return repository
   }

@@ -3,6 +3,7 @@ import type { Directory } from './people/directory.ts'
 import { onGit } from './people/git.ts'
 import { onIssues } from './people/issues.ts'
 import { onPulls } from './people/pulls.ts'
+import { onRepositories } from './people/repositories.ts'
 import { onReviews } from './people/reviews.ts'
 import { onSettings } from './people/settings.ts'
 import { onTheWeb } from './people/web.ts'
@@ -18,5 +19,6 @@ export function people(world: World, directory: Directory) {
     ...onReviews(world, directory),
     ...onTheWeb(world, directory),
     ...onSettings(world, directory),
+    ...onRepositories(world, directory),
   }
 }

@@ -24,6 +24,7 @@ import { protectionRoutes } from './routes/protection.ts'
 import { pullRoutes } from './routes/pulls.ts'
 import { reactionRoutes } from './routes/reactions.ts'
 import { refRoutes } from './routes/refs.ts'
+import { repositoryRoutes } from './routes/repository.ts'
 import { reviewCommentRoutes } from './routes/review-comments.ts'
 import { reviewRoutes } from './routes/reviews.ts'
 import { rulesetRoutes } from './routes/rulesets.ts'
@@ -58,6 +59,7 @@ export async function startGitHub(options: GitHubOptions = {}) {
   const deliveries = new Deliveries(world, options.patienceMs)
   world.emit = (...announcement) => deliveries.announce(...announcement)
   world.emitForAccount = (...announcement) => deliveries.announceForAccount(...announcement)
+  world.emitToInstallation = (...announcement) => deliveries.announceToInstallation(...announcement)
   const records: Records = {
     requests: [],
     violations: [],
@@ -67,7 +69,7 @@ export async function startGitHub(options: GitHubOptions = {}) {
     trouble: undefined,
   }
   const { checkResponses = false, rateLimit = Number.MAX_SAFE_INTEGER } = options
-  const registry = accounts(world, deliveries)
+  const registry = accounts(world)
   const listener = serve({ world, routes: routes(deliveries, registry), records, checkResponses, rateLimit })
   const server = createServer(listener)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -127,6 +129,7 @@ function routes(deliveries: Deliveries, registry: ReturnType<typeof accounts>) {
   return [
     ...[
       ...appRoutes(),
+      ...repositoryRoutes(),
       ...hookRoutes(deliveries),
       ...peopleRoutes(),
       ...refRoutes(),
@@ -151,7 +154,14 @@ function routes(deliveries: Deliveries, registry: ReturnType<typeof accounts>) {
 function emptyWorld(mergeabilityDelayMs: number): World {
   let lastId = 1000
   return {
-    ...{ url: '', users: new Map(), repositories: new Map(), apps: new Map(), installations: new Map() },
+    ...{
+      url: '',
+      users: new Map(),
+      repositories: new Map(),
+      moved: new Map(),
+      apps: new Map(),
+      installations: new Map(),
+    },
     ...{
       tokens: new Map(),
       members: new Map(),
@@ -163,6 +173,7 @@ function emptyWorld(mergeabilityDelayMs: number): World {
     ...{ oauth: { codes: new Map(), refresh: new Map() }, signedIn: undefined },
     emit: () => {},
     emitForAccount: () => {},
+    emitToInstallation: () => {},
     nextId: () => ++lastId,
   }
 }

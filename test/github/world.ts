@@ -24,9 +24,10 @@ export interface App {
   readonly externalUrl: string
   readonly owner: User
   readonly bot: User
-  readonly permissions: Permissions
-  readonly events: readonly string[]
-  readonly webhookSecret: string
+  /** What it asks for; an installation has what was granted. */
+  permissions: Permissions
+  events: readonly string[]
+  webhookSecret: string
   webhookUrl: string | undefined
   /** PEM; made when first asked for. */
   readonly privateKey: string
@@ -39,6 +40,7 @@ export interface Installation {
   readonly account: User
   repositories: 'all' | Set<number>
   permissions: Permissions
+  events: readonly string[]
   /** While it is, its tokens are refused and nothing is sent. */
   suspended: { readonly by: User; readonly at: string } | undefined
   readonly createdAt: string
@@ -291,9 +293,11 @@ export interface CheckRun {
 
 export interface Repository {
   readonly id: number
-  readonly owner: User
-  readonly name: string
-  readonly private: boolean
+  owner: User
+  name: string
+  private: boolean
+  archived: boolean
+  deleted: boolean
   readonly parent: Repository | undefined
   readonly store: ObjectStore
   /** Full ref names ('refs/heads/main', 'refs/pull/1/merge') to commits. */
@@ -368,6 +372,8 @@ export interface World {
   readonly users: Map<string, User>
   /** By lower-case `owner/name`. */
   readonly repositories: Map<string, Repository>
+  /** Old addresses, lower-case, to the ids of what was there. */
+  readonly moved: Map<string, number>
   readonly apps: Map<number, App>
   readonly installations: Map<number, Installation>
   readonly tokens: Map<string, { readonly actor: Actor; readonly expires: number }>
@@ -382,6 +388,8 @@ export interface World {
   signedIn: string | undefined
   emit: Emit
   /** The same for what concerns an organisation and no repository. */
+  /** To one app, whether it subscribed or not: what every app hears of its installations. */
+  emitToInstallation(installation: Installation, sender: User, event: string, payload: Record<string, unknown>): void
   emitForAccount(account: User, sender: User, event: string, payload: Record<string, unknown>): void
   nextId(): number
 }

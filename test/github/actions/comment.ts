@@ -1,6 +1,7 @@
 import { commentPayload } from '../events/payloads.ts'
 import { type App, type Comment, now, type Reaction, type Repository, type User, type World } from '../world.ts'
 import { checkText } from './pull.ts'
+import { mustBeWritable } from './repository.ts'
 
 /** Writes a comment on an issue or pull request. Throws 422 above GitHub's 65,536 characters. */
 export function addComment(
@@ -11,6 +12,7 @@ export function addComment(
   app: App | undefined,
   body: string,
 ) {
+  mustBeWritable(repository)
   checkText('IssueComment', 'body', body)
   const at = now()
   const comment: Comment = {

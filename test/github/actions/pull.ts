@@ -4,6 +4,7 @@ import { HttpError, invalid } from '../http/http-error.ts'
 import { type App, type Issue, now, type Pull, type Repository, type User, type World } from '../world.ts'
 import { recordEvent } from './issue-event.ts'
 import { scheduleMergeability } from './mergeability.ts'
+import { mustBeWritable } from './repository.ts'
 
 export interface NewPull {
   readonly title: string
@@ -32,6 +33,7 @@ export function openIssue(
   title: string,
   body: string | null,
 ) {
+  mustBeWritable(repository)
   checkText('Issue', 'body', body)
   const number = ++repository.lastNumber
   const at = now()

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import { installationJson } from '../json/app.ts'
+import { organizationSimpleJson } from '../json/organization.ts'
 import { repositoryJson } from '../json/repository.ts'
 import { userJson } from '../json/user.ts'
 import type { App, Emit, Installation, Repository, User, World } from '../world.ts'
@@ -64,19 +64,11 @@ export class Deliveries {
     }
   }
 
-  /** The `installation` event, which every app gets. */
-  installed(installation: Installation, action: string, sender: User, repositories: readonly Repository[]): void {
-    const brief = repositories.map(r => {
-      const { id, node_id, name, full_name } = repositoryJson(this.#world, r)
-      return { id, node_id, name, full_name, private: r.private }
-    })
-    const payload = {
-      action,
-      installation: installationJson(this.#world, installation),
-      repositories: brief,
-      requester: null,
-    }
-    this.send(installation.app, 'installation', { ...payload, sender: userJson(this.#world, sender) })
+  /** Tells one app what concerns its installation. */
+  announceToInstallation(...[installation, sender, event, payload]: Parameters<World['emitToInstallation']>): void {
+    const { organization } = this.#context(installation, sender)
+    const person = userJson(this.#world, sender)
+    this.send(installation.app, event, { ...payload, sender: person, ...(organization ? { organization } : {}) })
   }
 
   /** Queues one delivery; the payload is frozen as it is now. An app without a hook address gets none. */
@@ -130,9 +122,9 @@ export class Deliveries {
 
   #context(installation: Installation, sender: User) {
     const { account, app } = installation
-    const organization = account.type === 'Organization' ? { organization: organizationJson(this.#world, account) } : {}
+    const organization = account.type === 'Organization' ? organizationSimpleJson(this.#world, account) : undefined
     const node_id = Buffer.from(`integration-${app.id}-${installation.id}`).toString('base64')
-    return { installation: { id: installation.id, node_id }, sender: userJson(this.#world, sender), ...organization }
+    return { installation: { id: installation.id, node_id }, sender: userJson(this.#world, sender), organization }
   }
 }
 
@@ -150,9 +142,9 @@ function headersOf(app: App, event: string, guid: string, body: string): Record<
 }
 
 /** Apps that may write checks hear of them without asking for it (docs, webhook events: check_run, check_suite). */
-function isSubscribed({ app, permissions }: Installation, event: string): boolean {
+function isSubscribed({ events, permissions }: Installation, event: string): boolean {
   const isCheck = event === 'check_run' || event === 'check_suite'
-  return app.events.includes(event) || (isCheck && permissions.checks === 'write')
+  return events.includes(event) || (isCheck && permissions.checks === 'write')
 }
 
 /** In a push the repository has its times as numbers, and its owner a name (docs, webhook events and payloads). */
@@ -162,22 +154,4 @@ function pushRepository(world: World, repository: Repository) {
   const owner = { ...json.owner, name: repository.owner.login, email: null }
   const times = { created_at: seconds(repository.createdAt), pushed_at: seconds(repository.pushedAt) }
   return { ...json, ...times, owner, stargazers: 0, master_branch: repository.defaultBranch }
-}
-
-function organizationJson(world: World, account: User) {
-  const { login, id, node_id, avatar_url } = userJson(world, account)
-  const url = `${world.url}/orgs/${login}`
-  const urls = { repos_url: `${url}/repos`, events_url: `${url}/events`, hooks_url: `${url}/hooks` }
-  const more = { issues_url: `${url}/issues`, members_url: `${url}/members{/member}` }
-  return {
-    login,
-    id,
-    node_id,
-    avatar_url,
-    url,
-    ...urls,
-    ...more,
-    public_members_url: `${url}/public_members{/member}`,
-    description: null,
-  }
 }

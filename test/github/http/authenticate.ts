@@ -18,6 +18,9 @@ export function authenticate(world: World, header: string | undefined): Actor {
   if (known.actor.kind === 'installation' && !world.installations.has(known.actor.installation.id)) {
     throw new HttpError(401, 'Bad credentials')
   }
+  if (known.actor.kind === 'installation' && known.actor.installation.suspended) {
+    throw new HttpError(403, 'This installation has been suspended')
+  }
   return known.actor
 }
 

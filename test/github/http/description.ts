@@ -149,6 +149,9 @@ function correct(title: string, schema: Json): void {
   if (title === 'Pull Request Review Comment' || title === 'Legacy Review Comment') {
     for (const name of ['line', 'position']) allowNull(schema.properties as Json, name)
   }
+  // a fork that was deleted
+  const head = (title === 'Pull Request' || title === 'Pull Request Simple') && at(schema, 'properties', 'head')
+  if (head) allowNull(head.properties as Json, 'repo')
   // a label without a description
   const labels = title === 'Pull Request Simple' && at(schema, 'properties', 'labels', 'items', 'properties')
   if (labels) allowNull(labels, 'description')

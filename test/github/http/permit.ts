@@ -1,3 +1,4 @@
+import { movedTo, mustBeWritable } from '../actions/repository.ts'
 import {
   type Actor,
   type App,
@@ -15,8 +16,20 @@ import type { Access, Route } from './route.ts'
 /** The repository that a path names, if this caller may know of it. Throws 404 as if it were not there otherwise. */
 export function visibleRepository(world: World, actor: Actor, owner: string, name: string): Repository {
   const repository = world.repositories.get(`${owner}/${name}`.toLowerCase())
-  if (!repository || !sees(world, actor, repository)) throw notFound()
-  return repository
+  if (repository && sees(world, actor, repository)) return repository
+  const moved = repository ? undefined : movedTo(world, owner, name)
+  if (moved && sees(world, actor, moved)) throw new Moved(moved)
+  throw notFound()
+}
+
+/** A repository has another address now. */
+export class Moved extends Error {
+  readonly repository: Repository
+
+  constructor(repository: Repository) {
+    super(`moved to ${repository.id}`)
+    this.repository = repository
+  }
 }
 
 function sees(world: World, actor: Actor, repository: Repository): boolean {
@@ -24,6 +37,13 @@ function sees(world: World, actor: Actor, repository: Repository): boolean {
   if (!repository.private) return true
   if (actor.kind !== 'user' || roleOf(world, repository, actor.user) === 'none') return false
   return actor.app === undefined || installationFor(world, actor.app, repository) !== undefined
+}
+
+/** The installations that have a repository. */
+export function installationsOn(world: World, repository: Repository): Installation[] {
+  return [...world.installations.values()].filter(each =>
+    covers({ installation: each, repositories: 'all' }, repository),
+  )
 }
 
 /** The installation of an app that has a repository; undefined where there is none, or it is suspended. */
@@ -47,6 +67,7 @@ export function covers(
 export function permit(world: World, actor: Actor, repository: Repository, access: Access): void {
   if (actor.kind === 'app') throw new HttpError(401, 'Bad credentials')
   const reads = access.permissions.some(permission => permission.endsWith(':read'))
+  if (!reads && access.whileArchived !== true) mustBeWritable(repository)
   if (actor.kind === 'anonymous') {
     if (!reads || access.role === 'apps-only') throw new HttpError(401, 'Requires authentication')
     return

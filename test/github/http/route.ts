@@ -34,6 +34,8 @@ export interface Reply {
 export interface Access {
   readonly permissions: readonly string[]
   readonly role: Role | 'apps-only'
+  /** Whether an archived repository takes it too. */
+  readonly whileArchived?: boolean
 }
 
 export type RepositoryRoute = {

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Actor, World } from '../world.ts'
+import { type Actor, fullName, type Repository, type World } from '../world.ts'
 import { authenticate } from './authenticate.ts'
 import { checkRequest } from './check-request.ts'
 import { description } from './description.ts'
 import { HttpError, notFound } from './http-error.ts'
 import { compile, match } from './match.ts'
-import { permit, permitGlobal, permittedOrganization, visibleRepository } from './permit.ts'
+import { Moved, permit, permitGlobal, permittedOrganization, visibleRepository } from './permit.ts'
 import { RateLimit } from './rate-limit.ts'
 import { parseBody, readBody } from './read-body.ts'
 import type { Call, Reply, Route } from './route.ts'
@@ -80,8 +80,9 @@ export function serve(options: ServeOptions): (request: IncomingMessage, respons
     const raw = await readBody(request)
     const url = new URL(request.url ?? '/', 'http://server')
     const method = request.method ?? 'GET'
-    const found = match(matchers, method, url.pathname)
-    seen.parsed = { method, path: url.pathname, query: url.searchParams, body: undefined, found }
+    const path = byName(options.world, url.pathname)
+    const found = match(matchers, method, path)
+    seen.parsed = { method, path, query: url.searchParams, body: undefined, found }
     const { trouble } = options.records
     const fate = trouble?.next(method)
     if (fate && fate.latencyMs > 0) await sleep(fate.latencyMs)
@@ -104,7 +105,7 @@ export function serve(options: ServeOptions): (request: IncomingMessage, respons
       made = await reply(request, seen)
     } catch (error) {
       if (!request.complete && !(error instanceof HttpError)) return // who asked is gone: nobody to answer
-      made = failed(error)
+      made = error instanceof Moved ? redirect(options.world, request, error.repository) : failed(error)
     }
     const { actor, parsed, trouble } = seen
     if (isUnchanged(request, made)) rate.giveBack(actor)
@@ -115,6 +116,23 @@ export function serve(options: ServeOptions): (request: IncomingMessage, respons
       ...{ body: parsed?.body, ms: performance.now() - started, trouble },
     })
   }
+}
+
+/** `/repositories/{id}/...` is the same as `/repos/{owner}/{repo}/...`; to it lead the old addresses. */
+function byName(world: World, path: string): string {
+  const [, id, rest = ''] = /^\/repositories\/(\d+)(\/.*)?$/.exec(path) ?? []
+  const repository = id && [...world.repositories.values()].find(each => String(each.id) === id)
+  return repository ? `/repos/${fullName(repository)}${rest}` : path
+}
+
+/** 301 for reads, 307 for writes: https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects */
+function redirect(world: World, request: IncomingMessage, repository: Repository): Reply {
+  const rest = (request.url ?? '/').replace(/^\/repos\/[^/]+\/[^/?]+/, '')
+  const location = `${world.url}/repositories/${repository.id}${rest}`
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  const message = isRead ? 'Moved Permanently' : 'Temporary Redirect'
+  const body = { message, url: location, documentation_url: 'https://docs.github.com/rest' }
+  return { status: isRead ? 301 : 307, body, headers: { location } }
 }
 
 /** What is known of a request so far. */

@@ -38,13 +38,13 @@ export function installationJson(world: World, installation: Installation) {
     repositories_url: `${world.url}/installation/repositories`,
     html_url: `https://github.com/organizations/${account.login}/settings/installations/${installation.id}`,
     permissions: installation.permissions,
-    events: app.events,
+    events: installation.events,
     created_at: installation.createdAt,
     updated_at: installation.createdAt,
     single_file_name: null,
     has_multiple_single_files: false,
     single_file_paths: [],
-    suspended_by: null,
-    suspended_at: null,
+    suspended_by: installation.suspended ? userJson(world, installation.suspended.by) : null,
+    suspended_at: installation.suspended?.at ?? null,
   }
 }

@@ -21,3 +21,22 @@ export function organizationJson(world: World, account: User) {
     ...{ followers: 0, following: 0, type: 'Organization', created_at: EPOCH, updated_at: EPOCH, archived_at: null },
   }
 }
+
+/** OpenAPI `organization-simple`: what webhooks hold. */
+export function organizationSimpleJson(world: World, account: User) {
+  const { login, id, node_id, avatar_url } = userJson(world, account)
+  const url = `${world.url}/orgs/${login}`
+  const urls = { repos_url: `${url}/repos`, events_url: `${url}/events`, hooks_url: `${url}/hooks` }
+  const more = { issues_url: `${url}/issues`, members_url: `${url}/members{/member}` }
+  return {
+    login,
+    id,
+    node_id,
+    avatar_url,
+    url,
+    ...urls,
+    ...more,
+    public_members_url: `${url}/public_members{/member}`,
+    description: null,
+  }
+}

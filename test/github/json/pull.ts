@@ -96,7 +96,8 @@ function endJson(world: World, repository: Repository, ref: string, sha: string)
     ref,
     sha,
     user: userJson(world, repository.owner),
-    repo: repositoryJson(world, repository),
+    // a fork that is gone leaves its commits and its name
+    repo: repository.deleted ? null : repositoryJson(world, repository),
   }
 }
 

@@ -69,7 +69,7 @@ export function repositoryJson(world: World, repository: Repository) {
     language: null,
     license: null,
     default_branch: repository.defaultBranch,
-    ...{ archived: false, disabled: false, is_template: false, web_commit_signoff_required: false },
+    ...{ archived: repository.archived, disabled: false, is_template: false, web_commit_signoff_required: false },
     ...{ has_issues: true, has_projects: false, has_wiki: false, has_pages: false, has_downloads: true },
     ...{ has_discussions: false, allow_forking: true, topics: [] },
     ...{ forks: 0, forks_count: 0, network_count: 0, stargazers_count: 0, subscribers_count: 0, size: 1 },

@@ -1,4 +1,5 @@
 import type { RepositoryOptions } from '../accounts.ts'
+import { mustBeWritable } from '../actions/repository.ts'
 import { HttpError } from '../http/http-error.ts'
 import { atLeast, type Issue, type Repository, type Role, roleOf, type User, type World } from '../world.ts'
 
@@ -24,6 +25,7 @@ export interface OnPull {
 
 /** The person, if they have the role. Throws 403 as GitHub does for a button that is not offered. */
 export function personWith(world: World, repository: Repository, user: User, role: Role): User {
+  if (role !== 'read') mustBeWritable(repository)
   if (atLeast(roleOf(world, repository, user), role)) return user
   throw new HttpError(403, `${user.login} has not the role ${role} in ${repository.owner.login}/${repository.name}`)
 }

@@ -1,6 +1,7 @@
 import { commitFiles } from '../actions/commit-files.ts'
 import { moveRef } from '../actions/move-ref.ts'
 import { mayPush } from '../actions/protection.ts'
+import { mustBeWritable } from '../actions/repository.ts'
 import type { FileContent } from '../git/trees.ts'
 import { HttpError } from '../http/http-error.ts'
 import { repositoryJson } from '../json/repository.ts'
@@ -23,6 +24,7 @@ export interface Push {
 export function onGit(world: World, { userNamed, repositoryNamed, addRepository }: Directory) {
   function writer(login: string, repository: Repository): User {
     const user = userNamed(login)
+    mustBeWritable(repository)
     if (atLeast(roleOf(world, repository, user), 'write')) return user
     throw new HttpError(403, `Permission to ${repository.owner.login}/${repository.name}.git denied to ${login}.`)
   }

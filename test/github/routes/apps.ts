@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import { announceInstallation } from '../actions/installation.ts'
 import { object, objects, texts } from '../http/body.ts'
 import { HttpError, notFound } from '../http/http-error.ts'
 import { list } from '../http/list.ts'
 import { covers } from '../http/permit.ts'
-import { type Call, created, type GlobalRoute, ok, onRepository, type Route } from '../http/route.ts'
+import { type Call, created, type GlobalRoute, noContent, ok, type Route } from '../http/route.ts'
 import { appJson, installationJson } from '../json/app.ts'
 import { repositoryJson } from '../json/repository.ts'
 import type { App, Installation, InstallationActor, Permissions, Repository, World } from '../world.ts'
@@ -18,6 +19,12 @@ export function appRoutes(): Route[] {
       list(call, ofApp(call), installation => installationJson(call.world, installation)),
     ),
     asApp('GET', '/app/installations/{installation_id}', call => ok(installationJson(call.world, named(call)))),
+    asApp('DELETE', '/app/installations/{installation_id}', call => {
+      const installation = named(call)
+      call.world.installations.delete(installation.id)
+      announceInstallation(call.world, installation, 'deleted', installation.app.owner)
+      return noContent()
+    }),
     asApp('POST', '/app/installations/{installation_id}/access_tokens', createToken),
     asApp('GET', '/repos/{owner}/{repo}/installation', call => {
       const key = `${call.params.owner}/${call.params.repo}`.toLowerCase()
@@ -49,7 +56,6 @@ export function appRoutes(): Route[] {
         )
       },
     },
-    onRepository('GET', '', 'metadata:read', 'read', call => ok(repositoryJson(call.world, call.repo))),
   ]
 }
 
@@ -82,6 +88,7 @@ function ofAccount(call: Call, param: string): Installation {
 
 function createToken(call: Call) {
   const installation = named(call)
+  if (installation.suspended) throw new HttpError(403, 'This installation has been suspended')
   const permissions = narrowed(installation, object(call.body, 'permissions') as Permissions | undefined)
   const repositories = selected(call.world, installation, call)
   const token = `ghs_${randomBytes(18).toString('hex')}`
