@@ -7,7 +7,7 @@ import type { WorkerContext } from './worker-context.ts'
 
 /** Asks for a verdict on the fleets that follow a tag or branch, as they stand now: it moved, or it is gone. */
 export async function judgeFollowers(context: WorkerContext, data: JudgeFollowers): Promise<void> {
-  const octokit = await context.app.client(data.installation)
+  const octokit = await context.app.reader(data.installation)
   const installation = githubInstallation(context, data.installation, octokit)
   const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
   if (!repository) return

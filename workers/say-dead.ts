@@ -6,11 +6,12 @@ import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import { begun, verdictRun } from './staleness/staleness.ts'
 import { sayVerdict } from './verdict/say-verdict.ts'
+import { speaker } from './verdict/speaker.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /** Says on the present head of an open pull request that it could not be judged, and that it will be tried again. */
 export async function sayDeadPullRequest(context: WorkerContext, data: SayDeadPullRequest): Promise<void> {
-  const octokit = await context.app.client(data.installation)
+  const octokit = await context.app.reader(data.installation)
   const pull = await readPullRequest(octokit, data, data.pull)
   if (pull?.state === 'open') await sayUndecided(context, data, pull.head.sha, 'pull-request')
 }
@@ -26,10 +27,10 @@ async function sayUndecided(
   headSha: string,
   kind: 'pull-request' | 'branch',
 ): Promise<void> {
-  const octokit = await context.app.client(data.installation)
-  const place = { octokit, app: await context.app.identity(), owner: data.owner, repo: data.repo }
+  const octokit = await context.app.reader(data.installation)
   const repository = await findRepository(githubInstallation(context, data.installation, octokit), data)
   if (!repository) return
+  const place = { ...(await speaker(context, data.installation, repository.id)), owner: data.owner, repo: data.repo }
   const runs = await listOurCheckRuns(octokit, place.app, place, headSha)
   const last = verdictRun(runs)
   // a later job reached a verdict meanwhile; GitHub's times are whole seconds

@@ -17,7 +17,7 @@ export async function sweepInstallation(
   context: WorkerContext,
   { installation: id }: SweepInstallation,
 ): Promise<void> {
-  const octokit = await context.app.client(id)
+  const octokit = await context.app.reader(id)
   const app = await context.app.identity()
   const installation = githubInstallation(context, id, octokit)
   const runOf = async ({ owner, name: repo }: ReadableRepository, sha: string) =>

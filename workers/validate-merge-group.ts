@@ -14,6 +14,7 @@ import { once } from './verdict/once.ts'
 import { outcomeOf } from './verdict/outcome-of.ts'
 import { readGroupCircumstances } from './verdict/read-group-circumstances.ts'
 import { type Place, sayVerdict } from './verdict/say-verdict.ts'
+import { speaker } from './verdict/speaker.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /**
@@ -22,11 +23,15 @@ import type { WorkerContext } from './worker-context.ts'
  * may merge several groups by the verdict on the last of them (HEADGREEN).
  */
 export async function validateMergeGroup(context: WorkerContext, data: ValidateMergeGroup, attempt: Attempt) {
-  const octokit = await context.app.client(data.installation)
-  const place: Place = { octokit, app: await context.app.identity(), owner: data.owner, repo: data.repo }
+  const octokit = await context.app.reader(data.installation)
   const installation = githubInstallation(context, data.installation, octokit)
   const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
   if (!repository) return
+  const place: Place = {
+    ...(await speaker(context, data.installation, repository.id)),
+    owner: data.owner,
+    repo: data.repo,
+  }
   const subject: Subject = { installation, repository, octokit }
   const where = { kind: 'merge-group', repository: repository.url, headSha: data.sha } as const
   const runs = once(() => listOurCheckRuns(octokit, place.app, place, data.sha))

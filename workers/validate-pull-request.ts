@@ -1,4 +1,4 @@
-import { listOurCheckRuns } from '../src/github/list-check-runs.ts'
+import { listOurCheckRuns, type OurCheckRun } from '../src/github/list-check-runs.ts'
 import {
   assertComputed,
   type ListedPullRequest,
@@ -7,10 +7,13 @@ import {
   readPullRequest,
 } from '../src/github/pull-request.ts'
 import type { Attempt, ValidatePullRequest } from '../src/queue/queue.ts'
+import { CHECK_NAME } from '../src/report/check-run.ts'
+import { isOfBranch } from '../src/report/external-id.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import { announceSlow, watched } from './verdict/announce-slow.ts'
-import type { Subject } from './verdict/judge-pull-request.ts'
+import { blocks } from './verdict/blocks.ts'
+import type { Said, Subject } from './verdict/judge-pull-request.ts'
 import { type JudgedPull, judgeWithCircumstances } from './verdict/judge-with-circumstances.ts'
 import { keepPage } from './verdict/keep-page.ts'
 import { once } from './verdict/once.ts'
@@ -18,6 +21,7 @@ import { sayComment } from './verdict/say-comment.ts'
 import { sayOvertaken } from './verdict/say-overtaken.ts'
 import { saySuggestions } from './verdict/say-suggestions.ts'
 import { type Place, sayVerdict } from './verdict/say-verdict.ts'
+import { speaker } from './verdict/speaker.ts'
 import { withWorse, worstOfHead } from './verdict/worst-of-head.ts'
 import type { WorkerContext } from './worker-context.ts'
 
@@ -26,8 +30,7 @@ import type { WorkerContext } from './worker-context.ts'
  * the same thing once. A verdict is said only while head and base are those that it is about.
  */
 export async function validatePullRequest(context: WorkerContext, data: ValidatePullRequest, attempt: Attempt) {
-  const octokit = await context.app.client(data.installation)
-  const place: Place = { octokit, app: await context.app.identity(), owner: data.owner, repo: data.repo }
+  const octokit = await context.app.reader(data.installation)
   const pull = await readPullRequest(octokit, data, data.pull)
   if (pull?.state !== 'open') return
   // nothing else is asked for before GitHub knows; at the end of all patience it is said
@@ -35,6 +38,11 @@ export async function validatePullRequest(context: WorkerContext, data: Validate
   const installation = githubInstallation(context, data.installation, octokit)
   const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
   if (!repository) return
+  const place: Place = {
+    ...(await speaker(context, data.installation, repository.id)),
+    owner: data.owner,
+    repo: data.repo,
+  }
   const subject: Subject = { installation, repository, octokit }
   const headSha = pull.head.sha
   const runs = once(() => listOurCheckRuns(octokit, place.app, place, headSha))
@@ -61,7 +69,9 @@ export async function validatePullRequest(context: WorkerContext, data: Validate
   }
   const shown = worstOfHead([own, ...others])
   const detailsUrl = await keepPage(context, { ...data, repositoryId: repository.id }, shown)
-  await sayVerdict(place, shown.outcome, shown.context, { runs: present, detailsUrl })
+  if (!saysLess(shown, present)) {
+    await sayVerdict(place, shown.outcome, shown.context, { runs: present, detailsUrl })
+  }
   await sayComment(place, pull, withWorse(own, shown), detailsUrl)
   await saySuggestions(place, subject, pull, own.said)
 }
@@ -70,6 +80,16 @@ export async function validatePullRequest(context: WorkerContext, data: Validate
 function stands(pull: PullRequest, open: readonly ListedPullRequest[]): boolean {
   const now = open.find(one => one.number === pull.number)
   return now?.head.sha === pull.head.sha && now.base.ref === pull.base.ref
+}
+
+/**
+ * Whether a pull request touches nothing while its head, as a branch that is followed has it, is red: the check says so
+ * still. Anybody could open one onto any branch, and the red commit would look green.
+ */
+function saysLess(shown: Said, runs: readonly OurCheckRun[]): boolean {
+  const last = runs.find(({ name }) => name === CHECK_NAME)
+  const isRed = last?.status === 'completed' && last.conclusion === 'failure' && isOfBranch(last.externalId)
+  return isRed && shown.outcome === undefined && !blocks(shown)
 }
 
 /** Whether the same pull requests have this head, onto the same branches. */

@@ -14,6 +14,7 @@ import { keepPage, type PageOwner } from './verdict/keep-page.ts'
 import { once } from './verdict/once.ts'
 import { outcomeOf } from './verdict/outcome-of.ts'
 import { type Place, sayVerdict } from './verdict/say-verdict.ts'
+import { speaker } from './verdict/speaker.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /** Jobs that one push asks for start this far apart: a hundred pull requests are no storm. */
@@ -26,11 +27,15 @@ const LATEST_MS = 60_000
  * base may be red now) and those of other repositories where what changed reaches them.
  */
 export async function validatePush(context: WorkerContext, data: ValidatePush, attempt: Attempt): Promise<void> {
-  const octokit = await context.app.client(data.installation)
-  const place: Place = { octokit, app: await context.app.identity(), owner: data.owner, repo: data.repo }
+  const octokit = await context.app.reader(data.installation)
   const installation = githubInstallation(context, data.installation, octokit)
   const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
   if (!repository) return
+  const place: Place = {
+    ...(await speaker(context, data.installation, repository.id)),
+    owner: data.owner,
+    repo: data.repo,
+  }
   const subject: Subject = { installation, repository, octokit }
   const where = { kind: 'branch', repository: repository.url, headSha: data.sha } as const
   const runs = once(() => listOurCheckRuns(octokit, place.app, place, data.sha))

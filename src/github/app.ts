@@ -2,8 +2,10 @@ import { ProbotOctokit } from 'probot'
 import { BailiwickError } from '../errors.ts'
 import { isAllowedAccount } from '../process/allowed-account.ts'
 import { github } from './github-error.ts'
+import { type Answer, observeRequests } from './observe-requests.ts'
 import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
-import { scopedAuth } from './scoped-auth.ts'
+import { type Granted, readPermissions } from './read-permissions.ts'
+import { scopedAuth, type TokenScope } from './scoped-auth.ts'
 import { tokenCache } from './token-cache.ts'
 
 export interface AppOptions {
@@ -19,6 +21,8 @@ export interface AppOptions {
   readonly readRetries?: number
   /** For one request with its whole answer, archives included; default two minutes. */
   readonly timeoutMs?: number
+  /** Told of each answer of GitHub. */
+  readonly onAnswer?: ((answer: Answer) => void) | undefined
   /** Where octokit writes; default nowhere. */
   readonly log?: Log
 }
@@ -49,30 +53,54 @@ export interface App {
    * Throws `not-permitted` when the account of the installation is not allowed: an event's word for it is not taken.
    */
   client(installation: number, repositoryIds?: readonly number[]): Promise<Octokit>
+  /** A client that may read what the installation may, and change nothing. Throws like `client`. */
+  reader(installation: number): Promise<Octokit>
 }
 
-/** How long the account of an installation is believed; accounts are renamed rarely, tokens live an hour. */
-const ACCOUNT_TTL_MS = 10 * 60 * 1000
+/** How long it is believed whose an installation is and what it may; tokens live an hour. */
+const KNOWN_MS = 10 * 60 * 1000
+
+interface KnownInstallation {
+  readonly account: string
+  readonly granted: Granted
+  readonly until: number
+}
+
+interface InstallationAnswer {
+  readonly id: number
+  readonly account: unknown
+  readonly permissions?: Granted
+}
 
 /** Makes the App from its credentials. Nothing is asked of GitHub until the first call. */
 export function openApp(options: AppOptions): App {
   const Client = clientClass(options)
   const credentials = { appId: options.appId, privateKey: options.privateKey, cache: tokenCache() }
-  const app = new Client({ auth: credentials })
-  const accounts = new Map<number, { readonly account: string; readonly until: number }>()
+  const app = observeRequests(new Client({ auth: credentials }), options.onAnswer)
+  const known = new Map<number, KnownInstallation>()
   let identity: Promise<AppIdentity> | undefined
 
-  const remember = (id: number, account: string): Installation => {
-    accounts.set(id, { account, until: Date.now() + ACCOUNT_TTL_MS })
+  const remember = (data: InstallationAnswer): Installation => {
+    const { id, permissions } = data
+    const account = accountLogin(data.account)
+    known.set(id, { account, granted: permissions ?? {}, until: Date.now() + KNOWN_MS })
     return { id, account }
   }
-  const accountOf = async (id: number): Promise<string> => {
-    const known = accounts.get(id)
-    if (known && known.until > Date.now()) return known.account
+  const installationWith = async (id: number): Promise<KnownInstallation> => {
+    const before = known.get(id)
+    if (before && before.until > Date.now()) return before
     const { data } = await github(`read installation ${id}`, () =>
       app.rest.apps.getInstallation({ installation_id: id }),
     )
-    return remember(id, accountLogin(data.account)).account
+    remember(data)
+    return { account: accountLogin(data.account), granted: data.permissions, until: 0 }
+  }
+  const clientWith = (installation: number, scope: TokenScope | undefined): Octokit => {
+    const throttle = { enabled: options.throttle ?? true, id: `installation-${installation}` }
+    const auth = scope
+      ? { authStrategy: scopedAuth(app, installation, scope) }
+      : { auth: { ...credentials, installationId: installation } }
+    return observeRequests(new Client({ ...auth, throttle }), options.onAnswer, installation)
   }
   return {
     identity: () => {
@@ -89,19 +117,23 @@ export function openApp(options: AppOptions): App {
       )
       return all
         .filter(one => !one.suspended_at && isAllowedAccount(options.allowedAccounts, accountLogin(one.account)))
-        .map(one => remember(one.id, accountLogin(one.account)))
+        .map(remember)
     },
     installationOf: async repository => {
       const found = await findInstallation(app, repository)
       if (!found) return undefined
-      assertAllowed(found.account, options.allowedAccounts)
-      return remember(found.id, found.account)
+      assertAllowed(accountLogin(found.account), options.allowedAccounts)
+      return remember(found)
     },
     client: async (installation, repositoryIds) => {
-      if (options.allowedAccounts) assertAllowed(await accountOf(installation), options.allowedAccounts)
-      const throttle = { enabled: options.throttle ?? true, id: `installation-${installation}` }
-      if (!repositoryIds) return new Client({ auth: { ...credentials, installationId: installation }, throttle })
-      return new Client({ authStrategy: scopedAuth(app, installation, repositoryIds), throttle })
+      if (options.allowedAccounts)
+        assertAllowed((await installationWith(installation)).account, options.allowedAccounts)
+      return clientWith(installation, repositoryIds && { repositoryIds })
+    },
+    reader: async installation => {
+      const { account, granted } = await installationWith(installation)
+      assertAllowed(account, options.allowedAccounts)
+      return clientWith(installation, { permissions: readPermissions(granted) })
     },
   }
 }
@@ -156,12 +188,15 @@ async function readIdentity(app: Octokit): Promise<AppIdentity> {
   return { id: data.id, slug: data.slug }
 }
 
-async function findInstallation(app: Octokit, { owner, repo }: RepositoryName): Promise<Installation | undefined> {
+async function findInstallation(
+  app: Octokit,
+  { owner, repo }: RepositoryName,
+): Promise<InstallationAnswer | undefined> {
   try {
     const { data } = await github(`find the installation of ${owner}/${repo}`, () =>
       app.rest.apps.getRepoInstallation({ owner, repo }),
     )
-    return { id: data.id, account: accountLogin(data.account) }
+    return data
   } catch (error) {
     if (error instanceof BailiwickError && error.code === 'git-missing') return undefined
     throw error

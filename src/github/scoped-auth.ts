@@ -10,13 +10,23 @@ interface RequestOptions {
 /** A token that is a second old may not have reached every machine of GitHub yet. */
 const NEW_TOKEN_WAIT_MS = 1000
 
+/** What a token is narrowed to; absent: all that the installation has. */
+export interface TokenScope {
+  readonly repositoryIds?: readonly number[]
+  readonly permissions?: Readonly<Record<string, 'read' | 'write'>>
+}
+
 /**
- * Authentication with a token that reaches only these repositories of an installation, so that a job about one tenant
- * cannot read another's. Tokens are cached by the App's client, per set of repositories.
+ * Authentication with a token that reaches only these repositories of an installation, with these permissions, so that a
+ * job about one tenant cannot touch another's. Tokens are cached by the App's client, per scope.
  */
-export function scopedAuth(app: AppClient, installationId: number, repositoryIds: readonly number[]) {
+export function scopedAuth(app: AppClient, installationId: number, { repositoryIds, permissions }: TokenScope) {
+  const scope = {
+    ...(repositoryIds ? { repositoryIds: [...repositoryIds] } : {}),
+    ...(permissions ? { permissions: { ...permissions } } : {}),
+  }
   const authorise = async (): Promise<string> => {
-    const answer: unknown = await app.auth({ type: 'installation', installationId, repositoryIds: [...repositoryIds] })
+    const answer: unknown = await app.auth({ type: 'installation', installationId, ...scope })
     if (typeof answer === 'object' && answer && 'token' in answer) return String(answer.token)
     throw new TypeError('the App client did not answer with a token')
   }

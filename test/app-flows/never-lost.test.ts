@@ -147,10 +147,10 @@ describe('a limit of GitHub', () => {
     const { github } = stage
     github.failNext(4, 403, { 'retry-after': '1' }, ({ path }) => path.startsWith(`/repos/${TEAM}/`))
     github.forget()
+    const started = performance.now()
     open('limited', { 'README.md': '# Limited\n' })
     await github.idle()
     open('beside', { 'README.md': '# Beside\n' }, OPS)
-    const started = performance.now()
     await stage.settle()
     expect(performance.now() - started).toBeGreaterThan(1_900)
     expect(said(github, TEAM, 'limited')).toMatchObject({ conclusion: 'success' })

@@ -84,11 +84,24 @@ describe('openApp', () => {
     expect(seen.tokens).toEqual([{ repository_ids: [5] }])
   })
 
+  test('reads with a token that may not write, of what the installation was granted', async () => {
+    const permissions = { metadata: 'read', contents: 'write', checks: 'write', workflows: 'write' }
+    const one = { ...installation(1, 'Acme'), permissions }
+    const { app, seen, host } = await open({}, (_, path) =>
+      path === '/app/installations/1' ? { body: one } : undefined,
+    )
+    await listRepositories(await app.reader(1))
+    await listRepositories(await app.reader(1))
+    expect(seen.tokens).toEqual([{ permissions: { metadata: 'read', contents: 'read', checks: 'read' } }])
+    expect(host.requests.filter(request => request === 'GET /app/installations/1')).toHaveLength(1)
+  })
+
   test('serves allowed accounts only, by the word of GitHub, in any case, whole names', async () => {
     const { app, host } = await open({ allowedAccounts: ['ACME'] })
     expect(await app.installations()).toEqual([{ id: 1, account: 'Acme' }])
     await app.client(1)
     await expect(app.client(2)).rejects.toMatchObject({ code: 'not-permitted' })
+    await expect(app.reader(2)).rejects.toMatchObject({ code: 'not-permitted' })
     await expect(app.client(9)).rejects.toMatchObject({ code: 'git-missing' })
     expect(await app.installationOf({ owner: 'acme', repo: 'fleet' })).toEqual({ id: 1, account: 'Acme' })
     await expect(app.installationOf({ owner: 'evil', repo: 'fleet' })).rejects.toMatchObject({ code: 'not-permitted' })
