@@ -2,33 +2,40 @@ import { hash } from 'node:crypto'
 import { BailiwickError } from '../errors.ts'
 import { ENGINE_VERSION } from '../fleet/engine-version.ts'
 import type { CheckRun } from './check-run.ts'
-import type { Outcome } from './outcome.ts'
+import type { Outcome, ReportContext } from './outcome.ts'
 
 const UNDECIDED = 'undecided'
-const FORM = /^(\w+):(\w+)\.([\da-f]{24})\.([\da-f]{24})$/
+const FORM =
+  /^(?<version>\w+):(?<kind>branch|group|pull)-(?<combination>\w+)\.(?<said>[\da-f]{24})\.(?<lines>[\da-f]{24})$/
+const KINDS = { branch: 'branch', 'merge-group': 'group', 'pull-request': 'pull' } as const
 
 /**
- * The external id of a check run: version of engine and rules, combination, hash of what is said, hash of the lines that
- * are annotated. Equal ids say the same; it stands on GitHub and is all that is remembered of a verdict.
+ * The external id of a check run: version of engine and rules, what it is about, combination, hash of what is said, hash
+ * of the lines that are annotated. Equal ids say the same; it stands on GitHub and is all that is remembered of a verdict.
  */
-export function externalIdOf(outcome: Outcome, run: CheckRun): string {
+export function externalIdOf(outcome: Outcome, run: CheckRun, kind: ReportContext['kind']): string {
   const { annotations, ...said } = run
-  return `${ENGINE_VERSION}:${combinationOf(outcome)}.${digest(said)}.${digest(annotations)}`
+  return `${ENGINE_VERSION}:${KINDS[kind]}-${combinationOf(outcome)}.${digest(said)}.${digest(annotations)}`
+}
+
+/** Whether the run is about a commit as a branch has it, not about a pull request. */
+export function isOfBranch(externalId: string): boolean {
+  return FORM.exec(externalId)?.groups?.kind === KINDS.branch
 }
 
 /** The version of engine and rules that gave the verdict of a check run; undefined for an id that is not of this form. */
 export function versionOfExternalId(externalId: string): string | undefined {
-  return FORM.exec(externalId)?.[1]
+  return FORM.exec(externalId)?.groups?.version
 }
 
 /** Whether it says that nothing could be judged, for a reason that no event tells the end of. */
 export function isUndecidedId(externalId: string): boolean {
-  return FORM.exec(externalId)?.[2] === UNDECIDED
+  return FORM.exec(externalId)?.groups?.combination === UNDECIDED
 }
 
 /** Whether both are ids of ours and annotate the same lines with the same words. */
 export function annotatesTheSame(one: string, other: string): boolean {
-  const [a, b] = [FORM.exec(one)?.[4], FORM.exec(other)?.[4]]
+  const [a, b] = [FORM.exec(one)?.groups?.lines, FORM.exec(other)?.groups?.lines]
   return a !== undefined && a === b
 }
 

@@ -48,3 +48,14 @@ test('from whichever it is reached it is said once; when the worse one is closed
   await stage.settle()
   expect(said(github, DEV, 'shared')).toMatchObject({ conclusion: 'success' })
 }, 60_000)
+
+test('a red commit of a followed branch is not made green by a pull request that touches nothing', async () => {
+  const { github } = stage
+  const { sha } = github.push({ repo: DEV, files: ESCAPE, as: 'ada' })
+  await stage.settle()
+  expect(said(github, DEV, sha)).toMatchObject({ conclusion: 'failure' })
+  github.pushRef({ repo: DEV, branch: 'side2', sha: github.commitOf(DEV, 'side'), as: 'dora' })
+  github.openPullRequest({ repo: DEV, head: 'main', base: 'side2', as: 'dora' })
+  await stage.settle()
+  expect(said(github, DEV, sha)).toMatchObject({ conclusion: 'failure' })
+}, 60_000)

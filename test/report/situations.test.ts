@@ -4,7 +4,13 @@ import { BailiwickError } from '../../src/errors.ts'
 import { ENGINE_VERSION } from '../../src/fleet/engine-version.ts'
 import { announcementOf } from '../../src/report/announcement.ts'
 import { type CheckRun, checkRunOf } from '../../src/report/check-run.ts'
-import { annotatesTheSame, externalIdOf, versionOfExternalId } from '../../src/report/external-id.ts'
+import {
+  annotatesTheSame,
+  externalIdOf,
+  isOfBranch,
+  isUndecidedId,
+  versionOfExternalId,
+} from '../../src/report/external-id.ts'
 import { HOSTILE, twoViolations, verdict } from './samples.ts'
 import { context, SITUATIONS } from './situations.ts'
 
@@ -82,7 +88,8 @@ describe('the check run', () => {
 })
 
 describe('the external id', () => {
-  const idOf = (name: string) => externalIdOf(SITUATIONS[name]!().outcome, runOf(name))
+  const idOf = (name: string) =>
+    externalIdOf(SITUATIONS[name]!().outcome, runOf(name), SITUATIONS[name]!().context.kind)
 
   test('tells the version of engine and rules', () => {
     for (const name of Object.keys(SITUATIONS)) expect(versionOfExternalId(idOf(name)), name).toBe(ENGINE_VERSION)
@@ -92,7 +99,8 @@ describe('the external id', () => {
   })
 
   test('is another one for another combination, and knows that the lines are the same', () => {
-    const of = (outcome: ReturnType<typeof verdict>) => externalIdOf(outcome, checkRunOf(outcome, context))
+    const of = (outcome: ReturnType<typeof verdict>) =>
+      externalIdOf(outcome, checkRunOf(outcome, context), 'pull-request')
     const [one, other] = [of(twoViolations()), of({ ...twoViolations(), combination: 'f'.repeat(32) })]
     expect(one).not.toBe(other)
     expect(of(twoViolations())).toBe(one)
@@ -104,7 +112,11 @@ describe('the external id', () => {
   test('fits into what GitHub stores', () => {
     for (const name of Object.keys(SITUATIONS)) expect(idOf(name).length).toBeLessThan(120)
     const error = new BailiwickError('internal', 'x')
-    expect(externalIdOf(error, checkRunOf(error, context))).toMatch(/:undecided\./)
+    expect(externalIdOf(error, checkRunOf(error, context), 'branch')).toMatch(/:branch-undecided\./)
+    expect(Object.keys(SITUATIONS).filter(name => isUndecidedId(idOf(name)))).toEqual([
+      'error-of-the-fleet-for-a-tenant',
+    ])
+    expect(Object.keys(SITUATIONS).filter(name => isOfBranch(idOf(name)))).toEqual(['branch'])
   })
 })
 

@@ -27,7 +27,7 @@ export async function sayVerdict(
   { runs, detailsUrl }: SayOptions = {},
 ): Promise<void> {
   const run = checkRunOf(outcome, context)
-  const externalId = externalIdOf(outcome, run)
+  const externalId = externalIdOf(outcome, run, context.kind)
   const say = {
     ...run,
     headSha: context.headSha,
