@@ -11,7 +11,8 @@ import { idOf, type KubeObject } from '../kube/object.ts'
 export function readObjects(built: readonly KubeObject[]): KubeObject[] {
   return built.flatMap(given => {
     requireIdentity(given)
-    const object = { ...given, root: jsonNumbers(given.root) as MapNode }
+    const root = jsonNumbers(given.root) as MapNode
+    const object = root === given.root ? given : { ...given, root }
     const items = at(object.root, ['items'])
     if (items?.type !== 'list') return isKustomizeConfig(object) ? [] : [object]
     return items.items.map((item, index) => {

@@ -13,10 +13,13 @@ export function mapNode(entries: Iterable<readonly [string, Node]>, origin: Orig
   return { type: 'map', fields, origin }
 }
 
-/** `map` with `key` set to `value`; a key that is there keeps its place and, unless given, the origin of its key. */
+/** `map` with `key` set to `value`, itself where that is so already; a key that is there keeps its place and, unless given, the origin of its key. */
 export function withField(map: MapNode, key: string, value: Node, keyOrigin?: Origin): MapNode {
+  const before = map.fields.get(key)
+  const origin = keyOrigin ?? before?.key ?? value.origin
+  if (before?.value === value && before.key === origin && !before.merged) return map
   const fields = new Map(map.fields)
-  fields.set(key, { key: keyOrigin ?? map.fields.get(key)?.key ?? value.origin, value })
+  fields.set(key, { key: origin, value })
   return { ...map, fields }
 }
 

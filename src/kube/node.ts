@@ -141,26 +141,44 @@ export function toJson(node: Node): Json {
 
 /** Canonical text of a node: JSON with sorted keys and exact integers. Equal text means equal objects for the cluster. */
 export function canonical(node: Node): string {
+  // texts of objects are kept: put together at once they are one text, else a tree of the pieces, far larger than it
+  const pieces: string[] = []
+  write(node, pieces)
+  return pieces.join('')
+}
+
+function write(node: Node, pieces: string[]): void {
   if (node.type === 'scalar') {
-    if (typeof node.value === 'string') return quoted(node.value)
-    return typeof node.value === 'bigint' ? String(node.value) : JSON.stringify(node.value)
+    if (typeof node.value === 'string') writeText(node.value, pieces)
+    else pieces.push(typeof node.value === 'bigint' ? String(node.value) : JSON.stringify(node.value))
+  } else if (node.type === 'list') {
+    let before = '['
+    for (const item of node.items) {
+      pieces.push(before)
+      write(item, pieces)
+      before = ','
+    }
+    pieces.push(node.items.length === 0 ? '[]' : ']')
+  } else {
+    let before = '{'
+    for (const key of sortedKeys(node.fields)) {
+      pieces.push(before)
+      writeText(key, pieces)
+      pieces.push(':')
+      write(node.fields.get(key)!.value, pieces)
+      before = ','
+    }
+    pieces.push(node.fields.size === 0 ? '{}' : '}')
   }
-  let text = ''
-  if (node.type === 'list') {
-    for (const item of node.items) text += text === '' ? canonical(item) : `,${canonical(item)}`
-    return `[${text}]`
-  }
-  for (const key of sortedKeys(node.fields)) {
-    const entry = `${quoted(key)}:${canonical(node.fields.get(key)!.value)}`
-    text += text === '' ? entry : `,${entry}`
-  }
-  return `{${text}}`
 }
 
 /** Most texts need no escape, and asking costs less than escaping. */
 const PLAIN = /^[ !#-[\]-~]*$/
 
-const quoted = (text: string): string => (text.length < 100 && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text))
+function writeText(text: string, pieces: string[]): void {
+  if (text.length < 100 && PLAIN.test(text)) pieces.push('"', text, '"')
+  else pieces.push(JSON.stringify(text))
+}
 
 function sortedKeys(fields: MapNode['fields']): Iterable<string> {
   let last = ''

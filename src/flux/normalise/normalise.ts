@@ -28,6 +28,7 @@ const NAMESPACE = ['metadata', 'namespace']
 export function normalise(objects: readonly KubeObject[]): KubeObject[] {
   return objects.map(object => {
     const root = normaliseRoot(object.root)
+    if (root === object.root) return object
     const sops = object.root.fields.get('sops')?.value
     const owners = at(object.root, OWNERS)
     const namespace = at(object.root, NAMESPACE)

@@ -58,6 +58,7 @@ function scalarCell(node: ScalarNode, sharing: Map<object, Cell>): Cell {
 }
 
 const NO_FIELDS: Map<string, CellField> = new Map()
+const NO_ITEMS: Cell[] = []
 
 export function emptyCell(type: Node['type'], origin: Origin): Cell {
   return {
@@ -66,7 +67,7 @@ export function emptyCell(type: Node['type'], origin: Origin): Cell {
     scalar: undefined,
     // only maps get fields and only lists items: most cells are scalars, and an empty map is far larger than they are
     fields: type === 'map' ? new Map() : NO_FIELDS,
-    items: [],
+    items: type === 'list' ? [] : NO_ITEMS,
     keep: false,
     flow: false,
     noted: false,
