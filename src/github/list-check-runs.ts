@@ -19,16 +19,12 @@ export interface OurCheckRun {
   readonly annotations: number
 }
 
-/**
- * The latest check run of each name that our App wrote on a commit, or all of them, the newest first. Other Apps' runs are
- * not ours.
- */
+/** The latest check run of each name that our App wrote on a commit, the newest first. Other Apps' runs are not ours. */
 export async function listOurCheckRuns(
   octokit: Octokit,
   app: AppIdentity,
   { owner, repo }: RepositoryName,
   sha: string,
-  filter: 'latest' | 'all' = 'latest',
 ): Promise<readonly OurCheckRun[]> {
   const found = await github(`read the check runs of ${owner}/${repo}`, () =>
     octokit.paginate(octokit.rest.checks.listForRef, {
@@ -36,7 +32,7 @@ export async function listOurCheckRuns(
       repo,
       ref: sha,
       app_id: app.id,
-      filter,
+      filter: 'latest',
       per_page: 100,
     }),
   )
@@ -44,7 +40,7 @@ export async function listOurCheckRuns(
   return found
     .filter(one => one.app?.id === app.id && one.head_sha === sha)
     .sort((a, b) => b.id - a.id)
-    .filter(({ name }) => filter === 'all' || (!names.has(name) && names.add(name)))
+    .filter(({ name }) => !names.has(name) && names.add(name))
     .map(one => ({
       id: one.id,
       name: one.name,

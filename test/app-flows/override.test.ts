@@ -88,6 +88,22 @@ test('a head that came after the comment is not the one that was looked at', asy
   expect(verdict()).toMatchObject({ conclusion: 'success' })
 })
 
+test('nor is one that was judged long before, on another branch', async () => {
+  const { github } = stage
+  const mine = head()
+  github.push({ repo: REPO, branch: 'elsewhere', parent: mine, files: { 'evil.md': 'x' }, as: 'dora' })
+  github.openPullRequest({ repo: REPO, head: 'elsewhere', as: 'dora' })
+  await stage.settle()
+  await nextSecond()
+  const evil = github.commitOf(REPO, 'elsewhere')
+  const written = github.comment({ repo: REPO, issue: pull, as: 'ada', body: '/bailiwick override looks fine to me' })
+  github.pushRef({ repo: REPO, branch: BRANCH, sha: evil, as: 'dora' })
+  await stage.settle()
+  const reply = github.commentsOf(REPO, pull).findLast(({ body }) => body.includes(`reply:${written.id}`))
+  expect(reply?.body).toContain(`/bailiwick override ${evil.slice(0, 12)}`)
+  expect(verdict()).toMatchObject({ conclusion: 'failure' })
+})
+
 test('who is listed as approver in the base of the fleet decides too, and nobody for their own pull request', async () => {
   const { github } = stage
   push()

@@ -9,6 +9,7 @@ import { openWaiverPull, WAIVER_BRANCH } from '../waivers/open-waiver-pull.ts'
 import { judgeAgain } from './judge-again.ts'
 import { presentPull } from './present-pull.ts'
 import type { Asking, Verb } from './verb.ts'
+import { wasSeen } from './was-seen.ts'
 
 /** Accepts a waiver that somebody else asked for, by writing the approver into it. Merging it stays a matter of GitHub. */
 export const approveWaiver: Verb = {
@@ -39,7 +40,8 @@ async function fleetHere(asking: Asking) {
 }
 
 /** What our App noted on the present head: a branch that anybody changed since has no such note. */
-async function recorded({ place, data, comment }: Asking, pull: PullRequest): Promise<WaiverPull> {
+async function recorded(asking: Asking, pull: PullRequest): Promise<WaiverPull> {
+  const { place, data, comment } = asking
   const ours = pull.author !== undefined && isOurs(place.app, { user: pull.author })
   if (!ours || pull.head.fork || !pull.head.ref.startsWith(WAIVER_BRANCH)) throw noWaiver()
   const runs = await listOurCheckRuns(place.octokit, place.app, data, pull.head.sha)
@@ -48,8 +50,7 @@ async function recorded({ place, data, comment }: Asking, pull: PullRequest): Pr
   if (!run || !waiver) {
     throw commandError('its branch is not what was asked for any more', 'Close it, and ask for the waiver again.')
   }
-  // GitHub counts in whole seconds: what is equal may be later
-  if (run.startedAt !== null && Date.parse(run.startedAt) < Date.parse(comment.createdAt)) return waiver
+  if (await wasSeen(asking, pull)) return waiver
   if (waiver.approver?.toLowerCase() === comment.author.login.toLowerCase()) return waiver
   throw commandError('it changed after this was written', 'Look at it again, then write the same once more.')
 }

@@ -2,13 +2,13 @@ import { commandError } from '../../src/command/command-error.ts'
 import { OVERRIDE_USAGE, type OverrideRequest, parseOverride } from '../../src/command/parse-override.ts'
 import { OVERRIDE_RUN, overrideRecord } from '../../src/command/record.ts'
 import { publishCheckRun } from '../../src/github/check-run.ts'
-import { listOurCheckRuns } from '../../src/github/list-check-runs.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import { concernedFleets } from './concerned-fleets.ts'
 import { judgeAgain } from './judge-again.ts'
 import { mayDecideForFleet } from './may.ts'
 import { presentPull } from './present-pull.ts'
 import type { Asking, Verb } from './verb.ts'
+import { wasSeen } from './was-seen.ts'
 
 /**
  * Lets one head of a pull request pass, whatever the verdict: for the day on which the gate itself is the problem. The
@@ -46,7 +46,7 @@ export const override: Verb = {
 }
 
 /** Only the commit that the admin looked at: what was pushed after the comment was written, nobody has agreed to. */
-async function refuseUnseenHead({ place, data, comment }: Asking, request: OverrideRequest, pull: PullRequest) {
+async function refuseUnseenHead(asking: Asking, request: OverrideRequest, pull: PullRequest): Promise<void> {
   const { sha } = pull.head
   const line = `/bailiwick override ${sha.slice(0, 12)} ${request.reason}`
   const again = `Look at it, then write \`${line.replaceAll('`', "'")}\``
@@ -54,11 +54,7 @@ async function refuseUnseenHead({ place, data, comment }: Asking, request: Overr
     if (sha.startsWith(request.sha)) return
     throw commandError(`${request.sha} is not the head of this pull request`, again)
   }
-  const runs = await listOurCheckRuns(place.octokit, place.app, data, sha, 'all')
-  const times = runs.flatMap(({ startedAt }) => (startedAt === null ? [] : [startedAt]))
-  const first = times.reduce((one, other) => (Date.parse(other) < Date.parse(one) ? other : one), times[0] ?? '')
-  // GitHub counts in whole seconds: what is equal may be later
-  if (Date.parse(first) < Date.parse(comment.createdAt)) return
+  if (await wasSeen(asking, pull)) return
   throw commandError('nobody knows whether the present head was there when this was written', again)
 }
 

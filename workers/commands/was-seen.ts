@@ -1,0 +1,14 @@
+import { headSince } from '../../src/github/head-since.ts'
+import type { PullRequest } from '../../src/github/pull-request.ts'
+import type { Asking } from './verb.ts'
+
+/**
+ * Whether the present head of a pull request was there when a comment was written: who agrees, agrees to what they saw. Of a
+ * branch in a fork nobody knows, and neither where GitHub does not say when it moved.
+ */
+export async function wasSeen({ place, data, comment }: Asking, pull: PullRequest): Promise<boolean> {
+  if (pull.head.fork) return false
+  const since = await headSince(place.octokit, data, pull.head.ref, pull.head.sha)
+  // GitHub counts in whole seconds: what is equal may be later
+  return since !== undefined && Date.parse(since) < Date.parse(comment.createdAt)
+}
