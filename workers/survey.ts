@@ -1,11 +1,12 @@
 import { BailiwickError } from '../src/errors.ts'
 import type { Survey } from '../src/queue/queue.ts'
-import { fleetPlaces } from './combination/fleet-places.ts'
+import { believedFleets } from './combination/believed-fleets.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import type { Installation } from './combination/installation.ts'
-import { type FleetPlace, judgeCombination } from './combination/judge-combination.ts'
+import { judgeCombination } from './combination/judge-combination.ts'
 import { SourceReader } from './combination/source-reader.ts'
 import { type SurveyedPlace, surveyPlace } from './survey/survey-place.ts'
+import { speaker } from './verdict/speaker.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /** What GitHub refuses for good on one repository (it is archived, it is gone) keeps nothing from the others. */
@@ -16,12 +17,13 @@ const OF_ONE_REPOSITORY: readonly string[] = ['not-permitted', 'git-missing', 'o
  * edited in place, and the offer of a baseline. Writes nothing when nothing changed. Throws `github-unavailable`.
  */
 export async function survey(context: WorkerContext, { installation: id }: Survey): Promise<void> {
-  const octokit = await context.app.client(id)
-  const place = { octokit, app: await context.app.identity() }
-  const installation = githubInstallation(context, id, octokit)
+  const reader = { octokit: await context.app.reader(id), app: await context.app.identity() }
+  const installation = githubInstallation(context, id, reader.octokit)
   for (const found of await surveyedPlaces(context, installation)) {
     try {
-      await surveyPlace(context, place, installation, found)
+      const { id: repository } = found.fleet.repository
+      const writer = await speaker(context, id, repository)
+      await surveyPlace(context, { reader, writer, installation }, found)
     } catch (error) {
       if (!(error instanceof BailiwickError) || !OF_ONE_REPOSITORY.includes(error.code)) throw error
       context.log.warn({ err: error, fleet: found.fleet.repository.url }, 'a fleet could not be told what was found')
@@ -34,12 +36,10 @@ export async function survey(context: WorkerContext, { installation: id }: Surve
  * but for those that another one deploys from and that deploy nothing of others: a tenant's, whatever it calls its folders.
  */
 export async function surveyedPlaces(context: WorkerContext, installation: Installation): Promise<SurveyedPlace[]> {
-  const places = await fleetPlaces(installation, context.bindings)
-  const isBound = ({ repository, branch }: FleetPlace) =>
-    context.bindings.some(binding => binding.fleet === repository.url && binding.branch === branch)
-  const bound = places.filter(isBound)
+  const believed = (await believedFleets(context, installation)).filter(({ alone }) => !alone)
+  const places = believed.map(({ place }) => place).filter(({ repository }) => !repository.archived)
   const found: SurveyedPlace[] = []
-  for (const fleet of bound.length > 0 ? bound : places) {
+  for (const fleet of places) {
     const { evaluator, disabledRules } = context
     try {
       const judged = await judgeCombination(evaluator, new SourceReader(installation), { fleet, disabledRules })
@@ -49,7 +49,9 @@ export async function surveyedPlaces(context: WorkerContext, installation: Insta
       context.log.warn({ err: error, fleet: fleet.repository.url }, 'a fleet could not be looked at')
     }
   }
-  return bound.length > 0 ? found : found.filter(one => !isTenants(one, found))
+  const isBound = ({ fleet: { repository, branch } }: SurveyedPlace) =>
+    context.bindings.some(binding => binding.fleet === repository.url && binding.branch === branch)
+  return found.filter(one => isBound(one) || !isTenants(one, found))
 }
 
 function isTenants(place: SurveyedPlace, all: readonly SurveyedPlace[]): boolean {

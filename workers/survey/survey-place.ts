@@ -49,11 +49,17 @@ export async function surveyOf(
   }
 }
 
+/** As whom is read, everywhere, and as whom is written: on the fleet's own repository only. */
+export interface SurveyDesk {
+  readonly reader: Pick<Place, 'octokit' | 'app'>
+  readonly writer: Pick<Place, 'octokit' | 'app'>
+  readonly installation: Installation
+}
+
 /** Says what is found on one fleet's repository: the baseline where it is needed, and the one issue. */
 export async function surveyPlace(
   context: WorkerContext,
-  place: Pick<Place, 'octokit' | 'app'>,
-  installation: Installation,
+  { reader, writer, installation }: SurveyDesk,
   surveyed: SurveyedPlace,
 ): Promise<void> {
   const { repository, branch } = surveyed.fleet
@@ -63,8 +69,8 @@ export async function surveyPlace(
   const facts: FirstReportFacts = {
     url: repository.url,
     survey,
-    gates: await readGates(place, installation, survey.gated),
-    baseline: await offerBaseline(place, surveyed.fleet, survey, has(BASELINE_FILE)),
+    gates: await readGates(reader, installation, survey.gated),
+    baseline: await offerBaseline(writer, surveyed.fleet, survey, has(BASELINE_FILE)),
     hasForm: has(FORM),
   }
   const isDefault = branch === repository.defaultBranch
@@ -72,7 +78,7 @@ export async function surveyPlace(
     ? REPORT_MARKER
     : REPORT_MARKER.replace(' -->', ` ${hash('sha256', branch).slice(0, 12)} -->`)
   const name = { owner: repository.owner, repo: repository.name }
-  const said = await upsertIssue(place.octokit, place.app, name, {
+  const said = await upsertIssue(writer.octokit, writer.app, name, {
     marker,
     title: isDefault ? REPORT_TITLE : `${REPORT_TITLE}, branch ${branch}`,
     body: `${marker}\n\n${firstReport(facts)}`,
