@@ -10,6 +10,9 @@ export interface OverrideRecord {
   readonly reason: string
   /** ISO time of the comment. */
   readonly at: string
+  /** The pull request, and the branch that it aimed at: the same commit elsewhere is another question. */
+  readonly pull: number
+  readonly base: string
 }
 
 /** What a check run of ours says for people, and holds for us in its text. */
@@ -22,22 +25,24 @@ export interface RecordText {
 const FENCE = '```'
 
 /** The record of an override as the output of a check run. */
-export function overrideRecord({ by, reason, at }: OverrideRecord, sha: string): RecordText {
+export function overrideRecord(record: OverrideRecord, sha: string): RecordText {
+  const { by, reason, at, pull, base } = record
   return {
     title: `Overridden by ${by}: ${reason}`.slice(0, 250),
     summary: [
-      `${code(by)} lets ${code(sha.slice(0, 7))} pass, whatever the verdict (${code(at)}).`,
+      `${code(by)} lets ${code(sha.slice(0, 7))} of #${pull} into ${code(base)}, whatever the verdict (${code(at)}).`,
       `- Why: ${prose(reason)}`,
       '- It holds for this commit only: whatever is pushed next is judged again.',
     ].join('\n'),
-    text: recordText({ by, reason, at }),
+    text: recordText({ by, reason, at, pull, base }),
   }
 }
 
 /** What an override's check run holds; undefined for a text that is not one of ours. */
 export function readOverrideRecord(text: string): OverrideRecord | undefined {
-  const { by, reason, at } = readRecord(text) ?? {}
-  return typeof by === 'string' && typeof reason === 'string' && typeof at === 'string' ? { by, reason, at } : undefined
+  const { by, reason, at, pull, base } = readRecord(text) ?? {}
+  if (typeof by !== 'string' || typeof reason !== 'string' || typeof at !== 'string') return undefined
+  return typeof pull === 'number' && typeof base === 'string' ? { by, reason, at, pull, base } : undefined
 }
 
 /** Plain data as the text of a check run. */

@@ -67,6 +67,17 @@ test('a fleet admin lets the present head pass, and who did it and why stands on
   expect(verdict()?.output.summary).toContain('namespace-confinement')
 })
 
+test('the same commit into another branch is another question', async () => {
+  const { github } = stage
+  github.push({ repo: REPO, branch: 'next', parent: github.commitOf(REPO, 'main'), as: 'dora' })
+  github.editPullRequest({ repo: REPO, pull, base: 'next', as: 'dora' })
+  await stage.settle()
+  expect(verdict()?.output.title).not.toMatch(/^Overridden/)
+  github.editPullRequest({ repo: REPO, pull, base: 'main', as: 'dora' })
+  await stage.settle()
+  expect(verdict()?.output.title).toMatch(/^Overridden by max/)
+})
+
 test('the next push is judged as any other', async () => {
   push()
   await stage.settle()

@@ -15,7 +15,7 @@ describe('records of what people decided', () => {
   test('come back as they were written, whatever the reason', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), reason => {
-        const record = { by: 'ada', reason, at: '2026-11-21T20:00:00Z' }
+        const record = { by: 'ada', reason, at: '2026-11-21T20:00:00Z', pull: 3, base: 'main' }
         const { text, title } = overrideRecord(record, 'a'.repeat(40))
         expect(readOverrideRecord(text)).toEqual(record)
         expect(text.split('```')).toHaveLength(3)

@@ -31,7 +31,8 @@ export const override: Verb = {
       throw commandError('nobody overrides the check of their own pull request', 'Ask another fleet admin.')
     }
     await refuseForeignFleets(asking, pull)
-    const record = overrideRecord({ by, reason: request.reason, at: comment.createdAt }, pull.head.sha)
+    const said = { by, reason: request.reason, at: comment.createdAt, pull: pull.number, base: pull.base.ref }
+    const record = overrideRecord(said, pull.head.sha)
     await publishCheckRun(place.octokit, place.app, data, {
       ...record,
       headSha: pull.head.sha,

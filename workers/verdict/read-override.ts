@@ -6,8 +6,8 @@ import type { WorkerContext } from '../worker-context.ts'
 import type { Subject } from './judge-pull-request.ts'
 
 /**
- * Which fleet admin lets the present head of a pull request pass, if one does. `runs`: our check runs of that head; that the
- * person may was asked when the run was written, and only our App can write one.
+ * Which fleet admin lets the present head of a pull request into its base, if one does. `runs`: our check runs of that head;
+ * that the person may was asked when the run was written, and only our App can write one.
  */
 export async function readOverride(
   _context: WorkerContext,
@@ -18,5 +18,6 @@ export async function readOverride(
   const run = runs.find(({ name, headSha }) => name === OVERRIDE_RUN && headSha === pull.head.sha)
   if (run?.status !== 'completed' || run.conclusion !== 'success') return undefined
   const record = readOverrideRecord(run.text)
-  return record && { by: record.by, reason: record.reason }
+  if (record?.pull !== pull.number || record.base !== pull.base.ref) return undefined
+  return { by: record.by, reason: record.reason }
 }
