@@ -1,9 +1,11 @@
 import { listOurCheckRuns } from '../src/github/list-check-runs.ts'
-import { type ListedPullRequest, listOpenPullRequests } from '../src/github/pull-request.ts'
+import { listOpenPullRequests, listPullRequestsOf } from '../src/github/pull-request.ts'
 import type { Attempt, ValidatePush } from '../src/queue/queue.ts'
+import { CHECK_NAME } from '../src/report/check-run.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import { type FleetAnswer, judgeChange } from './combination/judge-change.ts'
+import type { Pin } from './combination/source-reader.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { affectedPlaces } from './verdict/affected-places.ts'
 import { announceSlow, watched } from './verdict/announce-slow.ts'
@@ -37,44 +39,58 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
     repo: data.repo,
   }
   const subject: Subject = { installation, repository, octokit }
-  const where = { kind: 'branch', repository: repository.url, headSha: data.sha } as const
-  const runs = once(() => listOurCheckRuns(octokit, place.app, place, data.sha))
-  const announced = announceSlow({ place, headSha: data.sha, runs, log: context.log })
+  const head = { url: repository.url, branch: data.branch, commit: data.sha }
+  const answers = await judgeCommit(context, subject, place, head, attempt)
+  if (answers.length === 0) return
+  const urls = answers.map(answer => answer.place.repository.url)
+  await wakeClusters(context, urls)
+  await keepFleetPages(context, answers)
+  // only now: whatever fails here, the verdict on the commit stands
+  await judgeConcerned(context, subject, data, head, answers)
+}
+
+/** What the fleets that read the branch say of the commit, said on it. Empty where none does, or it could not be judged. */
+async function judgeCommit(
+  context: WorkerContext,
+  subject: Subject,
+  place: Place,
+  head: Pin,
+  attempt: Attempt,
+): Promise<readonly FleetAnswer[]> {
+  const { installation, repository, octokit } = subject
+  const { commit: headSha } = head
+  const where = { kind: 'branch', repository: repository.url, headSha } as const
+  const runs = once(() => listOurCheckRuns(octokit, place.app, place, headSha))
+  const announced = announceSlow({ place, headSha, runs, log: context.log })
   try {
-    const head = { url: repository.url, branch: data.branch, commit: data.sha }
     const answers = await judgeChange(watched(context, announced), installation, { head })
     const present = await announced.end()
     // an announced run must be completed, even where there is nothing to say
-    if (answers.length === 0 && !present) return
+    if (answers.length === 0 && !present) return []
     const { outcome, ...statement } = outcomeOf(answers, repository.url, 'branch')
     const said = { outcome, context: { ...where, ...statement } }
-    const open = await listOpenPullRequests(octokit, data)
-    await say(context, { ...place, repositoryId: repository.id }, said, open, present ?? (await runs()))
-    await wakeClusters(
-      context,
-      answers.map(answer => answer.place.repository.url),
-    )
-    if (answers.length > 0) await judgeConcerned(context, subject, data, head, answers, open)
-    await keepFleetPages(context, answers)
+    await say(context, subject, { ...place, repositoryId: repository.id }, said, present ?? (await runs()))
+    return answers
   } catch (error) {
     const present = await announced.end()
     if (isTriedAgain(error, attempt)) throw error
-    context.log.error({ err: error, commit: `${repository.url}@${data.sha}` }, 'a push could not be judged')
+    context.log.error({ err: error, commit: `${repository.url}@${headSha}` }, 'a push could not be judged')
     await sayVerdict(place, asBailiwickError(error), where, present ? { runs: present } : {})
+    return []
   }
 }
 
 /** GitHub keeps check runs by commit: nothing good is said of one that is the head of pull requests; their verdicts say it. */
 async function say(
   context: WorkerContext,
+  { octokit }: Subject,
   place: Place & PageOwner,
   said: Said,
-  open: readonly ListedPullRequest[],
   runs: Awaited<ReturnType<typeof listOurCheckRuns>>,
 ): Promise<void> {
-  const isHead = open.some(({ head }) => head.sha === said.context.headSha)
-  const hasAny = runs.some(run => run.status !== 'completed')
-  if (isHead && !blocks(said) && !hasAny) return
+  const isAnnounced = runs.some(({ name, status }) => name === CHECK_NAME && status !== 'completed')
+  const pulls = blocks(said) || isAnnounced ? [] : await listPullRequestsOf(octokit, place, said.context.headSha)
+  if (pulls.length > 0) return
   const detailsUrl = await keepPage(context, place, said)
   await sayVerdict(place, said.outcome, said.context, { runs, detailsUrl })
 }
@@ -83,11 +99,11 @@ async function judgeConcerned(
   context: WorkerContext,
   subject: Subject,
   data: ValidatePush,
-  head: { readonly url: string; readonly branch: string; readonly commit: string },
+  head: Pin,
   answers: readonly FleetAnswer[],
-  open: readonly ListedPullRequest[],
 ): Promise<void> {
   const { installation, owner, repo } = data
+  const open = await listOpenPullRequests(subject.octokit, data)
   const own = open.filter(({ base, head: at }) => base.ref === data.branch || at.sha === data.sha)
   const wanted = own.map(({ number: pull }) => ({ installation, owner, repo, pull }))
   if (data.before !== undefined) {

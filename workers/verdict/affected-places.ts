@@ -1,8 +1,9 @@
 import { FLEET_FILE } from '../../src/fleet/config/fleet-config.ts'
 import { affectedRepositories } from '../../src/rules/verdict/affected-repositories.ts'
-import type { ReadableRepository } from '../combination/installation.ts'
+import type { Installation, ReadableRepository } from '../combination/installation.ts'
 import { type FleetAnswer, judgeChange } from '../combination/judge-change.ts'
 import type { Pin } from '../combination/source-reader.ts'
+import { isPassing } from '../job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import type { Subject } from './judge-pull-request.ts'
 
@@ -17,13 +18,12 @@ export async function affectedPlaces(
   before: string,
   answers: readonly FleetAnswer[],
 ): Promise<readonly ReadableRepository[]> {
-  const earlier = await judgeChange(context, installation, {
-    head: { url: head.url, branch: head.branch, commit: before },
-  })
-  const rulesMoved = await hasOtherRules({ installation, repository }, head.commit, before)
+  const earlier = await judgedEarlier(context, installation, { url: head.url, branch: head.branch, commit: before })
+  const rulesMoved = earlier !== undefined && (await hasOtherRules({ installation, repository }, head.commit, before))
+  const known = earlier ?? []
   const urls = new Set<string>()
   for (const answer of answers) {
-    const was = earlier.find(one => keyOf(one) === keyOf(answer))
+    const was = known.find(one => keyOf(one) === keyOf(answer))
     const isFleet = answer.place.repository.url === repository.url
     const affected =
       was && !(isFleet && rulesMoved) ? affectedRepositories(was.judgement, answer.judgement) : everybody(answer)
@@ -32,6 +32,21 @@ export async function affectedPlaces(
   urls.delete(repository.url)
   const readable = await installation.repositories()
   return readable.filter(one => urls.has(one.url) && !one.archived)
+}
+
+/** What was said before; undefined where nobody can tell any more, as after a force push: then it may concern everybody. */
+async function judgedEarlier(
+  context: WorkerContext,
+  installation: Installation,
+  head: Pin,
+): Promise<readonly FleetAnswer[] | undefined> {
+  try {
+    return await judgeChange(context, installation, { head })
+  } catch (error) {
+    if (isPassing(error)) throw error
+    context.log.warn({ err: error, commit: `${head.url}@${head.commit}` }, 'what a branch held before is not known')
+    return undefined
+  }
 }
 
 /** What the fleet's own file says counts for everybody. */
