@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { startStage } from '../story/stage.ts'
 import { tellStory } from './story.ts'
@@ -19,6 +20,10 @@ try {
   await tellStory(stage)
   const left = withCluster ? '' : ' Judged only: nothing was applied, no API server is at hand.'
   tell.title(`Done in ${((performance.now() - started) / 1000).toFixed(1)} s.${left}`)
+  if (process.argv.includes('--keep')) {
+    tell.note(`Have a look: ${stage.site.url}/ and ${stage.site.url}/fleets/acme/fleet. Ctrl-C ends it.`)
+    await Promise.race(['SIGINT', 'SIGTERM'].map(signal => once(process, signal)))
+  }
 } finally {
   await stage.close()
 }

@@ -24,7 +24,7 @@ export function changesSection(changes: Changes): Content {
   )
   let room = MAX_OBJECTS
   const blocks = nodes.map(node => {
-    const block = nodeBlock(node, room)
+    const block = nodeBlock(node, room, nodes.length > 1)
     room -= Math.min(room, node.objects.length)
     return block
   })
@@ -59,11 +59,11 @@ function countsText(counts: Counts): string {
   return parts.length > 0 ? `Objects: ${parts.join(', ')}.` : 'No object differs.'
 }
 
-function nodeBlock(node: NodeChange, room: number): Html {
+function nodeBlock(node: NodeChange, room: number, counted: boolean): Html {
   const { cluster, namespace, name, tenant, change, unknown, suspended, identity, counts, objects, images } = node
   const shown = objects.slice(0, room)
   return html`<details class="more"${room >= MAX_OBJECTS && html` open`}><summary>${cluster}: ${namespace}/${name} <span class="tags">${tenant !== '' && html`<span class="tag">${tenant}</span>`}<span class="tag">${change}</span>${suspended && html`<span class="tag none">suspended</span>`}</span></summary>
-<p class="dim small">${countsText(counts)}${unknown && ` What it was ${unknown} the change cannot be rendered.`}</p>
+${counted && html`<p class="dim small">${countsText(counts)}</p>`}${unknown && html`<p>What it is ${unknown} the change cannot be rendered.</p>`}
 ${identity && html`<p>Applied as <code>${identity.now}</code> in place of <code>${identity.was}</code>.</p>`}
 ${images.length > 0 && html`<ul class="dots">${images.map(({ was, now }) => html`<li>image <code>${was}</code> becomes <code>${now}</code></li>`)}</ul>`}
 ${shown.map(objectBlock)}${objects.length > shown.length && html`<p class="dim">and ${count(objects.length - shown.length, 'object')} more</p>`}
@@ -86,7 +86,7 @@ function objectBlock({ id, change, fate, node, forced, fields, fieldCount }: Obj
     ...(node === undefined ? [] : [node]),
     ...(forced === undefined ? [] : [forced ? 'deleted and made anew' : 'the API server refuses this change']),
   ].join('; ')
-  return html`<h4 class="rule"><code>${display(id)}</code> <span class="tag ${TONES[change]}">${change}</span>${notes !== '' && html` <span class="dim small">${notes}</span>`}</h4>
+  return html`<h3 class="rule"><code>${display(id)}</code> <span class="tag ${TONES[change]}">${change}</span>${notes !== '' && html` <span class="dim small">${notes}</span>`}</h3>
 ${fields.length > 0 && html`<pre class="diff" tabindex="0" aria-label="Changed fields of ${display(id)}">${fields.map(fieldLines)}</pre>`}
 ${fieldCount > fields.length && html`<p class="dim small">and ${count(fieldCount - fields.length, 'field')} more</p>`}
 `

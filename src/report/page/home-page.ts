@@ -47,7 +47,7 @@ function checkTable(checks: readonly PageEntry[]): Html {
     return html`<tr><td class="cell">${mark}</td><td class="wide"><a href="/checks/${owner}/${repo}/${sha}">${title}</a></td><td class="cell">${owner}/${repo} <code>${sha.slice(0, 7)}</code></td><td class="cell dim">${when(at)}</td></tr>
 `
   })
-  return html`<div class="scroll" role="region" aria-label="Latest verdicts" tabindex="0"><table>
+  return html`<div class="scroll" role="region" aria-label="Table of verdicts" tabindex="0"><table>
 <thead><tr><th scope="col">Result</th><th scope="col">Verdict</th><th scope="col">Commit</th><th scope="col">Judged</th></tr></thead>
 <tbody>
 ${rows}</tbody>

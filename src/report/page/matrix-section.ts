@@ -37,7 +37,7 @@ export function matrixSection(verdict: Verdict): Html | undefined {
     ...(tenants.length > MAX_ROWS ? [`${tenants.length - MAX_ROWS} more tenants`] : []),
     ...(clusters.length > MAX_COLUMNS ? [`${clusters.length - MAX_COLUMNS} more clusters`] : []),
   ].join(' and ')
-  return html`<div class="scroll" role="region" aria-label="Clusters and tenants" tabindex="0"><table>
+  return html`<div class="scroll" role="region" aria-label="Table of clusters and tenants" tabindex="0"><table>
 <thead><tr><th scope="col">Tenant</th>${columns.map(name => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>
 ${rows}</tbody>

@@ -25,7 +25,7 @@ export function queueSection(queue: readonly QueueDepth[] | undefined): Html {
     }) => html`<tr><th scope="row"><code>${queue}</code></th><td class="num">${waiting}</td><td class="num">${active}</td><td class="num">${delayed}</td><td class="num">${failed > 0 ? html`<span class="tag warn">${failed}</span>` : '0'}</td></tr>
 `,
   )
-  return html`<div class="scroll" role="region" aria-label="Queue" tabindex="0"><table>
+  return html`<div class="scroll" role="region" aria-label="Jobs by state" tabindex="0"><table>
 <caption>Of the whole installation, at the moment of this page</caption>
 <thead><tr><th scope="col">Jobs</th><th scope="col" class="num">Waiting</th><th scope="col" class="num">Running</th><th scope="col" class="num">Delayed</th><th scope="col" class="num">Given up</th></tr></thead>
 <tbody>

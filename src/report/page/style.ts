@@ -34,7 +34,7 @@ a code,h3 code,h4 code,td code,th code,summary code{background:none;padding:0}
 .crumbs{display:flex;flex-wrap:wrap;gap:.1rem .5rem;list-style:none;margin:0;padding:0;font-size:.9375rem;flex:1 1 auto}
 .crumbs li+li::before{content:"/";color:var(--soft);margin-right:.5rem}
 .out{margin:0;font-size:.875rem;color:var(--soft);display:flex;gap:.75rem;align-items:center}
-button,select,input{font:inherit;color:inherit;background:var(--card);border:1px solid var(--soft);border-radius:6px;padding:.35rem .7rem;max-width:100%;min-height:2.25rem}
+button,select,input{font:inherit;color:inherit;background:var(--card);border:1px solid var(--soft);border-radius:6px;padding:.35rem .7rem;max-width:100%;height:2.4rem}
 button{cursor:pointer}button:hover{background:var(--faint)}
 .verdict{display:grid;grid-template-columns:auto 1fr;gap:.25rem 1.1rem;align-items:start;margin:2rem 0 0;padding:1.35rem 1.5rem;border:1px solid var(--line);
 border-left:6px solid var(--tone);border-radius:10px;background:var(--tone-bg)}
@@ -50,7 +50,7 @@ border-left:6px solid var(--tone);border-radius:10px;background:var(--tone-bg)}
 table{border-collapse:collapse;width:100%;font-size:.9375rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding:.6rem .9rem;color:var(--soft);font-size:.875rem;border-bottom:1px solid var(--line)}
 th,td{text-align:left;vertical-align:top;padding:.5rem .9rem;border-bottom:1px solid var(--line);overflow-wrap:normal}
-td p,td.wide .place{overflow-wrap:anywhere}
+td p{margin:0 0 .3rem}td p,td.wide .place{overflow-wrap:anywhere}td code{white-space:nowrap}td.wide code{white-space:normal}
 td.wide{min-width:16rem;overflow-wrap:anywhere}
 tbody tr:last-child>*{border-bottom:0}
 thead th{font-size:.8125rem;font-weight:600;color:var(--soft);white-space:nowrap}
@@ -88,7 +88,7 @@ details.more{margin:.9rem 0}details.more>summary{font-weight:600;color:inherit}
 .diff .add{background:var(--good-bg);color:var(--good)}.diff .del{background:var(--bad-bg);color:var(--bad)}
 .bars{display:flex;flex-wrap:wrap;gap:.35rem}
 .tiles{display:grid;grid-template-columns:repeat(2,1fr);gap:.7rem;margin:1.5rem 0 0;padding:0;list-style:none}
-.tiles li{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:.7rem .85rem;display:flex;flex-direction:column-reverse;justify-content:flex-end;color:var(--soft);font-size:.875rem}
+.tiles li{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:.55rem .85rem;display:flex;flex-direction:column-reverse;justify-content:flex-end;color:var(--soft);font-size:.875rem}
 .scroll+h4{margin-top:1.1rem}.facts .place,.from .place{white-space:nowrap}
 .tiles b{font-size:1.5rem;line-height:1.2;font-weight:650;color:var(--ink);font-variant-numeric:tabular-nums;letter-spacing:-.02em}
 .ask{display:flex;flex-wrap:wrap;gap:.6rem .8rem;align-items:end;margin:.6rem 0 1rem}

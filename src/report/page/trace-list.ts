@@ -17,7 +17,7 @@ const STEPS: Record<Step['step'], string> = {
   'flux-component': 'Flux component',
   substitution: 'substituted by',
   'local-config': 'local config',
-  kustomization: 'Kustomization',
+  kustomization: 'declared in',
 }
 
 /** The way of a value from the line that wrote it to the object on the cluster, one step per line. */

@@ -1,0 +1,24 @@
+import { join } from 'node:path'
+import { openChromium } from './chromium.ts'
+import { startStagedPages } from './staged-pages.ts'
+
+// Takes the pictures of docs/pages.md anew: `node test/web/take-screenshots.ts`.
+const docs = join(import.meta.dirname, '../../docs')
+const { stage, red, fleet } = await startStagedPages()
+const browser = await openChromium()
+const shots = [
+  { name: 'page-check-light', url: red, colorScheme: 'light', height: 840 },
+  { name: 'page-check-dark', url: red, colorScheme: 'dark', height: 840 },
+  { name: 'page-fleet-light', url: `${fleet}?namespace=ops`, colorScheme: 'light', height: 980 },
+] as const
+try {
+  for (const { name, url, colorScheme, height } of shots) {
+    const page = await browser.newPage({ colorScheme, viewport: { width: 1000, height } })
+    await page.goto(url)
+    await page.screenshot({ path: join(docs, `${name}.png`) })
+    await page.close()
+  }
+} finally {
+  await browser.close()
+  await stage.close()
+}
