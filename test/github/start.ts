@@ -44,6 +44,8 @@ export interface GitHubOptions {
   readonly checkResponses?: boolean
   /** How long an app may take to answer a webhook; GitHub's ten seconds by default. */
   readonly patienceMs?: number
+  /** How many webhooks are under way to an app at once; one by default, so that they come in order. */
+  readonly deliveriesAtOnce?: number
   /** Requests per caller before 403. Unlimited by default: a long suite must not run into it. */
   readonly rateLimit?: number
 }
@@ -56,7 +58,7 @@ export type FakeGitHub = Awaited<ReturnType<typeof startGitHub>>
  */
 export async function startGitHub(options: GitHubOptions = {}) {
   const world = emptyWorld(options.mergeabilityDelayMs ?? 10)
-  const deliveries = new Deliveries(world, options.patienceMs)
+  const deliveries = new Deliveries(world, deliveryOptions(options))
   world.emit = (...announcement) => deliveries.announce(...announcement)
   world.emitForAccount = (...announcement) => deliveries.announceForAccount(...announcement)
   world.emitToInstallation = (...announcement) => deliveries.announceToInstallation(...announcement)
@@ -122,6 +124,13 @@ export async function startGitHub(options: GitHubOptions = {}) {
     idle: () => deliveries.idle(),
     forget: () => void records.requests.splice(0),
     ...{ counts, failNext, trouble, close },
+  }
+}
+
+function deliveryOptions({ patienceMs, deliveriesAtOnce }: GitHubOptions) {
+  return {
+    ...(patienceMs === undefined ? {} : { patienceMs }),
+    ...(deliveriesAtOnce === undefined ? {} : { lanes: deliveriesAtOnce }),
   }
 }
 

@@ -1,8 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import { Agent } from 'node:http'
 import { organizationSimpleJson } from '../json/organization.ts'
 import { repositoryJson } from '../json/repository.ts'
 import { userJson } from '../json/user.ts'
 import type { App, Emit, Installation, Repository, User, World } from '../world.ts'
+import { post } from './post.ts'
 
 export interface Delivery {
   readonly id: number
@@ -29,17 +31,21 @@ const PATIENCE_MS = 10_000
 /** A bigger payload is not delivered at all (docs, webhook events and payloads). */
 const MOST_BYTES = 25 * 1024 * 1024
 
-/** Sends webhooks to the apps, one after the other per app, and remembers them. */
+/** Sends webhooks to the apps, one after the other per app (or so many at once), and remembers them. */
 export class Deliveries {
   readonly log: Delivery[] = []
   readonly #world: World
-  readonly #queues = new Map<number, Promise<void>>()
+  readonly #queues = new Map<string, Promise<void>>()
   readonly #stop = new AbortController()
 
   readonly #patienceMs: number
+  readonly #agent = new Agent({ keepAlive: true })
+  readonly #lanes: number
+  #sent = 0
 
-  constructor(world: World, patienceMs = PATIENCE_MS) {
+  constructor(world: World, { patienceMs = PATIENCE_MS, lanes = 1 } = {}) {
     this.#world = world
+    this.#lanes = lanes
     this.#patienceMs = patienceMs
   }
 
@@ -84,9 +90,10 @@ export class Deliveries {
       ...{ outcome: 'pending', answer: { headers: {}, body: '' }, headers: headersOf(app, event, guid, body) },
     }
     this.log.push(delivery)
-    const before = this.#queues.get(app.id) ?? Promise.resolve()
+    const lane = `${app.id}:${this.#sent++ % this.#lanes}`
+    const before = this.#queues.get(lane) ?? Promise.resolve()
     this.#queues.set(
-      app.id,
+      lane,
       before.then(() => this.#post(app, delivery, body)),
     )
   }
@@ -100,6 +107,7 @@ export class Deliveries {
   async close(): Promise<void> {
     this.#stop.abort()
     await Promise.all(this.#queues.values())
+    this.#agent.destroy()
   }
 
   /** What fails is in the log, and GitHub does not try again by itself. */
@@ -109,10 +117,11 @@ export class Deliveries {
     const timeout = AbortSignal.timeout(this.#patienceMs)
     const signal = AbortSignal.any([this.#stop.signal, timeout])
     try {
-      const response = await fetch(delivery.url, { method: 'POST', headers: delivery.headers, body, signal })
-      delivery.answer = { headers: Object.fromEntries(response.headers), body: await response.text() }
-      delivery.status = response.status
-      delivery.outcome = response.ok ? 'OK' : `Invalid HTTP Response: ${response.status}`
+      const answer = await post(delivery.url, { agent: this.#agent, headers: delivery.headers, body, signal })
+      delivery.answer = answer
+      delivery.status = answer.status
+      const ok = answer.status >= 200 && answer.status < 300
+      delivery.outcome = ok ? 'OK' : `Invalid HTTP Response: ${answer.status}`
     } catch {
       delivery.status = timeout.aborted ? 504 : 502
       delivery.outcome = timeout.aborted ? 'timed out' : 'failed to connect to host'

@@ -45,8 +45,8 @@ const API_URLS = {
 export function repositoryJson(world: World, repository: Repository) {
   const name = fullName(repository)
   const url = `${world.url}/repos/${name}`
-  const urls = Object.fromEntries(Object.entries(API_URLS).map(([key, path]) => [`${key}_url`, url + path]))
-  const openIssues = [...repository.issues.values()].filter(issue => issue.state === 'open').length
+  let openIssues = 0
+  for (const issue of repository.issues.values()) if (issue.state === 'open') openIssues++
   return {
     id: repository.id,
     node_id: nodeId('R', repository.id),
@@ -59,7 +59,7 @@ export function repositoryJson(world: World, repository: Repository) {
     description: null,
     fork: repository.parent !== undefined,
     url,
-    ...urls,
+    ...urlsAt(url),
     clone_url: `https://github.com/${name}.git`,
     git_url: `git://github.com/${name}.git`,
     ssh_url: `git@github.com:${name}.git`,
@@ -78,4 +78,16 @@ export function repositoryJson(world: World, repository: Repository) {
     updated_at: repository.pushedAt,
     pushed_at: repository.pushedAt,
   }
+}
+
+const known = new Map<string, Readonly<Record<string, string>>>()
+
+/** Every payload has them several times: made once for each address. */
+function urlsAt(url: string): Readonly<Record<string, string>> {
+  let urls = known.get(url)
+  if (!urls) {
+    urls = Object.fromEntries(Object.entries(API_URLS).map(([key, path]) => [`${key}_url`, url + path]))
+    known.set(url, urls)
+  }
+  return urls
 }
