@@ -1,4 +1,5 @@
 import type { Fleet } from '../../fleet/fleet.ts'
+import type { ObjectId } from '../../kube/object.ts'
 import { type Changes, type Counts, NO_COUNTS, type NodeChange, sumCounts, type TenantChange } from './changes.ts'
 import { FleetComparison } from './compare-fleets.ts'
 import { nodeChange } from './node-change.ts'
@@ -16,16 +17,19 @@ export function changesOf(base: Fleet, head: Fleet, limits: Limits = LIMITS): Ch
   const room = new Room(limits)
   const nodes: NodeChange[] = []
   const counts: Counts[] = []
-  const granting = new Set<string>()
+  const granting = new Map<string, ObjectId[]>()
   for (const pair of fleets.pairs) {
     const change = nodeChange(pair, fleets, secrets.of(pair.was, pair.now), room)
     if (!change) continue
     counts.push(change.counts)
-    if (pair.objects.some(({ id }) => givesRights(id))) granting.add(change.cluster)
+    const given = pair.objects.map(({ id }) => id).filter(givesRights)
+    if (given.length > 0) granting.set(change.cluster, [...(granting.get(change.cluster) ?? []), ...given])
     nodes.push(change)
   }
   room.left.nodes = Math.max(0, nodes.length - limits.nodes)
-  const rights = [...granting].sort().flatMap(cluster => rightChanges(base, head, cluster))
+  const rights = [...granting.keys()]
+    .sort()
+    .flatMap(cluster => rightChanges(base, head, cluster, granting.get(cluster)!))
   room.left.rights = Math.max(0, rights.length - limits.rights)
   return {
     nodes: mostImportant(nodes, limits.nodes),

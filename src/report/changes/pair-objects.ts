@@ -1,4 +1,4 @@
-import { canonical } from '../../kube/node.ts'
+import { objectTexts } from '../../fleet/object-texts.ts'
 import { groupOf, idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
 import { generatedBase } from './secret-words.ts'
 
@@ -19,14 +19,15 @@ export function objectKey({ apiVersion, kind, namespace, name }: ObjectId): stri
  * its content is the same one with another hash.
  */
 export function pairObjects(before: readonly KubeObject[], after: readonly KubeObject[]): ObjectPair[] {
-  const known = new Set(after)
-  const old = byKey(before.filter(object => !known.has(object)))
-  const same = new Set(before)
-  const young = byKey(after.filter(object => !same.has(object)))
+  // both were written to be hashed already
+  const [oldTexts, youngTexts] = [objectTexts(before), objectTexts(after)]
+  const [known, present] = [new Set(oldTexts), new Set(youngTexts)]
+  const old = byKey(before.filter((_, at) => !present.has(oldTexts[at]!)))
+  const young = byKey(after.filter((_, at) => !known.has(youngTexts[at]!)))
   const pairs: ObjectPair[] = []
   for (const [key, was] of old) {
     const now = young.get(key)
-    if (now && canonical(was.root) !== canonical(now.root)) pairs.push({ id: idOf(now), was, now })
+    if (now) pairs.push({ id: idOf(now), was, now })
   }
   const gone = [...old].filter(([key]) => !young.has(key)).map(([, object]) => object)
   const come = [...young].filter(([key]) => !old.has(key)).map(([, object]) => object)

@@ -1,5 +1,6 @@
 import { CAPSULE_GROUP } from '../../fleet/capsule.ts'
 import type { Fleet } from '../../fleet/fleet.ts'
+import { stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type ObjectId } from '../../kube/object.ts'
 import type { Authorizer } from '../../kube/rbac/authorizer.ts'
 import { type Binding, RBAC_GROUP, type Subject } from '../../kube/rbac/binding.ts'
@@ -25,12 +26,13 @@ export function givesRights({ apiVersion, kind }: ObjectId): boolean {
 
 /**
  * Who may do more or less on a cluster than before, by the API server's own rules: all that a subject holds in a namespace
- * on one side that nothing it holds there on the other covers. Sorted by subject and namespace.
+ * on one side that nothing it holds there on the other covers. `changed`: the objects of the cluster that differ and give
+ * rights. Sorted by subject and namespace.
  */
-export function rightChanges(base: Fleet, head: Fleet, cluster: string): RightChange[] {
+export function rightChanges(base: Fleet, head: Fleet, cluster: string, changed: readonly ObjectId[]): RightChange[] {
   const [before, after] = [authorizer(base, cluster), authorizer(head, cluster)]
   const found: RightChange[] = []
-  for (const { subject, namespace } of affected(before, after)) {
+  for (const { subject, namespace } of affected(before, after, changed)) {
     const user = userOf(subject)
     const [had, has] = [before.held(user, namespace), after.held(user, namespace)]
     // paths of the API server lie in no namespace
@@ -55,11 +57,14 @@ export function rightChanges(base: Fleet, head: Fleet, cluster: string): RightCh
   return found.sort((a, b) => (order(a) < order(b) ? -1 : 1))
 }
 
+const KINDS = new Set(['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding', 'Tenant'])
+
 function authorizer(fleet: Fleet, cluster: string): Authorizer {
   const byKind = new Map<string, Rendered[]>()
   for (const node of fleet.nodes) {
     if (node.cluster !== cluster) continue
     for (const object of node.objects) {
+      if (!KINDS.has(stringAt(object.root, ['kind']) ?? '')) continue
       const id = idOf(object)
       if (!givesRights(id)) continue
       const kind = `${groupOf(id.apiVersion)}/${id.kind}`
@@ -85,7 +90,7 @@ interface Place {
 }
 
 /** Subjects of bindings that are other ones now, or whose role is. */
-function affected(before: Authorizer, after: Authorizer): Place[] {
+function affected(before: Authorizer, after: Authorizer, changed: readonly ObjectId[]): Place[] {
   const places = new Map<string, Place>()
   const roles = new Map<string, boolean>()
   const isOtherRole = ({ roleRef, namespace }: Binding) => {
@@ -98,7 +103,7 @@ function affected(before: Authorizer, after: Authorizer): Place[] {
     }
     return other
   }
-  for (const namespace of new Set([...before.bindings.namespaces(), ...after.bindings.namespaces()])) {
+  for (const namespace of reachOfChange(before, after, changed)) {
     const [old, young] = [before.bindings.inNamespace(namespace), after.bindings.inNamespace(namespace)]
     const [known, present] = [new Set(old), new Set(young)]
     const other = [...old.filter(one => !present.has(one) || isOtherRole(one)), ...young.filter(one => !known.has(one))]
@@ -107,6 +112,14 @@ function affected(before: Authorizer, after: Authorizer): Place[] {
     }
   }
   return [...places.values()]
+}
+
+/** The namespaces, '' for the cluster, in which a binding may be another one or stand for other rules. */
+function reachOfChange(before: Authorizer, after: Authorizer, changed: readonly ObjectId[]): Iterable<string> {
+  const isLocal = ({ kind }: ObjectId) => kind === 'Role' || kind === 'RoleBinding' || kind === 'ClusterRoleBinding'
+  if (changed.every(isLocal))
+    return new Set(changed.map(({ kind, namespace }) => (kind.startsWith('Cluster') ? '' : namespace)))
+  return new Set([...before.bindings.namespaces(), ...after.bindings.namespaces()])
 }
 
 /** A group by itself, without what everybody has. */
