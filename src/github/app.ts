@@ -2,9 +2,15 @@ import { ProbotOctokit } from 'probot'
 import { BailiwickError } from '../errors.ts'
 import { isAllowedAccount } from '../process/allowed-account.ts'
 import { github } from './github-error.ts'
+import {
+  accountLogin,
+  type InstallationAnswer,
+  type KnownInstallation,
+  KnownInstallations,
+} from './known-installations.ts'
 import { type Answer, observeRequests } from './observe-requests.ts'
 import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
-import { type Granted, readPermissions } from './read-permissions.ts'
+import { readPermissions } from './read-permissions.ts'
 import { scopedAuth, type TokenScope } from './scoped-auth.ts'
 import { tokenCache } from './token-cache.ts'
 
@@ -57,44 +63,14 @@ export interface App {
   reader(installation: number): Promise<Octokit>
 }
 
-/** How long it is believed whose an installation is and what it may; tokens live an hour. */
-const KNOWN_MS = 10 * 60 * 1000
-
-interface KnownInstallation {
-  readonly account: string
-  readonly granted: Granted
-  readonly until: number
-}
-
-interface InstallationAnswer {
-  readonly id: number
-  readonly account: unknown
-  readonly permissions?: Granted
-}
-
 /** Makes the App from its credentials. Nothing is asked of GitHub until the first call. */
 export function openApp(options: AppOptions): App {
   const Client = clientClass(options)
   const credentials = { appId: options.appId, privateKey: options.privateKey, cache: tokenCache() }
   const app = observeRequests(new Client({ auth: credentials }), options.onAnswer)
-  const known = new Map<number, KnownInstallation>()
+  const known = new KnownInstallations(app)
   let identity: Promise<AppIdentity> | undefined
 
-  const remember = (data: InstallationAnswer): Installation => {
-    const { id, permissions } = data
-    const account = accountLogin(data.account)
-    known.set(id, { account, granted: permissions ?? {}, until: Date.now() + KNOWN_MS })
-    return { id, account }
-  }
-  const installationWith = async (id: number): Promise<KnownInstallation> => {
-    const before = known.get(id)
-    if (before && before.until > Date.now()) return before
-    const { data } = await github(`read installation ${id}`, () =>
-      app.rest.apps.getInstallation({ installation_id: id }),
-    )
-    remember(data)
-    return { account: accountLogin(data.account), granted: data.permissions, until: 0 }
-  }
   const clientWith = (installation: number, scope: TokenScope | undefined): Octokit => {
     const throttle = { enabled: options.throttle ?? true, id: `installation-${installation}` }
     const auth = scope
@@ -117,21 +93,20 @@ export function openApp(options: AppOptions): App {
       )
       return all
         .filter(one => !one.suspended_at && isAllowedAccount(options.allowedAccounts, accountLogin(one.account)))
-        .map(remember)
+        .map(one => said(known.note(one)))
     },
     installationOf: async repository => {
       const found = await findInstallation(app, repository)
       if (!found) return undefined
       assertAllowed(accountLogin(found.account), options.allowedAccounts)
-      return remember(found)
+      return said(known.note(found))
     },
     client: async (installation, repositoryIds) => {
-      if (options.allowedAccounts)
-        assertAllowed((await installationWith(installation)).account, options.allowedAccounts)
+      if (options.allowedAccounts) assertAllowed((await known.of(installation)).account, options.allowedAccounts)
       return clientWith(installation, repositoryIds && { repositoryIds })
     },
     reader: async installation => {
-      const { account, granted } = await installationWith(installation)
+      const { account, granted } = await known.of(installation)
       assertAllowed(account, options.allowedAccounts)
       return clientWith(installation, { permissions: readPermissions(granted) })
     },
@@ -203,8 +178,4 @@ async function findInstallation(
   }
 }
 
-function accountLogin(account: unknown): string {
-  // an enterprise has a slug instead of a login; it never is on the list of accounts
-  const login = typeof account === 'object' && account && 'login' in account ? account.login : undefined
-  return typeof login === 'string' ? login : ''
-}
+const said = ({ id, account }: KnownInstallation): Installation => ({ id, account })
