@@ -33,10 +33,11 @@ function bodyOf({ items }: ClusterAudit, here: string): string {
 
 function clustersText(clusters: readonly ClusterAudit[], body: string): string {
   const [counts = '', ...lines] = body.split('\n')
-  const shown = clusters.slice(0, MAX_NAMED).map(({ cluster }) => htmlCode(cluster, 80))
+  const shown = clusters.slice(0, MAX_NAMED)
   const left = clusters.length - shown.length
-  const names = shown.join(', ') + (left > 0 ? ` and ${left} more` : '')
-  if (lines.length === 0) return `✅ ${names}: ${counts}`
+  const more = left > 0 ? ` and ${left} more` : ''
+  if (lines.length === 0) return `✅ ${shown.map(({ cluster }) => code(cluster, 80)).join(', ')}${more}: ${counts}`
+  const names = shown.map(({ cluster }) => htmlCode(cluster, 80)).join(', ') + more
   const weak = clusters[0]?.items.some(({ state }) => state === 'weak')
   return folded(`${weak ? '⚠️' : '❔'} ${names}: ${counts}`, lines.join('\n'))
 }
