@@ -69,8 +69,11 @@ export async function validatePullRequest(context: WorkerContext, data: Validate
   }
   const shown = worstOfHead([own, ...others])
   const detailsUrl = await keepPage(context, { ...data, repositoryId: repository.id }, shown)
-  if (!saysLess(shown, present)) {
-    await sayVerdict(place, shown.outcome, shown.context, { runs: present, detailsUrl })
+  const written =
+    !saysLess(shown, present) && (await sayVerdict(place, shown.outcome, shown.context, { runs: present, detailsUrl }))
+  // writes may wait long for their turn: one that lets pass is looked at again for who came to share the head meanwhile
+  if (written && !blocks(shown) && !sameHeads(open, await listOpenPullRequests(octokit, data), headSha)) {
+    await context.queue.add('validate-pull-request', data)
   }
   await sayComment(place, pull, withWorse(own, shown), detailsUrl)
   await saySuggestions(place, subject, pull, own.said)

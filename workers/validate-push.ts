@@ -1,19 +1,16 @@
 import { listOurCheckRuns } from '../src/github/list-check-runs.ts'
 import { listOpenPullRequests, listPullRequestsOf } from '../src/github/pull-request.ts'
 import type { Attempt, ValidatePush } from '../src/queue/queue.ts'
-import { CHECK_NAME } from '../src/report/check-run.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import { type FleetAnswer, judgeChange } from './combination/judge-change.ts'
 import type { Pin } from './combination/source-reader.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { affectedPlaces } from './verdict/affected-places.ts'
-import { announceSlow, watched } from './verdict/announce-slow.ts'
 import { blocks } from './verdict/blocks.ts'
 import type { Said, Subject } from './verdict/judge-pull-request.ts'
 import { keepFleetPages } from './verdict/keep-fleet-pages.ts'
 import { keepPage, type PageOwner } from './verdict/keep-page.ts'
-import { once } from './verdict/once.ts'
 import { outcomeOf } from './verdict/outcome-of.ts'
 import { type Place, sayVerdict } from './verdict/say-verdict.ts'
 import { speaker } from './verdict/speaker.ts'
@@ -44,9 +41,9 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   if (answers.length === 0) return
   const urls = answers.map(answer => answer.place.repository.url)
   await wakeClusters(context, urls)
-  await keepFleetPages(context, answers)
   // only now: whatever fails here, the verdict on the commit stands
   await judgeConcerned(context, subject, data, head, answers)
+  await keepFleetPages(context, answers)
 }
 
 /** What the fleets that read the branch say of the commit, said on it. Empty where none does, or it could not be judged. */
@@ -57,41 +54,34 @@ async function judgeCommit(
   head: Pin,
   attempt: Attempt,
 ): Promise<readonly FleetAnswer[]> {
-  const { installation, repository, octokit } = subject
+  const { installation, repository } = subject
   const { commit: headSha } = head
   const where = { kind: 'branch', repository: repository.url, headSha } as const
-  const runs = once(() => listOurCheckRuns(octokit, place.app, place, headSha))
-  const announced = announceSlow({ place, headSha, runs, log: context.log })
   try {
-    const answers = await judgeChange(watched(context, announced), installation, { head })
-    const present = await announced.end()
-    // an announced run must be completed, even where there is nothing to say
-    if (answers.length === 0 && !present) return []
+    const answers = await judgeChange(context, installation, { head })
+    if (answers.length === 0) return []
     const { outcome, ...statement } = outcomeOf(answers, repository.url, 'branch')
     const said = { outcome, context: { ...where, ...statement } }
-    await say(context, subject, { ...place, repositoryId: repository.id }, said, present ?? (await runs()))
+    await say(context, subject, { ...place, repositoryId: repository.id }, said)
     return answers
   } catch (error) {
-    const present = await announced.end()
     if (isTriedAgain(error, attempt)) throw error
     context.log.error({ err: error, commit: `${repository.url}@${headSha}` }, 'a push could not be judged')
-    await sayVerdict(place, asBailiwickError(error), where, present ? { runs: present } : {})
+    await sayVerdict(place, asBailiwickError(error), where)
     return []
   }
 }
 
-/** GitHub keeps check runs by commit: nothing good is said of one that is the head of pull requests; their verdicts say it. */
-async function say(
-  context: WorkerContext,
-  { octokit }: Subject,
-  place: Place & PageOwner,
-  said: Said,
-  runs: Awaited<ReturnType<typeof listOurCheckRuns>>,
-): Promise<void> {
-  const isAnnounced = runs.some(({ name, status }) => name === CHECK_NAME && status !== 'completed')
-  const pulls = blocks(said) || isAnnounced ? [] : await listPullRequestsOf(octokit, place, said.context.headSha)
-  if (pulls.length > 0) return
+/**
+ * GitHub keeps check runs by commit: nothing good is said of one that is the head of pull requests, their verdicts say it.
+ * Nothing is announced either: what was announced here would have to be completed, whatever the pull requests are told.
+ */
+async function say(context: WorkerContext, { octokit }: Subject, place: Place & PageOwner, said: Said): Promise<void> {
+  const { headSha } = said.context
   const detailsUrl = await keepPage(context, place, said)
+  const runs = await listOurCheckRuns(octokit, place.app, place, headSha)
+  // last of all: a pull request that is opened later is judged later, and says so after this
+  if (!blocks(said) && (await listPullRequestsOf(octokit, place, headSha)).length > 0) return
   await sayVerdict(place, said.outcome, said.context, { runs, detailsUrl })
 }
 

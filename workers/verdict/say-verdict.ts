@@ -19,13 +19,13 @@ export interface SayOptions {
   readonly detailsUrl?: string | undefined
 }
 
-/** Publishes the check run of an outcome on its commit. Its id says what is said, so saying it twice writes once. */
+/** Publishes the check run of an outcome on its commit; whether it wrote. Its id says what is said, so saying it twice writes once. */
 export async function sayVerdict(
   place: Place,
   outcome: Outcome,
   context: ReportContext,
   { runs, detailsUrl }: SayOptions = {},
-): Promise<void> {
+): Promise<boolean> {
   const run = checkRunOf(outcome, context)
   const externalId = externalIdOf(outcome, run, context.kind)
   const say = {
@@ -36,5 +36,6 @@ export async function sayVerdict(
     sameLines: (present: string) => annotatesTheSame(present, externalId),
     ...(detailsUrl === undefined ? {} : { detailsUrl }),
   }
-  await publishCheckRun(place.octokit, place.app, place, say, runs)
+  const { written } = await publishCheckRun(place.octokit, place.app, place, say, runs)
+  return written
 }
