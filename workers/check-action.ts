@@ -79,7 +79,7 @@ async function askForWaivers(
 ): Promise<string> {
   const until = new Date(Date.now() + WAIVED_DAYS * DAY_MS).toISOString().slice(0, 10)
   const reason = `asked for with the button of the check on ${place.owner}/${place.repo}#${pull.number}`
-  const opened = await requestWaivers(context, place, subject, pull, { by: login, reason, until })
+  const opened = await requestWaivers(context, subject, pull, { by: login, reason, until })
   const where = opened.length === 1 ? 'a pull request' : `${opened.length} pull requests`
   return `The violations wait for a waiver until ${until}: ${where} on the repository of the fleet asks its admins, with the reason to be completed there.`
 }

@@ -15,6 +15,7 @@ import type { Asking, Verb } from './commands/verb.ts'
 import { fleetsOf } from './fleet-admin/fleets-of.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import type { Place } from './verdict/say-verdict.ts'
+import { speaker } from './verdict/speaker.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /** Reactions with which we say that a command is done with, one way or another. */
@@ -26,22 +27,27 @@ const FINAL: readonly string[] = ['+1', '-1', 'confused', 'rocket']
  * be done gets a reply that says why; one that was answered is not answered again.
  */
 export async function command(context: WorkerContext, data: Command, attempt: Attempt): Promise<void> {
-  const octokit = await context.app.client(data.installation)
-  const place: Place = { octokit, app: await context.app.identity(), owner: data.owner, repo: data.repo }
-  const comment = await readIssueComment(octokit, data, data.comment)
-  if (!comment || !counts(comment, data) || (await isAnswered(place, comment))) return
+  const reader = await context.app.reader(data.installation)
+  const comment = await readIssueComment(reader, data, data.comment)
+  if (!comment || !counts(comment, data)) return
   const line = readCommandLine(comment.body)
   if (!line) return
-  const installation = githubInstallation(context, data.installation, octokit)
+  const installation = githubInstallation(context, data.installation, reader)
   const repository = await findRepository(installation, data)
   if (!repository) return
+  const place: Place = {
+    ...(await speaker(context, data.installation, repository.id)),
+    owner: data.owner,
+    repo: data.repo,
+  }
+  if (await isAnswered(place, comment)) return
   const { login } = comment.author
   let fleets: Promise<readonly FleetPlace[]> | undefined
   await answer({
-    ...{ context, data, attempt, place, installation, repository, comment, line },
-    role: await readRole(octokit, data, login),
+    ...{ context, data, attempt, place, reader, installation, repository, comment, line },
+    role: await readRole(reader, data, login),
     fleetsOf: () => {
-      fleets ??= fleetsOf(context, { installation, octokit }, login)
+      fleets ??= fleetsOf(context, { installation, octokit: reader }, login)
       return fleets
     },
     today: new Date().toISOString().slice(0, 10),

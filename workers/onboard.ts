@@ -17,11 +17,11 @@ export const onboardVerb: Verb = {
   slow: false,
   may: mayMaintain,
   refusal: 'This tenant cannot be onboarded',
-  run: async ({ context, place, installation, repository, comment }) => {
+  run: async ({ context, place, reader, installation, repository, comment }) => {
     const asked = parseOnboardCommand(comment.body)
     if (!asked) throw new TypeError('a comment that is no command came here')
     const { login } = comment.author
-    const question = { octokit: place.octokit, installation, login, url: asked.url, fleetUrl: repository.url }
+    const question = { octokit: reader, installation, login, url: asked.url, fleetUrl: repository.url }
     await refuseForeignRepository(question)
     const prepared = await prepareOnboarding(context, installation, repository, asked)
     await refuseKnownRepository(question, prepared.plan.sources)

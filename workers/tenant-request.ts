@@ -2,6 +2,7 @@ import { refusalText } from '../src/command/refusal-text.ts'
 import { BailiwickError } from '../src/errors.ts'
 import { removeComment, upsertComment } from '../src/github/comment.ts'
 import { findPullRequest } from '../src/github/find-pull-request.ts'
+import type { Octokit } from '../src/github/octokit.ts'
 import { readRole } from '../src/github/permission.ts'
 import { type Issue, readIssue } from '../src/github/read-issue.ts'
 import { PREVIEW_MARKER, previewText } from '../src/onboard/preview-text.ts'
@@ -16,12 +17,14 @@ import { onboardingBranch, openOnboarding } from './onboarding/open-onboarding.t
 import { type PreparedOnboarding, prepareOnboarding } from './onboarding/prepare-onboarding.ts'
 import { refuseForeignRepository, refuseKnownRepository } from './onboarding/refuse-foreign-repository.ts'
 import type { Place } from './verdict/say-verdict.ts'
+import { speaker } from './verdict/speaker.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /** An issue that asks for a tenant, where it stands. */
 interface Asked {
   readonly context: WorkerContext
   readonly place: Place
+  readonly reader: Octokit
   readonly installation: Installation
   readonly fleet: ReadableRepository
   readonly issue: Issue
@@ -37,15 +40,16 @@ const NOBODY = ''
  * onboard gets the pull request at once; for anybody else the comment has the line that a fleet admin copies.
  */
 export async function tenantRequest(context: WorkerContext, data: TenantRequest, attempt: Attempt): Promise<void> {
-  const octokit = await context.app.client(data.installation)
-  const place: Place = { octokit, app: await context.app.identity(), owner: data.owner, repo: data.repo }
-  const issue = await readIssue(octokit, data, data.issue)
+  const reader = await context.app.reader(data.installation)
+  const issue = await readIssue(reader, data, data.issue)
   if (!issue?.open || issue.pullRequest || issue.viaApp || issue.author.type !== 'User') return
-  const installation = githubInstallation(context, data.installation, octokit)
+  const installation = githubInstallation(context, data.installation, reader)
   const fleet = (await fleetPlaces(installation, context.bindings))
     .map(({ repository }) => repository)
     .find(({ owner, name }) => owner === data.owner && name === data.repo)
   if (!fleet) return
+  const { octokit, app } = await speaker(context, data.installation, fleet.id)
+  const place: Place = { octokit, app, owner: data.owner, repo: data.repo }
   const sticky = { number: data.issue, marker: PREVIEW_MARKER }
   try {
     const form = readTenantForm(issue.body, new URL(fleet.url).host)
@@ -53,7 +57,7 @@ export async function tenantRequest(context: WorkerContext, data: TenantRequest,
       await removeComment(octokit, place.app, data, sticky)
       return
     }
-    const body = await answer({ context, place, installation, fleet, issue }, form)
+    const body = await answer({ context, place, reader, installation, fleet, issue }, form)
     await upsertComment(octokit, place.app, data, { ...sticky, body })
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
@@ -64,9 +68,9 @@ export async function tenantRequest(context: WorkerContext, data: TenantRequest,
 }
 
 async function answer(asked: Asked, { request, team }: TenantForm): Promise<string> {
-  const { context, place, installation, fleet, issue } = asked
+  const { context, reader, installation, fleet, issue } = asked
   const { login: by } = issue.author
-  const question = { octokit: place.octokit, installation, login: by, url: request.url, fleetUrl: fleet.url }
+  const question = { octokit: reader, installation, login: by, url: request.url, fleetUrl: fleet.url }
   const prepared = await prepareOnboarding(context, installation, fleet, request)
   await refuseKnownRepository(question, prepared.plan.sources)
   const why = await reasonAgainst(asked, () => refuseForeignRepository(question))

@@ -15,7 +15,7 @@ export const check: Verb = {
   slow: false,
   may: mayWrite,
   run: async asking => {
-    const { line, place, data, comment, role } = asking
+    const { line, reader, data, comment, role } = asking
     const [option, more] = line.words
     if (more !== undefined || (option !== undefined && option !== '--all')) {
       throw commandError(`${quoted(line.rest)} is not understood`, `Write \`/bailiwick ${USAGE}\``)
@@ -30,7 +30,7 @@ export const check: Verb = {
     if (!isAtLeast(role, 'maintain')) {
       throw commandError('--all is for who maintains this repository', 'Write `/bailiwick check`')
     }
-    for (const { number } of await listOpenPullRequests(place.octokit, data)) await judgeAgain(asking, number)
+    for (const { number } of await listOpenPullRequests(reader, data)) await judgeAgain(asking, number)
     return { reaction: '+1' }
   },
 }

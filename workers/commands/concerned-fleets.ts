@@ -10,11 +10,11 @@ import type { Asking } from './verb.ts'
  * decides for all of them. An override is for the day on which judging itself fails, so whatever fails here is no answer.
  */
 export async function concernedFleets(asking: Asking, pull: PullRequest): Promise<readonly FleetPlace[]> {
-  const { context, installation, place } = asking
+  const { context, installation, reader } = asking
   try {
     return (await answersOf(context, subjectOf(asking), pull)).map(answer => answer.place)
   } catch (error) {
     context.log.warn({ err: error, pull: pull.number }, 'nobody knows which fleets a pull request concerns')
-    return believedFleets(context, { installation, octokit: place.octokit })
+    return believedFleets(context, { installation, octokit: reader })
   }
 }

@@ -10,6 +10,7 @@ import { judgeCombination } from '../combination/judge-combination.ts'
 import { SourceReader } from '../combination/source-reader.ts'
 import { readGates } from '../survey/read-gates.ts'
 import { surveyOf } from '../survey/survey-place.ts'
+import { speaker } from '../verdict/speaker.ts'
 import { decidesHere, fleetsHere } from './fleets-here.ts'
 import type { Asking, Verb } from './verb.ts'
 
@@ -35,7 +36,7 @@ export const gate: Verb = {
 
 /** Every branch that must be gated for the fleets of this repository, as GitHub protects it now. */
 async function gatesOf(asking: Asking): Promise<BranchGate[]> {
-  const { context, installation, place } = asking
+  const { context, installation, place, reader } = asking
   const { evaluator, disabledRules } = context
   const all: BranchGate[] = []
   for (const fleet of await fleetsHere(asking)) {
@@ -43,14 +44,14 @@ async function gatesOf(asking: Asking): Promise<BranchGate[]> {
     const { gated } = await surveyOf(context, installation, { fleet, judged })
     const known = new Set(all.map(({ url, branch }) => JSON.stringify([url, branch])))
     const more = gated.filter(({ url, branch }) => !known.has(JSON.stringify([url, branch])))
-    all.push(...(await readGates(place, installation, more)))
+    all.push(...(await readGates({ octokit: reader, app: place.app }, installation, more)))
   }
   return all
 }
 
 /** One ruleset per repository. The rights of the App are not lent: only who could set it on GitHub's own page may have it set. */
 async function set(asking: Asking, url: string, gates: readonly BranchGate[]): Promise<GateSetting> {
-  const { place, installation, comment } = asking
+  const { context, place, reader, installation, comment } = asking
   const open = gates.filter(({ gate }) => gate?.state !== 'real')
   const seen = gates.filter(({ gate }) => gate !== undefined).map(({ branch }) => branch)
   if (open.length === 0) return { url, branches: seen, outcome: 'real' }
@@ -60,11 +61,12 @@ async function set(asking: Asking, url: string, gates: readonly BranchGate[]): P
     return { url, branches: open.map(({ branch }) => branch), outcome: 'unread' }
   }
   const name = { owner: repository.owner, repo: repository.name }
-  if ((await readRole(place.octokit, name, comment.author.login)) !== 'admin') {
+  if ((await readRole(reader, name, comment.author.login)) !== 'admin') {
     return { url, branches: seen, outcome: 'role' }
   }
   try {
-    await setRuleset(place.octokit, name, ruleset)
+    const { octokit } = await speaker(context, installation.id, repository.id)
+    await setRuleset(octokit, name, ruleset)
     return { url, branches: seen, outcome: 'set' }
   } catch (error) {
     if (!(error instanceof BailiwickError) || error.code !== 'not-permitted') throw error

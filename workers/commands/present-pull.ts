@@ -4,13 +4,13 @@ import type { Subject } from '../verdict/judge-pull-request.ts'
 import type { Asking } from './verb.ts'
 
 /** The pull request on which a command stands, as it is now. Throws `command-input` where it is closed or gone. */
-export async function presentPull({ place, data }: Asking): Promise<PullRequest> {
-  const pull = await readPullRequest(place.octokit, data, data.issue)
+export async function presentPull({ reader, data }: Asking): Promise<PullRequest> {
+  const pull = await readPullRequest(reader, data, data.issue)
   if (pull?.state === 'open') return pull
   throw commandError('the pull request is not open any more', 'Reopen it first.')
 }
 
 /** The repository of a command, for whoever judges. */
-export function subjectOf({ installation, repository, place }: Asking): Subject {
-  return { installation, repository, octokit: place.octokit }
+export function subjectOf({ installation, repository, reader }: Asking): Subject {
+  return { installation, repository, octokit: reader }
 }

@@ -1,5 +1,6 @@
 import type { CommandLine } from '../../src/command/command-line.ts'
 import type { IssueComment } from '../../src/github/issue-comment.ts'
+import type { Octokit } from '../../src/github/octokit.ts'
 import type { Role } from '../../src/github/permission.ts'
 import type { Attempt, Command } from '../../src/queue/queue.ts'
 import type { Installation, ReadableRepository } from '../combination/installation.ts'
@@ -12,7 +13,10 @@ export interface Asking {
   readonly context: WorkerContext
   readonly data: Command
   readonly attempt: Attempt
+  /** Where the answer goes: its token reaches no other repository. */
   readonly place: Place
+  /** For everything that is only read: its token may write nowhere. */
+  readonly reader: Octokit
   readonly installation: Installation
   readonly repository: ReadableRepository
   readonly comment: IssueComment

@@ -14,11 +14,11 @@ export const waive: Verb = {
   may: mayWrite,
   refusal: 'This cannot be waived',
   run: async asking => {
-    const { context, place, line, today, comment } = asking
+    const { context, line, today, comment } = asking
     const { target, reason, until } = parseWaive(line.words, today)
     const pull = await presentPull(asking)
     const wish = { by: comment.author.login, target, reason, until }
-    await requestWaivers(context, place, subjectOf(asking), pull, wish)
+    await requestWaivers(context, subjectOf(asking), pull, wish)
     return { reaction: 'rocket' }
   },
 }

@@ -6,9 +6,9 @@ import type { Asking } from './verb.ts'
  * Whether the present head of a pull request was there when a comment was written: who agrees, agrees to what they saw. Of a
  * branch in a fork nobody knows, and neither where GitHub does not say when it moved.
  */
-export async function wasSeen({ place, data, comment }: Asking, pull: PullRequest): Promise<boolean> {
+export async function wasSeen({ reader, data, comment }: Asking, pull: PullRequest): Promise<boolean> {
   if (pull.head.fork) return false
-  const since = await headSince(place.octokit, data, pull.head.ref, pull.head.sha)
+  const since = await headSince(reader, data, pull.head.ref, pull.head.sha)
   // GitHub counts in whole seconds: what is equal may be later
   return since !== undefined && Date.parse(since) < Date.parse(comment.createdAt)
 }

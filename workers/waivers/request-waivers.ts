@@ -13,7 +13,7 @@ import { answersOf } from '../combination/answers-of.ts'
 import type { FleetAnswer } from '../combination/judge-change.ts'
 import type { Subject } from '../verdict/judge-pull-request.ts'
 import { outcomeOf } from '../verdict/outcome-of.ts'
-import type { Place } from '../verdict/say-verdict.ts'
+import { speaker } from '../verdict/speaker.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { openWaiverPull, type WaiverDesk, waiverBranch } from './open-waiver-pull.ts'
 
@@ -36,7 +36,6 @@ const MOST = 20
  */
 export async function requestWaivers(
   context: WorkerContext,
-  place: Place,
   subject: Subject,
   pull: PullRequest,
   wish: WaiverWish,
@@ -57,7 +56,10 @@ export async function requestWaivers(
     if (findings.length === 0) continue
     const entries = waiverEntries(findings, terms)
     const waiver = { entries, of, author: pull.author?.login ?? 'ghost' }
-    const desk = { place, installation: subject.installation, fleet }
+    const { installation } = subject
+    // the fleet's repository alone may be written to with this
+    const place = await speaker(context, installation.id, fleet.repository.id)
+    const desk = { place, installation, fleet }
     opened.push(await openOn(desk, waiver, waiverBranch(of, wish.target ?? 'all')))
   }
   return opened
