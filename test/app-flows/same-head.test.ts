@@ -49,6 +49,27 @@ test('from whichever it is reached it is said once; when the worse one is closed
   expect(said(github, DEV, 'shared')).toMatchObject({ conclusion: 'success' })
 }, 60_000)
 
+test('who comes to share the head while a green verdict is written is not let pass by it', async () => {
+  const { github } = stage
+  github.pushRef({ repo: DEV, branch: 'quiet', sha: github.commitOf(DEV, 'side'), as: 'dora' })
+  const parent = github.commitOf(DEV, 'quiet')
+  const files = { ...ESCAPE, 'staging/stray.yaml': deploymentFile('late', 'kube-system') }
+  github.push({ repo: DEV, branch: 'late', parent, files, as: 'dora' })
+  await stage.settle()
+  let came = false
+  github.failNext(1, 500, {}, ({ method, path }) => {
+    if (!came && method === 'POST' && path === `/repos/${DEV}/check-runs`) {
+      came = true
+      github.openPullRequest({ repo: DEV, head: 'late', base: 'main', as: 'dora' })
+    }
+    return false
+  })
+  github.openPullRequest({ repo: DEV, head: 'late', base: 'quiet', as: 'dora' })
+  await stage.settle()
+  expect(came).toBe(true)
+  expect(said(github, DEV, 'late')).toMatchObject({ conclusion: 'failure' })
+}, 60_000)
+
 test('a red commit of a followed branch is not made green by a pull request that touches nothing', async () => {
   const { github } = stage
   const { sha } = github.push({ repo: DEV, files: ESCAPE, as: 'ada' })
