@@ -40,7 +40,7 @@ export type TeamRoles = Readonly<Record<string, Role>>
 
 const ALL_PERMISSIONS: Permissions = {
   ...{ metadata: 'read', contents: 'write', pull_requests: 'write', issues: 'write' },
-  ...{ checks: 'write', administration: 'read', members: 'read' },
+  ...{ checks: 'write', administration: 'read', members: 'read', merge_queues: 'read' },
 }
 const ALL_EVENTS = ['push', 'pull_request', 'issue_comment', 'issues', 'check_run']
 

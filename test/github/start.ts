@@ -53,8 +53,9 @@ export interface GitHubOptions {
 export type FakeGitHub = Awaited<ReturnType<typeof startGitHub>>
 
 /**
- * Starts a GitHub in memory on a free port of 127.0.0.1. Nothing is kept after `close()`. What it does not have (rulesets,
- * commit statuses, merge queues, GraphQL, renames in merges ...) it answers with 404 or 501 and puts into `unknown`.
+ * Starts a GitHub in memory on a free port of 127.0.0.1. Nothing is kept after `close()`. What it does not have (commit
+ * statuses, GraphQL, reviews demanded by CODEOWNERS, renames in merges ...) it answers with 404 or 501 and puts into
+ * `unknown`.
  */
 export async function startGitHub(options: GitHubOptions = {}) {
   const world = emptyWorld(options.mergeabilityDelayMs ?? 10)

@@ -155,3 +155,16 @@ test('events go to the apps that are installed there and subscribed, and to no o
   expect(quiet.heard.map(each => each.headers['x-github-event'])).toEqual(['installation', 'push'])
   await quiet.close()
 })
+
+test('an event is heard only with the permission that it needs, checks without asking', async () => {
+  const theirs = await hookReceiver()
+  const permissions = { contents: 'read', checks: 'write' } as const
+  const some = { webhookUrl: theirs.url, events: ['push', 'issues', 'merge_group'], permissions }
+  env.github.install(env.github.addApp({ slug: 'some', ...some }), 'acme')
+  env.github.issue({ repo: NAME, title: 'x', as: 'dev' })
+  env.github.push({ repo: NAME, files: { x: '1' }, as: 'ada' })
+  await env.github.idle()
+  const events = theirs.heard.map(each => each.headers['x-github-event'])
+  expect(events).toEqual(['installation', 'push', 'check_suite'])
+  await theirs.close()
+})

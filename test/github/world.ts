@@ -1,6 +1,13 @@
 import type { OAuthState } from './actions/oauth.ts'
 import { membersOf, teamRole } from './actions/team.ts'
 import type { ObjectStore } from './git/store.ts'
+import type { CheckRun, CheckSuite } from './world/check.ts'
+import type { Comment, Issue, Label, Pull } from './world/issue.ts'
+import type { Protection, QueueEntry, Ruleset } from './world/protection.ts'
+
+export type * from './world/check.ts'
+export type * from './world/issue.ts'
+export type * from './world/protection.ts'
 
 export type Role = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
 export const ROLES: readonly Role[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin']
@@ -46,117 +53,6 @@ export interface Installation {
   readonly createdAt: string
 }
 
-/** `appId` null: any app may report it. */
-export interface CheckDemand {
-  readonly context: string
-  readonly appId: number | null
-}
-
-/** What must be before a pull request is merged. Owners by CODEOWNERS are told, and not enforced here. */
-export interface ReviewDemand {
-  readonly approvals: number
-  readonly dismissStale: boolean
-  readonly codeOwners: boolean
-  readonly lastPush: boolean
-  readonly resolved: boolean
-  /** undefined: any. */
-  readonly methods: readonly string[] | undefined
-}
-
-/** Classic protection of a branch. */
-export interface Protection {
-  readonly id: number
-  readonly checks: readonly CheckDemand[]
-  readonly strict: boolean
-  readonly enforceAdmins: boolean
-  readonly allowForcePushes: boolean
-  readonly allowDeletions: boolean
-  /** Whether people must come through a pull request; admins are free unless `enforceAdmins`. */
-  readonly reviews: ReviewDemand | undefined
-  readonly mergeQueue: boolean
-  readonly createdAt: string
-}
-
-export interface BypassActor {
-  readonly actor_id?: number | null
-  readonly actor_type: 'Integration' | 'OrganizationAdmin' | 'RepositoryRole' | 'Team' | 'DeployKey' | 'User'
-  readonly bypass_mode?: 'always' | 'pull_request' | 'exempt'
-}
-
-interface Names {
-  readonly include?: readonly string[]
-  readonly exclude?: readonly string[]
-}
-
-export interface RulesetConditions {
-  readonly ref_name?: Names
-  /** Of an organisation's: which repositories. */
-  readonly repository_name?: Names & { readonly protected?: boolean }
-  readonly repository_id?: { readonly repository_ids?: readonly number[] }
-}
-
-export interface Rule {
-  readonly type: string
-  readonly parameters?: Readonly<Record<string, unknown>>
-}
-
-/** A ruleset of a repository or of an organisation. */
-export interface Ruleset {
-  readonly id: number
-  readonly source: Repository | User
-  name: string
-  target: 'branch' | 'tag' | 'push'
-  enforcement: 'active' | 'evaluate' | 'disabled'
-  bypassActors: readonly BypassActor[]
-  conditions: RulesetConditions
-  rules: readonly Rule[]
-  readonly createdAt: string
-  updatedAt: string
-}
-
-/** A pull request on its way through a merge queue. */
-export interface QueueEntry {
-  readonly pull: Pull
-  readonly by: User
-  /** What is tested: the branch, its commit, and what that stands on. Undefined until it is built. */
-  group: { readonly ref: string; readonly head: string; readonly base: string } | undefined
-}
-
-export interface Comment {
-  readonly id: number
-  readonly issue: number
-  readonly user: User
-  readonly app: App | undefined
-  body: string
-  readonly createdAt: string
-  updatedAt: string
-  readonly reactions: Reaction[]
-}
-
-export interface Reaction {
-  readonly id: number
-  readonly user: User
-  readonly content: string
-  readonly createdAt: string
-}
-
-/** What happened to an issue, as its timeline tells. */
-export interface IssueEvent {
-  readonly id: number
-  readonly event:
-    | 'labeled'
-    | 'unlabeled'
-    | 'closed'
-    | 'reopened'
-    | 'merged'
-    | 'renamed'
-    | 'convert_to_draft'
-    | 'ready_for_review'
-  readonly actor: User
-  readonly label: Label | undefined
-  readonly at: string
-}
-
 export type ActivityType =
   | 'push'
   | 'force_push'
@@ -174,121 +70,6 @@ export interface Activity {
   readonly actor: User
   readonly type: ActivityType
   readonly at: string
-}
-
-export interface Label {
-  readonly id: number
-  name: string
-  color: string
-  description: string | null
-  readonly isDefault: boolean
-}
-
-/** An issue; a pull request is one too, with the same number. */
-export interface Issue {
-  readonly id: number
-  readonly number: number
-  readonly user: User
-  readonly app: App | undefined
-  title: string
-  body: string | null
-  state: 'open' | 'closed'
-  stateReason: 'completed' | 'not_planned' | 'duplicate' | 'reopened' | null
-  /** Names, as the repository's `labels` has them. */
-  readonly labels: string[]
-  readonly createdAt: string
-  updatedAt: string
-  closedAt: string | null
-  readonly reactions: Reaction[]
-  readonly events: IssueEvent[]
-}
-
-export interface Pull {
-  readonly id: number
-  readonly issue: Issue
-  readonly head: { readonly repository: Repository; readonly ref: string; sha: string }
-  readonly base: { ref: string; sha: string }
-  draft: boolean
-  /** Who pushed the head. */
-  pushedBy: User
-  /** null while it is being computed, as on GitHub; `mergeCommit` is then still the previous one. */
-  mergeable: boolean | null
-  mergeCommit: string | null
-  merged: { readonly by: User; readonly at: string } | undefined
-  readonly reviews: Review[]
-}
-
-export interface Review {
-  readonly id: number
-  readonly user: User
-  readonly app: App | undefined
-  body: string
-  state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'PENDING' | 'DISMISSED'
-  /** The head when it was written; an approval says nothing about later ones. */
-  readonly commit: string
-  /** When it was submitted; null while it is pending. */
-  at: string | null
-  readonly comments: ReviewComment[]
-}
-
-export interface ReviewComment {
-  readonly id: number
-  readonly user: User
-  readonly path: string
-  readonly side: 'LEFT' | 'RIGHT'
-  /** Within the file at `commit` (of the base for the side LEFT), whatever came later. */
-  readonly line: number
-  readonly startLine: number | undefined
-  readonly commit: string
-  readonly hunk: string
-  body: string
-  readonly inReplyTo: number | undefined
-  readonly createdAt: string
-  updatedAt: string
-  /** Of the thread that this comment began. */
-  isResolved: boolean
-}
-
-export interface Annotation {
-  readonly path: string
-  readonly start_line: number
-  readonly end_line: number
-  readonly start_column: number | null
-  readonly end_column: number | null
-  readonly annotation_level: 'notice' | 'warning' | 'failure'
-  readonly title: string | null
-  readonly message: string
-  readonly raw_details: string | null
-}
-
-/** The check runs of one app on one commit. */
-export interface CheckSuite {
-  readonly id: number
-  readonly app: App
-  readonly headSha: string
-  readonly headBranch: string | null
-  readonly before: string | null
-  status: 'queued' | 'in_progress' | 'completed'
-  conclusion: string | null
-  readonly createdAt: string
-  updatedAt: string
-}
-
-export interface CheckRun {
-  readonly id: number
-  readonly suite: number
-  readonly app: App
-  readonly headSha: string
-  name: string
-  externalId: string
-  detailsUrl: string | null
-  status: 'queued' | 'in_progress' | 'completed'
-  conclusion: string | null
-  startedAt: string | null
-  completedAt: string | null
-  output: { title: string | null; summary: string | null; text: string | null }
-  readonly annotations: Annotation[]
-  actions: readonly { readonly label: string; readonly description: string; readonly identifier: string }[]
 }
 
 export interface Repository {

@@ -4,6 +4,7 @@ import { organizationSimpleJson } from '../json/organization.ts'
 import { repositoryJson } from '../json/repository.ts'
 import { userJson } from '../json/user.ts'
 import type { App, Emit, Installation, Repository, User, World } from '../world.ts'
+import { isSubscribed } from './is-subscribed.ts'
 import { post } from './post.ts'
 
 export interface Delivery {
@@ -148,12 +149,6 @@ function headersOf(app: App, event: string, guid: string, body: string): Record<
     'x-github-hook-installation-target-type': 'integration',
     'x-hub-signature-256': `sha256=${createHmac('sha256', app.webhookSecret).update(body).digest('hex')}`,
   }
-}
-
-/** Apps that may write checks hear of them without asking for it (docs, webhook events: check_run, check_suite). */
-function isSubscribed({ events, permissions }: Installation, event: string): boolean {
-  const isCheck = event === 'check_run' || event === 'check_suite'
-  return events.includes(event) || (isCheck && permissions.checks === 'write')
 }
 
 /** In a push the repository has its times as numbers, and its owner a name (docs, webhook events and payloads). */
