@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { NO_COUNTS, type NodeChange } from '../../../src/report/changes/changes.ts'
 import { changesFor } from '../../../src/report/changes/changes-for.ts'
 import { changesOf } from '../../../src/report/changes/changes-of.ts'
+import { changesText } from '../../../src/report/changes/changes-text.ts'
 import { commentOf } from '../../../src/report/comment.ts'
 import { leanJudgement } from '../../../workers/evaluation/lean-judgement.ts'
 import { fleetOf, judgementOf } from '../../fleet/fleet-of.ts'
@@ -87,4 +88,18 @@ test('an answer that nobody applies has objects by name only, and those of the t
   }
   const dev = nodes.find(({ tenant }) => tenant === 'dev-team')!
   expect(dev.objects[0]).toContain('vault.example')
+})
+
+describe('the answer to `diff`', () => {
+  test('is what every cluster gets, or one of them', () => {
+    const all = changesText(changes)
+    expect(all).toContain('What the clusters get: 4 added, 2 removed (2 DELETED)')
+    expect(all).toContain('@@ Deployment apps/web: will be DELETED @@')
+    expect(changesText(changes, { cluster: 'staging' })).toContain(
+      'What `staging` gets: 4 added, 2 removed (2 DELETED)',
+    )
+    expect(changesText(changes, { cluster: '`lab`' })).toBe(
+      'It renders the same as before: `` `lab` `` gets what it had.',
+    )
+  })
 })

@@ -1,0 +1,34 @@
+import { fitLevels } from '../fit-levels.ts'
+import { code } from '../markdown.ts'
+import { changeLists } from './change-lists.ts'
+import { changeSections } from './change-sections.ts'
+import { type Changes, isUnchanged, sumCounts } from './changes.ts'
+import { countsText } from './counts-text.ts'
+
+/**
+ * What a change does, as Markdown by itself: the answer to `diff`. `cluster`: of that one only. At most 60,000 characters;
+ * what is too long becomes shorter by rule, and says so. `page`: address of the page that has all of it.
+ */
+export function changesText(changes: Changes, options: { cluster?: string; page?: string } = {}): string {
+  const { cluster, page } = options
+  const shown = cluster === undefined ? changes : ofCluster(changes, cluster)
+  const where = cluster === undefined ? 'every cluster gets' : `${code(cluster, 80)} gets`
+  if (isUnchanged(shown)) return `It renders the same as before: ${where} what it had.`
+  const counts = countsText(shown.totals)
+  const head = `What ${cluster === undefined ? 'the clusters get' : where}${counts === '' ? '' : `: ${counts}`}`
+  return fitLevels(head, level => [...changeLists(shown), ...changeSections(shown, level)], page)
+}
+
+function ofCluster(changes: Changes, cluster: string): Changes {
+  const nodes = changes.nodes.filter(node => node.cluster === cluster)
+  return {
+    ...changes,
+    nodes,
+    rights: changes.rights.filter(right => right.cluster === cluster),
+    tenants: changes.tenants.filter(tenant => tenant.clusters.includes(cluster)),
+    clusters: changes.clusters.filter(({ name }) => name === cluster),
+    totals: sumCounts(nodes.map(node => node.counts)),
+    // what is not listed may be of any cluster
+    hidden: 0,
+  }
+}
