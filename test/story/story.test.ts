@@ -40,6 +40,7 @@ describe('the whole story', () => {
   })
 
   let issue = 0
+  let sticky = 0
 
   test('1. whoever may not onboard gets a reaction and nothing else', async () => {
     const { github } = stage
@@ -134,6 +135,7 @@ describe('the whole story', () => {
     expect(github.merge({ repo: 'acme/ops-team', pull: 1, as: 'otto' })).toMatchObject({ status: 405 })
     const comments = github.commentsOf('acme/ops-team', 1)
     expect(comments).toHaveLength(1)
+    sticky = comments[0]!.id
     for (const word of ['namespace-confinement', OPS, 'Deployment apps/report', 'move.yaml:7', 'ops', 'Fix']) {
       expect(comments[0]!.body).toContain(word)
     }
@@ -147,7 +149,11 @@ describe('the whole story', () => {
     github.push({ repo: 'acme/ops-team', branch: 'report', files, remove: ['move.yaml'], as: 'otto' })
     await stage.settle()
     expect(run('acme/ops-team', 'report')).toMatchObject({ conclusion: 'success' })
-    expect(github.commentsOf('acme/ops-team', 1)).toEqual([])
+    // nothing is wrong any more; what staging gets is still said
+    const [comment, ...more] = github.commentsOf('acme/ops-team', 1)
+    expect([comment?.id, more]).toEqual([sticky, []])
+    expect(comment?.body).toContain('@@ Deployment ops/report: added @@')
+    expect(comment?.body).not.toContain('namespace-confinement')
     expect(github.merge({ repo: 'acme/ops-team', pull: 1, as: 'otto' })).toMatchObject({ status: 200 })
     await stage.settle()
     expect(run('acme/ops-team', 'main')).toMatchObject({ conclusion: 'success' })
