@@ -80,6 +80,19 @@ export function limitsContract(title: string, open: () => OpenQueue): void {
       expect(pushed - times[0]!, 'nobody else waits').toBeLessThan(900)
     })
 
+    test('a job that is put off is done at once when somebody asks at once, and not put off again', async () => {
+      opened()
+      const started = performance.now()
+      const seen: number[] = []
+      await queue.add('validate-pull-request', pull(1), { delayMs: 60_000 })
+      await queue.add('validate-pull-request', pull(1))
+      await queue.add('validate-pull-request', pull(1), { delayMs: 60_000 })
+      queue.work('validate-pull-request', async data => void seen.push(data.pull))
+      await queue.idle()
+      expect(seen).toEqual([1])
+      expect(performance.now() - started).toBeLessThan(10_000)
+    })
+
     test('who is told of dead jobs hears of each once: after the last attempt, and of a refusal', async () => {
       opened()
       const dead: [number, unknown][] = []
