@@ -5,7 +5,7 @@ import type { KeptFleet } from './kept-fleet.ts'
 import type { EvaluationAnswer, OverviewRequest } from './protocol.ts'
 
 /** Says what keeps the tenants of a fleet apart, and who can change what. A fleet that was judged just now costs little. */
-export function overview({ head }: OverviewRequest, kept: KeptFleet): EvaluationAnswer {
+export function overview({ head, from }: OverviewRequest, kept: KeptFleet): EvaluationAnswer {
   const input: FleetInput = {
     fleet: { ...head.fleet, tree: kept.open(head.fleet.url, head.fleet.tree) },
     sources: head.sources.map(source => ({ ...source, tree: kept.open(source.url, source.tree) })),
@@ -16,5 +16,6 @@ export function overview({ head }: OverviewRequest, kept: KeptFleet): Evaluation
   const fleet = kept.session.build(input)
   if (fleet.wanted.length > 0) return { type: 'wanted', wanted: fleet.wanted }
   const names = fleet.clusters.map(({ name }) => name)
-  return { type: 'overviewed', audit: auditFleet(fleet, names), access: accessOverview(fleet) }
+  const audit = from === 0 ? auditFleet(fleet, names) : []
+  return { type: 'overviewed', audit, access: accessOverview(fleet, from) }
 }

@@ -59,6 +59,8 @@ export interface SurveyRequest {
 export interface OverviewRequest {
   readonly type: 'overview'
   readonly head: CombinationSnapshot
+  /** Number of the namespace to go on from: the thread is not held for long at once. */
+  readonly from: number
 }
 
 export type EvaluationRequest = JudgeRequest | PlanRequest | SurveyRequest | OverviewRequest

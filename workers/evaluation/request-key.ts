@@ -15,7 +15,7 @@ function partsOf(request: EvaluationRequest): unknown[] {
     case 'survey':
       return [combination(request.head), request.today]
     case 'overview':
-      return [combination(request.head)]
+      return [combination(request.head), request.from]
     case 'plan':
       return [request.request, request.tree.id, request.url, request.branch]
   }

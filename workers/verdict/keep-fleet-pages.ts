@@ -1,5 +1,8 @@
 import { fleetPageOf } from '../../src/report/page/fleet-page-of.ts'
+import type { AccessOverview, AccessView } from '../../src/rules/access/access-overview.ts'
+import type { ClusterAudit } from '../../src/rules/audit/audit-item.ts'
 import type { FleetAnswer } from '../combination/judge-change.ts'
+import type { CombinationSnapshot } from '../evaluation/protocol.ts'
 import type { WorkerContext } from '../worker-context.ts'
 
 /**
@@ -15,14 +18,36 @@ export async function keepFleetPages(context: WorkerContext, answers: readonly F
   }
 }
 
+/** How often the thread is asked to go on: a fleet of a hundred tenants is worked out whole. */
+const MAX_PORTIONS = 10
+/** In a fleet of a thousand a portion is a namespace or two: the command line is the place to ask there. */
+const WORTHWHILE = 5
+
 async function keepFleetPage({ evaluator, pages }: WorkerContext, answer: FleetAnswer): Promise<void> {
   const { place, fleetCommit: commit, judgement, snapshot } = answer
   const { id: repositoryId, owner, name: repo, url: repository } = place.repository
-  const overview = await evaluator.evaluate({ type: 'overview', head: snapshot })
-  // what the thread refused was said by the verdict: the page then has no answers of its own
-  const { audit, access } =
-    overview.type === 'overviewed' ? overview : { audit: [], access: { namespaces: [], left: 0 } }
+  const { audit, access } = await askOverview(evaluator, snapshot)
   const fleet = { repository, branch: place.branch, commit, judgement, audit, access }
   const page = fleetPageOf(fleet, { owner, repo, repositoryId, at: new Date().toISOString() })
   if (!(await pages.store.keep(page))) throw new Error('the page is too large')
+}
+
+/** In portions, so that pull requests are judged in between. What the thread refuses was said by the verdict. */
+async function askOverview(evaluator: WorkerContext['evaluator'], head: CombinationSnapshot): Promise<Overview> {
+  const namespaces: AccessView[] = []
+  let found: Overview = { audit: [], access: { namespaces, left: 0 } }
+  for (let portion = 0; portion < MAX_PORTIONS; portion++) {
+    const answer = await evaluator.evaluate({ type: 'overview', head, from: namespaces.length })
+    if (answer.type !== 'overviewed') return found
+    namespaces.push(...answer.access.namespaces)
+    const { left } = answer.access
+    found = { audit: portion === 0 ? answer.audit : found.audit, access: { namespaces, left } }
+    if (left === 0 || answer.access.namespaces.length < WORTHWHILE) break
+  }
+  return found
+}
+
+interface Overview {
+  readonly audit: readonly ClusterAudit[]
+  readonly access: AccessOverview
 }

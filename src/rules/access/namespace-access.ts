@@ -180,8 +180,17 @@ function nameOf({ commit, name, semver, tag, branch }: FleetNode['source']['ref'
 
 const RELEASES = new Set(applierKinds.filter(kind => !kind.endsWith('/Kustomization')))
 
+/** Asked again for each namespace. */
+const releases = new WeakMap<FleetNode, readonly KubeObject[]>()
+
 /** What a Kustomization renders that a controller of Flux applies: releases and the like. */
-function releasesOf(node: FleetNode): KubeObject[] {
+function releasesOf(node: FleetNode): readonly KubeObject[] {
+  const known = releases.get(node) ?? findReleases(node)
+  releases.set(node, known)
+  return known
+}
+
+function findReleases(node: FleetNode): readonly KubeObject[] {
   return node.objects.filter(object => {
     const { apiVersion, kind } = idOf(object)
     return RELEASES.has(`${apiVersion.split('/')[0]}/${kind}`)
