@@ -17,13 +17,17 @@ const OF_ONE_REPOSITORY: readonly string[] = ['not-permitted', 'git-missing', 'o
  * edited in place, and the offer of a baseline. Writes nothing when nothing changed. Throws `github-unavailable`.
  */
 export async function survey(context: WorkerContext, { installation: id }: Survey): Promise<void> {
-  const reader = { octokit: await context.app.reader(id), app: await context.app.identity() }
-  const installation = githubInstallation(context, id, reader.octokit)
+  const [reader, rulesets, app] = await Promise.all([
+    context.app.reader(id),
+    context.app.client(id),
+    context.app.identity(),
+  ])
+  const installation = githubInstallation(context, id, reader)
   for (const found of await surveyedPlaces(context, installation)) {
     try {
       const { id: repository } = found.fleet.repository
       const writer = await speaker(context, id, repository)
-      await surveyPlace(context, { reader, writer, installation }, found)
+      await surveyPlace(context, { gates: { reader, rulesets, app }, writer, installation }, found)
     } catch (error) {
       if (!(error instanceof BailiwickError) || !OF_ONE_REPOSITORY.includes(error.code)) throw error
       context.log.warn({ err: error, fleet: found.fleet.repository.url }, 'a fleet could not be told what was found')

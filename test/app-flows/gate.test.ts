@@ -77,7 +77,7 @@ describe('what GitHub asks for is judged', () => {
     expect(gaps).toEqual([
       `- ❌ nothing requires \`${CHECK_NAME}\`. **Fix:** Require the check, with this App as its source.`,
     ])
-  }, 30_000)
+  }, 120_000)
 
   test('classic protection from anybody, of another App, of ours', async () => {
     const { id } = stage.github.app
@@ -100,7 +100,7 @@ describe('what GitHub asks for is judged', () => {
       '- ⚠️ force pushes may put an older or another history in place of what was judged. ',
       '- ⚠️ the branch may be deleted and made anew from any commit. ',
     ])
-  }, 60_000)
+  }, 120_000)
 
   test('a ruleset of the repository: bound, from anybody, evaluated only', async () => {
     const set = (options: object) => quietly(github => void github.setRuleset(FLEET, { name: 'main', ...options }))
@@ -114,7 +114,7 @@ describe('what GitHub asks for is judged', () => {
     const { state, gaps } = await looked()
     expect(state).toBe(OPEN)
     expect(gaps[1]).toContain('the ruleset `main` requires the check but is only evaluated: it blocks nothing')
-  }, 60_000)
+  }, 120_000)
 
   test('a ruleset of the organisation counts for every repository that it means', async () => {
     const { github } = stage
@@ -128,7 +128,7 @@ describe('what GitHub asks for is judged', () => {
     expect(gateOf(DEV).state).toBe(REAL)
     cleared()
     expect((await looked()).state).toBe(OPEN)
-  }, 60_000)
+  }, 120_000)
 
   test('GH-06: another App that reports a check of the same name is named', async () => {
     const { github } = stage
@@ -140,7 +140,7 @@ describe('what GitHub asks for is judged', () => {
     expect((await looked()).gaps).toContainEqual(
       expect.stringContaining('the App `forger` reports a check of the same name here'),
     )
-  }, 30_000)
+  }, 120_000)
 })
 
 test('protection that is removed is noticed by itself', async () => {
@@ -167,7 +167,7 @@ describe('/bailiwick gate', () => {
   test('is for fleet admins', async () => {
     expect(await ask('otto')).toEqual({ reactions: ['-1'], reply: undefined })
     expect(rulesetsOf(FLEET)).toHaveLength(0)
-  }, 30_000)
+  }, 120_000)
 
   test('without the permission it answers with what to click, and the file to import', async () => {
     const { reactions, reply } = await ask('ada')
@@ -179,7 +179,7 @@ describe('/bailiwick gate', () => {
       conditions: { ref_name: { include: ['refs/heads/main'] } },
     })
     expect(JSON.stringify(file)).toContain(`"context":"${CHECK_NAME}","integration_id":${stage.github.app.id}`)
-  }, 30_000)
+  }, 120_000)
 
   test('with it, it sets a ruleset in each repository that the person administers, and no other', async () => {
     const { github } = stage
@@ -197,7 +197,7 @@ describe('/bailiwick gate', () => {
     expect((await ask('ada')).reply).toContain('is required of this App everywhere already')
     const forced = () => github.push({ repo: DEV, branch: 'main', files: { x: 'y' }, as: 'dora' })
     expect(forced).toThrow()
-  }, 60_000)
+  }, 120_000)
 
   test('it keeps the branches that it held before', async () => {
     const { github } = stage
@@ -209,7 +209,7 @@ describe('/bailiwick gate', () => {
     expect(rulesetsOf(DEV)[0]?.conditions).toMatchObject({
       ref_name: { include: ['refs/heads/main', 'refs/heads/other'] },
     })
-  }, 60_000)
+  }, 120_000)
 
   test('the rights of the App are not lent: who only maintains a repository does not get it set there', async () => {
     const { github } = stage
@@ -220,7 +220,7 @@ describe('/bailiwick gate', () => {
     expect(reply).toContain('because you do not administer it: `github.com/acme/fleet` (`main`)')
     expect(rulesetsOf(FLEET)).toHaveLength(0)
     expect(rulesetsOf(DEV)).toHaveLength(1)
-  }, 30_000)
+  }, 120_000)
 })
 
 describe('without the permission to read protection', () => {
@@ -230,7 +230,7 @@ describe('without the permission to read protection', () => {
     installation!.permissions = rest
     await stage.restart()
     await stage.settle()
-  }, 60_000)
+  }, 120_000)
   beforeEach(cleared)
 
   test('what the branch itself tells is enough to know whom it asks; the rest is said to be unknown', async () => {
@@ -247,7 +247,7 @@ describe('without the permission to read protection', () => {
     expect((await looked()).state).toBe('❔ GitHub does not show it')
     cleared()
     expect((await looked()).state).toBe(OPEN)
-  }, 60_000)
+  }, 120_000)
 })
 
 /** A harmless pull request of the tenant, judged. */

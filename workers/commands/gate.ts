@@ -38,13 +38,14 @@ export const gate: Verb = {
 async function gatesOf(asking: Asking): Promise<BranchGate[]> {
   const { context, installation, place, reader } = asking
   const { evaluator, disabledRules } = context
+  const desk = { app: place.app, reader, rulesets: await context.app.client(installation.id) }
   const all: BranchGate[] = []
   for (const fleet of await fleetsHere(asking)) {
     const judged = await judgeCombination(evaluator, new SourceReader(installation), { fleet, disabledRules })
     const { gated } = await surveyOf(context, installation, { fleet, judged })
     const known = new Set(all.map(({ url, branch }) => JSON.stringify([url, branch])))
     const more = gated.filter(({ url, branch }) => !known.has(JSON.stringify([url, branch])))
-    all.push(...(await readGates({ octokit: reader, app: place.app }, installation, more)))
+    all.push(...(await readGates(desk, installation, more)))
   }
   return all
 }

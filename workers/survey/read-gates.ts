@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../src/errors.ts'
 import type { GatedBranch } from '../../src/fleet/config/fleet-config.ts'
 import { listNamesakes } from '../../src/github/namesakes.ts'
+import type { AppIdentity, Octokit } from '../../src/github/octokit.ts'
 import { readBranchProtection } from '../../src/github/protection.ts'
 import { listEvaluatedRulesets, type Ruleset, readBranchRules, readRuleset } from '../../src/github/rulesets.ts'
 import { CHECK_NAME } from '../../src/report/check-run.ts'
@@ -10,18 +11,25 @@ import { namesBranch } from '../../src/report/gate/names-branch.ts'
 import type { ProtectionLayer } from '../../src/report/gate/protected-branch.ts'
 import { findRepository } from '../combination/find-repository.ts'
 import type { Installation, ReadableRepository } from '../combination/installation.ts'
-import type { Place } from '../verdict/say-verdict.ts'
+
+/** As whom the gates are looked at. */
+export interface GateDesk {
+  readonly app: AppIdentity
+  readonly reader: Octokit
+  /** Reads rulesets and nothing else: GitHub shows who may bypass one only to who may change it. */
+  readonly rulesets: Octokit
+}
 
 /** Each costs two to four requests; a fleet with more is looked at as far as this. */
 const MAX_BRANCHES = 300
 
 /** What GitHub protects of these branches, judged: asked of GitHub now. Throws `github-unavailable`. */
 export async function readGates(
-  place: Pick<Place, 'octokit' | 'app'>,
+  desk: GateDesk,
   installation: Installation,
   branches: readonly GatedBranch[],
 ): Promise<BranchGate[]> {
-  const reader = new GateReader(place, installation)
+  const reader = new GateReader(desk, installation)
   const gates: BranchGate[] = []
   for (const [index, branch] of branches.entries()) {
     if (index < MAX_BRANCHES) gates.push(await reader.read(branch))
@@ -32,16 +40,16 @@ export async function readGates(
 
 /** Reads each ruleset once, however many branches it is about. */
 class GateReader {
-  readonly #place: Pick<Place, 'octokit' | 'app'>
+  readonly #desk: GateDesk
   readonly #installation: Installation
   readonly #check: OurCheck
   readonly #rulesets = new Map<string, Promise<Ruleset | undefined>>()
   readonly #evaluated = new Map<string, Promise<Ruleset[]>>()
 
-  constructor(place: Pick<Place, 'octokit' | 'app'>, installation: Installation) {
-    this.#place = place
+  constructor(desk: GateDesk, installation: Installation) {
+    this.#desk = desk
     this.#installation = installation
-    this.#check = { name: CHECK_NAME, app: place.app.id }
+    this.#check = { name: CHECK_NAME, app: desk.app.id }
   }
 
   async read({ url, branch }: GatedBranch): Promise<BranchGate> {
@@ -59,7 +67,7 @@ class GateReader {
   }
 
   async #judge(repository: ReadableRepository, branch: string) {
-    const { octokit, app } = this.#place
+    const { reader: octokit, app } = this.#desk
     const name = { owner: repository.owner, repo: repository.name }
     const protection = await readBranchProtection(octokit, name, branch)
     const layers = [...(protection.layer ? [protection.layer] : []), ...(await this.#layers(repository, branch))]
@@ -75,7 +83,7 @@ class GateReader {
   }
 
   async #layers(repository: ReadableRepository, branch: string): Promise<ProtectionLayer[]> {
-    const rules = await readBranchRules(this.#place.octokit, nameOf(repository), branch)
+    const rules = await readBranchRules(this.#desk.reader, nameOf(repository), branch)
     const layers: ProtectionLayer[] = []
     for (const { ruleset: id, ...layer } of rules) {
       const ours = layer.checks.some(check => check.context === CHECK_NAME)
@@ -88,13 +96,13 @@ class GateReader {
   #ruleset(repository: ReadableRepository, id: number): Promise<Ruleset | undefined> {
     // one of the organisation has the same number everywhere
     return remembered(this.#rulesets, `${repository.owner} ${id}`, () =>
-      readRuleset(this.#place.octokit, nameOf(repository), id),
+      readRuleset(this.#desk.rulesets, nameOf(repository), id),
     )
   }
 
   #evaluatedOf(repository: ReadableRepository): Promise<Ruleset[]> {
     return remembered(this.#evaluated, repository.url, async () => {
-      const numbers = await listEvaluatedRulesets(this.#place.octokit, nameOf(repository))
+      const numbers = await listEvaluatedRulesets(this.#desk.reader, nameOf(repository))
       const found = await Promise.all(numbers.map(id => this.#ruleset(repository, id)))
       return found.filter(one => one !== undefined)
     })

@@ -9,7 +9,7 @@ import type { FleetPlace, JudgedCombination } from '../combination/judge-combina
 import type { Place } from '../verdict/say-verdict.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { offerBaseline } from './offer-baseline.ts'
-import { readGates } from './read-gates.ts'
+import { type GateDesk, readGates } from './read-gates.ts'
 
 /** The issue form by which teams ask for a tenant. */
 const FORM = '.github/ISSUE_TEMPLATE/tenant-request.yml'
@@ -49,9 +49,9 @@ export async function surveyOf(
   }
 }
 
-/** As whom is read, everywhere, and as whom is written: on the fleet's own repository only. */
+/** As whom is looked, everywhere, and as whom is written: on the fleet's own repository only. */
 export interface SurveyDesk {
-  readonly reader: Pick<Place, 'octokit' | 'app'>
+  readonly gates: GateDesk
   readonly writer: Pick<Place, 'octokit' | 'app'>
   readonly installation: Installation
 }
@@ -59,7 +59,7 @@ export interface SurveyDesk {
 /** Says what is found on one fleet's repository: the baseline where it is needed, and the one issue. */
 export async function surveyPlace(
   context: WorkerContext,
-  { reader, writer, installation }: SurveyDesk,
+  { gates, writer, installation }: SurveyDesk,
   surveyed: SurveyedPlace,
 ): Promise<void> {
   const { repository, branch } = surveyed.fleet
@@ -69,7 +69,7 @@ export async function surveyPlace(
   const facts: FirstReportFacts = {
     url: repository.url,
     survey,
-    gates: await readGates(reader, installation, survey.gated),
+    gates: await readGates(gates, installation, survey.gated),
     baseline: await offerBaseline(writer, surveyed.fleet, survey, has(BASELINE_FILE)),
     hasForm: has(FORM),
   }
