@@ -33,7 +33,9 @@ export async function labelledBy(
   const events = await github(`read what happened to ${owner}/${repo}#${issue}`, () =>
     octokit.paginate(octokit.rest.issues.listEvents, { owner, repo, issue_number: issue, per_page: 100 }),
   )
-  const last = events.findLast(one => one.event === 'labeled' && 'label' in one && one.label?.name?.toLowerCase() === name)
+  const last = events.findLast(
+    one => one.event === 'labeled' && 'label' in one && one.label?.name?.toLowerCase() === name,
+  )
   return last?.actor ? { login: last.actor.login, at: last.created_at } : undefined
 }
 

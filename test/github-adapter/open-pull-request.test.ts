@@ -46,7 +46,10 @@ describe('openPullRequest', () => {
     github.push({ repo: 'acme/fleet', files: { 'unrelated.yaml': 'x\n' }, as: 'ada' })
     expect(await openPullRequest(octokit, identity, FLEET, WANTED)).toEqual({ ...opened, written: false })
     const other = { ...WANTED, files: [{ path: 'tenants/ops/other.yaml', content: 'x\n' }], title: 'Onboard ops again' }
-    expect(await openPullRequest(octokit, identity, FLEET, other)).toEqual({ ...opened, written: true })
+    const rebuilt = await openPullRequest(octokit, identity, FLEET, other)
+    const head = github.commitOf('acme/fleet', WANTED.branch)
+    expect(rebuilt).toEqual({ ...opened, head, written: true })
+    expect(head).not.toBe(opened.head)
     expect(github.filesOf('acme/fleet', WANTED.branch)).not.toContain('tenants/ops/rbac.yaml')
     expect(github.filesOf('acme/fleet', WANTED.branch)).toEqual(
       expect.arrayContaining(['unrelated.yaml', 'tenants/ops/other.yaml']),

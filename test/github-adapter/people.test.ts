@@ -69,13 +69,22 @@ async function commentHost(comment: object, issue: object | undefined) {
 }
 
 test('readIssueComment tells who wrote what where, and whether it was edited', async () => {
-  expect(await commentHost({}, { state: 'open' })).toEqual({
+  const reactions = { '+1': 0, '-1': 0, confused: 0, rocket: 0, eyes: 1, heart: 2 }
+  expect(await commentHost({ reactions }, { state: 'open', user: { login: 'dora' } })).toEqual({
     id: 3,
     body: '/bailiwick onboard',
     author: { login: 'eve', type: 'User' },
+    viaApp: false,
+    createdAt: '2026-01-01T00:00:00Z',
+    reacted: false,
     edited: false,
-    issue: { number: 12, open: true, pullRequest: false },
+    issue: { number: 12, open: true, pullRequest: false, author: 'dora' },
   })
+  expect(await commentHost({ reactions: { ...reactions, rocket: 1 } }, { state: 'open' })).toMatchObject({
+    reacted: true,
+    issue: { author: undefined },
+  })
+  expect(await commentHost({ performed_via_github_app: { id: 9 } }, { state: 'open' })).toMatchObject({ viaApp: true })
   const later = { updated_at: '2026-01-01T00:00:05Z' }
   expect(await commentHost(later, { state: 'closed', pull_request: {} })).toMatchObject({
     edited: true,

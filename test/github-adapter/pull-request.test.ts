@@ -11,6 +11,8 @@ const PULL = {
   number: 4,
   state: 'open',
   draft: false,
+  labels: [{ name: 'bailiwick/hold' }],
+  user: { login: 'dora', type: 'User' } as { login: string; type: string } | null,
   merged: false,
   mergeable: true as boolean | null,
   merge_commit_sha: MERGE as string | null,
@@ -49,6 +51,8 @@ describe('readPullRequest', () => {
       state: 'open',
       merged: false,
       draft: false,
+      labels: ['bailiwick/hold'],
+      author: { login: 'dora', type: 'User' },
       base: { ref: 'main', sha: OLD },
       head: { ref: 'fix', sha: HEAD, repository: 'acme/fleet', fork: false },
       mergeable: true,
@@ -56,6 +60,8 @@ describe('readPullRequest', () => {
     })
     expect(requests).toHaveLength(1)
     expect(await readPullRequest(octokit, FLEET, 5)).toBeUndefined()
+    const ghost = await pullHost({ pull: { user: null } })
+    expect((await readPullRequest(ghost.octokit, FLEET, 4))?.author).toBeUndefined()
   })
 
   test('knows a fork by the id of its repository; a deleted one is a fork', async () => {
