@@ -70,7 +70,12 @@ describe('what GitHub does not show', () => {
   })
 
   test('whether commits may be pushed is a note where it is hidden', () => {
-    const hidden = layer({ strict: undefined, pullRequest: undefined, forbidsForcePush: undefined, forbidsDeletion: undefined })
+    const hidden = layer({
+      strict: undefined,
+      pullRequest: undefined,
+      forbidsForcePush: undefined,
+      forbidsDeletion: undefined,
+    })
     expect(judged(hidden).state).toBe('real')
     expect(said(hidden).every(line => line.startsWith('note: GitHub does not show whether'))).toBe(true)
     expect(said(hidden, layer())).toEqual([])
