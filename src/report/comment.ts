@@ -32,12 +32,11 @@ export function commentOf(outcome: Outcome, context: ReportContext): string | un
   const icon = conclusion === 'failure' ? (isUndecided(outcome) ? '❔' : '❌') : '✅'
   const lead = `${COMMENT_MARKER}\n${icon} **${prose(title)}**`
   if (outcome === undefined || outcome instanceof BailiwickError) {
-    const isSilent = outcome === undefined && conclusion === 'success'
-    if (isSilent) return undefined
+    if (outcome === undefined && !needsAgreement(context)) return undefined
     return [lead, nextStep(outcome, undefined, context), fold('Details', summary)].join('\n\n')
   }
   const view = viewFor(outcome, context.audience, context.repository, context.nodes)
-  if (isSilent(outcome, view, context) && conclusion === 'success') return undefined
+  if (isSilent(outcome, view, context) && !needsAgreement(context)) return undefined
   const counts = context.changes ? countsText(context.changes.totals) : ''
   const head = [
     counts === '' ? lead : `${lead} · objects: ${counts}`,
@@ -52,6 +51,11 @@ export function commentOf(outcome: Outcome, context: ReportContext): string | un
 }
 
 const isUndecided = (outcome: Outcome): boolean => outcome instanceof BailiwickError || outcome?.result === 'error'
+
+/** A hold is a label and a check: it needs no comment. */
+function needsAgreement({ circumstances }: ReportContext): boolean {
+  return circumstances !== undefined && circumstances.demands.length > 0 && circumstances.override === undefined
+}
 
 function isSilent(outcome: Verdict, { verdict }: View, { changes }: ReportContext): boolean {
   if (outcome.result !== 'pass' || (changes && !isUnchanged(changes))) return false

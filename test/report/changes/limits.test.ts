@@ -64,9 +64,9 @@ describe('what is too large', () => {
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`key-${i}`, `${value}-${i}`]))
 
   test('an object with 10,000 fields is told in part, and counted', () => {
-    const started = process.hrtime.bigint()
+    const started = process.cpuUsage()
     const changes = changesOf(rendering([configMap('a', fields('x'))]), rendering([configMap('a', fields('y'))]))
-    expect(Number(process.hrtime.bigint() - started) / 1e6).toBeLessThan(3000)
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(3000)
     const [one] = changes.nodes[0]!.objects
     expect([one!.fields.length, one!.fieldCount, changes.left.fields]).toEqual([80, 10_000, 9920])
     const text = commentOf(verdict(), context(changes))!
@@ -98,9 +98,9 @@ describe('what is too large', () => {
     const removed = configMap('gone', {})
     const render = (value: string, more: readonly KubeObject[]) =>
       many(2000, i => configMap(`a-${i}`, { value })).map(one => [one, ...more])
-    const started = process.hrtime.bigint()
+    const started = process.cpuUsage()
     const changes = changesOf(rendering(...render('1', [removed])), rendering(...render('2', [])))
-    expect(Number(process.hrtime.bigint() - started) / 1e6).toBeLessThan(5000)
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(5000)
     expect(changes.totals).toMatchObject({ changed: 2000, removed: 2000, deleted: 2000 })
     expect([changes.nodes.length, changes.left.nodes]).toEqual([400, 1600])
     const text = commentOf(verdict(), context(changes))!
@@ -126,9 +126,9 @@ describe('what is too large', () => {
 
   test('lists of thousands of items are compared', () => {
     const list = (from: number) => ({ items: Array.from({ length: 5000 }, (_, index) => `item-${index + from}`) })
-    const started = process.hrtime.bigint()
+    const started = process.cpuUsage()
     const changes = changesOf(rendering([configMap('a', list(0))]), rendering([configMap('a', list(3000))]))
-    expect(Number(process.hrtime.bigint() - started) / 1e6).toBeLessThan(3000)
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(3000)
     expect(changes.totals.changed).toBe(1)
     expectSound(commentOf(verdict(), context(changes))!)
   })

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest'
+import { BailiwickError } from '../../../src/errors.ts'
+import { type Circumstances, NO_CIRCUMSTANCES } from '../../../src/report/circumstances.ts'
+import { COMMENT_MARKER, commentOf } from '../../../src/report/comment.ts'
+import type { Outcome } from '../../../src/report/outcome.ts'
+import { FLEET, twoViolations, verdict } from '../samples.ts'
+
+const DEMAND = {
+  rule: 'gate-config-change',
+  message: 'the file .github/bailiwick.yaml changes',
+  fix: 'Let a fleet admin approve the pull request.',
+}
+const comment = (outcome: Outcome, circumstances: Partial<Circumstances>) =>
+  commentOf(outcome, {
+    kind: 'pull-request',
+    repository: FLEET,
+    headSha: 'a'.repeat(40),
+    circumstances: { ...NO_CIRCUMSTANCES, ...circumstances },
+  })
+/** The lines that are not folded. */
+const open = (text: string | undefined) =>
+  (text ?? '')
+    .replace(/<details>[\s\S]*?\n<\/details>/g, '')
+    .split('\n')
+    .filter(line => line !== '' && line !== COMMENT_MARKER)
+
+describe('what people decided', () => {
+  test('a hold of what is clean is told by the check alone', () => {
+    expect(comment(verdict(), { hold: { by: 'will' } })).toBeUndefined()
+    expect(comment(undefined, { hold: { by: 'will' } })).toBeUndefined()
+  })
+
+  test('a hold of what has findings says how it ends', () => {
+    const lines = open(comment(twoViolations(), { hold: { by: 'will' } }))
+    expect(lines[0]).toBe('❌ **On hold by will**')
+    expect(lines[2]).toBe('Next: whoever may takes the hold away with `/bailiwick unhold`.')
+  })
+
+  test('what nobody agreed to says who may', () => {
+    for (const outcome of [verdict(), undefined]) {
+      const lines = open(comment(outcome, { demands: [DEMAND] }))
+      expect(lines[0]).toMatch(/^❌ \*\*Needs agreement: /)
+      expect(lines.at(-1)).toBe('Next: Let a fleet admin approve the pull request.')
+    }
+  })
+
+  test('an override passes, with the findings below it', () => {
+    const text = comment(twoViolations(), { override: { by: 'ada', reason: 'the gate is wrong' } })
+    expect(open(text)[0]).toBe('✅ **Overridden by ada: the gate is wrong**')
+    expect(text).toContain('violation <code>plaintext-secret</code>')
+  })
+
+  test('an error before a verdict says how to try again', () => {
+    const lines = open(comment(new BailiwickError('merge-conflict', 'the branch conflicts with main'), {}))
+    expect(lines).toEqual([
+      '❔ **Could not decide: the branch conflicts with main**',
+      'Next: mend what is folded below and push; `/bailiwick check` judges it again without a push.',
+    ])
+  })
+})
