@@ -1,9 +1,5 @@
-import { changeLists } from '../report/changes/change-lists.ts'
-import { changeSections } from '../report/changes/change-sections.ts'
-import { type Changes, isUnchanged, sumCounts } from '../report/changes/changes.ts'
-import { countsText } from '../report/changes/counts-text.ts'
-import { fitLevels } from '../report/fit-levels.ts'
-import { code } from '../report/markdown.ts'
+import type { Changes } from '../report/changes/changes.ts'
+import { changesText } from '../report/changes/changes-text.ts'
 import { commandError, quoted } from './command-error.ts'
 
 /** How to write it. */
@@ -25,24 +21,9 @@ export function diffText(
   if (cluster !== undefined && !clusters.includes(cluster)) {
     throw commandError(`there is no cluster ${quoted(cluster)} here`, `Clusters: ${clusters.join(', ') || 'none'}.`)
   }
-  const where = cluster === undefined ? '' : ` on ${code(cluster, 80)}`
-  const part = changes && (cluster === undefined ? changes : changesOn(changes, cluster))
-  if (!part) return `Nobody compared what the clusters get${where}: the verdict says why.`
-  if (isUnchanged(part)) return `Nothing changes in what a cluster gets${where}.`
-  const counts = countsText(part.totals)
-  const head = `What changes in what the clusters get${where}${counts === '' ? '' : `: ${counts}`}`
-  const lists = changeLists(part)
-  return fitLevels(head, level => [...lists, ...changeSections(part, level)], page)
-}
-
-function changesOn(changes: Changes, cluster: string): Changes {
-  const nodes = changes.nodes.filter(node => node.cluster === cluster)
-  return {
-    ...changes,
-    nodes,
-    rights: changes.rights.filter(right => right.cluster === cluster),
-    tenants: changes.tenants.filter(tenant => tenant.clusters.includes(cluster)),
-    clusters: changes.clusters.filter(({ name }) => name === cluster),
-    totals: sumCounts(nodes.map(node => node.counts)),
-  }
+  if (!changes) return 'Nobody compared what the clusters get: the verdict says why.'
+  return changesText(changes, {
+    ...(cluster === undefined ? {} : { cluster }),
+    ...(page === undefined ? {} : { page }),
+  })
 }

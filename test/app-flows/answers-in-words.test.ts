@@ -62,16 +62,14 @@ test('on an issue the text of a rule alone; on a clean pull request nothing to l
   expect(await words('olga', '/bailiwick explain pod-security', issue)).toContain('### `pod-security`')
   const clean = await proposeNothing(stage, 'clean')
   expect(await words('rita', '/bailiwick status', clean)).toContain('Head: ')
-  expect(await words('rita', '/bailiwick diff', clean)).toMatch(/Nothing changes|Nobody compared/)
+  expect(await words('rita', '/bailiwick diff', clean)).toMatch(/renders the same as before|Nobody compared/)
 })
 
 test('diff shows what the clusters get, of one of them where it is named', async () => {
   const text = await words('rita', '/bailiwick diff')
-  expect(text).toContain('What changes in what the clusters get')
+  expect(text).toContain('What the clusters get: ')
   expect(text).toContain('leaves')
-  expect(await words('rita', '/bailiwick diff production')).toContain(
-    'Nothing changes in what a cluster gets on `production`.',
-  )
+  expect(await words('rita', '/bailiwick diff production')).toContain('`production` gets what it had')
   expect((await say('rita', '/bailiwick diff nowhere')).replies[0]).toContain('Clusters: ')
 })
 
