@@ -1,4 +1,4 @@
-import { groupOf } from '../kube/object.ts'
+import { apiRefusal } from '../rules/api-refusal.ts'
 import type { Finding } from '../rules/finding.ts'
 
 /** `verbatim`: the words of the API server; else ours. */
@@ -27,7 +27,7 @@ function answerText(finding: Finding): string | undefined {
     case 'namespace-confinement':
     case 'cluster-scoped-forbidden':
       if (!impersonated) return 'nothing: Flux would apply it with its own rights'
-      return forbidden(finding)
+      return refusal(finding)
     case 'sa-required':
       return impersonated
         ? `applies it as ${finding.identity}, whatever that account may do`
@@ -41,18 +41,6 @@ function answerText(finding: Finding): string | undefined {
   }
 }
 
-function forbidden({ object, identity, rule }: Finding): string {
-  const group = groupOf(object.apiVersion)
-  const plural = pluralOf(object.kind)
-  const resource = group === '' ? plural : `${plural}.${group}`
-  const scope = rule === 'cluster-scoped-forbidden' ? 'at the cluster scope' : `in the namespace "${object.namespace}"`
-  return `${resource} "${object.name}" is forbidden: User "${identity}" cannot patch resource "${plural}" in API group "${group}" ${scope}`
-}
-
-/** As Kubernetes guesses it itself (apimachinery meta.UnsafeGuessKindToResource). */
-function pluralOf(kind: string): string {
-  const lower = kind.toLowerCase()
-  if (lower === 'endpoints') return lower
-  if (lower.endsWith('s')) return `${lower}es`
-  return lower.endsWith('y') ? `${lower.slice(0, -1)}ies` : `${lower}s`
+function refusal({ object, identity, rule }: Finding): string {
+  return apiRefusal(identity, rule === 'cluster-scoped-forbidden' ? { ...object, namespace: '' } : object)
 }

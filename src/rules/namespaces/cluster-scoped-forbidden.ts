@@ -1,6 +1,7 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isMisplacedClusterKind } from '../../kube/scope.ts'
+import { apiRefusal } from '../api-refusal.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shownIdentity, shownObject } from '../shown.ts'
@@ -20,7 +21,8 @@ export const clusterScopedForbidden: Rule = {
 }
 
 function judge(index: FleetIndex, node: FleetNode, object: KubeObject): Breach | undefined {
-  const { apiVersion, kind, name } = idOf(object)
+  const id = idOf(object)
+  const { apiVersion, kind, name } = id
   const scope = index.scopeOf(node.cluster, apiVersion, kind)
   if (scope !== 'Cluster' && (scope !== undefined || !isMisplacedClusterKind(apiVersion, kind))) return undefined
   // Whose a Namespace is, and who may write it, is the rule namespace-ownership's.
@@ -30,7 +32,7 @@ function judge(index: FleetIndex, node: FleetNode, object: KubeObject): Breach |
     object,
     path: ['kind'],
     value: kind,
-    message: `${shownObject(kind, '', name)} belongs to the whole cluster; it would be applied by ${shownIdentity(node.identity)}, which acts for a tenant. Allowed are objects in the tenant's namespaces. Kubernetes would say, unless the account has such rights: cannot patch resource at the cluster scope.`,
+    message: `${shownObject(kind, '', name)} belongs to the whole cluster; it would be applied by ${shownIdentity(node.identity)}, which acts for a tenant. Allowed are objects in the tenant's namespaces. Kubernetes would say, unless the account has such rights: ${apiRefusal(node.identity.user, { ...id, namespace: '' })}.`,
     fix: 'Remove the object, or ask the platform admins to put it into the fleet repository.',
   }
 }

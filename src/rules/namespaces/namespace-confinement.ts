@@ -2,6 +2,7 @@ import type { FleetNode } from '../../fleet/fleet.ts'
 import { isNamespaceName } from '../../kube/names.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { apiRefusal } from '../api-refusal.ts'
 import { keepsNamespace } from '../index/keeps-namespace.ts'
 import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownIdentity, shownObject } from '../shown.ts'
@@ -44,7 +45,7 @@ function judge(context: RuleContext, node: FleetNode, tenant: string, object: Ku
   const said =
     namespace === ''
       ? 'Flux would say: namespace not specified.'
-      : `Kubernetes would say, unless the account has rights there: ${kind.toLowerCase().slice(0, 80)}s is forbidden: User "${node.identity.user}" cannot patch resource in the namespace "${namespace}".`
+      : `Kubernetes would say, unless the account has rights there: ${apiRefusal(node.identity.user, idOf(object))}.`
   return {
     node,
     object,
