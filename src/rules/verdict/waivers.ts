@@ -52,7 +52,8 @@ export class Waivers {
   static ended(waiver: Waiver): string {
     const { expires, origin } = waiver
     const where = `${origin.file}:${origin.line}`
-    if (!isApproved(waiver)) return ` Its waiver (${where}) counts for nothing: nobody but who asked for it accepted it.`
+    if (!isApproved(waiver))
+      return ` Its waiver (${where}) counts for nothing: nobody but who asked for it accepted it.`
     return ` Its waiver (${where}) counts for nothing any more: it ended on ${expires}.`
   }
 }
