@@ -1,3 +1,11 @@
+/** The page that explains every rule. */
+export const RULES_PATH = '/rules'
+
+/** Address of the page of all rules beside the page of a commit. */
+export function rulesAddress(checkAddress: string): string {
+  return `${checkAddress.slice(0, checkAddress.lastIndexOf('/checks/'))}${RULES_PATH}`
+}
+
 /** The path of the page of a commit. */
 export function checkPath({
   owner,

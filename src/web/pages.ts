@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BailiwickError } from '../errors.ts'
-import { type PageAddress, readPagePath } from '../pages/page-address.ts'
+import { type PageAddress, RULES_PATH, readPagePath } from '../pages/page-address.ts'
 import type { PageStore } from '../pages/page-store.ts'
 import { homePage, type PageEntry } from '../report/page/home-page.ts'
 import { nothingHere, noticePage, signedOut } from '../report/page/notice-page.ts'
@@ -34,6 +34,7 @@ export class Pages {
   /** Answers what is asked of pages; false for a path or a method of somebody else, which is not answered. */
   async serve(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://pages.invalid')
+    if (path === RULES_PATH && request.method === 'GET') return this.#rules(request, response)
     const { gate } = this.#settings
     const address = readPagePath(path)
     const isEntrance = path === '/' || path === '/logout' || path.startsWith('/login')
@@ -44,6 +45,14 @@ export class Pages {
     if (request.method !== 'GET' && request.method !== 'HEAD') return false
     if (reader === 'sign-in') redirect(response, address ? `/login?to=${encodeURIComponent(path)}` : '/login')
     else await this.#show(request, response, reader, address, query).catch(error => failed(error, request, response))
+    return true
+  }
+
+  /** Says nothing of anybody, so everybody may read it. */
+  async #rules(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    // not a static import: most processes that serve webhooks are never asked, and the rules are most of the program
+    const { rulesPage } = await import('../report/page/rules-page.ts')
+    await answerPage(request, response, 200, rulesPage())
     return true
   }
 

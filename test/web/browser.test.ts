@@ -30,6 +30,7 @@ describe.skipIf(missing !== undefined)('pages in a real Chromium', { timeout: 90
       ['a verdict that lets through', green],
       ['a fleet', `${fleet}?namespace=apps`],
       ['the list', `${stage.site.url}/`],
+      ['the rules', `${stage.site.url}/rules`],
       ['nothing', `${stage.site.url}/fleets/acme/none`],
     ]
   }, 120_000)

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { MemoryShelf } from '../../src/pages/memory-shelf.ts'
 import { PAGE_LIMITS, PageStore } from '../../src/pages/page-store.ts'
+import { rules } from '../../src/rules/registry.ts'
 import { openSitePages } from '../../src/site-pages.ts'
 import { startServer, type WebServer } from '../../src/web/server.ts'
 import { environment } from '../config/environment-of.ts'
@@ -87,6 +88,14 @@ describe('without sign-in there are pages for this machine only', () => {
   test('in a rehearsal, where GitHub is on this machine', async () => {
     expect((await get(await open({ GITHUB_API_URL: 'http://127.0.0.1:1' }), PATH)).status).toBe(200)
   })
+})
+
+test('the rules are for everybody, each with its anchor', async () => {
+  const server = await open({ PUBLIC_URL: 'https://bailiwick.example.com' })
+  const { status, text } = await get(server, '/rules')
+  expect(status).toBe(200)
+  const anchors = [...text.matchAll(/<section id="([^"]+)">/g)].map(match => match[1])
+  expect(anchors).toEqual(rules.map(({ id }) => id).sort())
 })
 
 describe('what is not there', () => {

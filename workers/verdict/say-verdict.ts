@@ -1,6 +1,7 @@
 import { publishCheckRun } from '../../src/github/check-run.ts'
 import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/octokit.ts'
+import { rulesAddress } from '../../src/pages/page-address.ts'
 import { CHECK_NAME, checkRunOf } from '../../src/report/check-run.ts'
 import { annotatesTheSame, externalIdOf } from '../../src/report/external-id.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
@@ -26,7 +27,8 @@ export async function sayVerdict(
   context: ReportContext,
   { runs, detailsUrl }: SayOptions = {},
 ): Promise<boolean> {
-  const run = checkRunOf(outcome, context)
+  const rulesUrl = detailsUrl === undefined ? {} : { rulesUrl: rulesAddress(detailsUrl) }
+  const run = checkRunOf(outcome, { ...context, ...rulesUrl })
   const externalId = externalIdOf(outcome, run, context.kind)
   const say = {
     ...run,

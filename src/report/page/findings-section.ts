@@ -40,7 +40,7 @@ function ruleBlock(rule: string, groups: readonly FindingGroup[], links: Links, 
   const severity = first?.finding.severity ?? 'low'
   const total = groups.reduce((sum, { clusters }) => sum + clusters.length, 0)
   const noun = first?.finding.level === 'warning' ? 'warning' : 'violation'
-  return html`<h3 class="rule"><code>${rule}</code> <span class="tag ${TONES[severity]}">${severity}</span> <span class="dim small">${count(total, noun)}</span></h3>
+  return html`<h3 class="rule"><a href="/rules#${rule}"><code>${rule}</code></a> <span class="tag ${TONES[severity]}">${severity}</span> <span class="dim small">${count(total, noun)}</span></h3>
 ${groups.map(group => findingCard(group, links, open))}`
 }
 
