@@ -12,6 +12,7 @@ import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { applyFixes } from './verdict/apply-fixes.ts'
 import { judgePullRequest, type Subject } from './verdict/judge-pull-request.ts'
 import type { Place } from './verdict/say-verdict.ts'
+import { speaker } from './verdict/speaker.ts'
 import { requestWaivers } from './waivers/request-waivers.ts'
 import type { WorkerContext } from './worker-context.ts'
 
@@ -20,25 +21,25 @@ import type { WorkerContext } from './worker-context.ts'
  * anybody else's press does nothing. What cannot be done is said on the pull request.
  */
 export async function checkAction(context: WorkerContext, data: CheckAction, attempt: Attempt): Promise<void> {
-  const octokit = await context.app.client(data.installation)
-  const app = await context.app.identity()
-  const run = await readCheckRun(octokit, app, data, data.check)
+  const reader = await context.app.reader(data.installation)
+  const run = await readCheckRun(reader, await context.app.identity(), data, data.check)
   if (run?.name !== CHECK_NAME) return
-  const role = await readRole(octokit, data, data.login)
+  const role = await readRole(reader, data, data.login)
   if (role !== 'admin' && role !== 'maintain' && role !== 'write') {
     return context.log.warn({ ...data }, 'a button was pressed by somebody who may not write')
   }
-  const installation = githubInstallation(context, data.installation, octokit)
+  const installation = githubInstallation(context, data.installation, reader)
   const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
   if (!repository) return
-  const subject: Subject = { installation, repository, octokit }
-  for (const { number } of await listPullRequestsOf(octokit, data, run.headSha)) {
-    const pull = await readPullRequest(octokit, data, number)
+  const subject: Subject = { installation, repository, octokit: reader }
+  const said = await speaker(context, data.installation, repository.id)
+  const place: Place = { ...said, owner: data.owner, repo: data.repo }
+  for (const { number } of await listPullRequestsOf(reader, data, run.headSha)) {
+    const pull = await readPullRequest(reader, data, number)
     if (pull?.state !== 'open' || pull.head.sha !== run.headSha) continue
-    const place: Place = { octokit, app, owner: data.owner, repo: data.repo }
     const answer = await act(context, place, subject, pull, data, attempt)
     if (answer !== undefined) {
-      await writeReply(octokit, app, data, { issue: number, about: data.check, body: prose(answer) })
+      await writeReply(place.octokit, place.app, data, { issue: number, about: data.check, body: prose(answer) })
     }
   }
 }
@@ -55,7 +56,7 @@ async function act(
   try {
     if (action === 'waive') return await askForWaivers(context, place, subject, pull, login)
     const said = await judgePullRequest(context, subject, pull, attempt)
-    const outcome = await applyFixes(subject, pull, said, login)
+    const outcome = await applyFixes(place, subject, pull, said, login)
     if (outcome === 'fork') return 'The fixes were not applied: the branch is in a fork, which the App never writes to.'
     if (outcome === 'nothing') return 'No fix was applied: none of the findings has one that is certain any more.'
     return undefined // where the head moved meanwhile, its own verdict offers what is left

@@ -3,6 +3,7 @@ import type { PullRequest } from '../../src/github/pull-request.ts'
 import { applyFixes as applied, type Fix } from '../../src/report/fixes/fixes-of.ts'
 import type { Said, Subject } from './judge-pull-request.ts'
 import { fixesAtHead, readFixes, textsOf } from './read-fixes.ts'
+import type { Place } from './say-verdict.ts'
 
 /** What became of a wish to apply fixes. */
 export type Applied = 'committed' | 'nothing' | 'moved' | 'fork'
@@ -11,11 +12,17 @@ export type Applied = 'committed' | 'nothing' | 'moved' | 'fork'
  * Commits all certain fixes of a verdict to the branch of its pull request, as one commit on top of the head that was
  * judged. `fork`: the branch is in a repository of somebody else, which is never written to.
  */
-export async function applyFixes(subject: Subject, pull: PullRequest, said: Said, login: string): Promise<Applied> {
+export async function applyFixes(
+  { octokit }: Pick<Place, 'octokit'>,
+  subject: Subject,
+  pull: PullRequest,
+  said: Said,
+  login: string,
+): Promise<Applied> {
   if (pull.head.fork) return 'fork'
   const fixes = readFixes(said)
   if (fixes.length === 0 || !said.tree) return 'nothing'
-  const { octokit, repository, installation } = subject
+  const { repository, installation } = subject
   const head = await installation.content(repository, pull.head.sha)
   const here = fixesAtHead(fixes, said.tree, head)
   const texts = textsOf(head)
