@@ -2,15 +2,54 @@ import type { ObjectId } from '../kube/object.ts'
 
 const HIDDEN = '***'
 
+/** Endings of names whose values are credentials: `DB_PASSWORD`, `clientSecret`, `client-key-data`. */
+const NAMES =
+  '(?:pass(?:word|wd|phrase)|pwd|token|secret|(?:api|private|access|account|secret)[-_.]?key(?:[-_.]?base)?|key-data|credentials?|authorization|bearer|\\bauth)'
+/** What gives a name its value, in JSON inside of JSON too. */
+const GIVES = '\\\\?["\']?[ \\t]{0,40}[:=][ \\t]{0,40}'
+const QUOTED = '\\\\"[^"]*"?|"(?:[^"\\\\]|\\\\.)*"?|\'[^\']*\'?'
+
+const assigned = (plain: string): RegExp =>
+  new RegExp(`(?<=${NAMES}${GIVES})(?!(?:true|false|null)(?![^\\s,}]))(?:${QUOTED}|${plain})`, 'gi')
+
 /** Forms of credentials that are worth hiding wherever they turn up; each is linear in the text. */
-const CREDENTIALS: readonly RegExp[] = [
+const FORMS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{1,40}-----[^-]*(?:-----END [A-Z ]{1,40}-----)?/g,
+  // the same in base64, as kubeconfigs have it
+  /LS0tLS1CRUdJTi[\w+/=-]*/g,
   /AGE-SECRET-KEY-[A-Z0-9-]+/gi,
   /\b(?:gh[pousr]_|github_pat_)\w+/g,
+  /\b(?:glpat-|xox[abeoprs]-|[rs]k_live_|npm_|pypi-|dckr_pat_|hv[sb]\.|SG\.|do[opr]_v1_|sk-(?:proj|svcacct|ant-api03)-|AIza)[\w.-]{16,}/g,
+  /(?<=hooks\.slack\.com\/services\/)[\w/]+/g,
   /\beyJ[\w-]+\.[\w-]+\.[\w-]*/g,
-  /(?<=:\/\/)[^\s/@]+(?=@)/g,
-  /(?<=\b(?:password|passwd|token|secret|api[-_]?key|authorization|bearer)["']?\s?[:=]\s?)["']?[^\s"',}]+/gi,
+  /(?<=:\/\/)[^\s/"'<>]+(?=@)/g,
+  /(?<=[?&](?:sig|signature|x-amz-signature|key|code)=)[^\s&"']+/gi,
+  /(?<=\bbearer )[\w.~+/=-]{12,}/gi,
+  new RegExp(`(?<=--[\\w-]{0,40}${NAMES} )[^\\s-]\\S*`, 'gi'),
 ]
+const CREDENTIALS = [...FORMS, assigned('(?:(?:bearer|basic|digest) )?[^\\s"\'}]+')]
+const CREDENTIAL_LINES = [...FORMS, assigned('[^\\s"\'][^\\n]*')]
+
+/** What is assigned to the name of a credential is hidden to the end of the line: nobody knows where a password ends. */
+function redactLine(text: string): string {
+  let out = text
+  for (const pattern of CREDENTIAL_LINES) out = out.replace(pattern, HIDDEN)
+  return out
+}
+
+const OPENS_BLOCK = new RegExp(`${NAMES}${GIVES}(?:[|>][-+\\d]{0,2}[ \\t]*)?$`, 'i')
+
+/** Lines of a text that somebody wrote, each without credentials, and without what a block of YAML gives to the name of one. */
+export function redactLines(lines: readonly string[]): string[] {
+  let within: number | undefined
+  return lines.map(line => {
+    const indent = line.length - line.trimStart().length
+    if (within !== undefined && line.trim() !== '' && indent <= within) within = undefined
+    if (within !== undefined) return line.trim() === '' ? line : `${line.slice(0, indent)}${HIDDEN}`
+    if (OPENS_BLOCK.test(line)) within = indent
+    return redactLine(line)
+  })
+}
 
 /** Base64 of 24 and more characters that is not a hexadecimal digest. */
 const ENCODED = /[A-Za-z0-9+/_-]{24,}={0,2}/g

@@ -25,6 +25,13 @@ describe('no secret value leaves with a message', () => {
       'AGE-SECRET-KEY-1HUNTER2HUNTER2',
       '-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----',
       'token: "hunter2"',
+      'DB_PASSWORD=hunter2 refused',
+      'clientSecret:      hunter2',
+      'Authorization: Bearer hunter2',
+      'get postgres://user:a@hunter2@db/x',
+      '{"auths":{"a":{"auth":"hunter2"}}}',
+      'run --db-password hunter2',
+      'get https://a.example/x?sig=hunter2',
     ]) {
       expect(redact(text)).not.toMatch(/hunter2/i)
     }

@@ -1,5 +1,5 @@
 import type { Node } from '../../kube/node.ts'
-import { redact } from '../redact.ts'
+import { redactLines } from '../redact.ts'
 import { visible } from '../visible.ts'
 import type { PathStep } from './diff-nodes.ts'
 import type { SecretWords } from './secret-words.ts'
@@ -9,8 +9,9 @@ export const MAX_VALUE = 240
 
 /** Names of fields, variables and keys whose values are credentials. */
 const CREDENTIAL =
-  /(?:pass(?:word|wd|phrase)?|pwd|token|secret|api[-_]?key|private[-_]?key|access[-_]?key|credentials?|htpasswd|dsn)$/i
-const ENCRYPTED = /ENC\[|^-----BEGIN |\n-----BEGIN |AGE-SECRET-KEY-/
+  /(?:pass(?:word|wd|phrase)?|pwd|token|secret|api[-_]?key|(?:private|access|account|secret)[-_]?key(?:[-_]?base)?|key-data|credentials?|htpasswd|dsn)$/i
+/** A Secret that is the text of something else is a Secret. */
+const ENCRYPTED = /ENC\[|-----BEGIN |AGE-SECRET-KEY-|\bkind\\?["']?\s{0,4}:\s{0,4}\\?["']?Secret\b/
 
 /** Whether a value at a path is one that nobody is shown, whatever it is. */
 export function isSecretName(path: readonly PathStep[]): boolean {
@@ -30,7 +31,7 @@ export function valueText(node: Node, words: SecretWords): string | undefined {
     return words.isIn(text) ? undefined : text
   }
   if (ENCRYPTED.test(node.value) || words.isIn(node.value)) return undefined
-  const text = redact(words.withoutHashes(node.value))
+  const text = redactLines(words.withoutHashes(node.value).split('\n')).join('\n')
   return visible(isAmbiguous(text) ? JSON.stringify(text) : text, MAX_VALUE)
 }
 

@@ -1,4 +1,4 @@
-import { redact } from '../redact.ts'
+import { redactLines } from '../redact.ts'
 import { visible } from '../visible.ts'
 import { align } from './align.ts'
 import type { SecretWords } from './secret-words.ts'
@@ -43,4 +43,4 @@ function split(text: string): string[] {
 }
 
 const shown = (lines: readonly string[], words: SecretWords): string[] =>
-  lines.map(line => visible(redact(words.withoutHashes(line)), MAX_WIDTH))
+  redactLines(lines.map(line => words.withoutHashes(line))).map(line => visible(line, MAX_WIDTH))

@@ -50,6 +50,23 @@ const PLACES: Readonly<Record<string, (value: string) => string>> = {
   'a line of a text': value => configMap({ conf: `a=1\npassword=${value}\nb=2\n` }),
   'a private key': value => configMap({ conf: pem(value) }),
   'a private key with another one behind': value => configMap({ conf: `${pem('same')}${pem(value)}` }),
+  'a variable of a file': value => configMap({ conf: `a=1\nDB_PASSWORD=${value}\nb=2\n` }),
+  'a name in camel case': value => configMap({ conf: `a: 1\nclientSecret:      ${value}\nb: 2\n` }),
+  'a password of several words': value => configMap({ conf: `a: 1\npassword: two, words ${value}\nb: 2\n` }),
+  'a block of YAML': value => configMap({ conf: `a: 1\ndbPassword: |-\n  ${value}\n\n  ${value}\nb: 2\n` }),
+  'a value on the next line': value => configMap({ conf: `a: 1\n  token:\n    ${value}\nb: 2\n` }),
+  'a private key in a block of YAML': value =>
+    configMap({ conf: `a: 1\nb: |\n  ${pem(value).replaceAll('\n', '\n  ')}\nc: 2\n` }),
+  'a header': value => configMap({ conf: `a: 1\nAuthorization: Bearer ${value}\nb: 2\n` }),
+  'a login of a registry': value => configMap({ conf: JSON.stringify({ auths: { a: { auth: base64(value) } } }) }),
+  'JSON inside of JSON': value => configMap({ conf: JSON.stringify({ a: JSON.stringify({ password: value }) }) }),
+  'an address whose password has an at sign': value => configMap({ url: `postgres://u:a@${value}@db/x` }),
+  'an argument behind its name': value => pod(`command: ["sh", "-c", "run --db-password ${value} --other x"]`),
+  'a Secret as text': value =>
+    configMap({ conf: `kind: Secret\napiVersion: v1\ndata:\n  a: ${base64(value)}\nstringData:\n  b: ${value}\n` }),
+  'a client key of a kubeconfig': value =>
+    configMap({ conf: `users:\n- user:\n    client-key-data: ${base64(pem(value))}\n    name: a\n` }),
+  'a signed address': value => configMap({ url: `https://a.example/x?sig=${value}&a=1` }),
   'a value of several lines': value => secret(`stringData: {password: "a\\n${value}\\nb"}\n`),
 }
 
