@@ -10,8 +10,10 @@ import { CHECK_NAME } from '../../src/report/check-run.ts'
 import { startCluster, type TestCluster } from '../envtest/start.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { type FakeGitHub, type GitHubOptions, startGitHub } from '../github/start.ts'
+import { hasRedis, startRedis } from '../queue/start-redis.ts'
 import { bootstrap } from './bootstrap.ts'
 import { settingsOf } from './settings.ts'
+import { startWithWorkers } from './several-workers.ts'
 
 export interface StageOptions {
   /** Clusters with a real API server that the worker reconciles; the others are judged only. */
@@ -22,6 +24,8 @@ export interface StageOptions {
   /** How often the cluster is looked at without an event. */
   readonly resyncSeconds?: number
   readonly logLevel?: string
+  /** On a real Redis with several sets of workers, as operators run it; by default as the test run is started. */
+  readonly redis?: boolean
 }
 
 /** The whole of it on one machine: a GitHub with acme's repositories, a cluster, and the App between them, over HTTP. */
@@ -48,8 +52,15 @@ export const REPOSITORIES = ['acme/fleet', 'acme/dev-team', 'acme/ops-team'] as 
 /** Ada administers the platform, Dora and Otto belong to the teams, Mallory may read and comment. */
 export async function startStage(options: StageOptions = {}): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), 'bailiwick-stage-'))
-  const [github, clusters] = await Promise.all([openGitHub(), openClusters(options.clusters ?? [])])
-  const environment = settingsOf({ github, clusters, directory, options })
+  const [github, clusters, redis] = await Promise.all([
+    openGitHub(),
+    openClusters(options.clusters ?? []),
+    openRedis(options),
+  ])
+  const environment = {
+    ...settingsOf({ github, clusters, directory, options }),
+    ...(redis ? { REDIS_URL: redis.url } : {}),
+  }
   let site = await open(environment, options)
   github.app.webhookUrl = `${site.url}/api/github/webhooks`
   return {
@@ -69,13 +80,19 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
     close: async () => {
       await site.close(5_000)
       await github.close()
-      await Promise.all(Object.values(clusters).map(cluster => cluster.stop()))
+      await Promise.all([...Object.values(clusters).map(cluster => cluster.stop()), redis?.stop()])
       rmSync(directory, { recursive: true, force: true })
     },
   }
 }
 
+/** Tests that chose nothing run as vitest.config.ts says; those of the second way leave themselves out without Redis. */
+async function openRedis({ redis = process.env.BAILIWICK_STAGE === 'redis' }: StageOptions) {
+  return redis && hasRedis ? startRedis() : undefined
+}
+
 async function open(environment: Record<string, string>, options: StageOptions): Promise<Site> {
+  if (environment.REDIS_URL !== undefined) return startWithWorkers(environment, options)
   const config = readConfig(environment)
   return startSite(config, createLog(config.logLevel), options)
 }

@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import { readConfig, readWorkerConfig } from '../../src/config.ts'
+import { type Site, startSite } from '../../src/index.ts'
+import { openMetrics } from '../../src/metrics/open-metrics.ts'
+import { openPages } from '../../src/pages/open-pages.ts'
+import { createLog } from '../../src/process/log.ts'
+import { lockTimes } from '../../src/queue/bullmq-settings.ts'
+import { openQueue } from '../../src/queue/open-queue.ts'
+import { pagesAddress } from '../../src/site-pages.ts'
+import { startWorkers } from '../../workers/start-workers.ts'
+import type { StageOptions } from './stage.ts'
+
+/** How many sets of workers there are: jobs about one commit may run in both at once. */
+const SETS = 2
+/** A job of workers that crashed is taken over within that. */
+const LOCK_MS = 5_000
+
+interface WorkerSet {
+  close(graceMs: number): Promise<void>
+}
+
+/**
+ * The App as operators run it on one Redis: a web site that works on nothing, and workers beside it. Each set has its own
+ * connections, memory, cache folder and evaluation thread, and shares only Redis and GitHub, as processes do.
+ */
+export async function startWithWorkers(environment: Record<string, string>, options: StageOptions): Promise<Site> {
+  const config = readConfig(environment)
+  const site = await startSite(config, createLog(config.logLevel), options)
+  const publicUrl = pagesAddress(config, site.url)
+  const sets = await Promise.all(
+    Array.from({ length: SETS }, (_, index) => {
+      const cache = join(environment.CACHE_DIR!, String(index))
+      return startSet({ ...environment, CACHE_DIR: cache }, publicUrl, options)
+    }),
+  )
+  return {
+    url: site.url,
+    queue: site.queue,
+    close: async (graceMs = 5_000) => {
+      await Promise.all(sets.map(set => set.close(graceMs)))
+      await site.close(graceMs)
+    },
+  }
+}
+
+/** What workers/index.ts starts, but for the process around it. */
+async function startSet(
+  environment: Record<string, string>,
+  publicUrl: string | undefined,
+  { disabledRules = [], retry }: StageOptions,
+): Promise<WorkerSet> {
+  const config = readWorkerConfig(environment)
+  const log = createLog(config.logLevel)
+  const { redisUrl, redisPrefix: prefix } = config
+  const queue = openQueue({ redisUrl, prefix, log, retry, locks: lockTimes(LOCK_MS) })
+  const { metrics } = openMetrics(config, queue)
+  const store = openPages(config, log)
+  const workers = await startWorkers({ config, queue, log, pages: { store, publicUrl }, metrics, disabledRules })
+  return {
+    close: async graceMs => {
+      await queue.close(graceMs)
+      await workers.close()
+      await store.close()
+    },
+  }
+}
