@@ -33,7 +33,9 @@ export class Pages {
 
   /** Answers what is asked of pages; false for a path or a method of somebody else, which is not answered. */
   async serve(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
-    const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://pages.invalid')
+    const url = URL.parse(request.url ?? '/', 'http://pages.invalid')
+    if (!url) return false
+    const { pathname: path, searchParams: query } = url
     if (path === RULES_PATH && request.method === 'GET') return this.#rules(request, response)
     const { gate } = this.#settings
     const address = readPagePath(path)

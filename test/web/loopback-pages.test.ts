@@ -130,6 +130,11 @@ describe('what is not there', () => {
       '/logout',
       '/node_modules/x',
       '/docs',
+      // no addresses at all
+      '//',
+      '//:x/',
+      '/checks/acme%2ffleet/x',
+      '/CHECKS/acme/fleet/x',
     ],
   ])('%s is nothing', async path => {
     expect((await get(here, path)).status).toBe(404)
@@ -154,7 +159,7 @@ describe('every answer', () => {
       expect(headers).toMatchObject({
         'x-content-type-options': 'nosniff',
         'x-frame-options': 'DENY',
-        'referrer-policy': 'no-referrer',
+        'referrer-policy': 'same-origin',
         'cache-control': 'private, no-store',
         'content-type': 'text/html; charset=utf-8',
       })
