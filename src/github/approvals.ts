@@ -5,6 +5,8 @@ import type { Octokit, RepositoryName } from './octokit.ts'
 export interface Approval {
   readonly login: string
   readonly commit: string
+  /** ISO time. */
+  readonly at: string | undefined
 }
 
 /** The last word of each person who reviewed, where it is an approval; apps and comments do not count. */
@@ -19,7 +21,7 @@ export async function listApprovals(
   const last = new Map<number, (typeof found)[number]>()
   // in the order of time; a comment takes no approval back: https://docs.github.com/en/rest/pulls/reviews
   for (const review of found) if (review.user && review.state !== 'COMMENTED') last.set(review.user.id, review)
-  return [...last.values()].flatMap(({ user, state, commit_id: commit }) =>
-    user?.type === 'User' && state === 'APPROVED' && commit ? [{ login: user.login, commit }] : [],
+  return [...last.values()].flatMap(({ user, state, commit_id: commit, submitted_at: at }) =>
+    user?.type === 'User' && state === 'APPROVED' && commit ? [{ login: user.login, commit, at }] : [],
   )
 }

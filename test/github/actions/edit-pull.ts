@@ -18,6 +18,7 @@ export function editPull(
   const changes = { ...(moved ? { base: moved } : {}), ...changeText(pull.issue, wanted) }
   if (Object.keys(changes).length === 0) return
   pull.issue.updatedAt = now()
+  if (moved) recordEvent(world, pull.issue, 'base_ref_changed', by)
   world.emit(repository, by, 'pull_request', pullPayload(world, repository, 'edited', pull, { changes }))
 }
 

@@ -75,7 +75,7 @@ function dismissStale(world: World, target: Repository, pull: Pull, by: User): v
 
 function followBase(world: World, target: Repository, pull: Pull, after: string | undefined, by: User): void {
   if (after === undefined) {
-    closePull(world, target, pull, by)
+    if (!leadOn(world, target, pull, by)) closePull(world, target, pull, by)
     return
   }
   const contained = isAncestor(target.store, pull.head.sha, after)
@@ -88,6 +88,24 @@ function followBase(world: World, target: Repository, pull: Pull, after: string 
     return
   }
   scheduleMergeability(world, target, pull)
+}
+
+/**
+ * A base that was merged itself and is deleted leaves its pull requests to the branch that it was merged into. It stands in
+ * the timeline only, no event is sent: https://github.com/orgs/community/discussions/200245
+ */
+function leadOn(world: World, target: Repository, pull: Pull, by: User): boolean {
+  const merged = [...target.pulls.values()].findLast(
+    one => one.merged !== undefined && one.head.repository === target && one.head.ref === pull.base.ref,
+  )
+  const sha = merged && target.refs.get(`refs/heads/${merged.base.ref}`)
+  if (!merged || sha === undefined) return false
+  pull.base.ref = merged.base.ref
+  pull.base.sha = sha
+  pull.issue.updatedAt = now()
+  recordEvent(world, pull.issue, 'automatic_base_change_succeeded', by)
+  scheduleMergeability(world, target, pull)
+  return true
 }
 
 /** Closes a pull request and says so. */

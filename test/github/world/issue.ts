@@ -30,6 +30,8 @@ export interface IssueEvent {
     | 'renamed'
     | 'convert_to_draft'
     | 'ready_for_review'
+    | 'base_ref_changed'
+    | 'automatic_base_change_succeeded'
   readonly actor: User
   readonly label: Label | undefined
   readonly at: string

@@ -1,6 +1,7 @@
 import { readFleetFile } from '../../../src/fleet/config/read-fleet-file.ts'
 import { openSnapshot } from '../../../src/git/snapshot.ts'
 import { listApprovals } from '../../../src/github/approvals.ts'
+import { isSince, lastRetarget } from '../../../src/github/last-retarget.ts'
 import { readRole } from '../../../src/github/permission.ts'
 import type { PullRequest } from '../../../src/github/pull-request.ts'
 import type { Demand } from '../../../src/report/circumstances.ts'
@@ -32,8 +33,13 @@ async function asksForApproval({ installation }: Subject, { repository, branch }
 
 async function isApproved({ octokit, repository }: Subject, pull: PullRequest): Promise<boolean> {
   const name = { owner: repository.owner, repo: repository.name }
-  for (const { login, commit } of await listApprovals(octokit, name, pull.number)) {
-    if (commit !== pull.head.sha || login.toLowerCase() === pull.author?.login.toLowerCase()) continue
+  const author = pull.author?.login.toLowerCase()
+  const approvals = await listApprovals(octokit, name, pull.number)
+  const present = approvals.filter(one => one.commit === pull.head.sha && one.login.toLowerCase() !== author)
+  if (present.length === 0) return false
+  const retarget = await lastRetarget(octokit, name, pull.number)
+  for (const { login, at } of present) {
+    if (!isSince(at, retarget)) continue
     const role = await readRole(octokit, name, login)
     if (role === 'admin' || role === 'maintain') return true
   }

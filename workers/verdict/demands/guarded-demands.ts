@@ -1,4 +1,5 @@
 import { listApprovals } from '../../../src/github/approvals.ts'
+import { isSince, lastRetarget } from '../../../src/github/last-retarget.ts'
 import type { PullRequest } from '../../../src/github/pull-request.ts'
 import { readPusher } from '../../../src/github/pusher.ts'
 import type { Demand } from '../../../src/report/circumstances.ts'
@@ -24,18 +25,22 @@ export async function guardedDemands(
 }
 
 /**
- * Whether a fleet admin agreed to exactly this head: approved it in a review and is not its author, or is its author and
- * pushed it. Who wrote a commit is never asked: that is only text.
+ * Whether a fleet admin agreed to exactly this head onto this branch: approved it in a review and is not its author, or is
+ * its author and pushed it. Who led it here from another branch asks anew. Who wrote a commit is never asked: that is text.
  */
 async function isAgreed(subject: Subject, pull: PullRequest, fleet: FleetPlace): Promise<boolean> {
   const { octokit, repository } = subject
   const name = { owner: repository.owner, repo: repository.name }
   const author = pull.author?.login.toLowerCase()
-  for (const { login, commit } of await listApprovals(octokit, name, pull.number)) {
-    const isOther = login.toLowerCase() !== author
-    if (commit === pull.head.sha && isOther && (await isFleetAdmin(subject, fleet, login))) return true
+  const approvals = await listApprovals(octokit, name, pull.number)
+  const present = approvals.filter(one => one.commit === pull.head.sha && one.login.toLowerCase() !== author)
+  const mayBeOwn = pull.author?.type === 'User' && !pull.head.fork
+  if (present.length === 0 && !mayBeOwn) return false
+  const retarget = await lastRetarget(octokit, name, pull.number)
+  for (const { login, at } of present) {
+    if (isSince(at, retarget) && (await isFleetAdmin(subject, fleet, login))) return true
   }
-  if (pull.author?.type !== 'User' || pull.head.fork) return false
+  if (!pull.author || !mayBeOwn || (retarget && retarget.by?.toLowerCase() !== author)) return false
   const pusher = await readPusher(octokit, name, pull.head.ref, pull.head.sha)
   return pusher?.toLowerCase() === author && (await isFleetAdmin(subject, fleet, pull.author.login))
 }
