@@ -1,21 +1,42 @@
 import type { SourceRef } from '../src/fleet/input.ts'
+import { listOpenPullRequests } from '../src/github/pull-request.ts'
 import type { JudgeFollowers } from '../src/queue/queue.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import { readFleets } from './combination/read-fleets.ts'
 import type { WorkerContext } from './worker-context.ts'
 
-/** Asks for a verdict on the fleets that follow a tag or branch, as they stand now: it moved, or it is gone. */
+const BRANCH = 'refs/heads/'
+/** A branch that goes leaves many pull requests behind: they start this far apart. */
+const SPREAD_MS = 300
+const LATEST_MS = 60_000
+
+/**
+ * Asks for a verdict on the fleets that follow a tag or branch, as they stand now: it moved, or it is gone. Pull requests
+ * onto a branch that is gone are led onto another one by GitHub, which sends no event for it: whatever aims at a branch
+ * that is followed is judged again.
+ */
 export async function judgeFollowers(context: WorkerContext, data: JudgeFollowers): Promise<void> {
-  const octokit = await context.app.reader(data.installation)
-  const installation = githubInstallation(context, data.installation, octokit)
-  const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
+  const { installation: id, owner, repo, ref } = data
+  const octokit = await context.app.reader(id)
+  const installation = githubInstallation(context, id, octokit)
+  const repository = await findRepository(installation, { owner, repo })
   if (!repository) return
+  const followed = new Set<string>()
   for (const { place, commit: sha, sources } of await readFleets(context, installation)) {
-    if (!sources.some(source => source.url === repository.url && mayMean(source.ref, data.ref))) continue
+    if (place.repository.url === repository.url) followed.add(place.branch)
+    const own = sources.filter(source => source.url === repository.url)
+    for (const { ref } of own) if (isBranch(ref)) followed.add(branchOf(ref))
+    if (!own.some(source => mayMean(source.ref, ref))) continue
     const { owner, name: repo } = place.repository
-    const { installation: id } = data
     await context.queue.add('validate-push', { installation: id, owner, repo, branch: place.branch, sha })
+  }
+  if (!ref.startsWith(BRANCH) || followed.size === 0) return
+  const open = await listOpenPullRequests(octokit, { owner, repo })
+  const led = open.filter(({ base }) => followed.has(base.ref))
+  for (const [index, { number: pull }] of led.entries()) {
+    const delayMs = Math.min(index * SPREAD_MS, LATEST_MS)
+    await context.queue.add('validate-pull-request', { installation: id, owner, repo, pull }, { delayMs })
   }
 }
 
@@ -25,5 +46,9 @@ function mayMean(followed: SourceRef, ref: string): boolean {
   if (followed.name) return followed.name === ref
   if (followed.semver) return ref.startsWith('refs/tags/')
   if (followed.tag) return ref === `refs/tags/${followed.tag}`
-  return ref === `refs/heads/${followed.branch || 'master'}`
+  return ref === `${BRANCH}${branchOf(followed)}`
 }
+
+const isBranch = ({ commit, name, semver, tag }: SourceRef) => !commit && !name && !semver && !tag
+
+const branchOf = ({ branch }: SourceRef) => branch || 'master'
