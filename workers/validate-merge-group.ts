@@ -6,7 +6,6 @@ import { githubInstallation } from './combination/github-installation.ts'
 import { judgeChange } from './combination/judge-change.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { announceSlow, watched } from './verdict/announce-slow.ts'
-import { blocks } from './verdict/blocks.ts'
 import { changedPaths } from './verdict/changed-paths.ts'
 import type { Said, Subject } from './verdict/judge-pull-request.ts'
 import { keepPage } from './verdict/keep-page.ts'
@@ -66,14 +65,19 @@ async function judgeGroup(
   const head = { ...pin, commit: data.sha }
   const answers = await judgeChange(context, installation, { head, base: { ...pin, commit: baseCommit } })
   const { outcome, ...statement } = outcomeOf(answers, repository.url, where.kind)
-  const judged: Said = { outcome, context: { ...where, ...statement } }
   const alone = data.base === baseCommit
-  const circumstances = await readGroupCircumstances(context, subject, data, { alone, blocked: blocks(judged) })
-  if (answers.length === 0) return { outcome, context: { ...where, circumstances } }
-  const [before, after] = await Promise.all([
-    installation.content(repository, baseCommit),
-    installation.content(repository, head.commit),
-  ])
-  const paths = changedPaths(before, after)
-  return { outcome, context: { ...judged.context, changedPaths: paths, circumstances }, tree: after }
+  if (answers.length === 0) {
+    const said = { outcome, context: where }
+    return {
+      outcome,
+      context: { ...where, circumstances: await readGroupCircumstances(context, subject, data, { alone, said }) },
+    }
+  }
+  const content = (commit: string) => installation.content(repository, commit)
+  const [before, previous, after] = await Promise.all([baseCommit, data.base, head.commit].map(content))
+  const judged: Said = { outcome, context: { ...where, ...statement, changedPaths: changedPaths(before!, after!) } }
+  // what the groups before it bring is asked for on theirs
+  const own: Said = { outcome, context: { ...judged.context, changedPaths: changedPaths(previous!, after!) } }
+  const circumstances = await readGroupCircumstances(context, subject, data, { alone, said: own })
+  return { outcome, context: { ...judged.context, circumstances }, tree: after! }
 }

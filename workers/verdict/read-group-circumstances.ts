@@ -4,34 +4,39 @@ import { readPullRequest } from '../../src/github/pull-request.ts'
 import type { ValidateMergeGroup } from '../../src/queue/queue.ts'
 import { type Circumstances, NO_CIRCUMSTANCES } from '../../src/report/circumstances.ts'
 import type { WorkerContext } from '../worker-context.ts'
-import type { Subject } from './judge-pull-request.ts'
+import { blocks } from './blocks.ts'
+import { readDemands } from './demands/read-demands.ts'
+import type { Said, Subject } from './judge-pull-request.ts'
 import { readHold } from './read-hold.ts'
 import { readOverride } from './read-override.ts'
 
 export interface GroupVerdict {
   /** Nothing else of the queue is in the group. */
   readonly alone: boolean
-  /** Its verdict holds it back. */
-  readonly blocked: boolean
+  /** Its verdict, which knows what it adds to the group before it. */
+  readonly said: Said
 }
 
 /**
- * What people decided about the pull request that a merge group adds: a hold that came while it waited, and an override of
- * its head. The override is one of that pull request's verdict, so it counts only where the group holds nothing else.
+ * What people decided about the pull request that a merge group adds: a hold that came while it waited, what it needs
+ * somebody's agreement for, and an override of its head. The override is one of that pull request's verdict, so it counts
+ * only where the group holds nothing else.
  */
 export async function readGroupCircumstances(
   context: WorkerContext,
   subject: Subject,
   data: ValidateMergeGroup,
-  { alone, blocked }: GroupVerdict,
+  { alone, said }: GroupVerdict,
 ): Promise<Circumstances> {
   const number = await pullOfMergeGroup(subject.octokit, data, data.branch, data.sha)
   const pull = number === undefined ? undefined : await readPullRequest(subject.octokit, data, number)
   if (pull?.state !== 'open' || pull.base.ref !== data.branch) return NO_CIRCUMSTANCES
-  const hold = await readHold(subject, pull)
-  if (!blocked || !alone) return hold ? { ...NO_CIRCUMSTANCES, hold } : NO_CIRCUMSTANCES
+  const [hold, demands] = await Promise.all([readHold(subject, pull), readDemands(context, subject, pull, said)])
+  const present: Circumstances = { ...NO_CIRCUMSTANCES, ...(hold ? { hold } : {}), demands }
+  const judged = { ...said, context: { ...said.context, circumstances: { ...NO_CIRCUMSTANCES, demands } } }
+  if (!alone || !blocks(judged)) return present
   const app = await context.app.identity()
   const runs = await listOurCheckRuns(subject.octokit, app, data, pull.head.sha)
   const override = await readOverride(context, subject, pull, runs)
-  return { ...NO_CIRCUMSTANCES, ...(hold ? { hold } : {}), ...(override ? { override } : {}) }
+  return { ...present, ...(override ? { override } : {}) }
 }
