@@ -12,6 +12,7 @@ import { clusterOf, jobKey, queueName } from './job-key.ts'
 import { shareOf } from './pause.ts'
 import type { Handler, JobName, Jobs, OpenQueue, QueueDepth, WorkOptions } from './queue.ts'
 import { RedisHolds } from './redis-holds.ts'
+import { RedisRooms } from './redis-rooms.ts'
 import { RedisShares } from './redis-shares.ts'
 import { defaultRetry, type RetryPolicy, retryOf } from './retry.ts'
 import { sumDepths } from './sum-depths.ts'
@@ -37,6 +38,7 @@ export class BullmqQueue implements OpenQueue {
   readonly #repeats: BullmqRepeats
   readonly #holds: RedisHolds
   readonly #shares: RedisShares
+  readonly #rooms: RedisRooms
   #consumer: Redis | undefined
   #closing: Promise<void> | undefined
   /** Later than closing: what a job asks for while it ends is still stored. */
@@ -46,6 +48,7 @@ export class BullmqQueue implements OpenQueue {
     this.#settings = settings
     this.#producer = this.#listen(producerConnection(settings.redisUrl))
     this.#shares = new RedisShares(this.#producer, settings.prefix)
+    this.#rooms = new RedisRooms(this.#producer, settings.prefix, settings.log)
     this.#holds = new RedisHolds(() => this.#workerConnection(), settings.prefix)
     this.#repeats = new BullmqRepeats({
       queue: () => this.#queue('repeats'),
@@ -89,9 +92,18 @@ export class BullmqQueue implements OpenQueue {
     await this.#timely(this.#repeats.start(name, checkJob(name, data), everyMs))
   }
 
+  alone<T>(key: string, work: (entry: number) => Promise<T>): Promise<T> {
+    return this.#rooms.alone(key, work)
+  }
+
+  entries(key: string): Promise<number> {
+    return this.#rooms.entries(key)
+  }
+
   /** About all queues of this prefix that any process added to. */
   async idle(): Promise<void> {
-    while (!this.#closing && !(await this.#isIdle())) await sleep(25)
+    // twice: while one queue is looked at, a job of it may add to one that was looked at before
+    while (!this.#closing && !((await this.#isIdle()) && (await this.#isIdle()))) await sleep(25)
   }
 
   async ping(): Promise<void> {

@@ -7,6 +7,7 @@ import { clusterOf, jobKey, queueName } from './job-key.ts'
 import { Lane } from './lane.ts'
 import type { Handler, JobName, Jobs, OpenQueue, QueueDepth, WorkOptions } from './queue.ts'
 import { defaultRetry, type RetryPolicy, retryOf } from './retry.ts'
+import { Rooms } from './rooms.ts'
 import { sumDepths } from './sum-depths.ts'
 import { tellDead } from './tell-dead.ts'
 
@@ -21,6 +22,7 @@ export class InProcessQueue implements OpenQueue {
   readonly #lanes = new Map<string, Lane>()
   readonly #repeats = new Map<string, NodeJS.Timeout>()
   readonly #holds = new Holds()
+  readonly #rooms = new Rooms()
   readonly #retry: RetryPolicy
   readonly #log: Log
   #idlers: (() => void)[] = []
@@ -60,6 +62,14 @@ export class InProcessQueue implements OpenQueue {
       key,
       setInterval(() => void this.add(name, data), everyMs),
     )
+  }
+
+  alone<T>(key: string, work: (entry: number) => Promise<T>): Promise<T> {
+    return this.#rooms.alone(key, work)
+  }
+
+  async entries(key: string): Promise<number> {
+    return this.#rooms.entries(key)
   }
 
   async idle(): Promise<void> {

@@ -174,6 +174,13 @@ export interface Queue {
   work<N extends JobName>(name: N, handler: Handler<N>, options?: WorkOptions<N>): void
   /** Calls `add` every `everyMs` until close; idempotent per name and key, survives restarts where the store does. */
   repeat<N extends JobName>(name: N, data: Jobs[N], everyMs: number): Promise<void>
+  /**
+   * Does something while nobody else does it with this key, in any process on the store, as far as the store can say so.
+   * `entry` is one more than that of who was there last; NaN where the store does not answer.
+   */
+  alone<T>(key: string, work: (entry: number) => Promise<T>): Promise<T>
+  /** The last entry of `alone` with this key; 0: nobody came yet. */
+  entries(key: string): Promise<number>
   /** Resolves when no job waits or runs (tests, the demo, a graceful stop). Repeats do not count while they wait. */
   idle(): Promise<void>
   /** Starts no more jobs, waits for the running ones at most `graceMs` (what they add is stored), lets go of the store. */

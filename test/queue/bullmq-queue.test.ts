@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Queue as BullQueue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -49,6 +50,34 @@ describe.skipIf(!hasRedis)('on a real Redis', () => {
     expect(most).toBe(1)
     expect(runs).toBeGreaterThanOrEqual(2)
     await Promise.all([one.close(), two.close()])
+  })
+
+  test('two processes: one at a time is inside with a key, and who stays long is waited for', async () => {
+    const [one, two] = [open('alone'), open('alone')]
+    let left = false
+    const entered = Promise.withResolvers<void>()
+    const first = one.alone('head', async () => {
+      entered.resolve()
+      await sleep(4_000) // longer than a lock that is not renewed
+      left = true
+    })
+    await entered.promise
+    expect(await two.alone('head', async entry => [entry, left])).toEqual([2, true])
+    expect(await one.entries('head')).toBe(2)
+    await first
+    await Promise.all([one.close(), two.close()])
+  })
+
+  test('who died inside keeps the next one out for seconds only', async () => {
+    const [dead, next] = [open('died'), open('died')]
+    const stuck = dead.alone('head', () => new Promise(() => undefined))
+    await until(async () => (await next.entries('head')) === 1)
+    await dead.close(0)
+    const start = performance.now()
+    expect(await next.alone('head', async entry => entry)).toBe(2)
+    expect(performance.now() - start).toBeLessThan(5_000)
+    expect(stuck).toBeInstanceOf(Promise)
+    await next.close()
   })
 
   test('a repeat is carried on by another process, once per interval', async () => {
@@ -187,6 +216,7 @@ describe.skipIf(!hasRedis)('without Redis', () => {
     const queue = openQueue({ redisUrl: `redis://127.0.0.1:${port}`, log: silentLog })
     const adding = queue.add('validate-pull-request', pull(1))
     await expect(adding).rejects.toThrow(/did not answer within 2000 ms/)
+    expect(await queue.entries('head'), 'what must be said is said all the same').toBeNaN()
     await queue.close(0)
     silent.close()
   })

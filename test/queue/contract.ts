@@ -275,6 +275,36 @@ export function queueContract(title: string, open: () => OpenQueue): void {
       expect(told).toBe(true)
       gate.open()
     })
+
+    test('one at a time is inside with a key, with the next entry, and one that throws lets the next one in', async () => {
+      const queue = opened()
+      expect(await queue.entries('head')).toBe(0)
+      let now = 0
+      let most = 0
+      const inside = async (entry: number): Promise<number> => {
+        most = Math.max(most, ++now)
+        await sleep(5)
+        now--
+        if (entry === 2) throw new Error('the second one')
+        return entry
+      }
+      const told = await Promise.allSettled([1, 2, 3, 4].map(() => queue.alone('head', inside)))
+      expect(most).toBe(1)
+      expect(told.map(one => (one.status === 'fulfilled' ? one.value : one.reason.message)).sort()).toEqual(
+        [1, 3, 4, 'the second one'].sort(),
+      )
+      expect(await queue.entries('head')).toBe(4)
+    })
+
+    test('with different keys they are inside together', async () => {
+      const queue = opened()
+      const gate = new Gate()
+      const inside = ['one', 'two'].map(key => queue.alone(key, () => gate.run()))
+      await until(() => gate.started === 2)
+      gate.open()
+      await Promise.all(inside)
+      expect(await queue.entries('three')).toBe(0)
+    })
   })
 }
 

@@ -18,6 +18,14 @@ export class RecordingQueue implements OpenQueue {
     return []
   }
 
+  alone<T>(_key: string, work: (entry: number) => Promise<T>): Promise<T> {
+    return work(1)
+  }
+
+  async entries(): Promise<number> {
+    return 0
+  }
+
   work(): void {}
   async repeat(): Promise<void> {}
   async idle(): Promise<void> {}
