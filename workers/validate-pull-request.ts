@@ -1,4 +1,4 @@
-import { listOurCheckRuns, type OurCheckRun } from '../src/github/list-check-runs.ts'
+import type { OurCheckRun } from '../src/github/list-check-runs.ts'
 import {
   assertComputed,
   type ListedPullRequest,
@@ -13,10 +13,10 @@ import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import { announceSlow, watched } from './verdict/announce-slow.ts'
 import { blocks } from './verdict/blocks.ts'
+import { HeadRuns } from './verdict/head-runs.ts'
 import type { Said, Subject } from './verdict/judge-pull-request.ts'
 import { type JudgedPull, judgeWithCircumstances } from './verdict/judge-with-circumstances.ts'
 import { keepPage } from './verdict/keep-page.ts'
-import { once } from './verdict/once.ts'
 import { sayComment } from './verdict/say-comment.ts'
 import { sayOvertaken } from './verdict/say-overtaken.ts'
 import { saySuggestions } from './verdict/say-suggestions.ts'
@@ -45,8 +45,8 @@ export async function validatePullRequest(context: WorkerContext, data: Validate
   }
   const subject: Subject = { installation, repository, octokit }
   const headSha = pull.head.sha
-  const runs = once(() => listOurCheckRuns(octokit, place.app, place, headSha))
-  const announced = announceSlow({ place, headSha, runs, log: context.log })
+  const { list: runs, alone } = new HeadRuns({ queue: context.queue, place, headSha, octokit })
+  const announced = announceSlow({ place, headSha, runs, alone, log: context.log })
   let own: JudgedPull
   try {
     own = await judgeWithCircumstances(watched(context, announced), subject, pull, runs, attempt)
@@ -56,7 +56,7 @@ export async function validatePullRequest(context: WorkerContext, data: Validate
   // the others with this head are looked up last: this listing shows what moved meanwhile as well
   const open = await listOpenPullRequests(octokit, data)
   const present = (await announced.end()) ?? (await runs())
-  if (!stands(pull, open)) return sayOvertaken(place, headSha, present)
+  if (!stands(pull, open)) return alone(present, latest => sayOvertaken(place, headSha, latest))
   const siblings = open.filter(one => one.head.sha === headSha && one.number !== pull.number)
   const others: JudgedPull[] = []
   for (const { number } of siblings) {
@@ -69,8 +69,11 @@ export async function validatePullRequest(context: WorkerContext, data: Validate
   }
   const shown = worstOfHead([own, ...others])
   const detailsUrl = await keepPage(context, { ...data, repositoryId: repository.id }, shown)
-  const written =
-    !saysLess(shown, present) && (await sayVerdict(place, shown.outcome, shown.context, { runs: present, detailsUrl }))
+  const written = await alone(
+    present,
+    async latest =>
+      !saysLess(shown, latest) && sayVerdict(place, shown.outcome, shown.context, { runs: latest, detailsUrl }),
+  )
   // writes may wait long for their turn: one that lets pass is looked at again for who came to share the head meanwhile
   if (written && !blocks(shown) && !sameHeads(open, await listOpenPullRequests(octokit, data), headSha)) {
     await context.queue.add('validate-pull-request', data)

@@ -1,4 +1,3 @@
-import { listOurCheckRuns } from '../src/github/list-check-runs.ts'
 import { listOpenPullRequests, listPullRequestsOf } from '../src/github/pull-request.ts'
 import type { Attempt, ValidatePush } from '../src/queue/queue.ts'
 import { findRepository } from './combination/find-repository.ts'
@@ -8,6 +7,7 @@ import type { Pin } from './combination/source-reader.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { affectedPlaces } from './verdict/affected-places.ts'
 import { blocks } from './verdict/blocks.ts'
+import { HeadRuns } from './verdict/head-runs.ts'
 import type { Said, Subject } from './verdict/judge-pull-request.ts'
 import { keepFleetPages } from './verdict/keep-fleet-pages.ts'
 import { keepPage, type PageOwner } from './verdict/keep-page.ts'
@@ -79,10 +79,11 @@ async function judgeCommit(
 async function say(context: WorkerContext, { octokit }: Subject, place: Place & PageOwner, said: Said): Promise<void> {
   const { headSha } = said.context
   const detailsUrl = await keepPage(context, place, said)
-  const runs = await listOurCheckRuns(octokit, place.app, place, headSha)
+  const head = new HeadRuns({ queue: context.queue, place, headSha, octokit })
+  const present = await head.list()
   // last of all: a pull request that is opened later is judged later, and says so after this
   if (!blocks(said) && (await listPullRequestsOf(octokit, place, headSha)).length > 0) return
-  await sayVerdict(place, said.outcome, said.context, { runs, detailsUrl })
+  await head.alone(present, runs => sayVerdict(place, said.outcome, said.context, { runs, detailsUrl }))
 }
 
 async function judgeConcerned(

@@ -80,3 +80,16 @@ test('a red commit of a followed branch is not made green by a pull request that
   await stage.settle()
   expect(said(github, DEV, sha)).toMatchObject({ conclusion: 'failure' })
 }, 60_000)
+
+test('pull requests that share a head and are opened at once have one run between them', async () => {
+  const { github } = stage
+  const parent = github.commitOf(DEV, 'main')
+  const bases = ['base-a', 'base-b', 'base-c', 'base-d']
+  for (const branch of bases) github.pushRef({ repo: DEV, branch, sha: parent, as: 'dora' })
+  github.push({ repo: DEV, branch: 'crowd', parent, files: { 'CROWD.md': '# Crowd\n' }, as: 'dora' })
+  await stage.settle()
+  for (const base of bases) github.openPullRequest({ repo: DEV, head: 'crowd', base, as: 'dora' })
+  await stage.settle()
+  const runs = github.checkRunsOf(DEV, 'crowd').filter(run => run.name === CHECK_NAME)
+  expect(runs.map(({ output, conclusion }) => [conclusion, output.title])).toHaveLength(1)
+}, 60_000)

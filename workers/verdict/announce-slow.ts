@@ -4,6 +4,7 @@ import type { Log } from '../../src/process/log.ts'
 import { announcementOf, type Progress } from '../../src/report/announcement.ts'
 import { CHECK_NAME } from '../../src/report/check-run.ts'
 import type { WorkerContext } from '../worker-context.ts'
+import type { HeadRuns } from './head-runs.ts'
 import type { Place } from './say-verdict.ts'
 
 /** What is quicker than this is said once, when it is done: a request that creates content is dear. */
@@ -24,6 +25,8 @@ export interface Announcing {
   readonly headSha: string
   /** Our check runs of the commit, asked for once. */
   readonly runs: () => Promise<readonly OurCheckRun[]>
+  /** Writes while nobody else writes about the commit; absent: at once. */
+  readonly alone?: HeadRuns['alone']
   readonly log: Log
   readonly patienceMs?: number
   readonly everyMs?: number
@@ -34,7 +37,7 @@ export interface Announcing {
  * changed now and then, and completed by the verdict. What fails here is logged only: the verdict decides.
  */
 export function announceSlow(announcing: Announcing): Announced {
-  const { place, headSha, runs, log, patienceMs = PATIENCE_MS, everyMs = EVERY_MS } = announcing
+  const { place, headSha, runs, alone = atOnce, log, patienceMs = PATIENCE_MS, everyMs = EVERY_MS } = announcing
   let progress: Progress = { state: 'queued' }
   let said: string | undefined
   let run: OurCheckRun | undefined
@@ -50,8 +53,10 @@ export function announceSlow(announcing: Announcing): Announced {
   const say = async () => {
     const text = announcementOf(progress)
     if (!given) {
-      given = await runs()
-      run = await announceCheckRun(place.octokit, place.app, place, { headSha, name: CHECK_NAME, ...text }, given)
+      run = await alone(await runs(), present => {
+        given = present
+        return announceCheckRun(place.octokit, place.app, place, { headSha, name: CHECK_NAME, ...text }, present)
+      })
       if (run === undefined) return
     } else if (run && text.title !== said) await changeAnnouncement(place.octokit, place, run.id, text)
     said = text.title
@@ -71,6 +76,8 @@ export function announceSlow(announcing: Announcing): Announced {
     },
   }
 }
+
+const atOnce: HeadRuns['alone'] = (present, write) => write(present)
 
 /** The same context, whose judgements tell how far they are. */
 export function watched(context: WorkerContext, { report }: Announced): WorkerContext {
