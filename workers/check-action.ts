@@ -6,6 +6,7 @@ import { writeReply } from '../src/github/reply.ts'
 import type { Attempt, CheckAction } from '../src/queue/queue.ts'
 import { CHECK_NAME } from '../src/report/check-run.ts'
 import { prose } from '../src/report/markdown.ts'
+import { openError } from '../src/report/open-error.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
@@ -62,7 +63,7 @@ async function act(
     return undefined // where the head moved meanwhile, its own verdict offers what is left
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
-    const { message, fix } = asBailiwickError(error)
+    const { message, fix } = openError(asBailiwickError(error), subject.repository.url)
     context.log.warn({ err: error, login }, 'a button could not do what it says')
     return error instanceof BailiwickError ? `${message}. ${fix ?? ''}` : message
   }

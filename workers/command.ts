@@ -5,6 +5,7 @@ import { readRole } from '../src/github/permission.ts'
 import { ourReactions, react } from '../src/github/reactions.ts'
 import { writeReply } from '../src/github/reply.ts'
 import type { Attempt, Command } from '../src/queue/queue.ts'
+import { openError } from '../src/report/open-error.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import type { FleetPlace } from './combination/judge-combination.ts'
@@ -93,7 +94,7 @@ async function answerUnknown(asking: Asking): Promise<void> {
 }
 
 async function refuse(asking: Asking, error: unknown, verb: Verb): Promise<void> {
-  const why = typeof error === 'string' ? error : asBailiwickError(error)
+  const why = typeof error === 'string' ? error : openError(asBailiwickError(error), asking.repository.url)
   await say(asking, refusalText(why, verb.refusal))
   await react(asking.place.octokit, asking.data, asking.data.comment, 'confused')
 }

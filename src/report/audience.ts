@@ -26,8 +26,9 @@ export function viewFor(
   const own = [...mine(verdict.violations), ...mine(verdict.warnings), ...mine(verdict.errors)]
   const clusters = new Set([...tenants.flatMap(tenant => tenant.clusters), ...own.map(item => item.cluster)])
   const namespaces = new Set(tenants.flatMap(tenant => tenant.namespaces))
+  // `<kind>/<namespace>/<name>`: what is called so in another namespace is somebody else's
   const seen = verdict.notSeen.filter(
-    ({ url, source }) => url === repository || source.split('/').some(part => namespaces.has(part)),
+    ({ url, source }) => url === repository || namespaces.has(source.split('/')[1] ?? ''),
   )
   return {
     verdict: {
@@ -38,7 +39,11 @@ export function viewFor(
       violations: mine(verdict.violations).map(finding => ownFinding(finding, words, repository)),
       warnings: mine(verdict.warnings).map(finding => ownFinding(finding, words, repository)),
       errors: mine(verdict.errors).map(failure => ownFailure(failure, words, repository)),
-      notSeen: seen.map(one => ({ ...one, reason: words.hide(one.reason) })),
+      notSeen: seen.map(({ source, url, reason }) => ({
+        source: words.hide(source, { byOthers: true }),
+        url: url === repository ? url : words.hide(url),
+        reason: words.hide(reason),
+      })),
     },
     hidden: {
       violations: foreignNew(verdict.violations, audience),

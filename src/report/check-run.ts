@@ -11,6 +11,7 @@ import { count, headlineOf } from './headline.ts'
 import { inCircumstances } from './in-circumstances.ts'
 import { code, prose } from './markdown.ts'
 import { matrixTable } from './matrix.ts'
+import { CLOSED_ERROR, isOpenError } from './open-error.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
 import { placeOf, shortUrl } from './place.ts'
 import { verdictSections } from './verdict-sections.ts'
@@ -82,9 +83,8 @@ const ABOUT_THE_PULL_REQUEST: ReadonlySet<ErrorCode> = new Set([
 function undecided(error: BailiwickError, context: ReportContext): CheckRun {
   const { origin } = error
   const ours = origin === undefined ? ABOUT_THE_PULL_REQUEST.has(error.code) : origin.repository === context.repository
-  // without a verdict nobody knows which names belong to other tenants
-  const open = context.audience === undefined || ours
-  const message = open ? error.message : 'the fleet could not be read; its platform admins see why'
+  const open = (context.audience === undefined || ours) && isOpenError(error, context.repository)
+  const message = open ? error.message : CLOSED_ERROR
   const place = origin && open ? placeOf(origin, context.repository) : ''
   const lines = [
     `Nothing was judged at ${code(context.headSha.slice(0, 7))} (${code(error.code)}).`,

@@ -21,12 +21,9 @@ describe.skipIf(noChromium() !== undefined)('a real Chromium', { timeout: 90_000
       await page.getByRole('button', { name: 'Sign out' }).click()
       await page.waitForURL('**/logout')
       expect(headers.find(({ method }) => method === 'POST')?.origin).toBe(`http://127.0.0.1:${port}`)
-      await page.evaluate(address => {
-        const link = document.createElement('a')
-        link.href = address
-        link.textContent = 'away'
-        document.querySelector('main')?.append(link)
-      }, `http://localhost:${port}/elsewhere`)
+      await page.evaluate(
+        `document.querySelector('main').insertAdjacentHTML('beforeend', '<a href="http://localhost:${port}/elsewhere">away</a>')`,
+      )
       await page.getByRole('link', { name: 'away', exact: true }).click()
       await page.waitForURL('**/elsewhere')
       const away = headers.find(({ host, method }) => host === `localhost:${port}` && method === 'GET')

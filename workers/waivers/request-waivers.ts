@@ -60,9 +60,22 @@ export async function requestWaivers(
     // the fleet's repository alone may be written to with this
     const place = await speaker(context, installation.id, fleet.repository.id)
     const desk = { place, installation, fleet }
-    opened.push(await openOn(desk, waiver, waiverBranch(of, wish.target ?? 'all')))
+    try {
+      opened.push(await openOn(desk, waiver, waiverBranch(of, wish.target ?? 'all')))
+    } catch (error) {
+      throw fleet.repository.url === subject.repository.url ? error : withoutWords(error)
+    }
   }
   return opened
+}
+
+/** What is wrong with the fleet's own file is for its readers: it may name other tenants. */
+function withoutWords(cause: unknown): unknown {
+  if (!(cause instanceof BailiwickError) || cause.code !== 'command-input') return cause
+  return new BailiwickError('command-input', "the fleet's own file cannot take a waiver as it is", {
+    fix: 'Ask an admin of the fleet to mend it: `npx bailiwick check` there says what is wrong.',
+    cause,
+  })
 }
 
 /** On its branch, or on the next one where an earlier pull request was merged or closed and left it behind. */

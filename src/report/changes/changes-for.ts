@@ -39,13 +39,15 @@ function ownNode(node: NodeChange, hide: (text: string) => string): NodeChange {
       ...(object.node === undefined ? {} : { node: hide(object.node) }),
       fields: object.fields.map(field => ownField(field, hide)),
     })),
+    images: node.images.map(({ was, now, ...image }) => ({ ...image, was: hide(was), now: hide(now) })),
   }
 }
 
 function ownField(field: FieldChange, hide: (text: string) => string): FieldChange {
-  const { was, now, lines } = field
+  const { path, was, now, lines } = field
   return {
     ...field,
+    path: hide(path),
     ...(was === undefined ? {} : { was: hide(was) }),
     ...(now === undefined ? {} : { now: hide(now) }),
     ...(lines === undefined ? {} : { lines: lines.map(hide) }),

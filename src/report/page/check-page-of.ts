@@ -2,6 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import type { JudgedNode, Verdict } from '../../rules/finding.ts'
 import { viewFor } from '../audience.ts'
 import { checkRunOf } from '../check-run.ts'
+import { CLOSED_ERROR, isOpenError } from '../open-error.ts'
 import type { Outcome, ReportContext } from '../outcome.ts'
 import type { CheckPage, PageError } from './check-page.ts'
 import { graphOf } from './graph-of.ts'
@@ -74,8 +75,8 @@ function leftOf(lists: { readonly [K in keyof typeof MAX]: readonly unknown[] })
 /** As in the check run: without a verdict nobody knows which names belong to other tenants. */
 function errorOf(error: BailiwickError, { audience, repository }: ReportContext): { readonly error: PageError } {
   const { code, message, fix = '', origin } = error
-  const isOpen = audience === undefined || origin?.repository === repository
-  if (!isOpen) return { error: { code, message: 'the platform admins of the fleet see why', fix: '' } }
+  const isOpen = (audience === undefined || origin?.repository === repository) && isOpenError(error, repository)
+  if (!isOpen) return { error: { code, message: CLOSED_ERROR, fix: '' } }
   return { error: { code, message, fix, ...(origin ? { origin } : {}) } }
 }
 

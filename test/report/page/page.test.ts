@@ -237,7 +237,10 @@ describe('what a page is told', () => {
     expect(JSON.stringify(checkPageOf(error, { ...context, audience: ['ops-team'] }, place).error)).not.toContain(
       'secret',
     )
-    expect(renderCheckPage(checkPageOf(error, context, place))).toContain('acme/secret')
+    // nobody knows yet whose repository it is, not even whether it is the fleet's
+    expect(renderCheckPage(checkPageOf(error, context, place))).not.toContain('secret')
+    const own = new BailiwickError('git-truncated', 'GitHub does not list all files of acme/ops-team')
+    expect(renderCheckPage(checkPageOf(own, context, place))).toContain('all files of acme/ops-team')
   })
 
   test('nothing touched is said in a sentence', () => {

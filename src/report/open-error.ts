@@ -1,0 +1,27 @@
+import { BailiwickError, type ErrorCode } from '../errors.ts'
+
+/** What is said in place of an error that is about somebody else's repository. */
+export const CLOSED_ERROR = 'another repository is the reason, which is not named here; the log of the operator has it'
+
+/** Errors that quote who asked for something, and nobody else. */
+const ABOUT_WHAT_WAS_ASKED: ReadonlySet<ErrorCode> = new Set(['command-input', 'onboard-input', 'onboard-layout'])
+const REPOSITORY = /[\w.-]+\/[\w.-]+/
+/** Where a branch is quoted it is the pull request's own. */
+const BRANCH = /\b(?:branch|with) "[^"]*"/g
+
+/**
+ * Whether an error that came before any verdict may be told on the repository at `here`. Nobody knows then which names belong
+ * to other tenants, so one that stands in another repository, or names one, may not.
+ */
+export function isOpenError({ code, origin, message }: BailiwickError, here: string): boolean {
+  if (ABOUT_WHAT_WAS_ASKED.has(code)) return true
+  if (origin !== undefined) return origin.repository === here
+  const own = here.split('/').slice(-2).join('/').replace(/[.]/g, '\\.')
+  const rest = message.replace(BRANCH, '').replace(new RegExp(`(?:https://[\\w.-]+/)?${own}(?![\\w.-])`, 'gi'), '')
+  return !REPOSITORY.test(rest)
+}
+
+/** The error as the repository at `here` may be told of it. */
+export function openError(error: BailiwickError, here: string): BailiwickError {
+  return isOpenError(error, here) ? error : new BailiwickError(error.code, CLOSED_ERROR)
+}
