@@ -1,4 +1,5 @@
 import { code, prose } from '../report/markdown.ts'
+import { visible } from '../report/visible.ts'
 
 /** Names of the check runs in which our App notes what people decided: nobody else can write a run of our App. */
 export const OVERRIDE_RUN = 'bailiwick / override'
@@ -28,7 +29,7 @@ const FENCE = '```'
 export function overrideRecord(record: OverrideRecord, sha: string): RecordText {
   const { by, reason, at, pull, base } = record
   return {
-    title: `Overridden by ${by}: ${reason}`.slice(0, 250),
+    title: visible(`Overridden by ${by}: ${reason}`, 220),
     summary: [
       `${code(by)} lets ${code(sha.slice(0, 7))} of #${pull} into ${code(base)}, whatever the verdict (${code(at)}).`,
       `- Why: ${prose(reason)}`,

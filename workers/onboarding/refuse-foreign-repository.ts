@@ -25,14 +25,15 @@ export async function refuseForeignRepository(question: RepositoryQuestion): Pro
   const { octokit, login, url } = question
   const found = await resolve(question, url)
   if (!found) return
-  if (found.url !== normaliseUrl(url)) {
-    throw new BailiwickError('onboard-input', `${url} has another name now`, { fix: `Name it as it is: ${found.url}` })
-  }
+  // the name that it has now is not for everybody
   const role = await readRole(octokit, found, login)
-  if (role === 'admin') return
-  throw new BailiwickError('onboard-input', `${login} may not decide about ${url}: the role there is ${role}`, {
-    fix: 'Let somebody ask who administers that repository too.',
-  })
+  if (role !== 'admin') {
+    throw new BailiwickError('onboard-input', `${login} may not decide about ${url}: the role there is ${role}`, {
+      fix: 'Let somebody ask who administers that repository too.',
+    })
+  }
+  if (found.url === normaliseUrl(url)) return
+  throw new BailiwickError('onboard-input', `${url} has another name now`, { fix: `Name it as it is: ${found.url}` })
 }
 
 /**
