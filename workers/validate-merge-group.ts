@@ -1,5 +1,4 @@
 import { readBranch } from '../src/github/branch.ts'
-import { listOurCheckRuns } from '../src/github/list-check-runs.ts'
 import type { Attempt, ValidateMergeGroup } from '../src/queue/queue.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
@@ -7,9 +6,9 @@ import { judgeChange } from './combination/judge-change.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { announceSlow, watched } from './verdict/announce-slow.ts'
 import { changedPaths } from './verdict/changed-paths.ts'
+import { HeadRuns } from './verdict/head-runs.ts'
 import type { Said, Subject } from './verdict/judge-pull-request.ts'
 import { keepPage } from './verdict/keep-page.ts'
-import { once } from './verdict/once.ts'
 import { outcomeOf } from './verdict/outcome-of.ts'
 import { readGroupCircumstances } from './verdict/read-group-circumstances.ts'
 import { type Place, sayVerdict } from './verdict/say-verdict.ts'
@@ -33,8 +32,8 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
   }
   const subject: Subject = { installation, repository, octokit }
   const where = { kind: 'merge-group', repository: repository.url, headSha: data.sha } as const
-  const runs = once(() => listOurCheckRuns(octokit, place.app, place, data.sha))
-  const announced = announceSlow({ place, headSha: data.sha, runs, log: context.log })
+  const { list: runs, alone } = new HeadRuns({ queue: context.queue, place, headSha: data.sha, octokit })
+  const announced = announceSlow({ place, headSha: data.sha, runs, alone, log: context.log })
   let said: Said
   try {
     said = await judgeGroup(watched(context, announced), subject, data, where)
@@ -48,7 +47,7 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
   }
   const present = (await announced.end()) ?? (await runs())
   const detailsUrl = await keepPage(context, { owner: data.owner, repo: data.repo, repositoryId: repository.id }, said)
-  await sayVerdict(place, said.outcome, said.context, { runs: present, detailsUrl })
+  await alone(present, latest => sayVerdict(place, said.outcome, said.context, { runs: latest, detailsUrl }))
 }
 
 async function judgeGroup(
