@@ -74,12 +74,13 @@ export class BullmqLane {
 
   async #run(job: Job, token: string | undefined): Promise<void> {
     const holder = holderOf(Object(job.data))
-    const left = await this.#settings.holds.left(holder)
-    if (left > 0) return await this.#rest(job, token, left)
     const id = job.id ?? ''
     const controller = new AbortController()
+    // before anything is waited for: whoever stops waits for this job as well
     this.#running.set(id, controller)
     try {
+      const left = await this.#settings.holds.left(holder)
+      if (left > 0) return await this.#rest(job, token, left)
       await this.#settings.handler(job.data, attemptOf(job, controller.signal))
     } catch (error) {
       const pause = pauseOf(error)
