@@ -100,6 +100,33 @@ test('an override is for the branch that the admin saw, not for the one it is le
   expect(said(github, DEV, 'swap')).toMatchObject({ conclusion: 'success' })
 }, 60_000)
 
+test('closing a pull request takes back what was said for it: who opens it again gets no override', async () => {
+  const { github } = stage
+  const issue = openDev(github, 'regret', ESCAPE)
+  await stage.settle()
+  await nextSecond()
+  const body = `/bailiwick override ${github.commitOf(DEV, 'regret').slice(0, 12)} the gate is wrong`
+  await command(stage, { repo: DEV, issue, as: 'ada', body })
+  expect(said(github, DEV, 'regret')).toMatchObject({ conclusion: 'success' })
+  await nextSecond()
+  github.closePullRequest({ repo: DEV, pull: issue, as: 'ada' })
+  await stage.settle()
+  github.reopenPullRequest({ repo: DEV, pull: issue, as: 'dora' })
+  await stage.settle()
+  expect(said(github, DEV, 'regret')).toMatchObject({ conclusion: 'failure' })
+}, 60_000)
+
+test("a fleet admin's pull request that they closed is not opened again by somebody else", async () => {
+  const { github } = stage
+  const pull = await openGuarded('dropped', 'main', 'ada')
+  expect(lastRun(github, FLEET, 'dropped')).toMatchObject({ conclusion: 'success' })
+  github.closePullRequest({ repo: FLEET, pull, as: 'ada' })
+  await stage.settle()
+  github.reopenPullRequest({ repo: FLEET, pull, as: 'otto' })
+  await stage.settle()
+  expect(lastRun(github, FLEET, 'dropped')).toMatchObject({ conclusion: 'failure' })
+}, 60_000)
+
 test('a merge queue asks again for the agreement that a guarded file needs', async () => {
   const { github } = stage
   github.setProtection(FLEET, { checks: [{ context: CHECK_NAME, appId: github.app.id }], mergeQueue: true })

@@ -2,7 +2,7 @@ import { commandError } from '../../src/command/command-error.ts'
 import { OVERRIDE_USAGE, type OverrideRequest, parseOverride } from '../../src/command/parse-override.ts'
 import { OVERRIDE_RUN, overrideRecord } from '../../src/command/record.ts'
 import { publishCheckRun } from '../../src/github/check-run.ts'
-import { isSince, lastRetarget } from '../../src/github/last-retarget.ts'
+import { isSince, openedAnew } from '../../src/github/opened-anew.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import { concernedFleets } from './concerned-fleets.ts'
 import { judgeAgain } from './judge-again.ts'
@@ -27,8 +27,11 @@ export const override: Verb = {
     const request = parseOverride(line.words)
     const pull = await presentPull(asking)
     await refuseUnseenHead(asking, request, pull)
-    if (!isSince(comment.createdAt, await lastRetarget(asking.reader, data, pull.number))) {
-      throw commandError('it was led onto another branch after this was written', 'Look at it, then write it again.')
+    if (!isSince(comment.createdAt, await openedAnew(asking.reader, data, pull.number))) {
+      throw commandError(
+        'it was led onto another branch or opened again after this was written',
+        'Look at it, then write it again.',
+      )
     }
     const { login: by } = comment.author
     if (pull.author?.login.toLowerCase() === by.toLowerCase()) {

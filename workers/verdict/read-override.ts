@@ -1,5 +1,6 @@
 import { OVERRIDE_RUN, readOverrideRecord } from '../../src/command/record.ts'
 import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
+import { isSince, openedAnew, REOPENED } from '../../src/github/opened-anew.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import type { Circumstances } from '../../src/report/circumstances.ts'
 import type { WorkerContext } from '../worker-context.ts'
@@ -7,11 +8,12 @@ import type { Subject } from './judge-pull-request.ts'
 
 /**
  * Which fleet admin lets the present head of a pull request into its base, if one does. `runs`: our check runs of that head;
- * that the person may was asked when the run was written, and only our App can write one.
+ * that the person may was asked when the run was written, and only our App can write one. Closing the
+ * pull request ends it, too.
  */
 export async function readOverride(
   _context: WorkerContext,
-  _subject: Subject,
+  { octokit, repository }: Subject,
   pull: PullRequest,
   runs: readonly OurCheckRun[],
 ): Promise<Circumstances['override']> {
@@ -19,5 +21,7 @@ export async function readOverride(
   if (run?.status !== 'completed' || run.conclusion !== 'success') return undefined
   const record = readOverrideRecord(run.text)
   if (record?.pull !== pull.number || record.base !== pull.base.ref) return undefined
+  const name = { owner: repository.owner, repo: repository.name }
+  if (!isSince(record.at, await openedAnew(octokit, name, pull.number, REOPENED))) return undefined
   return { by: record.by, reason: record.reason }
 }

@@ -1,7 +1,7 @@
 import { readFleetFile } from '../../../src/fleet/config/read-fleet-file.ts'
 import { openSnapshot } from '../../../src/git/snapshot.ts'
 import { listApprovals } from '../../../src/github/approvals.ts'
-import { isSince, lastRetarget } from '../../../src/github/last-retarget.ts'
+import { isSince, openedAnew } from '../../../src/github/opened-anew.ts'
 import { readRole } from '../../../src/github/permission.ts'
 import type { PullRequest } from '../../../src/github/pull-request.ts'
 import type { Demand } from '../../../src/report/circumstances.ts'
@@ -37,9 +37,9 @@ async function isApproved({ octokit, repository }: Subject, pull: PullRequest): 
   const approvals = await listApprovals(octokit, name, pull.number)
   const present = approvals.filter(one => one.commit === pull.head.sha && one.login.toLowerCase() !== author)
   if (present.length === 0) return false
-  const retarget = await lastRetarget(octokit, name, pull.number)
+  const anew = await openedAnew(octokit, name, pull.number)
   for (const { login, at } of present) {
-    if (!isSince(at, retarget)) continue
+    if (!isSince(at, anew)) continue
     const role = await readRole(octokit, name, login)
     if (role === 'admin' || role === 'maintain') return true
   }

@@ -1,5 +1,5 @@
 import { listApprovals } from '../../../src/github/approvals.ts'
-import { isSince, lastRetarget } from '../../../src/github/last-retarget.ts'
+import { isSince, openedAnew } from '../../../src/github/opened-anew.ts'
 import type { PullRequest } from '../../../src/github/pull-request.ts'
 import { readPusher } from '../../../src/github/pusher.ts'
 import type { Demand } from '../../../src/report/circumstances.ts'
@@ -26,7 +26,7 @@ export async function guardedDemands(
 
 /**
  * Whether a fleet admin agreed to exactly this head onto this branch: approved it in a review and is not its author, or is
- * its author and pushed it. Who led it here from another branch asks anew. Who wrote a commit is never asked: that is text.
+ * its author and pushed it. Who leads it here from another branch, or opens it again, asks anew. Who wrote a commit is never asked: that is text.
  */
 async function isAgreed(subject: Subject, pull: PullRequest, fleet: FleetPlace): Promise<boolean> {
   const { octokit, repository } = subject
@@ -36,11 +36,11 @@ async function isAgreed(subject: Subject, pull: PullRequest, fleet: FleetPlace):
   const present = approvals.filter(one => one.commit === pull.head.sha && one.login.toLowerCase() !== author)
   const mayBeOwn = pull.author?.type === 'User' && !pull.head.fork
   if (present.length === 0 && !mayBeOwn) return false
-  const retarget = await lastRetarget(octokit, name, pull.number)
+  const anew = await openedAnew(octokit, name, pull.number)
   for (const { login, at } of present) {
-    if (isSince(at, retarget) && (await isFleetAdmin(subject, fleet, login))) return true
+    if (isSince(at, anew) && (await isFleetAdmin(subject, fleet, login))) return true
   }
-  if (!pull.author || !mayBeOwn || (retarget && retarget.by?.toLowerCase() !== author)) return false
+  if (!pull.author || !mayBeOwn || (anew && anew.by?.toLowerCase() !== author)) return false
   const pusher = await readPusher(octokit, name, pull.head.ref, pull.head.sha)
   return pusher?.toLowerCase() === author && (await isFleetAdmin(subject, fleet, pull.author.login))
 }
