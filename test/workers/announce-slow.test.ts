@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { listOurCheckRuns } from '../../src/github/list-check-runs.ts'
+import { InProcessQueue } from '../../src/queue/in-process-queue.ts'
 import type { Progress } from '../../src/report/announcement.ts'
 import { CHECK_NAME } from '../../src/report/check-run.ts'
 import { announceSlow } from '../../workers/verdict/announce-slow.ts'
-import { once } from '../../workers/verdict/once.ts'
+import { HeadRuns } from '../../workers/verdict/head-runs.ts'
 import { sayOvertaken } from '../../workers/verdict/say-overtaken.ts'
-import { sayVerdict } from '../../workers/verdict/say-verdict.ts'
+import { type Place, sayVerdict } from '../../workers/verdict/say-verdict.ts'
 import { acme, FLEET } from '../github-adapter/acme.ts'
 import { twoViolations, verdict } from '../report/samples.ts'
 import { context } from '../report/situations.ts'
@@ -14,12 +14,15 @@ import { silentLog } from '../silent-log.ts'
 
 const RENDERING: Progress = { state: 'rendering', rendered: 3, known: 58, total: 61 }
 
+const headRuns = (place: Place, headSha: string) =>
+  new HeadRuns({ queue: new InProcessQueue(silentLog), place, headSha, octokit: place.octokit })
+
 /** A commit, and the announcement of what is said of it after some patience. */
 async function announcing(patienceMs: number, everyMs = 10_000) {
   const { github, octokit, identity, asked } = await acme()
   const headSha = github.commitOf('acme/fleet', 'main')
   const place = { ...FLEET, octokit, app: identity }
-  const runs = once(() => listOurCheckRuns(octokit, identity, FLEET, headSha))
+  const { list: runs } = headRuns(place, headSha)
   asked()
   const announced = announceSlow({ place, headSha, runs, log: silentLog, patienceMs, everyMs })
   const say = async (outcome = verdict()) => {
@@ -57,7 +60,7 @@ test('a run that was announced before a crash is taken up, not made twice', asyn
   const { github, place, headSha, announced, say, shown } = await announcing(20)
   await expect.poll(() => shown()).toHaveLength(1)
   await announced.end()
-  const runs = once(() => listOurCheckRuns(place.octokit, place.app, FLEET, headSha))
+  const { list: runs } = headRuns(place, headSha)
   const again = announceSlow({ place, headSha, runs, log: silentLog, patienceMs: 10 })
   await sleep(150)
   expect(await again.end()).toHaveLength(1)
@@ -68,7 +71,7 @@ test('a run that was announced before a crash is taken up, not made twice', asyn
 test('where a verdict stands nothing is announced: it counts until the next one is there', async () => {
   const { place, headSha, say, shown } = await announcing(5_000)
   await say(twoViolations())
-  const runs = once(() => listOurCheckRuns(place.octokit, place.app, FLEET, headSha))
+  const { list: runs } = headRuns(place, headSha)
   const again = announceSlow({ place, headSha, runs, log: silentLog, patienceMs: 10 })
   await sleep(150)
   expect(await again.end()).toBeUndefined()
