@@ -3,6 +3,7 @@ import { gunzip, gzip } from 'node:zlib'
 import type { CheckPage } from '../report/page/check-page.ts'
 import type { FleetPage } from '../report/page/fleet-page.ts'
 import type { PageEntry } from '../report/page/home-page.ts'
+import { withoutLogins } from '../report/without-logins.ts'
 import type { Shelf } from './shelf.ts'
 
 /** Changes with the form of what is kept: pages of an older program are not read by a newer one. */
@@ -27,9 +28,9 @@ export class PageStore {
 
   /** Answers false for a page that is too large to be kept. */
   async keep(page: Page): Promise<boolean> {
-    const bytes = await promisify(gzip)(JSON.stringify(page))
+    const bytes = await promisify(gzip)(withoutLogins(JSON.stringify(page)))
     if (bytes.length > MAX_BYTES) return false
-    await this.#shelf.put(keyOf(page), bytes, JSON.stringify(entryOf(page)))
+    await this.#shelf.put(keyOf(page), bytes, withoutLogins(JSON.stringify(entryOf(page))))
     return true
   }
 

@@ -1,4 +1,5 @@
 import type { Origin } from '../kube/origin.ts'
+import { withoutLogins } from './without-logins.ts'
 
 /** `file:line`, with the repository before it where that is not `here`; '' for no place at all. Plain text, not escaped. */
 export function placeOf(origin: Omit<Origin, 'via'>, here: string): string {
@@ -7,7 +8,7 @@ export function placeOf(origin: Omit<Origin, 'via'>, here: string): string {
   return origin.repository === here || origin.repository === '' ? place : `${shortUrl(origin.repository)} ${place}`
 }
 
-/** An address without its scheme. */
+/** An address without its scheme and logins. */
 export function shortUrl(url: string): string {
-  return url.replace(/^https:\/\//, '')
+  return withoutLogins(url).replace(/^https:\/\//, '')
 }
