@@ -87,6 +87,7 @@ test('the next push is judged as any other', async () => {
 
 test('a head that came after the comment is not the one that was looked at', async () => {
   const { github } = stage
+  await nextSecond() // later than the change of the base above, in GitHub's whole seconds
   const written = github.comment({ repo: REPO, issue: pull, as: 'ada', body: '/bailiwick override looks fine to me' })
   push()
   await stage.settle()
