@@ -119,11 +119,11 @@ function shelfContract(title: string, open: (limits: ShelfLimits) => Shelf): voi
         close: () => shelf.close(),
       }
       const sessions = new Sessions(watched)
-      const session = { login: 'ada', token: 'ghu_secret', until: Date.now() + 60_000 }
+      const session = { login: 'ada-of-acme', token: 'ghu_secret', until: Date.now() + 60_000 }
       const id = await sessions.open(session)
       expect(await sessions.find(id)).toEqual(session)
       const stored = Buffer.concat(seen).toString('latin1')
-      for (const secret of ['ghu_secret', 'ada', id]) expect(stored).not.toContain(secret)
+      for (const secret of ['ghu_secret', 'ada-of-acme', id]) expect(stored).not.toContain(secret)
       expect(await sessions.find(`${id.slice(0, -1)}${id.endsWith('A') ? 'B' : 'A'}`)).toBeUndefined()
       await sessions.end(id)
       expect(await sessions.find(id)).toBeUndefined()
