@@ -5,10 +5,8 @@ const ON_REDIS = [
   'comment',
   'fixes',
   'fleet-effects',
-  'hold-and-check',
   'merge-queue',
   'moving-heads',
-  'never-lost',
   'override',
   'same-head',
 ]
