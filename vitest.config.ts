@@ -1,15 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 /** Flows of the App that run a second time on Redis with several sets of workers: what two of them could do at once. */
-const ON_REDIS = [
-  'comment',
-  'fixes',
-  'fleet-effects',
-  'merge-queue',
-  'moving-heads',
-  'override',
-  'same-head',
-]
+const ON_REDIS = ['comment', 'fixes', 'fleet-effects', 'merge-queue', 'moving-heads', 'override', 'same-head']
 
 export default defineConfig({
   test: {
