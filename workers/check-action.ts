@@ -12,8 +12,8 @@ import { githubInstallation } from './combination/github-installation.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { applyFixes } from './verdict/apply-fixes.ts'
 import { judgePullRequest, type Subject } from './verdict/judge-pull-request.ts'
+import { openPlace } from './verdict/open-place.ts'
 import type { Place } from './verdict/say-verdict.ts'
-import { speaker } from './verdict/speaker.ts'
 import { requestWaivers } from './waivers/request-waivers.ts'
 import type { WorkerContext } from './worker-context.ts'
 
@@ -33,8 +33,7 @@ export async function checkAction(context: WorkerContext, data: CheckAction, att
   const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
   if (!repository) return
   const subject: Subject = { installation, repository, octokit: reader }
-  const said = await speaker(context, data.installation, repository.id)
-  const place: Place = { ...said, owner: data.owner, repo: data.repo }
+  const place = await openPlace(context, data, repository.id)
   for (const { number } of await listPullRequestsOf(reader, data, run.headSha)) {
     const pull = await readPullRequest(reader, data, number)
     if (pull?.state !== 'open' || pull.head.sha !== run.headSha) continue

@@ -15,8 +15,8 @@ import { commands } from './commands/registry.ts'
 import type { Asking, Verb } from './commands/verb.ts'
 import { fleetsOf } from './fleet-admin/fleets-of.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
+import { openPlace } from './verdict/open-place.ts'
 import type { Place } from './verdict/say-verdict.ts'
-import { speaker } from './verdict/speaker.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /** Reactions with which we say that a command is done with, one way or another. */
@@ -36,11 +36,7 @@ export async function command(context: WorkerContext, data: Command, attempt: At
   const installation = githubInstallation(context, data.installation, reader)
   const repository = await findRepository(installation, data)
   if (!repository) return
-  const place: Place = {
-    ...(await speaker(context, data.installation, repository.id)),
-    owner: data.owner,
-    repo: data.repo,
-  }
+  const place = await openPlace(context, data, repository.id)
   if (await isAnswered(place, comment)) return
   const { login } = comment.author
   let fleets: Promise<readonly FleetPlace[]> | undefined

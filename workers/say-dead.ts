@@ -5,8 +5,8 @@ import type { SayDeadCommit, SayDeadPullRequest } from '../src/queue/queue.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import { begun, verdictRun } from './staleness/staleness.ts'
+import { openPlace } from './verdict/open-place.ts'
 import { sayVerdict } from './verdict/say-verdict.ts'
-import { speaker } from './verdict/speaker.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /** Says on the present head of an open pull request that it could not be judged, and that it will be tried again. */
@@ -30,7 +30,7 @@ async function sayUndecided(
   const octokit = await context.app.reader(data.installation)
   const repository = await findRepository(githubInstallation(context, data.installation, octokit), data)
   if (!repository) return
-  const place = { ...(await speaker(context, data.installation, repository.id)), owner: data.owner, repo: data.repo }
+  const place = await openPlace(context, data, repository.id)
   const runs = await listOurCheckRuns(octokit, place.app, place, headSha)
   const last = verdictRun(runs)
   // a later job reached a verdict meanwhile; GitHub's times are whole seconds

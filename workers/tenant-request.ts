@@ -16,8 +16,8 @@ import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { onboardingBranch, openOnboarding } from './onboarding/open-onboarding.ts'
 import { type PreparedOnboarding, prepareOnboarding } from './onboarding/prepare-onboarding.ts'
 import { refuseForeignRepository, refuseKnownRepository } from './onboarding/refuse-foreign-repository.ts'
+import { openPlace } from './verdict/open-place.ts'
 import type { Place } from './verdict/say-verdict.ts'
-import { speaker } from './verdict/speaker.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /** An issue that asks for a tenant, where it stands. */
@@ -48,8 +48,8 @@ export async function tenantRequest(context: WorkerContext, data: TenantRequest,
     .map(({ repository }) => repository)
     .find(({ owner, name }) => owner === data.owner && name === data.repo)
   if (!fleet) return
-  const { octokit, app } = await speaker(context, data.installation, fleet.id)
-  const place: Place = { octokit, app, owner: data.owner, repo: data.repo }
+  const place = await openPlace(context, data, fleet.id)
+  const { octokit } = place
   const sticky = { number: data.issue, marker: PREVIEW_MARKER }
   try {
     const form = readTenantForm(issue.body, new URL(fleet.url).host)

@@ -9,10 +9,10 @@ import { changedPaths } from './verdict/changed-paths.ts'
 import { HeadRuns } from './verdict/head-runs.ts'
 import type { Said, Subject } from './verdict/judge-pull-request.ts'
 import { keepPage } from './verdict/keep-page.ts'
+import { openPlace } from './verdict/open-place.ts'
 import { outcomeOf } from './verdict/outcome-of.ts'
 import { readGroupCircumstances } from './verdict/read-group-circumstances.ts'
-import { type Place, sayVerdict } from './verdict/say-verdict.ts'
-import { speaker } from './verdict/speaker.ts'
+import { sayVerdict } from './verdict/say-verdict.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /**
@@ -25,11 +25,7 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
   const installation = githubInstallation(context, data.installation, octokit)
   const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
   if (!repository) return
-  const place: Place = {
-    ...(await speaker(context, data.installation, repository.id)),
-    owner: data.owner,
-    repo: data.repo,
-  }
+  const place = await openPlace(context, data, repository.id)
   const subject: Subject = { installation, repository, octokit }
   const where = { kind: 'merge-group', repository: repository.url, headSha: data.sha } as const
   const { list: runs, alone } = new HeadRuns({ queue: context.queue, place, headSha: data.sha, octokit })

@@ -17,11 +17,11 @@ import { HeadRuns } from './verdict/head-runs.ts'
 import type { Said, Subject } from './verdict/judge-pull-request.ts'
 import { type JudgedPull, judgeWithCircumstances } from './verdict/judge-with-circumstances.ts'
 import { keepPage } from './verdict/keep-page.ts'
+import { openPlace } from './verdict/open-place.ts'
 import { sayComment } from './verdict/say-comment.ts'
 import { sayOvertaken } from './verdict/say-overtaken.ts'
 import { saySuggestions } from './verdict/say-suggestions.ts'
-import { type Place, sayVerdict } from './verdict/say-verdict.ts'
-import { speaker } from './verdict/speaker.ts'
+import { sayVerdict } from './verdict/say-verdict.ts'
 import { withWorse, worstOfHead } from './verdict/worst-of-head.ts'
 import type { WorkerContext } from './worker-context.ts'
 
@@ -38,11 +38,7 @@ export async function validatePullRequest(context: WorkerContext, data: Validate
   const installation = githubInstallation(context, data.installation, octokit)
   const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
   if (!repository) return
-  const place: Place = {
-    ...(await speaker(context, data.installation, repository.id)),
-    owner: data.owner,
-    repo: data.repo,
-  }
+  const place = await openPlace(context, data, repository.id)
   const subject: Subject = { installation, repository, octokit }
   const headSha = pull.head.sha
   const { list: runs, alone } = new HeadRuns({ queue: context.queue, place, headSha, octokit })

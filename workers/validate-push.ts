@@ -11,9 +11,9 @@ import { HeadRuns } from './verdict/head-runs.ts'
 import type { Said, Subject } from './verdict/judge-pull-request.ts'
 import { keepFleetPages } from './verdict/keep-fleet-pages.ts'
 import { keepPage, type PageOwner } from './verdict/keep-page.ts'
+import { openPlace } from './verdict/open-place.ts'
 import { outcomeOf } from './verdict/outcome-of.ts'
 import { type Place, sayVerdict } from './verdict/say-verdict.ts'
-import { speaker } from './verdict/speaker.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /** Jobs that one push asks for start this far apart: a hundred pull requests are no storm. */
@@ -30,11 +30,7 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   const installation = githubInstallation(context, data.installation, octokit)
   const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
   if (!repository) return
-  const place: Place = {
-    ...(await speaker(context, data.installation, repository.id)),
-    owner: data.owner,
-    repo: data.repo,
-  }
+  const place = await openPlace(context, data, repository.id)
   const subject: Subject = { installation, repository, octokit }
   const head = { url: repository.url, branch: data.branch, commit: data.sha }
   const answers = await judgeCommit(context, subject, place, head, attempt)

@@ -19,11 +19,6 @@ export function checkPath({
   return `/checks/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}/${encodeURIComponent(sha)}`
 }
 
-/** The path of the page of a fleet. */
-export function fleetPath({ owner, repo }: { readonly owner: string; readonly repo: string }) {
-  return `/fleets/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`
-}
-
 /** What a path asks for; undefined: nothing that there is. Names are those that GitHub allows. */
 export function readPagePath(path: string): PageAddress | undefined {
   const [, kind, owner = '', repo = '', sha, more] = path.split('/')
