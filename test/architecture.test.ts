@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
  * `git/tree` is the one interface that the core sees of git.
  */
 const meaning = ['errors', 'git/tree', 'kube']
-const core = [...meaning, 'kustomize', 'flux', 'fleet', 'rules', 'report', 'onboard', 'command']
+const core = [...meaning, 'kustomize', 'flux', 'fleet', 'rules', 'gate', 'report', 'onboard', 'command']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   errors: ['kube'],
   kube: ['errors', 'git/tree'],
@@ -15,9 +15,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   flux: [...meaning, 'kustomize'],
   fleet: [...meaning, 'kustomize', 'flux'],
   rules: [...meaning, 'kustomize', 'flux', 'fleet'],
-  report: [...meaning, 'kustomize', 'flux', 'fleet', 'rules'],
+  gate: ['errors', 'fleet', 'rules'],
+  report: [...meaning, 'kustomize', 'flux', 'fleet', 'rules', 'gate'],
   onboard: [...meaning, 'kustomize', 'flux', 'fleet'],
-  command: [...meaning, 'fleet', 'rules', 'report', 'onboard'],
+  command: [...meaning, 'fleet', 'rules', 'gate', 'report', 'onboard'],
   sops: ['errors', 'kube'],
   git: ['errors', 'kube'],
   process: ['errors'],
@@ -40,7 +41,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 }
 /** src/index.ts starts the workers in its own process when there is no Redis; only by `await import()`. */
 const DYNAMIC = [{ from: 'index', to: 'workers' }]
-const PURE = ['kube', 'kustomize', 'flux', 'fleet', 'rules', 'report', 'onboard', 'command', 'sops']
+const PURE = ['kube', 'kustomize', 'flux', 'fleet', 'rules', 'gate', 'report', 'onboard', 'command', 'sops']
 /** Packages that a part may use; Node's own modules aside. Nobody else sees Probot, BullMQ or a Kubernetes client. */
 const PACKAGES: Record<string, readonly string[]> = {
   kustomize: ['yaml'],

@@ -1,5 +1,5 @@
+import type { Circumstances } from '../gate/circumstances.ts'
 import { display } from '../kube/object.ts'
-import type { Circumstances } from '../report/circumstances.ts'
 import { fitBudget, type Section } from '../report/fit-budget.ts'
 import { fold } from '../report/fold.ts'
 import { groupFindings } from '../report/group-findings.ts'

@@ -1,11 +1,12 @@
 import { BailiwickError, type ErrorCode } from '../errors.ts'
+import { NO_CIRCUMSTANCES } from '../gate/circumstances.ts'
+import { decide } from '../gate/decide.ts'
 import type { Verdict } from '../rules/finding.ts'
 import { type Annotation, annotationsOf, MAX_ANNOTATIONS } from './annotations.ts'
 import { type View, viewFor } from './audience.ts'
 import { type Button, buttonsOf } from './buttons.ts'
 import { isUnchanged } from './changes/changes.ts'
 import { countsText } from './changes/counts-text.ts'
-import { NO_CIRCUMSTANCES } from './circumstances.ts'
 import { fitBudget } from './fit-budget.ts'
 import { count, headlineOf } from './headline.ts'
 import { inCircumstances } from './in-circumstances.ts'
@@ -27,6 +28,9 @@ export interface CheckRun {
   readonly actions: readonly Button[]
 }
 
+/** What a check run says about a verdict; what it concludes is the decision's. */
+export type VerdictText = Omit<CheckRun, 'conclusion'>
+
 /** Name of the check run that gates a merge: the required check. */
 export const CHECK_NAME = 'bailiwick / tenancy'
 
@@ -35,10 +39,12 @@ export const CHECK_NAME = 'bailiwick / tenancy'
  * neutral or skipped: GitHub lets those pass a required check. The summary stays under GitHub's 65,535 characters.
  */
 export function checkRunOf(outcome: Outcome, context: ReportContext): CheckRun {
-  return inCircumstances(verdictRun(outcome, context), context.circumstances ?? NO_CIRCUMSTANCES)
+  const circumstances = context.circumstances ?? NO_CIRCUMSTANCES
+  const { conclusion } = decide(outcome, circumstances)
+  return { conclusion, ...inCircumstances(verdictText(outcome, context), outcome, circumstances) }
 }
 
-function verdictRun(outcome: Outcome, context: ReportContext): CheckRun {
+function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
   if (outcome === undefined) return untouched(context)
   if (outcome instanceof BailiwickError) return undecided(outcome, context)
   const { repository, rulesUrl, audience, nodes = [] } = context
@@ -55,7 +61,6 @@ function verdictRun(outcome: Outcome, context: ReportContext): CheckRun {
     all.length > annotations.length ? `${annotations.length} of ${count(all.length, 'line')} are annotated.` : '',
   ]
   return {
-    conclusion: outcome.result === 'pass' ? 'success' : 'failure',
     title: headlineOf(view),
     summary: fitBudget(
       head.filter(part => part !== '').join('\n\n'),
@@ -66,10 +71,10 @@ function verdictRun(outcome: Outcome, context: ReportContext): CheckRun {
   }
 }
 
-function untouched(context: ReportContext): CheckRun {
+function untouched(context: ReportContext): VerdictText {
   const title = 'Nothing of the fleet is touched'
   const summary = `${title}: no Kustomization of a cluster reads what ${code(context.headSha.slice(0, 7))} holds here.`
-  return { conclusion: 'success', title, summary, annotations: [], actions: buttonsOf(context) }
+  return { title, summary, annotations: [], actions: buttonsOf(context) }
 }
 
 /** Errors without a place whose message speaks of the pull request and of nobody else. */
@@ -80,7 +85,7 @@ const ABOUT_THE_PULL_REQUEST: ReadonlySet<ErrorCode> = new Set([
   'evaluation-limits',
 ])
 
-function undecided(error: BailiwickError, context: ReportContext): CheckRun {
+function undecided(error: BailiwickError, context: ReportContext): VerdictText {
   const { origin } = error
   const ours = origin === undefined ? ABOUT_THE_PULL_REQUEST.has(error.code) : origin.repository === context.repository
   const open = (context.audience === undefined || ours) && isOpenError(error, context.repository)
@@ -93,7 +98,6 @@ function undecided(error: BailiwickError, context: ReportContext): CheckRun {
     ...(error.fix && open ? [`- Fix: ${prose(error.fix)}`] : []),
   ]
   return {
-    conclusion: 'failure',
     title: visible(`Could not decide: ${message}`, 180),
     summary: lines.join('\n'),
     annotations:

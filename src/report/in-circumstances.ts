@@ -1,6 +1,8 @@
+import type { Circumstances, Demand } from '../gate/circumstances.ts'
+import { decide } from '../gate/decide.ts'
+import type { Outcome } from '../gate/outcome.ts'
 import { type Annotation, isAnnotatable } from './annotations.ts'
-import type { CheckRun } from './check-run.ts'
-import type { Circumstances, Demand } from './circumstances.ts'
+import type { VerdictText } from './check-run.ts'
 import { count } from './headline.ts'
 import { code, prose } from './markdown.ts'
 import { visible } from './visible.ts'
@@ -8,29 +10,29 @@ import { visible } from './visible.ts'
 /** How many demands a summary lists. */
 const MAX_DEMANDS = 20
 
-/**
- * What becomes of a verdict by what people decided about it: a hold blocks before anything else, an override lets pass,
- * what nobody agreed to yet blocks what would pass. The verdict itself is always told beneath.
- */
-export function inCircumstances(run: CheckRun, { hold, override, demands, worse }: Circumstances): CheckRun {
-  const told = withDemands(ofOthers(run, worse), demands)
-  if (hold) {
+/** What is told of a verdict besides: what decided in its place, and which approvals are missing. The verdict stands beneath. */
+export function inCircumstances(run: VerdictText, outcome: Outcome, circumstances: Circumstances): VerdictText {
+  const { hold, override, demands, worse } = circumstances
+  const blocksAlone = decide(outcome, { demands }).by === 'required-approval'
+  const told = withDemands(ofOthers(run, worse), demands, blocksAlone)
+  const { by } = decide(outcome, circumstances)
+  if (by === 'hold' && hold) {
     const note = `**On hold by ${code(hold.by, 80)}**: it is not merged until somebody who may takes the hold away (${code('/bailiwick unhold')}).`
-    return beneath(told, 'failure', `On hold by ${visible(hold.by, 80)}`, note)
+    return beneath(told, `On hold by ${visible(hold.by, 80)}`, note)
   }
-  if (override) {
+  if (by === 'override' && override) {
     const title = visible(`Overridden by ${override.by}: ${override.reason}`, 200)
     const note = `**Overridden by ${code(override.by, 80)}**, for this commit only: ${prose(override.reason, 500)}`
-    return beneath(told, 'success', title, note)
+    return beneath(told, title, note)
   }
   return told
 }
 
-function beneath(told: CheckRun, conclusion: CheckRun['conclusion'], title: string, note: string): CheckRun {
-  return { ...told, conclusion, title, summary: `${note}\n\nThe verdict: ${prose(told.title)}\n\n${told.summary}` }
+function beneath(told: VerdictText, title: string, note: string): VerdictText {
+  return { ...told, title, summary: `${note}\n\nThe verdict: ${prose(told.title)}\n\n${told.summary}` }
 }
 
-function ofOthers(run: CheckRun, worse: readonly number[]): CheckRun {
+function ofOthers(run: VerdictText, worse: readonly number[]): VerdictText {
   if (worse.length === 0) return run
   const numbers = worse.slice(0, 10).map(number => `#${number}`)
   const which = `${worse.length === 1 ? 'pull request' : 'pull requests'} ${numbers.join(', ')}${worse.length > numbers.length ? ', …' : ''}`
@@ -38,7 +40,7 @@ function ofOthers(run: CheckRun, worse: readonly number[]): CheckRun {
   return { ...run, title: `${visible(run.title, 200)} (${which})`, summary: `${note}\n\n${run.summary}` }
 }
 
-function withDemands(run: CheckRun, demands: readonly Demand[]): CheckRun {
+function withDemands(run: VerdictText, demands: readonly Demand[], blocksAlone: boolean): VerdictText {
   const [first] = demands
   if (!first) return run
   const shown = demands.slice(0, MAX_DEMANDS).map(demandText)
@@ -46,10 +48,10 @@ function withDemands(run: CheckRun, demands: readonly Demand[]): CheckRun {
   if (left > 0) shown.push(`… and ${left} more`)
   const section = `### Needs somebody who may agree (${demands.length})\n\n${shown.join('\n')}`
   const annotations = [...demands.flatMap(demandAnnotation), ...run.annotations]
-  if (run.conclusion === 'failure') return { ...run, annotations, summary: `${section}\n\n${run.summary}` }
+  if (!blocksAlone) return { ...run, annotations, summary: `${section}\n\n${run.summary}` }
   const more = demands.length > 1 ? ` (and ${count(demands.length - 1, 'more demand')})` : ''
   const title = `${visible(`Needs agreement: ${first.message}`, 180)}${more}`
-  return beneath({ ...run, annotations }, 'failure', title, section)
+  return beneath({ ...run, annotations }, title, section)
 }
 
 function demandText({ rule, message, fix, path }: Demand): string {

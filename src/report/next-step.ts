@@ -1,7 +1,7 @@
 import { BailiwickError } from '../errors.ts'
+import { NO_CIRCUMSTANCES } from '../gate/circumstances.ts'
 import type { Verdict } from '../rules/finding.ts'
 import type { Changes } from './changes/changes.ts'
-import { NO_CIRCUMSTANCES } from './circumstances.ts'
 import { groupFindings } from './group-findings.ts'
 import { count, isNew } from './headline.ts'
 import { code, prose } from './markdown.ts'

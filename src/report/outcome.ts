@@ -1,10 +1,8 @@
-import type { BailiwickError } from '../errors.ts'
-import type { JudgedNode, Verdict } from '../rules/finding.ts'
+import type { Circumstances } from '../gate/circumstances.ts'
+import type { JudgedNode } from '../rules/finding.ts'
 import type { Changes } from './changes/changes.ts'
-import type { Circumstances } from './circumstances.ts'
 
-/** What there is to say: a verdict; an error before there could be one; undefined: nothing of the fleet is touched. */
-export type Outcome = Verdict | BailiwickError | undefined
+export type { Outcome } from '../gate/outcome.ts'
 
 /** Where it is said, and about what. */
 export interface ReportContext {

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../src/errors.ts'
-import type { Circumstances } from '../../src/report/circumstances.ts'
+import type { Circumstances } from '../../src/gate/circumstances.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import type { Finding, JudgedNode } from '../../src/rules/finding.ts'
 import { FLEET, failure, finding, HOSTILE, hostile, OPS, overLong, twoViolations, verdict } from './samples.ts'

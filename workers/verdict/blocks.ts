@@ -1,7 +1,7 @@
-import { checkRunOf } from '../../src/report/check-run.ts'
+import { decisionOf } from './decision-of.ts'
 import type { Said } from './judge-pull-request.ts'
 
-/** Whether what there is to say holds back a merge. */
-export function blocks({ outcome, context }: Said): boolean {
-  return checkRunOf(outcome, context).conclusion !== 'success'
+/** Whether the decision holds back a merge. */
+export function blocks(said: Said): boolean {
+  return decisionOf(said).conclusion !== 'success'
 }

@@ -1,6 +1,6 @@
+import type { Circumstances } from '../../src/gate/circumstances.ts'
 import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
-import type { Circumstances } from '../../src/report/circumstances.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { readDemands } from './demands/read-demands.ts'
 import type { Said, Subject } from './judge-pull-request.ts'

@@ -1,9 +1,9 @@
 import { readCommandLine } from '../../src/command/command-line.ts'
+import type { Circumstances } from '../../src/gate/circumstances.ts'
 import { labelledBy } from '../../src/github/labels.ts'
 import { listCommentsSince } from '../../src/github/list-comments.ts'
 import type { RepositoryName } from '../../src/github/octokit.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
-import type { Circumstances } from '../../src/report/circumstances.ts'
 import type { Subject } from './judge-pull-request.ts'
 
 /** What holds a pull request: on GitHub, so that it outlives us and everybody sees it. */

@@ -1,8 +1,8 @@
 import { OVERRIDE_RUN, readOverrideRecord } from '../../src/command/record.ts'
+import type { Circumstances } from '../../src/gate/circumstances.ts'
 import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
 import { isSince, openedAnew, REOPENED } from '../../src/github/opened-anew.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
-import type { Circumstances } from '../../src/report/circumstances.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import type { Subject } from './judge-pull-request.ts'
 

@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../src/errors.ts'
-import { NO_CIRCUMSTANCES } from '../../src/report/circumstances.ts'
+import { NO_CIRCUMSTANCES } from '../../src/gate/circumstances.ts'
 import type { Outcome } from '../../src/report/outcome.ts'
-import { blocks } from './blocks.ts'
+import { decisionOf } from './decision-of.ts'
 import type { Said } from './judge-pull-request.ts'
 import type { JudgedPull } from './judge-with-circumstances.ts'
 
@@ -31,11 +31,6 @@ function inPlaceOfOthers(said: Said, number: number): Said {
   return { ...said, context: { ...said.context, circumstances } }
 }
 
-/** 0 lets it be merged; what could not be decided counts most. */
-function weight({ outcome, context }: Said): number {
-  if (!blocks({ outcome, context })) return 0
-  if (outcome instanceof BailiwickError) return 3
-  return outcome?.result === 'error' ? 2 : 1
-}
+const weight = (said: Said) => decisionOf(said).severity
 
 const isUnmergeable = (outcome: Outcome) => outcome instanceof BailiwickError && outcome.code === 'merge-conflict'

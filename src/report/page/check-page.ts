@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../../errors.ts'
+import type { Circumstances } from '../../gate/circumstances.ts'
 import type { Origin } from '../../kube/origin.ts'
 import type { Verdict } from '../../rules/finding.ts'
 import type { View } from '../audience.ts'
 import type { Changes } from '../changes/changes.ts'
-import type { Circumstances } from '../circumstances.ts'
 import type { ReportContext } from '../outcome.ts'
 
 /** A Kustomization of the graph, for people. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../../src/errors.ts'
-import { type Circumstances, NO_CIRCUMSTANCES } from '../../../src/report/circumstances.ts'
+import { type Circumstances, NO_CIRCUMSTANCES } from '../../../src/gate/circumstances.ts'
 import { COMMENT_MARKER, commentOf } from '../../../src/report/comment.ts'
 import type { Outcome } from '../../../src/report/outcome.ts'
 import { FLEET, twoViolations, verdict } from '../samples.ts'

@@ -1,10 +1,10 @@
 import { readFleetFile } from '../../../src/fleet/config/read-fleet-file.ts'
+import type { Demand } from '../../../src/gate/circumstances.ts'
 import { openSnapshot } from '../../../src/git/snapshot.ts'
 import { listApprovals } from '../../../src/github/approvals.ts'
 import { isSince, openedAnew } from '../../../src/github/opened-anew.ts'
 import { readRole } from '../../../src/github/permission.ts'
 import type { PullRequest } from '../../../src/github/pull-request.ts'
-import type { Demand } from '../../../src/report/circumstances.ts'
 import type { FleetPlace } from '../../combination/judge-combination.ts'
 import type { Subject } from '../judge-pull-request.ts'
 

@@ -1,5 +1,5 @@
+import type { Demand } from '../../../src/gate/circumstances.ts'
 import type { PullRequest } from '../../../src/github/pull-request.ts'
-import type { Demand } from '../../../src/report/circumstances.ts'
 import { believedFleets } from '../../fleet-admin/fleets-of.ts'
 import type { WorkerContext } from '../../worker-context.ts'
 import type { Said, Subject } from '../judge-pull-request.ts'

@@ -1,0 +1,37 @@
+import { BailiwickError } from '../errors.ts'
+import type { Circumstances } from './circumstances.ts'
+import type { Outcome } from './outcome.ts'
+
+/** What a check run concludes, and why. */
+export interface Decision {
+  /** Never `neutral` or `skipped`: GitHub lets those satisfy a required check. */
+  readonly conclusion: 'success' | 'failure'
+  /** What decided it. */
+  readonly by: 'hold' | 'override' | 'required-approval' | 'verdict'
+  /** Orders decisions about one commit: 0 passes, 1 is blocked, 2 and 3 could not be evaluated (in part, at all). */
+  readonly severity: 0 | 1 | 2 | 3
+}
+
+/**
+ * The decision of the gate, the only place that makes it: a hold blocks before anything else, then an override passes, then
+ * the verdict counts, and what would pass is blocked by a required approval that is missing.
+ */
+export function decide(outcome: Outcome, circumstances: Omit<Circumstances, 'worse'>): Decision {
+  const { hold, override, demands } = circumstances
+  if (hold) return blocked('hold', outcome)
+  if (override) return { conclusion: 'success', by: 'override', severity: 0 }
+  if (!passes(outcome)) return blocked('verdict', outcome)
+  if (demands.length > 0) return blocked('required-approval', outcome)
+  return { conclusion: 'success', by: 'verdict', severity: 0 }
+}
+
+/** What no fleet reads passes; what could not be evaluated does not. */
+function passes(outcome: Outcome): boolean {
+  if (outcome === undefined) return true
+  return !(outcome instanceof BailiwickError) && outcome.result === 'pass'
+}
+
+function blocked(by: Decision['by'], outcome: Outcome): Decision {
+  if (outcome instanceof BailiwickError) return { conclusion: 'failure', by, severity: 3 }
+  return { conclusion: 'failure', by, severity: outcome?.result === 'error' ? 2 : 1 }
+}

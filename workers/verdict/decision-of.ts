@@ -1,0 +1,8 @@
+import { NO_CIRCUMSTANCES } from '../../src/gate/circumstances.ts'
+import { type Decision, decide } from '../../src/gate/decide.ts'
+import type { Said } from './judge-pull-request.ts'
+
+/** The decision about what was evaluated, in its circumstances. */
+export function decisionOf({ outcome, context }: Said): Decision {
+  return decide(outcome, context.circumstances ?? NO_CIRCUMSTANCES)
+}
