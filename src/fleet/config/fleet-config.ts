@@ -100,6 +100,8 @@ export interface NamedRule {
 /** What a fleet's own file says; plain data, complete with defaults. */
 export interface FleetConfig {
   readonly profile: Profile
+  /** Whether the fleet's file names the profile. */
+  readonly profileDeclared: boolean
   readonly enforcement: Enforcement
   /** Patterns of addresses; undefined: any address. */
   readonly allowedSources: readonly string[] | undefined
@@ -127,6 +129,7 @@ export interface FleetConfig {
 /** What holds where a fleet has no file. */
 export const DEFAULT_CONFIG: FleetConfig = {
   profile: 'restricted',
+  profileDeclared: false,
   enforcement: 'block',
   allowedSources: undefined,
   forbidOpaqueSources: false,

@@ -60,6 +60,7 @@ function configOf(said: Said): FleetConfig {
   ]
   return {
     profile: said.profile ?? DEFAULT_CONFIG.profile,
+    profileDeclared: said.profile !== undefined,
     enforcement: said.enforcement ?? DEFAULT_CONFIG.enforcement,
     allowedSources: said.allowedSources,
     forbidOpaqueSources: said.opaqueSources === 'forbid',

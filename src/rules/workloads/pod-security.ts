@@ -12,6 +12,7 @@ import type { Standard } from './pod-demand.ts'
 import { containersOf, isInUserNamespace, type Pod, podAt } from './pod-parts.ts'
 import { POD_SPEC_PATHS } from './pod-spec-paths.ts'
 import { ANY_TREE, CONTAINER_TREE, POD_TREE } from './pod-standards.ts'
+import { isOnlyRoot, isSetUp, levelOfRootSetUp } from './root-set-up.ts'
 import { textOf } from './scalars.ts'
 
 /** What a field that breaks a standard is; made into a breach where the object and its node are known. */
@@ -20,6 +21,8 @@ interface Fault {
   readonly standard: Standard
   readonly reason: string
   readonly allowed: string
+  /** It is a container that prepares a volume as root, and has no other privilege. */
+  readonly rootSetUp?: true
 }
 
 const TELLING = firstSteps(ANY_TREE)
@@ -31,19 +34,27 @@ export const podSecurity: Rule = {
   title: "Tenants' pods stay in their sandbox",
   why: 'A privileged pod, or one in a namespace or a directory of its node, is root on that node and so takes over every workload there, the tokens of the platform included.',
   source: 'Pod Security Standards; k8s.io/pod-security-admission',
-  docs: 'Leave out host namespaces, hostPath, hostPort, privileges, unsafe sysctls and added capabilities (baseline); do not ask for root, privilege escalation or an unconfined profile (restricted: only a warning in the profile `baseline`). Kinds that are not of Kubernetes itself give a warning.',
+  docs: 'Leave out host namespaces, hostPath, hostPort, privileges, unsafe sysctls and added capabilities (baseline); do not ask for root, privilege escalation or an unconfined profile (restricted: only a warning in the profile `baseline`). An init container that runs as root and has no other privilege is allowed in the profile `baseline`, and a warning where the fleet declares no profile. Kinds that are not of Kubernetes itself give a warning.',
   kinds: 'every',
-  *checkTenantObject(subject, { index }) {
+  *checkTenantObject(subject, { index, config }) {
     const path = POD_SPEC_PATHS.get(subject.kind)
-    if (path) yield* judgeBuiltIn(subject, path)
+    if (path) yield* judgeBuiltIn(subject, path, levelOfRootSetUp(config, subject.node.tenant))
     else if (isCustomKind(subject, index, TELLING)) yield* judgeCustom(subject)
   },
 }
 
-function* judgeBuiltIn({ object, node }: Subject, path: Path): Iterable<Breach> {
+function* judgeBuiltIn(
+  { object, node }: Subject,
+  path: Path,
+  rootSetUp: 'violation' | 'warning' | 'allowed',
+): Iterable<Breach> {
   const pod = podAt(object.root, path)
   if (!pod) return
-  for (const fault of faultsOf(pod)) yield { ...breach(node, object, fault), ...flipped(object, fault) }
+  for (const fault of faultsOf(pod)) {
+    if (fault.rootSetUp && rootSetUp === 'allowed') continue
+    const level = fault.rootSetUp && rootSetUp === 'warning' ? { level: rootSetUp } : {}
+    yield { ...breach(node, object, fault), ...flipped(object, fault), ...level }
+  }
   for (const { reason, ...where } of badProfiles(object, pod.annotations)) {
     yield breach(node, object, { path: where.path, standard: 'baseline', reason, allowed: 'runtime/default' })
   }
@@ -52,7 +63,11 @@ function* judgeBuiltIn({ object, node }: Subject, path: Path): Iterable<Breach> 
 function* faultsOf(pod: Pod): Iterable<Fault> {
   const own = isInUserNamespace(pod.spec)
   yield* ask(pod.spec, pod.path, POD_TREE, own)
-  for (const { node, path } of containersOf(pod)) yield* ask(node, path, CONTAINER_TREE, own)
+  for (const container of containersOf(pod)) {
+    const faults = [...ask(container.node, container.path, CONTAINER_TREE, own)]
+    const rootSetUp = isSetUp(container) && isOnlyRoot(faults) ? { rootSetUp: true as const } : {}
+    for (const fault of faults) yield { ...fault, ...rootSetUp }
+  }
 }
 
 /** A custom kind keeps pods, and parts of them, wherever it likes: each map is asked as if it were one. */
