@@ -25,7 +25,8 @@ export function verdictJson(verdict: Verdict): Record<string, unknown> {
 }
 
 function findingJson(finding: Finding): Record<string, unknown> {
-  const { rule, severity, state, cluster, tenant, identity, object, field, origin, via, message, fix } = finding
+  const { rule, severity, state, cluster, tenant, identity, object, field, origin, via, message, fix, fingerprint } =
+    finding
   const { apiVersion, kind, namespace, name } = object
   return {
     rule,
@@ -40,6 +41,7 @@ function findingJson(finding: Finding): Record<string, unknown> {
     via: via.map(({ step, file, line }) => ({ step, file, line })),
     message,
     fix,
+    fingerprint,
   }
 }
 

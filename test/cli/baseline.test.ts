@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fleetFiles } from '../fleets/read-fleet.ts'
@@ -92,9 +92,13 @@ test('reasons stay, and so does what could not be looked at', async () => {
 
 test('what is waived is not written down, what is only reported on is', async () => {
   const { fleet, bailiwick, file } = legacy()
+  await bailiwick('baseline')
+  const fingerprint = /- fingerprint: ("\w+")\n(?: {4}.*\n)*? {4}object: "ConfigMap sandbox\/a"/.exec(file())?.[1]
+  rmSync(join(fleet, FILE))
   const waiver = `waivers:
   - rule: namespace-confinement
     object: {kind: ConfigMap, namespace: sandbox, name: a}
+    violations: [{fingerprint: ${fingerprint}}]
     reason: r
     approver: a
     expires: 2099-12-31

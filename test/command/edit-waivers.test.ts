@@ -7,6 +7,7 @@ import { readFleetText } from '../../src/fleet/config/read-fleet-file.ts'
 
 const ENTRY: WaiverEntry = {
   ...{ rule: 'pod-security', cluster: 'staging', kind: 'apps/Deployment', namespace: 'apps', name: 'web' },
+  violations: [{ fingerprint: 'a'.repeat(32), severity: 'high', field: '/spec/replicas' }],
   ...{ reason: 'It moves.', requester: 'dora', expires: '2026-12-31' },
 }
 const BLOCK = `  - rule: pod-security
@@ -15,6 +16,7 @@ const BLOCK = `  - rule: pod-security
       namespace: apps
       name: web
     cluster: staging
+    violations: [{fingerprint: "${'a'.repeat(32)}", severity: high, field: "/spec/replicas"}]
     reason: "It moves."
     requester: dora
     expires: "2026-12-31"
@@ -64,6 +66,10 @@ describe('a new waiver', () => {
     ['what cannot be read', 'waivers: nobody\n'],
     ['no YAML', 'a: [\n'],
     ['two documents', 'profile: baseline\n---\nprofile: baseline\n'],
+    [
+      'a list of lines',
+      `${OTHER}${BLOCK}`.replace(/violations: .*/, `violations:\n    - fingerprint: ${'b'.repeat(32)}`),
+    ],
   ])('is refused in %s', (_what, text) => {
     expect(() => withWaivers(text, [ENTRY])).toThrow(BailiwickError)
   })
@@ -76,6 +82,10 @@ describe('a waiver that is there', () => {
     const approved = withWaivers(there, [{ ...ENTRY, approver: 'max' }])
     expect(approved).toBe(`${there}    approver: max\n`)
     const again = withWaivers(approved, [{ ...ENTRY, reason: 'Later.', expires: '2027-01-15' }])
+    const other = { fingerprint: 'b'.repeat(32), severity: 'low' as const, field: undefined }
+    expect(withWaivers(approved, [{ ...ENTRY, approver: 'max', violations: [other] }])).toBe(
+      approved.replace(/violations: .*/, `violations: [{fingerprint: "${'b'.repeat(32)}", severity: low}]`),
+    )
     expect(again).toBe(
       there.replace('"It moves."', 'Later.').replace('    expires: "2026-12-31"', '    expires: "2027-01-15"'),
     )

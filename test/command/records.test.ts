@@ -8,6 +8,7 @@ import { BailiwickError } from '../../src/errors.ts'
 
 const ENTRY: WaiverEntry = {
   ...{ rule: 'pod-security', cluster: 'staging', kind: 'apps/Deployment', namespace: 'apps', name: 'web' },
+  violations: [{ fingerprint: 'a'.repeat(32), severity: 'high', field: '/spec/replicas' }],
   ...{ reason: 'It moves.', requester: 'dora', expires: '2026-12-31' },
 }
 

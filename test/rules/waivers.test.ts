@@ -8,10 +8,13 @@ import { FLEET_URL, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 const FILE = '.github/bailiwick.yaml'
 const config = (name: string) =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n  namespace: kube-system\n`
+/** Of ConfigMap kube-system/x on staging, whose namespace is kube-system. */
+const ACCEPTED = '7066ef43c4acb4d572a8715ab2826744'
 const waiver = (more = '', name = 'x', expires = '2026-06-30') =>
   `waivers:
   - rule: namespace-confinement
     object: {kind: ConfigMap, namespace: kube-system, name: ${name}}
+    violations: [{fingerprint: ${ACCEPTED}, severity: critical}]
     reason: moves in May
     approver: "@acme/platform"
     expires: ${expires}${more}
@@ -99,16 +102,54 @@ test('a change is judged by the waivers of its base, and an unused one stands', 
 
 test('what hides behind a node that fails is not waived in a change, as nobody has seen it', () => {
   const remote = (more = '') => ({ 'deploy/kustomization.yaml': `resources:\n  - https://example.com/x.yaml\n${more}` })
-  const file = `waivers:
+  let file = ''
+  const world = (more = '') => miniFleet({ dev: remote(more), fleet: { [FILE]: file } })
+  const [remoteBase] = judgementOf(world()).verdict.violations
+  file = `waivers:
   - rule: kustomize-remote-base
     object: {kind: Kustomization, namespace: apps, name: dev-team}
+    violations: [{fingerprint: ${remoteBase?.fingerprint}}]
     reason: r
     approver: a
     expires: 2026-06-30
 `
-  const world = (more = '') => miniFleet({ dev: remote(more), fleet: { [FILE]: file } })
   expect(judgementOf(world(), { base: world(), today }).verdict).toMatchObject({ violations: [{ state: 'waived' }] })
   expect(judgementOf(world('  - web.yaml\n'), { base: world(), today }).verdict.result).toBe('fail')
+})
+
+test('a waiver accepts the value that it lists: another one of the same field is new, and says what to add', () => {
+  const pod = (path: string) =>
+    miniFleet({
+      dev: withResource(
+        `apiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: apps}\nspec: {volumes: [{name: v, hostPath: {path: ${path}}}]}\n`,
+      ),
+      fleet: { [FILE]: text },
+    })
+  let text = ''
+  const [log] = judgementOf(pod('/var/log')).verdict.violations
+  text = `waivers:
+  - rule: pod-security
+    object: {kind: Pod, namespace: apps, name: x}
+    violations: [{fingerprint: ${log?.fingerprint}, severity: critical}]
+    reason: r
+    approver: a
+    expires: 2026-06-30
+`
+  expect(judgementOf(pod('/var/log'), { base: pod('/var/log'), today }).verdict.violations).toMatchObject([
+    { state: 'waived' },
+  ])
+  for (const options of [{ today }, { today, base: pod('/var/log') }]) {
+    const { verdict } = judgementOf(pod('/'), options)
+    const worse = verdict.violations.find(({ state }) => state === 'new')
+    expect(verdict.result).toBe('fail')
+    expect(worse?.message).toContain(
+      `(.github/bailiwick.yaml:2) does not accept this value. To accept it, add {fingerprint: "${worse?.fingerprint}", severity: critical}`,
+    )
+  }
+  text = text.replace('severity: critical', 'severity: high')
+  expect(judgementOf(pod('/var/log'), { today }).verdict.result, 'more severe than accepted').toBe('fail')
+  text = text.replace(/ {4}violations: .*\n/, '')
+  expect(judgementOf(pod('/var/log'), { today }).verdict.result, 'a waiver that lists nothing').toBe('fail')
 })
 
 /** Keys of the nodes that the worker would apply. */

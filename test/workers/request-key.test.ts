@@ -9,6 +9,7 @@ const FOREIGN = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace:
 const WAIVER = `waivers:
   - rule: namespace-confinement
     object: {kind: ConfigMap, namespace: kube-system, name: x}
+    violations: [{fingerprint: 7066ef43c4acb4d572a8715ab2826744}]
     reason: r
     approver: a
     expires: 2026-06-30

@@ -61,14 +61,18 @@ function withLast(text: string, list: YAMLSeq, entry: WaiverEntry): string {
 /** The fields of an entry that is there, one by one: comments between them stay. */
 function withTerms(text: string, index: number, entry: WaiverEntry): string {
   let edited = text
-  for (const key of ['reason', 'requester', 'approver', 'expires'] as const) {
+  const terms = (['reason', 'requester', 'approver', 'expires'] as const).map(
+    key => [key, entry[key] === undefined ? undefined : scalar(entry[key])] as const,
+  )
+  for (const [key, value] of [['violations', flow(entry)] as const, ...terms]) {
     const item = waiversOf(edited)?.items[index]
     if (!isMap(item) || item.flow) throw unfit('has a waiver between braces')
-    edited = withField(edited, item, key, entry[key])
+    edited = withField(edited, item, key, value)
   }
   return edited
 }
 
+/** `value`: as YAML, on one line. */
 function withField(text: string, item: YAMLMap, key: string, value: string | undefined): string {
   const pair = item.items.find(one => isScalar(one.key) && one.key.value === key)
   if (!pair && value === undefined) return text
@@ -77,10 +81,11 @@ function withField(text: string, item: YAMLMap, key: string, value: string | und
     const end = endOfLine(text, pairEnd(last) - 1)
     const before = end >= text.length ? withNewline(text) : text.slice(0, end + 1)
     const indent = ' '.repeat(column(text, rangeOf(last?.key)[0]))
-    return `${before}${indent}${key}: ${scalar(value ?? '')}${eol(text)}${text.slice(end + 1)}`
+    return `${before}${indent}${key}: ${value ?? ''}${eol(text)}${text.slice(end + 1)}`
   }
+  if (isSeq(pair.value) && !pair.value.flow) throw unfit(`has ${key} of a waiver as lines of their own`)
   const [start, end] = rangeOf(pair.value)
-  if (value !== undefined) return `${text.slice(0, start)}${scalar(value)}${text.slice(end)}`
+  if (value !== undefined) return `${text.slice(0, start)}${value}${text.slice(end)}`
   const line = text.lastIndexOf('\n', rangeOf(pair.key)[0] - 1) + 1
   if (text.slice(line, rangeOf(pair.key)[0]).trim() !== '') throw unfit(`has a waiver that begins with ${key}`)
   return text.slice(0, line) + text.slice(endOfLine(text, end - 1) + 1)
@@ -95,12 +100,25 @@ function block(entry: WaiverEntry, indent: string, end: string): string {
     `${indent}  object:`,
     ...[...object, `name: ${scalar(name)}`].map(line => `${indent}    ${line}`),
     `${indent}  cluster: ${scalar(cluster)}`,
+    `${indent}  violations: ${flow(entry)}`,
     `${indent}  reason: ${scalar(reason)}`,
     `${indent}  requester: ${scalar(requester)}`,
     ...(approver === undefined ? [] : [`${indent}  approver: ${scalar(approver)}`]),
     `${indent}  expires: ${scalar(expires)}`,
     '',
   ].join(end)
+}
+
+/** What an entry accepts, on one line. */
+function flow({ violations }: WaiverEntry): string {
+  const items = violations.map(({ fingerprint, severity, field }) => {
+    const more = [
+      ...(severity === undefined ? [] : [`severity: ${severity}`]),
+      ...(field === undefined ? [] : [`field: ${JSON.stringify(field)}`]),
+    ]
+    return `{${[`fingerprint: "${fingerprint}"`, ...more].join(', ')}}`
+  })
+  return `[${items.join(', ')}]`
 }
 
 /** Text that every reader of YAML takes for the same text: plain only where nothing else can be meant. */
@@ -124,7 +142,8 @@ function verify(text: string, before: readonly string[], entries: readonly Waive
   const wanted = new Set([...before, ...entries.map(subjectKey)])
   const fits = entries.every(entry => {
     const written = waivers.find(one => subjectKey(one) === subjectKey(entry))
-    return (['reason', 'requester', 'approver', 'expires'] as const).every(key => written?.[key] === entry[key])
+    const isSame = (['reason', 'requester', 'approver', 'expires'] as const).every(key => written?.[key] === entry[key])
+    return isSame && JSON.stringify(written?.violations) === JSON.stringify(entry.violations)
   })
   if (fits && waivers.length === wanted.size && waivers.every(one => wanted.has(subjectKey(one)))) return
   throw unfit('cannot take this entry')

@@ -1,4 +1,4 @@
-import type { Waiver } from '../../fleet/config/fleet-config.ts'
+import type { AcceptedViolation, Waiver } from '../../fleet/config/fleet-config.ts'
 import { groupOf } from '../../kube/object.ts'
 import type { Finding } from '../../rules/finding.ts'
 
@@ -9,6 +9,8 @@ export interface WaiverEntry {
   readonly kind: string
   readonly namespace: string
   readonly name: string
+  /** What is accepted, by field and value; never empty. */
+  readonly violations: readonly AcceptedViolation[]
   readonly reason: string
   readonly requester: string
   /** Absent until somebody else accepts it: then it counts for nothing. */
@@ -24,12 +26,22 @@ export type WaiverTerms = Pick<WaiverEntry, 'reason' | 'requester' | 'expires'>
 
 /** The narrowest entries that cover some findings: one per rule, object and cluster. */
 export function waiverEntries(findings: readonly Finding[], terms: WaiverTerms): WaiverEntry[] {
-  const entries = findings.map(({ rule, cluster, object }): WaiverEntry => {
+  const entries = new Map<string, WaiverEntry>()
+  for (const { rule, cluster, object, fingerprint, severity, field } of findings) {
     const group = groupOf(object.apiVersion)
     const kind = group === '' ? object.kind : `${group}/${object.kind}`
-    return { rule, cluster, kind, namespace: object.namespace, name: object.name, ...terms }
-  })
-  return [...new Map(entries.map(entry => [subjectKey(entry), entry])).values()]
+    const subject = { rule, cluster, kind, namespace: object.namespace, name: object.name }
+    const key = subjectKey(subject)
+    const others = (entries.get(key)?.violations ?? []).filter(one => one.fingerprint !== fingerprint)
+    const violations = [...others, { fingerprint, severity, field: noteOf(field) }]
+    entries.set(key, { ...subject, violations, ...terms })
+  }
+  return [...entries.values()]
+}
+
+/** A field for people: keys of an object may hold anything, and a file for people holds only what can be read. */
+function noteOf(field: string): string | undefined {
+  return /^[\x21-\x7e]{1,200}$/.test(field) ? field : undefined
 }
 
 /** Equal for entries about the same. */

@@ -1,4 +1,6 @@
+import type { AcceptedViolation } from '../../fleet/config/fleet-config.ts'
 import { code } from '../../report/markdown.ts'
+import { SEVERITIES } from '../../rules/verdict/level-of.ts'
 import { type RecordText, readRecord, recordText } from '../record.ts'
 import type { WaiverEntry } from './waiver-entry.ts'
 import type { WaiverPull } from './waiver-text.ts'
@@ -44,6 +46,32 @@ function entryOf(value: unknown): WaiverEntry | undefined {
   ]
   const [reason, requester, approver, expires] = [text('reason'), text('requester'), text('approver'), text('expires')]
   if (rule === undefined || cluster === undefined || kind === undefined || namespace === undefined) return undefined
+  const violations = acceptedOf(fields.violations)
+  if (violations === undefined) return undefined
   if (name === undefined || reason === undefined || requester === undefined || expires === undefined) return undefined
-  return { rule, cluster, kind, namespace, name, reason, requester, expires, ...(approver ? { approver } : {}) }
+  return {
+    rule,
+    cluster,
+    kind,
+    namespace,
+    name,
+    violations,
+    reason,
+    requester,
+    expires,
+    ...(approver ? { approver } : {}),
+  }
+}
+
+/** What the entry accepts; undefined where that is not what waiverRecord wrote. */
+function acceptedOf(value: unknown): readonly AcceptedViolation[] | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined
+  const read = value.map((one: unknown): AcceptedViolation | undefined => {
+    const { fingerprint, severity, field } = (one ?? {}) as Readonly<Record<string, unknown>>
+    const known = SEVERITIES.find(each => each === severity)
+    if (typeof fingerprint !== 'string' || !/^[0-9a-f]{32}$/.test(fingerprint) || !known) return undefined
+    return { fingerprint, severity: known, field: typeof field === 'string' ? field : undefined }
+  })
+  const accepted = read.filter(one => one !== undefined)
+  return accepted.length === read.length ? accepted : undefined
 }

@@ -24,14 +24,17 @@ export function waiverText(pull: WaiverPull): { readonly title: string; readonly
     approver === undefined
       ? `Next: a fleet admin who is neither ${code(requester, 60)} nor ${code(author, 60)} comments ${code('/bailiwick approve-waiver')} here. Until then it counts for nothing, merged or not.`
       : `Approved by ${code(approver, 60)}. Next: merge it; from then on it holds.`
-  const lines = entries.map(({ rule, cluster, kind, namespace, name }) => {
-    return `- ${code(rule)}: ${code(`${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`)} on ${code(cluster, 80)}`
+  const lines = entries.map(({ rule, cluster, kind, namespace, name, violations }) => {
+    const fields = violations.map(({ field }) => field).filter(field => field !== undefined)
+    const where = fields.length === 0 ? '' : `, ${fields.map(field => code(field, 200)).join(', ')}`
+    return `- ${code(rule)}: ${code(`${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`)} on ${code(cluster, 80)}${where}`
   })
   return {
     title: visible(`${what} for ${of} until ${expires}`, 200),
     body: [
       `${code(requester, 60)} asks on ${of} (of ${code(author, 60)}) to have this accepted until ${code(expires)}:`,
       lines.join('\n'),
+      'Only the values that stand there now are accepted: another value is a new violation.',
       `Why: ${prose(reason)}`,
       next,
     ].join('\n\n'),

@@ -25,6 +25,15 @@ export interface Declaration {
   readonly source: VariableSource
 }
 
+/** One violation that a waiver accepts: this value, at most this severe. */
+export interface AcceptedViolation {
+  readonly fingerprint: string
+  /** Undefined: however severe. */
+  readonly severity: 'critical' | 'high' | 'medium' | 'low' | undefined
+  /** For people. */
+  readonly field: string | undefined
+}
+
 /** A violation that somebody accepted, until a day. */
 export interface Waiver {
   readonly rule: string
@@ -35,6 +44,8 @@ export interface Waiver {
   /** '' for an object without a namespace. */
   readonly namespace: string
   readonly name: string
+  /** What it accepts; another value of the same object is another violation, which it does not cover. */
+  readonly violations: readonly AcceptedViolation[]
   readonly reason: string
   /** Who asked for it, where that was written down. */
   readonly requester: string | undefined

@@ -46,10 +46,26 @@ const object = record('the object that breaks the rule', {
   name: needed(ANY_NAME, 'Its name.'),
 })
 
+const accepted = record('a violation as it stands', {
+  fingerprint: needed(
+    text(/^[0-9a-f]{32}$/, 'text of 32 hex digits'),
+    'Its fingerprint, which `bailiwick check -o json` prints: another value in the same field is another violation.',
+  ),
+  severity: optional(
+    oneOf('critical', 'high', 'medium', 'low'),
+    'Its severity when it was accepted; a higher one is a new violation. Default: any.',
+  ),
+  field: optional(SENTENCE, 'Its field, for people.'),
+})
+
 const waiver = record('an accepted violation', {
   rule: needed(rule, 'The rule that may be broken.'),
   object: needed(object, 'The object that may break it.'),
   cluster: optional(CLUSTER, 'The cluster on which it may. Default: every cluster.'),
+  violations: optional(
+    list(accepted, one => one.fingerprint),
+    'What it accepts, value by value. Without them it accepts nothing.',
+  ),
   reason: needed(SENTENCE, 'Why it is accepted.'),
   requester: optional(SENTENCE, 'Who asked for it; somebody else must accept it.'),
   approver: optional(SENTENCE, 'Who accepted it. Without one it counts for nothing.'),

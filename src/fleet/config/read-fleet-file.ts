@@ -47,8 +47,9 @@ function onlyDocument([root, second]: readonly Node[]): Node | undefined {
 type Said = ReturnType<typeof fleetShape.read>
 
 function configOf(said: Said): FleetConfig {
-  const waivers = (said.waivers ?? []).map(({ object, ...rest }) => ({
+  const waivers = (said.waivers ?? []).map(({ object, violations = [], ...rest }) => ({
     ...rest,
+    violations: violations.map(({ fingerprint, severity, field }) => ({ fingerprint, severity, field })),
     kind: object.kind,
     namespace: object.namespace ?? '',
     name: object.name,

@@ -27,10 +27,10 @@ export function knownOf(findings: Iterable<Finding>): Known {
  */
 export function withState(finding: Finding, known: Known, waivers: Waivers, hidden: boolean): Finding {
   const about = hidden ? [] : waivers.about(finding)
-  const waiver = about.find(one => waivers.holds(one))
+  const waiver = about.find(one => waivers.accepts(one, finding))
   if (waiver) return { ...finding, state: 'waived', message: finding.message + Waivers.granted(waiver) }
   const standing = known.get(finding.fingerprint)
   if (standing && !hidden && !isHeavier(finding, standing)) return { ...finding, state: 'standing' }
-  const [ended] = about
-  return ended ? { ...finding, message: finding.message + Waivers.ended(ended) } : finding
+  const other = about.find(one => waivers.holds(one)) ?? about[0]
+  return other ? { ...finding, message: finding.message + waivers.refusal(other, finding) } : finding
 }

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
-import type { Waiver } from '../../fleet/config/fleet-config.ts'
+import { FLEET_FILE, type Waiver } from '../../fleet/config/fleet-config.ts'
 import { groupOf } from '../../kube/object.ts'
 import type { Finding } from '../finding.ts'
 import { shown } from '../shown.ts'
+import { isHeavier } from './level-of.ts'
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
@@ -30,6 +31,16 @@ export class Waivers {
     })
   }
 
+  /**
+   * Whether a waiver that holds accepts this very violation: this value, not more severe than it was. An object and a rule
+   * alone would cover whatever comes later.
+   */
+  accepts(waiver: Waiver, { fingerprint, level, severity }: Finding): boolean {
+    const accepted = waiver.violations.find(one => one.fingerprint === fingerprint)
+    if (!accepted || !this.holds(waiver)) return false
+    return accepted.severity === undefined || !isHeavier({ level, severity }, { level, severity: accepted.severity })
+  }
+
   /** The last day of a waiver is a day on which it holds. One that nobody but who asked for it accepted never does. */
   holds(waiver: Waiver): boolean {
     return isApproved(waiver) && this.#today !== undefined && this.#today <= waiver.expires
@@ -48,13 +59,14 @@ export class Waivers {
     return ` Waived until ${expires} by ${shown(approver)}: ${shown(reason)}.`
   }
 
-  /** What one that does not hold adds to it. */
-  static ended(waiver: Waiver): string {
+  /** What one that does not accept it adds to it. */
+  refusal(waiver: Waiver, { fingerprint, severity }: Finding): string {
     const { expires, origin } = waiver
     const where = `${origin.file}:${origin.line}`
     if (!isApproved(waiver))
       return ` Its waiver (${where}) counts for nothing: nobody but who asked for it accepted it.`
-    return ` Its waiver (${where}) counts for nothing any more: it ended on ${expires}.`
+    if (!this.holds(waiver)) return ` Its waiver (${where}) counts for nothing any more: it ended on ${expires}.`
+    return ` The waiver of this object (${where}) does not accept this value. To accept it, add {fingerprint: "${fingerprint}", severity: ${severity}} to the waiver's violations in ${FLEET_FILE}.`
   }
 }
 
