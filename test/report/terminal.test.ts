@@ -42,6 +42,7 @@ test('json has exactly the keys of the contract', () => {
     'via',
     'message',
     'fix',
+    'fingerprint',
   ])
   expect(violation!.origin).toEqual({ repository: OPS, file: 'steal.yaml', line: 5, column: 14 })
   expect(json.errors).toEqual([
