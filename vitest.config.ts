@@ -8,6 +8,10 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     passWithNoTests: false,
+    // Node strips the types itself, as it does in production, and a worker imports each module once for all of its files:
+    // a file leaves nothing behind (variables, clocks and servers are put back when its tests end).
+    isolate: false,
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     projects: [
       { extends: true, test: { name: 'all', include: ['test/**/*.test.ts'] } },
       {
