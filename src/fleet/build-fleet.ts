@@ -79,9 +79,11 @@ function tenantsOf(clusters: readonly Cluster[], nodes: readonly FleetNode[]): T
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
+const sourcesOf = (nodes: readonly FleetNode[]) => nodes.flatMap(({ source, charts = [] }) => [source, ...charts])
+
 function wantedOf(nodes: readonly FleetNode[]): WantedSource[] {
   const wanted = new Map<string, WantedSource>()
-  for (const { source } of nodes) {
+  for (const source of sourcesOf(nodes)) {
     if (source.opaque === WANTED)
       wanted.set(`${source.url} ${refKey(source.ref)}`, { url: source.url, ref: source.ref })
   }
@@ -90,7 +92,7 @@ function wantedOf(nodes: readonly FleetNode[]): WantedSource[] {
 
 function notSeenOf(nodes: readonly FleetNode[]): NotSeen[] {
   const seen = new Map<string, NotSeen>()
-  for (const { source } of nodes) {
+  for (const source of sourcesOf(nodes)) {
     if (source.opaque === undefined) continue
     seen.set(`${source.id} ${source.url}`, { source: source.id, url: source.url, reason: source.opaque })
   }

@@ -28,6 +28,8 @@ export interface FleetNode {
   /** The Flux Kustomization object (the root's may be synthetic). */
   readonly kustomization: KubeObject
   readonly source: NodeSource
+  /** Where the charts come from that it deploys for a tenant, as far as they come from git. */
+  readonly charts?: readonly ChartSource[]
   readonly path: string
   readonly dependsOn: readonly string[]
   readonly suspend: boolean
@@ -55,6 +57,9 @@ export interface NodeSource {
   /** The sources whose content `spec.include` puts into this one's, those that they include too. */
   readonly includes?: readonly IncludedSource[]
 }
+
+/** A source in git of charts that the releases of a node deploy; `opaque`: why its content was not seen. */
+export type ChartSource = IncludedSource & { readonly opaque?: string }
 
 /** What a source includes: a change of it is a change of what includes it. */
 export type IncludedSource = Pick<NodeSource, 'id' | 'url' | 'ref' | 'commit'>

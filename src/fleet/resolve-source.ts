@@ -33,6 +33,8 @@ export type FindSource = (id: string) => KubeObject | 'bootstrap' | undefined
 export interface Sources {
   /** The fleet repository itself. */
   readonly own: Resolved & { readonly type: 'content' }
+  /** What a repository holds at what a source follows, by the normalized address. */
+  at(url: string, ref: SourceRef): Resolved
   /**
    * Undefined while a source that this one includes is not known. Throws `flux-invalid` for a source object that Flux
    * refuses, `render-limits` for more work than `budget` has left; what was composed once is composed.
@@ -43,26 +45,25 @@ export interface Sources {
 /** Sources of one input. */
 export function openSources(input: FleetInput): Sources {
   const fleetUrl = normaliseUrl(input.fleet.url)
-  const fleetRef = refKey({ branch: input.fleet.branch })
   const artifacts = new Map<string, Artifact>()
-  const contents = new Map(input.sources.map(s => [`${normaliseUrl(s.url)} ${refKey(s.ref)}`, s]))
-  contents.set(`${fleetUrl} ${fleetRef}`, { ...input.fleet, url: fleetUrl, ref: { branch: input.fleet.branch } })
-  const opaque = new Map(input.opaque.map(o => [`${normaliseUrl(o.url)} ${refKey(o.ref)}`, o]))
-
-  const find = (url: string, ref: SourceRef, ignore: string | undefined): Resolved => {
+  const fleet = { ...input.fleet, url: fleetUrl, ref: { branch: input.fleet.branch } }
+  const ownKey = `${fleetUrl} ${refKey(fleet.ref)}`
+  const contents = new Map([...input.sources, fleet].map(s => [`${normaliseUrl(s.url)} ${refKey(s.ref)}`, s]))
+  const unread = new Map(input.opaque.map(o => [`${normaliseUrl(o.url)} ${refKey(o.ref)}`, o.reason]))
+  const find = (url: string, ref: SourceRef, ignore?: string): Resolved => {
     const key = `${url} ${refKey(ref)}`
     const content = contents.get(key)
     if (!content) {
-      const reason = opaque.get(key)?.reason
+      const reason = unread.get(key)
       return reason === undefined ? { type: 'wanted', url, ref } : { type: 'opaque', url, ref, reason }
     }
-    const { tree, commit } = content
     const cacheKey = JSON.stringify([key, ignore ?? null])
-    const artifact = artifacts.get(cacheKey) ?? { repository: url, tree, ...(ignore === undefined ? {} : { ignore }) }
+    const packed = ignore === undefined ? {} : { ignore }
+    const artifact = artifacts.get(cacheKey) ?? { repository: url, tree: content.tree, ...packed }
     artifacts.set(cacheKey, artifact)
-    return { type: 'content', url, ref, commit, artifact, own: key === `${fleetUrl} ${fleetRef}` }
+    return { type: 'content', url, ref, commit: content.commit, artifact, own: key === ownKey }
   }
-  const own = find(fleetUrl, { branch: input.fleet.branch }, undefined) as Sources['own']
+  const own = find(fleetUrl, fleet.ref) as Sources['own']
   const composed = new Map<KubeObject, { readonly resolved: Resolved; readonly height: number }>()
   const resolve = (source: KubeObject, lookup: FindSource, chain: Chain): Resolved | undefined => {
     const known = composed.get(source)
@@ -70,7 +71,7 @@ export function openSources(input: FleetInput): Sources {
     const url = text(source, ['spec', 'url'])
     if (!url) throw invalid(source, 'url', 'the GitRepository has no spec.url')
     const spec = contentSpec(source)
-    const base = find(normaliseUrl(url), readRef(source), text(source, ['spec', 'ignore']))
+    const base = find(normaliseUrl(url), sourceRefOf(source), text(source, ['spec', 'ignore']))
     if (base.type !== 'content') return base
     const { namespace } = idOf(source)
     let height = 0
@@ -90,6 +91,7 @@ export function openSources(input: FleetInput): Sources {
   }
   return {
     own,
+    at: find,
     resolve(kind, source, lookup, budget) {
       if (kind === 'GitRepository') {
         const { namespace, name } = idOf(source)
@@ -119,7 +121,8 @@ function circular(id: string, origin: Origin): BailiwickError {
   return new BailiwickError('flux-invalid', message, { origin, fix: 'Include it in one place only.' })
 }
 
-function readRef(source: KubeObject): SourceRef {
+/** What a GitRepository follows. Throws `flux-invalid` for a commit that is not an id. */
+export function sourceRefOf(source: KubeObject): SourceRef {
   const fields = ['branch', 'tag', 'semver', 'name', 'commit']
   const entries = fields.flatMap(field => {
     const value = text(source, ['spec', 'ref', field])

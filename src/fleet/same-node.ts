@@ -24,6 +24,7 @@ export function sameButObjects(a: FleetNode, b: FleetNode): boolean {
     sameTexts(a.dependsOn, b.dependsOn) &&
     sameTexts(a.hides, b.hides) &&
     sameSource(a.source, b.source) &&
+    sameCharts(a.charts, b.charts) &&
     sameError(a.error, b.error)
   )
 }
@@ -34,8 +35,8 @@ export function sameNode(a: FleetNode, b: FleetNode): boolean {
   return sameButObjects(a, b) && a.digest === b.digest && a.objects === b.objects && commits(a) === commits(b)
 }
 
-const commits = ({ source }: FleetNode): string =>
-  [source.commit, ...(source.includes ?? []).map(one => one.commit)].join(' ')
+const commits = ({ source, charts }: FleetNode): string =>
+  [source, ...(source.includes ?? []), ...(charts ?? [])].map(one => one.commit).join(' ')
 
 function sameTexts(a: readonly string[] | undefined, b: readonly string[] | undefined): boolean {
   if (a === b) return true
@@ -44,6 +45,11 @@ function sameTexts(a: readonly string[] | undefined, b: readonly string[] | unde
 
 function sameSource(a: NodeSource, b: NodeSource): boolean {
   return a === b || withoutCommit(a) === withoutCommit(b)
+}
+
+function sameCharts(a: FleetNode['charts'], b: FleetNode['charts']): boolean {
+  if (a === b) return true
+  return a?.length === b?.length && (a ?? []).every((one, index) => withoutCommit(one) === withoutCommit(b![index]!))
 }
 
 function withoutCommit({ commit: _commit, includes, ...rest }: NodeSource): string {

@@ -5,10 +5,14 @@ import { display, idOf, type KubeObject } from '../kube/object.ts'
 /** Kinds of which a Kustomization takes its content: two versions of one would mean two contents. */
 export const FOLLOWED = new Set(['GitRepository', 'OCIRepository', 'Bucket', 'ExternalArtifact'])
 
+/** API groups whose objects it holds. */
+export const SOURCE_GROUPS: ReadonlySet<string> = new Set(['source.toolkit.fluxcd.io', 'source.extensions.fluxcd.io'])
+
 /** The source objects of one cluster that were rendered so far, by `<Kind>/<namespace>/<name>`. */
 export class SourceIndex {
   /** Nothing more will be added: a source that is not here is nowhere. */
   complete = false
+  readonly #generators = new Map<string, KubeObject[]>()
   readonly #objects = new Map<string, { object: KubeObject; node: string }>()
   #bootstrap = ''
   #changed = false
@@ -16,6 +20,11 @@ export class SourceIndex {
   /** Throws `graph-conflict`, under `rule` if given, where another node renders the same source differently; the first one stays. */
   add(object: KubeObject, node: string, rule?: string): void {
     const { kind, namespace, name } = idOf(object)
+    if (kind === 'ArtifactGenerator') {
+      const list = this.#generators.get(namespace) ?? []
+      this.#generators.set(namespace, list)
+      list.push(object)
+    }
     const id = `${kind}/${namespace}/${name}`
     const known = this.#objects.get(id)
     if (!known) {
@@ -29,6 +38,11 @@ export class SourceIndex {
       rule,
       fix: 'Keep one of the two.',
     })
+  }
+
+  /** The ArtifactGenerators of a namespace. */
+  generators(namespace: string): readonly KubeObject[] {
+    return this.#generators.get(namespace) ?? []
   }
 
   /** The source that bootstrap makes, for a fleet that does not hold it. */

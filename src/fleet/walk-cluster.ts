@@ -3,6 +3,7 @@ import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import { admitChild } from './admit-child.ts'
 import { BlockedClaims, type Side } from './blocked-claims.ts'
 import { CAPSULE_GROUP, nameOfOwner, readCapsuleTenants } from './capsule.ts'
+import { noteCharts } from './charts/note-charts.ts'
 import { isKustomizationKind, openRoot, ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
 import { failedNode } from './failed-node.ts'
@@ -12,7 +13,7 @@ import { needsOf, valuesError } from './node-values.ts'
 import { type NodeContext, openNode, rootNode } from './open-node.ts'
 import type { Sources } from './resolve-source.ts'
 import type { RenderMemory } from './session/render-memory.ts'
-import { SourceIndex } from './source-index.ts'
+import { SOURCE_GROUPS, SourceIndex } from './source-index.ts'
 import { Tenancy } from './tenancy.ts'
 import { TenantBudgets } from './tenant-budgets.ts'
 import { authorOf, type TenantRepositories, tenantRepositories } from './tenant-repositories.ts'
@@ -211,7 +212,7 @@ function note(walk: Walk, draft: Draft, objects: readonly KubeObject[]): void {
   for (const object of objects) {
     const { apiVersion, kind } = idOf(object)
     const group = groupOf(apiVersion)
-    if (group === 'source.toolkit.fluxcd.io') attempt(draft, () => walk.index.add(object, draft.key, rule))
+    if (SOURCE_GROUPS.has(group)) attempt(draft, () => walk.index.add(object, draft.key, rule))
     else if (group === '') values.push(object)
     else if (isKustomizationKind(group, kind)) kustomizations.push(object)
   }
@@ -239,6 +240,7 @@ function finish(walk: Walk): void {
     const fix = 'Let a Kustomization of flux-system render the Namespace with its tenant label.'
     draft.error = new BailiwickError('graph-conflict', message, { origin: draft.kustomization.root.origin, fix })
   }
+  noteCharts(walk)
   for (const draft of walk.drafts.values()) {
     const missed = walk.missed.get(draft.key) ?? new Set()
     const error = draft.digest === '' ? undefined : valuesError(draft.kustomization, missed, walk.values)

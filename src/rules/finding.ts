@@ -80,6 +80,8 @@ export interface JudgedNode {
     /** Sources whose content is part of it. */
     readonly includes?: readonly { readonly url: string; readonly commit: string }[]
   }
+  /** Where the charts of its releases come from; content in git that it deploys without being rendered. */
+  readonly charts?: readonly { readonly url: string; readonly commit: string }[]
   readonly dependsOn: readonly string[]
   readonly suspend: boolean
   readonly prune: boolean

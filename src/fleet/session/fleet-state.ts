@@ -21,6 +21,8 @@ export interface FleetShape {
   readonly positions: ReadonlyMap<string, number>
   /** Nodes that follow a source, or include it. */
   readonly readers: ReadonlyMap<string, readonly FleetNode['key'][]>
+  /** Nodes whose releases deploy charts of a source. */
+  readonly deployers: ReadonlyMap<string, readonly FleetNode['key'][]>
   /** Nodes of a tenant on a cluster, who share a budget. */
   readonly tenants: ReadonlyMap<string, readonly FleetNode['key'][]>
   /** What any Kustomization of a cluster substitutes from. */
@@ -30,15 +32,17 @@ export interface FleetShape {
 /** The shape of a fleet. */
 export function shapeOf({ nodes }: Fleet): FleetShape {
   const readers = new Map<string, string[]>()
+  const deployers = new Map<string, string[]>()
   const tenants = new Map<string, string[]>()
   const needs = new Set<string>()
-  for (const { key, cluster, tenant, source, kustomization } of nodes) {
+  for (const { key, cluster, tenant, source, charts = [], kustomization } of nodes) {
     for (const one of [source, ...(source.includes ?? [])]) add(readers, sourceId(one), key)
+    for (const one of charts) add(deployers, sourceId(one), key)
     if (tenant !== undefined) add(tenants, `${cluster}\0${tenant}`, key)
     for (const { id } of needsOf(kustomization)) needs.add(`${cluster}\0${id}`)
   }
   const positions = new Map(nodes.map((node, index) => [node.key, index]))
-  return { positions, readers, tenants, needs }
+  return { positions, readers, deployers, tenants, needs }
 }
 
 /** What a source follows, as text; `url` is normalised. */

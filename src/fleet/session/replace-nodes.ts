@@ -5,6 +5,7 @@ import { PLATFORM_SCALE, RenderBudget } from '../../flux/render-budget.ts'
 import type { Tree } from '../../git/tree.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { normaliseUrl } from '../../kube/url.ts'
+import { chartSpecOf } from '../charts/chart-of.ts'
 import { HOPS, isRoot } from '../cluster-root.ts'
 import { FLEET_FILE } from '../config/fleet-config.ts'
 import { digestOfTexts } from '../digest.ts'
@@ -35,12 +36,16 @@ export function replaceNodes(before: FleetState, input: FleetInput, work: Work):
     const id = `${normaliseUrl(source.url)} ${refKey(source.ref)}`
     for (const key of before.shape.readers.get(id) ?? []) {
       const position = before.shape.positions.get(key)!
-      const node = nodes[position]!
+      const node = replaced.get(position) ?? nodes[position]!
       const current = { ...before, nodeAt: (index: number) => replaced.get(index) ?? nodes[index]! }
       const after = sourceId(node.source) === id ? replacement(current, node, source, work) : undefined
       if (!after) return undefined
       replaced.set(position, after)
       rendered.set(key, after.objects)
+    }
+    for (const key of before.shape.deployers.get(id) ?? []) {
+      const position = before.shape.positions.get(key)!
+      replaced.set(position, withCommit(replaced.get(position) ?? nodes[position]!, id, source.commit))
     }
   }
   const own = changed.find(one => one.place === 0)
@@ -59,6 +64,11 @@ export function replaceNodes(before: FleetState, input: FleetInput, work: Work):
     since: rendered.size === 0 ? before.since : new Map([...before.since, ...rendered]),
     shape: before.shape,
   }
+}
+
+/** A node whose charts of one source are of another commit. */
+function withCommit(node: FleetNode, id: string, commit: string): FleetNode {
+  return { ...node, charts: (node.charts ?? []).map(one => (sourceId(one) === id ? { ...one, commit } : one)) }
 }
 
 /** A copy of a list of which few items are others, at whose others nobody looks. */
@@ -178,6 +188,9 @@ function budgetBeside({ shape, nodeAt }: CurrentState, node: FleetNode): RenderB
   return budget
 }
 
+/** Groups whose every object counts. */
+const NOTED = new Set(['kustomize.toolkit.fluxcd.io', 'capsule.clastix.io', 'source.extensions.fluxcd.io'])
+
 /** Whether all that the graph takes note of in what a node renders is as it was. */
 function staysPut({ shape }: FleetState, { cluster, objects }: FleetNode, after: readonly KubeObject[]): boolean {
   if (after === objects) return true
@@ -190,7 +203,10 @@ function staysPut({ shape }: FleetState, { cluster, objects }: FleetNode, after:
 function noteOf(object: KubeObject, cluster: string, needs: ReadonlySet<string>): KubeObject | string | undefined {
   const { apiVersion, kind, namespace, name } = idOf(object)
   const group = groupOf(apiVersion)
-  if (group === 'source.toolkit.fluxcd.io') return FOLLOWED.has(kind) ? object : `${kind}/${namespace}/${name}`
+  if (group === 'source.toolkit.fluxcd.io' && FOLLOWED.has(kind)) return object
+  if (group === 'source.toolkit.fluxcd.io' || group === 'helm.toolkit.fluxcd.io') {
+    return `${kind}/${namespace}/${name} ${JSON.stringify(chartSpecOf(object)?.source)}`
+  }
   if (group === '') {
     if (kind === 'Namespace') return object
     if (kind === 'ConfigMap' || kind === 'Secret') {
@@ -198,5 +214,5 @@ function noteOf(object: KubeObject, cluster: string, needs: ReadonlySet<string>)
     }
     return undefined
   }
-  return group === 'kustomize.toolkit.fluxcd.io' || group === 'capsule.clastix.io' ? object : undefined
+  return NOTED.has(group) ? object : undefined
 }

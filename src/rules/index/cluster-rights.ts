@@ -7,6 +7,7 @@ import { confirmWrite, type WriteRefusal } from '../../kube/rbac/confirm-write.t
 import { accountOf, userInfo } from '../../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { excessRights, type Holder, rulesText } from '../rbac/excess-rights.ts'
+import type { FleetIndex } from './fleet-index.ts'
 import type { Rendered } from './object-table.ts'
 
 /** What somebody holds by one binding where it should hold nothing. */
@@ -34,6 +35,15 @@ export function clusterRights(
   )
   const all = (...kinds: readonly string[]) => kinds.flatMap(kind => rendered(`${RBAC_GROUP}/${kind}`))
   return new ClusterRights(all('Role', 'ClusterRole'), all('RoleBinding', 'ClusterRoleBinding'), made)
+}
+
+/** The same for the cluster of an index. */
+export function clusterRightsOf(index: FleetIndex, cluster: string): ClusterRights {
+  const all = (kind: string) => index.renderedAnywhere(cluster, kind)
+  return clusterRights(all, namespace => {
+    const tenant = index.ownerOf(cluster, namespace)
+    return tenant === undefined ? [namespace] : index.namespacesOf(cluster, tenant)
+  })
 }
 
 /** Roles that Capsule makes by itself: they hold nothing but verbs on Namespaces (internal/controllers/rbac). */
@@ -73,6 +83,28 @@ export class ClusterRights {
     if (unresolved.some(binding => !OF_CAPSULE.test(binding.roleRef.name))) return undefined
     const refusal = confirmWrite(this.given, who, object)
     return refusal?.reason === 'escalation' ? refusal : undefined
+  }
+
+  /**
+   * The first binding by which an account may do more than act in the namespaces of its tenant, those of everybody and of
+   * roles that nobody renders included; as text for a message.
+   */
+  reachOutside(user: string, holder: Holder): string | undefined {
+    const who = userInfo(user)
+    const places = this.given.bindings.namespacesOf(who).filter(namespace => !holder.owns(namespace))
+    for (const namespace of ['', ...places]) {
+      for (const { binding } of this.given.bindings.of(who, namespace)) {
+        const { kind, name, roleRef } = binding
+        const rules = this.given.rulesOf(roleRef, binding.namespace)
+        if (!rules && holder.ofCapsule && OF_CAPSULE.test(roleRef.name)) continue
+        if (rules && excessRights(rules, holder).length === 0) continue
+        const what = rules ? '' : ', a role that the fleet does not render'
+        // whose the other namespace is stays with the platform
+        const where = namespace === '' ? `${kind} ${name}` : 'a RoleBinding of another namespace'
+        return `${where} gives it ${roleRef.kind} ${roleRef.name}${what}`
+      }
+    }
+    return undefined
   }
 
   /**

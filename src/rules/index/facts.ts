@@ -1,7 +1,10 @@
-import type { Cluster, Fleet, FleetNode } from '../../fleet/fleet.ts'
+import type { Cluster, Fleet, FleetNode, FleetRepository } from '../../fleet/fleet.ts'
 import { sameDeep } from '../../fleet/same-deep.ts'
 import { sameButObjects } from '../../fleet/same-node.ts'
+import type { Tree } from '../../git/tree.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import { followed } from '../verdict/judged-repositories.ts'
+import { changedContents } from './changed-contents.ts'
 import { ObjectTable, type Rendered } from './object-table.ts'
 
 /** A cluster without whose its namespaces are, which is asked one by one. */
@@ -29,6 +32,7 @@ export class Facts {
   readonly #tables = new Map<string, ObjectTable>()
   readonly #memos = new Map<string, Memo>()
   readonly #memosByFact = new Map<FactName, Set<string>>()
+  #contents: Map<string, Tree> | undefined
   #used: Set<FactName> | undefined
   readonly #moves: boolean
 
@@ -100,6 +104,19 @@ export class Facts {
     return table.of(key)
   }
 
+  /** What a repository holds at what a source follows (`ref` as refKey gives it); undefined where nobody read it. */
+  content(url: string, ref: string): Tree | undefined {
+    this.#used?.add(`content ${url} ${ref}`)
+    this.#contents ??= new Map(this.#fleet.repositories.map(one => [followed(one), one.tree]))
+    return this.#contents.get(`${url} ${ref}`)
+  }
+
+  /** What the roots of the clusters follow. */
+  ownSource(): Pick<FleetRepository, 'url' | 'ref'> | undefined {
+    this.#used?.add('own source')
+    return this.#fleet.repositories[0]
+  }
+
   /** What `work` gives, worked out again only after something that it used has changed. */
   memo<T>(key: string, work: () => T): T {
     let memo = this.#memos.get(key)
@@ -138,6 +155,8 @@ export class Facts {
     this.#fleet = fleet
     const inOrder = this.#moveNodes(before, changed)
     this.#moveClusters(fleet, changed)
+    for (const name of changedContents(before.repositories, fleet.repositories)) changed.add(name)
+    if (before.repositories !== fleet.repositories) this.#contents = undefined
     if (!inOrder) {
       this.#tables.clear()
       this.#memos.clear()

@@ -4,23 +4,24 @@ import type { SourceRef } from '../../fleet/input.ts'
 import { nodeKey } from '../../fleet/node-key.ts'
 import { refKey } from '../../fleet/ref.ts'
 import { isLabelled } from '../../fleet/tenancy.ts'
-import { groupOf, idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
+import type { TreeEntry } from '../../git/tree.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Authorizer } from '../../kube/rbac/authorizer.ts'
 import type { RoleRef } from '../../kube/rbac/binding.ts'
 import type { WriteRefusal } from '../../kube/rbac/confirm-write.ts'
 import { userOfAccount } from '../../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { customScopes, type Scope, scopeOf } from '../../kube/scope.ts'
+import type { Holder } from '../rbac/excess-rights.ts'
 import { capsuleHomes } from './capsule-homes.ts'
-import { type ClusterRights, clusterRights, type ForeignRight } from './cluster-rights.ts'
+import { chartPartsOf, entriesAt, knownChartsOf } from './chart-parts-of.ts'
+import { type ClusterRights, clusterRightsOf, type ForeignRight } from './cluster-rights.ts'
 import { type ClusterFacts, Facts } from './facts.ts'
-import { type FollowedSources, followedSources } from './followed-sources.ts'
+import { type FollowedSources, followedIn } from './followed-sources.ts'
 import { type KubeConfigUse, kubeConfigUses } from './kubeconfig-uses.ts'
 import type { Rendered } from './object-table.ts'
-import { type ReconcilerOf, reconcilerAccounts } from './reconciler-accounts.ts'
+import { type ReconcilerOf, reconcilersIn } from './reconciler-accounts.ts'
 import { repositoryAuthors } from './repository-authors.ts'
-
-const GIT_REPOSITORY = 'source.toolkit.fluxcd.io/GitRepository'
 
 /**
  * Answers that rules need again and again, from the facts of one fleet. Kinds are `<group>/<Kind>`. Answers are recorded
@@ -89,10 +90,9 @@ export class FleetIndex {
 
   /** Namespaces of a tenant on a cluster, sorted. */
   namespacesOf(cluster: string, tenant: string): string[] {
-    const all = this.#facts.memo(`namespaces ${cluster}`, () => {
-      const owners = [...this.#facts.owners(cluster)]
-      return Map.groupBy(owners, ([, owner]) => owner)
-    })
+    const all = this.#facts.memo(`namespaces ${cluster}`, () =>
+      Map.groupBy([...this.#facts.owners(cluster)], ([, owner]) => owner),
+    )
     return (all.get(tenant) ?? []).map(([namespace]) => namespace).sort()
   }
 
@@ -113,10 +113,8 @@ export class FleetIndex {
   /** Who owns a Capsule Tenant on a cluster. */
   capsuleOwners(cluster: string): ReadonlySet<string> {
     return this.#facts.memo(`capsule ${cluster}`, () => {
-      const tenants = ['Tenant', 'TenantOwner'].flatMap(kind =>
-        this.renderedAnywhere(cluster, `${CAPSULE_GROUP}/${kind}`),
-      )
-      return capsuleOwners(tenants.filter(isPlatform).map(({ object }) => object))
+      const all = ['Tenant', 'TenantOwner'].flatMap(kind => this.renderedAnywhere(cluster, `${CAPSULE_GROUP}/${kind}`))
+      return capsuleOwners(all.filter(isPlatform).map(({ object }) => object))
     })
   }
 
@@ -132,20 +130,15 @@ export class FleetIndex {
 
   /** As which accounts Flux acts in a namespace: whether one of them is, and who makes it so. */
   reconciler(cluster: string, namespace: string, account: string): ReconcilerOf | undefined {
-    const accounts = this.#facts.memo(`reconcilers ${cluster} ${namespace}`, () => {
-      const rendered = (kind: string) => this.rendered(cluster, kind, namespace)
-      const owners = this.capsuleHomes(cluster).get(namespace) ?? []
-      return reconcilerAccounts(rendered, this.cluster(cluster)?.lockdown, owners)
-    })
+    const work = () => reconcilersIn(this, cluster, namespace)
+    const accounts = this.#facts.memo(`reconcilers ${cluster} ${namespace}`, work)
     return accounts.get(account)
   }
 
   /** Whether objects of a namespace use a Secret or ConfigMap of it as a kubeconfig. */
   kubeConfigUse(cluster: string, namespace: string, kind: string, name: string): KubeConfigUse | undefined {
-    const uses = this.#facts.memo(`kubeconfigs ${cluster} ${namespace}`, () =>
-      kubeConfigUses(kind => this.rendered(cluster, kind, namespace)),
-    )
-    return uses.get(`${kind} ${name}`)
+    const work = () => kubeConfigUses(wanted => this.rendered(cluster, wanted, namespace))
+    return this.#facts.memo(`kubeconfigs ${cluster} ${namespace}`, work).get(`${kind} ${name}`)
   }
 
   /** Who may do what on a cluster: ask for one answer below where that is enough. */
@@ -166,11 +159,13 @@ export class FleetIndex {
 
   /** What an account holds outside the namespaces of its tenant. */
   rightsOutside(cluster: string, tenant: string, namespace: string, account: string): readonly ForeignRight[] {
-    return this.#facts.memo(`outside ${cluster} ${tenant} ${namespace} ${account}`, () => {
-      const owns = (other: string) => this.owns(cluster, tenant, other)
-      const holder = { owns, ofCapsule: this.isCapsuleTenant(cluster, tenant) }
-      return this.#rights(cluster).rightsOutside(userOfAccount(namespace, account), holder)
-    })
+    return this.#facts.memo(`outside ${cluster} ${tenant} ${namespace} ${account}`, () =>
+      this.#rights(cluster).rightsOutside(userOfAccount(namespace, account), this.#holder(cluster, tenant)),
+    )
+  }
+
+  #holder(cluster: string, tenant: string): Holder {
+    return { owns: other => this.owns(cluster, tenant, other), ofCapsule: this.isCapsuleTenant(cluster, tenant) }
   }
 
   /** Whether accounts of the tenant's namespaces own a Capsule Tenant. */
@@ -184,13 +179,7 @@ export class FleetIndex {
   }
 
   #rights(cluster: string): ClusterRights {
-    return this.#facts.memo(`rights ${cluster}`, () => {
-      const all = (kind: string) => this.renderedAnywhere(cluster, kind)
-      return clusterRights(all, namespace => {
-        const tenant = this.ownerOf(cluster, namespace)
-        return tenant === undefined ? [namespace] : this.namespacesOf(cluster, tenant)
-      })
-    })
+    return this.#facts.memo(`rights ${cluster}`, () => clusterRightsOf(this, cluster))
   }
 
   /** The tenant who alone deploys from what a source follows, by `sourceKey`. */
@@ -213,6 +202,26 @@ export class FleetIndex {
     return [...(this.#followed().known.get(url) ?? [])].sort()
   }
 
+  /** What in git makes the chart that a HelmRelease deploys; undefined where it comes from elsewhere. */
+  chartParts(cluster: string, release: KubeObject): ReturnType<typeof chartPartsOf> {
+    return chartPartsOf(this, this.#facts, cluster, release)
+  }
+
+  /** What the releases of a namespace deploy, and the names of their charts (see knownChartsOf). */
+  knownCharts(cluster: string, namespace: string): ReadonlySet<string> {
+    return this.#facts.memo(`charts ${cluster} ${namespace}`, () => knownChartsOf(this, cluster, namespace))
+  }
+
+  /** The entries of a directory of a repository, or the file at a path itself; `ref` as refKey gives it. */
+  entriesAt(url: string, ref: string, path: string): readonly TreeEntry[] {
+    return entriesAt(this.#facts.content(url, ref), path)
+  }
+
+  /** Why an account may do more than act in the namespaces of a tenant; undefined: the fleet's RBAC confines it to them. */
+  reachOutside(cluster: string, tenant: string, namespace: string, account: string): string | undefined {
+    return this.#rights(cluster).reachOutside(userOfAccount(namespace, account), this.#holder(cluster, tenant))
+  }
+
   /** The node that a Flux Kustomization became. */
   nodeOf(cluster: string, object: KubeObject): FleetNode | undefined {
     const node = this.#facts.node(nodeKey(cluster, idOf(object)))
@@ -230,21 +239,10 @@ export class FleetIndex {
   }
 
   #followed(): FollowedSources {
-    return this.#facts.memo('followed', () => {
-      const sources = this.clusters().flatMap(name => this.renderedAnywhere(name, GIT_REPOSITORY))
-      return followedSources(sources, this.#facts.nodes(), (cluster, namespace) => this.ownerOf(cluster, namespace))
-    })
+    return this.#facts.memo('followed', () => followedIn(this, this.#facts.nodes()))
   }
 }
 
 const isPlatform = ({ node }: Rendered) => node.tenant === undefined
 
-/** `<group>/<Kind>` of an object. */
-export function kindOf(object: KubeObject): string {
-  return kindOfId(idOf(object))
-}
-
-/** The same of its identity. */
-export function kindOfId({ apiVersion, kind }: ObjectId): string {
-  return `${groupOf(apiVersion)}/${kind}`
-}
+export { kindOf, kindOfId } from './kind-of.ts'

@@ -2,6 +2,7 @@ import type { FleetNode } from '../../fleet/fleet.ts'
 import { refKey } from '../../fleet/ref.ts'
 import { idOf } from '../../kube/object.ts'
 import { followedBy } from '../source-ref.ts'
+import type { FleetIndex } from './fleet-index.ts'
 import type { Rendered } from './object-table.ts'
 
 /** Who follows what of which repository. */
@@ -14,6 +15,13 @@ export interface FollowedSources {
 
 /** The tenant of a namespace. */
 export type OwnerOf = (cluster: string, namespace: string) => string | undefined
+
+/** The same for all that an index knows. */
+export function followedIn(index: FleetIndex, nodes: readonly FleetNode[]): FollowedSources {
+  const kind = 'source.toolkit.fluxcd.io/GitRepository'
+  const sources = index.clusters().flatMap(name => index.renderedAnywhere(name, kind))
+  return followedSources(sources, nodes, (cluster, namespace) => index.ownerOf(cluster, namespace))
+}
 
 /** What the GitRepositories of a fleet follow, and the roots of its clusters, which bootstrap made. */
 export function followedSources(

@@ -1,9 +1,21 @@
 import { accountOf, applierKinds } from '../../fleet/appliers.ts'
 import type { Lockdown } from '../../fleet/fleet.ts'
+import type { FleetIndex } from './fleet-index.ts'
 import type { Rendered } from './object-table.ts'
 
 /** Who makes Flux act as an account: the platform, or only the tenant itself. */
 export type ReconcilerOf = 'platform' | 'tenant'
+
+/** The same of a namespace of an index. */
+export function reconcilersIn(
+  index: FleetIndex,
+  cluster: string,
+  namespace: string,
+): ReturnType<typeof reconcilerAccounts> {
+  const owners = index.capsuleHomes(cluster).get(namespace) ?? []
+  const rendered = (kind: string) => index.rendered(cluster, kind, namespace)
+  return reconcilerAccounts(rendered, index.cluster(cluster)?.lockdown, owners)
+}
 
 /**
  * The accounts of a namespace as which Flux acts there, by name: those of its Kustomizations, releases and the like, and the

@@ -11,9 +11,9 @@ export interface Holder {
   readonly ofCapsule: boolean
 }
 
-/** What every user holds from the start. */
+/** What every account holds from the start. */
 const EVERYBODY = authorizerOf([])
-  .held({ name: '', groups: ['system:authenticated'] }, '')
+  .held({ name: '', groups: ['system:serviceaccounts', 'system:authenticated'] }, '')
   .grants.map(grant => grant.rule)
 
 const NAMESPACE_VERBS = ['create', 'patch', 'get', 'list', 'watch']

@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { chartContentChange } from './chart-content-change.ts'
 import { imageAutomationPush } from './image-automation-push.ts'
 import { intervalLimits } from './interval-limits.ts'
 import { sourceCredentialExfil } from './source-credential-exfil.ts'
@@ -17,6 +18,7 @@ import { sourceVerifyRemoved } from './source-verify-removed.ts'
 
 /** Where content comes from. */
 export const sourcesRules: readonly Rule[] = [
+  chartContentChange,
   imageAutomationPush,
   intervalLimits,
   sourceCredentialExfil,

@@ -1,4 +1,5 @@
 import type { JudgedNode, Judgement } from '../finding.ts'
+import { addressesOf } from './reads-from.ts'
 
 /** Where an object lies and what it is, read from its canonical JSON. */
 interface Placed {
@@ -24,7 +25,7 @@ export function affectedRepositories(before: Judgement, after: Judgement): Reado
   for (const node of [...before.nodes, ...after.nodes]) {
     const own = [node.namespace, ...(namespaces.get(node.tenant ?? '') ?? [])]
     if (!touched.concerns(node, own) && !tenants.has(node.tenant ?? '')) continue
-    for (const { url } of [node.source, ...(node.source.includes ?? [])]) urls.add(url)
+    for (const url of addressesOf(node)) urls.add(url)
   }
   return urls
 }
@@ -72,12 +73,13 @@ function textOf({
   suspend,
   prune,
   source,
+  charts,
   hides,
   findings,
   failures,
 }: JudgedNode): string {
   const said = [...findings, ...failures].map(one => `${one.fingerprint} ${one.state}`)
-  const from = [source.url, source.id, source.opaque, (source.includes ?? []).map(one => one.url)]
+  const from = [source.url, source.id, source.opaque, addressesOf({ source, ...(charts ? { charts } : {}) })]
   return JSON.stringify([digest, user, tenant, parent, suspend, prune, from, hides, said])
 }
 

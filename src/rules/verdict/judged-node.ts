@@ -37,6 +37,7 @@ function cleanNode(node: FleetNode): JudgedNode {
       opaque: opaque ?? null,
       ...(includes ? { includes: includes.map(one => ({ url: one.url, commit: one.commit })) } : {}),
     },
+    ...(node.charts ? { charts: node.charts.map(({ url, commit }) => ({ url, commit })) } : {}),
     dependsOn: node.dependsOn,
     suspend: node.suspend,
     prune: node.prune,

@@ -131,6 +131,14 @@ const OBJECTS: readonly ((pick: Pick) => string)[] = [
       '',
       `spec: {interval: 1m, url: "https://github.com/acme/${other}", ref: {branch: main}}\n`,
     ),
+  ({ tenant }) =>
+    object(
+      'helm.toolkit.fluxcd.io/v2',
+      'HelmRelease',
+      'shop',
+      '',
+      `spec: {interval: 5m, serviceAccountName: ${tenant}, chart: {spec: {chart: shop, sourceRef: ${reference('GitRepository', tenant, tenant)}}}}\n`,
+    ),
   () => object('example.org/v1', 'Widget', 'w', '', 'spec: {}\n'),
 ]
 
@@ -144,6 +152,7 @@ const EDITS = {
   lines: inTenant((files, { dice }) =>
     change(files, 'deploy/settings.yaml', text => `${'# more\n'.repeat(1 + (dice % 3))}${text}`),
   ),
+  chart: inTenant((files, { dice }) => files.set('shop/values.yaml', `${dice}\n`)),
   note: inTenant((files, { dice }) => files.set('README.md', `${dice}\n`)),
   break: inTenant(files => change(files, 'deploy/app.yaml', text => `${text}broken: [\n`)),
   mend: inTenant(files => change(files, 'deploy/app.yaml', text => text.replace('broken: [\n', ''))),

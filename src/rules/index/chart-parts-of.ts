@@ -1,0 +1,52 @@
+import { HELM_CHART, HELM_RELEASE, type NamedObject } from '../../fleet/charts/chart-of.ts'
+import type { ChartPart } from '../../fleet/charts/chart-parts.ts'
+import { deployedParts } from '../../fleet/charts/deployed-parts.ts'
+import { refKey } from '../../fleet/ref.ts'
+import type { Tree, TreeEntry } from '../../git/tree.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { chartKey, sourceOfChart } from '../sources/chart-source.ts'
+import { hashOf } from '../verdict/fingerprint.ts'
+import type { Facts } from './facts.ts'
+import type { FleetIndex } from './fleet-index.ts'
+
+const GENERATOR = 'source.extensions.fluxcd.io/ArtifactGenerator'
+
+/** What in git makes the chart that a HelmRelease of a cluster deploys. */
+export function chartPartsOf(
+  index: FleetIndex,
+  facts: Facts,
+  cluster: string,
+  release: KubeObject,
+): ReturnType<typeof deployedParts> {
+  const objects = {
+    find: ({ kind, namespace, name }: NamedObject) => index.versionsOf(cluster, kind, namespace, name)[0]?.object,
+    generators: (namespace: string) => index.rendered(cluster, GENERATOR, namespace).map(({ object }) => object),
+    root: facts.ownSource(),
+  }
+  return deployedParts(release, objects, ({ url, ref }) => facts.content(url, refKey(ref)))
+}
+
+/** One text for what makes a chart: equal where nothing of it is another. */
+export function contentKey(parts: readonly ChartPart[]): string {
+  return hashOf(parts.flatMap(({ url, ref, path, id }) => [url, ref, path, id ?? 'not visible']))
+}
+
+/** `<kind> <chartKey>` of every release and HelmChart of a namespace, and `content <contentKey>` of what releases deploy. */
+export function knownChartsOf(index: FleetIndex, cluster: string, namespace: string): ReadonlySet<string> {
+  const known = new Set<string>()
+  for (const kind of [HELM_RELEASE, HELM_CHART]) {
+    for (const { object } of index.rendered(cluster, kind, namespace)) {
+      const chart = sourceOfChart(object, kind)
+      if (chart) known.add(`${kind} ${chartKey(index, cluster, chart)}`)
+      const parts = kind === HELM_RELEASE ? index.chartParts(cluster, object) : undefined
+      if (Array.isArray(parts)) known.add(`content ${contentKey(parts)}`)
+    }
+  }
+  return known
+}
+
+/** The entries of a directory, or the file at a path itself. */
+export function entriesAt(tree: Tree | undefined, path: string): readonly TreeEntry[] {
+  const entry = tree?.entry(path)
+  return entry && entry.type !== 'directory' ? [{ ...entry }] : (tree?.list(path) ?? [])
+}

@@ -1,0 +1,130 @@
+import { accountOf, kubeConfigOf } from '../../fleet/appliers.ts'
+import { chartSpecOf, HELM_CHART, HELM_RELEASE } from '../../fleet/charts/chart-of.ts'
+import type { ChartPart } from '../../fleet/charts/chart-parts.ts'
+import { stringAt } from '../../kube/node.ts'
+import { idOf } from '../../kube/object.ts'
+import { userOfAccount } from '../../kube/rbac/groups-of.ts'
+import { contentKey } from '../index/chart-parts-of.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
+import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { changedFiles } from './changed-files.ts'
+import { chartKey, sourceOfChart } from './chart-source.ts'
+
+/** Charts are not rendered here, so a change of one is at least named, with the account that will apply it. */
+export const chartContentChange: Rule = {
+  id: 'chart-content-change',
+  severity: 'high',
+  level: 'warning',
+  title: 'A change of a chart in git is named',
+  why: 'A chart in git is deployed by whoever changes its files, and its templates are not rendered here: what they create is confined by the account of the HelmRelease and by nothing else.',
+  source:
+    'https://fluxcd.io/flux/components/helm/helmreleases/#chart-template; https://fluxcd.io/flux/components/source/helmcharts/',
+  docs: "Look at the change of the chart yourself before you merge. It is a warning where the fleet's RBAC confines the account of the HelmRelease to the tenant's namespaces, and a violation where the account may do more, where no account is named, where the release acts on another cluster, or where another tenant writes the chart. The chart's directory counts, with the charts beside it that it depends on (`file://`), its values files, what its source includes or an ArtifactGenerator copies, and the ignore files above it.",
+  kinds: [HELM_RELEASE],
+  *checkObject(subject, context) {
+    const { before, index } = context
+    const { node, object, id } = subject
+    const parts = index.chartParts(node.cluster, object)
+    if (parts === undefined || !isAsked(subject, context, parts)) return
+    if (parts === 'too-much') {
+      yield tooMuch(subject)
+      return
+    }
+    if (!before || isNews(subject, context)) return
+    const key = contentKey(parts)
+    if (before.knownCharts(node.cluster, id.namespace).has(`content ${key}`)) return
+    yield change(subject, context, parts, key)
+  },
+}
+
+/** Charts that the platform writes for itself are its own affair. */
+function isAsked(subject: Subject, { index }: RuleContext, parts: readonly ChartPart[] | 'too-much'): boolean {
+  return index.actsFor(subject.node, subject.object) !== undefined || authorsOf(index, parts).length > 0
+}
+
+/** Tenants who alone write what a chart is made of. */
+function authorsOf(index: FleetIndex, parts: readonly ChartPart[] | 'too-much'): string[] {
+  const authors = parts === 'too-much' ? [] : parts.flatMap(({ url, ref }) => index.authorOf(`${url} ${ref}`) ?? [])
+  return [...new Set(authors)].sort()
+}
+
+/** A chart that nothing in the namespace named before is reported by the rule source-opaque. */
+function isNews({ node, object, id }: Subject, { index, before }: RuleContext): boolean {
+  if (!before || node.tenant === undefined) return false
+  const { cluster } = node
+  const { source } = chartSpecOf(object) ?? {}
+  const template =
+    source?.kind === HELM_CHART ? index.versionsOf(cluster, HELM_CHART, source.namespace, source.name) : []
+  const [kind, namespace, named] =
+    template.length > 0 ? [HELM_CHART, source!.namespace, template[0]!.object] : [HELM_RELEASE, id.namespace, object]
+  const chart = sourceOfChart(named, kind)
+  if (!chart) return false
+  return !before.knownCharts(cluster, namespace).has(`${kind} ${chartKey(index, cluster, chart)}`)
+}
+
+function change(subject: Subject, context: RuleContext, parts: readonly ChartPart[], key: string): Breach {
+  const { node, object, id } = subject
+  const { index, before, config } = context
+  const files = changedFiles(index, before!, parts.slice(1))
+  const more = files.hasMore ? ' and more' : ''
+  const what = files.named.length > 0 ? `${files.named.map(shown).join(', ')}${more}` : 'which files it is made of'
+  const [account, further] = applier(subject, context, parts)
+  const level = further !== undefined || config.forbidOpaqueSources ? { level: 'violation' as const } : {}
+  const confined = further ?? "which the fleet's RBAC confines to the tenant's namespaces"
+  return {
+    node,
+    object,
+    path: chartSpecOf(object)?.field ?? ['spec'],
+    ...(files.first ? { origin: files.first } : {}),
+    value: key,
+    message: `${shownObject(id.kind, id.namespace, id.name)}: its chart changes (${what}). Charts are not rendered, so what it would create is not evaluated; ${account} applies it, ${confined}.`,
+    fix:
+      further === undefined
+        ? 'Review the change of the chart before you merge.'
+        : `Set spec.serviceAccountName of ${shownObject(id.kind, id.namespace, id.name)} to an account with rights in the tenant's namespaces only, or ask a fleet admin to override after a review of the chart.`,
+    ...level,
+  }
+}
+
+/** Who applies a release, and why that is not confined to the namespaces of its tenant. */
+function applier(
+  { node, object }: Subject,
+  { index }: RuleContext,
+  parts: readonly ChartPart[],
+): readonly [account: string, further: string | undefined] {
+  const { namespace } = idOf(object)
+  const name = accountOf(object, index.cluster(node.cluster)?.lockdown)
+  const tenant = index.actsFor(node, object)
+  if (!name) return ['helm-controller itself', 'which is cluster-admin']
+  const account = userOfAccount(namespace, name)
+  if (kubeConfigOf(object) && !isCapsules(index, node.cluster, object, namespace)) {
+    return [account, 'on the cluster of its kubeConfig, whose RBAC is not known here']
+  }
+  if (tenant === undefined) return [account, 'an account of the platform, while a tenant writes the chart']
+  const foreign = authorsOf(index, parts).find(author => author !== tenant)
+  if (foreign !== undefined) return [account, 'while another tenant writes the chart']
+  const reach = index.reachOutside(node.cluster, tenant, namespace, name)
+  return [account, reach && `which is not confined to the tenant's namespaces: ${shownReach(reach)}`]
+}
+
+const shownReach = (reach: string): string => shown(reach).slice(1, -1)
+
+/** The kubeconfig of Capsule's proxy leads to the same cluster. */
+function isCapsules(index: FleetIndex, cluster: string, object: Subject['object'], namespace: string): boolean {
+  const accounts = index.capsuleHomes(cluster).get(namespace) ?? []
+  const name = stringAt(kubeConfigOf(object), ['secretRef', 'name'])
+  return accounts.some(account => name === `${account}-kubeconfig`)
+}
+
+function tooMuch({ node, object, id }: Subject): Breach {
+  return {
+    node,
+    object,
+    path: chartSpecOf(object)?.field ?? ['spec'],
+    value: 'too-much',
+    level: 'error',
+    message: `${shownObject(id.kind, id.namespace, id.name)}: its chart comes from more sources than are followed (render-limits). A chart in git comes from at most 200 sources.`,
+    fix: 'Take the chart from fewer sources: remove entries of spec.include.',
+  }
+}
