@@ -13,7 +13,7 @@ const ANY = 'any'
 
 /** What the platform renders of one of Capsule's kinds on a cluster. */
 export function capsuleObjects(index: FleetIndex, cluster: string, kind: string): readonly Rendered[] {
-  return index.renderedAnywhere(cluster, kind).filter(({ node }) => node.tenant === undefined)
+  return index.platformAnywhere(cluster, kind)
 }
 
 /** The Capsule Tenants of a cluster that an identity owns, by its name or by a group of its namespace. */

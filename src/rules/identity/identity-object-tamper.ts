@@ -5,6 +5,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
 import { kindOf } from '../index/fleet-index.ts'
+import type { Naming } from '../index/naming.ts'
 import { reachOf } from '../rbac/subject-reach.ts'
 import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
@@ -115,8 +116,10 @@ function textOfId(object: KubeObject): string {
 function isLeftAlone(index: RuleContext['index'], cluster: string, namespace: string, kind: string, account: string) {
   if (index.reconciler(cluster, namespace, account) === undefined) return false
   if (kind === ACCOUNT) return true
-  return !index.rendered(cluster, BINDING, namespace).some(one => accountsOf(one.object).includes(account))
+  return index.found(cluster, BINDING, namespace, BOUND, account).length === 0
 }
+
+const BOUND: Naming = { id: 'binds account', of: ({ object }) => accountsOf(object) }
 
 /** The accounts of the object's namespace that an account or binding is about. */
 function accountsOf(object: KubeObject): string[] {

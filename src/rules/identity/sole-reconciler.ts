@@ -6,8 +6,8 @@ export function soleReconciler(index: FleetIndex, cluster: string, namespace: st
   const lockdown = index.cluster(cluster)?.lockdown
   const accounts = new Set<string>()
   for (const kind of applierKinds) {
-    for (const { node, object } of index.rendered(cluster, kind, namespace)) {
-      const account = node.tenant === undefined ? accountOf(object, lockdown) : undefined
+    for (const { object } of index.platformRendered(cluster, kind, namespace)) {
+      const account = accountOf(object, lockdown)
       if (account) accounts.add(account)
     }
   }

@@ -71,10 +71,7 @@ function* judge(index: FleetIndex, subject: Subject, path: Path, warns: boolean)
 
 /** The platform gave the same to an account of the namespace, or it is how a pod asks for what its account was given. */
 function isGiven(index: FleetIndex, { node, object, id }: Subject, path: Path, key: string, value: string): boolean {
-  const accounts = index
-    .rendered(node.cluster, SERVICE_ACCOUNT, id.namespace)
-    .filter(other => other.node.tenant === undefined)
-    .map(other => other.object)
+  const accounts = index.platformRendered(node.cluster, SERVICE_ACCOUNT, id.namespace).map(other => other.object)
   if (accounts.some(account => stringAt(account.root, ['metadata', 'annotations', key]) === value)) return true
   if (key !== AZURE_USE) return false
   const pod = at(object.root, [...path.slice(0, -2), 'spec'])

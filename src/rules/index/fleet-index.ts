@@ -19,20 +19,24 @@ import { type ClusterRights, clusterRightsOf, type ForeignRight } from './cluste
 import { type ClusterFacts, Facts } from './facts.ts'
 import { type FollowedSources, followedIn } from './followed-sources.ts'
 import { type KubeConfigUse, kubeConfigUses } from './kubeconfig-uses.ts'
-import type { Rendered } from './object-table.ts'
+import { isPlatform, ObjectIndex } from './object-index.ts'
 import { type ReconcilerOf, reconcilersIn } from './reconciler-accounts.ts'
 import { repositoryAuthors } from './repository-authors.ts'
+
+const NO_NAMES: readonly string[] = []
 
 /**
  * Answers that rules need again and again, from the facts of one fleet. Kinds are `<group>/<Kind>`. Answers are recorded
  * and compared, so each is a pure function of the facts and its arguments: what is worth keeping is kept by `Facts.memo`,
  * never in a field. Of a node that an answer holds, everything counts but what it renders: ask for objects here.
  */
-export class FleetIndex {
+export class FleetIndex extends ObjectIndex {
   readonly #facts: Facts
 
   constructor(fleet: Fleet | Facts) {
-    this.#facts = fleet instanceof Facts ? fleet : new Facts(fleet, false)
+    const facts = fleet instanceof Facts ? fleet : new Facts(fleet, false)
+    super(facts)
+    this.#facts = facts
   }
 
   node(key: string | undefined): FleetNode | undefined {
@@ -51,21 +55,6 @@ export class FleetIndex {
   /** What a node renders, in the order of the build. */
   objectsOf(key: string): readonly KubeObject[] {
     return this.#facts.objects(key)
-  }
-
-  /** Objects of a kind in a namespace of a cluster, whoever renders them, in the order of the nodes; '' for none. */
-  rendered(cluster: string, kind: string, namespace: string): readonly Rendered[] {
-    return this.#facts.rendered(cluster, `${kind}\0${namespace}`)
-  }
-
-  /** Objects of a kind in any namespace of a cluster: ask for one namespace where that is enough. */
-  renderedAnywhere(cluster: string, kind: string): readonly Rendered[] {
-    return this.#facts.rendered(cluster, kind)
-  }
-
-  /** Every node's version of one object. */
-  versionsOf(cluster: string, kind: string, namespace: string, name: string): readonly Rendered[] {
-    return this.#facts.rendered(cluster, `${kind}\0${namespace}\0${name}`)
   }
 
   /** The tenant that a namespace belongs to; undefined for the platform's. */
@@ -89,11 +78,18 @@ export class FleetIndex {
   }
 
   /** Namespaces of a tenant on a cluster, sorted. */
-  namespacesOf(cluster: string, tenant: string): string[] {
-    const all = this.#facts.memo(`namespaces ${cluster}`, () =>
-      Map.groupBy([...this.#facts.owners(cluster)], ([, owner]) => owner),
-    )
-    return (all.get(tenant) ?? []).map(([namespace]) => namespace).sort()
+  namespacesOf(cluster: string, tenant: string): readonly string[] {
+    const all = this.#facts.memo(`namespaces ${cluster}`, () => {
+      const namespaces = new Map<string, string[]>()
+      for (const [namespace, owner] of this.#facts.owners(cluster)) {
+        const own = namespaces.get(owner)
+        if (own) own.push(namespace)
+        else namespaces.set(owner, [namespace])
+      }
+      for (const own of namespaces.values()) own.sort()
+      return namespaces
+    })
+    return all.get(tenant) ?? NO_NAMES
   }
 
   /** Whether objects of a kind live in namespaces; only the platform may define kinds: a tenant's own word would free it. */
@@ -103,11 +99,6 @@ export class FleetIndex {
       return customScopes(definitions.filter(isPlatform).map(({ object }) => object))
     })
     return scopeOf(apiVersion, kind, scopes)
-  }
-
-  /** The object as the platform renders it on a cluster, the last one where there are several. */
-  platformObject(cluster: string, kind: string, namespace: string, name: string): KubeObject | undefined {
-    return this.versionsOf(cluster, kind, namespace, name).findLast(isPlatform)?.object
   }
 
   /** Who owns a Capsule Tenant on a cluster. */
@@ -120,12 +111,15 @@ export class FleetIndex {
 
   /** The tenant of a namespace where the platform declares that tenant by a label; one that only follows from a source is none. */
   declaredOwnerOf(cluster: string, namespace: string): string | undefined {
-    return this.#facts.memo(`declared ${cluster} ${namespace}`, () => {
-      const tenant = this.ownerOf(cluster, namespace)
-      if (tenant === undefined || this.givenTo(cluster, namespace) === tenant) return tenant
-      const own = this.namespacesOf(cluster, tenant)
-      return own.some(other => this.givenTo(cluster, other) === tenant) ? tenant : undefined
-    })
+    const tenant = this.ownerOf(cluster, namespace)
+    if (tenant === undefined || this.givenTo(cluster, namespace) === tenant) return tenant
+    return this.#isGivenAny(cluster, tenant) ? tenant : undefined
+  }
+
+  #isGivenAny(cluster: string, tenant: string): boolean {
+    return this.#facts.memo(`given ${cluster} ${tenant}`, () =>
+      this.namespacesOf(cluster, tenant).some(other => this.givenTo(cluster, other) === tenant),
+    )
   }
 
   /** As which accounts Flux acts in a namespace: whether one of them is, and who makes it so. */
@@ -170,7 +164,9 @@ export class FleetIndex {
 
   /** Whether accounts of the tenant's namespaces own a Capsule Tenant. */
   isCapsuleTenant(cluster: string, tenant: string): boolean {
-    return this.namespacesOf(cluster, tenant).some(namespace => this.capsuleHomes(cluster).has(namespace))
+    return this.#facts.memo(`of capsule ${cluster} ${tenant}`, () =>
+      this.namespacesOf(cluster, tenant).some(namespace => this.capsuleHomes(cluster).has(namespace)),
+    )
   }
 
   /** The namespaces whose accounts own a Capsule Tenant, with the names of those that are owners by name. */
@@ -242,7 +238,5 @@ export class FleetIndex {
     return this.#facts.memo('followed', () => followedIn(this, this.#facts.nodes()))
   }
 }
-
-const isPlatform = ({ node }: Rendered) => node.tenant === undefined
 
 export { kindOf, kindOfId } from './kind-of.ts'

@@ -1,5 +1,6 @@
 import { at, type Node, stringAt } from '../../kube/node.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
+import type { Naming } from '../index/naming.ts'
 import type { Rule, RuleContext, Subject } from '../rule.ts'
 import { shownObject } from '../shown.ts'
 
@@ -30,7 +31,6 @@ const REFERRING = [
   'notification.toolkit.fluxcd.io/Provider',
   'notification.toolkit.fluxcd.io/Receiver',
 ]
-const MAX_DEPTH = 12
 
 /** Values and credentials that the platform's objects read are not for tenants to write. */
 export const protectedObjectName: Rule = {
@@ -70,23 +70,36 @@ function readBy({ id, node }: Subject, { index, config }: RuleContext): string |
 
 function readByPlatform(id: Subject['id'], cluster: string, index: FleetIndex): string | undefined {
   for (const kind of REFERRING) {
-    for (const { node, object } of index.rendered(cluster, kind, id.namespace)) {
-      if (node.tenant !== undefined || !refersTo(at(object.root, ['spec']), id.kind, id.name, 0)) continue
-      const name = stringAt(object.root, ['metadata', 'name']) ?? ''
-      return `the platform's ${shownObject(kind.split('/')[1] ?? '', id.namespace, name)}`
-    }
+    const [first] = index.found(cluster, kind, id.namespace, NAMED, textOf(id.kind, id.name))
+    if (!first) continue
+    const name = stringAt(first.object.root, ['metadata', 'name']) ?? ''
+    return `the platform's ${shownObject(kind.split('/')[1] ?? '', id.namespace, name)}`
   }
   return undefined
 }
 
-/** Whether a spec names an object: `secretRef: {name}`, `configMapRef: {name}`, or `{kind, name}` of values. */
-function refersTo(node: Node | undefined, kind: string, name: string, depth: number): boolean {
-  if (!node || depth > MAX_DEPTH || node.type === 'scalar') return false
-  if (node.type === 'list') return node.items.some(item => refersTo(item, kind, name, depth + 1))
-  if (stringAt(node, ['kind']) === kind && stringAt(node, ['name']) === name) return true
-  for (const [key, { value }] of node.fields) {
-    const isNamed = key.toLowerCase().endsWith(`${kind.toLowerCase()}ref`) && stringAt(value, ['name']) === name
-    if (isNamed || refersTo(value, kind, name, depth + 1)) return true
+/** What the spec of an object of the platform names: `secretRef: {name}`, `configMapRef: {name}`, or `{kind, name}` of values. */
+const NAMED: Naming = {
+  id: 'platform names',
+  of: ({ node, object }) => (node.tenant === undefined ? namesIn(at(object.root, ['spec'])) : []),
+}
+
+const textOf = (kind: string, name: string) => `${kind} ${name}`
+
+function* namesIn(node: Node | undefined): Generator<string> {
+  if (!node || node.type === 'scalar') return
+  if (node.type === 'list') {
+    for (const item of node.items) yield* namesIn(item)
+    return
   }
-  return false
+  const [kind, name] = [stringAt(node, ['kind']), stringAt(node, ['name'])]
+  if (kind !== undefined && name !== undefined) yield textOf(kind, name)
+  for (const [key, { value }] of node.fields) {
+    const field = key.toLowerCase()
+    const referred = stringAt(value, ['name'])
+    for (const one of ['Secret', 'ConfigMap']) {
+      if (referred !== undefined && field.endsWith(`${one.toLowerCase()}ref`)) yield textOf(one, referred)
+    }
+    yield* namesIn(value)
+  }
 }

@@ -35,8 +35,7 @@ export function admissionRefusals(
   spellings: readonly string[],
 ): Refusal[] {
   const { cluster } = subject.node
-  const of = (kind: string) =>
-    index.renderedAnywhere(cluster, kind).flatMap(({ object, node }) => (node.tenant === undefined ? [object] : []))
+  const of = (kind: string) => index.platformAnywhere(cluster, kind).map(({ object }) => object)
   const bindings = of(`${ADMISSION}/ValidatingAdmissionPolicyBinding`)
   const refuses = (policy: KubeObject, params: Json | undefined) =>
     spellings.every(address => isRefused(index, policy, subject, { field, address, params }))

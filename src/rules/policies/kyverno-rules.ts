@@ -18,8 +18,6 @@ export interface PolicyRule {
   readonly enforces: boolean
 }
 
-const isPlatform = ({ node }: { readonly node: { readonly tenant?: string } }) => node.tenant === undefined
-
 /**
  * The rules that speak about an object, of policies that the platform renders. What depends on more than the object
  * (preconditions, context, roles of the user) is left to the cluster.
@@ -28,13 +26,13 @@ export function policyRulesFor(index: FleetIndex, subject: Subject): PolicyRule[
   const { cluster } = subject.node
   const { namespace } = subject.id
   const policies = [
-    ...index.renderedAnywhere(cluster, 'kyverno.io/ClusterPolicy'),
-    ...(namespace ? index.rendered(cluster, 'kyverno.io/Policy', namespace) : []),
+    ...index.platformAnywhere(cluster, 'kyverno.io/ClusterPolicy'),
+    ...(namespace ? index.platformRendered(cluster, 'kyverno.io/Policy', namespace) : []),
   ]
   const labels: NamespaceLabels = name => namespaceLabels(index, cluster, name)
-  const found = policies.filter(isPlatform).flatMap(({ object }) => rulesOf(object, subject, labels))
+  const found = policies.flatMap(({ object }) => rulesOf(object, subject, labels))
   if (found.length === 0) return found
-  const exceptions = index.renderedAnywhere(cluster, 'kyverno.io/PolicyException').filter(isPlatform)
+  const exceptions = index.platformAnywhere(cluster, 'kyverno.io/PolicyException')
   return found.filter(rule => !exceptions.some(({ object }) => isExcepted(object, rule, subject, labels)))
 }
 

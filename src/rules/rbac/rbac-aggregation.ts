@@ -4,6 +4,7 @@ import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readRole } from '../../kube/rbac/read-role.ts'
 import { textMapOf } from '../../kube/read-text.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
+import type { Naming } from '../index/naming.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
@@ -37,15 +38,20 @@ export const rbacAggregation: Rule = {
   },
 }
 
+const AGGREGATED: Naming = {
+  id: 'platform aggregates',
+  of: ({ node, object }) => (node.tenant === undefined && at(object.root, ['aggregationRule']) ? [''] : []),
+}
+
 function aggregatingLabels(index: FleetIndex, { node, object }: Subject): string[] {
   const labels = at(object.root, LABELS)
   if (labels?.type !== 'map') return []
   const known = [...labels.fields.keys()].filter(key => key.startsWith(PREFIX))
   if (known.length > 0) return known
   const own = textMapOf(labels) ?? new Map<string, string>()
+  // a tenant's own aggregated role is a breach of its own, whatever it selects
   const selecting = index
-    .renderedAnywhere(node.cluster, CLUSTER_ROLE)
-    .filter(other => other.object !== object && at(other.object.root, ['aggregationRule']))
+    .foundAnywhere(node.cluster, CLUSTER_ROLE, AGGREGATED, '')
     .flatMap(other => readRole(other.object)?.selectors ?? [])
     .filter(selector => selects(selector, own))
   return [...new Set(selecting.flatMap(selector => selector.map(({ key }) => key)))].filter(key => own.has(key))

@@ -1,6 +1,7 @@
 import { type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
+import type { Naming } from '../index/naming.ts'
 import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { declaredOwner } from './declared-owner.ts'
@@ -73,8 +74,11 @@ function judgeTenant({ index }: RuleContext, { node, id }: Subject, bound: Bound
 const isOfKubernetes = ({ kind, name }: BoundSubject) => kind === 'Group' && name.startsWith('system:')
 
 function isBoundByPlatform(index: FleetIndex, cluster: string, namespace: string, bound: BoundSubject): boolean {
-  return index.rendered(cluster, ROLE_BINDING, namespace).some(({ node, object }) => {
-    if (node.tenant !== undefined) return false
-    return readBinding(object)?.subjects.some(one => subjectText(one) === subjectText(bound)) ?? false
-  })
+  return index.found(cluster, ROLE_BINDING, namespace, BOUND, subjectText(bound)).length > 0
+}
+
+/** Whom the platform binds. */
+const BOUND: Naming = {
+  id: 'platform binds',
+  of: ({ node, object }) => (node.tenant === undefined ? (readBinding(object)?.subjects ?? []).map(subjectText) : []),
 }

@@ -1,5 +1,6 @@
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
+import type { Naming } from '../index/naming.ts'
 import { everyPath } from '../workloads/every-path.ts'
 
 const SOURCE: readonly Path[] = ['secretRef', 'certSecretRef', 'proxySecretRef'].map(name => ['spec', name, 'name'])
@@ -35,14 +36,15 @@ const MAKERS: ReadonlyMap<string, Path | undefined> = new Map<string, Path | und
   ['cert-manager.io/Certificate', ['spec', 'secretName']],
 ])
 
+const USED = new Map([...USES].map(([kind, patterns]) => [kind, naming('uses secret', patterns)]))
+const MADE = new Map([...MAKERS].map(([kind, path]) => [kind, makes(path)]))
+
 /** What else a Secret is used for: `GitRepository dev-team`; undefined where nothing in its namespace names it. */
 export function otherUse(index: FleetIndex, cluster: string, namespace: string, name: string): string | undefined {
-  for (const [kind, patterns] of USES) {
-    for (const { object } of index.rendered(cluster, kind, namespace)) {
-      const paths = patterns.flatMap(pattern => everyPath(object.root, pattern))
-      if (paths.some(path => stringAt(object.root, path) === name)) {
-        return `${kind.slice(kind.indexOf('/') + 1)} ${stringAt(object.root, ['metadata', 'name']) ?? ''}`
-      }
+  for (const [kind, used] of USED) {
+    const [first] = index.found(cluster, kind, namespace, used, name)
+    if (first) {
+      return `${kind.slice(kind.indexOf('/') + 1)} ${stringAt(first.object.root, ['metadata', 'name']) ?? ''}`
     }
   }
   return undefined
@@ -56,12 +58,22 @@ export function isOwnSecret(
   namespace: string,
   name: string,
 ): boolean {
-  for (const [kind, path] of MAKERS) {
-    for (const { node, object } of index.rendered(cluster, kind, namespace)) {
-      const own = stringAt(object.root, ['metadata', 'name'])
-      const made = path && at(object.root, path) ? stringAt(object.root, path) : own
-      if (node.tenant === tenant && made === name) return true
-    }
+  return [...MADE].some(([kind, made]) =>
+    index.found(cluster, kind, namespace, made, name).some(({ node }) => node.tenant === tenant),
+  )
+}
+
+function naming(id: string, patterns: readonly Path[]): Naming {
+  const of: Naming['of'] = ({ object }) =>
+    patterns.flatMap(pattern => everyPath(object.root, pattern)).flatMap(path => stringAt(object.root, path) ?? [])
+  return { id, of }
+}
+
+function makes(path: Path | undefined): Naming {
+  const of: Naming['of'] = ({ object }) => {
+    const own = stringAt(object.root, ['metadata', 'name'])
+    const made = path && at(object.root, path) ? stringAt(object.root, path) : own
+    return made === undefined ? [] : [made]
   }
-  return false
+  return { id: 'makes secret', of }
 }

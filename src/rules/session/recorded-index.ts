@@ -1,6 +1,7 @@
 import type { Fleet } from '../../fleet/fleet.ts'
 import { Facts } from '../index/facts.ts'
 import { FleetIndex } from '../index/fleet-index.ts'
+import { ObjectIndex } from '../index/object-index.ts'
 import { sameAnswer } from './same-answer.ts'
 
 /** Somebody whose result follows from answers. */
@@ -143,5 +144,7 @@ function recording(index: FleetIndex, ask: Ask): FleetIndex {
 
 /** Every public question that a FleetIndex answers. */
 export function questionsOf(): string[] {
-  return Object.getOwnPropertyNames(FleetIndex.prototype).filter(name => name !== 'constructor')
+  return [FleetIndex.prototype, ObjectIndex.prototype]
+    .flatMap(prototype => Object.getOwnPropertyNames(prototype))
+    .filter(name => name !== 'constructor')
 }

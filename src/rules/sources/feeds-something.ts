@@ -1,6 +1,7 @@
 import { at, stringAt } from '../../kube/node.ts'
-import type { KubeObject, ObjectId } from '../../kube/object.ts'
+import { idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
+import type { Naming } from '../index/naming.ts'
 
 /** Kinds that take what is deployed from a source, and where they name it. */
 const CONSUMERS: readonly (readonly [string, readonly (readonly string[])[]])[] = [
@@ -18,35 +19,40 @@ const CONSUMERS: readonly (readonly [string, readonly (readonly string[])[]])[] 
 const GENERATOR = 'source.extensions.fluxcd.io/ArtifactGenerator'
 const GIT_REPOSITORY = 'source.toolkit.fluxcd.io/GitRepository'
 
-/** Whether an object of one of these namespaces deploys from a source, or takes it into another one. */
-export function feedsSomething(
-  index: FleetIndex,
-  cluster: string,
-  source: ObjectId,
-  namespaces: Iterable<string>,
-): boolean {
-  for (const namespace of new Set([source.namespace, ...namespaces])) {
-    const isNamed = (object: KubeObject, path: readonly (string | number)[]) => names(object, path, source, namespace)
-    for (const [kind, paths] of CONSUMERS) {
-      const objects = index.rendered(cluster, kind, namespace)
-      if (objects.some(({ object }) => paths.some(path => isNamed(object, path)))) return true
-    }
-    for (const { object } of index.rendered(cluster, GENERATOR, namespace)) {
-      if (items(object, 'sources').some(at => isNamed(object, at))) return true
-    }
-    if (namespace !== source.namespace) continue
-    for (const { object } of index.rendered(cluster, GIT_REPOSITORY, namespace)) {
-      const included = items(object, 'include').map(path => stringAt(object.root, [...path, 'repository', 'name']))
-      if (included.includes(source.name)) return true
-    }
-  }
-  return false
+/** The sources that an object takes something from, by kind of the object. */
+const TAKERS: readonly (readonly [string, Naming])[] = [
+  ...CONSUMERS.map(([kind, paths]): [string, Naming] => [
+    kind,
+    { id: 'takes from', of: ({ object }) => paths.flatMap(path => named(object, path)) },
+  ]),
+  [GENERATOR, { id: 'takes from', of: ({ object }) => items(object, 'sources').flatMap(path => named(object, path)) }],
+]
+const INCLUDED: Naming = {
+  id: 'includes',
+  of: ({ object }) =>
+    items(object, 'include').flatMap(path => stringAt(object.root, [...path, 'repository', 'name']) ?? []),
 }
 
-function names(object: KubeObject, path: readonly (string | number)[], source: ObjectId, own: string): boolean {
+/** Whether an object of the source's namespace, or of one of the tenant's, deploys from it or takes it into another one. */
+export function feedsSomething(index: FleetIndex, cluster: string, tenant: string, source: ObjectId): boolean {
+  const text = textOf(source)
+  if (index.found(cluster, GIT_REPOSITORY, source.namespace, INCLUDED, source.name).length > 0) return true
+  return TAKERS.some(([kind, naming]) =>
+    index.foundAnywhere(cluster, kind, naming, text).some(({ object }) => {
+      const { namespace } = idOf(object)
+      return namespace === source.namespace || index.owns(cluster, tenant, namespace)
+    }),
+  )
+}
+
+const textOf = ({ kind, namespace, name }: Pick<ObjectId, 'kind' | 'namespace' | 'name'>) =>
+  `${kind} ${namespace}/${name}`
+
+function named(object: KubeObject, path: readonly (string | number)[]): string[] {
   const reference = at(object.root, path)
-  if (stringAt(reference, ['kind']) !== source.kind || stringAt(reference, ['name']) !== source.name) return false
-  return (stringAt(reference, ['namespace']) || own) === source.namespace
+  const [kind, name] = [stringAt(reference, ['kind']), stringAt(reference, ['name'])]
+  if (kind === undefined || name === undefined) return []
+  return [textOf({ kind, namespace: stringAt(reference, ['namespace']) || idOf(object).namespace, name })]
 }
 
 function items(object: KubeObject, field: string): (string | number)[][] {

@@ -2,6 +2,7 @@ import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sourc
 import type { SourceAddress } from '../../kube/address/source-address.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { kindOf } from '../index/fleet-index.ts'
+import type { Naming } from '../index/naming.ts'
 import type { Rendered } from '../index/object-table.ts'
 import { isOwnSecret } from '../references/is-own-secret.ts'
 import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
@@ -91,8 +92,7 @@ function isFor(name: string, { object }: Rendered): boolean {
 }
 
 function platformSources({ id, node }: Subject, { index }: RuleContext): Rendered[] {
-  const all = sourceKinds.flatMap(kind => index.rendered(node.cluster, kind, id.namespace))
-  return all.filter(one => one.node.tenant === undefined)
+  return sourceKinds.flatMap(kind => index.platformRendered(node.cluster, kind, id.namespace))
 }
 
 function isGranted(
@@ -106,11 +106,17 @@ function isGranted(
   if (!address) return false
   const tenant = node.tenant ?? ''
   if (allowedSourcesOf(config, tenant).length > 0 && allowsSource(config, tenant, address.text)) return true
-  return index.renderedAnywhere(node.cluster, kind).some(one => {
-    const isPlatforms = one.node.tenant === undefined && stringAt(one.object.root, PROVIDER) === provider
-    const its = addressIn(one)
-    return isPlatforms && its !== undefined && hostText(its) === hostText(address)
-  })
+  return index.foundAnywhere(node.cluster, kind, SIGNS_IN, `${provider} ${hostText(address)}`).length > 0
+}
+
+/** The providers and hosts that sources of the platform sign in with. */
+const SIGNS_IN: Naming = {
+  id: 'platform signs in',
+  of: one => {
+    const provider = one.node.tenant === undefined ? stringAt(one.object.root, PROVIDER) : undefined
+    const its = provider === undefined ? undefined : addressIn(one)
+    return its ? [`${provider} ${hostText(its)}`] : []
+  },
 }
 
 function addressIn({ object }: Rendered): SourceAddress | undefined {

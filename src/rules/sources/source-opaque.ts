@@ -2,6 +2,8 @@ import { controllerFlags, featureGate } from '../../fleet/controller-flags.ts'
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { WANTED } from '../../fleet/open-node.ts'
 import { canonical } from '../../kube/node.ts'
+import { kindOf } from '../index/fleet-index.ts'
+import type { Naming } from '../index/naming.ts'
 import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownIdentity, shownObject } from '../shown.ts'
 import { chartKey, sourceOfChart } from './chart-source.ts'
@@ -39,8 +41,8 @@ const levelOf = ({ config }: RuleContext) => (config.forbidOpaqueSources ? ({ le
 
 function* judgeSource({ object, id, kind, node }: Subject, context: RuleContext): Iterable<Breach> {
   const found = addressOf(kind, object)
-  const known = context.before?.rendered(node.cluster, kind, id.namespace) ?? []
-  const isSame = known.some(one => addressOf(kind, one.object)?.written === found?.written)
+  const known = context.before?.found(node.cluster, kind, id.namespace, WRITTEN, found?.written ?? NOWHERE) ?? []
+  const isSame = known.length > 0
   if (isSame && !context.config.forbidOpaqueSources) return
   const from = found?.written ? ` from ${shown(found.written)}` : ''
   yield {
@@ -54,6 +56,12 @@ function* judgeSource({ object, id, kind, node }: Subject, context: RuleContext)
   }
 }
 
+const NOWHERE = '\0'
+const WRITTEN: Naming = {
+  id: 'written address',
+  of: ({ object }) => [addressOf(kindOf(object), object)?.written ?? NOWHERE],
+}
+
 function* judgeChart(subject: Subject, context: RuleContext): Iterable<Breach> {
   const { object, id, kind, node } = subject
   const { before, index, config } = context
@@ -65,14 +73,7 @@ function* judgeChart(subject: Subject, context: RuleContext): Iterable<Breach> {
   if (chart.name === '' && chart.isOpaqueKind && isTenants(context, node, chart.source)) return
   const isOffered = chart.source.kind !== 'GitRepository' && isPlatforms(context, node, chart.source)
   if (isOffered && !config.forbidOpaqueSources) return
-  const knows = (name: string) =>
-    before!.versionsOf(node.cluster, kind, id.namespace, name).some(one => isKey(one.object))
-  const isKey = (other: Subject['object']) => {
-    const was = sourceOfChart(other, kind)
-    return was !== undefined && chartKey(before!, node.cluster, was) === key
-  }
-  const isKnown =
-    before && (knows(id.name) || before.rendered(node.cluster, kind, id.namespace).some(one => isKey(one.object)))
+  const isKnown = before?.knownCharts(node.cluster, id.namespace).has(`${kind} ${key}`)
   if (isKnown && !config.forbidOpaqueSources) return
   yield {
     node,

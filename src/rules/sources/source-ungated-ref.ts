@@ -29,8 +29,7 @@ function judge({ object, id, node }: Subject, { index, config }: RuleContext): B
   if (index.followerOf(url, ref) === 'platform') return undefined
   if (ref.branch !== undefined && isGatedBranch(config, url, ref.branch)) return undefined
   const isKnown = index.isKnownRepository(url)
-  const namespaces = isKnown ? [] : index.namespacesOf(node.cluster, node.tenant)
-  if (!isKnown && !feedsSomething(index, node.cluster, id, namespaces)) return undefined
+  if (!isKnown && !feedsSomething(index, node.cluster, node.tenant, id)) return undefined
   const whose = isKnown ? 'no source of the platform follows it' : 'the fleet does not know the repository'
   return {
     node,

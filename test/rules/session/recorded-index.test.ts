@@ -7,11 +7,14 @@ import { fleetOf } from '../../fleet/fleet-of.ts'
 import { miniFleet } from '../../fleet/mini-fleet.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const source = readFileSync(join(ROOT, 'src/rules/index/fleet-index.ts'), 'utf8')
+const sources = ['fleet-index', 'object-index'].map(name =>
+  readFileSync(join(ROOT, `src/rules/index/${name}.ts`), 'utf8'),
+)
 
 test('every public question of an index is recorded', () => {
   const index = new RecordedIndex(fleetOf(miniFleet()))
-  const written = [...source.matchAll(/^ {2}(?:get )?([a-zA-Z]\w*)\(.*\{$/gm)].map(([, name]) => name!)
+  const lines = sources.flatMap(source => [...source.matchAll(/^ {2}(?:get )?([a-zA-Z]\w*)\(.*\{$/gm)])
+  const written = lines.map(([, name]) => name!)
   const questions = written.filter(name => name !== 'constructor')
   expect(questions.length).toBeGreaterThan(10)
   expect(questionsOf().sort()).toEqual([...new Set(questions)].sort())
@@ -19,11 +22,13 @@ test('every public question of an index is recorded', () => {
 })
 
 test('an index keeps nothing but its facts, so no answer outlives them', () => {
-  const body = source.slice(source.indexOf('export class FleetIndex'))
-  const fields = [...body.matchAll(/^ {2}(?:readonly |private |static )*#?\w+\s*(?::.*|=.*)?$/gm)].map(([line]) =>
-    line.trim(),
-  )
-  expect(fields).toEqual(['readonly #facts: Facts'])
+  for (const source of sources) {
+    const body = source.slice(source.indexOf('export class'))
+    const fields = [...body.matchAll(/^ {2}(?:readonly |private |static )*#?\w+\s*(?::.*|=.*)?$/gm)].map(([line]) =>
+      line.trim(),
+    )
+    expect(fields).toEqual(['readonly #facts: Facts'])
+  }
   expect(Object.keys(new FleetIndex(fleetOf(miniFleet())))).toEqual([])
 })
 
