@@ -1,5 +1,5 @@
 import { BailiwickError } from '../errors.ts'
-import type { FindSource } from '../flux/substitute/variable-source.ts'
+import type { FindSource, SourceKind } from '../flux/substitute/variable-source.ts'
 import { at, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import type { Origin } from '../kube/origin.ts'
@@ -8,6 +8,8 @@ import { type ValueIndex, valueId } from './value-index.ts'
 /** One entry of a Kustomization's `substituteFrom`. */
 export interface Need {
   readonly id: string
+  readonly kind: SourceKind
+  readonly name: string
   readonly optional: boolean
   readonly origin: Origin
 }
@@ -22,7 +24,7 @@ export function needsOf(kustomization: KubeObject): Need[] {
     if ((kind !== 'ConfigMap' && kind !== 'Secret') || !name) return []
     const optional = at(item, ['optional'])
     const isOptional = optional?.type === 'scalar' && optional.value === true
-    return [{ id: valueId(kind, namespace, name), optional: isOptional, origin: item.origin }]
+    return [{ id: valueId(kind, namespace, name), kind, name, optional: isOptional, origin: item.origin }]
   })
 }
 
@@ -45,7 +47,8 @@ export function findValues(kustomization: KubeObject, values: ValueIndex, tenant
     if (values.isContested(id)) throw contested(need!)
     const found = values.find(id)
     if (found || tenant === undefined || !need) return found
-    const rest = { value: '', origin: need.origin, hidden: 'opaque', undeclared: true } as const
+    const holders = [{ kind, namespace, name, key: '' }]
+    const rest = { value: '', origin: need.origin, hidden: 'opaque', undeclared: true, holders } as const
     return { variables: new Map(), rest }
   }
 }

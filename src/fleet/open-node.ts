@@ -18,6 +18,7 @@ import type { SourceIndex } from './source-index.ts'
 import type { Tenancy } from './tenancy.ts'
 import type { TenantBudgets } from './tenant-budgets.ts'
 import { authorOf, type TenantRepositories } from './tenant-repositories.ts'
+import { refuseUnknownSpec } from './unknown-spec.ts'
 import type { ValueIndex } from './value-index.ts'
 import type { Draft } from './walk-cluster.ts'
 
@@ -99,6 +100,7 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
       context.whole.add(draft.key)
       throw resolved.refused
     }
+    refuseUnknownSpec(kustomization, context.tenancy.owners)
     if (resolved.type !== 'content') return
     const findSource = findValues(kustomization, context.values, tenant)
     const strict = context.lockdown.strictSubstitution ?? true

@@ -1,6 +1,6 @@
 import type { VariableSource } from '../flux/substitute/variable.ts'
 import { type SourceKind, variablesOf } from '../flux/substitute/variable-source.ts'
-import { canonical } from '../kube/node.ts'
+import { canonical, type Node } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import type { Declaration } from './config/fleet-config.ts'
 
@@ -25,7 +25,7 @@ export class ValueIndex {
     const id = valueId(kind, namespace, name)
     const known = this.#objects.get(id)
     if (!known) this.#objects.set(id, object)
-    else if (canonical(known.root) !== canonical(object.root)) this.#contested.add(id)
+    else if (described(known.root) !== described(object.root)) this.#contested.add(id)
     return id
   }
 
@@ -49,8 +49,18 @@ export class ValueIndex {
     const object = this.#objects.get(id)
     const declared = this.#declared.get(id)
     const values = [...(declared?.variables ?? [])].map(([name, { value, hidden }]) => [name, value, hidden ?? ''])
-    return JSON.stringify([id, object ? canonical(object.root) : '', values, declared?.rest !== undefined])
+    return JSON.stringify([id, object ? described(object.root) : '', values, declared?.rest !== undefined])
   }
+}
+
+/** An unknown value and a text that looks like its variable are the same only to a reader. */
+const described = (root: Node): string => JSON.stringify([canonical(root), holdersIn(root)])
+
+function holdersIn(node: Node): unknown[] {
+  if (node.type === 'scalar') return node.opaque ? [node.opaque] : []
+  const below = node.type === 'list' ? node.items : [...node.fields.values()].map(field => field.value)
+  // with the place of each: the texts alone may be those of others
+  return below.flatMap((one, index) => holdersIn(one).map(held => [index, held]))
 }
 
 /** `<Kind>/<namespace>/<name>`. */

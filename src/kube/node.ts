@@ -28,8 +28,19 @@ export interface ScalarNode extends Noted {
   readonly shared?: object
   /** The comments beside it in the file, more rather than less: kustomize takes them for a part of it when it looks for elements. */
   readonly commented?: string
-  /** Flux puts a value into it that only the cluster has: what it is there is not known. */
-  readonly opaque?: true
+  /** Flux puts an unknown value into it, one that only the cluster has: who holds the pieces, each once. The text is as before. */
+  readonly opaque?: readonly ValueHolder[]
+}
+
+/** Where on the cluster an unknown value lies: whoever can write that object decides what the value is. */
+export interface ValueHolder {
+  readonly kind: 'ConfigMap' | 'Secret'
+  readonly namespace: string
+  readonly name: string
+  /** '' where it is not known which. */
+  readonly key: string
+  /** The fleet's own file vouches for it: for this key, or only for the object. */
+  readonly declared?: 'key' | 'object'
 }
 
 export interface ListNode extends Noted {

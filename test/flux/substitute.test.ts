@@ -111,20 +111,24 @@ describe('refusals', () => {
 
 describe('values that only the cluster has', () => {
   const origin = { repository: '', file: 'declared.yaml', line: 3, column: 1 }
-  const rest: VariableSource = { variables: new Map(), rest: { value: '', origin, hidden: 'opaque' } }
+  const holder = { kind: 'Secret', namespace: 'apps', name: 's', key: '' } as const
+  const rest: VariableSource = {
+    variables: new Map(),
+    rest: { value: '', origin, hidden: 'opaque', holders: [holder] },
+  }
   const opaque = (file: string) =>
     render(file, '    substituteFrom:\n    - {kind: Secret, name: s}\n', { findSource: () => rest })
 
   test('are marks in the object, and anything else is known', () => {
     const [object] = opaque(configMap("  a: 'x ${A}'\n  b: c\n"))
-    expect(at(object!.root, ['data', 'a'])).toMatchObject({ value: 'x ${A}', opaque: true })
+    expect(at(object!.root, ['data', 'a'])).toMatchObject({ value: 'x ${A}', opaque: [{ ...holder, key: 'A' }] })
     expect(show(at(object!.root, ['data', 'a'])!.origin)).toBe('a.yaml:6:6 < substitution declared.yaml:3')
     expect(at(object!.root, ['data', 'b'])).not.toHaveProperty('opaque')
   })
 
   test('stay marks in the data of a Secret', () => {
     const [object] = opaque('apiVersion: v1\nkind: Secret\nmetadata: {name: x}\nstringData: {a: "${A}"}\n')
-    expect(at(object!.root, ['data', 'a'])).toMatchObject({ opaque: true })
+    expect(at(object!.root, ['data', 'a'])).toMatchObject({ opaque: [{ ...holder, key: 'A' }] })
   })
 
   test.each([

@@ -1,6 +1,6 @@
 import type { Variable, VariableSource } from '../../flux/substitute/variable.ts'
 import { plainVariable } from '../../flux/substitute/variable-source.ts'
-import { type Node, stringAt } from '../../kube/node.ts'
+import { type Node, stringAt, type ValueHolder } from '../../kube/node.ts'
 import type { Declaration } from './fleet-config.ts'
 import { CLUSTER, NAME, NAMESPACE } from './names.ts'
 import { needed, oneOf, optional, record, type Shape, wrong } from './shape.ts'
@@ -47,6 +47,11 @@ const opaque: Shape<Opaque> = {
 
 const hidden = ({ origin }: Node): Variable => ({ value: '', origin, hidden: 'opaque' })
 
+/** The same with where it lies. */
+function held(variable: Variable, holder: ValueHolder): Variable {
+  return variable.hidden === 'opaque' ? { ...variable, holders: [holder] } : variable
+}
+
 const fields = record('what a ConfigMap or Secret holds', {
   kind: needed(oneOf('ConfigMap', 'Secret'), 'Which of the two it is.'),
   namespace: needed(NAMESPACE, 'Where it lies.'),
@@ -65,9 +70,13 @@ export const declaration: Shape<Declaration> = {
     if (!known && !rest) throw wrong(origin, `${key} has neither values nor opaque`, 'values, opaque, or both')
     const twice = [...(rest?.names ?? [])].find(([each]) => known?.has(each))
     if (twice) throw wrong(twice[1].origin, `a name under ${key}.opaque is under values too`, OPAQUE)
+    const holder = { kind, namespace, name }
+    const names = [...(rest?.names ?? [])].map(
+      ([key, one]) => [key, held(one, { ...holder, key, declared: 'key' })] as const,
+    )
     const source: VariableSource = {
-      variables: new Map([...(known ?? []), ...(rest?.names ?? [])]),
-      ...(rest?.rest ? { rest: rest.rest } : {}),
+      variables: new Map([...(known ?? []), ...names]),
+      ...(rest?.rest ? { rest: held(rest.rest, { ...holder, key: '', declared: 'object' }) } : {}),
     }
     return { cluster, kind, namespace, name, source }
   },

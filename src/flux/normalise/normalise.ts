@@ -96,7 +96,7 @@ function moveStringData(root: MapNode): MapNode {
   const fields = new Map<string, Field>(data?.type === 'map' ? data.fields : [])
   for (const [key, { key: origin, value }] of plain.fields) {
     const encoded = Buffer.from(stringAt(value, []) ?? '').toString('base64')
-    const opaque = value.type === 'scalar' && value.opaque === true ? { opaque: true as const } : {}
+    const opaque = value.type === 'scalar' && value.opaque ? { opaque: value.opaque } : {}
     fields.set(key, { key: origin, value: { ...textNode(encoded, value.origin), ...opaque } })
   }
   const origin = isAbsent(data) ? plain.origin : data.origin

@@ -1,4 +1,4 @@
-import type { Made } from '../../kube/node.ts'
+import type { Made, ValueHolder } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { applyOperator, isDefault, type Spend } from './operators.ts'
 import { type Expression, type Part, parseTemplate } from './parse-template.ts'
@@ -16,8 +16,8 @@ export interface Substituted {
   readonly text: string
   /** The variables that were asked, each once, in order. */
   readonly used: readonly Variable[]
-  /** Part of the text is only known to the cluster: there the expression still stands. */
-  readonly opaque: boolean
+  /** Part of the text is only known to the cluster, there the expression still stands: who holds the values, each once. */
+  readonly opaque?: readonly ValueHolder[]
   /** What made the text beside plain variables. */
   readonly how?: Made['how']
 }
@@ -31,7 +31,8 @@ export function envsubst(template: string, options: EnvsubstOptions): Substitute
   const run = new Run(options)
   const parts = parseTemplate(template).map(part => run.evaluate(part))
   const text = parts.map(part => part.text).join('')
-  return { text, used: [...run.used], opaque: parts.some(part => part.opaque), ...(run.how ? { how: run.how } : {}) }
+  const opaque = parts.some(part => part.opaque) ? { opaque: [...run.holders.values()] } : {}
+  return { text, used: [...run.used], ...opaque, ...(run.how ? { how: run.how } : {}) }
 }
 
 interface Result {
@@ -41,6 +42,8 @@ interface Result {
 
 class Run {
   readonly used = new Set<Variable>()
+  /** Of every unknown value that was asked for, whether the text shows it or not: a length tells of it, too. */
+  readonly holders = new Map<string, ValueHolder>()
   how: Made['how'] | undefined
   private readonly options: EnvsubstOptions
 
@@ -64,6 +67,7 @@ class Run {
       throw new TemplateError(`the variable ${shown(name)} is not set`, 'flux-missing-variable')
     }
     if (variable) this.used.add(variable)
+    if (variable?.hidden === 'opaque') this.hold(variable, name)
     if (variable?.hidden === 'not-text') {
       throw new TemplateError(`the value of ${shown(name)} is no UTF-8`, 'flux-unsupported')
     }
@@ -77,6 +81,13 @@ class Run {
     if (isDefault(operator) ? !unasked : operator !== '') this.how ??= isDefault(operator) ? 'default' : 'function'
     const texts = args.map(arg => arg.text)
     return { text: applyOperator(operator, value, texts, this.spend), opaque }
+  }
+
+  private hold({ holders = [] }: Variable, name: string): void {
+    for (const holder of holders) {
+      const key = holder.key || name
+      this.holders.set(`${holder.kind}/${holder.namespace}/${holder.name}/${key}`, { ...holder, key })
+    }
   }
 
   private readonly spend: Spend = (what, amount) => this.options.budget.spend(what, amount, this.options.origin)

@@ -52,7 +52,7 @@ function readSubstitute(node: Node | undefined): Map<string, Variable> {
       throw invalid(`spec.postBuild.substitute.${name.slice(0, 100)} is no text: write it between quotes`, value.origin)
     }
     const variable = plainVariable(value.value, value.origin)
-    variables.set(name, value.opaque ? { ...variable, hidden: 'opaque' } : variable)
+    variables.set(name, value.opaque ? { ...variable, hidden: 'opaque', holders: value.opaque } : variable)
   }
   return variables
 }

@@ -77,7 +77,7 @@ class Walker {
     this.note(result)
     if (result.opaque) {
       refuseOpaque(this.root, this.path, node.origin)
-      return { ...node, origin: result.origin, opaque: true }
+      return { ...node, origin: result.origin, opaque: result.opaque }
     }
     return rounded(result.node)
   }

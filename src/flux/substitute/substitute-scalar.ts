@@ -1,4 +1,4 @@
-import type { Made, Node } from '../../kube/node.ts'
+import type { Made, Node, ValueHolder } from '../../kube/node.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
 import { emitScalar } from './emit-scalar.ts'
 import { envsubst } from './envsubst.ts'
@@ -25,8 +25,8 @@ export interface Expanded {
   readonly origin: Origin
   /** A number with a fraction or exponent: as a key it is written differently. */
   readonly float: boolean
-  /** Only the cluster knows it; `node` is the text as it was. */
-  readonly opaque: boolean
+  /** Only the cluster knows it, `node` is the text as it was: who holds the values. */
+  readonly opaque?: readonly ValueHolder[]
   /** What made it beside plain variables. */
   readonly how?: Made['how']
 }
@@ -40,7 +40,7 @@ export function substituteScalar(value: string, written: Origin, place: Place, s
   const emitted = emitScalar(value, { column: place.column, indent, key: place.position === 'key' })
   const { text, used, opaque, how } = envsubst(emitted.text, { ...substitution, origin: written })
   const origin = through(written, used)
-  const made = { origin, float: false, opaque, ...(how ? { how } : {}) }
+  const made = { origin, float: false, ...(opaque ? { opaque } : {}), ...(how ? { how } : {}) }
   if (opaque) return { ...made, node: { type: 'scalar', value, origin } }
   const read = readScalar({ text, style: emitted.style }, place.position, indent)
   if (read.type === 'fragment') return { ...made, node: readFragment(read.text, place.position, origin) }

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import { at, type MapNode, stringAt } from '../../kube/node.ts'
+import { at, type MapNode, stringAt, type ValueHolder } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { textOf } from './rune.ts'
 import type { Variable, VariableSource, Variables } from './variable.ts'
@@ -11,7 +11,7 @@ export type SourceKind = 'ConfigMap' | 'Secret'
 
 /**
  * The variables that a ConfigMap or Secret gives: `data`, that of a Secret decoded, line breaks removed. What is
- * encrypted in git is opaque. Throws `flux-invalid` for data that the API server refuses.
+ * encrypted in git is unknown and lies in this object; what substitution put there lies where it came from. Throws `flux-invalid` for data that the API server refuses.
  */
 export function variablesOf(root: MapNode): Variables {
   const secret = stringAt(root, ['kind']) === 'Secret'
@@ -26,8 +26,9 @@ export function variablesOf(root: MapNode): Variables {
     if (node.type !== 'scalar' || typeof node.value !== 'string')
       throw noText('a value of data is no text', node.origin)
     const { value, origin } = node
-    if (encrypted || node.opaque || isEncrypted(value)) variables.set(name, { value: '', origin, hidden: 'opaque' })
-    else variables.set(name, secret ? decoded(value, origin) : plainVariable(value, origin))
+    const own: Variable = { value: '', origin, hidden: 'opaque', holders: node.opaque ?? [holderOf(root, name)] }
+    if (encrypted || node.opaque || isEncrypted(value)) variables.set(name, own)
+    else variables.set(name, secret ? (decoded(value, origin) ?? own) : plainVariable(value, origin))
   }
   return variables
 }
@@ -37,14 +38,21 @@ export function plainVariable(value: string, origin: Origin): Variable {
   return { value: value.replaceAll('\n', ''), origin }
 }
 
-function decoded(value: string, origin: Origin): Variable {
+function holderOf(root: MapNode, key: string): ValueHolder {
+  const kind = stringAt(root, ['kind']) === 'Secret' ? 'Secret' : 'ConfigMap'
+  const text = (field: string) => stringAt(root, ['metadata', field]) ?? ''
+  return { kind, namespace: text('namespace'), name: text('name'), key }
+}
+
+/** Undefined for what is encrypted. */
+function decoded(value: string, origin: Origin): Variable | undefined {
   const base64 = value.replace(/[\r\n]/g, '')
   if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
     throw noText('a value of the data of a Secret is no base64', origin)
   }
   const text = textOf(Buffer.from(base64, 'base64'))
   if (text === undefined) return { value: '', origin, hidden: 'not-text' }
-  return isEncrypted(text) ? { value: '', origin, hidden: 'opaque' } : plainVariable(text, origin)
+  return isEncrypted(text) ? undefined : plainVariable(text, origin)
 }
 
 /** The mark of SOPS: on a value by itself, or in a file that is one value. */

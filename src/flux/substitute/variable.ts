@@ -1,3 +1,4 @@
+import type { ValueHolder } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 
 /** What a variable of `spec.postBuild` stands for. */
@@ -8,6 +9,8 @@ export interface Variable {
   readonly origin: Origin
   /** `opaque`: only the cluster has it. `not-text`: bytes that are no UTF-8, which no manifest can hold. */
   readonly hidden?: 'opaque' | 'not-text'
+  /** With `opaque`: where the value lies, each once; one without a key stands for the key that is asked for. */
+  readonly holders?: readonly ValueHolder[]
   /** With `opaque`: nothing says that the cluster has it, beside what asks for it. */
   readonly undeclared?: true
 }

@@ -81,7 +81,7 @@ function present(map: MapNode, name: string): Node | undefined {
 }
 
 function sameScalar(a: ScalarNode, b: ScalarNode): boolean {
-  if (a.opaque !== b.opaque) return false
+  if ((a.opaque === undefined) !== (b.opaque === undefined)) return false
   const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint'
   return a.value === b.value || (isNumber(a.value) && isNumber(b.value) && String(a.value) === String(b.value))
 }

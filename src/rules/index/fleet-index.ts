@@ -22,6 +22,7 @@ import { type KubeConfigUse, kubeConfigUses } from './kubeconfig-uses.ts'
 import { isPlatform, ObjectIndex } from './object-index.ts'
 import { type ReconcilerOf, reconcilersIn } from './reconciler-accounts.ts'
 import { repositoryAuthors } from './repository-authors.ts'
+import { type TenantRights, tenantRights } from './tenant-rights.ts'
 
 const NO_NAMES: readonly string[] = []
 
@@ -160,6 +161,12 @@ export class FleetIndex extends ObjectIndex {
 
   #holder(cluster: string, tenant: string): Holder {
     return { owns: other => this.owns(cluster, tenant, other), ofCapsule: this.isCapsuleTenant(cluster, tenant) }
+  }
+
+  /** What the accounts of tenants hold in a namespace, by what is rendered. */
+  tenantRights(cluster: string, namespace: string): TenantRights {
+    const work = () => tenantRights(this.authorizer(cluster), namespace, this.#facts.owners(cluster))
+    return this.#facts.memo(`tenant rights ${cluster} ${namespace}`, work)
   }
 
   /** Whether accounts of the tenant's namespaces own a Capsule Tenant. */

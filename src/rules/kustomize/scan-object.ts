@@ -1,12 +1,13 @@
-import type { MapNode, Node, Path, ScalarNode } from '../../kube/node.ts'
+import type { MapNode, Node, Path, ScalarNode, ValueHolder } from '../../kube/node.ts'
 import { isPrototypeKey, type PrototypeKey } from '../../kube/prototype-keys.ts'
 
 /** What several rules look for in every value of an object, found in one walk. */
 export interface ObjectScan {
   /** Texts with `${`. */
   readonly templated: readonly { readonly path: Path; readonly text: string }[]
-  /** Values that only the cluster has. */
-  readonly opaque: readonly Path[]
+  /** Unknown values: those that only the cluster has, and texts that look encrypted by SOPS. */
+  readonly opaque: readonly { readonly path: Path; readonly holders: readonly ValueHolder[] }[]
+  readonly encrypted: readonly Path[]
   readonly prototypeKeys: readonly PrototypeKey[]
   /** Fields that a merge key brought, and switches that are a word. */
   readonly unclear: readonly { readonly path: Path; readonly how: 'merged' | 'word' }[]
@@ -27,7 +28,6 @@ const SWITCH = new Set(
 const BEYOND_ASCII = /[^\0-\x7f]/
 /** Texts are long only where they are content. */
 const MAX_TEXT = 2_000
-const MAX_FOUND = 50
 
 /** Nodes never change, so that an object is walked once. */
 export function scanObject(root: MapNode): ObjectScan {
@@ -41,15 +41,16 @@ export function scanObject(root: MapNode): ObjectScan {
 class Walker {
   private readonly path: (string | number)[] = []
   private readonly templated: { path: Path; text: string }[] = []
-  private readonly opaque: Path[] = []
+  private readonly opaque: { path: Path; holders: readonly ValueHolder[] }[] = []
+  private readonly encrypted: Path[] = []
   private readonly prototypeKeys: PrototypeKey[] = []
   private readonly unclear: { path: Path; how: 'merged' | 'word' }[] = []
   private readonly foreign: { path: Path; text: string; isKey: boolean }[] = []
 
   walk(root: MapNode): ObjectScan {
     this.node(root)
-    const { prototypeKeys, unclear, templated, opaque, foreign } = this
-    return { prototypeKeys, unclear, templated, opaque, foreign }
+    const { prototypeKeys, unclear, templated, opaque, encrypted, foreign } = this
+    return { prototypeKeys, unclear, templated, opaque, encrypted, foreign }
   }
 
   private node(node: Node): void {
@@ -57,9 +58,9 @@ class Walker {
     else if (node.type === 'list') for (const [index, item] of node.items.entries()) this.below(index, item)
     else {
       for (const [key, { key: origin, value, merged }] of node.fields) {
-        if (merged) this.add(this.unclear, { path: [...this.path, key], how: 'merged' })
-        if (isPrototypeKey(key, value)) this.add(this.prototypeKeys, { path: [...this.path, key], origin })
-        if (BEYOND_ASCII.test(key)) this.add(this.foreign, { path: [...this.path, key], text: key, isKey: true })
+        if (merged) this.unclear.push({ path: [...this.path, key], how: 'merged' })
+        if (isPrototypeKey(key, value)) this.prototypeKeys.push({ path: [...this.path, key], origin })
+        if (BEYOND_ASCII.test(key)) this.foreign.push({ path: [...this.path, key], text: key, isKey: true })
         this.below(key, value)
       }
     }
@@ -72,17 +73,15 @@ class Walker {
   }
 
   private scalar({ value, opaque }: ScalarNode): void {
-    if (opaque) this.add(this.opaque, [...this.path])
-    if (opaque || typeof value !== 'string' || value.length > MAX_TEXT) return
+    if (opaque) this.opaque.push({ path: [...this.path], holders: opaque })
+    if (opaque || typeof value !== 'string') return
+    if (value.startsWith('ENC[')) this.encrypted.push([...this.path])
+    if (value.length > MAX_TEXT) return
     if (value.length <= 3 && WORD.test(value) && SWITCH.has(String(this.path.at(-1)))) {
-      this.add(this.unclear, { path: [...this.path], how: 'word' })
+      this.unclear.push({ path: [...this.path], how: 'word' })
     }
     if (!NOTABLE.test(value)) return
-    if (value.includes('${')) this.add(this.templated, { path: [...this.path], text: value })
-    if (BEYOND_ASCII.test(value)) this.add(this.foreign, { path: [...this.path], text: value, isKey: false })
-  }
-
-  private add<T>(list: T[], item: T): void {
-    if (list.length < MAX_FOUND) list.push(item)
+    if (value.includes('${')) this.templated.push({ path: [...this.path], text: value })
+    if (BEYOND_ASCII.test(value)) this.foreign.push({ path: [...this.path], text: value, isKey: false })
   }
 }

@@ -1,9 +1,16 @@
-import { groupOf } from '../../kube/object.ts'
+import type { FleetConfig } from '../../fleet/config/fleet-config.ts'
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { needsOf } from '../../fleet/node-values.ts'
+import { valueId } from '../../fleet/value-index.ts'
+import { at, originAt, type Path } from '../../kube/node.ts'
+import { groupOf, idOf } from '../../kube/object.ts'
+import { type FleetIndex, kindOfId } from '../index/fleet-index.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { isIdentity, isSecurity } from './guarded-place.ts'
 import { isUnsubstituted } from './is-unsubstituted.ts'
 import { scanObject } from './scan-object.ts'
+import { isTenantControlled, type Refused, refusedValues } from './unknown-value.ts'
 
 /** No variable decides about what a tenant's object is, or how safe it is. The renderer raises it for what only the cluster knows. */
 export const unrenderedVariable: Rule = {
@@ -14,11 +21,73 @@ export const unrenderedVariable: Rule = {
   source: 'Flux, Kustomization spec.postBuild',
   docs: `Write the value itself. Where it differs between clusters, use an overlay of kustomize, or a variable that the fleet sets for every cluster.`,
   kinds: 'every',
-  *checkTenantObject(subject) {
+  *checkTenantObject(subject, { index }) {
     yield* literal(subject)
-    yield* substituted(subject)
-    yield* undecided(subject)
+    const refused = refusedValues(subject, index)
+    const places = new Set(refused.map(({ path }) => JSON.stringify(path)))
+    const elsewhere = (path: Path) => !places.has(JSON.stringify(path))
+    for (const one of refused) if (!isToldByChild(subject, one, index)) yield refusal(subject, one)
+    for (const one of substituted(subject)) if (one.level !== 'warning' || elsewhere(one.path)) yield one
+    for (const one of undecided(subject)) if (elsewhere(one.path)) yield one
   },
+  *checkNode(node, { index, config }) {
+    if (node.tenant !== undefined) return
+    yield* absent(node, index, config)
+    const isSubstituted = at(node.kustomization.root, ['spec', 'postBuild']) !== undefined
+    for (const object of isSubstituted ? index.objectsOf(node.key) : []) {
+      const id = idOf(object)
+      const subject = { object, id, kind: kindOfId(id), node }
+      for (const one of refusedValues(subject, index)) yield refusal(subject, one)
+    }
+  },
+}
+
+/** A Kustomization of which nothing is rendered says so itself. */
+function isToldByChild({ object, node }: Subject, { path }: Refused, index: FleetIndex): boolean {
+  const error = index.nodeOf(node.cluster, object)?.error
+  if (error?.code !== 'unrendered-variable') return false
+  const { line, column } = originAt(object.root, path)
+  return error.origin?.line === line && error.origin.column === column
+}
+
+/** An unknown value where it may not stand. */
+function refusal({ object, id, node }: Subject, { path, reason, held }: Refused): Breach {
+  const field = `${shown(path.join('.'))} of ${shownObject(id.kind, id.namespace, id.name)}`
+  const what = `${field} takes an unknown value, one that only the cluster has, controlled by ${held}.`
+  const breach = { node, object, path, level: 'error', value: path.join('.') } as const
+  if (reason === 'host') {
+    const message = `${what} Allowed in hosts are values in git, and keys that .github/bailiwick.yaml declares.`
+    return { ...breach, message, fix: 'Write the host into git, or declare object and key in .github/bailiwick.yaml.' }
+  }
+  const allowed =
+    node.tenant === undefined
+      ? 'What the platform applies takes only values in git, and those that no account of a tenant may write.'
+      : 'Allowed are such values in data of ConfigMaps and Secrets, environment values, arguments, checksum annotations and values of charts without a rule.'
+  return {
+    ...breach,
+    message: `${what} ${allowed}`,
+    fix: 'Write the value into git, or let the platform declare object and key in .github/bailiwick.yaml.',
+  }
+}
+
+/** Optional values of the platform that do not exist, and that a tenant can bring into being. */
+function* absent(node: FleetNode, index: FleetIndex, { substituteFrom }: FleetConfig): Generator<Breach> {
+  const declared = new Set(substituteFrom.map(one => valueId(one.kind, one.namespace, one.name)))
+  for (const { id, optional, origin, kind, name } of needsOf(node.kustomization)) {
+    const { cluster, namespace } = node
+    if (!optional || declared.has(id) || index.versionsOf(cluster, `/${kind}`, namespace, name).length > 0) continue
+    if (!isTenantControlled(index, cluster, { kind, namespace, name, key: '' })) continue
+    yield {
+      node,
+      object: node.kustomization,
+      path: ['spec', 'postBuild', 'substituteFrom'],
+      origin,
+      level: 'error',
+      value: id,
+      message: `${shownObject('Kustomization', namespace, node.name)} substitutes from the optional ${kind} ${shown(name)}, which nothing renders and an account of a tenant may create: its values are unknown. Allowed are objects that the fleet renders or declares, and those that no tenant may write.`,
+      fix: 'Render the object, remove it from substituteFrom, or take the right to write it from the tenant.',
+    }
+  }
 }
 
 const isGuarded = (subject: Subject, path: readonly (string | number)[]) =>
@@ -75,7 +144,7 @@ const DECLARE = 'Let the fleet render the ConfigMap or Secret, or declare it in 
 /** Elsewhere such a value may stand, declared or not; of an identity the renderer refuses it. */
 function* undecided(subject: Subject): Generator<Breach> {
   const { object, id, node } = subject
-  for (const path of scanObject(object.root).opaque) {
+  for (const { path } of scanObject(object.root).opaque) {
     if (!isGuarded(subject, path)) continue
     yield {
       node,

@@ -50,7 +50,7 @@ export function refusedFields(kustomization: KubeObject, objects: readonly KubeO
 }
 
 function isOpaque(node: Node): boolean {
-  if (node.type === 'scalar') return node.opaque === true
+  if (node.type === 'scalar') return node.opaque !== undefined
   if (node.type === 'list') return node.items.some(isOpaque)
   for (const field of node.fields.values()) if (isOpaque(field.value)) return true
   return false

@@ -1,4 +1,5 @@
-import { at, type Node, type Path } from '../../kube/node.ts'
+import { at, type Node, type Path, type ScalarValue } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
 import { pointer } from '../../kube/pointer.ts'
 import { everyMap } from '../every-map.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
@@ -35,6 +36,26 @@ export const helmValuesPrivileged: Rule = {
       }
     }
   },
+}
+
+/** Answers of every sort: one of them breaks a rule wherever some value would. */
+const ANSWERS: readonly ScalarValue[] = [true, false, 0, 'hostPath', 'ALL', 'Unconfined', 'Unmasked', 'unknown']
+/** Sections of values that are asked about as a whole. */
+const SECTIONS = new Set([...CONTEXTS, 'rbac', 'serviceaccount', 'hostpath', 'capabilities', 'volumes', 'extravolumes'])
+
+/** Whether some value at a path below a chart's values would be asked about: by what it is, or by the section that it replaces. */
+export function isRuledValue(path: Path): boolean {
+  if (SECTIONS.has(String(path.at(-1)).toLowerCase())) return true
+  return ANSWERS.some(answer => {
+    const root = path.reduceRight<Node>(
+      (inner, step) =>
+        typeof step === 'number'
+          ? { type: 'list', items: [inner], origin: NOWHERE }
+          : { type: 'map', fields: new Map([[step, { key: NOWHERE, value: inner }]]), origin: NOWHERE },
+      { type: 'scalar', value: answer, origin: NOWHERE },
+    )
+    return [...wishes(root), ...accounts(root, () => true, true)].length > 0
+  })
 }
 
 interface Wish {
@@ -87,7 +108,8 @@ function* named(key: string, value: Node, path: Path): Iterable<Wish> {
   else if (CONTEXTS.has(name)) yield* context(value, path)
 }
 
-const OFF: Node = { type: 'scalar', value: false, origin: { repository: '', file: '', line: 0, column: 0 } }
+const NOWHERE: Origin = { repository: '', file: '', line: 0, column: 0 }
+const OFF: Node = { type: 'scalar', value: false, origin: NOWHERE }
 
 /** A switch that is on, or a section that is not switched off. */
 function isGranted(value: Node): boolean {

@@ -50,11 +50,16 @@ export const routeKinds: readonly string[] = [...HOSTS.keys(), '/Service']
 /** A Gateway of the platform offers its hosts to routes; other kinds take them. */
 export const isGateway = (kind: string): boolean => kind.endsWith('/Gateway')
 
+/** Where an object names hosts. */
+export function hostPaths(kind: string, { root }: KubeObject): Path[] {
+  return [...(HOSTS.get(kind) ?? []).flatMap(pattern => everyPath(root, pattern)), ...annotated(root)]
+}
+
 /** The hosts that an object asks for, each once. */
-export function hostsOf(kind: string, { root }: KubeObject): RouteHost[] {
-  const places = [...(HOSTS.get(kind) ?? []).flatMap(pattern => everyPath(root, pattern)), ...annotated(root)]
+export function hostsOf(kind: string, object: KubeObject): RouteHost[] {
+  const { root } = object
   const found = new Map<string, RouteHost>()
-  for (const path of places) {
+  for (const path of hostPaths(kind, object)) {
     const text = textOf(at(root, path)) ?? ''
     const names = path.at(-1) === 'match' ? matched(text) : text.split(/[\s,]+/)
     for (const name of names) {

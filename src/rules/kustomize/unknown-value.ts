@@ -1,0 +1,96 @@
+import { originAt, type Path, type ValueHolder } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
+import { mayWrite } from '../index/tenant-rights.ts'
+import type { Subject } from '../rule.ts'
+import { shown } from '../shown.ts'
+import { hostPaths } from '../workloads/route-hosts.ts'
+import { isInert } from './inert-place.ts'
+import { scanObject } from './scan-object.ts'
+import { valuesFromConfig } from './values-from-config.ts'
+
+/** A value of an object that only the cluster has. */
+export interface UnknownValue {
+  readonly path: Path
+  /** Where it is written, if that is not the field. */
+  readonly origin?: Origin
+  /** Where the values in it lie; empty for one that SOPS encrypted in the object itself. */
+  readonly holders: readonly ValueHolder[]
+}
+
+/** Why an unknown value may not stand where it does. */
+export interface Refused extends UnknownValue {
+  readonly reason: 'tenant' | 'host'
+  /** Who decides what it is, for people. */
+  readonly held: string
+}
+
+/**
+ * The unknown values of an object that stand where they may not: those that a tenant controls anywhere but in a place known
+ * to be inert, those of the platform in a tenant's host that the fleet's file does not declare. Nothing that the platform
+ * applies is such a place: Flux substitutes in the text of an object, so that a hostile value can end its field and write
+ * others (a carriage return is left in it), which only the rights of the account then confine.
+ */
+export function refusedValues(subject: Subject, index: FleetIndex): Refused[] {
+  const { object, kind, node } = subject
+  const { opaque, encrypted } = scanObject(object.root)
+  const sealed = object.sops ? encrypted.map(path => ({ path, holders: [] })) : []
+  const own = [...opaque, ...sealed]
+  const read = node.tenant === undefined ? [] : valuesFromConfig(subject, index)
+  if (own.length === 0 && read.length === 0) return []
+  const hosts = new Set(own.length > 0 ? hostPaths(kind, object).map(key) : [])
+  const isRead = (kind === '/Secret' || kind === '/ConfigMap') && isKubeConfig(subject, index)
+  return [
+    ...own.flatMap((value): Refused[] => {
+      const holder = hostileHolder(value, subject, index)
+      if (holder) {
+        const inert = node.tenant !== undefined && !isRead && isInert(kind, value.path)
+        return inert ? [] : [{ ...value, reason: 'tenant', held: heldBy(holder, subject, index) }]
+      }
+      const undeclared = value.holders.some(({ declared }) => declared === undefined)
+      if (node.tenant === undefined || !undeclared || !hosts.has(key(value.path))) return []
+      return [{ ...value, reason: 'host', held: 'the platform' }]
+    }),
+    ...read.flatMap((value): Refused[] => {
+      const holder = hostileHolder(value, subject, index)
+      return holder ? [{ ...value, reason: 'tenant', held: heldBy(holder, subject, index) }] : []
+    }),
+  ]
+}
+
+const key = (path: Path): string => JSON.stringify(path)
+
+const isKubeConfig = ({ node, id }: Subject, index: FleetIndex): boolean =>
+  index.kubeConfigUse(node.cluster, id.namespace, id.kind, id.name) !== undefined
+
+/** What a tenant controls of a value; 'written': the tenant encrypted it in the object itself. */
+function hostileHolder(
+  { holders }: UnknownValue,
+  { node }: Subject,
+  index: FleetIndex,
+): ValueHolder | 'written' | undefined {
+  if (holders.length === 0) return node.tenant === undefined ? undefined : 'written'
+  return holders.find(holder => isTenantControlled(index, node.cluster, holder))
+}
+
+/**
+ * Whether a tenant decides what an object of the cluster holds: who can write it does. In a tenant's namespace that is the
+ * tenant, unless the fleet's own file declares object and key; elsewhere it is whom the rendered RBAC lets write it.
+ */
+export function isTenantControlled(index: FleetIndex, cluster: string, holder: ValueHolder): boolean {
+  const { kind, namespace, name, declared } = holder
+  if (declared === 'key') return false
+  if (index.ownerOf(cluster, namespace) !== undefined) return true
+  return mayWrite(index.tenantRights(cluster, namespace), kind, name)
+}
+
+/** Names only what the tenant of the node may see anyway. */
+function heldBy(holder: ValueHolder | 'written', { object, node }: Subject, index: FleetIndex): string {
+  if (holder === 'written') return `the tenant, who encrypted it at line ${originAt(object.root, []).line}`
+  const { kind, namespace, name, key } = holder
+  const owner = index.ownerOf(node.cluster, namespace)
+  if (node.tenant !== undefined && owner !== node.tenant)
+    return owner === undefined ? 'other tenants' : 'another tenant'
+  const who = owner === undefined ? 'accounts of tenants' : `the tenant ${shown(owner)}`
+  return `${who} (key ${shown(key)} of ${kind} ${shown(`${namespace}/${name}`)})`
+}
