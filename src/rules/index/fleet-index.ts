@@ -126,8 +126,7 @@ export class FleetIndex extends ObjectIndex {
   /** As which accounts Flux acts in a namespace: whether one of them is, and who makes it so. */
   reconciler(cluster: string, namespace: string, account: string): ReconcilerOf | undefined {
     const work = () => reconcilersIn(this, cluster, namespace)
-    const accounts = this.#facts.memo(`reconcilers ${cluster} ${namespace}`, work)
-    return accounts.get(account)
+    return this.#facts.memo(`reconcilers ${cluster} ${namespace}`, work).get(account)
   }
 
   /** Whether objects of a namespace use a Secret or ConfigMap of it as a kubeconfig. */
