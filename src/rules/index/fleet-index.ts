@@ -63,10 +63,7 @@ export class FleetIndex extends ObjectIndex {
     return this.#facts.owner(cluster, namespace)
   }
 
-  /**
-   * The tenant to whom the platform gave a namespace by its label, as a namespace of a Capsule Tenant, or as the one where
-   * an account lives that owns a Capsule Tenant; undefined where it only follows from a source.
-   */
+  /** To whom the platform gave a namespace: by its label, to a Capsule Tenant, or as the home of an account that owns one. */
   givenTo(cluster: string, namespace: string): string | undefined {
     const object = this.platformObject(cluster, '/Namespace', '', namespace)
     if (!object || !(isLabelled(object) || this.capsuleHomes(cluster).has(namespace))) return undefined
@@ -162,7 +159,7 @@ export class FleetIndex extends ObjectIndex {
     return { owns: other => this.owns(cluster, tenant, other), ofCapsule: this.isCapsuleTenant(cluster, tenant) }
   }
 
-  /** What the accounts of tenants hold in a namespace, by what is rendered. */
+  /** What accounts of tenants hold in a namespace. */
   tenantRights(cluster: string, namespace: string): TenantRights {
     const work = () => tenantRights(this.authorizer(cluster), namespace, this.#facts.owners(cluster))
     return this.#facts.memo(`tenant rights ${cluster} ${namespace}`, work)
@@ -230,10 +227,7 @@ export class FleetIndex extends ObjectIndex {
     return node?.kustomization === object ? node : undefined
   }
 
-  /**
-   * The tenant that an object acts for: that of the node which applies it, else the one that the Kustomization became a
-   * node of, else the one to whom the platform gave its namespace. Undefined: the platform.
-   */
+  /** The tenant that an object acts for: of the node that applies or becomes of it, else whom its namespace was given to. */
   actsFor(node: FleetNode, object: KubeObject): string | undefined {
     if (node.tenant !== undefined) return node.tenant
     const child = this.nodeOf(node.cluster, object)
