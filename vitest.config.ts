@@ -1,7 +1,6 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-
-/** Flows of the App that run a second time on Redis with several sets of workers: what two of them could do at once. */
-const ON_REDIS = ['comment', 'fixes', 'fleet-effects', 'merge-queue', 'moving-heads', 'override', 'same-head']
+import { ON_REDIS, SLOW } from './test/slow.ts'
 
 export default defineConfig({
   test: {
@@ -12,13 +11,16 @@ export default defineConfig({
     // a file leaves nothing behind (variables, clocks and servers are put back when its tests end).
     isolate: false,
     experimental: { viteModuleRunner: false, nodeLoader: false },
+    // the tests of the App and of servers mostly wait
+    maxWorkers: availableParallelism() + 1,
     projects: [
-      { extends: true, test: { name: 'all', include: ['test/**/*.test.ts'] } },
+      { extends: true, test: { name: 'quick', include: ['test/**/*.test.ts'], exclude: [...SLOW] } },
+      { extends: true, test: { name: 'slow', include: [...SLOW] } },
       {
         extends: true,
         test: {
           name: 'on redis',
-          include: ON_REDIS.map(name => `test/app-flows/${name}.test.ts`),
+          include: [...ON_REDIS],
           setupFiles: ['test/story/needs-redis.ts'],
           env: { BAILIWICK_STAGE: 'redis' },
         },

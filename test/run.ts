@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { findAssets, NO_ASSETS } from './envtest/assets.ts'
@@ -8,18 +8,26 @@ import type { SkippedTest, Tally } from './tally-reporter.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
-/** `npm test [-- FILTER...]`: all tests, then the ones left out with their reasons; the last line is the count. */
+/**
+ * `npm test`, `npm run test:slow` (`--slow`): the quick or the slow tests, then the ones left out with their reasons;
+ * the last line is the count. `npm test -- FILTER...`: what matches, quick or slow. BAILIWICK_TALLY names a file that
+ * keeps the count for test/sum-up.ts.
+ */
 async function main(): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'bailiwick-test-'))
   try {
     const report = join(directory, 'tally.json')
-    const code = await vitest(report)
+    const code = await vitest(report, argumentsOf(process.argv.slice(2)))
     const tally = readTally(report)
     printSkipped(tally.skipped)
     const refused = process.env.CI_REQUIRE_ALL ? tally.skipped.filter(test => !mayBeSkipped(test)) : []
     for (const test of refused) console.log(`not allowed to be skipped here: ${test.file}: ${test.name}`)
     const failed = tally.failed + refused.length
     const skipped = tally.skipped.length - refused.length
+    if (process.env.BAILIWICK_TALLY) {
+      const { passed, slowest } = tally
+      writeFileSync(process.env.BAILIWICK_TALLY, JSON.stringify({ passed, failed, skipped, slowest }))
+    }
     console.log(`\n${tally.passed} passed, ${failed} failed, ${skipped} skipped`)
     return code !== 0 ? code : failed > 0 ? 1 : 0
   } finally {
@@ -27,17 +35,21 @@ async function main(): Promise<number> {
   }
 }
 
-function vitest(report: string): Promise<number> {
+/** Who names files or tests gets all that match, or with --slow the slow ones of them. */
+function argumentsOf(given: readonly string[]): readonly string[] {
+  const rest = given.filter(argument => argument !== '--slow')
+  if (rest.length < given.length) return ['--project', 'slow', '--project', 'on redis', ...rest]
+  const chosen = rest.some(argument => !argument.startsWith('-') || argument.startsWith('--project'))
+  return chosen ? rest : ['--project', 'quick', ...rest]
+}
+
+function vitest(report: string, given: readonly string[]): Promise<number> {
   const reporters = ['--reporter=default', `--reporter=${join(root, 'test/tally-reporter.ts')}`]
-  const child = spawn(
-    nodePath(),
-    [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...process.argv.slice(2)],
-    {
-      cwd: root,
-      stdio: 'inherit',
-      env: { ...process.env, ...programVariables(), BAILIWICK_TALLY: report },
-    },
-  )
+  const child = spawn(nodePath(), [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...given], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, ...programVariables(), BAILIWICK_TALLY: report },
+  })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => child.kill(signal))
   return new Promise((settle, reject) => {
     child.once('error', reject)
@@ -67,7 +79,7 @@ function programVariables(): Record<string, string> {
 function readTally(report: string): Tally {
   if (existsSync(report)) return JSON.parse(readFileSync(report, 'utf8')) as Tally
   console.log('vitest ended without a report: see its message above')
-  return { passed: 0, failed: 1, skipped: [] }
+  return { passed: 0, failed: 1, skipped: [], slowest: { files: [], tests: [] } }
 }
 
 function printSkipped(skipped: readonly SkippedTest[]): void {

@@ -9,11 +9,21 @@ export interface SkippedTest {
   readonly reason: string
 }
 
+/** How long a file took, with all that it set up, or one of its tests. */
+export interface Took {
+  readonly name: string
+  readonly ms: number
+}
+
 export interface Tally {
   readonly passed: number
   readonly failed: number
   readonly skipped: readonly SkippedTest[]
+  /** The slowest of each, slowest first. */
+  readonly slowest: { readonly files: readonly Took[]; readonly tests: readonly Took[] }
 }
+
+export const SLOWEST = 20
 
 /** Writes what ran to the file that test/run.ts names, because vitest's own summary has no reasons and no fixed last line. */
 export class TallyReporter implements Reporter {
@@ -34,7 +44,26 @@ function tallyOf(modules: readonly TestModule[], unhandled: number): Tally {
     .filter(part => part.errors().length)
   const failed = tests.filter(test => test.result().state === 'failed').length + broken.length + unhandled
   const passed = tests.filter(test => test.result().state === 'passed').length
-  return { passed, failed, skipped: tests.filter(isLeftOut).map(skippedTest) }
+  const slowest = {
+    files: slowestOf(modules.map(module => ({ name: placeOf(module), ms: module.diagnostic().duration }))),
+    tests: slowestOf(
+      tests.map(test => ({
+        name: `${placeOf(test.module)}: ${test.fullName}`,
+        ms: test.diagnostic()?.duration ?? 0,
+      })),
+    ),
+  }
+  return { passed, failed, skipped: tests.filter(isLeftOut).map(skippedTest), slowest }
+}
+
+function slowestOf(all: readonly Took[]): Took[] {
+  return all.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST)
+}
+
+/** A file, and of which of its runs this is, where it runs more than once. */
+function placeOf({ moduleId, project }: TestModule): string {
+  const file = relative(process.cwd(), moduleId)
+  return project.name === 'on redis' ? `${file} (on redis)` : file
 }
 
 function isLeftOut(test: TestCase): boolean {

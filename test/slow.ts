@@ -1,0 +1,15 @@
+/** Files of `npm run test:slow`: what starts programs of its own for each test, kills them, or lets several race. */
+export const SLOW: readonly string[] = [
+  'test/app-flows/stop.test.ts',
+  'test/app/index.test.ts',
+  'test/kustomize/hostile.test.ts',
+  'test/oracles/stdin.test.ts',
+  'test/queue/bullmq-queue.test.ts',
+  'test/story/killed.test.ts',
+  'test/story/outages.test.ts',
+]
+
+const RACING = ['comment', 'fixes', 'fleet-effects', 'merge-queue', 'moving-heads', 'override', 'same-head']
+
+/** Flows of the App that run a second time on Redis with several sets of workers: what two of them could do at once. */
+export const ON_REDIS: readonly string[] = RACING.map(name => `test/app-flows/${name}.test.ts`)
