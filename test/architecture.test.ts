@@ -15,7 +15,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   flux: [...meaning, 'kustomize'],
   fleet: [...meaning, 'kustomize', 'flux'],
   rules: [...meaning, 'kustomize', 'flux', 'fleet'],
-  gate: ['errors', 'fleet', 'rules'],
+  gate: ['errors', 'kube', 'fleet', 'rules'],
   report: [...meaning, 'kustomize', 'flux', 'fleet', 'rules', 'gate'],
   onboard: [...meaning, 'kustomize', 'flux', 'fleet'],
   command: [...meaning, 'fleet', 'rules', 'gate', 'report', 'onboard'],

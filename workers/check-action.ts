@@ -1,10 +1,10 @@
 import { BailiwickError } from '../src/errors.ts'
+import { isTenancyCheck } from '../src/gate/check-names.ts'
 import { readRole } from '../src/github/permission.ts'
 import { listPullRequestsOf, type PullRequest, readPullRequest } from '../src/github/pull-request.ts'
 import { readCheckRun } from '../src/github/read-check-run.ts'
 import { writeReply } from '../src/github/reply.ts'
 import type { Attempt, CheckAction } from '../src/queue/queue.ts'
-import { CHECK_NAME } from '../src/report/check-run.ts'
 import { prose } from '../src/report/markdown.ts'
 import { openError } from '../src/report/open-error.ts'
 import { findRepository } from './combination/find-repository.ts'
@@ -24,7 +24,7 @@ import type { WorkerContext } from './worker-context.ts'
 export async function checkAction(context: WorkerContext, data: CheckAction, attempt: Attempt): Promise<void> {
   const reader = await context.app.reader(data.installation)
   const run = await readCheckRun(reader, await context.app.identity(), data, data.check)
-  if (run?.name !== CHECK_NAME) return
+  if (run === undefined || !isTenancyCheck(run.name)) return
   const role = await readRole(reader, data, data.login)
   if (role !== 'admin' && role !== 'maintain' && role !== 'write') {
     return context.log.warn({ ...data }, 'a button was pressed by somebody who may not write')

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../src/errors.ts'
-import type { JobName, Jobs } from '../src/queue/queue.ts'
+import type { JobName, Jobs, SayDeadCommit } from '../src/queue/queue.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 type SayDead = (context: WorkerContext, data: never, why: string, at: number) => Promise<void>
@@ -10,17 +10,27 @@ const OWES: { readonly [N in JobName]?: SayDead } = {
     const { installation, owner, repo, pull } = data
     return queue.add('say-dead-pull-request', { installation, owner, repo, pull, why, at })
   },
-  'validate-push': sayOfCommit,
-  'validate-merge-group': sayOfCommit,
+  'validate-push': (context, { installation, owner, repo, sha }: Jobs['validate-push'], why, at) =>
+    sayOfCommit(context, { installation, owner, repo, sha }, why, at),
+  'validate-merge-group': (context, data: Jobs['validate-merge-group'], why, at) =>
+    sayOfCommit(context, { ...data, base: data.branch }, why, at),
 }
 
 function sayOfCommit(
   { queue }: WorkerContext,
-  { installation, owner, repo, sha }: Jobs['validate-push'] | Jobs['validate-merge-group'],
+  { installation, owner, repo, sha, base }: Omit<SayDeadCommit, 'why' | 'at'>,
   why: string,
   at: number,
 ): Promise<void> {
-  return queue.add('say-dead-commit', { installation, owner, repo, sha, why, at })
+  return queue.add('say-dead-commit', {
+    installation,
+    owner,
+    repo,
+    sha,
+    why,
+    at,
+    ...(base === undefined ? {} : { base }),
+  })
 }
 
 /**

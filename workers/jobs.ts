@@ -6,6 +6,7 @@ import { judgeCommit } from './judge-commit.ts'
 import { judgeFollowers } from './judge-followers.ts'
 import { redeliverer } from './redeliver.ts'
 import { sayDeadCommit, sayDeadPullRequest } from './say-dead.ts'
+import { settleChecks } from './settle-checks.ts'
 import { survey } from './survey.ts'
 import { sweep } from './sweep.ts'
 import { sweepInstallation } from './sweep-installation.ts'
@@ -29,6 +30,7 @@ export const works: readonly Work[] = [
   work('validate-pull-request', validatePullRequest, VALIDATIONS_AT_ONCE),
   work('validate-push', validatePush, VALIDATIONS_AT_ONCE),
   work('validate-merge-group', validateMergeGroup, VALIDATIONS_AT_ONCE),
+  work('settle-checks', settleChecks),
   work('judge-commit', judgeCommit),
   work('check-action', checkAction),
   work('judge-followers', judgeFollowers),

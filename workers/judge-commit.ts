@@ -1,12 +1,32 @@
-import { listPullRequestsOf } from '../src/github/pull-request.ts'
+import { listOurCheckRuns } from '../src/github/list-check-runs.ts'
+import { listPullRequestsOf, readPullRequest } from '../src/github/pull-request.ts'
 import type { JudgeCommit } from '../src/queue/queue.ts'
+import { findRepository } from './combination/find-repository.ts'
+import { githubInstallation } from './combination/github-installation.ts'
+import { supersedeRuns } from './gate/supersede-runs.ts'
+import { openPlace } from './verdict/open-place.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /** Asks for a verdict on every open pull request whose head is a commit. Asking twice is asking once. */
-export async function judgeCommit({ app, queue }: WorkerContext, data: JudgeCommit): Promise<void> {
+export async function judgeCommit(context: WorkerContext, data: JudgeCommit): Promise<void> {
   const { installation, owner, repo, sha } = data
-  const octokit = await app.reader(installation)
-  for (const { number: pull } of await listPullRequestsOf(octokit, { owner, repo }, sha)) {
-    await queue.add('validate-pull-request', { installation, owner, repo, pull })
+  const octokit = await context.app.reader(installation)
+  const pulls = await listPullRequestsOf(octokit, { owner, repo }, sha)
+  for (const { number: pull } of pulls) {
+    await context.queue.add('validate-pull-request', { installation, owner, repo, pull })
   }
+  if (pulls.length === 0) await takeBack(context, data)
+}
+
+/** Whoever opens a pull request again that was closed without a merge waits for a verdict about what its base is then. */
+async function takeBack(context: WorkerContext, data: JudgeCommit): Promise<void> {
+  if (data.closed === undefined) return
+  const octokit = await context.app.reader(data.installation)
+  const pull = await readPullRequest(octokit, data, data.closed)
+  if (!pull || pull.state === 'open' || pull.merged) return
+  const installation = githubInstallation(context, data.installation, octokit)
+  const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
+  if (!repository || repository.archived) return
+  const place = await openPlace(context, data, repository.id)
+  await supersedeRuns(place, await listOurCheckRuns(octokit, place.app, data, data.sha), new Set())
 }

@@ -31,7 +31,9 @@ export async function judgeFollowers(context: WorkerContext, data: JudgeFollower
     const { owner, name: repo } = place.repository
     await context.queue.add('validate-push', { installation: id, owner, repo, branch: place.branch, sha })
   }
-  if (!ref.startsWith(BRANCH) || followed.size === 0) return
+  if (!ref.startsWith(BRANCH)) return
+  await context.queue.add('settle-checks', { installation: id, owner, repo })
+  if (followed.size === 0) return
   const open = await listOpenPullRequests(octokit, { owner, repo })
   const led = open.filter(({ base }) => followed.has(base.ref))
   for (const [index, { number: pull }] of led.entries()) {

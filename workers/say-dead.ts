@@ -2,40 +2,56 @@ import { BailiwickError, type ErrorCode } from '../src/errors.ts'
 import { listOurCheckRuns } from '../src/github/list-check-runs.ts'
 import { readPullRequest } from '../src/github/pull-request.ts'
 import type { SayDeadCommit, SayDeadPullRequest } from '../src/queue/queue.ts'
+import type { ReportContext } from '../src/report/outcome.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
-import { begun, verdictRun } from './staleness/staleness.ts'
+import { readBases } from './gate/repository-bases.ts'
+import { begun } from './staleness/staleness.ts'
 import { openPlace } from './verdict/open-place.ts'
-import { sayVerdict } from './verdict/say-verdict.ts'
+import { BRANCH_CHECK, sayVerdict } from './verdict/say-verdict.ts'
 import type { WorkerContext } from './worker-context.ts'
 
-/** Says on the present head of an open pull request that it could not be judged, and that it will be tried again. */
+/** Publishes on the present head of an open pull request that it could not be evaluated, and that it will be tried again. */
 export async function sayDeadPullRequest(context: WorkerContext, data: SayDeadPullRequest): Promise<void> {
   const octokit = await context.app.reader(data.installation)
   const pull = await readPullRequest(octokit, data, data.pull)
-  if (pull?.state === 'open') await sayUndecided(context, data, pull.head.sha, 'pull-request')
+  if (pull?.state !== 'open') return
+  await sayUndecided(context, data, { sha: pull.head.sha, kind: 'pull-request', base: pull.base.ref })
 }
 
-/** Says on a commit that it could not be judged, and that it will be tried again. */
+/** Publishes on a commit that it could not be evaluated, and that it will be tried again. */
 export async function sayDeadCommit(context: WorkerContext, data: SayDeadCommit): Promise<void> {
-  await sayUndecided(context, data, data.sha, 'branch')
+  const { sha, base } = data
+  await sayUndecided(context, data, base === undefined ? { sha, kind: 'branch' } : { sha, kind: 'merge-group', base })
+}
+
+interface DeadCommit {
+  readonly sha: string
+  readonly kind: ReportContext['kind']
+  /** What it would be merged into; absent for the tip of a branch. */
+  readonly base?: string
 }
 
 async function sayUndecided(
   context: WorkerContext,
   data: SayDeadPullRequest | SayDeadCommit,
-  headSha: string,
-  kind: 'pull-request' | 'branch',
+  { sha: headSha, kind, base }: DeadCommit,
 ): Promise<void> {
   const octokit = await context.app.reader(data.installation)
-  const repository = await findRepository(githubInstallation(context, data.installation, octokit), data)
+  const installation = githubInstallation(context, data.installation, octokit)
+  const repository = await findRepository(installation, data)
   if (!repository) return
   const place = await openPlace(context, data, repository.id)
+  const bases = await readBases(context, { installation, repository, octokit })
+  const checks = base === undefined ? [BRANCH_CHECK] : await bases.checksOnto(base)
   const runs = await listOurCheckRuns(octokit, place.app, place, headSha)
-  const last = verdictRun(runs)
-  // a later job reached a verdict meanwhile; GitHub's times are whole seconds
-  if (last?.status === 'completed' && begun(last) > data.at) return
-  await sayVerdict(place, gaveUp(data.why), { kind, repository: repository.url, headSha }, { runs })
+  const said = { outcome: gaveUp(data.why), context: { kind, repository: repository.url, headSha } }
+  for (const check of checks) {
+    const last = runs.find(({ name }) => name === check.name)
+    // a later job reached a verdict meanwhile; GitHub's times are whole seconds
+    if (last?.status === 'completed' && begun(last) > data.at) continue
+    await sayVerdict(place, check, said, { runs })
+  }
 }
 
 function gaveUp(why: string): BailiwickError {

@@ -1,17 +1,21 @@
-import { listOurCheckRuns } from '../src/github/list-check-runs.ts'
-import { type ListedPullRequest, listOpenPullRequests } from '../src/github/pull-request.ts'
+import { BRANCH_CHECK_NAME } from '../src/gate/check-names.ts'
+import { listOurCheckRuns, type OurCheckRun } from '../src/github/list-check-runs.ts'
 import type { SweepInstallation } from '../src/queue/queue.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import type { ReadableRepository } from './combination/installation.ts'
 import { readFleets } from './combination/read-fleets.ts'
+import { readBases } from './gate/repository-bases.ts'
+import { forgetRules } from './gate/required-names.ts'
+import { type SettledPull, settleRepository } from './gate/settle-repository.ts'
 import { slowTurn } from './staleness/slow-turn.ts'
-import { begun, stalenessOf, verdictRun } from './staleness/staleness.ts'
+import { begun, type Staleness, stalenessOf, stalenessOfChecks } from './staleness/staleness.ts'
 import { headKey, headsThatDecide, type StandingHead, standingHeads } from './staleness/standing-heads.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /**
  * Finds what of one installation has no verdict, or an old one: branches that a fleet reads, and open pull requests onto
- * whatever branch. One request for each of them, and nothing is written here: what it finds is judged by jobs of its own.
+ * gated bases. First the names of our runs are settled everywhere, by GitHub's rules as they are now; what is found without
+ * a verdict is evaluated by jobs of its own.
  */
 export async function sweepInstallation(
   context: WorkerContext,
@@ -20,35 +24,39 @@ export async function sweepInstallation(
   const octokit = await context.app.reader(id)
   const app = await context.app.identity()
   const installation = githubInstallation(context, id, octokit)
-  const runOf = async ({ owner, name: repo }: ReadableRepository, sha: string) =>
-    verdictRun(await listOurCheckRuns(octokit, app, { owner, repo }, sha))
+  await forgetRules(context.queue, id)
   const repositories = (await installation.repositories()).filter(({ archived }) => !archived)
   const fleets = await readFleets(context, installation)
+  const found: FoundPull[] = []
+  for (const repository of repositories) {
+    const subject = { installation, repository, octokit }
+    const settled = await settleRepository(context, subject, await readBases(context, subject, fleets))
+    found.push(...settled.filter(({ checks }) => checks.length > 0).map(one => ({ ...one, repository })))
+  }
+  const runOf = async ({ owner, name: repo }: ReadableRepository, sha: string) =>
+    (await listOurCheckRuns(octokit, app, { owner, repo }, sha)).find(({ name }) => name === BRANCH_CHECK_NAME)
   const judgedAt = await judgedHeads(context, id, repositories, standingHeads(fleets), runOf)
   const slow: FoundPull[] = []
-  for (const repository of repositories) {
-    const { owner, name: repo, url } = repository
-    for (const pull of await listOpenPullRequests(octokit, { owner, repo })) {
-      const found = { repository, pull }
-      const deciding = headsThatDecide(fleets, { url, branch: pull.base.ref })
-      const since = Math.max(0, ...deciding.map(head => judgedAt.get(headKey(head)) ?? 0))
-      const run = await runOf(repository, pull.head.sha)
-      const staleness = stalenessOf(run, since)
-      if (staleness === 'slowly') slow.push(found)
-      // one that is judged again with the same result keeps its run: once is enough
-      const isTold = staleness === 'old' && !context.memory.isNew(nameOf(found), `${run?.id} ${since}`)
-      if ((staleness === 'missing' || staleness === 'old') && !isTold) await judgePull(context, id, found, 0)
-    }
+  for (const one of found) {
+    const { repository, pull, checks, runs } = one
+    const deciding = headsThatDecide(fleets, { url: repository.url, branch: pull.base.ref })
+    const since = Math.max(0, ...deciding.map(head => judgedAt.get(headKey(head)) ?? 0))
+    const { staleness, run } = stalenessOfChecks(checks, runs, since)
+    if (staleness === 'slowly') slow.push(one)
+    // one that is judged again with the same result keeps its run: once is enough
+    const isTold = staleness === 'old' && !context.memory.isNew(nameOf(one), `${run?.id} ${since}`)
+    if (isDue(staleness) && !isTold) await judgePull(context, id, one, 0)
   }
-  for (const found of slow) await judgePull(context, id, found, slowTurn(nameOf(found), slow.length, Date.now()))
+  for (const one of slow) await judgePull(context, id, one, slowTurn(nameOf(one), slow.length, Date.now()))
 }
 
-interface FoundPull {
+interface FoundPull extends SettledPull {
   readonly repository: ReadableRepository
-  readonly pull: ListedPullRequest
 }
 
-type RunOf = (repository: ReadableRepository, sha: string) => Promise<ReturnType<typeof verdictRun>>
+type RunOf = (repository: ReadableRepository, sha: string) => Promise<OurCheckRun | undefined>
+
+const isDue = (staleness: Staleness) => staleness === 'missing' || staleness === 'old'
 
 /** When the verdict on each of these heads was begun; one without is asked for. */
 async function judgedHeads(

@@ -3,6 +3,7 @@ import type { Attempt, ValidateMergeGroup } from '../src/queue/queue.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import { judgeChange } from './combination/judge-change.ts'
+import { readBases } from './gate/repository-bases.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { announceSlow, watched } from './verdict/announce-slow.ts'
 import { changedPaths } from './verdict/changed-paths.ts'
@@ -29,7 +30,10 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
   const subject: Subject = { installation, repository, octokit }
   const where = { kind: 'merge-group', repository: repository.url, headSha: data.sha } as const
   const { list: runs, alone } = new HeadRuns({ queue: context.queue, place, headSha: data.sha, octokit })
-  const announced = announceSlow({ place, headSha: data.sha, runs, alone, log: context.log })
+  const checks = await (await readBases(context, subject)).checksOnto(data.branch)
+  if (checks.length === 0) return
+  const names = checks.map(({ name }) => name)
+  const announced = announceSlow({ place, headSha: data.sha, names, runs, alone, log: context.log })
   let said: Said
   try {
     said = await judgeGroup(watched(context, announced), subject, data, where)
@@ -43,7 +47,9 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
   }
   const present = (await announced.end()) ?? (await runs())
   const detailsUrl = await keepPage(context, { owner: data.owner, repo: data.repo, repositoryId: repository.id }, said)
-  await alone(present, latest => sayVerdict(place, said.outcome, said.context, { runs: latest, detailsUrl }))
+  await alone(present, async latest => {
+    for (const check of checks) await sayVerdict(place, check, said, { runs: latest, detailsUrl })
+  })
 }
 
 async function judgeGroup(

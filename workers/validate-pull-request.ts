@@ -1,3 +1,4 @@
+import type { NamedCheck } from '../src/gate/check-names.ts'
 import type { OurCheckRun } from '../src/github/list-check-runs.ts'
 import {
   assertComputed,
@@ -5,93 +6,158 @@ import {
   listOpenPullRequests,
   type PullRequest,
   readPullRequest,
+  readTestMerge,
+  type TestMerge,
 } from '../src/github/pull-request.ts'
 import type { Attempt, ValidatePullRequest } from '../src/queue/queue.ts'
-import { CHECK_NAME } from '../src/report/check-run.ts'
-import { isOfBranch } from '../src/report/external-id.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
+import { openAnew, staleChecks } from './gate/open-anew.ts'
+import { type RepositoryBases, readBases } from './gate/repository-bases.ts'
+import { supersedeRuns } from './gate/supersede-runs.ts'
 import { announceSlow, watched } from './verdict/announce-slow.ts'
 import { blocks } from './verdict/blocks.ts'
 import { HeadRuns } from './verdict/head-runs.ts'
-import type { Said, Subject } from './verdict/judge-pull-request.ts'
+import type { Subject } from './verdict/judge-pull-request.ts'
 import { type JudgedPull, judgeWithCircumstances } from './verdict/judge-with-circumstances.ts'
-import { keepPage } from './verdict/keep-page.ts'
 import { openPlace } from './verdict/open-place.ts'
+import { publishChecks } from './verdict/publish-checks.ts'
 import { sayComment } from './verdict/say-comment.ts'
 import { sayOvertaken } from './verdict/say-overtaken.ts'
 import { saySuggestions } from './verdict/say-suggestions.ts'
-import { sayVerdict } from './verdict/say-verdict.ts'
-import { withWorse, worstOfHead } from './verdict/worst-of-head.ts'
+import type { Place } from './verdict/say-verdict.ts'
+import { withWorse } from './verdict/worst-of-head.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /**
- * Judges a pull request as it would be merged now, and says so on its head; drafts and forks as well. Doing it twice says
- * the same thing once. A verdict is said only while head and base are those that it is about.
+ * Evaluates a pull request as it would be merged now, and publishes the checks of its base on its head; drafts and forks as
+ * well. One onto a base that is not gated gets none. Doing it twice publishes once. A verdict is published only while head
+ * and base are those that it is about.
  */
 export async function validatePullRequest(context: WorkerContext, data: ValidatePullRequest, attempt: Attempt) {
   const octokit = await context.app.reader(data.installation)
   const pull = await readPullRequest(octokit, data, data.pull)
   if (pull?.state !== 'open') return
-  // nothing else is asked for before GitHub knows; at the end of all patience it is said
+  // nothing else is asked for before GitHub knows; at the end of all patience it is published
   if (!attempt.lastAttempt) assertComputed(data, pull)
   const installation = githubInstallation(context, data.installation, octokit)
   const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
   if (!repository) return
   const place = await openPlace(context, data, repository.id)
   const subject: Subject = { installation, repository, octokit }
+  const merging = startMerge(subject, pull)
+  await merging.catch(() => undefined) // what is wrong with it is published
+  const bases = await readBases(context, subject)
+  const checks = await bases.checksOnto(pull.base.ref)
+  const head = new HeadRuns({ queue: context.queue, place, headSha: pull.head.sha, octokit })
+  const job = { context, data, attempt, subject, place, pull, bases, checks, head, merging }
+  if (checks.length === 0) return supersedeRuns(place, await head.list(), await namesOnHead(job))
+  await evaluateAndPublish(job)
+}
+
+interface PullJob {
+  readonly context: WorkerContext
+  readonly data: ValidatePullRequest
+  readonly attempt: Attempt
+  readonly subject: Subject
+  readonly place: Place
+  readonly pull: PullRequest
+  readonly bases: RepositoryBases
+  /** The checks that it gets. */
+  readonly checks: readonly NamedCheck[]
+  readonly head: HeadRuns
+  readonly merging: Promise<TestMerge>
+}
+
+async function evaluateAndPublish(job: PullJob): Promise<void> {
+  const { context, data, attempt, subject, place, pull, checks, head, merging } = job
+  const { octokit, repository } = subject
+  const names = checks.map(({ name }) => name)
+  const begun = await beginAnew(job)
+  const runs = async () => begun
   const headSha = pull.head.sha
-  const { list: runs, alone } = new HeadRuns({ queue: context.queue, place, headSha, octokit })
-  const announced = announceSlow({ place, headSha, runs, alone, log: context.log })
+  const announced = announceSlow({ place, headSha, names, runs, alone: head.alone, log: context.log })
   let own: JudgedPull
   try {
-    own = await judgeWithCircumstances(watched(context, announced), subject, pull, runs, attempt)
+    own = await judgeWithCircumstances(watched(context, announced), subject, pull, runs, attempt, merging)
   } finally {
     await announced.end()
   }
   // the others with this head are looked up last: this listing shows what moved meanwhile as well
   const open = await listOpenPullRequests(octokit, data)
-  const present = (await announced.end()) ?? (await runs())
-  if (!stands(pull, open)) return alone(present, latest => sayOvertaken(place, headSha, latest))
-  const siblings = open.filter(one => one.head.sha === headSha && one.number !== pull.number)
+  const present = (await announced.end()) ?? begun
+  if (!stands(pull, open)) return head.alone(present, latest => sayOvertaken(place, headSha, names, latest))
   const others: JudgedPull[] = []
-  for (const { number } of siblings) {
+  for (const { number } of siblingsOf(pull, open, checks)) {
     const other = await readPullRequest(octokit, data, number)
     if (other?.state !== 'open' || other.head.sha !== headSha) continue
     others.push(await judgeWithCircumstances(context, subject, other, runs, attempt))
   }
-  if (others.length > 0 && !sameHeads(open, await listOpenPullRequests(octokit, data), headSha)) {
-    return context.queue.add('validate-pull-request', data)
-  }
-  const shown = worstOfHead([own, ...others])
-  const detailsUrl = await keepPage(context, { ...data, repositoryId: repository.id }, shown)
-  const written = await alone(
-    present,
-    async latest =>
-      !saysLess(shown, latest) && sayVerdict(place, shown.outcome, shown.context, { runs: latest, detailsUrl }),
+  const moved = async () => !sameHeads(open, await listOpenPullRequests(octokit, data), headSha)
+  if (others.length > 0 && (await moved())) return context.queue.add('validate-pull-request', data)
+  const owner = { ...data, repositoryId: repository.id }
+  const { shown, written, detailsUrl } = await head.alone(present, latest =>
+    publishChecks(context, { place, owner, runs: latest }, checks, [own, ...others]),
   )
+  await supersedeRuns(place, present, await namesOnHead(job, open))
   // writes may wait long for their turn: one that lets pass is looked at again for who came to share the head meanwhile
-  if (written && !blocks(shown) && !sameHeads(open, await listOpenPullRequests(octokit, data), headSha)) {
-    await context.queue.add('validate-pull-request', data)
-  }
+  if (written && !blocks(shown) && (await moved())) await context.queue.add('validate-pull-request', data)
+  if (written) await tellSiblings(job, open)
   await sayComment(place, pull, withWorse(own, shown), detailsUrl)
   await saySuggestions(place, subject, pull, own.said)
 }
 
-/** A verdict about an older head or another base is never said of this one: its own event has a job of its own. */
+/** Reads the test merge first: it tells where the base stands, which spares asking again. */
+async function startMerge({ installation, repository, octokit }: Subject, pull: PullRequest): Promise<TestMerge> {
+  const merge = await readTestMerge(octokit, { owner: repository.owner, repo: repository.name }, pull)
+  installation.noteHead(repository, pull.base.ref, merge.base, merge.baseTree)
+  return merge
+}
+
+/** Our runs of the head, after what lets pass but was published for other bases began again. */
+async function beginAnew({ place, pull, checks, head }: PullJob): Promise<readonly OurCheckRun[]> {
+  const listed = await head.list()
+  const stale = staleChecks(checks, listed)
+  if (stale.length === 0) return listed
+  return head.alone(listed, latest => openAnew(place, pull.head.sha, stale, latest))
+}
+
+/** Names that the open pull requests with this head have now. */
+async function namesOnHead(
+  { data, subject, pull, bases }: PullJob,
+  listed?: readonly ListedPullRequest[],
+): Promise<ReadonlySet<string>> {
+  const open = listed ?? (await listOpenPullRequests(subject.octokit, data))
+  const aims = new Set(open.filter(({ head }) => head.sha === pull.head.sha).map(({ base }) => base.ref))
+  const found = await Promise.all([...aims].map(aim => bases.checksOnto(aim)))
+  return new Set(found.flat().map(({ name }) => name))
+}
+
+/** A verdict about an older head or another base is never published on this one: its own event has a job of its own. */
 function stands(pull: PullRequest, open: readonly ListedPullRequest[]): boolean {
   const now = open.find(one => one.number === pull.number)
   return now?.head.sha === pull.head.sha && now.base.ref === pull.base.ref
 }
 
-/**
- * Whether a pull request touches nothing while its head, as a branch that is followed has it, is red: the check says so
- * still. Anybody could open one onto any branch, and the red commit would look green.
- */
-function saysLess(shown: Said, runs: readonly OurCheckRun[]): boolean {
-  const last = runs.find(({ name }) => name === CHECK_NAME)
-  const isRed = last?.status === 'completed' && last.conclusion === 'failure' && isOfBranch(last.externalId)
-  return isRed && shown.outcome === undefined && !blocks(shown)
+/** The other pull requests whose merge the same checks would let pass. */
+function siblingsOf(pull: PullRequest, open: readonly ListedPullRequest[], checks: readonly NamedCheck[]) {
+  const bases = new Set(checks.flatMap(check => check.bases))
+  return open.filter(
+    ({ number, head, base }) => number !== pull.number && head.sha === pull.head.sha && bases.has(base.ref),
+  )
+}
+
+/** Has those evaluated that share the head and of which a check is about this base too: it carries the most severe decision. */
+async function tellSiblings(
+  { context, data, pull, bases }: PullJob,
+  open: readonly ListedPullRequest[],
+): Promise<void> {
+  for (const { number, head, base } of open) {
+    if (number === pull.number || head.sha !== pull.head.sha) continue
+    const checks = await bases.checksOnto(base.ref)
+    if (!checks.some(check => check.bases.includes(pull.base.ref))) continue
+    await context.queue.add('validate-pull-request', { ...data, pull: number })
+  }
 }
 
 /** Whether the same pull requests have this head, onto the same branches. */

@@ -1,19 +1,19 @@
-import { listOpenPullRequests, listPullRequestsOf } from '../src/github/pull-request.ts'
+import { listOpenPullRequests } from '../src/github/pull-request.ts'
 import type { Attempt, ValidatePush } from '../src/queue/queue.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import { type FleetAnswer, judgeChange } from './combination/judge-change.ts'
 import type { Pin } from './combination/source-reader.ts'
+import { settleFollowed } from './gate/settle-followed.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { affectedPlaces } from './verdict/affected-places.ts'
-import { blocks } from './verdict/blocks.ts'
 import { HeadRuns } from './verdict/head-runs.ts'
 import type { Said, Subject } from './verdict/judge-pull-request.ts'
 import { keepFleetPages } from './verdict/keep-fleet-pages.ts'
 import { keepPage, type PageOwner } from './verdict/keep-page.ts'
 import { openPlace } from './verdict/open-place.ts'
 import { outcomeOf } from './verdict/outcome-of.ts'
-import { type Place, sayVerdict } from './verdict/say-verdict.ts'
+import { BRANCH_CHECK, type Place, sayVerdict } from './verdict/say-verdict.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /** Jobs that one push asks for start this far apart: a hundred pull requests are no storm. */
@@ -38,6 +38,7 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   const urls = answers.map(answer => answer.place.repository.url)
   await wakeClusters(context, urls)
   // only now: whatever fails here, the verdict on the commit stands
+  await settleFollowed(context, installation, head, data.before, answers)
   await judgeConcerned(context, subject, data, head, answers)
   await keepFleetPages(context, answers)
 }
@@ -63,23 +64,18 @@ async function judgeCommit(
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
     context.log.error({ err: error, commit: `${repository.url}@${headSha}` }, 'a push could not be judged')
-    await sayVerdict(place, asBailiwickError(error), where)
+    await sayVerdict(place, BRANCH_CHECK, { outcome: asBailiwickError(error), context: where })
     return []
   }
 }
 
-/**
- * GitHub keeps check runs by commit: nothing good is said of one that is the head of pull requests, their verdicts say it.
- * Nothing is announced either: what was announced here would have to be completed, whatever the pull requests are told.
- */
+/** Published under a name that no rule requires: whichever pull request has this commit as its head is evaluated by itself. */
 async function say(context: WorkerContext, { octokit }: Subject, place: Place & PageOwner, said: Said): Promise<void> {
   const { headSha } = said.context
   const detailsUrl = await keepPage(context, place, said)
   const head = new HeadRuns({ queue: context.queue, place, headSha, octokit })
   const present = await head.list()
-  // last of all: a pull request that is opened later is judged later, and says so after this
-  if (!blocks(said) && (await listPullRequestsOf(octokit, place, headSha)).length > 0) return
-  await head.alone(present, runs => sayVerdict(place, said.outcome, said.context, { runs, detailsUrl }))
+  await head.alone(present, runs => sayVerdict(place, BRANCH_CHECK, said, { runs, detailsUrl }))
 }
 
 async function judgeConcerned(

@@ -22,9 +22,10 @@ const place = { installation: id, owner: accountName, repo: repositoryName }
 const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Required<Jobs[N]>, Fits>> } = {
   'validate-pull-request': { ...place, pull: id },
   'validate-push': { ...place, branch, sha, before: optional(sha) },
-  'judge-commit': { ...place, sha },
+  'judge-commit': { ...place, sha, closed: optional(id) },
   'judge-followers': { ...place, ref: branch },
   'validate-merge-group': { ...place, branch, sha, base: sha },
+  'settle-checks': place,
   command: { ...place, issue: id, comment: id },
   'check-action': { ...place, check: id, action: text(/^(?:fix|waive)$/), login: accountName },
   'tenant-request': { ...place, issue: id },
@@ -32,7 +33,7 @@ const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Required<Jobs[N]>
   'sweep-installation': { installation: id },
   redeliver: {},
   'say-dead-pull-request': { ...place, pull: id, why: text(/^[a-z-]{1,40}$/), at: id },
-  'say-dead-commit': { ...place, sha, why: text(/^[a-z-]{1,40}$/), at: id },
+  'say-dead-commit': { ...place, sha, base: optional(branch), why: text(/^[a-z-]{1,40}$/), at: id },
   reconcile: { cluster: text(/^[A-Za-z\d][\w.-]{0,252}$/) },
   sweep: {},
 }

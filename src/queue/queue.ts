@@ -23,6 +23,8 @@ export interface JudgeCommit {
   readonly owner: string
   readonly repo: string
   readonly sha: string
+  /** A pull request with this head that was closed. */
+  readonly closed?: number
 }
 
 /** Judge the fleets that follow a tag or branch: it moved, or it is gone. */
@@ -45,6 +47,13 @@ export interface ValidateMergeGroup {
   readonly sha: string
   /** What the branch, or the group before it, holds. */
   readonly base: string
+}
+
+/** Bring the names of our checks on a repository in line with its gated bases, which may be others now. */
+export interface SettleChecks {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
 }
 
 /** Answer a `/bailiwick ...` comment. The comment is read again from GitHub; nothing of it is trusted here. */
@@ -106,6 +115,8 @@ export interface SayDeadCommit {
   readonly owner: string
   readonly repo: string
   readonly sha: string
+  /** Branch that a merge group would be merged into; absent for the tip of a branch. */
+  readonly base?: string
   readonly why: string
   readonly at: number
 }
@@ -125,6 +136,7 @@ export interface Jobs {
   readonly 'judge-commit': JudgeCommit
   readonly 'judge-followers': JudgeFollowers
   readonly 'validate-merge-group': ValidateMergeGroup
+  readonly 'settle-checks': SettleChecks
   readonly command: Command
   readonly 'check-action': CheckAction
   readonly 'tenant-request': TenantRequest

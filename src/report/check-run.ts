@@ -31,8 +31,7 @@ export interface CheckRun {
 /** What a check run says about a verdict; what it concludes is the decision's. */
 export type VerdictText = Omit<CheckRun, 'conclusion'>
 
-/** Name of the check run that gates a merge: the required check. */
-export const CHECK_NAME = 'bailiwick / tenancy'
+export { CHECK_NAME } from '../gate/check-names.ts'
 
 /**
  * The check run that carries a verdict, and what people decided about it. What could not be decided is a failure, never

@@ -1,21 +1,43 @@
 import { hash } from 'node:crypto'
 import { BailiwickError } from '../errors.ts'
 import { ENGINE_VERSION } from '../fleet/engine-version.ts'
+import type { NamedCheck } from '../gate/check-names.ts'
 import type { CheckRun } from './check-run.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
 
 const UNDECIDED = 'undecided'
 const FORM =
-  /^(?<version>\w+):(?<kind>branch|group|pull)-(?<combination>\w+)\.(?<said>[\da-f]{24})\.(?<lines>[\da-f]{24})$/
+  /^(?<version>\w+):(?<kind>branch|group|pull)-(?<combination>\w+)\.(?<said>[\da-f]{24})\.(?<lines>[\da-f]{24})(?:\.(?<bases>[\da-f]{24}))?$/
 const KINDS = { branch: 'branch', 'merge-group': 'group', 'pull-request': 'pull' } as const
 
 /**
  * The external id of a check run: version of engine and rules, what it is about, combination, hash of what is said, hash
- * of the lines that are annotated. Equal ids say the same; it stands on GitHub and is all that is remembered of a verdict.
+ * of the lines that are annotated, hash of the bases at which it counts. Equal ids say the same; it stands on GitHub and is
+ * all that is remembered of a verdict.
  */
-export function externalIdOf(outcome: Outcome, run: CheckRun, kind: ReportContext['kind']): string {
+export function externalIdOf(
+  outcome: Outcome,
+  run: CheckRun,
+  kind: ReportContext['kind'],
+  check: Pick<NamedCheck, 'bases' | 'followed'> = NO_BASES,
+): string {
   const { annotations, ...said } = run
-  return `${ENGINE_VERSION}:${KINDS[kind]}-${combinationOf(outcome)}.${digest(said)}.${digest(annotations)}`
+  const about = `${KINDS[kind]}-${combinationOf(outcome)}`
+  return `${ENGINE_VERSION}:${about}.${digest(said)}.${digest(annotations)}.${digest([check.bases, check.followed])}`
+}
+
+const NO_BASES = { bases: [], followed: [] }
+
+/**
+ * Whether a run on the head of a pull request was published for the bases of a check, as they are now. An older version
+ * noted none: it knew one base, and where there are several its run is about one of them only.
+ */
+export function isForBases(externalId: string, { bases, followed }: Pick<NamedCheck, 'bases' | 'followed'>): boolean {
+  const found = FORM.exec(externalId)?.groups
+  if (found?.kind === KINDS.branch) return false
+  return found?.bases === undefined
+    ? found !== undefined && bases.length === 1
+    : found.bases === digest([bases, followed])
 }
 
 /** Whether the run is about a commit as a branch has it, not about a pull request. */

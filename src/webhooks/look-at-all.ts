@@ -5,10 +5,9 @@ const SETTLE_MS = 5_000
 
 /** Has one installation looked at as a whole: what is open there, and whether its gate is real. */
 export function lookAtAll(place: InstallationPlace): readonly AskedJob[] {
-  return [{ name: 'sweep-installation', data: { installation: place.installation } }, ...lookAtGate(place)]
-}
-
-/** Has it looked at whether the check is required wherever it has to be. */
-export function lookAtGate({ installation }: InstallationPlace): readonly AskedJob[] {
-  return [{ name: 'survey', data: { installation }, delayMs: SETTLE_MS }]
+  const { installation } = place
+  return [
+    { name: 'sweep-installation', data: { installation } },
+    { name: 'survey', data: { installation }, delayMs: SETTLE_MS },
+  ]
 }

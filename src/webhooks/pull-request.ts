@@ -12,7 +12,8 @@ export const pullRequest: Heard<'pull_request'> = {
     const { number: pull, head } = payload.pull_request
     const jobs: AskedJob[] = []
     if (asksForVerdict(payload)) jobs.push({ name: 'validate-pull-request', data: { ...place, pull } })
-    if (payload.action === 'closed') jobs.push({ name: 'judge-commit', data: { ...place, sha: head.sha } })
+    if (payload.action === 'closed')
+      jobs.push({ name: 'judge-commit', data: { ...place, sha: head.sha, closed: pull } })
     return jobs
   },
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BASELINE_FILE } from '../../src/rules/verdict/baseline.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
-import { propose, said } from '../story/said.ts'
+import { propose, said, saidOfTip } from '../story/said.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { reportOf, reportsOf, surveyAgain, writes } from './survey.ts'
 
@@ -82,15 +82,15 @@ describe('a fleet with violations from before', () => {
 
   test('the branch itself is red until the baseline is merged, and green with it', async () => {
     const { github } = stage
-    expect(said(github, DEV, 'main').conclusion).toBe('failure')
+    expect(saidOfTip(github, DEV).conclusion).toBe('failure')
     const pull = baselinePull()!
     github.review({ repo: FLEET, pull: pull.issue.number, state: 'APPROVED', as: 'ada' })
     await stage.settle()
     expect(said(github, FLEET, 'bailiwick/baseline').conclusion).toBe('success')
     expect(github.merge({ repo: FLEET, pull: pull.issue.number, as: 'ada' })).toMatchObject({ status: 200 })
     await stage.settle()
-    expect(said(github, FLEET, 'main')).toMatchObject({ conclusion: 'success' })
-    expect(said(github, FLEET, 'main').output.title).toContain('standing')
+    expect(saidOfTip(github, FLEET)).toMatchObject({ conclusion: 'success' })
+    expect(saidOfTip(github, FLEET).output.title).toContain('standing')
     await surveyAgain(stage)
     expect(reportOf(github).body).toContain('- [x] The baseline file lists what stood here before.')
   }, 60_000)

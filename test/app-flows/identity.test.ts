@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import type { Repository } from '../github/world.ts'
-import { propose, said } from '../story/said.ts'
+import { propose, said, saidOfTip } from '../story/said.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 
 const TEAM = 'acme/dev-team'
@@ -38,7 +38,7 @@ function announce(name: string, action: string, changes: object = {}): void {
 test('while the pinned repository has its name, its pull requests pass', async () => {
   const run = await propose(stage, { repo: TEAM, branch: 'before', files: { 'README.md': '# Before\n' } })
   expect(run).toMatchObject({ conclusion: 'success' })
-  expect(said(stage.github, FLEET, 'main')).toMatchObject({ conclusion: 'success' })
+  expect(saidOfTip(stage.github, FLEET)).toMatchObject({ conclusion: 'success' })
 })
 
 test('after a rename another repository takes the name: nothing of it is believed, though its files are the same', async () => {
@@ -56,7 +56,7 @@ test('after a rename another repository takes the name: nothing of it is believe
   expect(run.output.summary).toContain('another repository')
   github.push({ repo: TEAM, files, as: 'mallory' })
   await stage.settle()
-  expect(said(github, TEAM, 'main')).toMatchObject({ conclusion: 'failure' })
+  expect(saidOfTip(github, TEAM)).toMatchObject({ conclusion: 'failure' })
   const beside = await propose(stage, { repo: FLEET, branch: 'beside', files: { 'docs.md': 'Nothing.\n' } })
   expect(beside, 'nobody else is held back').toMatchObject({ conclusion: 'success' })
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CHECK_NAME } from '../../src/report/check-run.ts'
-import { said } from '../story/said.ts'
+import { said, saidOfTip } from '../story/said.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'
 import { DEV, IN_BASE, IN_STAGING, openDev, withResource } from './red-together.ts'
@@ -79,7 +79,7 @@ test('what lay aside unread and is renamed into a directory that is read is judg
   const { github } = stage
   github.push({ repo: DEV, files: { 'attic/stray.yaml': deploymentFile('stray', 'kube-system') }, as: 'ada' })
   await stage.settle()
-  expect(said(github, DEV, 'main')).toMatchObject({ conclusion: 'success' })
+  expect(saidOfTip(github, DEV)).toMatchObject({ conclusion: 'success' })
   github.push({
     repo: DEV,
     branch: 'rename',

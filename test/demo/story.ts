@@ -1,4 +1,4 @@
-import { CHECK_NAME } from '../../src/report/check-run.ts'
+import { BRANCH_CHECK_NAME, CHECK_NAME } from '../../src/gate/check-names.ts'
 import type { CheckRun } from '../github/world.ts'
 import { liveStatus } from '../story/live.ts'
 import type { Stage } from '../story/stage.ts'
@@ -87,15 +87,21 @@ async function directPush(stage: Stage): Promise<void> {
   await stage.settle()
   for (const { sha } of commits) {
     tell.step(`commit ${sha.slice(0, 7)} on main of acme/ops-team`)
-    expectCheck(stage, 'acme/ops-team', sha, 'failure')
+    expectCheck(stage, 'acme/ops-team', sha, 'failure', BRANCH_CHECK_NAME)
   }
   await applied(stage, 'acme/ops-team', '/apis/apps/v1/namespaces/apps/deployments/report', 404)
 }
 
-function expectCheck(stage: Stage, repo: string, ref: string, conclusion: 'success' | 'failure'): CheckRun {
+function expectCheck(
+  stage: Stage,
+  repo: string,
+  ref: string,
+  conclusion: 'success' | 'failure',
+  name: string = CHECK_NAME,
+): CheckRun {
   const run = stage.github
     .checkRunsOf(repo, ref)
-    .filter(one => one.name === CHECK_NAME)
+    .filter(one => one.name === name)
     .at(-1)
   if (run?.conclusion !== conclusion) throw new Error(`${repo}@${ref}: the check is ${run?.conclusion ?? 'missing'}`)
   tell.check(run)

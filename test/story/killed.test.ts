@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect } from '../../src/cluster/connect.ts'
 import { readInventories } from '../../src/cluster/inventory.ts'
-import { CHECK_NAME } from '../../src/report/check-run.ts'
+import { BRANCH_CHECK_NAME, CHECK_NAME } from '../../src/gate/check-names.ts'
 import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import type { CheckRun } from '../github/world.ts'
 import { programs } from '../programs.ts'
@@ -50,7 +50,7 @@ describe.skipIf(missing)(`killed at any moment${missing ? ` (${missing})` : ''}`
 
   async function expectApplied(name: string): Promise<void> {
     expect(await liveObjects(app.staging)).toEqual(batchObjects(name))
-    expect(run('main', CHECK_NAME)).toMatchObject({ conclusion: 'success' })
+    expect(run('main', BRANCH_CHECK_NAME)).toMatchObject({ conclusion: 'success' })
     expect(run('main', APPLY)).toMatchObject({ conclusion: 'success' })
     const inventory = await inventoryOfTeam()
     expect(inventory.revision).toContain(app.github.commitOf(TEAM, 'main'))
@@ -112,7 +112,7 @@ describe.skipIf(missing)(`killed at any moment${missing ? ` (${missing})` : ''}`
     await app.settle()
     expect(await liveObjects(app.staging)).toEqual(left)
     expect(await liveStatus(app.staging, '/apis/apps/v1/namespaces/sandbox/deployments/stray')).toBe(404)
-    expect(run(sha, CHECK_NAME)).toMatchObject({ conclusion: 'failure', status: 'completed' })
+    expect(run(sha, BRANCH_CHECK_NAME)).toMatchObject({ conclusion: 'failure', status: 'completed' })
     expect(run(sha, APPLY)).toMatchObject({ conclusion: 'failure' })
     expect(run(sha, APPLY)!.output.summary).toContain('held')
     github.push({

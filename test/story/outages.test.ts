@@ -5,7 +5,7 @@ import { fleetFiles } from '../fleets/read-fleet.ts'
 import { until } from '../queue/until.ts'
 import { batchFiles, batchObjects, liveObjects, stagingOverlay } from './batch.ts'
 import { live, liveStatus } from './live.ts'
-import { linesOf, propose, said, saidOfApply } from './said.ts'
+import { linesOf, propose, said, saidOfApply, saidOfTip } from './said.ts'
 import { type Stage, startStage } from './stage.ts'
 import { stagingTenants, tenantFiles } from './tenant.ts'
 import { deploymentFile } from './tenant-changes.ts'
@@ -164,7 +164,7 @@ describe.skipIf(missing)(`bad input and outages${missing ? ` (${missing})` : ''}
     await staging().pause()
     github.push({ repo: TEAM, files: batchFiles('batch-later'), as: 'ada' })
     await stage.settle()
-    expect(said(github, TEAM, 'main')).toMatchObject({ conclusion: 'success' })
+    expect(saidOfTip(github, TEAM)).toMatchObject({ conclusion: 'success' })
     expect(saidOfApply(github, FLEET)).toMatchObject({ conclusion: 'failure' })
     expect(saidOfApply(github, FLEET).output.summary).toMatch(/staging/)
     await staging().resume()

@@ -1,3 +1,4 @@
+import { BRANCH_CHECK_NAME } from '../../src/gate/check-names.ts'
 import { CHECK_NAME } from '../../src/report/check-run.ts'
 import type { FakeGitHub } from '../github/start.ts'
 import type { CheckRun } from '../github/world.ts'
@@ -15,6 +16,11 @@ export function said(github: FakeGitHub, repo: string, ref: string, name: string
   const found = github.checkRunsOf(repo, ref).findLast(run => run.name === name)
   if (!found) throw new Error(`${repo}@${ref} has no check run ${name}`)
   return found
+}
+
+/** What was said last about the tip of a branch. */
+export function saidOfTip(github: FakeGitHub, repo: string, ref = 'main'): CheckRun {
+  return said(github, repo, ref, BRANCH_CHECK_NAME)
 }
 
 /** What was said of an apply to staging. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CHECK_NAME } from '../../src/report/check-run.ts'
+import { BRANCH_CHECK_NAME, CHECK_NAME } from '../../src/gate/check-names.ts'
 import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import type { CheckRun } from '../github/world.ts'
@@ -156,7 +156,7 @@ describe('the whole story', () => {
     expect(comment?.body).not.toContain('namespace-confinement')
     expect(github.merge({ repo: 'acme/ops-team', pull: 1, as: 'otto' })).toMatchObject({ status: 200 })
     await stage.settle()
-    expect(run('acme/ops-team', 'main')).toMatchObject({ conclusion: 'success' })
+    expect(run('acme/ops-team', 'main', BRANCH_CHECK_NAME)).toMatchObject({ conclusion: 'success' })
     if (missing) return
     expect(run('acme/ops-team', 'main', APPLY)).toMatchObject({ conclusion: 'success' })
     // the API server refuses Deployments of anybody else here
@@ -212,8 +212,9 @@ describe('the whole story', () => {
     }
     github.push({ repo: 'acme/dev-team', files: widget, as: 'ada' })
     await stage.settle()
-    for (const { sha } of [bad, empty]) expect(run('acme/ops-team', sha)).toMatchObject({ conclusion: 'failure' })
-    expect(run('acme/dev-team', 'main')).toMatchObject({ conclusion: 'success' })
+    for (const { sha } of [bad, empty])
+      expect(run('acme/ops-team', sha, BRANCH_CHECK_NAME)).toMatchObject({ conclusion: 'failure' })
+    expect(run('acme/dev-team', 'main', BRANCH_CHECK_NAME)).toMatchObject({ conclusion: 'success' })
     if (missing) return
     expect(run('acme/ops-team', empty.sha, APPLY)).toMatchObject({ conclusion: 'failure' })
     expect(run('acme/ops-team', empty.sha, APPLY).output.summary).toContain('held')

@@ -41,14 +41,17 @@ describe('repository', () => {
 })
 
 describe('what protects a branch', () => {
-  test.each(['created', 'edited', 'deleted'])('%s: the gate is looked at', async action => {
-    expect(await jobsOf('branch_protection_rule', { ...base, action })).toEqual([survey])
-    expect(await jobsOf('repository_ruleset', { ...base, action })).toEqual([survey])
-  })
+  test.each(['created', 'edited', 'deleted'])(
+    '%s: everything is looked at: other names may be required',
+    async action => {
+      expect(await jobsOf('branch_protection_rule', { ...base, action })).toEqual([look, survey])
+      expect(await jobsOf('repository_ruleset', { ...base, action })).toEqual([look, survey])
+    },
+  )
 
   test("an organisation's ruleset names no repository", async () => {
     const payload = { action: 'edited', installation: { id: 7 }, organization: { login: 'Acme' }, sender: ada }
-    expect(await jobsOf('repository_ruleset', payload)).toEqual([survey])
+    expect(await jobsOf('repository_ruleset', payload)).toEqual([look, survey])
     expect(await jobsOf('repository_ruleset', payload, ['other'])).toEqual([])
   })
 })

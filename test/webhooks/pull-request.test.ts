@@ -30,7 +30,7 @@ test.each(['labeled', 'unlabeled'])('%s asks for one only when the label is ours
 })
 
 test('closed leaves the commit to the others that have it', async () => {
-  expect(await jobsOf('pull_request', payload('closed'))).toEqual([['judge-commit', { ...place, sha: SHA }]])
+  expect(await jobsOf('pull_request', payload('closed'))).toEqual([['judge-commit', { ...place, sha: SHA, closed: 5 }]])
 })
 
 test.each(['auto_merge_enabled', 'enqueued', 'dequeued', 'assigned', 'review_requested', 'locked'])(

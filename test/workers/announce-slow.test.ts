@@ -12,6 +12,7 @@ import { twoViolations, verdict } from '../report/samples.ts'
 import { context } from '../report/situations.ts'
 import { silentLog } from '../silent-log.ts'
 
+const CHECK = { name: CHECK_NAME, bases: ['main'], followed: ['main'] }
 const RENDERING: Progress = { state: 'rendering', rendered: 3, known: 58, total: 61 }
 
 const headRuns = (place: Place, headSha: string) =>
@@ -24,10 +25,10 @@ async function announcing(patienceMs: number, everyMs = 10_000) {
   const place = { ...FLEET, octokit, app: identity }
   const { list: runs } = headRuns(place, headSha)
   asked()
-  const announced = announceSlow({ place, headSha, runs, log: silentLog, patienceMs, everyMs })
+  const announced = announceSlow({ place, headSha, names: [CHECK_NAME], runs, log: silentLog, patienceMs, everyMs })
   const say = async (outcome = verdict()) => {
     const present = (await announced.end()) ?? (await runs())
-    await sayVerdict(place, outcome, { ...context, headSha }, { runs: present })
+    await sayVerdict(place, CHECK, { outcome, context: { ...context, headSha } }, { runs: present })
   }
   return { github, place, headSha, runs, asked, announced, say, shown: () => github.checkRunsOf('acme/fleet', headSha) }
 }
@@ -61,7 +62,7 @@ test('a run that was announced before a crash is taken up, not made twice', asyn
   await expect.poll(() => shown()).toHaveLength(1)
   await announced.end()
   const { list: runs } = headRuns(place, headSha)
-  const again = announceSlow({ place, headSha, runs, log: silentLog, patienceMs: 10 })
+  const again = announceSlow({ place, headSha, names: [CHECK_NAME], runs, log: silentLog, patienceMs: 10 })
   await sleep(150)
   expect(await again.end()).toHaveLength(1)
   await say()
@@ -72,7 +73,7 @@ test('where a verdict stands nothing is announced: it counts until the next one 
   const { place, headSha, say, shown } = await announcing(5_000)
   await say(twoViolations())
   const { list: runs } = headRuns(place, headSha)
-  const again = announceSlow({ place, headSha, runs, log: silentLog, patienceMs: 10 })
+  const again = announceSlow({ place, headSha, names: [CHECK_NAME], runs, log: silentLog, patienceMs: 10 })
   await sleep(150)
   expect(await again.end()).toBeUndefined()
   expect(shown()).toMatchObject([{ status: 'completed', conclusion: 'failure' }])
@@ -91,9 +92,9 @@ test('a GitHub that fails meanwhile does not hold the verdict back', async () =>
 test('what was announced on a head that moved is cancelled, which lets nothing pass', async () => {
   const { place, headSha, announced, shown } = await announcing(20)
   await expect.poll(() => shown()).toHaveLength(1)
-  await sayOvertaken(place, headSha, (await announced.end()) ?? [])
+  await sayOvertaken(place, headSha, [CHECK_NAME], (await announced.end()) ?? [])
   expect(shown()).toMatchObject([{ status: 'completed', conclusion: 'cancelled' }])
-  await sayOvertaken(place, headSha, [])
+  await sayOvertaken(place, headSha, [CHECK_NAME], [])
   expect(shown()).toHaveLength(1)
 })
 
@@ -101,10 +102,10 @@ test('the same verdict in another combination is brought up to date in place; an
   const { place, headSha, say, shown } = await announcing(5_000)
   await say(twoViolations())
   const where = { ...context, headSha }
-  await sayVerdict(place, { ...twoViolations(), combination: 'f'.repeat(64) }, where)
+  await sayVerdict(place, CHECK, { outcome: { ...twoViolations(), combination: 'f'.repeat(64) }, context: where })
   expect(shown()).toHaveLength(1)
   expect(shown()[0]).toMatchObject({ externalId: expect.stringContaining('f'.repeat(24)), annotations: [{}, {}] })
   expect(shown()[0]!.output.summary).toContain('`ffffffffffff`')
-  await sayVerdict(place, verdict(), where)
+  await sayVerdict(place, CHECK, { outcome: verdict(), context: where })
   expect(shown().map(run => run.conclusion)).toEqual(['failure', 'success'])
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { CHECK_NAME } from '../../src/gate/check-names.ts'
 import { InProcessQueue } from '../../src/queue/in-process-queue.ts'
 import { announceSlow } from '../../workers/verdict/announce-slow.ts'
 import { HeadRuns } from '../../workers/verdict/head-runs.ts'
@@ -7,6 +8,8 @@ import { acme, FLEET } from '../github-adapter/acme.ts'
 import { twoViolations, verdict } from '../report/samples.ts'
 import { context } from '../report/situations.ts'
 import { silentLog } from '../silent-log.ts'
+
+const CHECK = { name: CHECK_NAME, bases: ['main'], followed: ['main'] }
 
 /** Several jobs about one commit. */
 async function jobs(count: number) {
@@ -17,7 +20,9 @@ async function jobs(count: number) {
   const heads = Array.from({ length: count }, () => new HeadRuns({ queue, place, headSha, octokit }))
   const say = async (head: HeadRuns, outcome = verdict()) => {
     const present = await head.list()
-    return head.alone(present, runs => sayVerdict(place, outcome, { ...context, headSha }, { runs }))
+    return head.alone(present, runs =>
+      sayVerdict(place, CHECK, { outcome, context: { ...context, headSha } }, { runs }),
+    )
   }
   asked()
   return { place, headSha, heads, say, asked, shown: () => github.checkRunsOf('acme/fleet', headSha) }
@@ -38,7 +43,7 @@ test('who wrote nothing since lists the runs once; who finds that another one di
 test('jobs that announce at once share one run, and each ends it with what it says', async () => {
   const { heads, say, place, headSha, shown } = await jobs(3)
   const announced = heads.map(({ list: runs, alone }) =>
-    announceSlow({ place, headSha, runs, alone, log: silentLog, patienceMs: 1 }),
+    announceSlow({ place, headSha, names: [CHECK.name], runs, alone, log: silentLog, patienceMs: 1 }),
   )
   await expect.poll(() => shown()).toMatchObject([{ status: 'queued' }])
   await Promise.all(announced.map(one => one.end()))

@@ -1,3 +1,5 @@
+import type { SourceRef } from '../../src/fleet/input.ts'
+import { canonicalRef } from '../../src/fleet/ref.ts'
 import { readHead } from '../../src/github/branch.ts'
 import { isDirectory } from '../../src/github/is-directory.ts'
 import type { Octokit } from '../../src/github/octokit.ts'
@@ -15,6 +17,8 @@ export function githubInstallation({ store, memory }: WorkerContext, id: number,
   const trees = new Map<string, string>()
   const fleets = new Map<string, Promise<boolean>>()
   const defaultHeads = new Map<string, string>()
+  const noted = new Map<string, string>()
+  const headKey = ({ url }: ReadableRepository, ref: SourceRef) => JSON.stringify([url, canonicalRef(ref)])
   let repositories: Promise<readonly ReadableRepository[]> | undefined
   return {
     id,
@@ -32,10 +36,14 @@ export function githubInstallation({ store, memory }: WorkerContext, id: number,
       fleets.set(key, answer)
       return answer
     },
-    noteHead: (repository, branch, commit) => {
+    noteHead: (repository, branch, commit, tree) => {
+      noted.set(headKey(repository, { branch }), commit)
+      if (tree !== undefined) trees.set(commit, tree)
       if (branch === repository.defaultBranch) defaultHeads.set(repository.url, commit)
     },
     head: async (repository, ref) => {
+      const known = noted.get(headKey(repository, ref))
+      if (known !== undefined) return known
       const question = `head ${JSON.stringify(ref)}`
       const head = await memory.recall(repository, question, () => readHead(octokit, nameOf(repository), ref))
       if (head) trees.set(head.commit, head.tree)

@@ -21,7 +21,7 @@ export interface Installation {
   /** Commit that a ref stands at now; undefined where it does not exist or the repository is empty. */
   head(repository: ReadableRepository, ref: SourceRef): Promise<string | undefined>
   /** Takes note of where a branch stands now, as the caller has just read it: spares requests. */
-  noteHead(repository: ReadableRepository, branch: string, commit: string): void
+  noteHead(repository: ReadableRepository, branch: string, commit: string, tree?: string): void
   /** `tree`: its tree id, where the caller knows it. */
   content(repository: ReadableRepository, commit: string, tree?: string): Promise<TreeSnapshot>
 }

@@ -1,3 +1,4 @@
+import type { GatedBranch } from '../../src/fleet/config/fleet-config.ts'
 import type { Changes } from '../../src/report/changes/changes.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
 import type { CombinationSnapshot } from '../evaluation/protocol.ts'
@@ -19,6 +20,8 @@ export interface FleetAnswer {
   readonly fleetCommit: string
   readonly judgement: Judgement
   readonly snapshot: CombinationSnapshot
+  /** Branches that its clusters follow or its file lists; empty with a base, absent where the fleet could not be built. */
+  readonly gated?: readonly GatedBranch[]
   /** What the change does to what its clusters get; absent without a base. */
   readonly changes?: Changes
 }
@@ -43,8 +46,10 @@ export async function judgeChange(
       ...change,
       disabledRules,
     })
-    const { concerned, fleetCommit, judgement, snapshot, changes } = judged
-    if (concerned) answers.push({ place, fleetCommit, judgement, snapshot, ...(changes ? { changes } : {}) })
+    const { concerned, fleetCommit, judgement, snapshot, gated, changes } = judged
+    if (!concerned) continue
+    const more = { ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
+    answers.push({ place, fleetCommit, judgement, snapshot, ...more })
   }
   return answers
 }

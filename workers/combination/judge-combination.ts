@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../src/errors.ts'
+import type { GatedBranch } from '../../src/fleet/config/fleet-config.ts'
 import { ANOTHER_REPOSITORY, type WantedSource } from '../../src/fleet/input.ts'
 import { mayLeadTo } from '../../src/fleet/named-repositories.ts'
 import type { Changes } from '../../src/report/changes/changes.ts'
@@ -28,6 +29,8 @@ export interface JudgedCombination {
   readonly judgement: Judgement
   /** Fingerprints that the fleet's baseline file lists; empty where a base was compared with. */
   readonly baseline: readonly string[]
+  /** Branches that its clusters follow or its file lists; absent where the fleet could not be built, empty with a base. */
+  readonly gated?: readonly GatedBranch[]
   /** What the head does to what the clusters get; absent without a base. */
   readonly changes?: Changes
   /** Commit of the fleet repository that was judged. */
@@ -76,8 +79,10 @@ export async function judgeCombination(
     foreign.push(...found)
     if (answer.type === 'wanted') wanted.push(...answer.wanted)
     if (answer.type === 'wanted' || found.length > 0) continue
-    const { judgement, baseline, changes } =
-      answer.type === 'judged' ? answer : { judgement: undecided(refusal(answer)), baseline: [], changes: undefined }
+    const { judgement, baseline, gated, changes } =
+      answer.type === 'judged'
+        ? answer
+        : { judgement: undecided(refusal(answer)), baseline: [], gated: undefined, changes: undefined }
     const reads = [fleetSource(fleet), ...wanted].some(
       source => isPinned(source, request.head) || isPinned(source, request.base),
     )
@@ -85,7 +90,7 @@ export async function judgeCombination(
     const leads = changed !== undefined && judgement.nodes.some(node => mayLeadTo(node.hides, changed))
     const concerned = reads || leads
     const { commit } = head.snapshot.fleet
-    const said = { judgement, baseline, ...(changes ? { changes } : {}) }
+    const said = { judgement, baseline, ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
     return { ...said, fleetCommit: commit, snapshot: head.snapshot, sources: head.sources, concerned }
   }
   throw new BailiwickError(

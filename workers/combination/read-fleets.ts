@@ -1,3 +1,4 @@
+import type { GatedBranch } from '../../src/fleet/config/fleet-config.ts'
 import { isPassing } from '../job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { believedFleets } from './believed-fleets.ts'
@@ -10,6 +11,10 @@ export interface StandingFleet {
   readonly place: FleetPlace
   readonly commit: string
   readonly sources: readonly ReadSource[]
+  /** Branches that its clusters follow or its file lists; absent where the fleet could not be built. */
+  readonly gated?: readonly GatedBranch[]
+  /** Repositories that a node which could not be rendered may lead to (see isNamed). */
+  readonly hides: readonly string[]
 }
 
 /**
@@ -24,7 +29,9 @@ export async function readFleets(context: WorkerContext, installation: Installat
     const reader = alone ? new SourceReader(installation, place.repository.url) : shared
     try {
       const judged = await judgeCombination(evaluator, reader, { fleet: place, disabledRules })
-      fleets.push({ place, commit: judged.fleetCommit, sources: judged.sources })
+      const { fleetCommit: commit, sources, gated, judgement } = judged
+      const hides = judgement.nodes.flatMap(node => node.hides)
+      fleets.push({ place, commit, sources, ...(gated ? { gated } : {}), hides })
     } catch (error) {
       if (isPassing(error)) throw error
       log.warn({ err: error, fleet: place.repository.url }, 'the sources of a fleet could not be found')

@@ -1,11 +1,17 @@
 import { statusText } from '../../src/command/status-text.ts'
-import { listOurCheckRuns } from '../../src/github/list-check-runs.ts'
-import { CHECK_NAME, checkRunOf } from '../../src/report/check-run.ts'
+import { CHECK_NAME, checkNameOf } from '../../src/gate/check-names.ts'
+import { listOurCheckRuns, type OurCheckRun } from '../../src/github/list-check-runs.ts'
+import { checkRunOf } from '../../src/report/check-run.ts'
 import { readCircumstances } from '../verdict/read-circumstances.ts'
 import { mayAsk } from './may.ts'
 import { subjectOf } from './present-pull.ts'
 import { shownVerdict } from './shown-verdict.ts'
 import type { Verb } from './verb.ts'
+
+/** The run of the check of a base: under its own name where the repository has several. */
+function checkOf(runs: readonly OurCheckRun[], base: string): OurCheckRun | undefined {
+  return [checkNameOf(base), CHECK_NAME].flatMap(name => runs.find(run => run.name === name) ?? [])[0]
+}
 
 /** Says how things stand with a pull request. */
 export const status: Verb = {
@@ -19,7 +25,7 @@ export const status: Verb = {
     const { context, place, data } = asking
     const { pull, said, verdict } = await shownVerdict(asking)
     const runs = await listOurCheckRuns(place.octokit, place.app, data, pull.head.sha)
-    const run = runs.find(({ name }) => name === CHECK_NAME)
+    const run = checkOf(runs, pull.base.ref)
     const circumstances = await readCircumstances(context, subjectOf(asking), pull, said, runs)
     const { title } = checkRunOf(said.outcome, { ...said.context, circumstances })
     const reply = statusText({

@@ -2,6 +2,7 @@ import { combinationOf } from '../../src/fleet/combination.ts'
 import type { Fleet } from '../../src/fleet/fleet.ts'
 import type { FleetInput, WantedSource } from '../../src/fleet/input.ts'
 import type { WalkProgress } from '../../src/fleet/session/work.ts'
+import { followedBases } from '../../src/gate/followed-bases.ts'
 import { changesOf } from '../../src/report/changes/changes-of.ts'
 import { baselineOf } from '../../src/rules/verdict/baseline.ts'
 import { KeptFleet } from './kept-fleet.ts'
@@ -32,11 +33,12 @@ export function evaluate(
   const when = { combination, today, ...(request.changed === undefined ? {} : { changed: request.changed }) }
   if (base) {
     const judgement = leanJudgement(session.judge(head, { base, ...when }), head, request.changed)
-    return { type: 'judged', judgement, baseline: [], pinned, changes: changesOf(base, head) }
+    return { type: 'judged', judgement, baseline: [], pinned, gated: [], changes: changesOf(base, head) }
   }
   const baseline = baselineOf(input.fleet.tree, input.fleet.url)
   const judgement = session.judge(head, { baseline, ...when })
-  return { type: 'judged', judgement, baseline: [...baseline.keys()], pinned }
+  const gated = followedBases(head, { url: input.fleet.url, branch: input.fleet.branch })
+  return { type: 'judged', judgement, baseline: [...baseline.keys()], pinned, gated }
 }
 
 function open(kept: KeptFleet, snapshot: CombinationSnapshot): FleetInput {

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../src/errors.ts'
+import type { GatedBranch } from '../../src/fleet/config/fleet-config.ts'
 import type { OpaqueSource, SourceRef, WantedSource } from '../../src/fleet/input.ts'
 import type { WalkProgress } from '../../src/fleet/session/work.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
@@ -86,6 +87,8 @@ export type EvaluationAnswer =
       readonly judgement: Judgement
       readonly baseline: readonly string[]
       readonly pinned: readonly PinnedRepository[]
+      /** Branches that its clusters follow or its file lists; empty where there is a base. */
+      readonly gated: readonly GatedBranch[]
       /** What the head does to what the clusters get; only where there is a base. */
       readonly changes?: Changes
     }

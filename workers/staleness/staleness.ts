@@ -1,18 +1,13 @@
 import { ENGINE_VERSION } from '../../src/fleet/engine-version.ts'
+import type { NamedCheck } from '../../src/gate/check-names.ts'
 import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
-import { CHECK_NAME } from '../../src/report/check-run.ts'
-import { isUndecidedId, versionOfExternalId } from '../../src/report/external-id.ts'
+import { isForBases, isUndecidedId, versionOfExternalId } from '../../src/report/external-id.ts'
 
 /**
  * What to do about a verdict. `missing`: there is none, or an outage kept us from it. `old`: what it depends on was judged
  * since. `slowly`: only the version of engine and rules is another one; the old verdict is honoured until its turn comes.
  */
 export type Staleness = 'missing' | 'old' | 'slowly' | 'fresh'
-
-/** The run that counts on a commit, of all of ours there: the last one of the gate's name. */
-export function verdictRun(runs: readonly OurCheckRun[]): OurCheckRun | undefined {
-  return runs.findLast(run => run.name === CHECK_NAME)
-}
 
 /** `since`: when what the verdict depends on was last judged itself, in ms; a verdict begun before may be older than it. */
 export function stalenessOf(run: OurCheckRun | undefined, since = 0): Staleness {
@@ -25,4 +20,23 @@ export function stalenessOf(run: OurCheckRun | undefined, since = 0): Staleness 
 /** When a verdict was begun, in ms; 0 where GitHub does not say. */
 export function begun(run: OurCheckRun | undefined): number {
   return run?.startedAt ? Date.parse(run.startedAt) || 0 : 0
+}
+
+const URGENCY: readonly Staleness[] = ['fresh', 'slowly', 'old', 'missing']
+
+/** What to do about the checks of a pull request: the most urgent of them, with its run. One about other bases is missing. */
+export function stalenessOfChecks(
+  checks: readonly NamedCheck[],
+  runs: readonly OurCheckRun[],
+  since = 0,
+): { readonly staleness: Staleness; readonly run?: OurCheckRun | undefined } {
+  const each = checks.map(check => {
+    const run = runs.find(one => one.name === check.name)
+    const isOther = run?.status === 'completed' && !isForBases(run.externalId, check)
+    return { run, staleness: isOther ? 'missing' : stalenessOf(run, since) } as const
+  })
+  return each.reduce((most, one) => (URGENCY.indexOf(one.staleness) > URGENCY.indexOf(most.staleness) ? one : most), {
+    staleness: 'fresh',
+    run: undefined,
+  })
 }

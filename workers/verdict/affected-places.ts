@@ -35,7 +35,7 @@ export async function affectedPlaces(
 }
 
 /** What was said before; undefined where nobody can tell any more, as after a force push: then it may concern everybody. */
-async function judgedEarlier(
+export async function judgedEarlier(
   context: WorkerContext,
   installation: Installation,
   head: Pin,

@@ -2,7 +2,6 @@ import { announceCheckRun, changeAnnouncement } from '../../src/github/announce-
 import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
 import type { Log } from '../../src/process/log.ts'
 import { announcementOf, type Progress } from '../../src/report/announcement.ts'
-import { CHECK_NAME } from '../../src/report/check-run.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import type { HeadRuns } from './head-runs.ts'
 import type { Place } from './say-verdict.ts'
@@ -16,13 +15,15 @@ const EVERY_MS = 10_000
 export interface Announced {
   /** Says how far it is; costs nothing by itself. */
   readonly report: (progress: Progress) => void
-  /** Ends it: our runs of the commit, with the announced one; undefined where nothing was announced. */
+  /** Ends it: our runs of the commit, with the announced ones; undefined where nothing was announced. */
   readonly end: () => Promise<readonly OurCheckRun[] | undefined>
 }
 
 export interface Announcing {
   readonly place: Place
   readonly headSha: string
+  /** Names of the checks that the commit gets. */
+  readonly names: readonly string[]
   /** Our check runs of the commit, asked for once. */
   readonly runs: () => Promise<readonly OurCheckRun[]>
   /** Writes while nobody else writes about the commit; absent: at once. */
@@ -33,14 +34,14 @@ export interface Announcing {
 }
 
 /**
- * Tells a commit that has no verdict yet that it is being judged, as soon as that takes a while: one run that is created,
- * changed now and then, and completed by the verdict. What fails here is logged only: the verdict decides.
+ * Tells a commit that has no verdict yet that it is being judged, as soon as that takes a while: one run of each name that is
+ * created, changed now and then, and completed by the verdict. What fails here is logged only: the verdict decides.
  */
 export function announceSlow(announcing: Announcing): Announced {
-  const { place, headSha, runs, alone = atOnce, log, patienceMs = PATIENCE_MS, everyMs = EVERY_MS } = announcing
+  const { place, headSha, names, runs, alone = atOnce, log, patienceMs = PATIENCE_MS, everyMs = EVERY_MS } = announcing
   let progress: Progress = { state: 'queued' }
   let said: string | undefined
-  let run: OurCheckRun | undefined
+  let made: readonly OurCheckRun[] = []
   let given: readonly OurCheckRun[] | undefined
   let writing = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
@@ -53,12 +54,19 @@ export function announceSlow(announcing: Announcing): Announced {
   const say = async () => {
     const text = announcementOf(progress)
     if (!given) {
-      run = await alone(await runs(), present => {
+      made = await alone(await runs(), async present => {
         given = present
-        return announceCheckRun(place.octokit, place.app, place, { headSha, name: CHECK_NAME, ...text }, present)
+        const announced: OurCheckRun[] = []
+        for (const name of names) {
+          const run = await announceCheckRun(place.octokit, place.app, place, { headSha, name, ...text }, present)
+          if (run) announced.push(run)
+        }
+        return announced
       })
-      if (run === undefined) return
-    } else if (run && text.title !== said) await changeAnnouncement(place.octokit, place, run.id, text)
+      if (made.length === 0) return
+    } else if (text.title !== said) {
+      for (const { id } of made) await changeAnnouncement(place.octokit, place, id, text)
+    }
     said = text.title
     if (timer !== undefined) next(everyMs)
   }
@@ -71,8 +79,8 @@ export function announceSlow(announcing: Announcing): Announced {
       clearTimeout(timer)
       timer = undefined
       await writing
-      const announced = run
-      return announced && given && [announced, ...given.filter(one => one.id !== announced.id)]
+      const ids = new Set(made.map(({ id }) => id))
+      return made.length > 0 && given ? [...made, ...given.filter(({ id }) => !ids.has(id))] : undefined
     },
   }
 }

@@ -25,18 +25,19 @@ export interface Subject {
   readonly octokit: Octokit
 }
 
-/** Judges an open pull request as it would be merged now. Throws what may be gone when the job is tried again. */
+/** Judges an open pull request as it would be merged now. `merging`: its test merge, where it is being read. Throws what may be gone when the job is tried again. */
 export async function judgePullRequest(
   context: WorkerContext,
   subject: Subject,
   pull: PullRequest,
   attempt: Attempt,
+  merging?: Promise<TestMerge>,
 ): Promise<Said> {
   const { repository, octokit } = subject
   const where = { kind: 'pull-request', repository: repository.url, headSha: pull.head.sha } as const
   try {
     const name = { owner: repository.owner, repo: repository.name }
-    const merge = await readTestMerge(octokit, name, pull)
+    const merge = await (merging ?? readTestMerge(octokit, name, pull))
     return await judgeMerge(context, subject, pull, merge, where)
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error

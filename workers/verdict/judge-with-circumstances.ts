@@ -1,5 +1,5 @@
 import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
-import type { PullRequest } from '../../src/github/pull-request.ts'
+import type { PullRequest, TestMerge } from '../../src/github/pull-request.ts'
 import type { Attempt } from '../../src/queue/queue.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { judgePullRequest, type Said, type Subject } from './judge-pull-request.ts'
@@ -22,8 +22,9 @@ export async function judgeWithCircumstances(
   pull: PullRequest,
   runs: () => Promise<readonly OurCheckRun[]>,
   attempt: Attempt,
+  merging?: Promise<TestMerge>,
 ): Promise<JudgedPull> {
-  const said = await judgePullRequest(context, subject, pull, attempt)
+  const said = await judgePullRequest(context, subject, pull, attempt, merging)
   const circumstances = await readCircumstances(context, subject, pull, said, await runs())
   // nobody writes to somebody else's fork
   const fixable = !pull.head.fork && readFixes(said).length > 0

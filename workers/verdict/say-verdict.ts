@@ -1,12 +1,13 @@
+import { BRANCH_CHECK_NAME, type NamedCheck } from '../../src/gate/check-names.ts'
 import { publishCheckRun } from '../../src/github/check-run.ts'
 import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/octokit.ts'
 import { rulesAddress } from '../../src/pages/page-address.ts'
-import { CHECK_NAME, checkRunOf } from '../../src/report/check-run.ts'
+import { checkRunOf } from '../../src/report/check-run.ts'
 import { annotatesTheSame, externalIdOf } from '../../src/report/external-id.ts'
-import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
+import type { Said } from './judge-pull-request.ts'
 
-/** Where a verdict is said. */
+/** Where a verdict is published. */
 export interface Place extends RepositoryName {
   readonly octokit: Octokit
   readonly app: AppIdentity
@@ -20,20 +21,26 @@ export interface SayOptions {
   readonly detailsUrl?: string | undefined
 }
 
-/** Publishes the check run of an outcome on its commit; whether it wrote. Its id says what is said, so saying it twice writes once. */
+/** The check of a branch's tip: no rule waits for it. */
+export const BRANCH_CHECK: NamedCheck = { name: BRANCH_CHECK_NAME, bases: [], followed: [] }
+
+/**
+ * Publishes what was evaluated under the name of one check, the only place that does; whether it wrote. Its external id
+ * says what is published, so publishing it twice writes once.
+ */
 export async function sayVerdict(
   place: Place,
-  outcome: Outcome,
-  context: ReportContext,
+  check: NamedCheck,
+  { outcome, context }: Pick<Said, 'outcome' | 'context'>,
   { runs, detailsUrl }: SayOptions = {},
 ): Promise<boolean> {
   const rulesUrl = detailsUrl === undefined ? {} : { rulesUrl: rulesAddress(detailsUrl) }
   const run = checkRunOf(outcome, { ...context, ...rulesUrl })
-  const externalId = externalIdOf(outcome, run, context.kind)
+  const externalId = externalIdOf(outcome, run, context.kind, check)
   const say = {
     ...run,
     headSha: context.headSha,
-    name: CHECK_NAME,
+    name: check.name,
     externalId,
     sameLines: (present: string) => annotatesTheSame(present, externalId),
     ...(detailsUrl === undefined ? {} : { detailsUrl }),

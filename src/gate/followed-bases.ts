@@ -1,0 +1,26 @@
+import type { GatedBranch } from '../fleet/config/fleet-config.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { groupOf, idOf } from '../kube/object.ts'
+import { gatedBranches } from '../rules/audit/gated-branches.ts'
+import { followedBy } from '../rules/source-ref.ts'
+
+/**
+ * The branches that are gated because a fleet deploys from them, or because its file lists them. What a tenant declares
+ * counts for the repository in which the declaration stands, and never makes another one gated.
+ */
+export function followedBases(fleet: Fleet, own: GatedBranch): GatedBranch[] {
+  const all = [...gatedBranches(fleet, own), ...declaredByTenants(fleet)]
+  return [...new Map(all.map(one => [JSON.stringify([one.url, one.branch]), one])).values()]
+}
+
+function declaredByTenants(fleet: Fleet): GatedBranch[] {
+  return fleet.nodes.flatMap(node => {
+    if (node.tenant === undefined) return []
+    return node.objects.flatMap(object => {
+      const { kind, apiVersion } = idOf(object)
+      if (kind !== 'GitRepository' || groupOf(apiVersion) !== 'source.toolkit.fluxcd.io') return []
+      const { url, ref } = followedBy(object)
+      return url === node.source.url && ref.branch !== undefined ? [{ url, branch: ref.branch }] : []
+    })
+  })
+}

@@ -1,0 +1,32 @@
+import { fleetFiles } from '../fleets/read-fleet.ts'
+import type { Stage } from '../story/stage.ts'
+import { DEV } from './red-together.ts'
+
+const FLEET = 'acme/fleet'
+const PATCH = 'tenants/production/dev-team-patch.yaml'
+const OVERLAY = 'tenants/production/kustomization.yaml'
+
+/** The fleet with a production cluster that follows another branch of dev-team than the staging cluster. */
+export function followedFiles(branch: string): Record<string, string> {
+  return {
+    [OVERLAY]: fleetFiles(FLEET)[OVERLAY]!.replace('patches:\n', 'patches:\n  - path: branch.yaml\n'),
+    [PATCH]: fleetFiles(FLEET)[PATCH]!,
+    'tenants/production/branch.yaml': `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata:
+  name: dev-team
+  namespace: apps
+spec:
+  ref:
+    branch: ${branch}
+`,
+  }
+}
+
+/** Makes a branch of dev-team at the commit of `main`, and has production follow it: from then on two bases are gated. */
+export async function followOnProduction(stage: Stage, branch: string): Promise<void> {
+  const { github } = stage
+  github.pushRef({ repo: DEV, branch, sha: github.commitOf(DEV, 'main'), as: 'ada' })
+  github.push({ repo: FLEET, files: followedFiles(branch), as: 'ada' })
+  await stage.settle()
+}

@@ -1,0 +1,31 @@
+import type { NamedCheck } from '../../src/gate/check-names.ts'
+import { announceCheckRun } from '../../src/github/announce-check-run.ts'
+import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
+import { announcementOf } from '../../src/report/announcement.ts'
+import { isForBases } from '../../src/report/external-id.ts'
+import type { Place } from '../verdict/say-verdict.ts'
+
+/** The checks that a commit has, whose run lets pass what it is not about: it was published for other bases. */
+export function staleChecks(checks: readonly NamedCheck[], runs: readonly OurCheckRun[]): readonly NamedCheck[] {
+  return checks.filter(check => {
+    const run = runs.find(one => one.name === check.name)
+    return run?.status === 'completed' && run.conclusion === 'success' && !isForBases(run.externalId, check)
+  })
+}
+
+/** Has each of these checks begin again at once, so that nothing passes until it is evaluated; our runs with the new ones. */
+export async function openAnew(
+  place: Place,
+  headSha: string,
+  checks: readonly NamedCheck[],
+  runs: readonly OurCheckRun[],
+): Promise<readonly OurCheckRun[]> {
+  const begun: OurCheckRun[] = []
+  for (const { name } of checks) {
+    const others = runs.filter(run => run.name !== name)
+    const text = { ...announcementOf({ state: 'queued' }), status: 'in_progress' as const }
+    const run = await announceCheckRun(place.octokit, place.app, place, { headSha, name, ...text }, others)
+    if (run) begun.push(run)
+  }
+  return [...begun, ...runs.filter(run => !begun.some(({ name }) => name === run.name))]
+}

@@ -1,0 +1,52 @@
+import { mayLeadTo } from '../../src/fleet/named-repositories.ts'
+import { type Base, checkNames, type NamedCheck } from '../../src/gate/check-names.ts'
+import { readFleets, type StandingFleet } from '../combination/read-fleets.ts'
+import type { Subject } from '../verdict/judge-pull-request.ts'
+import type { WorkerContext } from '../worker-context.ts'
+import { requiredNames } from './required-names.ts'
+
+/** The gated bases of one repository, as they are now. */
+export interface RepositoryBases {
+  /** Branches that a fleet follows or lists. */
+  readonly followed: readonly string[]
+  /** The checks that a pull request onto this branch gets; none where it is not gated. */
+  checksOnto(branch: string): Promise<readonly NamedCheck[]>
+}
+
+/** Finds out which bases of a repository are gated. `fleets`: as they stand, where the caller has read them. */
+export async function readBases(
+  context: WorkerContext,
+  subject: Subject,
+  fleets?: readonly StandingFleet[],
+): Promise<RepositoryBases> {
+  const { installation, repository } = subject
+  const standing = fleets ?? (await readFleets(context, installation))
+  const { url } = repository
+  const followed = followedIn(standing, url)
+  // a platform node that could not be rendered may follow any branch of it
+  const anyBranch = standing.some(({ hides }) => mayLeadTo(hides, url))
+  const known = new Map<string, Promise<Base>>()
+  const baseOf = (branch: string): Promise<Base> => {
+    const asked = known.get(branch) ?? readBase(branch)
+    known.set(branch, asked)
+    return asked
+  }
+  const readBase = async (branch: string): Promise<Base> => ({
+    branch,
+    followed: anyBranch || followed.includes(branch),
+    required: await requiredNames(context, subject, branch),
+  })
+  return {
+    followed,
+    checksOnto: async branch => checkNames(await Promise.all([...new Set([...followed, branch])].map(baseOf)), branch),
+  }
+}
+
+/** Branches of a repository that these fleets follow or list, their own included. */
+export function followedIn(fleets: readonly StandingFleet[], url: string): string[] {
+  const branches = fleets.flatMap(({ place, gated = [] }) => {
+    const own = { url: place.repository.url, branch: place.branch }
+    return [own, ...gated].filter(one => one.url === url).map(({ branch }) => branch)
+  })
+  return [...new Set(branches)].sort()
+}

@@ -1,0 +1,44 @@
+import { BailiwickError } from '../../src/errors.ts'
+import { isTenancyCheck } from '../../src/gate/check-names.ts'
+import { readBranchProtection } from '../../src/github/protection.ts'
+import { readBranchRules } from '../../src/github/rulesets.ts'
+import type { Queue } from '../../src/queue/queue.ts'
+import type { Subject } from '../verdict/judge-pull-request.ts'
+import type { WorkerContext } from '../worker-context.ts'
+
+/**
+ * The names of ours that GitHub's effective rules for a branch require: rulesets of the repository, the organization and the
+ * enterprise, and branch protection. Undefined where GitHub does not show them to the App. Read again after forgetRules.
+ */
+export async function requiredNames(
+  { queue, memory }: Pick<WorkerContext, 'queue' | 'memory'>,
+  { installation, repository, octokit }: Subject,
+  branch: string,
+): Promise<readonly string[] | undefined> {
+  const ask = () => askNames(octokit, { owner: repository.owner, repo: repository.name }, branch)
+  const generation = await queue.entries(keyOf(installation.id))
+  if (Number.isNaN(generation)) return ask()
+  return memory.recallAt(repository, `rules ${generation}`, `${repository.url} ${branch}`, ask)
+}
+
+/** Has the rules of an installation read again, in every process: one of them changed, or it was long ago. */
+export async function forgetRules(queue: Pick<Queue, 'alone'>, installation: number): Promise<void> {
+  await queue.alone(keyOf(installation), async () => undefined)
+}
+
+const keyOf = (installation: number) => `rules of ${installation}`
+
+async function askNames(octokit: Subject['octokit'], name: { owner: string; repo: string }, branch: string) {
+  try {
+    const [rules, { layer, hidden }] = await Promise.all([
+      readBranchRules(octokit, name, branch),
+      readBranchProtection(octokit, name, branch),
+    ])
+    if (hidden && !layer) return undefined
+    const checks = [...rules, ...(layer ? [layer] : [])].flatMap(one => one.checks)
+    return [...new Set(checks.map(({ context }) => context).filter(isTenancyCheck))].sort()
+  } catch (error) {
+    if (error instanceof BailiwickError && error.code === 'not-permitted') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,35 @@
+import type { Installation } from '../combination/installation.ts'
+import type { FleetAnswer } from '../combination/judge-change.ts'
+import type { Pin } from '../combination/source-reader.ts'
+import { judgedEarlier } from '../verdict/affected-places.ts'
+import type { WorkerContext } from '../worker-context.ts'
+
+/**
+ * Has the checks settled of every repository of which other branches are gated since a push: one that begins to be followed
+ * has open pull requests whose green checks are not about it. `before`: what the branch held, where that is known.
+ */
+export async function settleFollowed(
+  context: WorkerContext,
+  installation: Installation,
+  head: Pin,
+  before: string | undefined,
+  answers: readonly FleetAnswer[],
+): Promise<void> {
+  if (before === undefined) return // what is gated follows from what a branch declares, not from its being there
+  const earlier = await judgedEarlier(context, installation, { ...head, commit: before })
+  const [then, now] = [branchesOf(earlier ?? []), branchesOf(answers)]
+  const urls = new Set([...then.keys(), ...now.keys()].filter(url => then.get(url) !== now.get(url)))
+  for (const { owner, name: repo, url, archived } of await installation.repositories()) {
+    if (urls.has(url) && !archived)
+      await context.queue.add('settle-checks', { installation: installation.id, owner, repo })
+  }
+}
+
+/** By repository: the branches that these fleets follow or list, as one text. */
+function branchesOf(answers: readonly FleetAnswer[]): ReadonlyMap<string, string> {
+  const all = answers.flatMap(({ gated = [] }) => gated)
+  const byUrl = Map.groupBy(all, ({ url }) => url)
+  const text = (branches: readonly { branch: string }[]) =>
+    JSON.stringify([...new Set(branches.map(({ branch }) => branch))].sort())
+  return new Map([...byUrl].map(([url, branches]) => [url, text(branches)]))
+}

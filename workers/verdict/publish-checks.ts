@@ -1,0 +1,45 @@
+import type { NamedCheck } from '../../src/gate/check-names.ts'
+import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
+import type { WorkerContext } from '../worker-context.ts'
+import { decisionOf } from './decision-of.ts'
+import type { Said } from './judge-pull-request.ts'
+import type { JudgedPull } from './judge-with-circumstances.ts'
+import { keepPage, type PageOwner } from './keep-page.ts'
+import { type Place, sayVerdict } from './say-verdict.ts'
+import { worstOfHead } from './worst-of-head.ts'
+
+/** What was published of a pull request. */
+export interface PublishedChecks {
+  /** The most severe of its checks. */
+  readonly shown: Said
+  /** Whether anything was written. */
+  readonly written: boolean
+  readonly detailsUrl?: string | undefined
+}
+
+interface Publishing {
+  readonly place: Place
+  readonly owner: PageOwner
+  /** Our runs of the commit. */
+  readonly runs: readonly OurCheckRun[]
+}
+
+/** Publishes each check with the most severe decision about its bases. `evaluated`: the pull request itself comes first. */
+export async function publishChecks(
+  context: WorkerContext,
+  { place, owner, runs }: Publishing,
+  checks: readonly NamedCheck[],
+  evaluated: readonly [JudgedPull, ...JudgedPull[]],
+): Promise<PublishedChecks> {
+  const [own, ...others] = evaluated
+  let published: PublishedChecks = { shown: own.said, written: false }
+  for (const check of checks) {
+    const counted = others.filter(({ pull }) => check.bases.includes(pull.base.ref))
+    const said = worstOfHead([own, ...counted])
+    const detailsUrl = await keepPage(context, owner, said)
+    const written = (await sayVerdict(place, check, said, { runs, detailsUrl })) || published.written
+    const isWorse = decisionOf(said).severity > decisionOf(published.shown).severity
+    published = isWorse || check === checks[0] ? { shown: said, written, detailsUrl } : { ...published, written }
+  }
+  return published
+}
