@@ -23,12 +23,12 @@ export function withField(map: MapNode, key: string, value: Node, keyOrigin?: Or
   return { ...map, fields }
 }
 
-/** `map` without `key`. */
-export function withoutField(map: MapNode, key: string): MapNode {
+/** `map` without `key`; `by`: the line of a patch that removes it. */
+export function withoutField(map: MapNode, key: string, by?: Origin): MapNode {
   if (!map.fields.has(key)) return map
   const fields = new Map(map.fields)
   fields.delete(key)
-  return { ...map, fields }
+  return { ...map, fields, ...(by ? { removed: new Map(map.removed).set(key, by) } : {}) }
 }
 
 /** `root` with `value` at `path`; maps that are missing on the way are made, written where the value was. */

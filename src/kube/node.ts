@@ -79,6 +79,8 @@ export interface MapNode extends Noted {
   readonly steered?: Origin
   /** Of an object: the list of which it was an item. */
   readonly listing?: Listing
+  /** Where patches removed fields that are not there any more, by key: a missing field is reported at that line. */
+  readonly removed?: ReadonlyMap<string, Origin>
 }
 
 /** A value that is not what a variable says, or not only that. */
@@ -115,8 +117,8 @@ export function stringAt(node: Node | undefined, path: Path): string | undefined
 }
 
 /**
- * Where to point for `path`: the value's own origin; for an absent value the key of the deepest part that is there
- * (a missing `spec.serviceAccountName` points at `spec:`).
+ * Where to point for `path`: the value's own origin; for an absent value the patch that removed it, else the key of the
+ * deepest part that is there (a missing `spec.serviceAccountName` points at `spec:`).
  */
 export function originAt(node: Node, path: Path): Origin {
   let here: Node = node
@@ -124,7 +126,7 @@ export function originAt(node: Node, path: Path): Origin {
   for (const step of path) {
     if (here.type === 'map') {
       const field = here.fields.get(String(step))
-      if (!field) return origin
+      if (!field) return here.removed?.get(String(step)) ?? origin
       origin = field.value.type === 'scalar' ? field.value.origin : field.key
       here = field.value
     } else if (here.type === 'list' && typeof step === 'number' && here.items[step]) {

@@ -21,6 +21,8 @@ export interface Cell {
   noted: boolean
   /** What the cell was made from; it is given back where nothing has changed. */
   source: Node | undefined
+  /** Of a map: the lines of the patch that removed its fields. */
+  removed?: Map<string, Origin>
   /** What tells a scalar that stands at several places, where it is this one cell. */
   shared?: object
 }
@@ -106,7 +108,8 @@ export function fromCell(cell: Cell, inList = false, inFlow = false): Node {
   if (!fields && source) return source
   const made = fields ?? new Map<string, Field>()
   const map = source?.type === 'map' ? { ...source, fields: made, origin: cell.origin } : mapOf(made, cell.origin)
-  return flow ? { ...map, flow } : map
+  const removed = cell.removed ? { removed: new Map([...(map.removed ?? []), ...cell.removed]) } : {}
+  return { ...map, ...removed, ...(flow ? { flow } : {}) }
 }
 
 /** The first fields of a cell, whose values are still those that it was made from. */
@@ -160,8 +163,8 @@ const sameItems = (a: readonly Node[], b: readonly Node[]): boolean =>
 export function assignCell(cell: Cell, other: Cell): void {
   if (cell === other) return
   const style = cell.scalar
-  const { type, origin, scalar, fields, items, source } = other
-  Object.assign(cell, { type, origin, fields, items, source, scalar: scalar && inStyleOf(scalar, style) })
+  const { type, origin, scalar, fields, items, source, removed } = other
+  Object.assign(cell, { type, origin, fields, items, source, removed, scalar: scalar && inStyleOf(scalar, style) })
 }
 
 /**

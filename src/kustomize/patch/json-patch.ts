@@ -110,7 +110,7 @@ function change(node: Node, path: readonly string[], origin: Origin, edit: Edit)
 function remove(parent: MapNode | ListNode, key: string, origin: Origin): Node {
   if (parent.type === 'map') {
     return parent.fields.has(key)
-      ? withoutField(parent, key)
+      ? withoutField(parent, key, origin)
       : fail(`no field ${JSON.stringify(key)} to remove`, origin)
   }
   const index = existing(parent, key, origin)

@@ -2,7 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import { writtenText } from '../../kube/edit-node.ts'
 import type { MapNode } from '../../kube/node.ts'
 import { isTextForOldYaml } from '../resource/text-for-old-yaml.ts'
-import { assignCell, type Cell, cellText, fromCell, isMissing, toCell } from './cell.ts'
+import { assignCell, type Cell, type CellField, cellText, fromCell, isMissing, toCell } from './cell.ts'
 import { mergeList } from './merge-list.ts'
 import { elementSchema, fieldSchema, type Schema, schemaOfObject } from './merge-schema.ts'
 import { takeDirective, takeKnownDirective } from './patch-directive.ts'
@@ -61,7 +61,7 @@ class Merger {
         continue
       }
       const value = this.merge(before?.value, change?.value, fieldSchema(schema, name))
-      setField(target, name, value, change?.key)
+      setField(target, name, value, change)
     }
     return target
   }
@@ -116,18 +116,21 @@ function refuseEmptyName(map: Cell): never {
 }
 
 /** kyaml's FieldSetter: nothing and null remove the field, unless the null was written where it is. */
-function setField(map: Cell, name: string, value: Cell | undefined, key: Cell['origin'] | undefined): void {
+function setField(map: Cell, name: string, value: Cell | undefined, change: CellField | undefined): void {
   if (!value || (isMissing(value) && !(value as Cell).keep)) {
-    map.fields.delete(name)
+    if (map.fields.delete(name) && change) (map.removed ??= new Map()).set(name, change.key)
     return
   }
   const field = map.fields.get(name)
   if (field && field.value !== value) {
     assignCell(field.value, value)
+    // a map or list of the patch stands there as a whole: what it lacks, it removed
+    if (change?.value === value && value.type !== 'scalar')
+      map.fields.set(name, { key: change.key, value: field.value })
     return
   }
   quoteField(value)
-  if (!field) map.fields.set(name, { key: key ?? value.origin, value })
+  if (!field) map.fields.set(name, { key: change?.key ?? value.origin, value })
 }
 
 /** What YAML 1.1 would not read as text gets quotes, so that it stays a text under the next patch. */
