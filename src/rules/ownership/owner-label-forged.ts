@@ -1,9 +1,21 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { at, stringAt } from '../../kube/node.ts'
-import type { Rule } from '../rule.ts'
+import type { Breach, Rule, TenantSubject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
 const OWNERS = ['kustomize.toolkit.fluxcd.io', 'helm.toolkit.fluxcd.io', 'resourceset.fluxcd.controlplane.io']
+const PARTS = ['name', 'namespace'] as const
+
+/**
+ * Kinds whose controller sets `spec.commonMetadata` after its own owner labels, so that these are what it says
+ * (kustomize-controller reconcile and apply, helm-controller postrender, flux-operator ResourceSet), and the labels that
+ * would be the controller's own.
+ */
+const LAST_WORD: ReadonlyMap<string, string> = new Map([
+  ['kustomize.toolkit.fluxcd.io/Kustomization', 'kustomize.toolkit.fluxcd.io'],
+  ['helm.toolkit.fluxcd.io/HelmRelease', 'helm.toolkit.fluxcd.io'],
+  ['fluxcd.controlplane.io/ResourceSet', 'resourceset.fluxcd.controlplane.io'],
+])
 
 /** The labels by which Flux knows its objects are Flux's to write. */
 export const ownerLabelForged: Rule = {
@@ -11,15 +23,17 @@ export const ownerLabelForged: Rule = {
   severity: 'high',
   level: 'warning',
   title: 'Owner labels are Flux’s to write',
-  why: 'Flux prunes an object only if its owner labels name the Kustomization that applied it; dashboards and people trust them too. kustomize-controller overwrites its own, but not those of the other controllers.',
-  source: 'fluxcd/pkg ssa (SetOwnerLabels)',
-  docs: 'Leave these labels out.',
+  why: 'Flux prunes an object only if its owner labels name the Kustomization that applied it; dashboards and people trust them too. kustomize-controller overwrites its own in what it reads, but not those of the other controllers; spec.commonMetadata comes after its own and replaces them.',
+  source: 'fluxcd/pkg ssa (SetOwnerLabels, SetCommonMetadata)',
+  docs: 'Leave these labels out. In the labels of an object they are a warning; in `spec.commonMetadata`, where they take effect, a violation.',
   kinds: 'every',
-  *checkTenantObject({ object, id, node }) {
+  *checkTenantObject(subject) {
+    yield* commonLabels(subject)
+    const { object, id, node } = subject
     const labels = at(object.root, ['metadata', 'labels'])
     if (labels?.type !== 'map') return
     for (const owner of OWNERS) {
-      for (const part of ['name', 'namespace'] as const) {
+      for (const part of PARTS) {
         const key = `${owner}/${part}`
         const text = stringAt(labels, [key])
         if (!labels.fields.has(key) || isOwn(owner, text, node[part])) continue
@@ -35,6 +49,33 @@ export const ownerLabelForged: Rule = {
       }
     }
   },
+}
+
+const COMMON = ['spec', 'commonMetadata', 'labels']
+
+/** Owner labels of somebody else that the controller of this object would write onto everything that it applies. */
+function* commonLabels({ object, id, kind, node }: TenantSubject): Iterable<Breach> {
+  const own = LAST_WORD.get(kind)
+  const labels = own === undefined ? undefined : at(object.root, COMMON)
+  if (labels?.type !== 'map') return
+  for (const owner of OWNERS) {
+    for (const part of PARTS) {
+      const key = `${owner}/${part}`
+      if (!labels.fields.has(key)) continue
+      const text = stringAt(labels, [key]) ?? ''
+      if (owner === own && text === id[part]) continue
+      yield {
+        node,
+        object,
+        path: [...COMMON, key],
+        value: `${key}=${text}`,
+        level: 'violation',
+        message: `${shownObject(id.kind, id.namespace, id.name)} writes the label ${key}: ${shown(text)} onto everything that it applies, after Flux has written its own. Allowed are the name and namespace of the ${id.kind} itself.`,
+        fix: `Remove the label ${key} from spec.commonMetadata.labels.`,
+        edit: { remove: true },
+      }
+    }
+  }
 }
 
 const isOwn = (owner: string, text: string | undefined, own: FleetNode['name']) => owner === OWNERS[0] && text === own
