@@ -118,7 +118,7 @@ function refuseEmptyName(map: Cell): never {
 /** kyaml's FieldSetter: nothing and null remove the field, unless the null was written where it is. */
 function setField(map: Cell, name: string, value: Cell | undefined, change: CellField | undefined): void {
   if (!value || (isMissing(value) && !(value as Cell).keep)) {
-    if (map.fields.delete(name) && change) (map.removed ??= new Map()).set(name, change.key)
+    if (map.fields.delete(name) && change) map.removed = new Map(map.removed).set(name, change.key)
     return
   }
   const field = map.fields.get(name)

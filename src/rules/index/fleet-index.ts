@@ -12,6 +12,7 @@ import type { WriteRefusal } from '../../kube/rbac/confirm-write.ts'
 import { userOfAccount } from '../../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { customScopes, type Scope, scopeOf } from '../../kube/scope.ts'
+import { type Directories, declaredDirectories } from '../kustomize/directory-holder.ts'
 import type { Holder } from '../rbac/excess-rights.ts'
 import { capsuleHomes } from './capsule-homes.ts'
 import { chartPartsOf, entriesAt, knownChartsOf } from './chart-parts-of.ts'
@@ -219,6 +220,14 @@ export class FleetIndex extends ObjectIndex {
   /** Why an account may do more than act in the namespaces of a tenant; undefined: the fleet's RBAC confines it to them. */
   reachOutside(cluster: string, tenant: string, namespace: string, account: string): string | undefined {
     return this.#rights(cluster).reachOutside(userOfAccount(namespace, account), this.#holder(cluster, tenant))
+  }
+
+  /** Who deploys from which directory of a repository, as the platform declares it. */
+  directoriesOf(url: string): Directories {
+    const all = this.#facts.memo('directories', () =>
+      declaredDirectories(this.#facts.nodes(), ({ parent }) => this.node(parent)?.tenant),
+    )
+    return all.get(url) ?? { holders: new Map(), below: new Map() }
   }
 
   /** The node that a Flux Kustomization became. */

@@ -2,12 +2,15 @@ import { at, type Path, stringAt } from '../../kube/node.ts'
 import { joinPath } from '../../kustomize/read/resolve-path.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
+import { pathsOfOthers } from './paths-of-others.ts'
 import { sharedPaths } from './shared-paths.ts'
 
 const KUSTOMIZATION = 'kustomize.toolkit.fluxcd.io/Kustomization'
 const HELM_RELEASE = 'helm.toolkit.fluxcd.io/HelmRelease'
 const HELM_CHART = 'source.toolkit.fluxcd.io/HelmChart'
 const AUTOMATION = 'image.toolkit.fluxcd.io/ImageUpdateAutomation'
+const GENERATOR = 'source.extensions.fluxcd.io/ArtifactGenerator'
+const GIT_REPOSITORY = 'source.toolkit.fluxcd.io/GitRepository'
 
 /** No path of a tenant leads out of what is theirs. The renderer raises it for overlays that leave the repository. */
 export const kustomizePathEscape: Rule = {
@@ -17,8 +20,9 @@ export const kustomizePathEscape: Rule = {
   why: `A path that leaves the repository reads files of the machine that renders. In a repository that several tenants deploy from, one that leads into another tenant's directory deploys or shows what is theirs, and a path with .. in it means another directory than it seems to.`,
   source: 'CVE-2022-24877, CVE-2022-24348',
   docs: `Name directories below the tenant's own, without .. in the spec of a Kustomization. Overlays may use bases and components beside it that the platform keeps for everybody.`,
-  kinds: [KUSTOMIZATION, HELM_RELEASE, HELM_CHART, AUTOMATION],
-  *checkTenantObject(subject) {
+  kinds: [KUSTOMIZATION, HELM_RELEASE, HELM_CHART, AUTOMATION, GENERATOR, GIT_REPOSITORY],
+  *checkTenantObject(subject, { index }) {
+    yield* pathsOfOthers(subject, index)
     for (const path of pathsOf(subject)) {
       const text = stringAt(subject.object.root, path)
       const problem = text === undefined ? undefined : problemOf(subject.kind, path, text)
@@ -32,6 +36,7 @@ export const kustomizePathEscape: Rule = {
 function pathsOf({ kind, object }: Subject): Path[] {
   if (kind === KUSTOMIZATION) return [['spec', 'path']]
   if (kind === AUTOMATION) return [['spec', 'update', 'path']]
+  if (kind === GENERATOR || kind === GIT_REPOSITORY) return []
   const spec = kind === HELM_RELEASE ? ['spec', 'chart', 'spec'] : ['spec']
   const files = at(object.root, [...spec, 'valuesFiles'])
   const indices = files?.type === 'list' ? [...files.items.keys()] : []

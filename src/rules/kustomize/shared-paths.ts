@@ -6,10 +6,8 @@ import type { FleetIndex } from '../index/fleet-index.ts'
 import type { JudgedRepository } from '../judged-repository.ts'
 import type { Breach } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
+import { type Directories, type Holder, holderOf } from './directory-holder.ts'
 import { type NamedPath, namedPaths } from './named-paths.ts'
-
-/** Who deploys from which directory of a repository, as the platform declared it. */
-type Holders = ReadonlyMap<string, ReadonlySet<string | undefined>>
 
 /**
  * Tenants' nodes that read what is another party's, in a repository that several deploy from. Theirs is what the
@@ -17,10 +15,10 @@ type Holders = ReadonlyMap<string, ReadonlySet<string | undefined>>
  * and a Kustomization that a tenant declared may not begin in the platform's either.
  */
 export function* sharedPaths(repository: JudgedRepository, index: FleetIndex): Generator<Breach> {
-  const holders = holdersOf(repository, index)
-  const parties = new Set([...holders.values()].flatMap(set => [...set]))
+  const holders = index.directoriesOf(repository.url)
+  const parties = new Set([...holders.holders.values()].flatMap(set => [...set]))
   for (const node of repository.nodes) {
-    if (node.tenant === undefined || (parties.size === 1 && parties.has(node.tenant))) continue
+    if (node.tenant === undefined || parties.size === 0 || (parties.size === 1 && parties.has(node.tenant))) continue
     const start = artifactPath(node.path)
     const isDeclared = index.node(node.parent)?.tenant === undefined
     const begins = isDeclared ? undefined : holderOf(holders, start, node.tenant)
@@ -29,38 +27,11 @@ export function* sharedPaths(repository: JudgedRepository, index: FleetIndex): G
   }
 }
 
-function holdersOf({ nodes }: JudgedRepository, index: FleetIndex): Holders {
-  const holders = new Map<string, Set<string | undefined>>()
-  for (const node of nodes) {
-    // what a tenant declares would close a directory for everybody else
-    if (index.node(node.parent)?.tenant !== undefined) continue
-    const path = artifactPath(node.path)
-    holders.set(path, (holders.get(path) ?? new Set()).add(node.tenant))
-  }
-  return holders
-}
-
-type Holder = 'another tenant' | 'the platform'
-
-/** Whose a path is, if it is neither the tenant's nor nobody's: that of the longest declared path above it. */
-function holderOf(holders: Holders, path: string, tenant: string): Holder | undefined {
-  let holder: Holder | undefined
-  for (let here: string | undefined = path; here !== undefined; here = parentOf(here)) {
-    const found = holders.get(here)
-    if (!found) continue
-    if (found.has(tenant)) return undefined
-    holder ??= found.has(undefined) ? 'the platform' : 'another tenant'
-  }
-  return holder
-}
-
-const parentOf = (path: string) => (path === '' ? undefined : path.slice(0, Math.max(0, path.lastIndexOf('/'))))
-
 function* readsOfOthers(
   { tree, url }: JudgedRepository,
   node: FleetNode,
   start: string,
-  holders: Holders,
+  holders: Directories,
 ): Generator<Breach> {
   const isForeign = (path: string) => holderOf(holders, path, node.tenant!) === 'another tenant'
   const origin = originAt(node.kustomization.root, ['spec', 'path'])
