@@ -100,7 +100,7 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
       context.whole.add(draft.key)
       throw resolved.refused
     }
-    refuseUnknownSpec(kustomization, context.tenancy.owners)
+    refuseUnknownSpec(kustomization, tenant !== undefined, context.tenancy.owners)
     if (resolved.type !== 'content') return
     const findSource = findValues(kustomization, context.values, tenant)
     const strict = context.lockdown.strictSubstitution ?? true

@@ -34,7 +34,8 @@ export interface ScalarNode extends Noted {
 
 /** Where on the cluster an unknown value lies: whoever can write that object decides what the value is. */
 export interface ValueHolder {
-  readonly kind: 'ConfigMap' | 'Secret'
+  /** A Kustomization holds what SOPS encrypted in its own variables. */
+  readonly kind: 'ConfigMap' | 'Secret' | 'Kustomization'
   readonly namespace: string
   readonly name: string
   /** '' where it is not known which. */

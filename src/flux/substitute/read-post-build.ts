@@ -3,7 +3,7 @@ import { isAbsent } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import type { Variable } from './variable.ts'
-import { plainVariable, type SourceKind } from './variable-source.ts'
+import { holderOf, plainVariable, type SourceKind } from './variable-source.ts'
 
 /** `spec.postBuild` of a Flux Kustomization, checked as its CustomResourceDefinition does. */
 export interface PostBuild {
@@ -38,12 +38,12 @@ export function readPostBuild(root: MapNode): PostBuild | undefined {
   }
   return {
     always: always === 'Always',
-    substitute: readSubstitute(at(node, ['substitute'])),
+    substitute: readSubstitute(at(node, ['substitute']), root),
     substituteFrom: readReferences(at(node, ['substituteFrom'])),
   }
 }
 
-function readSubstitute(node: Node | undefined): Map<string, Variable> {
+function readSubstitute(node: Node | undefined, root: MapNode): Map<string, Variable> {
   const variables = new Map<string, Variable>()
   if (node === undefined) return variables
   if (node.type !== 'map') throw invalid('spec.postBuild.substitute is no map', node.origin)
@@ -51,8 +51,10 @@ function readSubstitute(node: Node | undefined): Map<string, Variable> {
     if (value.type !== 'scalar' || typeof value.value !== 'string') {
       throw invalid(`spec.postBuild.substitute.${name.slice(0, 100)} is no text: write it between quotes`, value.origin)
     }
+    const isEncrypted = root.fields.has('sops') && value.value.startsWith('ENC[')
+    const holders = value.opaque ?? (isEncrypted ? [holderOf(root, name)] : undefined)
     const variable = plainVariable(value.value, value.origin)
-    variables.set(name, value.opaque ? { ...variable, hidden: 'opaque', holders: value.opaque } : variable)
+    variables.set(name, holders ? { ...variable, value: '', hidden: 'opaque', holders } : variable)
   }
   return variables
 }

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { at, type MapNode, stringAt, type ValueHolder } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
+import { isSopsEncrypted } from '../../kube/sops-marks.ts'
 import { textOf } from './rune.ts'
 import type { Variable, VariableSource, Variables } from './variable.ts'
 
@@ -38,8 +39,10 @@ export function plainVariable(value: string, origin: Origin): Variable {
   return { value: value.replaceAll('\n', ''), origin }
 }
 
-function holderOf(root: MapNode, key: string): ValueHolder {
-  const kind = stringAt(root, ['kind']) === 'Secret' ? 'Secret' : 'ConfigMap'
+/** An object as the holder of one of its values. */
+export function holderOf(root: MapNode, key: string): ValueHolder {
+  const written = stringAt(root, ['kind'])
+  const kind = written === 'Secret' || written === 'Kustomization' ? written : 'ConfigMap'
   const text = (field: string) => stringAt(root, ['metadata', field]) ?? ''
   return { kind, namespace: text('namespace'), name: text('name'), key }
 }
@@ -57,7 +60,7 @@ function decoded(value: string, origin: Origin): Variable | undefined {
 
 /** The mark of SOPS: on a value by itself, or in a file that is one value. */
 const isEncrypted = (text: string): boolean =>
-  text.startsWith('ENC[') || /(?:^|["' ])mac["']?[:=] ?["']?ENC\[/m.test(text)
+  text.startsWith('ENC[') || isSopsEncrypted(text) || /(?:^|["' ])mac["']? *[:=] *["']?ENC\[/m.test(text)
 
 function noText(message: string, origin: Origin): BailiwickError {
   return new BailiwickError('flux-invalid', message, { origin, fix: 'Write what the API server accepts.' })

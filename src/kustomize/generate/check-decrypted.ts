@@ -1,10 +1,8 @@
 import { BailiwickError } from '../../errors.ts'
+import { isSopsEncrypted } from '../../kube/sops-marks.ts'
 import type { BuildFiles } from '../build-files.ts'
 import type { Entry } from '../entry.ts'
 import type { Kustomization } from '../kustomization.ts'
-
-/** What SOPS writes beside what it has encrypted, in each of its formats (kustomize-controller looks for the same). */
-const MARKERS = ['sops_mac=ENC[', '"mac": "ENC[', '"mac":"ENC[', 'mac: ENC[', "mac: 'ENC[", 'mac: "ENC[']
 
 /**
  * For a Kustomization with `spec.decryption` Flux decrypts files in place before it builds, those of Secrets and of
@@ -16,7 +14,7 @@ export function checkDecrypted(kustomization: Kustomization, files: BuildFiles):
   for (const entry of decryptedFiles(kustomization)) {
     if (entry.text === '' || files.typeOf(directory, entry) !== 'file') continue
     const { path, bytes } = files.bytesBeside(directory, entry)
-    if (!isSopsEncrypted(bytes)) continue
+    if (!isSopsEncrypted(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))) continue
     const message = `${path} is encrypted; Flux decrypts it before the build, so that what it makes is not known here`
     const fix = 'Keep the encrypted Secret itself under resources.'
     throw new BailiwickError('kustomize-unsupported', message, { origin: entry.origin, fix })
@@ -27,9 +25,4 @@ function decryptedFiles({ secretGenerator, patches }: Kustomization): readonly E
   const sources = secretGenerator.flatMap(entry => entry.files)
   const files = sources.map(({ text, origin }) => ({ text: text.slice(text.indexOf('=') + 1), origin }))
   return [...files, ...secretGenerator.flatMap(entry => entry.envs), ...patches.flatMap(({ path }) => path ?? [])]
-}
-
-function isSopsEncrypted(bytes: Uint8Array): boolean {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return MARKERS.some(marker => text.includes(marker)) || (text.includes('[sops]') && text.includes('ENC['))
 }

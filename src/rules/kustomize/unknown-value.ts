@@ -1,5 +1,6 @@
 import { originAt, type Path, type ValueHolder } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
+import { isDecrypted } from '../../kube/sops-marks.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import { mayWrite } from '../index/tenant-rights.ts'
 import type { Subject } from '../rule.ts'
@@ -34,7 +35,8 @@ export interface Refused extends UnknownValue {
 export function refusedValues(subject: Subject, index: FleetIndex): Refused[] {
   const { object, kind, node } = subject
   const { opaque, encrypted } = scanObject(object.root)
-  const sealed = object.sops ? encrypted.map(path => ({ path, holders: [] })) : []
+  const written = isDecrypted(object) ? encrypted.filter(([first]) => first !== 'sops') : []
+  const sealed = written.map(path => ({ path, holders: [] }))
   const own = [...opaque, ...sealed]
   const read = node.tenant === undefined ? [] : valuesFromConfig(subject, index)
   if (own.length === 0 && read.length === 0) return []
@@ -81,7 +83,7 @@ export function isTenantControlled(index: FleetIndex, cluster: string, holder: V
   const { kind, namespace, name, declared } = holder
   if (declared === 'key') return false
   if (index.ownerOf(cluster, namespace) !== undefined) return true
-  return mayWrite(index.tenantRights(cluster, namespace), kind, name)
+  return kind !== 'Kustomization' && mayWrite(index.tenantRights(cluster, namespace), kind, name)
 }
 
 /** Names only what the tenant of the node may see anyway. */
