@@ -1,6 +1,8 @@
+import { CAPABILITY_SCOPES } from './capabilities/index.ts'
+import { KUBERNETES } from './kubernetes-scopes.ts'
 import { stringAt } from './node.ts'
 import { groupOf, idOf, type KubeObject } from './object.ts'
-import { KUBERNETES, PROJECTS } from './scope-table.ts'
+import { PROJECTS } from './project-scopes.ts'
 
 export type Scope = 'Namespaced' | 'Cluster'
 
@@ -32,11 +34,27 @@ export function scopeOf(apiVersion: string, kind: string, custom: CustomScopes):
 /** Kinds of Kubernetes itself by `<group>/<Kind>`. */
 export const KUBERNETES_SCOPES = flatten(KUBERNETES)
 /** Kinds of well-known projects by `<group>/<Kind>`. */
-export const PROJECT_SCOPES = flatten(PROJECTS)
+export const PROJECT_SCOPES: CustomScopes = new Map([...readLines(PROJECTS), ...CAPABILITY_SCOPES])
+
+/** Whether a kind (`<group>/<Kind>`) is in a group that Kubernetes itself serves. */
+export function isKubernetesKind(kind: string): boolean {
+  return Object.hasOwn(KUBERNETES, kind.slice(0, kind.indexOf('/')))
+}
 
 function flatten(table: typeof KUBERNETES): CustomScopes {
   const scopes = new Map<string, Scope>()
   for (const [group, { namespaced, cluster }] of Object.entries(table)) {
+    for (const kind of namespaced.split(' ').filter(Boolean)) scopes.set(`${group}/${kind}`, 'Namespaced')
+    for (const kind of cluster.split(' ').filter(Boolean)) scopes.set(`${group}/${kind}`, 'Cluster')
+  }
+  return scopes
+}
+
+function readLines(text: string): CustomScopes {
+  const scopes = new Map<string, Scope>()
+  for (const line of text.trim().split('\n')) {
+    const [group = '', kinds = ''] = line.split(': ')
+    const [namespaced = '', cluster = ''] = kinds.split('|')
     for (const kind of namespaced.split(' ').filter(Boolean)) scopes.set(`${group}/${kind}`, 'Namespaced')
     for (const kind of cluster.split(' ').filter(Boolean)) scopes.set(`${group}/${kind}`, 'Cluster')
   }

@@ -29,7 +29,7 @@ describe('the table of capabilities', () => {
   test('answers by group and kind, and nothing for words of JavaScript', () => {
     expect(capabilityOf('networking.istio.io/VirtualService')?.scope).toBe('Namespaced')
     expect(capabilityOf('constructor')).toBeUndefined()
-    expect(fieldsNaming('networking.istio.io/DestinationRule', 'service').map(({ at }) => at)).toEqual(['spec.host'])
+    expect(fieldsNaming('networking.istio.io/DestinationRule', 'service').map(({ at }) => at)).toEqual(['spec.**.host'])
   })
 })
 

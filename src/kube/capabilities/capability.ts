@@ -3,18 +3,18 @@ import type { Scope } from '../scope.ts'
 /**
  * What a value names:
  * - `namespace`: a namespace, a list of them, or a selection (`any`, `matchNames`, labels, patterns);
- * - `service`: a Service that traffic is sent to or taken from; `gateway`: a parent that is there to be shared;
+ * - `service`: a Service or a route that traffic is sent to or taken from;
  * - `secret`, `configMap`, `identity` (a service account), `volume` (a claim or snapshot), `object` (anything else);
  * - `clusterObject`: an object that belongs to the whole cluster and that somebody has to hand out;
  * - `host`: a host whose traffic is asked for; `url`: an address that a controller or a proxy connects to;
- * - `image`, `hostPath`, `file` (a path in the controller's own container), `code` (runs in what everybody shares);
+ * - `image`, `hostPath`, `file` (a path in the controller's own container); `code` is run by a proxy that everybody shares;
+ *   `privilege`: present means more than a tenant should have;
  * - `ambient`: present means that the controller signs in with its own account;
  * - `embeds`: an object, or a part of one, that a controller makes.
  */
 export type Named =
   | 'namespace'
   | 'service'
-  | 'gateway'
   | 'secret'
   | 'configMap'
   | 'identity'
@@ -27,18 +27,37 @@ export type Named =
   | 'hostPath'
   | 'file'
   | 'code'
+  | 'privilege'
   | 'ambient'
   | 'embeds'
 
 /**
  * How it is written:
  * - `name` (default): the name alone, in the namespace of the object; of a namespace its name;
- * - `reference`: a map with `name` and `namespace` (or the keys of `keys`); `path`: `<namespace>/<name>`;
- * - `host`: `<service>.<namespace>.svc...`; `url`: an address with such a host;
- * - `apiPath`: a path of the API server; `selection`: a map that selects namespaces; `patterns`: names or patterns with
- *   commas between; `match`: a rule of Traefik.
+ * - `sibling`: the namespace, beside a `name`; `reference`: a map with `name` and `namespace`;
+ * - `path`: `<namespace>/<name>`, several with commas between; `hyphen`: `<namespace>-<name>@<provider>` of Traefik;
+ * - `host`: `<service>.<namespace>.svc...`; `url`: an address with such a host; `apiPath`: a path of the API server;
+ * - `selection`: a map that selects namespaces by `any` or `matchNames`; `labels`: a label selector over namespaces;
+ * - `patterns`: names or patterns of namespaces with commas between; `switch`: `true` means every namespace;
+ * - `everywhere`: whatever is written, it reaches every namespace; `keys`: keys of a map, `<namespace>.<name>`;
+ * - `match`: a rule of Traefik.
  */
-export type Form = 'name' | 'reference' | 'path' | 'host' | 'url' | 'apiPath' | 'selection' | 'patterns' | 'match'
+export type Form =
+  | 'name'
+  | 'sibling'
+  | 'reference'
+  | 'path'
+  | 'hyphen'
+  | 'host'
+  | 'url'
+  | 'apiPath'
+  | 'selection'
+  | 'labels'
+  | 'patterns'
+  | 'switch'
+  | 'everywhere'
+  | 'keys'
+  | 'match'
 
 /** A field that names something beyond its object. */
 export interface NamingField {
@@ -48,8 +67,16 @@ export interface NamingField {
   readonly form?: Form
   /** Of a Secret or ConfigMap. Default: read. */
   readonly access?: 'read' | 'write'
-  /** Of a reference: the keys of its parts, where they are others. */
-  readonly keys?: { readonly name?: string; readonly namespace?: string }
+  /** The platform offers such objects to its tenants: only those of another tenant are foreign. */
+  readonly shared?: true
+  /** Of a `switch`: the place of the patterns that limit it. */
+  readonly limitedBy?: string
+  /** Counts only where these steps below it have these values. */
+  readonly where?: Readonly<Record<string, string>>
+  /** Of `ambient`: places below it, one of which has to be there. */
+  readonly unless?: readonly string[]
+  /** A warning where a violation would be too much. */
+  readonly level?: 'warning'
   /** `<group>/<resource>` that the account must be able to create in the other namespace; then it may name it. */
   readonly grantedBy?: string
   /** What a finding says about it, after the name of the object. */

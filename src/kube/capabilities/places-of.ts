@@ -14,7 +14,8 @@ export function placesOf(root: Node, place: string): Path[] {
   return found
 }
 
-function stepsOf(place: string): readonly string[] {
+/** The steps of a place. */
+export function stepsOf(place: string): readonly string[] {
   const known = STEPS.get(place)
   if (known) return known
   const steps = place.split(DOT).map(step => step.replaceAll('\\.', '.'))

@@ -22,6 +22,16 @@ const ODD = new Map([
   ['/Endpoints', 'endpoints'],
   ['argoproj.io/EventBus', 'eventbus'],
   ['k8s.cni.cncf.io/NetworkAttachmentDefinition', 'network-attachment-definitions'],
+  ['expansion.gatekeeper.sh/ExpansionTemplate', 'expansiontemplate'],
+  ['mutations.gatekeeper.sh/Assign', 'assign'],
+  ['mutations.gatekeeper.sh/AssignImage', 'assignimage'],
+  ['mutations.gatekeeper.sh/AssignMetadata', 'assignmetadata'],
+  ['mutations.gatekeeper.sh/ModifySet', 'modifyset'],
+  ['operator.victoriametrics.com/VLDistributed', 'vldistributed'],
+  ['operator.victoriametrics.com/VLogs', 'vlogs'],
+  ['operator.victoriametrics.com/VMDistributed', 'vmdistributed'],
+  ['secrets.hashicorp.com/CSISecrets', 'csisecrets'],
+  ['security.openshift.io/SecurityContextConstraints', 'securitycontextconstraints'],
 ])
 
 /**

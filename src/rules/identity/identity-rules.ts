@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { controllerRights } from './controller-rights.ts'
 import { defaultSaPrivileged } from './default-sa-privileged.ts'
 import { identityObjectTamper } from './identity-object-tamper.ts'
 import { kubeconfigContent } from './kubeconfig-content.ts'
@@ -11,6 +12,7 @@ import { workloadUsesReconcilerSa } from './workload-uses-reconciler-sa.ts'
 
 /** Whose account acts. */
 export const identityRules: readonly Rule[] = [
+  controllerRights,
   defaultSaPrivileged,
   identityObjectTamper,
   kubeconfigContent,

@@ -1,9 +1,12 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
+import type { Named } from '../../kube/capabilities/capability.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { type Reference, references, referringKinds } from '../../kube/references.ts'
+import { type Reference, references } from '../../kube/references.ts'
 import { keepsNamespace } from '../index/keeps-namespace.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
+import type { Breach, Rule, RuleContext, TenantSubject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
+import { type ForeignName, foreignNames, suspectedNames } from './foreign-names.ts'
+import { isUnlooked } from './is-unlooked.ts'
 import { type Access, accessOf } from './source-access.ts'
 
 /** A tenant's object may refer only to objects of the tenant's own namespaces. */
@@ -11,16 +14,48 @@ export const crossNamespaceRef: Rule = {
   id: 'cross-namespace-ref',
   severity: 'critical',
   title: 'Tenants refer only to objects of their own namespaces',
-  why: "Whoever may name another namespace's source deploys from it with its credentials; whoever may depend on, watch or trigger objects of another namespace can read their state and hold them up. Flux blocks only some of these references, and only with --no-cross-namespace-refs.",
+  why: "Whoever may name another namespace's source deploys from it with its credentials; whoever may depend on, watch or trigger objects of another namespace can read their state and hold them up. Flux blocks only some of these references, and only with --no-cross-namespace-refs. Other controllers read, copy and write for whoever names another namespace with rights of their own.",
   source: 'fluxcd/flux2 discussion 263; RFC-0001 and RFC-0002; kustomize-controller --no-cross-namespace-refs',
-  docs: 'Leave `namespace` out of the reference and declare the source in the namespace of the object. On clusters without --no-cross-namespace-refs a source may be opened by its owner with an access control list (`source-acl`); with the flag every reference is refused, whatever a list says.',
-  kinds: referringKinds,
-  *checkObject({ object, node }, context) {
+  docs: 'Leave `namespace` out of the reference and declare the source in the namespace of the object. On clusters without --no-cross-namespace-refs a source may be opened by its owner with an access control list (`source-acl`); with the flag every reference is refused, whatever a list says. What other kinds name of namespaces is a table (src/kube/capabilities); in kinds beyond it a field that is called like a namespace and names that of others is a warning.',
+  kinds: 'every',
+  *checkObject(subject, context) {
+    const { object, node } = subject
     for (const reference of references(object)) {
       const breach = judge(context, node, object, reference)
       if (breach) yield breach
     }
+    if (node.tenant !== undefined) yield* ofOtherControllers(subject as TenantSubject, context)
   },
+}
+
+/** What other controllers than Flux's would read, write or hand out for the object, with rights of their own. */
+function* ofOtherControllers(subject: TenantSubject, context: RuleContext): Iterable<Breach> {
+  for (const name of foreignNames(subject, context, 'namespace', 'secret', 'configMap', 'identity', 'volume', 'object'))
+    yield foreign(subject, name)
+  if (!isUnlooked(subject, context.index)) return
+  for (const name of suspectedNames(subject, context)) yield { ...foreign(subject, name), level: 'warning' }
+}
+
+const NOUNS: Readonly<Partial<Record<Named, string>>> = {
+  secret: 'Secret',
+  configMap: 'ConfigMap',
+  identity: 'account',
+  volume: 'volume',
+  object: 'object',
+}
+
+function foreign({ object, id, node }: TenantSubject, { path, value, field, what }: ForeignName): Breach {
+  const noun = NOUNS[field.names]
+  const verb = field.access === 'write' ? 'writes to' : 'names'
+  return {
+    node,
+    object,
+    path,
+    value,
+    message: `${shownObject(id.kind, id.namespace, id.name)} ${verb} ${noun === undefined ? '' : `${noun} `}${what}, which is not the tenant's. Its controller would act there with its own rights. Allowed is namespace ${shown(id.namespace)}.`,
+    fix: `Name what lies in namespace ${shown(id.namespace)}.`,
+    ...(field.level ? { level: field.level } : {}),
+  }
 }
 
 function judge(context: RuleContext, node: FleetNode, object: KubeObject, reference: Reference): Breach | undefined {

@@ -1,10 +1,10 @@
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sources.ts'
-import { internalHost } from '../../kube/address/internal-host.ts'
 import { readAddress } from '../../kube/address/source-address.ts'
 import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { sourceKinds } from '../sources/source-fields.ts'
 import { type Endpoint, endpointsOf, hostOf, PROVIDER } from './endpoints.ts'
+import { insideOf } from './inside-of.ts'
 
 /** Flux's controllers connect for a tenant only to what lies outside of the cluster. */
 export const ssrfEndpoint: Rule = {
@@ -34,7 +34,8 @@ function judge(subject: Subject, context: RuleContext, endpoint: Endpoint, tenan
     return { node, object, path, value: `${secret} sealed`, message, fix, level: 'warning' }
   }
   const found = hostOf(address.text)
-  const inside = found && insideOf(context, node.cluster, tenant, found.host, found.isUrl || endpoint.isHost === true)
+  const inside =
+    found && insideOf(context.index, node.cluster, tenant, found.host, found.isUrl || endpoint.isHost === true)?.what
   if (!found || inside === undefined || isListed(context, tenant, address.text)) return undefined
   return {
     node,
@@ -45,34 +46,6 @@ function judge(subject: Subject, context: RuleContext, endpoint: Endpoint, tenan
     fix: 'Name an address outside of the cluster, or ask the platform to list this one in allowedSources.',
   }
 }
-
-/** What a host is inside of the cluster; a single word counts only where it is clear that it is a host. */
-function insideOf(
-  { index }: RuleContext,
-  cluster: string,
-  tenant: string,
-  host: string,
-  isHost: boolean,
-): string | undefined {
-  const inside = internalHost(host)
-  if (inside?.service) return index.owns(cluster, tenant, inside.service.namespace) ? undefined : inside.what
-  if (inside) return isHost || /[.:\d]/.test(host) ? inside.what : undefined
-  // The search list of a pod completes <service>.<namespace>.
-  const [, namespace = '', more] = host.toLowerCase().split('.')
-  if (more !== undefined || namespace === '' || TOP_LEVEL.has(namespace)) return undefined
-  const isKnown = STANDARD.has(namespace) || index.platformObject(cluster, '/Namespace', '', namespace) !== undefined
-  return isKnown && !index.owns(cluster, tenant, namespace) ? 'a service of the cluster' : undefined
-}
-
-/** Namespaces that clusters of Flux have, whether the fleet renders them or not. */
-const STANDARD = new Set(['default', 'flux-system', 'kube-node-lease', 'kube-public', 'kube-system'])
-
-/** Top-level domains that are everyday names of namespaces, too. */
-const TOP_LEVEL = new Set(
-  'app build cloud codes dev digital email games global group media net network io ai one online org page run school services shop site solutions store studio support systems team tech technology tools top web website work works world zone'.split(
-    ' ',
-  ),
-)
 
 function isListed({ config }: RuleContext, tenant: string, text: string): boolean {
   const address = readAddress(text, text.includes('://') ? 'url' : 'endpoint')

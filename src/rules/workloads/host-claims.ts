@@ -5,6 +5,8 @@ export interface HostClaim {
   readonly tenant: string | undefined
   /** It was there before the change, too; without a comparison nobody knows who was first. */
   readonly isOld: boolean
+  /** It only gets what nobody else asks for by a name: others are not told about it. */
+  readonly catchesAll?: true
 }
 
 /** Who claims something; two names are enough to tell whether somebody else does. */
@@ -22,6 +24,7 @@ export class HostClaims {
   readonly #below = new Map<string, Claimants>()
 
   add(claim: HostClaim): void {
+    if (claim.catchesAll) return
     note(this.#at, claim.host, claim)
     for (const wildcard of wildcardsOver(claim.host)) note(this.#below, wildcard, claim)
   }

@@ -6,8 +6,9 @@ import type { Rendered } from '../index/object-table.ts'
 import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { type HostClaim, HostClaims } from './host-claims.ts'
-import { hostsOf, isGateway, routeKinds } from './route-hosts.ts'
-import { snippetKinds, snippets } from './snippets.ts'
+import { hostsAsked } from './hosts-asked.ts'
+import { isGateway, routeKinds } from './route-hosts.ts'
+import { type Snippet, snippetKinds, snippets } from './snippets.ts'
 
 /** Tenants route their own hosts, and write no configuration of the proxy that everybody shares. */
 export const ingressHijack: Rule = {
@@ -19,19 +20,20 @@ export const ingressHijack: Rule = {
   docs: 'Leave out snippets (a violation). Use hosts that no other tenant and no route of the platform uses, and no wildcard over them (a warning).',
   kinds: snippetKinds,
   *checkTenantObject(subject) {
-    for (const { path, value, what } of snippets(subject.object)) yield snippet(subject, path, value, what)
+    for (const one of snippets(subject)) yield snippet(subject, one)
   },
   checkCluster: (cluster, context) => overlaps(cluster, context),
 }
 
-function snippet({ object, id, node }: Subject, path: Path, value: string, what: string): Breach {
+function snippet({ object, id, node }: Subject, { path, value, what, level }: Snippet): Breach {
   return {
     node,
     object,
     path,
     value,
-    message: `${shownObject(id.kind, id.namespace, id.name)} writes into the configuration of the proxy (${shown(value)}): ${what}. Allowed are settings that the proxy checks. ingress-nginx would let it through where snippets are allowed.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} writes into the configuration of the proxy (${shown(value)}): ${what}. Allowed are settings that the proxy checks. The proxy's controller itself would let it through where it is allowed.`,
     fix: `Remove ${shown(value)}, or ask the platform admins for a setting that does it.`,
+    ...(level ? { level } : {}),
   }
 }
 
@@ -62,8 +64,8 @@ function* claimsOf(index: FleetIndex, cluster: string): Iterable<Claimed> {
     for (const { node, object } of index.renderedAnywhere(cluster, kind)) {
       const tenant = index.actsFor(node, object)
       if (tenant === undefined && isGateway(kind)) continue
-      for (const { path, host } of hostsOf(kind, object))
-        yield { node, object, path, claim: { host, tenant, isOld: false } }
+      for (const { path, host, catchesAll } of hostsAsked(index, cluster, kind, object, tenant))
+        yield { node, object, path, claim: { host, tenant, isOld: false, ...(catchesAll ? { catchesAll } : {}) } }
     }
   }
 }

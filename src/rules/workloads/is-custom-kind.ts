@@ -1,4 +1,4 @@
-import { KUBERNETES } from '../../kube/scope-table.ts'
+import { KUBERNETES } from '../../kube/kubernetes-scopes.ts'
 import { hasKey } from '../has-key.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Subject } from '../rule.ts'

@@ -1,6 +1,8 @@
+import { fieldsNaming, kindsNaming } from '../../kube/capabilities/index.ts'
+import { namedBy } from '../../kube/capabilities/read-named.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
-import type { KubeObject } from '../../kube/object.ts'
 import { everyMap } from '../every-map.ts'
+import type { Subject } from '../rule.ts'
 import { isUnset, textOf } from './scalars.ts'
 
 const VIRTUAL_SERVERS = [
@@ -15,6 +17,7 @@ export const snippetKinds: readonly string[] = [
   'extensions/Ingress',
   '/Service',
   ...VIRTUAL_SERVERS,
+  ...kindsNaming('code'),
 ]
 
 export interface Snippet {
@@ -22,6 +25,7 @@ export interface Snippet {
   /** The name of the field; its text may be anything. */
   readonly value: string
   readonly what: string
+  readonly level?: 'warning'
 }
 
 /** Annotations that are configuration of the proxy under another name. */
@@ -35,7 +39,13 @@ const UNCHECKED = new Set(
 )
 
 /** Every place where an object writes configuration of a proxy itself. */
-export function* snippets({ root }: KubeObject): Iterable<Snippet> {
+export function* snippets({ object: { root }, kind }: Subject): Iterable<Snippet> {
+  for (const field of fieldsNaming(kind, 'code')) {
+    for (const { path } of namedBy(root, { ...field, form: 'everywhere' })) {
+      const level = field.level ? { level: field.level } : {}
+      yield { path, value: String(path.at(-1)), what: `it ${field.says ?? 'is run by the proxy'}`, ...level }
+    }
+  }
   const annotations = ['metadata', 'annotations']
   yield* ofMap(at(root, annotations), annotations, true)
   const spec = at(root, ['spec'])

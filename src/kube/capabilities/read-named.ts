@@ -1,0 +1,149 @@
+import { at, type Node, type Path, stringAt } from '../node.ts'
+import { textsOf } from '../read-text.ts'
+import type { NamingField } from './capability.ts'
+import { placesOf, stepsOf } from './places-of.ts'
+
+/** Every namespace, or one that nobody can tell. */
+export const ANY_NAMESPACE = '*'
+
+/** What one value of an object names. */
+export interface NamedValue {
+  readonly path: Path
+  /** As it is written, for people. */
+  readonly text: string
+  /** '': that of the object; ANY_NAMESPACE: any. */
+  readonly namespace: string
+  /** '' where only the namespace is written. */
+  readonly name: string
+}
+
+/** What a field of an object names: each value that is there, with the namespace that it leads to. */
+export function namedBy(root: Node, field: NamingField): NamedValue[] {
+  return placesOf(root, field.at).flatMap(path => {
+    const node = at(root, path)
+    return node && counts(node, field) ? valuesAt(root, path, node, field) : []
+  })
+}
+
+/** Whether what stands beside a value makes it mean something. */
+export function counts(node: Node, { where = {}, unless = [] }: NamingField): boolean {
+  if (node.type === 'scalar' && (node.value === null || node.value === '')) return false
+  const matches = Object.entries(where).every(
+    ([place, value]) => stringAt(node, place === '' ? [] : stepsOf(place)) === value,
+  )
+  return matches && !unless.some(place => isSet(at(node, stepsOf(place))))
+}
+
+const isSet = (node: Node | undefined): boolean =>
+  node !== undefined && !(node.type === 'scalar' && (node.value === null || node.value === '' || node.value === false))
+
+function valuesAt(root: Node, path: Path, node: Node, field: NamingField): NamedValue[] {
+  const text = stringAt(node, [])?.trim()
+  const one = (namespace: string, name = '', written = text ?? ''): NamedValue => ({
+    path,
+    text: written || namespace,
+    namespace,
+    name,
+  })
+  switch (field.form ?? 'name') {
+    case 'selection':
+      return selected(node, path)
+    case 'labels':
+      return labelled(node, path)
+    case 'everywhere':
+      return [one(ANY_NAMESPACE, '', text ?? 'every namespace')]
+    case 'switch':
+      return switched(root, path, node, field)
+    case 'keys':
+      return keys(node, path)
+    case 'reference':
+      return referred(node, path)
+  }
+  if (text === undefined) return node.type === 'scalar' ? [] : [one(ANY_NAMESPACE, '', 'no text')]
+  switch (field.form ?? 'name') {
+    case 'sibling':
+      return [one(text, stringAt(at(root, path.slice(0, -1)), ['name']) ?? '')]
+    case 'path':
+      return parts(text).map(part => pathOf(path, part))
+    case 'hyphen':
+      return parts(text).map(part => ({ path, text: part, namespace: part.replace(/@.*$/, ''), name: '' }))
+    case 'patterns':
+      return parts(text).map(part => ({ path, text: part, namespace: part, name: '' }))
+    case 'apiPath':
+      return [{ path, text, namespace: ofApiPath(text), name: '' }]
+    default:
+      return [one(field.names === 'namespace' ? text : '', text)]
+  }
+}
+
+const parts = (text: string) =>
+  text
+    .split(',')
+    .map(part => part.trim())
+    .filter(Boolean)
+
+function pathOf(path: Path, text: string): NamedValue {
+  const slash = text.indexOf('/')
+  const namespace = slash < 0 ? '' : text.slice(0, slash)
+  return { path, text, namespace: namespace === '.' || namespace === '~' ? '' : namespace, name: text.slice(slash + 1) }
+}
+
+function referred(node: Node, path: Path): NamedValue[] {
+  const namespace = stringAt(node, ['namespace']) ?? ''
+  const name = stringAt(node, ['name']) ?? ''
+  return [{ path: [...path, 'namespace'], text: `${namespace}/${name}`, namespace, name }]
+}
+
+/** `any: true`, or names. */
+function selected(node: Node, path: Path): NamedValue[] {
+  const any = at(node, ['any'])
+  if (any?.type === 'scalar' && any.value === true)
+    return [{ path: [...path, 'any'], text: 'any', namespace: ANY_NAMESPACE, name: '' }]
+  const names = at(node, ['matchNames'])
+  if (names?.type !== 'list') return []
+  return names.items.map((item, index) => {
+    const text = stringAt(item, []) ?? ANY_NAMESPACE
+    return { path: [...path, 'matchNames', index], text, namespace: text, name: '' }
+  })
+}
+
+const NAME_LABEL = 'kubernetes.io/metadata.name'
+
+/** A selector over namespaces by labels: only their names say for certain which it selects; an empty one selects all. */
+function labelled(node: Node, path: Path): NamedValue[] {
+  const text = stringAt(node, ['matchLabels', NAME_LABEL])
+  if (text !== undefined) return [{ path, text, namespace: text, name: '' }]
+  const expressions = at(node, ['matchExpressions'])
+  const items = expressions?.type === 'list' ? expressions.items : []
+  const named = items.find(item => stringAt(item, ['key']) === NAME_LABEL && stringAt(item, ['operator']) === 'In')
+  const names = named && textsOf(at(named, ['values']))
+  if (names) return names.map(name => ({ path, text: name, namespace: name, name: '' }))
+  return [{ path, text: 'namespaces by labels', namespace: ANY_NAMESPACE, name: '' }]
+}
+
+function switched(root: Node, path: Path, node: Node, { limitedBy }: NamingField): NamedValue[] {
+  const isOn = node.type === 'scalar' && String(node.value).trim().toLowerCase() === 'true'
+  if (!isOn) return []
+  const limits = limitedBy === undefined ? undefined : stringAt(root, stepsOf(limitedBy))
+  const names = parts(limits ?? '')
+  if (names.length === 0) return [{ path, text: 'every namespace', namespace: ANY_NAMESPACE, name: '' }]
+  return names.map(name => ({ path, text: name, namespace: name, name: '' }))
+}
+
+function keys(node: Node, path: Path): NamedValue[] {
+  if (node.type !== 'map') return []
+  return [...node.fields.keys()].flatMap(key => {
+    const dot = key.indexOf('.')
+    const [namespace, name] = [key.slice(0, dot), key.slice(dot + 1)]
+    return dot < 0 ? [] : [{ path: [...path, key], text: key, namespace, name }]
+  })
+}
+
+/** The namespace that a path of the API server reads; that of the object where the engine fills it in. */
+function ofApiPath(text: string): string {
+  const path = text.replace(/\{\{\s*request\.(?:namespace|object\.metadata\.namespace)\s*\}\}/g, '')
+  const [, namespace] =
+    /^\/(?:api\/v1|apis\/[a-z0-9.-]+\/v[a-z0-9]+)\/namespaces\/([a-z0-9-]*)(?:\/|$)/.exec(path) ?? []
+  const isPlain = !/[%\\]|\.\.|\/\/(?!$)|\{\{/.test(path.replace('/namespaces//', '/namespaces/'))
+  return namespace === undefined || !isPlain ? ANY_NAMESPACE : namespace
+}

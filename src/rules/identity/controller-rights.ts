@@ -1,0 +1,50 @@
+import type { Named } from '../../kube/capabilities/capability.ts'
+import { fieldsNaming, kindsNaming } from '../../kube/capabilities/index.ts'
+import { namedBy } from '../../kube/capabilities/read-named.ts'
+import { stringAt } from '../../kube/node.ts'
+import { groupOf } from '../../kube/object.ts'
+import type { Rule, RuleContext, TenantSubject } from '../rule.ts'
+import { shownObject } from '../shown.ts'
+
+const NAMED: readonly Named[] = ['ambient', 'file', 'privilege', 'hostPath']
+
+/** A controller acts for a tenant with what the tenant gives it, not with what it has itself. */
+export const controllerRights: Rule = {
+  id: 'controller-rights',
+  severity: 'high',
+  profile: 'restricted',
+  title: "Tenants' objects use no rights that only a controller has",
+  why: "A controller serves every tenant with one account. An object that makes it sign in with that account, read files of its own container or take an object of the whole cluster gives the tenant what the controller may have: a SecretStore without `auth` reads every secret that the controller's role may read.",
+  source:
+    'external-secrets docs, "Multi tenancy"; prometheus-operator, arbitraryFSAccessThroughSMs; KEDA docs, "Authentication"',
+  docs: "Name an account or a Secret of the tenant's own namespace. Objects of the whole cluster are taken where the platform renders them for the namespace. With the profile `baseline` it is a warning.",
+  kinds: kindsNaming(...NAMED, 'clusterObject'),
+  *checkTenantObject(subject, context) {
+    const { object, id, node, kind } = subject
+    const who = shownObject(id.kind, id.namespace, id.name)
+    for (const field of fieldsNaming(kind, ...NAMED)) {
+      for (const { path } of namedBy(object.root, { ...field, form: 'everywhere' })) {
+        const level = field.level ? { level: field.level } : {}
+        const message = `${who} ${field.says ?? 'uses rights of its controller'}.`
+        const fix = "Name an account or a Secret of the tenant's own, or ask the platform admins to make the object."
+        yield { node, object, path, value: field.at, message, fix, ...level }
+      }
+    }
+    for (const field of fieldsNaming(kind, 'clusterObject')) {
+      for (const { path, name } of namedBy(object.root, field)) {
+        const taken = field.says ?? ''
+        if (isGiven(subject, context, taken, name)) continue
+        const message = `${who} takes ${shownObject(taken, '', name)}, which belongs to the whole cluster and is not rendered by the platform for it.`
+        const fix = `Let the platform render the ${taken} for this object, or take one from a source of the namespace.`
+        yield { node, object, path, value: `${taken} ${name}`, message, fix }
+      }
+    }
+  },
+}
+
+/** Whether the platform renders the object of the whole cluster for this very one. */
+function isGiven({ id, node }: TenantSubject, { index }: RuleContext, kind: string, name: string): boolean {
+  const content = index.platformObject(node.cluster, `${groupOf(id.apiVersion)}/${kind}`, '', name)
+  const ref = kind === 'VolumeSnapshotContent' ? 'volumeSnapshotRef' : 'volumeGroupSnapshotRef'
+  return content !== undefined && stringAt(content.root, ['spec', ref, 'namespace']) === id.namespace
+}
