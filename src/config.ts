@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { FLEET_NAME, type FleetName, parseFleetName } from './designation/fleet-name.ts'
 import { address, badVariable, type Environment, integer, oneOf, optional, required } from './process/environment.ts'
 import { readPrivateKey } from './process/private-key.ts'
 import { readWebSettings, type WebSettings } from './process/web-settings.ts'
@@ -16,6 +17,8 @@ export interface Config extends WebSettings {
   readonly redisPrefix: string
   /** Absolute path of the operator's clusters.yaml; absent: judge only. */
   readonly clustersFile: string | undefined
+  /** Repositories that may evaluate others, as the operator names them. */
+  readonly fleets: readonly FleetName[]
   /** Lower case. Absent: every account that installed the App. */
   readonly allowedAccounts: readonly string[] | undefined
   /** Without a slash at the end. */
@@ -72,6 +75,7 @@ function common(env: Environment, readFile: ReadFile): Config {
     redisUrl: address(env, 'REDIS_URL', ['redis', 'rediss'])?.href,
     redisPrefix: redisPrefix(env),
     clustersFile: clustersFile(env, readFile),
+    fleets: fleets(env),
     allowedAccounts: allowedAccounts(env),
     githubApiUrl: githubApiUrl(env),
     cacheDir: cacheDir(env),
@@ -117,6 +121,15 @@ function clustersFile(env: Environment, readFile: ReadFile): string | undefined 
     )
   }
   return resolve(path)
+}
+
+// Set but empty is refused, as of ALLOWED_ACCOUNTS: a template that lost its value must not leave the choice to others.
+function fleets(env: Environment): readonly FleetName[] {
+  if (env.FLEETS === undefined) return []
+  const names = env.FLEETS.split(',').map(name => parseFleetName(name.trim()))
+  if (names.every(name => name !== undefined)) return Object.freeze(names)
+  const fix = `write ${FLEET_NAME}, with commas in between (acme/fleet,acme/edge#production), or remove the variable`
+  throw badVariable('FLEETS', 'holds something that is not the name of a repository', fix)
 }
 
 // Set but empty is refused: a template that lost its value must not open the App to everybody who installs it.

@@ -27,6 +27,8 @@ export type ErrorCode =
   | 'git-truncated'
   | 'git-ambiguous'
   | 'source-unreadable'
+  // who may evaluate
+  | 'fleet-undesignated'
   // GitHub
   | 'github-unavailable'
   | 'merge-conflict'

@@ -19,10 +19,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   report: [...meaning, 'kustomize', 'flux', 'fleet', 'rules', 'gate'],
   onboard: [...meaning, 'kustomize', 'flux', 'fleet'],
   command: [...meaning, 'fleet', 'rules', 'gate', 'report', 'onboard'],
+  // Who is a fleet: decided from facts, before anything is evaluated.
+  designation: ['errors', 'kube'],
   sops: ['errors', 'kube'],
   git: ['errors', 'kube'],
   process: ['errors'],
-  config: ['errors', 'process'],
+  config: ['errors', 'process', 'designation'],
   queue: ['errors', 'process'],
   github: [...core, 'git', 'process'],
   cluster: core,
@@ -37,11 +39,35 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   setup: ['errors', 'process', 'config', 'github'],
   'site-pages': ['errors', 'process', 'config', 'github', 'pages', 'web'],
   index: ['errors', 'process', 'config', 'queue', 'webhooks', 'web', 'pages', 'metrics', 'site-pages'],
-  workers: [...core, 'process', 'config', 'git', 'github', 'cluster', 'queue', 'web', 'pages', 'metrics'],
+  workers: [
+    ...core,
+    'designation',
+    'process',
+    'config',
+    'git',
+    'github',
+    'cluster',
+    'queue',
+    'web',
+    'pages',
+    'metrics',
+  ],
 }
 /** src/index.ts starts the workers in its own process when there is no Redis; only by `await import()`. */
 const DYNAMIC = [{ from: 'index', to: 'workers' }]
-const PURE = ['kube', 'kustomize', 'flux', 'fleet', 'rules', 'gate', 'report', 'onboard', 'command', 'sops']
+const PURE = [
+  'kube',
+  'kustomize',
+  'flux',
+  'fleet',
+  'rules',
+  'gate',
+  'report',
+  'onboard',
+  'command',
+  'designation',
+  'sops',
+]
 /** Packages that a part may use; Node's own modules aside. Nobody else sees Probot, BullMQ or a Kubernetes client. */
 const PACKAGES: Record<string, readonly string[]> = {
   kustomize: ['yaml'],

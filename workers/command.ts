@@ -44,7 +44,7 @@ export async function command(context: WorkerContext, data: Command, attempt: At
     ...{ context, data, attempt, place, reader, installation, repository, comment, line },
     role: await readRole(reader, data, login),
     fleetsOf: () => {
-      fleets ??= fleetsOf(context, { installation, octokit: reader }, login)
+      fleets ??= fleetsOf({ installation, octokit: reader }, login)
       return fleets
     },
     today: new Date().toISOString().slice(0, 10),

@@ -9,6 +9,7 @@ import type { Log } from '../src/process/log.ts'
 import { isLoopbackUrl } from '../src/process/loopback.ts'
 import type { JobName, Jobs, Queue } from '../src/queue/queue.ts'
 import { RepositoryMemory } from './combination/repository-memory.ts'
+import { DesignationMemory } from './designation/designation-memory.ts'
 import { Evaluator } from './evaluation/evaluator.ts'
 import { works } from './jobs.ts'
 import { ClusterConnections } from './reconcile/cluster-connections.ts'
@@ -59,6 +60,7 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
     store: new ObjectStore(join(config.cacheDir, 'objects')),
     evaluator,
     memory: new RepositoryMemory(),
+    designations: new DesignationMemory(),
     bindings,
     pages,
     metrics,

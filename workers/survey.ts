@@ -1,10 +1,11 @@
 import { BailiwickError } from '../src/errors.ts'
 import type { Survey } from '../src/queue/queue.ts'
-import { believedFleets } from './combination/believed-fleets.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import type { Installation } from './combination/installation.ts'
-import { judgeCombination } from './combination/judge-combination.ts'
+import { type FleetPlace, judgeCombination } from './combination/judge-combination.ts'
 import { SourceReader } from './combination/source-reader.ts'
+import type { DesignatedFleets } from './designation/designated-fleets.ts'
+import { writtenRecord } from './designation/written-record.ts'
 import { type SurveyedPlace, surveyPlace } from './survey/survey-place.ts'
 import { speaker } from './verdict/speaker.ts'
 import type { WorkerContext } from './worker-context.ts'
@@ -23,11 +24,14 @@ export async function survey(context: WorkerContext, { installation: id }: Surve
     context.app.identity(),
   ])
   const installation = githubInstallation(context, id, reader)
+  const designated = await installation.designation()
+  const record = writtenRecord(id, designated)
+  const desk = { gates: { reader, rulesets, app }, installation, designation: designated.designation, record }
   for (const found of await surveyedPlaces(context, installation)) {
     try {
       const { id: repository } = found.fleet.repository
       const writer = await speaker(context, id, repository)
-      await surveyPlace(context, { gates: { reader, rulesets, app }, writer, installation }, found)
+      await surveyPlace(context, { ...desk, writer }, found)
     } catch (error) {
       if (!(error instanceof BailiwickError) || !OF_ONE_REPOSITORY.includes(error.code)) throw error
       context.log.warn({ err: error, fleet: found.fleet.repository.url }, 'a fleet could not be told what was found')
@@ -35,32 +39,31 @@ export async function survey(context: WorkerContext, { installation: id }: Surve
   }
 }
 
-/**
- * The fleets that are told: those that the operator bound, where there are any. Else every repository that looks like one,
- * but for those that another one deploys from and that deploy nothing of others: a tenant's, whatever it calls its folders.
- */
+/** The designated fleets; where several may be the fleet and none is designated, each of them, as far as it goes alone. */
 export async function surveyedPlaces(context: WorkerContext, installation: Installation): Promise<SurveyedPlace[]> {
-  const believed = (await believedFleets(context, installation)).filter(({ alone }) => !alone)
-  const places = believed.map(({ place }) => place).filter(({ repository }) => !repository.archived)
+  const { evaluator, disabledRules } = context
+  const designated = await installation.designation()
+  const candidates = await candidatesOf(installation, designated)
   const found: SurveyedPlace[] = []
-  for (const fleet of places) {
-    const { evaluator, disabledRules } = context
+  for (const fleet of [...designated.fleets, ...candidates]) {
+    if (fleet.repository.archived) continue
+    const reader = new SourceReader(installation, candidates.includes(fleet) ? fleet.repository.url : undefined)
     try {
-      const judged = await judgeCombination(evaluator, new SourceReader(installation), { fleet, disabledRules })
+      const judged = await judgeCombination(evaluator, reader, { fleet, disabledRules })
       found.push({ fleet, judged })
     } catch (error) {
       if (!(error instanceof BailiwickError) || !OF_ONE_REPOSITORY.includes(error.code)) throw error
       context.log.warn({ err: error, fleet: fleet.repository.url }, 'a fleet could not be looked at')
     }
   }
-  const isBound = ({ fleet: { repository, branch } }: SurveyedPlace) =>
-    context.bindings.some(binding => binding.fleet === repository.url && binding.branch === branch)
-  return found.filter(one => isBound(one) || !isTenants(one, found))
+  return found
 }
 
-function isTenants(place: SurveyedPlace, all: readonly SurveyedPlace[]): boolean {
-  const reads = ({ judged }: SurveyedPlace, url: string) => judged.sources.some(source => source.url === url)
-  const { url } = place.fleet.repository
-  if (place.judged.sources.some(source => source.url !== url)) return false
-  return all.some(other => other.fleet.repository.url !== url && reads(other, url))
+async function candidatesOf(installation: Installation, { designation }: DesignatedFleets): Promise<FleetPlace[]> {
+  if (designation.state !== 'undecided') return []
+  const { candidates } = designation
+  const repositories = await installation.repositories()
+  return repositories
+    .filter(({ id }) => candidates.includes(id))
+    .map(repository => ({ repository, branch: repository.defaultBranch }))
 }

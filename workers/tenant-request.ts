@@ -8,7 +8,6 @@ import { type Issue, readIssue } from '../src/github/read-issue.ts'
 import { PREVIEW_MARKER, previewText } from '../src/onboard/preview-text.ts'
 import { readTenantForm, type TenantForm } from '../src/onboard/read-tenant-form.ts'
 import type { Attempt, TenantRequest } from '../src/queue/queue.ts'
-import { fleetPlaces } from './combination/fleet-places.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import type { Installation, ReadableRepository } from './combination/installation.ts'
 import { isAtLeast } from './commands/may.ts'
@@ -44,7 +43,7 @@ export async function tenantRequest(context: WorkerContext, data: TenantRequest,
   const issue = await readIssue(reader, data, data.issue)
   if (!issue?.open || issue.pullRequest || issue.viaApp || issue.author.type !== 'User') return
   const installation = githubInstallation(context, data.installation, reader)
-  const fleet = (await fleetPlaces(installation, context.bindings))
+  const fleet = (await installation.designation()).fleets
     .map(({ repository }) => repository)
     .find(({ owner, name }) => owner === data.owner && name === data.repo)
   if (!fleet) return

@@ -3,6 +3,7 @@ import type { Attempt, ValidateMergeGroup } from '../src/queue/queue.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import { judgeChange } from './combination/judge-change.ts'
+import { assertDesignated } from './designation/assert-designated.ts'
 import { readBases } from './gate/repository-bases.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { announceSlow, watched } from './verdict/announce-slow.ts'
@@ -59,6 +60,7 @@ async function judgeGroup(
   where: Said['context'],
 ): Promise<Said> {
   const { installation, repository, octokit } = subject
+  await assertDesignated(installation)
   const pin = { url: repository.url, branch: data.branch }
   const present = await readBranch(octokit, data, data.branch)
   // a group that was merged meanwhile is compared with what it was made on

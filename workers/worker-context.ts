@@ -7,6 +7,7 @@ import type { PageStore } from '../src/pages/page-store.ts'
 import type { Log } from '../src/process/log.ts'
 import type { Queue } from '../src/queue/queue.ts'
 import type { RepositoryMemory } from './combination/repository-memory.ts'
+import type { DesignationMemory } from './designation/designation-memory.ts'
 import type { Evaluator } from './evaluation/evaluator.ts'
 
 /** What every job has at hand. Nothing in it is state of a job: a process that dies loses nothing with it. */
@@ -17,6 +18,8 @@ export interface WorkerContext {
   readonly store: ObjectStore
   readonly evaluator: Pick<Evaluator, 'evaluate'>
   readonly memory: RepositoryMemory
+  /** Where the designations of installations were found last. */
+  readonly designations: DesignationMemory
   /** The operator's clusters.yaml; empty: judge only. */
   readonly bindings: readonly ClusterBinding[]
   /** Where pages are kept, and where people find them; without an address checks link to none. */

@@ -52,6 +52,8 @@ export interface App {
   own(): Octokit
   /** Installations that are not suspended, of allowed accounts only. */
   installations(): Promise<readonly Installation[]>
+  /** When an installation was made, ISO time, by GitHub's word. Throws like `client`. */
+  installedAt(installation: number): Promise<string>
   /** The installation that covers a repository, or undefined. Throws `not-permitted` for an account that is not allowed. */
   installationOf(repository: RepositoryName): Promise<Installation | undefined>
   /**
@@ -94,6 +96,11 @@ export function openApp(options: AppOptions): App {
       return all
         .filter(one => !one.suspended_at && isAllowedAccount(options.allowedAccounts, accountLogin(one.account)))
         .map(one => said(known.note(one)))
+    },
+    installedAt: async installation => {
+      const { account, createdAt } = await known.of(installation)
+      assertAllowed(account, options.allowedAccounts)
+      return createdAt
     },
     installationOf: async repository => {
       const found = await findInstallation(app, repository)

@@ -1,7 +1,7 @@
 import { cutText } from './cut-text.ts'
 import { github, unlessMissing } from './github-error.ts'
 import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
-import { isOurs } from './written-by-us.ts'
+import { listOurIssues } from './our-issues.ts'
 
 /** 65,536 is GitHub's limit; some of its front ends count differently. */
 const MAX_BODY = 60_000
@@ -31,23 +31,15 @@ export async function upsertIssue(
   { marker, title, body: wanted }: StickyIssue,
 ): Promise<UpsertedIssue | undefined> {
   const body = cutText(wanted, MAX_BODY, '\n\n*The rest is cut.*')
-  const present = await unlessMissing(`list the issues of ${owner}/${repo}`, () =>
-    octokit.paginate(octokit.rest.issues.listForRepo, {
-      ...{ owner, repo, state: 'all', creator: `${app.slug}[bot]`, per_page: 100 },
-    }),
-  )
+  const present = await listOurIssues(octokit, app, { owner, repo })
   if (!present) return undefined
-  const [ours] = present
-    .filter(one => !one.pull_request && isOurs(app, one))
-    .map(one => ({ ...one, body: (one.body ?? '').replaceAll('\r\n', '\n') }))
-    .filter(one => one.body.startsWith(`${marker}\n`))
-    .sort((a, b) => a.number - b.number)
+  const ours = present.find(one => one.body.startsWith(`${marker}\n`))
   const what = `write an issue of ${owner}/${repo}`
   if (!ours) {
     const made = await unlessMissing(what, () => octokit.rest.issues.create({ owner, repo, title, body }))
     return made && { number: made.data.number, open: true, written: true }
   }
-  const found = { number: ours.number, open: ours.state === 'open' }
+  const found = { number: ours.number, open: ours.open }
   if (ours.body === body) return { ...found, written: false }
   await github(what, () => octokit.rest.issues.update({ owner, repo, issue_number: ours.number, body }))
   return { ...found, written: true }

@@ -6,6 +6,8 @@ import type { Granted } from './read-permissions.ts'
 export interface KnownInstallation {
   readonly id: number
   readonly account: string
+  /** ISO time; '' where GitHub does not say. */
+  readonly createdAt: string
   readonly granted: Granted
 }
 
@@ -13,6 +15,7 @@ export interface KnownInstallation {
 export interface InstallationAnswer {
   readonly id: number
   readonly account: unknown
+  readonly created_at?: string
   readonly permissions?: Granted
 }
 
@@ -29,8 +32,9 @@ export class KnownInstallations {
   }
 
   /** Keeps what GitHub just said. */
-  note({ id, account, permissions }: InstallationAnswer): KnownInstallation {
-    const known = { id, account: accountLogin(account), granted: permissions ?? {}, until: Date.now() + KNOWN_MS }
+  note({ id, account, created_at: createdAt = '', permissions }: InstallationAnswer): KnownInstallation {
+    const until = Date.now() + KNOWN_MS
+    const known = { id, account: accountLogin(account), createdAt, granted: permissions ?? {}, until }
     this.#known.set(id, known)
     return known
   }

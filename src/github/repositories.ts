@@ -9,6 +9,8 @@ export interface Repository extends RepositoryName {
   readonly url: string
   readonly defaultBranch: string
   readonly archived: boolean
+  /** ISO time; '' where GitHub does not say. */
+  readonly createdAt: string
   /** When somebody last pushed to it, to the second; null for never. */
   readonly pushedAt: string | null
 }
@@ -25,6 +27,7 @@ export async function listRepositories(octokit: Octokit): Promise<readonly Repos
     url: normaliseUrl(answer.html_url),
     defaultBranch: answer.default_branch,
     archived: answer.archived,
+    createdAt: answer.created_at ?? '',
     pushedAt: answer.pushed_at,
   }))
 }

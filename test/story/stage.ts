@@ -24,6 +24,10 @@ export interface StageOptions {
   /** How often the cluster is looked at without an event. */
   readonly resyncSeconds?: number
   readonly logLevel?: string
+  /** Settings in place of the usual ones; undefined takes one away. */
+  readonly settings?: Readonly<Record<string, string | undefined>>
+  /** What there is on GitHub before the App starts for the first time. */
+  readonly prepare?: (github: FakeGitHub) => void
   /** On a real Redis with several sets of workers, as operators run it; by default as the test run is started. */
   readonly redis?: boolean
 }
@@ -57,10 +61,12 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
     openClusters(options.clusters ?? []),
     openRedis(options),
   ])
-  const environment = {
+  options.prepare?.(github)
+  const environment = defined({
     ...settingsOf({ github, clusters, directory, options }),
     ...(redis ? { REDIS_URL: redis.url } : {}),
-  }
+    ...options.settings,
+  })
   let site = await open(environment, options)
   github.app.webhookUrl = `${site.url}/api/github/webhooks`
   return {
@@ -85,6 +91,9 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
     },
   }
 }
+
+const defined = (settings: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(settings).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
 /** Tests that chose nothing run as vitest.config.ts says; those of the second way leave themselves out without Redis. */
 async function openRedis({ redis = process.env.BAILIWICK_STAGE === 'redis' }: StageOptions) {

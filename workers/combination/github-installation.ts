@@ -3,16 +3,17 @@ import { canonicalRef } from '../../src/fleet/ref.ts'
 import { readHead } from '../../src/github/branch.ts'
 import { isDirectory } from '../../src/github/is-directory.ts'
 import type { Octokit } from '../../src/github/octokit.ts'
+import { readFile } from '../../src/github/read-file.ts'
 import { readTree } from '../../src/github/read-tree.ts'
 import { listRepositories, type Repository } from '../../src/github/repositories.ts'
+import type { DesignatedFleets } from '../designation/designated-fleets.ts'
+import { readDesignation } from '../designation/read-designation.ts'
 import type { WorkerContext } from '../worker-context.ts'
-import type { Installation, ReadableRepository } from './installation.ts'
-
-/** Where every fleet keeps its clusters, see fluxcd/flux2-multi-tenancy. */
-const CLUSTERS = 'clusters'
+import { CLUSTERS, type Installation, type ReadableRepository } from './installation.ts'
 
 /** One installation as GitHub has it now: what nobody pushed to since is remembered, trees come from the store. */
-export function githubInstallation({ store, memory }: WorkerContext, id: number, octokit: Octokit): Installation {
+export function githubInstallation(context: WorkerContext, id: number, octokit: Octokit): Installation {
+  const { store, memory } = context
   const nameOf = (repository: ReadableRepository) => ({ owner: repository.owner, repo: repository.name })
   const trees = new Map<string, string>()
   const fleets = new Map<string, Promise<boolean>>()
@@ -20,7 +21,8 @@ export function githubInstallation({ store, memory }: WorkerContext, id: number,
   const noted = new Map<string, string>()
   const headKey = ({ url }: ReadableRepository, ref: SourceRef) => JSON.stringify([url, canonicalRef(ref)])
   let repositories: Promise<readonly ReadableRepository[]> | undefined
-  return {
+  let designation: Promise<DesignatedFleets> | undefined
+  const installation: Installation = {
     id,
     repositories: () => {
       repositories ??= listRepositories(octokit).then(list => list.map(readable))
@@ -36,6 +38,12 @@ export function githubInstallation({ store, memory }: WorkerContext, id: number,
       fleets.set(key, answer)
       return answer
     },
+    designation: () => {
+      designation ??= readDesignation(context, installation, octokit)
+      return designation
+    },
+    file: (repository, path) =>
+      memory.recall(repository, `file ${path}`, () => readFile(octokit, nameOf(repository), path)),
     noteHead: (repository, branch, commit, tree) => {
       noted.set(headKey(repository, { branch }), commit)
       if (tree !== undefined) trees.set(commit, tree)
@@ -54,6 +62,7 @@ export function githubInstallation({ store, memory }: WorkerContext, id: number,
       return readTree(octokit, store, { ...nameOf(repository), commit, ...(tree ? { tree } : {}) })
     },
   }
+  return installation
 }
 
 function readable(repository: Repository): ReadableRepository {
@@ -64,6 +73,7 @@ function readable(repository: Repository): ReadableRepository {
     url: repository.url,
     defaultBranch: repository.defaultBranch,
     archived: repository.archived,
+    createdAt: repository.createdAt,
     pushedAt: repository.pushedAt,
   }
 }

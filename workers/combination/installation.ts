@@ -1,6 +1,10 @@
 import type { SourceRef } from '../../src/fleet/input.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
+import type { DesignatedFleets } from '../designation/designated-fleets.ts'
 import type { Pushed } from './repository-memory.ts'
+
+/** Where every fleet keeps its clusters, see fluxcd/flux2-multi-tenancy. */
+export const CLUSTERS = 'clusters'
 
 /** A repository that the App may read, as GitHub names it. */
 export interface ReadableRepository extends Pushed {
@@ -8,6 +12,7 @@ export interface ReadableRepository extends Pushed {
   readonly name: string
   /** Normalised by normaliseUrl: how Flux sources name it. */
   readonly url: string
+  readonly createdAt: string
   /** Nobody can push to it, and nothing can be said on it. */
   readonly archived: boolean
 }
@@ -18,6 +23,10 @@ export interface Installation {
   repositories(): Promise<readonly ReadableRepository[]>
   /** Whether the repository has a `clusters` directory on its default branch. */
   isFleet(repository: ReadableRepository): Promise<boolean>
+  /** Which repositories evaluate others, asked once per job: decided by designation, never by what a repository holds. */
+  designation(): Promise<DesignatedFleets>
+  /** A file on the default branch; undefined where there is none. */
+  file(repository: ReadableRepository, path: string): Promise<Uint8Array | undefined>
   /** Commit that a ref stands at now; undefined where it does not exist or the repository is empty. */
   head(repository: ReadableRepository, ref: SourceRef): Promise<string | undefined>
   /** Takes note of where a branch stands now, as the caller has just read it: spares requests. */

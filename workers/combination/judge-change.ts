@@ -3,7 +3,7 @@ import type { Changes } from '../../src/report/changes/changes.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
 import type { CombinationSnapshot } from '../evaluation/protocol.ts'
 import type { WorkerContext } from '../worker-context.ts'
-import { believedFleets } from './believed-fleets.ts'
+import { evaluatingFleets } from './evaluating-fleets.ts'
 import type { Installation } from './installation.ts'
 import { type FleetPlace, judgeCombination } from './judge-combination.ts'
 import { type Pin, SourceReader } from './source-reader.ts'
@@ -17,6 +17,8 @@ export interface Change {
 /** What one fleet says about a change that it reads. */
 export interface FleetAnswer {
   readonly place: FleetPlace
+  /** Not designated: it evaluates, and reads, itself only. */
+  readonly alone: boolean
   readonly fleetCommit: string
   readonly judgement: Judgement
   readonly snapshot: CombinationSnapshot
@@ -27,8 +29,8 @@ export interface FleetAnswer {
 }
 
 /**
- * Judges a change in every fleet of the installation that reads the branch; empty: nothing of a fleet is touched. A
- * fleet that is not believed answers about its own repository only.
+ * Evaluates a change in every designated fleet that reads the branch, and in the change's own repository where that looks
+ * like a fleet; empty: nothing of a fleet is touched.
  */
 export async function judgeChange(
   context: WorkerContext,
@@ -38,9 +40,10 @@ export async function judgeChange(
   const { disabledRules, evaluator } = context
   const reader = new SourceReader(installation)
   const answers: FleetAnswer[] = []
-  for (const { place, alone } of await believedFleets(context, installation)) {
+  for (const { place, alone } of await evaluatingFleets(installation, change.head.url)) {
+    // what a repository finds in itself adds nothing to what designated fleets say of it: not a name either
+    if (alone && answers.length > 0) continue
     const { url } = place.repository
-    if (alone && url !== change.head.url) continue
     const judged = await judgeCombination(evaluator, alone ? new SourceReader(installation, url) : reader, {
       fleet: place,
       ...change,
@@ -49,7 +52,7 @@ export async function judgeChange(
     const { concerned, fleetCommit, judgement, snapshot, gated, changes } = judged
     if (!concerned) continue
     const more = { ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
-    answers.push({ place, fleetCommit, judgement, snapshot, ...more })
+    answers.push({ place, alone, fleetCommit, judgement, snapshot, ...more })
   }
   return answers
 }

@@ -1,7 +1,6 @@
 import type { GatedBranch } from '../../src/fleet/config/fleet-config.ts'
 import { isPassing } from '../job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
-import { believedFleets } from './believed-fleets.ts'
 import type { Installation } from './installation.ts'
 import { type FleetPlace, judgeCombination } from './judge-combination.ts'
 import { type ReadSource, SourceReader } from './source-reader.ts'
@@ -18,15 +17,14 @@ export interface StandingFleet {
 }
 
 /**
- * The fleets of an installation as they stand now. One that cannot be read is left out, and logged; a GitHub that does
+ * The designated fleets of an installation as they stand now. One that cannot be read is left out, and logged; a GitHub that does
  * not answer throws.
  */
 export async function readFleets(context: WorkerContext, installation: Installation): Promise<StandingFleet[]> {
   const { evaluator, disabledRules, log } = context
-  const shared = new SourceReader(installation)
+  const reader = new SourceReader(installation)
   const fleets: StandingFleet[] = []
-  for (const { place, alone } of await believedFleets(context, installation)) {
-    const reader = alone ? new SourceReader(installation, place.repository.url) : shared
+  for (const place of (await installation.designation()).fleets) {
     try {
       const judged = await judgeCombination(evaluator, reader, { fleet: place, disabledRules })
       const { fleetCommit: commit, sources, gated, judgement } = judged

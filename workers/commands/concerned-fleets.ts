@@ -1,7 +1,6 @@
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import { answersOf } from '../combination/answers-of.ts'
 import type { FleetPlace } from '../combination/judge-combination.ts'
-import { believedFleets } from '../fleet-admin/fleets-of.ts'
 import { subjectOf } from './present-pull.ts'
 import type { Asking } from './verb.ts'
 
@@ -10,11 +9,11 @@ import type { Asking } from './verb.ts'
  * decides for all of them. An override is for the day on which judging itself fails, so whatever fails here is no answer.
  */
 export async function concernedFleets(asking: Asking, pull: PullRequest): Promise<readonly FleetPlace[]> {
-  const { context, installation, reader } = asking
+  const { context, installation } = asking
   try {
     return (await answersOf(context, subjectOf(asking), pull)).map(answer => answer.place)
   } catch (error) {
     context.log.warn({ err: error, pull: pull.number }, 'nobody knows which fleets a pull request concerns')
-    return believedFleets(context, { installation, octokit: reader })
+    return (await installation.designation()).fleets
   }
 }

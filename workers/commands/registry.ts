@@ -1,6 +1,7 @@
 import { onboardVerb } from '../onboard.ts'
 import { approveWaiver } from './approve-waiver.ts'
 import { check } from './check.ts'
+import { designate } from './designate.ts'
 import { diff } from './diff.ts'
 import { enforcement } from './enforcement.ts'
 import { explain } from './explain.ts'
@@ -25,6 +26,7 @@ export const commands: readonly Verb[] = [
   approveWaiver,
   override,
   onboardVerb,
+  designate,
   gate,
   enforcement,
 ]

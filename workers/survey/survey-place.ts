@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { type DesignationRecord, designationMarker } from '../../src/designation/designation-record.ts'
 import { upsertIssue } from '../../src/github/issues.ts'
 import type { FirstReportFacts } from '../../src/report/first-report/facts.ts'
 import { firstReport, REPORT_MARKER, REPORT_TITLE } from '../../src/report/first-report/first-report.ts'
@@ -6,6 +7,7 @@ import type { FleetSurvey } from '../../src/rules/audit/survey-fleet.ts'
 import { BASELINE_FILE } from '../../src/rules/verdict/baseline.ts'
 import type { Installation } from '../combination/installation.ts'
 import type { FleetPlace, JudgedCombination } from '../combination/judge-combination.ts'
+import type { DesignatedFleets } from '../designation/designated-fleets.ts'
 import type { Place } from '../verdict/say-verdict.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { offerBaseline } from './offer-baseline.ts'
@@ -54,14 +56,14 @@ export interface SurveyDesk {
   readonly gates: GateDesk
   readonly writer: Pick<Place, 'octokit' | 'app'>
   readonly installation: Installation
+  readonly designation: DesignatedFleets['designation']
+  /** The record that the report keeps; undefined where the operator decides. */
+  readonly record: Omit<DesignationRecord, 'at'> | undefined
 }
 
 /** Says what is found on one fleet's repository: the baseline where it is needed, and the one issue. */
-export async function surveyPlace(
-  context: WorkerContext,
-  { gates, writer, installation }: SurveyDesk,
-  surveyed: SurveyedPlace,
-): Promise<void> {
+export async function surveyPlace(context: WorkerContext, desk: SurveyDesk, surveyed: SurveyedPlace): Promise<void> {
+  const { gates, writer, installation, record } = desk
   const { repository, branch } = surveyed.fleet
   const survey = await surveyOf(context, installation, surveyed)
   const { entries } = await installation.content(repository, surveyed.judged.fleetCommit)
@@ -72,16 +74,27 @@ export async function surveyPlace(
     gates: await readGates(gates, installation, survey.gated),
     baseline: await offerBaseline(writer, surveyed.fleet, survey, has(BASELINE_FILE)),
     hasForm: has(FORM),
+    ...openDesignation(desk, repository.id),
   }
   const isDefault = branch === repository.defaultBranch
   const marker = isDefault
     ? REPORT_MARKER
     : REPORT_MARKER.replace(' -->', ` ${hash('sha256', branch).slice(0, 12)} -->`)
   const name = { owner: repository.owner, repo: repository.name }
+  const seal = record ? `${designationMarker({ ...record, at: repository.id }, context.config.privateKey)}\n` : ''
   const said = await upsertIssue(writer.octokit, writer.app, name, {
     marker,
     title: isDefault ? REPORT_TITLE : `${REPORT_TITLE}, branch ${branch}`,
-    body: `${marker}\n\n${firstReport(facts)}`,
+    body: `${marker}\n${seal}\n${firstReport(facts)}`,
   })
   if (!said) context.log.warn({ fleet: repository.url }, 'the first report is not shown: the fleet has no issues')
+}
+
+function openDesignation({ designation }: SurveyDesk, repository: number): Pick<FirstReportFacts, 'designation'> {
+  if (designation.state === 'none') return {}
+  const { pending } = designation
+  if (pending) return { designation: { kind: 'pending', included: pending.some(one => one.repository === repository) } }
+  return designation.state === 'undecided' && designation.reason === 'several'
+    ? { designation: { kind: 'several' } }
+    : {}
 }

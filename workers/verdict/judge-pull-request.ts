@@ -5,6 +5,7 @@ import type { Attempt } from '../../src/queue/queue.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import type { Installation, ReadableRepository } from '../combination/installation.ts'
 import { judgeChange } from '../combination/judge-change.ts'
+import { assertDesignated } from '../designation/assert-designated.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { changedPaths } from './changed-paths.ts'
@@ -57,6 +58,7 @@ async function judgeMerge(
   installation.noteHead(repository, pull.base.ref, merge.base)
   const base = { ...pin, commit: merge.base, tree: merge.baseTree }
   const head = { ...pin, commit: merge.sha, tree: merge.tree }
+  await assertDesignated(installation)
   const answers = await judgeChange(context, installation, { head, base })
   const { outcome, ...statement } = outcomeOf(answers, repository.url, 'pull-request')
   if (answers.length === 0) return { outcome, context: where }

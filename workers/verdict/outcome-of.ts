@@ -16,6 +16,7 @@ export type Statement = Pick<ReportContext, 'fleet' | 'audience' | 'nodes' | 'ch
 export function outcomeOf(answers: readonly FleetAnswer[], url: string, kind: ReportContext['kind']): Statement {
   const [first, ...more] = answers
   if (!first) return { outcome: undefined }
+  // of designated fleets, or of the repository alone: never by what a tenant's repository holds
   const isFleet = answers.some(answer => answer.place.repository.url === url)
   const keepNew = kind !== 'branch'
   const verdicts = [first, ...more].map(({ judgement }) =>

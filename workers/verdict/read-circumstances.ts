@@ -21,7 +21,7 @@ export async function readCircumstances(
   const [hold, override, demands] = await Promise.all([
     readHold(subject, pull),
     readOverride(context, subject, pull, runs),
-    readDemands(context, subject, pull, said),
+    readDemands(subject, pull, said),
   ])
   return { ...(hold ? { hold } : {}), ...(override ? { override } : {}), demands, worse: [] }
 }

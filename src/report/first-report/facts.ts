@@ -1,5 +1,6 @@
 import type { FleetSurvey } from '../../rules/audit/survey-fleet.ts'
 import type { Gate } from '../gate/judge-gate.ts'
+import type { OpenDesignation } from './designation-section.ts'
 
 /** What is known of one branch that must be gated; `unread`: why its protection was not looked at. */
 export interface BranchGate {
@@ -23,4 +24,6 @@ export interface FirstReportFacts {
   readonly baseline: BaselineState
   /** Whether the fleet has the form by which teams ask for a tenant. */
   readonly hasForm: boolean
+  /** What an owner of the organization has to decide about who is a fleet. */
+  readonly designation?: OpenDesignation
 }

@@ -3,6 +3,7 @@ import { count } from '../headline.ts'
 import { code } from '../markdown.ts'
 import { shortUrl } from '../place.ts'
 import { auditSections } from './audit-sections.ts'
+import { designationSection } from './designation-section.ts'
 import type { FirstReportFacts } from './facts.ts'
 import { gateSections } from './gate-sections.ts'
 import { legacySections } from './legacy-sections.ts'
@@ -28,7 +29,9 @@ export function firstReport(facts: FirstReportFacts): string {
     sourcesSection(facts.survey),
   ]
   return fitBudget(
-    [lead(facts), nextSteps(facts)].join('\n\n'),
+    [lead(facts), designationSection(facts.url, facts.designation), nextSteps(facts)]
+      .filter(text => text !== '')
+      .join('\n\n'),
     sections.filter(({ text }) => text !== ''),
   )
 }

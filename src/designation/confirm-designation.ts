@@ -1,0 +1,35 @@
+import type { DesignationFacts } from './designate.ts'
+import type { DesignationRecord, FleetChoice } from './designation-record.ts'
+
+/** Why an owner's word cannot be followed. */
+export interface RefusedDesignation {
+  readonly why: string
+  readonly fix: string
+}
+
+/**
+ * The record that an owner of the account makes with their word in the repository `here`: that one, or all that the
+ * organization's file lists, where it lists this one among them. Its generation is above every record that was found.
+ */
+export function confirmDesignation(
+  facts: Pick<DesignationFacts, 'operator' | 'organization' | 'records'>,
+  installation: number,
+  here: number,
+): Omit<DesignationRecord, 'at'> | RefusedDesignation {
+  const { operator, organization, records } = facts
+  if (operator.length > 0) {
+    const fix = 'Ask the operator to change FLEETS or CLUSTERS_FILE.'
+    return { why: 'the operator of this App designates the fleets of this account', fix }
+  }
+  if (organization.state === 'unreadable') {
+    const fix = 'Correct the file, or remove it, then write this again.'
+    return { why: 'bailiwick.yaml of the .github repository cannot be followed', fix }
+  }
+  const fleets: readonly FleetChoice[] = organization.state === 'present' ? organization.fleets : [{ repository: here }]
+  if (!fleets.some(({ repository }) => repository === here)) {
+    const fix = 'List this repository there first, or write this in one that it lists.'
+    return { why: 'bailiwick.yaml of the .github repository does not list this repository', fix }
+  }
+  const generation = Math.max(0, ...records.map(record => record.generation)) + 1
+  return { installation, generation, state: 'designated', by: 'owner', fleets }
+}

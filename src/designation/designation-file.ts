@@ -1,0 +1,45 @@
+import { BailiwickError } from '../errors.ts'
+import { type Node, stringAt } from '../kube/node.ts'
+import { parseDocuments } from '../kube/parse-documents.ts'
+import { FLEET_NAME, type FleetName, parseFleetName } from './fleet-name.ts'
+
+/** The repository of an organization in which it designates its fleets, and the file there. */
+export const ORGANIZATION_REPOSITORY = '.github'
+export const DESIGNATION_FILE = 'bailiwick.yaml'
+
+const MAX_FLEETS = 50
+
+/** The fleets that the file lists under `fleets`. Throws for anything else that it says, and for what is not YAML. */
+export function readDesignationFile(repository: string, bytes: Uint8Array): FleetName[] {
+  const [root, second] = parseDocuments({ repository, path: DESIGNATION_FILE }, bytes)
+  if (!root || second) throw wrong('the file', root ? 'has more than one document' : 'is empty')
+  if (root.type !== 'map') throw wrong('the file', 'is not a map')
+  const [unknown] = [...root.fields.keys()].filter(key => key !== 'fleets')
+  if (unknown !== undefined) throw wrong(JSON.stringify(unknown.slice(0, 60)), 'is an unknown key')
+  const list = root.fields.get('fleets')?.value
+  if (list?.type !== 'list' || list.items.length === 0) throw wrong('fleets', 'is not a list of repositories')
+  if (list.items.length > MAX_FLEETS) throw wrong('fleets', `lists more than ${MAX_FLEETS} repositories`)
+  return list.items.map((item, index) => readItem(item, `fleets[${index}]`))
+}
+
+function readItem(item: Node, key: string): FleetName {
+  const isText = item.type === 'scalar' && typeof item.value === 'string'
+  if (!isText && item.type !== 'map') throw wrong(key, 'is not a repository')
+  const known = new Set(['repository', 'branch'])
+  if (item.type === 'map' && [...item.fields.keys()].some(each => !known.has(each)))
+    throw wrong(key, 'has an unknown key')
+  const branch = stringAt(item, ['branch'])
+  if (item.type === 'map' && item.fields.has('branch') && branch === undefined)
+    throw wrong(`${key}.branch`, 'is not text')
+  const name = isText ? String(item.value) : (stringAt(item, ['repository']) ?? '')
+  const read = parseFleetName(branch === undefined ? name : `${name}#${branch}`)
+  if (!read) throw wrong(key, 'is not the name of a repository')
+  return read
+}
+
+function wrong(key: string, what: string): BailiwickError {
+  const allowed = `Allowed: fleets, a list of ${FLEET_NAME}.`
+  return new BailiwickError('config', `${DESIGNATION_FILE} of ${ORGANIZATION_REPOSITORY}: ${key} ${what}. ${allowed}`, {
+    fix: `Correct ${DESIGNATION_FILE} in the repository ${ORGANIZATION_REPOSITORY}.`,
+  })
+}

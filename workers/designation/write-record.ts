@@ -1,0 +1,28 @@
+import {
+  type DesignationRecord,
+  designationMarker,
+  withDesignationMarker,
+} from '../../src/designation/designation-record.ts'
+import { upsertIssue } from '../../src/github/issues.ts'
+import { listOurIssues } from '../../src/github/our-issues.ts'
+import { REPORT_MARKER, REPORT_TITLE } from '../../src/report/first-report/first-report.ts'
+import type { ReadableRepository } from '../combination/installation.ts'
+import { speaker } from '../verdict/speaker.ts'
+import type { WorkerContext } from '../worker-context.ts'
+
+const BEGUN = 'Bailiwick is looking at this fleet. What it found will stand here.'
+
+/** Puts a record into the first report of a repository, which is made where there is none. False: it has no issues. */
+export async function writeRecord(
+  context: WorkerContext,
+  repository: ReadableRepository,
+  record: Omit<DesignationRecord, 'at'>,
+): Promise<boolean> {
+  const { octokit, app } = await speaker(context, record.installation, repository.id)
+  const name = { owner: repository.owner, repo: repository.name }
+  const seal = designationMarker({ ...record, at: repository.id }, context.config.privateKey)
+  const present = (await listOurIssues(octokit, app, name))?.find(({ body }) => body.startsWith(`${REPORT_MARKER}\n`))
+  const body = withDesignationMarker(present?.body ?? `${REPORT_MARKER}\n\n${BEGUN}`, seal)
+  const written = await upsertIssue(octokit, app, name, { marker: REPORT_MARKER, title: REPORT_TITLE, body })
+  return written !== undefined
+}
