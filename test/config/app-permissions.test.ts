@@ -27,6 +27,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   'POST /repos/{owner}/{repo}/rulesets': 'optional administration: write',
   'PUT /repos/{owner}/{repo}/rulesets/{ruleset_id}': 'optional administration: write',
   'GET /repos/{owner}/{repo}/branches/{branch}/protection': 'administration: read',
+  'GET /orgs/{org}/memberships/{username}': 'members: read',
   'GET /orgs/{org}/teams/{team_slug}/memberships/{username}': 'members: read',
   'GET /repos/{owner}/{repo}/activity': 'contents: read',
   'GET /repos/{owner}/{repo}/branches/{branch}': 'contents: read',

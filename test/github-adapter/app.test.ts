@@ -67,6 +67,7 @@ describe('openApp', () => {
       url: 'https://github.com/acme/fleet',
       defaultBranch: 'main',
       archived: false,
+      createdAt: '',
     }
     expect(await listRepositories(client)).toEqual([expected])
     await listRepositories(client)
