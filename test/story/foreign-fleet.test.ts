@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CHECK_NAME } from '../../src/report/check-run.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { said } from './said.ts'
 import { type Stage, startStage } from './stage.ts'
@@ -18,6 +19,8 @@ beforeAll(async () => {
   stage = await startStage()
   await stage.settle()
   stage.github.addRepository({ owner: 'acme', name: 'evil', files, roles: { mallory: 'admin' } })
+  const { id: appId } = stage.github.app
+  stage.github.setProtection('acme/evil', { checks: [{ context: CHECK_NAME, appId }] })
 }, 60_000)
 afterAll(() => stage?.close())
 
