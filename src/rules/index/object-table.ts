@@ -71,12 +71,15 @@ function placeOf(list: readonly Rendered[], wanted: number, rank: Rank): number 
 /** Position of a node in its fleet. */
 export type Rank = (node: FleetNode) => number
 
-/** The keys that an object is found by: its kind, with its namespace, and with its name too. */
-export function keysOf(object: KubeObject): [kind: string, namespace: string, name: string] {
+/** The key of objects of any kind that SOPS encrypted. */
+export const ENCRYPTED = 'encrypted'
+
+/** The keys that an object is found by: its kind, with its namespace, and with its name too; `ENCRYPTED` where it is. */
+export function keysOf(object: KubeObject): [kind: string, namespace: string, name: string, ...encrypted: string[]] {
   const { apiVersion, kind, namespace, name } = idOf(object)
   const ofKind = `${groupOf(apiVersion)}/${kind}`
   const inNamespace = `${ofKind}\0${namespace}`
-  return [ofKind, inNamespace, `${inNamespace}\0${name}`]
+  return [ofKind, inNamespace, `${inNamespace}\0${name}`, ...(object.sops ? [ENCRYPTED] : [])]
 }
 
 function byKey(node: FleetNode | undefined): Map<string, KubeObject[]> {

@@ -3,8 +3,8 @@ import { flagsByController } from '../../fleet/lockdown-flags.ts'
 import { isBlank } from '../../fleet/read-spec.ts'
 import { at, type Path } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Rendered } from '../index/object-table.ts'
+import { type FleetIndex, kindOf } from '../index/fleet-index.ts'
+import { ENCRYPTED, type Rendered } from '../index/object-table.ts'
 import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { scalarsOf } from './scalars-of.ts'
@@ -54,46 +54,71 @@ function judge({ object, id, node }: Subject, index: FleetIndex): Breach | undef
 interface Ciphertext extends Rendered {
   readonly path: Path
   readonly text: string
+  /** The tenant whose node renders it, or in whose namespace the platform puts it; '' for the platform. */
+  readonly owner: string
+  /** Where it was written: what two tenants get from one file of the platform is shared, not copied. */
+  readonly file: string
 }
 
-/** Who shows a piece of ciphertext, and who did before the change. */
+/** Who shows a piece of ciphertext, by the file that it stands in; `''` for whatever a tenant's node renders. */
 interface Holders {
-  readonly ever: Set<string>
-  readonly old: Set<string>
+  readonly ever: Map<string, Set<string>>
+  readonly old: Map<string, Set<string>>
 }
 
+/** Copies on this cluster of what stands under another tenant on any cluster. */
 function* copies({ name }: Cluster, { index, before }: RuleContext): Iterable<Breach> {
-  const known = before && new Set([...ciphertextsOf(before, name)].map(keyOf))
+  const known = before && new Set(everywhere(before).map(keyOf))
   const holders = new Map<string, Holders>()
-  const all = [...ciphertextsOf(index, name)]
-  for (const one of all) {
-    const held = holders.get(one.text) ?? { ever: new Set(), old: new Set() }
+  for (const one of everywhere(index)) {
+    const held = holders.get(one.text) ?? { ever: new Map(), old: new Map() }
     holders.set(one.text, held)
-    held.ever.add(ownerOf(one))
-    if (known?.has(keyOf(one))) held.old.add(ownerOf(one))
+    hold(held.ever, one)
+    if (known?.has(keyOf(one))) hold(held.old, one)
   }
-  for (const one of all) {
-    if (one.node.tenant === undefined) continue
+  for (const one of ciphertextsOf(index, name)) {
     const { ever, old } = holders.get(one.text)!
-    const others = known?.has(keyOf(one)) ? old : ever
-    if (others.size > 1 || (others.size === 1 && !others.has(ownerOf(one)))) yield copied(one)
+    if (one.owner !== '' && isOfOthers(known?.has(keyOf(one)) ? old : ever, one)) yield copied(one)
   }
 }
 
-const ownerOf = ({ node }: Rendered) => node.tenant ?? ''
-const keyOf = (one: Ciphertext) => `${ownerOf(one)} ${one.text}`
+/** A tenant copies from anybody; the platform, for a tenant, from another tenant and another file. */
+function isOfOthers(held: ReadonlyMap<string, ReadonlySet<string>>, { owner, file, node }: Ciphertext): boolean {
+  for (const [from, owners] of held) {
+    if (node.tenant === undefined && from === file) continue
+    for (const other of owners) if (other !== owner && (other !== '' || node.tenant !== undefined)) return true
+  }
+  return false
+}
 
-/** The values of encrypted Secrets: each has a nonce of its own, so that the same text is a copy. */
+function hold(held: Map<string, Set<string>>, { file, owner }: Ciphertext): void {
+  held.set(file, (held.get(file) ?? new Set()).add(owner))
+}
+
+const everywhere = (index: FleetIndex) => index.clusters().flatMap(cluster => [...ciphertextsOf(index, cluster)])
+const keyOf = (one: Ciphertext) => JSON.stringify([one.owner, one.file, one.text])
+
+/** The encrypted values of Secrets, and of any other object that SOPS encrypted: each has a nonce of its own, so that the same text is a copy. */
 function* ciphertextsOf(index: FleetIndex, cluster: string): Iterable<Ciphertext> {
   for (const { node, object } of index.renderedAnywhere(cluster, '/Secret')) {
-    for (const part of ['data', 'stringData']) {
-      const values = at(object.root, [part])
-      if (!values) continue
-      for (const { path, node: scalar } of scalarsOf(values, [part])) {
-        const text = typeof scalar.value === 'string' ? ciphertext(scalar.value) : undefined
-        if (text !== undefined) yield { node, object, path, text }
-      }
-    }
+    for (const part of ['data', 'stringData']) yield* within(index, { node, object }, [part])
+  }
+  for (const { node, object } of index.renderedAnywhere(cluster, ENCRYPTED)) {
+    const isSecret = kindOf(object) === '/Secret'
+    for (const key of isSecret ? [] : object.root.fields.keys()) yield* within(index, { node, object }, [key])
+  }
+}
+
+function* within(index: FleetIndex, { node, object }: Rendered, part: Path): Iterable<Ciphertext> {
+  const values = at(object.root, part)
+  if (!values) return
+  const owner = node.tenant ?? index.ownerOf(node.cluster, idOf(object).namespace) ?? ''
+  for (const { path, node: scalar } of scalarsOf(values, part)) {
+    const text = typeof scalar.value === 'string' ? ciphertext(scalar.value) : undefined
+    if (text === undefined) continue
+    const { repository, file } = scalar.origin
+    // whatever a tenant's own node renders counts as the tenant's, wherever it was written
+    yield { node, object, path, text, owner, file: node.tenant === undefined ? `${repository} ${file}` : '' }
   }
 }
 
@@ -110,7 +135,7 @@ function copied({ node, object, path }: Ciphertext): Breach {
     object,
     path,
     value: 'copied',
-    message: `${shownObject(kind, namespace, name)} holds ciphertext that somebody else's Secret on this cluster holds, too, at ${path.map(step => shown(String(step))).join(' ')}. Allowed is what was encrypted for this tenant. Flux would decrypt it wherever a key fits.`,
+    message: `${shownObject(kind, namespace, name)} holds ciphertext that stands under another tenant or the platform as well, at ${path.map(step => shown(String(step))).join(' ')}. Allowed is what was encrypted for this tenant. Flux would decrypt it wherever a key fits.`,
     fix: 'Remove it; if it is a secret of your own, encrypt it again with your key.',
   }
 }
