@@ -11,8 +11,6 @@ export interface StickyComment {
   readonly number: number
   /** First line of the body, an HTML comment, by which it is found again. */
   readonly marker: string
-  /** Nobody has commented yet, as the caller has read: none of ours is looked for. */
-  readonly isFirst?: boolean
 }
 
 export interface UpsertedComment {
@@ -32,7 +30,7 @@ export async function upsertComment(
 ): Promise<UpsertedComment> {
   const marked = startsWith(sticky.body, sticky.marker) ? sticky.body : `${sticky.marker}\n${sticky.body}`
   const body = cutText(marked, MAX_BODY, '\n\n*The rest is cut.*')
-  const [present, ...duplicates] = sticky.isFirst ? [] : await ourComments(octokit, app, { owner, repo }, sticky)
+  const [present, ...duplicates] = await ourComments(octokit, app, { owner, repo }, sticky)
   const what = `write a comment on ${owner}/${repo}#${sticky.number}`
   await removeAll(octokit, { owner, repo }, duplicates)
   if (!present) {

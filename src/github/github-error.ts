@@ -5,7 +5,7 @@ const LIMIT_SECONDS = 60
 
 /**
  * Runs a call to GitHub and says failures in our words: `what` is what was being done ("read the tree of acme/fleet").
- * Throws `github-unavailable` (try again: rate limit, 409, 5xx, network), `not-permitted` (401, 403), `git-missing` (404, 410)
+ * Throws `github-unavailable` (try again: rate limit, IP allow list, 409, 5xx, network), `not-permitted` (401, 403), `git-missing` (404, 410)
  * and `internal` (anything else: we asked for something wrong). No body, header or address of the answer gets into a message.
  */
 export async function github<T>(what: string, call: () => Promise<T>): Promise<T> {
@@ -42,6 +42,13 @@ export function githubError(what: string, error: unknown): BailiwickError {
   }
   if (status === undefined || status >= 500 || status === 408 || status === 409) {
     return unavailable(what, status, retryAfter, false)
+  }
+  if (status === 403 && isAllowList(error)) {
+    return new BailiwickError(
+      'github-unavailable',
+      `Could not ${what}: the IP allow list of the account refuses the address of Bailiwick (status 403)`,
+      { fix: "Add the addresses from which Bailiwick calls GitHub to the organization's IP allow list." },
+    )
   }
   if (status === 401 || status === 403) {
     return new BailiwickError('not-permitted', `GitHub does not let the App ${what} (status ${status})`, {
@@ -102,6 +109,15 @@ function retryAfterOf(error: unknown): number | undefined {
   }
   const message = error instanceof Error ? error.message : ''
   return /secondary rate limit/i.test(message) ? LIMIT_SECONDS : undefined
+}
+
+/**
+ * Whether the answer is about from where we ask, not about what we may: somebody edits that list, or an address of ours
+ * is new, and the same request succeeds again. GitHub tells it by these words only:
+ * https://docs.github.com/en/enterprise-cloud@latest/organizations/keeping-your-organization-secure/managing-security-settings-for-your-organization/managing-allowed-ip-addresses-for-your-organization
+ */
+function isAllowList(error: unknown): boolean {
+  return error instanceof Error && /\bhas an IP allow list enabled\b/i.test(error.message)
 }
 
 function responseHeaders(error: unknown): Record<string, unknown> | undefined {

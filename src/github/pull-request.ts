@@ -25,8 +25,6 @@ export interface PullRequest {
   /** What GitHub knows of the merge: null while it computes. */
   readonly mergeable: boolean | null
   readonly mergeCommit: string | null
-  /** How many comments there are below it, those beside lines not counted. */
-  readonly comments: number
 }
 
 /** What the merge would give: the commit that GitHub made for testing, on the base branch as it is now. */
@@ -53,12 +51,11 @@ export async function readPullRequest(
     merged: data.merged,
     mergeable: data.mergeable,
     mergeCommit: data.merge_commit_sha,
-    comments: data.comments,
   }
 }
 
 /** A pull request as a list shows it. */
-export type ListedPullRequest = Omit<PullRequest, 'merged' | 'mergeable' | 'mergeCommit' | 'comments'>
+export type ListedPullRequest = Omit<PullRequest, 'merged' | 'mergeable' | 'mergeCommit'>
 
 /** Open pull requests, onto one branch or onto all, oldest first. */
 export async function listOpenPullRequests(

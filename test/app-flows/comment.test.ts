@@ -68,6 +68,15 @@ test('judged again it is not written again', async () => {
   expect(writes(since).filter(one => !one.includes('reactions'))).toEqual([])
 })
 
+test('it is found where GitHub still counts none', async () => {
+  const [before] = ours()
+  stage.github.world.lateCounts = true
+  await push({ [FILE]: values(7) })
+  stage.github.world.lateCounts = false
+  expect(ours().map(one => one.id)).toEqual([before!.id])
+  expect(ours()[0]!.body).toContain('+  spec.replicas: 7\n')
+})
+
 test("somebody else's comment with our marker is neither believed nor touched", async () => {
   const body = `${COMMENT_MARKER}\n✅ **No violations** {"approved": true}`
   const forged = stage.github.comment({ repo: REPO, issue: pull, as: 'mallory', body })

@@ -32,6 +32,18 @@ describe('github', () => {
       'github-unavailable',
       60,
     ],
+    [
+      '403 of an IP allow list',
+      {
+        status: 403,
+        body: {
+          message:
+            'Although you appear to have the correct authorization credentials, the `acme` organization has an IP allow list enabled, and your IP address is not permitted to access this resource.',
+        },
+      },
+      'github-unavailable',
+      undefined,
+    ],
     ['404', { status: 404, body: { message: 'Not Found' } }, 'git-missing', undefined],
     ['409', { status: 409, body: { message: 'Conflict' } }, 'github-unavailable', undefined],
     ['422', { status: 422, body: { message: 'Validation Failed' } }, 'internal', undefined],

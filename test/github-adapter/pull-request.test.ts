@@ -16,7 +16,6 @@ const PULL = {
   merged: false,
   mergeable: true as boolean | null,
   merge_commit_sha: MERGE as string | null,
-  comments: 3,
   base: { ref: 'main', sha: OLD, repo: { id: 1, full_name: 'acme/fleet' } },
   head: { ref: 'fix', sha: HEAD, repo: { id: 1, full_name: 'acme/fleet' } as { id: number; full_name: string } | null },
 }
@@ -58,7 +57,6 @@ describe('readPullRequest', () => {
       head: { ref: 'fix', sha: HEAD, repository: 'acme/fleet', fork: false },
       mergeable: true,
       mergeCommit: MERGE,
-      comments: 3,
     })
     expect(requests).toHaveLength(1)
     expect(await readPullRequest(octokit, FLEET, 5)).toBeUndefined()

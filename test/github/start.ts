@@ -178,6 +178,7 @@ function emptyWorld(mergeabilityDelayMs: number): World {
       teams: new Map(),
       rulesets: new Map(),
       mergeabilityDelayMs,
+      lateCounts: false,
       timers: new Set(),
     },
     ...{ oauth: { codes: new Map(), refresh: new Map() }, signedIn: undefined },

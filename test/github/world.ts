@@ -163,6 +163,8 @@ export interface World {
   readonly teams: Map<string, Team>
   readonly rulesets: Map<number, Ruleset>
   readonly mergeabilityDelayMs: number
+  /** The number of comments that a pull request gives itself is one of before the first. */
+  lateCounts: boolean
   readonly timers: Set<NodeJS.Timeout>
   readonly oauth: OAuthState
   /** Who is signed in in a browser that says nothing else. */

@@ -10,8 +10,8 @@ import type { Place } from './say-verdict.ts'
  */
 export async function sayComment(place: Place, pull: PullRequest, { outcome, context }: Said, page?: string) {
   const text = commentOf(outcome, page === undefined ? context : { ...context, page })
-  const sticky = { number: pull.number, marker: COMMENT_MARKER, isFirst: pull.comments === 0 }
+  const sticky = { number: pull.number, marker: COMMENT_MARKER }
   if (text !== undefined) {
     await upsertComment(place.octokit, place.app, place, { ...sticky, body: text.slice(COMMENT_MARKER.length + 1) })
-  } else if (pull.comments > 0) await removeComment(place.octokit, place.app, place, sticky)
+  } else await removeComment(place.octokit, place.app, place, sticky)
 }

@@ -67,7 +67,7 @@ export function pullJson(world: World, repository: Repository, pull: Pull) {
     rebaseable: null,
     mergeable_state: mergeableState(pull),
     merged_by: pull.merged ? userJson(world, pull.merged.by) : null,
-    comments: [...repository.comments.values()].filter(comment => comment.issue === pull.issue.number).length,
+    comments: world.lateCounts ? 0 : commentsOf(repository, pull),
     review_comments: pull.reviews.reduce((sum, review) => sum + review.comments.length, 0),
     maintainer_can_modify: false,
     commits,
@@ -76,6 +76,9 @@ export function pullJson(world: World, repository: Repository, pull: Pull) {
     changed_files: changes.length,
   }
 }
+
+const commentsOf = (repository: Repository, { issue }: Pull): number =>
+  [...repository.comments.values()].filter(comment => comment.issue === issue.number).length
 
 /** What a pull request changes: from the merge base to its head, as GitHub shows it. */
 export function changesOf(repository: Repository, pull: Pull) {
