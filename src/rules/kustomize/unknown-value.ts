@@ -1,4 +1,4 @@
-import { originAt, type Path, type ValueHolder } from '../../kube/node.ts'
+import type { Path, ValueHolder } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { isDecrypted } from '../../kube/sops-marks.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
@@ -87,8 +87,8 @@ export function isTenantControlled(index: FleetIndex, cluster: string, holder: V
 }
 
 /** Names only what the tenant of the node may see anyway. */
-function heldBy(holder: ValueHolder | 'written', { object, node }: Subject, index: FleetIndex): string {
-  if (holder === 'written') return `the tenant, who encrypted it at line ${originAt(object.root, []).line}`
+function heldBy(holder: ValueHolder | 'written', { node }: Subject, index: FleetIndex): string {
+  if (holder === 'written') return 'the tenant, who encrypted it there'
   const { kind, namespace, name, key } = holder
   const owner = index.ownerOf(node.cluster, namespace)
   if (node.tenant !== undefined && owner !== node.tenant)

@@ -21,7 +21,7 @@ export function secretValue(
     if (!found) continue
     const text = stringAt(found, [])
     if (text === undefined) continue
-    if (isSealed(object) || isSopsValue(text)) return 'sealed'
+    if (isSealed(object) || isSopsValue(text) || (found.type === 'scalar' && found.opaque)) return 'sealed'
     return { text: plain ? text : Buffer.from(text.slice(0, 4096), 'base64').toString('utf8').trim() }
   }
   return undefined

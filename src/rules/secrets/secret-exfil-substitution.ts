@@ -50,7 +50,8 @@ function* taken({ object, id, node }: Subject, index: FleetIndex): Iterable<Brea
 function* leaked(node: FleetNode, tenant: string, index: FleetIndex): Iterable<Breach> {
   const secrets = foreignSecrets(node.kustomization, node, index)
   if (secrets.length === 0) return
-  const { names, places } = variablesOf(secrets, node, index)
+  const places = placesOf(secrets, node, index)
+  const ids = new Set(secrets.map(({ id }) => id))
   for (const object of node.objects) {
     const kind = kindOf(object)
     if (kind === '/Secret') continue
@@ -58,7 +59,7 @@ function* leaked(node: FleetNode, tenant: string, index: FleetIndex): Iterable<B
       const part = at(object.root, base)
       if (!part) continue
       for (const { path, node: scalar } of scalarsOf(part, base)) {
-        const name = shows(scalar, names, places)
+        const name = shows(scalar, ids, places)
         if (name !== undefined) yield leak(node, tenant, object, path, name)
       }
     }
@@ -86,40 +87,33 @@ function foreignSecrets(kustomization: KubeObject, node: FleetNode, index: Fleet
 
 const nameOf = ({ id }: Need) => id.slice(id.lastIndexOf('/') + 1)
 
-/** The names of variables that come from Secrets, as far as the fleet renders these, and where they are written. */
-function variablesOf(secrets: readonly Need[], node: FleetNode, index: FleetIndex) {
-  const names = new Set<string>()
+/** The names of variables that come from Secrets, as far as the fleet renders these, by where they are written. */
+function placesOf(secrets: readonly Need[], node: FleetNode, index: FleetIndex): ReadonlyMap<string, string> {
   const places = new Map<string, string>()
   for (const need of secrets) {
     for (const { object } of index.versionsOf(node.cluster, '/Secret', node.namespace, nameOf(need))) {
       const data = at(object.root, ['data'])
       if (data?.type !== 'map') continue
       for (const key of data.fields.keys()) {
-        names.add(key)
         const { file, line } = originAt(object.root, ['data', key])
         places.set(`${file}:${line}`, key)
       }
     }
   }
-  return { names, places }
+  return places
 }
 
-/** The variable of a Secret that a scalar shows: by the place that its value came from, or by its name where it is opaque. */
+/** The variable of a Secret that a scalar shows: by the place that its value came from, or by who holds it where it is unknown. */
 function shows(
   scalar: ScalarNode,
-  names: ReadonlySet<string>,
+  secrets: ReadonlySet<string>,
   places: ReadonlyMap<string, string>,
 ): string | undefined {
   for (const { step, file, line } of scalar.origin.via ?? []) {
     const name = step === 'substitution' ? places.get(`${file}:${line}`) : undefined
     if (name !== undefined) return name
   }
-  if (!scalar.opaque || typeof scalar.value !== 'string') return undefined
-  const used = [...scalar.value.slice(0, 10_000).matchAll(/\$\{#?([A-Za-z_][A-Za-z0-9_]{0,200})/g)].map(
-    match => match[1]!,
-  )
-  // a Secret that the fleet does not render may hold any name
-  return used.find(name => names.has(name) || names.size === 0)
+  return scalar.opaque?.find(({ kind, namespace, name }) => secrets.has(`${kind}/${namespace}/${name}`))?.key
 }
 
 function leak(node: FleetNode, tenant: string, object: KubeObject, path: Path, name: string): Breach {
