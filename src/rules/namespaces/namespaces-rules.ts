@@ -1,6 +1,7 @@
 import type { Rule } from '../rule.ts'
 import { clusterScopedForbidden } from './cluster-scoped-forbidden.ts'
 import { embeddedItems } from './embedded-items.ts'
+import { helmPostRenderer } from './helm-post-renderer.ts'
 import { invalidObject } from './invalid-object.ts'
 import { namespaceConfinement } from './namespace-confinement.ts'
 import { namespaceOwnership } from './namespace-ownership.ts'
@@ -13,6 +14,7 @@ import { unknownScope } from './unknown-scope.ts'
 export const namespacesRules: readonly Rule[] = [
   clusterScopedForbidden,
   embeddedItems,
+  helmPostRenderer,
   invalidObject,
   namespaceConfinement,
   namespaceOwnership,
