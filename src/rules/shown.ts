@@ -1,3 +1,5 @@
+import { CONTROLLER } from '../fleet/identity.ts'
+
 const MAX = 80
 
 /** A value from a repository as it may stand in a message: in quotes, one line, no control or direction marks, cut. */
@@ -17,5 +19,8 @@ export function shownObject(kind: string, namespace: string, name: string): stri
 
 /** Who applies something, for people. */
 export function shownIdentity(identity: { readonly user: string; readonly impersonated: boolean }): string {
-  return identity.impersonated ? identity.user : "Flux's controller itself (cluster-admin)"
+  if (identity.impersonated) return identity.user
+  return identity.user === CONTROLLER.user
+    ? "Flux's controller itself (cluster-admin)"
+    : `${identity.user} (cluster-admin)`
 }

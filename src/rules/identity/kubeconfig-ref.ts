@@ -3,7 +3,6 @@ import type { KubeConfigRef } from '../index/kubeconfig-uses.ts'
 import { kubeConfigRefs } from '../index/kubeconfig-uses.ts'
 import type { Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
-import { embeddedAppliers, embeddingKinds } from './embedded-appliers.ts'
 
 /** The key under which Capsule's addon and Flux's own tools for it keep the kubeconfig. */
 const CAPSULE_KEYS = ['', 'kubeconfig']
@@ -17,7 +16,7 @@ export const kubeconfigRef: Rule = {
   source:
     'RFC-0001 and RFC-0010 of fluxcd/flux2; https://fluxcd.io/flux/components/kustomize/kustomizations/#kubeconfig-remote-clusters',
   docs: "Leave out `spec.kubeConfig`, or name the Secret that the platform's own Kustomization for this tenant names (Capsule: `<account>-kubeconfig`) or that `allowedKubeConfigs` of the fleet's configuration lists.",
-  kinds: [...new Set([...applierKinds, ...embeddingKinds])],
+  kinds: applierKinds,
   *checkObject(subject, context) {
     const { node, object, id } = subject
     for (const ref of node.tenant === undefined ? [] : refsOf(subject)) {
@@ -37,16 +36,9 @@ export const kubeconfigRef: Rule = {
   },
 }
 
-function refsOf({ object, kind }: Subject): KubeConfigRef[] {
+function refsOf({ object }: Subject): KubeConfigRef[] {
   const config = kubeConfigOf(object)
-  const own = config ? kubeConfigRefs(config) : []
-  if (!embeddingKinds.includes(kind)) return own
-  const inner = [...embeddedAppliers(object)].flatMap(one => {
-    const found = kubeConfigOf(one.object)
-    const refs = found ? kubeConfigRefs(found) : []
-    return refs.map(ref => ({ ...ref, path: one.inText ? one.path : [...one.path, ...ref.path] }))
-  })
-  return [...own, ...inner]
+  return config ? kubeConfigRefs(config) : []
 }
 
 function isAllowed({ index, config }: RuleContext, { node }: Subject, { kind, name, key }: KubeConfigRef): boolean {

@@ -6,7 +6,6 @@ import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
-import { embeddedAppliers, embeddingKinds, namespaceWithin } from './embedded-appliers.ts'
 import { soleReconciler } from './sole-reconciler.ts'
 
 /** What Flux applies for a tenant must name the account it acts as, or it acts as the controller. */
@@ -17,12 +16,11 @@ export const saRequired: Rule = {
   why: 'A Kustomization, HelmRelease or ResourceSet that names no service account is applied by the controller itself, which is cluster-admin, or by a default account that the fleet does not know; one with only a kubeConfig acts as whoever that kubeconfig is.',
   source: 'https://fluxcd.io/flux/installation/configuration/multitenancy/; CVE-2026-23990',
   docs: "Set `spec.serviceAccountName` to the tenant's reconciler account, in the object or through a patch of the Kustomization that renders it. Absent is fine only where the cluster's `--default-service-account` names an account that the fleet renders in that namespace, or that its configuration lists under `accounts`.",
-  kinds: [...new Set([...applierKinds, ...embeddingKinds])],
-  *checkObject({ object, node, kind }, context) {
+  kinds: applierKinds,
+  *checkObject({ object, node }, context) {
     if (context.index.actsFor(node, object) === undefined) return
-    const breach = applierKinds.includes(kind) ? judge(context, node, object) : undefined
+    const breach = judge(context, node, object)
     if (breach) yield { ...breach, ...named(context, node, object) }
-    if (embeddingKinds.includes(kind)) yield* judgeEmbedded(context, node, object)
   },
 }
 
@@ -34,25 +32,9 @@ function named({ index, config }: RuleContext, node: FleetNode, object: KubeObje
   return { edit: at(object.root, ACCOUNT_FIELD) === undefined ? { add: name } : { set: name } }
 }
 
-/** What a controller makes of an object is applied by Flux like any other. */
-function* judgeEmbedded(context: RuleContext, node: FleetNode, holder: KubeObject): Iterable<Breach> {
-  for (const one of embeddedAppliers(holder)) {
-    const inner = judge(context, node, one.object, namespaceWithin(one, holder))
-    if (!inner) continue
-    const path = one.inText ? one.path : [...one.path, ...ACCOUNT_FIELD]
-    const { kind, name } = idOf(one.object)
-    yield { ...inner, object: holder, path, value: `${kind} ${name} ${inner.value}` }
-  }
-}
-
-function judge(
-  context: RuleContext,
-  node: FleetNode,
-  object: KubeObject,
-  namespace: string = idOf(object).namespace,
-): Breach | undefined {
+function judge(context: RuleContext, node: FleetNode, object: KubeObject): Breach | undefined {
   const { index } = context
-  const { kind, name } = idOf(object)
+  const { kind, namespace, name } = idOf(object)
   // A name that is none is the rule invalid-object's.
   if (!isBlank(at(object.root, ACCOUNT_FIELD))) return undefined
   const written = stringAt(object.root, ACCOUNT_FIELD) ?? ''

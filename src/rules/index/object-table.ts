@@ -1,4 +1,5 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
+import { embeddedIn } from '../../kube/embedded-objects.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 
 /** An object, and the node that renders it. Other objects of that node are asked from the index. */
@@ -15,7 +16,7 @@ export class ObjectTable {
 
   constructor(nodes: Iterable<FleetNode>) {
     for (const node of nodes) {
-      for (const object of node.objects) {
+      for (const object of withEmbedded(node)) {
         const rendered = { node, object }
         for (const key of keysOf(object)) this.#push(key, rendered)
       }
@@ -57,6 +58,14 @@ export class ObjectTable {
   }
 }
 
+/** What a node renders, and what controllers make of it for a tenant. */
+function* withEmbedded({ objects, tenant }: FleetNode): Iterable<KubeObject> {
+  for (const object of objects) {
+    yield object
+    if (tenant !== undefined) for (const one of embeddedIn(object).objects) yield one.object
+  }
+}
+
 /** Where the entries of a node of this rank stand, or would stand. */
 function placeOf(list: readonly Rendered[], wanted: number, rank: Rank): number {
   let [low, high] = [0, list.length]
@@ -84,7 +93,7 @@ export function keysOf(object: KubeObject): [kind: string, namespace: string, na
 
 function byKey(node: FleetNode | undefined): Map<string, KubeObject[]> {
   const lists = new Map<string, KubeObject[]>()
-  for (const object of node?.objects ?? []) {
+  for (const object of node ? withEmbedded(node) : []) {
     for (const key of keysOf(object)) {
       const list = lists.get(key)
       if (list) list.push(object)

@@ -1,5 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { clusterScopedForbidden } from './cluster-scoped-forbidden.ts'
+import { embeddedContent } from './embedded-content.ts'
 import { embeddedItems } from './embedded-items.ts'
 import { helmPostRenderer } from './helm-post-renderer.ts'
 import { invalidObject } from './invalid-object.ts'
@@ -13,6 +14,7 @@ import { unknownScope } from './unknown-scope.ts'
 /** Where objects lie, and what they are. */
 export const namespacesRules: readonly Rule[] = [
   clusterScopedForbidden,
+  embeddedContent,
   embeddedItems,
   helmPostRenderer,
   invalidObject,

@@ -1,11 +1,13 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { WANTED } from '../../fleet/open-node.ts'
+import { embeddedIn } from '../../kube/embedded-objects.ts'
 import { originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Finding, NodeFailure } from '../finding.ts'
 import { kindOfId } from '../index/fleet-index.ts'
 import type { Breach, Rule, RuleContext, Subject, TenantSubject } from '../rule.ts'
 import type { RuleSet } from '../rule-set.ts'
+import { applyingNode, within } from './embedded-subject.ts'
 import { failureOf, findingOf } from './finding-of.ts'
 import { withoutPositions } from './fingerprint.ts'
 import { levelOf } from './level-of.ts'
@@ -21,7 +23,10 @@ export function assessNode(rules: RuleSet, node: FleetNode, context: RuleContext
   const said: Assessed = { findings: [], failures: [] }
   if (node.error) refusal(rules, node, context, said)
   if (node.source.opaque === WANTED) said.failures.push(unread(node))
-  for (const object of node.objects) assessObject(rules, node, object, context, said)
+  for (const object of node.objects) {
+    assessObject(rules, node, object, context, said)
+    assessEmbedded(rules, node, object, context, said)
+  }
   for (const rule of rules.ofNodes) take(rule, rule.checkNode!(node, context), context, said)
   return said
 }
@@ -37,6 +42,39 @@ function assessObject(rules: RuleSet, node: FleetNode, object: KubeObject, conte
       ? rule.checkObject(subject, context)
       : rule.checkTenantObject!(subject as TenantSubject, context)
     take(rule, breaches, context, said)
+  }
+}
+
+/** Rules about objects that the platform writes for a tenant, where these hold others. */
+const OF_PLATFORM = new Set(['sa-required', 'sa-foreign'])
+/** Rules that speak about the object as a whole, or about names as they are written. */
+const OF_HOLDER = new Set(['embedded-content'])
+const OF_NAMES = new Set(['invalid-object', 'unicode-confusable'])
+
+/** What controllers make of an object is asked about like any other, under the identity that applies it. */
+function assessEmbedded(
+  rules: RuleSet,
+  node: FleetNode,
+  holder: KubeObject,
+  context: RuleContext,
+  said: Assessed,
+): void {
+  const { objects } = embeddedIn(holder)
+  if (objects.length === 0 || context.index.actsFor(node, holder) === undefined) return
+  for (const embedded of objects) {
+    const { object, place, isTemplate } = embedded
+    const id = idOf(object)
+    const { index } = context
+    if (place.ownScopeRule && index.scopeOf(node.cluster, id.apiVersion, id.kind) !== 'Namespaced') continue
+    const subject: Subject = { object, id, kind: kindOfId(id), node: applyingNode(index, node, embedded) }
+    for (const rule of rules.ofKind(subject.kind, node.tenant !== undefined)) {
+      if (OF_HOLDER.has(rule.id) || (isTemplate && OF_NAMES.has(rule.id))) continue
+      if (node.tenant === undefined && !OF_PLATFORM.has(rule.id)) continue
+      const breaches = rule.checkObject
+        ? rule.checkObject(subject, context)
+        : rule.checkTenantObject!(subject as TenantSubject, context)
+      take(rule, within(embedded, breaches), context, said)
+    }
   }
 }
 

@@ -1,0 +1,96 @@
+import { accountOf, applierKinds } from '../../fleet/appliers.ts'
+import type { FleetNode, Identity } from '../../fleet/fleet.ts'
+import { type Embedded, embeddedIn, type Unevaluated } from '../../kube/embedded-objects.ts'
+import { idOf } from '../../kube/object.ts'
+import { accountOf as partsOfUser, userOfAccount } from '../../kube/rbac/groups-of.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
+import { kindOf } from '../index/kind-of.ts'
+import type { Breach, Rule, RuleContext } from '../rule.ts'
+import { shown, shownIdentity, shownObject } from '../shown.ts'
+import { applierOf } from '../verdict/embedded-subject.ts'
+
+const KUSTOMIZATION = 'kustomize.toolkit.fluxcd.io/Kustomization'
+
+/** Objects that controllers make for a tenant are evaluated, or it is said that they are not. */
+export const embeddedContent: Rule = {
+  id: 'embedded-content',
+  severity: 'high',
+  title: 'What controllers make for a tenant can be evaluated',
+  why: 'A controller that makes objects of others applies them with its own rights, or with those of an account, and nobody sees them before: a template, a chart or the content of another source may be anything.',
+  source: 'CVE-2026-22872, CVE-2025-55205; the APIs of the kinds in src/kube/capabilities/embeddings.ts',
+  docs: "Write the objects as they are, without placeholders, as manifests of the tenant's repository. It is a warning where an account applies them that the fleet's RBAC confines to the tenant's namespaces, and a violation where the controller applies them with its own rights, or an account that may do more.",
+  kinds: 'every',
+  *checkTenantObject({ object, node }, context) {
+    const embedded = embeddedIn(object)
+    for (const one of embedded.unevaluated) yield breachOf(node, context, one)
+    for (const { holder, path } of unfollowed(embedded)) yield notFollowed(node, context, holder, path)
+  },
+}
+
+/** Kustomizations that a controller makes are no part of the graph. */
+function unfollowed({ objects }: Embedded) {
+  return objects
+    .filter(({ object }) => kindOf(object) === KUSTOMIZATION)
+    .map(({ object }) => ({ holder: object, path: ['spec'] }))
+}
+
+const WHY: Readonly<Record<Exclude<Unevaluated['why'], 'content'>, string>> = {
+  template: 'a template with placeholders, which are not filled in here',
+  text: 'a text that is not a list of objects',
+  depth: 'nested deeper than objects are followed (render-limits)',
+}
+
+function breachOf(node: FleetNode, { index }: RuleContext, one: Unevaluated): Breach {
+  const { holder, path, place, why } = one
+  const identity = applierOf(index, node.cluster, one)
+  const what = why === 'content' ? (place.says ?? 'content') : WHY[why]
+  return breach(node, index, { holder, path, what, identity, isDeep: why === 'depth' })
+}
+
+function notFollowed(
+  node: FleetNode,
+  { index }: RuleContext,
+  holder: Embedded['objects'][number]['object'],
+  path: Breach['path'],
+): Breach {
+  const { namespace } = idOf(holder)
+  const account = applierKinds.includes(kindOf(holder))
+    ? accountOf(holder, index.cluster(node.cluster)?.lockdown)
+    : undefined
+  const identity = account
+    ? { user: userOfAccount(namespace, account), impersonated: true }
+    : { user: 'the controller of Kustomization', impersonated: false }
+  const what = 'what a Kustomization renders that a controller makes'
+  return breach(node, index, { holder, path, what, identity, isDeep: false })
+}
+
+interface Found {
+  readonly holder: Unevaluated['holder']
+  readonly path: Breach['path']
+  readonly what: string
+  readonly identity: Identity
+  readonly isDeep: boolean
+}
+
+function breach(node: FleetNode, index: FleetIndex, { holder, path, what, identity, isDeep }: Found): Breach {
+  const { kind, namespace, name } = idOf(holder)
+  const further = reachOf(node, index, identity)
+  const confined = further ?? "which the fleet's RBAC confines to the tenant's namespaces"
+  return {
+    node,
+    object: holder,
+    path,
+    value: what,
+    level: isDeep ? 'error' : further === undefined ? 'warning' : 'violation',
+    message: `${shownObject(kind, namespace, name)}: ${what} is not evaluated. ${shownIdentity(identity)} applies it${further === '' ? '' : `, ${confined}`}.`,
+    fix: 'Write the objects as manifests of their own, without placeholders.',
+  }
+}
+
+/** Why whoever applies something may do more than the tenant; undefined: it is confined. */
+function reachOf(node: FleetNode, index: FleetIndex, identity: Identity): string | undefined {
+  const account = identity.impersonated ? partsOfUser(identity.user) : undefined
+  if (!account || node.tenant === undefined) return ''
+  const reach = index.reachOutside(node.cluster, node.tenant, account.namespace, account.name)
+  return reach && `which is not confined to the tenant's namespaces: ${shown(reach).slice(1, -1)}`
+}
