@@ -62,7 +62,8 @@ class Finder {
     for (const place of placesIn(holder)) {
       for (const path of placesOf(holder.root, place.at)) {
         const node = at(holder.root, path)
-        if (!node || (node.type === 'scalar' && node.value === null)) continue
+        // what only the cluster has is for the rules about unknown values
+        if (!node || (node.type === 'scalar' && (node.value === null || node.opaque))) continue
         if (depth >= MAX_DEPTH) this.unevaluated.push({ holder, path, place, why: 'depth' })
         else this.#take(holder, place, path, node, depth)
       }

@@ -139,6 +139,14 @@ const OBJECTS: readonly ((pick: Pick) => string)[] = [
       '',
       `spec: {interval: 5m, serviceAccountName: ${tenant}, chart: {spec: {chart: shop, sourceRef: ${reference('GitRepository', tenant, tenant)}}}}\n`,
     ),
+  ({ tenant, other }) =>
+    object(
+      'fluxcd.controlplane.io/v1',
+      'ResourceSet',
+      'made',
+      '',
+      `spec: {serviceAccountName: ${tenant}, resources: [{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: ${other}}}, {apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: made}, spec: {chart: {spec: {chart: shop, sourceRef: ${reference('GitRepository', tenant, tenant)}}}}}]}\n`,
+    ),
   () => object('example.org/v1', 'Widget', 'w', '', 'spec: {}\n'),
 ]
 
