@@ -25,6 +25,8 @@ export interface EmbeddedPlace {
   readonly placeholder?: string
   /** A rule of its own speaks about objects that are not of namespaces. */
   readonly ownScopeRule?: true
+  /** Rules that speak about the same fields of the holder. */
+  readonly except?: readonly string[]
   /** Of `content`: what it is, for a message. */
   readonly says?: string
 }
@@ -91,7 +93,13 @@ export const EMBEDDINGS: Readonly<Record<string, readonly EmbeddedPlace[]>> = {
     { at: 'spec.values', form: 'anywhere', by: account('spec.serviceAccountName'), placeholder: '{{' },
   ],
   'kyverno.io/Policy': [
-    { at: 'spec.rules.*.generate', form: 'generate', by: controller, placeholder: '{{' },
+    {
+      at: 'spec.rules.*.generate',
+      form: 'generate',
+      by: controller,
+      placeholder: '{{',
+      except: ['namespace-confinement'],
+    },
     { at: 'spec.rules.*.generate.foreach.*', form: 'generate', by: controller, placeholder: '{{' },
   ],
   'policies.kyverno.io/NamespacedGeneratingPolicy': [content('spec.generate', 'objects that expressions make')],

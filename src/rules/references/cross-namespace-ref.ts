@@ -1,5 +1,6 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import type { Named } from '../../kube/capabilities/capability.ts'
+import { EMBEDDINGS } from '../../kube/capabilities/embeddings.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { type Reference, references } from '../../kube/references.ts'
 import { keepsNamespace } from '../index/keeps-namespace.ts'
@@ -33,7 +34,14 @@ function* ofOtherControllers(subject: TenantSubject, context: RuleContext): Iter
   for (const name of foreignNames(subject, context, 'namespace', 'secret', 'configMap', 'identity', 'volume', 'object'))
     yield foreign(subject, name)
   if (!isUnlooked(subject, context.index)) return
-  for (const name of suspectedNames(subject, context)) yield { ...foreign(subject, name), level: 'warning' }
+  for (const name of suspectedNames(subject, context)) {
+    if (!isOfEmbedded(subject, name)) yield { ...foreign(subject, name), level: 'warning' }
+  }
+}
+
+/** The namespace of an object inside of another one is that object's, which is evaluated by itself. */
+function isOfEmbedded({ kind }: TenantSubject, { path }: ForeignName): boolean {
+  return Object.hasOwn(EMBEDDINGS, kind) && path.length > 2 && path.at(-2) === 'metadata' && path.at(-1) === 'namespace'
 }
 
 const NOUNS: Readonly<Partial<Record<Named, string>>> = {

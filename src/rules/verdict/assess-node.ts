@@ -68,7 +68,8 @@ function assessEmbedded(
     if (place.ownScopeRule && index.scopeOf(node.cluster, id.apiVersion, id.kind) !== 'Namespaced') continue
     const subject: Subject = { object, id, kind: kindOfId(id), node: applyingNode(index, node, embedded) }
     for (const rule of rules.ofKind(subject.kind, node.tenant !== undefined)) {
-      if (OF_HOLDER.has(rule.id) || (isTemplate && OF_NAMES.has(rule.id))) continue
+      if (OF_HOLDER.has(rule.id) || place.except?.includes(rule.id)) continue
+      if (isTemplate && OF_NAMES.has(rule.id)) continue
       if (node.tenant === undefined && !OF_PLATFORM.has(rule.id)) continue
       const breaches = rule.checkObject
         ? rule.checkObject(subject, context)
