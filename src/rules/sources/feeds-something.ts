@@ -45,6 +45,14 @@ export function feedsSomething(index: FleetIndex, cluster: string, tenant: strin
   )
 }
 
+/** Whether a source holds a chart and nothing else: releases take it, and nothing that deploys its content as it is. */
+export function feedsReleasesOnly(index: FleetIndex, cluster: string, source: ObjectId): boolean {
+  const taking = TAKERS.filter(
+    ([kind, naming]) => index.foundAnywhere(cluster, kind, naming, textOf(source)).length > 0,
+  )
+  return taking.length > 0 && taking.every(([kind]) => kind === 'helm.toolkit.fluxcd.io/HelmRelease')
+}
+
 const textOf = ({ kind, namespace, name }: Pick<ObjectId, 'kind' | 'namespace' | 'name'>) =>
   `${kind} ${namespace}/${name}`
 

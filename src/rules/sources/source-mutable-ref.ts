@@ -1,6 +1,9 @@
 import { type Path, stringAt } from '../../kube/node.ts'
+import type { ObjectId } from '../../kube/object.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
+import { feedsReleasesOnly } from './feeds-something.ts'
 
 const NAME = ['spec', 'ref', 'name']
 const TAG = ['spec', 'ref', 'tag']
@@ -20,9 +23,9 @@ export const sourceMutableRef: Rule = {
   title: 'Sources follow branches or commits, no tags',
   why: 'A tag can be moved, and a range of versions takes any newer tag: whoever may push a tag deploys, without a pull request.',
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Reference"',
-  docs: 'Follow a branch, or pin `spec.ref.commit` (of an OCIRepository `spec.ref.digest`). A range of versions (`spec.ref.semver`) is a violation on clusters with `prod` or `production` in their name, where any newer tag would go live by itself.',
+  docs: 'Follow a branch, or pin `spec.ref.commit` (of an OCIRepository `spec.ref.digest`). A range of versions (`spec.ref.semver`) is a violation on clusters with `prod` or `production` in their name, where any newer tag would go live by itself; of a chart that only HelmReleases take it stays a warning.',
   kinds: [GIT, 'source.toolkit.fluxcd.io/OCIRepository'],
-  *checkTenantObject({ object, id, kind, node }) {
+  *checkTenantObject({ object, id, kind, node }, { index }) {
     if (PINS.some(path => stringAt(object.root, path))) return
     const name = stringAt(object.root, NAME)
     const paths: Path[] = kind === GIT ? (name ? [] : [SEMVER, TAG]) : [SEMVER]
@@ -38,9 +41,15 @@ export const sourceMutableRef: Rule = {
       value,
       message: `${shownObject(id.kind, id.namespace, id.name)} follows ${isRange ? 'any newer tag within' : 'the tag'} ${shown(value)}: what it deploys changes without a change that is judged. Flux itself would let it through.`,
       fix: kind === GIT ? 'Follow a branch, or pin spec.ref.commit.' : 'Pin spec.ref.digest.',
-      ...(isRange && isProduction(node.cluster) ? { level: 'violation' } : {}),
+      ...(isRange && isProduction(node.cluster) && !isChart(index, node.cluster, kind, id)
+        ? { level: 'violation' }
+        : {}),
     }
   },
 }
+
+/** A range of versions is how releases follow a chart; of manifests it deploys whatever is tagged next. */
+const isChart = (index: FleetIndex, cluster: string, kind: string, id: ObjectId) =>
+  kind !== GIT && feedsReleasesOnly(index, cluster, id)
 
 const isProduction = (cluster: string) => /(?:^|[-_.])(?:prod|prd|production)\d*(?:[-_.]|$)/i.test(cluster)
