@@ -13,6 +13,7 @@ import type { Said, Subject } from './verdict/judge-pull-request.ts'
 import { keepPage } from './verdict/keep-page.ts'
 import { openPlace } from './verdict/open-place.ts'
 import { outcomeOf } from './verdict/outcome-of.ts'
+import { peopleOfGroup } from './verdict/people-of.ts'
 import { readGroupCircumstances } from './verdict/read-group-circumstances.ts'
 import { sayVerdict } from './verdict/say-verdict.ts'
 import type { WorkerContext } from './worker-context.ts'
@@ -66,7 +67,8 @@ async function judgeGroup(
   // a group that was merged meanwhile is compared with what it was made on
   const baseCommit = present && present.commit !== data.sha ? present.commit : data.base
   const head = { ...pin, commit: data.sha }
-  const answers = await judgeChange(context, installation, { head, base: { ...pin, commit: baseCommit } })
+  const people = peopleOfGroup(subject, data.branch, { sha: data.sha, base: baseCommit })
+  const answers = await judgeChange(context, installation, { head, base: { ...pin, commit: baseCommit }, people })
   const { outcome, ...statement } = outcomeOf(answers, repository.url, where.kind)
   const alone = data.base === baseCommit
   if (answers.length === 0) {

@@ -1,14 +1,16 @@
 import { normaliseUrl } from '../kube/url.ts'
+import type { AskedRepository } from './access/read-access.ts'
+import { declarationKey } from './access/source-access.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
 import { readFleetFile } from './config/read-fleet-file.ts'
 import type { Cluster, Fleet, FleetNode, FleetRepository, NotSeen, Tenant } from './fleet.ts'
 import type { FleetInput, WantedSource } from './input.ts'
-import { WANTED } from './open-node.ts'
+import { ASKED, WANTED } from './open-node.ts'
 import { refKey } from './ref.ts'
 import { openSources, type Sources } from './resolve-source.ts'
 import type { RenderMemory } from './session/render-memory.ts'
 import { tenantFiles } from './tenant-files.ts'
-import { walkCluster } from './walk-cluster.ts'
+import { type Walked, walkCluster } from './walk-cluster.ts'
 
 /**
  * What every cluster of a fleet would get: a pure function of its input. Clusters are the directories
@@ -21,7 +23,9 @@ export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
   const names = directories.map(entry => entry.name).sort()
   const proposed = readFleetFile(input.fleet.tree, sources.own.artifact.repository)
   const file = fleetFile(input, proposed, sources.own.artifact.repository)
-  const walked = names.map(name => walkCluster(name, `clusters/${name}`, sources, file, memory))
+  const walked = names.map(name =>
+    walkCluster(name, `clusters/${name}`, { sources, file, memory, access: input.access }),
+  )
   const clusters = walked.map(one => one.cluster)
   const repositories = repositoriesOf(input, sources.own)
   const { config, nodes } = tenantFiles(
@@ -39,7 +43,26 @@ export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
     config,
     proposed,
     disabledRules: input.disabledRules ?? [],
+    ...(input.access ? accessOf(walked) : {}),
   }
+}
+
+/** What all clusters declare about their sources, and what has to be known before that can be decided. */
+function accessOf(walked: readonly Walked[]): Pick<Fleet, 'asked' | 'access'> {
+  const all = walked.flatMap(({ access }) => access ?? [])
+  const asked = new Map<string, AskedRepository>()
+  for (const one of walked.flatMap(cluster => cluster.asked)) {
+    asked.set(one.url, { url: one.url, people: one.people || asked.get(one.url)?.people === true })
+  }
+  const access = {
+    platform: new Set(all.flatMap(one => one.platform)),
+    declarations: new Map(
+      all.flatMap(one => one.declarations.map(each => [declarationKey(each.cluster, each.id), each])),
+    ),
+    follows: new Map(all.flatMap(one => one.follows)),
+    charts: new Set(all.flatMap(one => one.charts)),
+  }
+  return { asked: [...asked.values()].sort((a, b) => (a.url < b.url ? -1 : 1)), access }
 }
 
 function repositoriesOf({ fleet, sources }: FleetInput, own: Sources['own']): FleetRepository[] {
@@ -93,7 +116,7 @@ function wantedOf(nodes: readonly FleetNode[]): WantedSource[] {
 function notSeenOf(nodes: readonly FleetNode[]): NotSeen[] {
   const seen = new Map<string, NotSeen>()
   for (const source of sourcesOf(nodes)) {
-    if (source.opaque === undefined) continue
+    if (source.opaque === undefined || source.opaque === ASKED) continue
     seen.set(`${source.id} ${source.url}`, { source: source.id, url: source.url, reason: source.opaque })
   }
   return [...seen].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, source]) => source)

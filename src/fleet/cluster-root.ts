@@ -10,7 +10,7 @@ import { installedFlux } from './flux-instance.ts'
 import { OPEN, readLockdown } from './lockdown.ts'
 import { findValues } from './node-values.ts'
 import { probeBootstrap } from './probe-bootstrap.ts'
-import type { Resolved, Sources } from './resolve-source.ts'
+import type { MayRead, Resolved, Sources } from './resolve-source.ts'
 import type { RenderMemory } from './session/render-memory.ts'
 import { bootstrapKustomization } from './synthetic.ts'
 import type { ValueIndex } from './value-index.ts'
@@ -51,7 +51,13 @@ export const HOPS = 4
  * Opens the root of the cluster at `path`. Its spec is what it renders itself, its source what that spec follows; both
  * are followed until they stay the same. A root that cannot be settled or read carries the error; nothing is thrown.
  */
-export function openRoot(path: string, sources: Sources, values: ValueIndex, memory?: RenderMemory): Root {
+export function openRoot(
+  path: string,
+  sources: Sources,
+  values: ValueIndex,
+  may: MayRead,
+  memory?: RenderMemory,
+): Root {
   const { repository, tree } = sources.own.artifact
   let resolved: Resolved = sources.own
   let kustomization = bootstrapKustomization(path, repository, tree)
@@ -68,7 +74,7 @@ export function openRoot(path: string, sources: Sources, values: ValueIndex, mem
       strict = readLockdown(objects)?.strictSubstitution ?? true
       const self = objects.find(isRoot)
       if (!self) return probed(path, kustomization, resolved, objects)
-      const source = resolveRoot(self, objects, sources)
+      const source = resolveRoot(self, objects, sources, may)
       const settled = canonical(self.root) === canonical(kustomization.root) && sameContent(source, resolved)
       kustomization = self
       resolved = source
@@ -110,7 +116,7 @@ function withAccount(synthetic: KubeObject, probe: KubeObject | undefined): Kube
   return { ...synthetic, root: withField(synthetic.root, 'spec', withField(spec, 'serviceAccountName', account)) }
 }
 
-function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: Sources): Resolved {
+function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: Sources, may: MayRead): Resolved {
   const kind = stringAt(self.root, ['spec', 'sourceRef', 'kind'])
   const name = stringAt(self.root, ['spec', 'sourceRef', 'name'])
   const namespace = stringAt(self.root, ['spec', 'sourceRef', 'namespace']) || ROOT_NAMESPACE
@@ -122,7 +128,7 @@ function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: 
     })
   const source = find(`${kind}/${namespace}/${name}`)
   if (!source || sources.own.url === '') return sources.own
-  const resolved = sources.resolve(kind ?? '', source, find, new PackBudget(PLATFORM_SCALE))
+  const resolved = sources.resolve(kind ?? '', source, find, new PackBudget(PLATFORM_SCALE), may)
   if (!resolved) {
     const details = { origin: originAt(source.root, ['spec', 'include']), fix: 'Declare it beside the source.' }
     throw new BailiwickError('flux-invalid', 'the source of the cluster includes one that it does not hold', details)

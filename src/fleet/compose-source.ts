@@ -32,14 +32,17 @@ export function composeSource(
   budget: PackBudget,
 ): Resolved {
   const includes = included.flatMap(({ id, resolved }) => [
-    { id, url: resolved.url, ref: resolved.ref, commit: resolved.type === 'content' ? resolved.commit : '' },
+    {
+      ...{ id, url: resolved.url, ref: resolved.ref, commit: resolved.type === 'content' ? resolved.commit : '' },
+      ...(resolved.lent ? { lent: true as const } : {}),
+    },
     ...(resolved.includes ?? []),
   ])
   for (const { id, resolved } of included) {
     if (resolved.type === 'wanted') return resolved
     if (resolved.type === 'content' && !resolved.refused) continue
     const why = resolved.type === 'opaque' ? resolved.reason : resolved.refused!.message
-    return { type: 'opaque', url: base.url, ref: base.ref, reason: `it includes ${id}: ${why}`, includes }
+    return { ...placeOf(base), type: 'opaque', reason: `it includes ${id}: ${why}`, includes }
   }
   const refused = spec.submodules && withoutSubmodules(base.artifact.tree, spec.submodules)
   if (refused) return { ...base, refused }
@@ -59,6 +62,8 @@ export function composeSource(
   const artifact: Artifact = { ...base.artifact, tree, composed: true }
   return { ...base, artifact, ...(includes.length > 0 ? { includes } : {}) }
 }
+
+const placeOf = ({ url, ref, lent }: Content) => ({ url, ref, ...(lent ? { lent } : {}) })
 
 function* entriesOf(tree: Tree): Generator<string> {
   const queue = ['']

@@ -2,6 +2,8 @@ import type { BailiwickError } from '../errors.ts'
 import type { Tree } from '../git/tree.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Origin } from '../kube/origin.ts'
+import type { AskedRepository } from './access/read-access.ts'
+import type { SourceAccess } from './access/source-access.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
 import type { SourceRef, WantedSource } from './input.ts'
 
@@ -54,6 +56,8 @@ export interface NodeSource {
   readonly commit: string
   /** Why its content was not seen. */
   readonly opaque?: string
+  /** Only a tenant's declaration leads there: its repository is not gated by it, and nothing is published on it. */
+  readonly lent?: true
   /** The sources whose content `spec.include` puts into this one's, those that they include too. */
   readonly includes?: readonly IncludedSource[]
 }
@@ -62,7 +66,7 @@ export interface NodeSource {
 export type ChartSource = IncludedSource & { readonly opaque?: string }
 
 /** What a source includes: a change of it is a change of what includes it. */
-export type IncludedSource = Pick<NodeSource, 'id' | 'url' | 'ref' | 'commit'>
+export type IncludedSource = Pick<NodeSource, 'id' | 'url' | 'ref' | 'commit' | 'lent'>
 
 export interface Tenant {
   readonly name: string
@@ -133,6 +137,10 @@ export interface Fleet {
   readonly proposed: FleetConfig
   /** Rules that the operator of this process switched off. */
   readonly disabledRules?: readonly string[]
+  /** Repositories about which a fact is needed to decide whether they may be read: get it and build again. */
+  readonly asked?: readonly AskedRepository[]
+  /** What it declares about its sources; only where it is decided who may read them. */
+  readonly access?: SourceAccess
   /** Encrypted files whose MAC does not hold; only where somebody had the key and looked. */
   readonly brokenSeals?: readonly BrokenSeal[]
 }

@@ -1,4 +1,5 @@
 import type { Tree } from '../git/tree.ts'
+import type { ReadAccess } from './access/read-access.ts'
 
 /** What a source follows. One of its forms is set; a branch is the default form. */
 export interface SourceRef {
@@ -42,6 +43,8 @@ export interface FleetInput {
   readonly config?: Tree
   /** Rules that the operator of this process switched off (tests and emergencies); default none. */
   readonly disabledRules?: readonly string[]
+  /** By what it is decided what may be read for whom; absent: whoever gives the input reads all of it anyway. */
+  readonly access?: ReadAccess
 }
 
 /** A source that the graph needs and the input does not hold: read it and build again, or pass it as opaque. */

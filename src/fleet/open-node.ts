@@ -3,7 +3,9 @@ import type { Artifact } from '../flux/artifact.ts'
 import { renderKustomization } from '../flux/render-kustomization.ts'
 import { originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
-import { admits, readSourceAcl } from '../kube/source-acl.ts'
+import type { AccessView, Reader } from './access/ask-read.ts'
+import { mayRead } from './access/may-read.ts'
+import type { AskedRepository } from './access/read-access.ts'
 import { ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
 import { digestOfTexts } from './digest.ts'
 import type { Lockdown } from './fleet.ts'
@@ -21,6 +23,7 @@ import { authorOf, type TenantRepositories } from './tenant-repositories.ts'
 import { refuseUnknownSpec } from './unknown-spec.ts'
 import type { ValueIndex } from './value-index.ts'
 import type { Draft } from './walk-cluster.ts'
+import { whyNotRead } from './why-not-read.ts'
 
 /** What opening a node needs to know about its cluster. */
 export interface NodeContext {
@@ -43,6 +46,10 @@ export interface NodeContext {
   readonly readBudgets: TenantBudgets
   /** Without, everything is rendered anew. */
   readonly memory: RenderMemory | undefined
+  /** By what it is decided what may be read; absent: everything. */
+  readonly access: AccessView | undefined
+  /** What has to be known before it can be decided. */
+  readonly asked: AskedRepository[]
 }
 
 /** The node of a cluster's root. */
@@ -79,13 +86,20 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
     // What a tenant renders stays the tenant's, even where it follows the fleet's own content.
     const known = parent.tenant ?? context.tenancy.owners.get(namespace)
     const early = whyNotRead(context, draft, known, id)
-    const resolved = early === undefined ? find(context, spec, id, draft, known) : REFUSED
-    unknown = resolved === undefined ? 'source-unknown' : missing(context, draft, resolved)
-    if (resolved === undefined || unknown) return
-    const isOwn = resolved.type === 'content' && resolved.own && !resolved.includes
+    const look = (tenant: string | undefined) =>
+      find(context, spec, id, draft, {
+        tenant,
+        writer: parent.tenant,
+        stands: kustomization.root.origin.repository,
+        node: { key: draft.key, follows: id },
+      })
+    const first = early === undefined ? look(known) : REFUSED
+    unknown = first === undefined ? 'source-unknown' : missing(context, draft, first)
+    if (first === undefined || unknown) return
+    const isOwn = first.type === 'content' && first.own && !first.includes
     const user = known ?? context.tenancy.decide(namespace, isOwn)
     // What a tenant wrote stays the tenant's too, where a Kustomization of the platform follows it.
-    const authors = [{ ...resolved, id }, ...(resolved.includes ?? [])]
+    const authors = [{ ...first, id }, ...(first.includes ?? [])]
     const author = (source: (typeof authors)[number]) => authorOf(context.repositories, source, context.sources)
     const tenant = user ?? authors.map(author).find(name => name !== undefined)
     if (tenant !== undefined) draft.tenant = tenant
@@ -95,6 +109,8 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
       draft.source = { id, url: '', ref: {}, commit: '', opaque }
       return
     }
+    // what the platform may read is not what the tenant may whom the node turned out to act for
+    const resolved = early === undefined && tenant !== known ? (look(tenant) ?? first) : first
     place(context, draft, id, resolved)
     if (resolved.refused) {
       context.whole.add(draft.key)
@@ -165,7 +181,7 @@ function find(
   spec: KustomizationSpec,
   id: string,
   draft: Draft,
-  tenant: string | undefined,
+  reader: Reader,
 ): Resolved | undefined {
   const { kind } = spec.source
   const origin = originAt(draft.kustomization.root, ['spec', 'sourceRef', 'name'])
@@ -175,12 +191,14 @@ function find(
   }
   const source = context.index.find(id)
   const isFleet = id === `GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}` && context.sources.own.url === ''
-  if (source === 'bootstrap' || isFleet) return context.sources.own
-  if (source) {
-    const { pack } = context.budgets.of(tenant)
-    const resolved = context.sources.resolve(kind, source, other => context.index.find(other), pack)
+  const declared = isFleet ? 'bootstrap' : source
+  if (declared) {
+    const { pack } = context.budgets.of(reader.tenant)
+    const lookup = (other: string) => context.index.find(other)
+    const resolved = context.sources.resolve(kind, declared, lookup, pack, mayRead(context.access, reader))
     if (resolved || !context.index.complete) return resolved
-    const details = { origin: originAt(source.root, ['spec', 'include']), fix: 'Declare it in the same namespace.' }
+    const at = declared === 'bootstrap' ? origin : originAt(declared.root, ['spec', 'include'])
+    const details = { origin: at, fix: 'Declare it in the same namespace.' }
     throw new BailiwickError('flux-invalid', `no object of the fleet declares what ${id} includes`, details)
   }
   if (kind === 'ExternalArtifact')
@@ -193,38 +211,17 @@ function find(
   })
 }
 
-/**
- * Another tenant's content is never rendered into a tenant's node unless its owner lets the namespace in: what is said
- * about it would show it. Under --no-cross-namespace-refs Flux refuses before it reads the source, so there is nothing to
- * render either.
- */
-function whyNotRead(context: NodeContext, draft: Draft, tenant: string | undefined, id: string): string | undefined {
-  const namespace = id.split('/')[1] ?? ''
-  if (tenant === undefined || namespace === draft.namespace) return undefined
-  const owner = context.tenancy.owners.get(namespace)
-  if (owner !== undefined && owner !== tenant && !mayBeOpen(context, id, draft.namespace)) {
-    return "it belongs to another tenant's namespace"
-  }
-  return context.lockdown.noCrossNamespaceRefs
-    ? 'Flux refuses a source of another namespace on this cluster'
-    : undefined
-}
-
-/** Whether a source lets a namespace in, or is not known yet. */
-function mayBeOpen({ index, tenancy }: NodeContext, id: string, namespace: string): boolean {
-  const source = index.find(id)
-  if (source === undefined || source === 'bootstrap') return !index.complete && source === undefined
-  const acl = readSourceAcl(source)
-  return acl !== undefined && acl !== 'unreadable' && admits(acl, tenancy.labelsOf(namespace))
-}
-
 function place(context: NodeContext, draft: Draft, id: string, resolved: Resolved): void {
-  const { url, ref, includes } = resolved
-  const source = { id, url, ref, commit: '', ...(includes ? { includes } : {}) }
+  const { url, ref, includes, lent } = resolved
+  const source = { id, url, ref, commit: '', ...(lent ? { lent } : {}), ...(includes ? { includes } : {}) }
   if (resolved.type === 'content') {
     draft.source = { ...source, commit: resolved.commit }
     context.artifacts.set(draft.key, resolved.artifact)
-  } else draft.source = { ...source, opaque: resolved.type === 'opaque' ? resolved.reason : WANTED }
+    return
+  }
+  if (resolved.type === 'wanted' && resolved.asks) context.asked.push({ url, people: resolved.asks.people })
+  const opaque = resolved.type === 'opaque' ? resolved.reason : resolved.asks ? ASKED : WANTED
+  draft.source = { ...source, opaque }
 }
 
 /** Stands for a source that is not looked for. */
@@ -232,5 +229,8 @@ const REFUSED: Resolved = { type: 'opaque', url: '', ref: {}, reason: '' }
 
 /** Reason of a source that nobody has read yet; such a graph is not complete. */
 export const WANTED = 'it was not read yet'
+
+/** Reason of a source of which it is not known yet whether it may be read; such a graph is not complete either. */
+export const ASKED = 'it is not known yet whether it may be read'
 
 const digest = (objects: readonly KubeObject[]) => digestOfTexts(objectTexts(objects))

@@ -5,6 +5,8 @@ import { originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import type { Origin } from '../kube/origin.ts'
 import { normaliseUrl } from '../kube/url.ts'
+import type { ReadDecision } from './access/decide-read.ts'
+import { NOT_READABLE } from './access/read-access.ts'
 import { composeSource, type Included } from './compose-source.ts'
 import type { IncludedSource } from './fleet.ts'
 import type { FleetInput, SourceRef } from './input.ts'
@@ -18,13 +20,23 @@ export type Resolved = {
   readonly ref: SourceRef
   /** The sources whose content is in this one's artifact, too. */
   readonly includes?: readonly IncludedSource[]
+  /** Only a tenant's declaration leads there. */
+  readonly lent?: true
   /** Why these files are not all that Flux would put into the artifact: the node that follows it fails. */
   readonly refused?: BailiwickError
 } & (
   | { readonly type: 'content'; readonly commit: string; readonly artifact: Artifact; readonly own: boolean }
   | { readonly type: 'opaque'; readonly reason: string }
-  | { readonly type: 'wanted' }
+  /** `asks`: it is not known yet whether it may be read. */
+  | { readonly type: 'wanted'; readonly asks?: ReadDecision & { readonly state: 'ask' } }
 )
+
+/** Whether a source object may be read for the node that follows it; 'bootstrap': the fleet's own repository. */
+export interface MayRead {
+  /** Equal for readers that get equal answers. */
+  readonly reader: string
+  ask(source: KubeObject | 'bootstrap', url: string): ReadDecision
+}
 
 /** Finds a source object of the cluster by its id; `bootstrap` for the fleet's own; undefined while there is none. */
 export type FindSource = (id: string) => KubeObject | 'bootstrap' | undefined
@@ -34,44 +46,39 @@ export interface Sources {
   /** The fleet repository itself. */
   readonly own: Resolved & { readonly type: 'content' }
   /** What a repository holds at what a source follows, by the normalized address. */
-  at(url: string, ref: SourceRef): Resolved
+  at(url: string, ref: SourceRef, read: ReadDecision): Resolved
   /**
    * Undefined while a source that this one includes is not known. Throws `flux-invalid` for a source object that Flux
    * refuses, `render-limits` for more work than `budget` has left; what was composed once is composed.
    */
-  resolve(kind: string, source: KubeObject, find: FindSource, budget: PackBudget): Resolved | undefined
+  resolve(
+    kind: string,
+    source: KubeObject | 'bootstrap',
+    find: FindSource,
+    budget: PackBudget,
+    may: MayRead,
+  ): Resolved | undefined
 }
 
 /** Sources of one input. */
 export function openSources(input: FleetInput): Sources {
   const fleetUrl = normaliseUrl(input.fleet.url)
-  const artifacts = new Map<string, Artifact>()
-  const fleet = { ...input.fleet, url: fleetUrl, ref: { branch: input.fleet.branch } }
-  const ownKey = `${fleetUrl} ${refKey(fleet.ref)}`
-  const contents = new Map([...input.sources, fleet].map(s => [`${normaliseUrl(s.url)} ${refKey(s.ref)}`, s]))
-  const unread = new Map(input.opaque.map(o => [`${normaliseUrl(o.url)} ${refKey(o.ref)}`, o.reason]))
-  const find = (url: string, ref: SourceRef, ignore?: string): Resolved => {
-    const key = `${url} ${refKey(ref)}`
-    const content = contents.get(key)
-    if (!content) {
-      const reason = unread.get(key)
-      return reason === undefined ? { type: 'wanted', url, ref } : { type: 'opaque', url, ref, reason }
-    }
-    const cacheKey = JSON.stringify([key, ignore ?? null])
-    const packed = ignore === undefined ? {} : { ignore }
-    const artifact = artifacts.get(cacheKey) ?? { repository: url, tree: content.tree, ...packed }
-    artifacts.set(cacheKey, artifact)
-    return { type: 'content', url, ref, commit: content.commit, artifact, own: key === ownKey }
-  }
-  const own = find(fleetUrl, fleet.ref) as Sources['own']
-  const composed = new Map<KubeObject, { readonly resolved: Resolved; readonly height: number }>()
+  const find = contentOf(input, fleetUrl)
+  const READ = { state: 'read', lent: false } as const
+  const own = find(fleetUrl, { branch: input.fleet.branch }, undefined, READ) as Sources['own']
+  const ownFor = (may: MayRead) => find(fleetUrl, own.ref, undefined, may.ask('bootstrap', fleetUrl))
+  const composedFor = new Map<string, Map<KubeObject, { readonly resolved: Resolved; readonly height: number }>>()
   const resolve = (source: KubeObject, lookup: FindSource, chain: Chain): Resolved | undefined => {
+    const { may } = chain
+    const composed = composedFor.get(may.reader) ?? new Map()
+    composedFor.set(may.reader, composed)
     const known = composed.get(source)
     if (known && chain.ids.length - 1 + known.height <= MAX_CHAIN) return known.resolved
     const url = text(source, ['spec', 'url'])
     if (!url) throw invalid(source, 'url', 'the GitRepository has no spec.url')
     const spec = contentSpec(source)
-    const base = find(normaliseUrl(url), sourceRefOf(source), text(source, ['spec', 'ignore']))
+    const address = normaliseUrl(url)
+    const base = find(address, sourceRefOf(source), text(source, ['spec', 'ignore']), may.ask(source, address))
     if (base.type !== 'content') return base
     const { namespace } = idOf(source)
     let height = 0
@@ -79,7 +86,7 @@ export function openSources(input: FleetInput): Sources {
       const id = `GitRepository/${namespace}/${include.name}`
       if (chain.ids.includes(id) || chain.ids.length > MAX_CHAIN) throw circular(id, include.origin)
       const other = lookup(id)
-      if (other === undefined || other === 'bootstrap') return { id, spec: include, resolved: other && own }
+      if (other === undefined || other === 'bootstrap') return { id, spec: include, resolved: other && ownFor(may) }
       const resolved = resolve(other, lookup, { ...chain, ids: [...chain.ids, id] })
       height = Math.max(height, 1 + (composed.get(other)?.height ?? 0))
       return { id, spec: include, resolved }
@@ -91,16 +98,46 @@ export function openSources(input: FleetInput): Sources {
   }
   return {
     own,
-    at: find,
-    resolve(kind, source, lookup, budget) {
+    at: (url, ref, read) => find(url, ref, undefined, read),
+    resolve(kind, source, lookup, budget, may) {
+      if (source === 'bootstrap') return ownFor(may)
       if (kind === 'GitRepository') {
         const { namespace, name } = idOf(source)
-        return resolve(source, lookup, { ids: [`GitRepository/${namespace}/${name}`], budget })
+        return resolve(source, lookup, { ids: [`GitRepository/${namespace}/${name}`], budget, may })
       }
       const url = text(source, ['spec', 'url']) ?? text(source, ['spec', 'endpoint']) ?? ''
       const reason = `the content of a ${kind} is not in git`
       return { type: 'opaque', url: url.slice(0, 500), ref: {}, reason }
     },
+  }
+}
+
+type FindContent = (url: string, ref: SourceRef, ignore: string | undefined, read: ReadDecision) => Resolved
+
+/** What an input has of a repository, for whoever may read it: the only place where content is taken out of it. */
+function contentOf(input: FleetInput, fleetUrl: string): FindContent {
+  const fleetRef = refKey({ branch: input.fleet.branch })
+  const artifacts = new Map<string, Artifact>()
+  const contents = new Map(input.sources.map(s => [`${normaliseUrl(s.url)} ${refKey(s.ref)}`, s]))
+  contents.set(`${fleetUrl} ${fleetRef}`, { ...input.fleet, url: fleetUrl, ref: { branch: input.fleet.branch } })
+  const opaque = new Map(input.opaque.map(o => [`${normaliseUrl(o.url)} ${refKey(o.ref)}`, o]))
+
+  return (url, ref, ignore, read) => {
+    const lent = read.state !== 'ask' && read.lent ? { lent: true as const } : {}
+    if (read.state === 'refused') return { type: 'opaque', url, ref, reason: NOT_READABLE, ...lent }
+    if (read.state === 'ask') return { type: 'wanted', url, ref, asks: read }
+    const key = `${url} ${refKey(ref)}`
+    const content = contents.get(key)
+    if (!content) {
+      const reason = opaque.get(key)?.reason
+      if (reason === undefined) return { type: 'wanted', url, ref, ...lent }
+      return { type: 'opaque', url, ref, reason, ...lent }
+    }
+    const { tree, commit } = content
+    const cacheKey = JSON.stringify([key, ignore ?? null])
+    const artifact = artifacts.get(cacheKey) ?? { repository: url, tree, ...(ignore === undefined ? {} : { ignore }) }
+    artifacts.set(cacheKey, artifact)
+    return { type: 'content', url, ref, commit, artifact, own: key === `${fleetUrl} ${fleetRef}`, ...lent }
   }
 }
 
@@ -111,6 +148,7 @@ const MAX_CHAIN = 5
 interface Chain {
   readonly ids: readonly string[]
   readonly budget: PackBudget
+  readonly may: MayRead
 }
 
 const isKnown = (one: Omit<Included, 'resolved'> & { readonly resolved: Resolved | undefined }): one is Included =>

@@ -53,8 +53,9 @@ function sameCharts(a: FleetNode['charts'], b: FleetNode['charts']): boolean {
 }
 
 function withoutCommit({ commit: _commit, includes, ...rest }: NodeSource): string {
-  const { id, url, ref, opaque } = rest
-  return JSON.stringify([id, url, ref, opaque ?? null, includes?.map(one => [one.id, one.url, one.ref]) ?? null])
+  const { id, url, ref, opaque, lent } = rest
+  const parts = includes?.map(one => [one.id, one.url, one.ref, one.lent ?? false]) ?? null
+  return JSON.stringify([id, url, ref, opaque ?? null, lent ?? false, parts])
 }
 
 function sameError(a: BailiwickError | undefined, b: BailiwickError | undefined): boolean {

@@ -8,17 +8,23 @@ export const FOLLOWED = new Set(['GitRepository', 'OCIRepository', 'Bucket', 'Ex
 /** API groups whose objects it holds. */
 export const SOURCE_GROUPS: ReadonlySet<string> = new Set(['source.toolkit.fluxcd.io', 'source.extensions.fluxcd.io'])
 
+/** A source object, and the node that renders it. */
+export interface DeclaredSource {
+  readonly object: KubeObject
+  readonly node: { readonly key: string; readonly tenant?: string }
+}
+
 /** The source objects of one cluster that were rendered so far, by `<Kind>/<namespace>/<name>`. */
 export class SourceIndex {
   /** Nothing more will be added: a source that is not here is nowhere. */
   complete = false
   readonly #generators = new Map<string, KubeObject[]>()
-  readonly #objects = new Map<string, { object: KubeObject; node: string }>()
+  readonly #objects = new Map<string, DeclaredSource>()
   #bootstrap = ''
   #changed = false
 
   /** Throws `graph-conflict`, under `rule` if given, where another node renders the same source differently; the first one stays. */
-  add(object: KubeObject, node: string, rule?: string): void {
+  add(object: KubeObject, node: DeclaredSource['node'], rule?: string): void {
     const { kind, namespace, name } = idOf(object)
     if (kind === 'ArtifactGenerator') {
       const list = this.#generators.get(namespace) ?? []
@@ -52,6 +58,16 @@ export class SourceIndex {
 
   find(id: string): KubeObject | 'bootstrap' | undefined {
     return this.#objects.get(id)?.object ?? (id === this.#bootstrap ? 'bootstrap' : undefined)
+  }
+
+  /** Tenant of the node that renders a source; undefined: the platform's. */
+  declarerOf(id: string): string | undefined {
+    return this.#objects.get(id)?.node.tenant
+  }
+
+  /** Every source by its id. */
+  all(): Iterable<readonly [string, DeclaredSource]> {
+    return this.#objects
   }
 
   /** Whether something was added since the last time this was asked. */

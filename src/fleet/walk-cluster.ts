@@ -1,14 +1,18 @@
 import { BailiwickError } from '../errors.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import type { AccessView } from './access/ask-read.ts'
+import { type ClusterAccess, collectAccess } from './access/collect-access.ts'
+import { mayRead } from './access/may-read.ts'
+import type { AskedRepository, ReadAccess } from './access/read-access.ts'
 import { admitChild } from './admit-child.ts'
-import { BlockedClaims, type Side } from './blocked-claims.ts'
+import { BlockedClaims } from './blocked-claims.ts'
 import { CAPSULE_GROUP, nameOfOwner, readCapsuleTenants } from './capsule.ts'
 import { noteCharts } from './charts/note-charts.ts'
 import { isKustomizationKind, openRoot, ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
 import { failedNode } from './failed-node.ts'
 import type { Cluster, FleetNode } from './fleet.ts'
-import { nodeKey } from './node-key.ts'
+import { enqueue, take } from './next-claim.ts'
 import { needsOf, valuesError } from './node-values.ts'
 import { type NodeContext, openNode, rootNode } from './open-node.ts'
 import type { Sources } from './resolve-source.ts'
@@ -41,48 +45,65 @@ export interface Walk extends NodeContext {
   readonly unowned: UnownedObjects
 }
 
-interface Walked {
+export interface Walked {
   readonly cluster: Cluster
   readonly nodes: readonly FleetNode[]
+  readonly asked: readonly AskedRepository[]
+  readonly access?: ClusterAccess
+}
+
+/** What a cluster is walked with. */
+export interface WalkInput {
+  readonly sources: Sources
+  readonly file: FleetConfig
+  readonly memory?: RenderMemory | undefined
+  readonly access?: ReadAccess | undefined
 }
 
 /**
  * The nodes of the cluster at `path`, parents first. What the platform renders is followed before what tenants render,
  * so a tenant's object never takes the place of the platform's. Problems become errors of nodes; nothing is thrown.
  */
-export function walkCluster(
-  name: string,
-  path: string,
-  sources: Sources,
-  file: FleetConfig,
-  memory?: RenderMemory,
-): Walked {
-  const root = openRoot(path, sources, new ValueIndex(name, file.substituteFrom), memory)
-  const { repositories, ...first } = walkWith(name, path, root, sources, file, new Map(), memory)
+export function walkCluster(name: string, path: string, input: WalkInput): Walked {
+  const { sources, file, memory } = input
+  const may = mayRead(input.access && accessOf(name, input.access, input.file), PLATFORM)
+  const root = openRoot(path, sources, new ValueIndex(name, file.substituteFrom), may, memory)
+  const { repositories, ...first } = walkWith(name, path, root, input, new Map())
   const own = first.nodes.filter(node => node.tenant === undefined && node.parent !== undefined)
   const followed = own.flatMap(({ source }) => [source, ...(source.includes ?? [])])
   if (followed.every(source => authorOf(repositories, source, sources) === undefined)) return first
   // Whose a repository is shows only at the end, so a fleet whose platform follows one of a tenant is walked again.
-  const { cluster, nodes } = walkWith(name, path, root, sources, file, repositories, memory)
-  return { cluster, nodes }
+  const { repositories: _known, ...second } = walkWith(name, path, root, input, repositories)
+  return second
+}
+
+/** Who reads the cluster's own source. */
+const PLATFORM = { tenant: undefined, writer: undefined }
+
+/** Of a cluster of which nothing is walked yet: what is declared is the platform's. */
+function accessOf(cluster: string, given: ReadAccess, config: FleetConfig): AccessView {
+  return { cluster, given, config, declarerOf: () => undefined, owners: new Map(), asked: new Map() }
 }
 
 function walkWith(
   name: string,
   path: string,
   root: Root,
-  sources: Sources,
-  file: FleetConfig,
+  { sources, file, memory, access: given }: WalkInput,
   repositories: TenantRepositories,
-  memory: RenderMemory | undefined,
 ): Walked & { repositories: TenantRepositories } {
+  const index = new SourceIndex()
+  const tenancy = new Tenancy(namespacesIn(file, name))
+  const { owners } = tenancy
+  const declarerOf = (id: string) => index.declarerOf(id)
+  const access = given && { ...accessOf(name, given, file), declarerOf, owners }
   const walk: Walk = {
     cluster: name,
     lockdown: root.lockdown,
     sources,
     repositories,
-    index: new SourceIndex(),
-    tenancy: new Tenancy(namespacesIn(file, name)),
+    index,
+    tenancy,
     capsule: new Set(),
     artifacts: new Map(),
     whole: new Set(),
@@ -96,6 +117,8 @@ function walkWith(
     blocked: new BlockedClaims(),
     unowned: new UnownedObjects(),
     memory,
+    access,
+    asked: [],
   }
   const first = rootNode(walk, root)
   if (file.error) first.error ??= file.error
@@ -107,56 +130,20 @@ function walkWith(
   const waiting: Claim[] = []
   for (let claim = take(walk, waiting); claim; claim = take(walk, waiting)) follow(walk, claim, waiting)
   finish(walk)
-  const { owners, capsule } = walk.tenancy
-  const cluster = { name, path, lockdown: root.lockdown, owners, capsuleOwners: capsule.owners() }
+  const cluster = { name, path, lockdown: root.lockdown, owners, capsuleOwners: tenancy.capsule.owners() }
   const nodes = [...walk.drafts.values()]
-  return { cluster, nodes, repositories: tenantRepositories(nodes, walk.tenancy, sources) }
+  const declared = access && collectAccess(access, index, nodes, sources.own.url)
+  return {
+    ...{ cluster, nodes, asked: [...walk.asked, ...(declared?.asked ?? [])] },
+    ...(declared ? { access: declared } : {}),
+    repositories: tenantRepositories(nodes, tenancy, sources),
+  }
 }
 
 /** Tenants by the namespaces that the fleet's own file gives them on a cluster. */
 function namespacesIn({ tenants }: FleetConfig, cluster: string): ReadonlyMap<string, string> {
   const here = [...tenants.values()].filter(({ clusters }) => clusters === undefined || clusters.includes(cluster))
   return new Map(here.flatMap(({ name, namespaces }) => namespaces.map(namespace => [namespace, name] as const)))
-}
-
-/**
- * The next claim; one whose source was not known yet comes back as soon as a source appeared, or at the very end. One
- * that waits for values goes on without them when nobody is left who could render them.
- */
-function take(walk: Walk, waiting: Claim[]): Claim | undefined {
-  const platform = walk.claims[0].shift() ?? walk.claims[1].shift()
-  if (platform) return platform
-  if (waiting.length > 0 && walk.index.changed()) {
-    for (const claim of waiting.splice(0)) enqueue(walk, claim)
-    return take(walk, waiting)
-  }
-  if (giveUp(walk, waiting.some(claim => claim.parent.tenant === undefined) ? [] : ['platform'])) {
-    return take(walk, waiting)
-  }
-  const tenants = walk.claims[2].shift()
-  if (tenants) return tenants
-  walk.index.complete = true
-  const last = waiting.shift()
-  if (last) return last
-  return giveUp(walk, ['platform', 'anybody']) ? take(walk, waiting) : undefined
-}
-
-function giveUp(walk: Walk, sides: readonly Side[]): boolean {
-  for (const side of sides) {
-    const claims = walk.blocked.giveUp(side)
-    for (const claim of claims) {
-      walk.missed.set(nodeKey(walk.cluster, idOf(claim.kustomization)), new Set())
-      enqueue(walk, claim)
-    }
-    if (claims.length > 0) return true
-  }
-  return false
-}
-
-function enqueue(walk: Walk, claim: Claim): void {
-  const own = claim.parent.tenant === undefined
-  const place = own ? (idOf(claim.kustomization).namespace === ROOT_NAMESPACE ? 0 : 1) : 2
-  walk.claims[place].push(claim)
 }
 
 function follow(walk: Walk, claim: Claim, waiting: Claim[]): void {
@@ -212,7 +199,7 @@ function note(walk: Walk, draft: Draft, objects: readonly KubeObject[]): void {
   for (const object of objects) {
     const { apiVersion, kind } = idOf(object)
     const group = groupOf(apiVersion)
-    if (SOURCE_GROUPS.has(group)) attempt(draft, () => walk.index.add(object, draft.key, rule))
+    if (SOURCE_GROUPS.has(group)) attempt(draft, () => walk.index.add(object, draft, rule))
     else if (group === '') values.push(object)
     else if (isKustomizationKind(group, kind)) kustomizations.push(object)
   }

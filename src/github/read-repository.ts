@@ -1,6 +1,8 @@
+import type { Visibility } from '../fleet/access/visibility.ts'
 import { normaliseUrl } from '../kube/url.ts'
 import { unlessMissing } from './github-error.ts'
 import type { Octokit, RepositoryName } from './octokit.ts'
+import { visibilityOf } from './visibility.ts'
 
 /** What a name leads to now. */
 export interface NamedRepository extends RepositoryName {
@@ -8,6 +10,7 @@ export interface NamedRepository extends RepositoryName {
   readonly id: number
   /** Normalised. */
   readonly url: string
+  readonly visibility: Visibility
 }
 
 /** The repository to which a name leads: GitHub leads on from names that it had before. Undefined where the App may not read it. */
@@ -20,5 +23,5 @@ export async function readRepository(
   )
   if (!found) return undefined
   const { id, owner: account, name, html_url: url } = found.data
-  return { id, owner: account.login, repo: name, url: normaliseUrl(url) }
+  return { id, owner: account.login, repo: name, url: normaliseUrl(url), visibility: visibilityOf(found.data) }
 }

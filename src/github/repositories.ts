@@ -1,6 +1,8 @@
+import type { Visibility } from '../fleet/access/visibility.ts'
 import { normaliseUrl } from '../kube/url.ts'
 import { github } from './github-error.ts'
 import type { Octokit, RepositoryName } from './octokit.ts'
+import { visibilityOf } from './visibility.ts'
 
 /** A repository that an installation reaches. `id` stays when it is renamed or moved; the names do not. */
 export interface Repository extends RepositoryName {
@@ -11,6 +13,7 @@ export interface Repository extends RepositoryName {
   readonly archived: boolean
   /** ISO time; '' where GitHub does not say. */
   readonly createdAt: string
+  readonly visibility: Visibility
   /** When somebody last pushed to it, to the second; null for never. */
   readonly pushedAt: string | null
 }
@@ -28,6 +31,7 @@ export async function listRepositories(octokit: Octokit): Promise<readonly Repos
     defaultBranch: answer.default_branch,
     archived: answer.archived,
     createdAt: answer.created_at ?? '',
+    visibility: visibilityOf(answer),
     pushedAt: answer.pushed_at,
   }))
 }

@@ -77,11 +77,13 @@ export interface JudgedNode {
     readonly url: string
     readonly commit: string
     readonly opaque: string | null
+    /** Only a tenant's declaration leads there: it counts for that tenant, and not on the repository itself. */
+    readonly lent?: true
     /** Sources whose content is part of it. */
-    readonly includes?: readonly { readonly url: string; readonly commit: string }[]
+    readonly includes?: readonly { readonly url: string; readonly commit: string; readonly lent?: true }[]
   }
   /** Where the charts of its releases come from; content in git that it deploys without being rendered. */
-  readonly charts?: readonly { readonly url: string; readonly commit: string }[]
+  readonly charts?: readonly { readonly url: string; readonly commit: string; readonly lent?: true }[]
   readonly dependsOn: readonly string[]
   readonly suspend: boolean
   readonly prune: boolean

@@ -21,6 +21,7 @@ const REPOSITORY = {
   html_url: 'https://github.com/Acme/Fleet',
   default_branch: 'main',
   archived: false,
+  private: false,
 }
 
 interface Seen {
@@ -68,6 +69,7 @@ describe('openApp', () => {
       defaultBranch: 'main',
       archived: false,
       createdAt: '',
+      visibility: 'public',
     }
     expect(await listRepositories(client)).toEqual([expected])
     await listRepositories(client)

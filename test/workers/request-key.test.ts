@@ -38,6 +38,7 @@ const request = (today: string): JudgeRequest => ({
       source(OPS_URL, opsFiles),
     ],
     opaque: [],
+    facts: [],
     disabledRules: [],
   },
 })

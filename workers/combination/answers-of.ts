@@ -1,18 +1,21 @@
 import { type PullRequest, readTestMerge } from '../../src/github/pull-request.ts'
 import type { Subject } from '../verdict/judge-pull-request.ts'
+import { peopleOfPull } from '../verdict/people-of.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { type FleetAnswer, judgeChange } from './judge-change.ts'
 
 /** What each fleet that an open pull request concerns says of it as it would be merged now. Throws as readTestMerge does. */
 export async function answersOf(
   context: WorkerContext,
-  { installation, repository, octokit }: Subject,
+  subject: Subject,
   pull: PullRequest,
 ): Promise<readonly FleetAnswer[]> {
+  const { installation, repository, octokit } = subject
   const merge = await readTestMerge(octokit, { owner: repository.owner, repo: repository.name }, pull)
   const pin = { url: repository.url, branch: pull.base.ref }
   return judgeChange(context, installation, {
     head: { ...pin, commit: merge.sha, tree: merge.tree },
     base: { ...pin, commit: merge.base },
+    people: peopleOfPull(subject, pull),
   })
 }

@@ -1,9 +1,12 @@
+import { BailiwickError } from '../../src/errors.ts'
 import type { SourceRef } from '../../src/fleet/input.ts'
 import { canonicalRef } from '../../src/fleet/ref.ts'
 import { readHead } from '../../src/github/branch.ts'
 import { isDirectory } from '../../src/github/is-directory.ts'
 import type { Octokit } from '../../src/github/octokit.ts'
+import { readRole } from '../../src/github/permission.ts'
 import { readFile } from '../../src/github/read-file.ts'
+import { readRepository } from '../../src/github/read-repository.ts'
 import { readTree } from '../../src/github/read-tree.ts'
 import { listRepositories, type Repository } from '../../src/github/repositories.ts'
 import type { DesignatedFleets } from '../designation/designated-fleets.ts'
@@ -57,6 +60,16 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
       if (head) trees.set(head.commit, head.tree)
       return head?.commit
     },
+    lookUp: name => readRepository(octokit, name),
+    mayRead: async (name, login) => {
+      try {
+        return (await readRole(octokit, name, login)) !== 'none'
+      } catch (error) {
+        // a repository that the App was not given: the same answer as for one that is not there
+        if (error instanceof BailiwickError && error.code === 'not-permitted') return false
+        throw error
+      }
+    },
     content: (repository, commit, known) => {
       const tree = known ?? trees.get(commit)
       return readTree(octokit, store, { ...nameOf(repository), commit, ...(tree ? { tree } : {}) })
@@ -74,6 +87,7 @@ function readable(repository: Repository): ReadableRepository {
     defaultBranch: repository.defaultBranch,
     archived: repository.archived,
     createdAt: repository.createdAt,
+    visibility: repository.visibility,
     pushedAt: repository.pushedAt,
   }
 }

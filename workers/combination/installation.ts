@@ -1,5 +1,8 @@
+import type { Visibility } from '../../src/fleet/access/visibility.ts'
 import type { SourceRef } from '../../src/fleet/input.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
+import type { RepositoryName } from '../../src/github/octokit.ts'
+import type { NamedRepository } from '../../src/github/read-repository.ts'
 import type { DesignatedFleets } from '../designation/designated-fleets.ts'
 import type { Pushed } from './repository-memory.ts'
 
@@ -15,6 +18,7 @@ export interface ReadableRepository extends Pushed {
   readonly createdAt: string
   /** Nobody can push to it, and nothing can be said on it. */
   readonly archived: boolean
+  readonly visibility: Visibility
 }
 
 /** What a combination is made of: asked of one installation, so that nobody reads a repository through somebody else's rights. */
@@ -31,6 +35,10 @@ export interface Installation {
   head(repository: ReadableRepository, ref: SourceRef): Promise<string | undefined>
   /** Takes note of where a branch stands now, as the caller has just read it: spares requests. */
   noteHead(repository: ReadableRepository, branch: string, commit: string, tree?: string): void
+  /** What an address leads to, asked of GitHub now; undefined where there is nothing that the App may know of. */
+  lookUp(name: RepositoryName): Promise<NamedRepository | undefined>
+  /** Whether a person may read a repository; false as well where there is none. */
+  mayRead(name: RepositoryName, login: string): Promise<boolean>
   /** `tree`: its tree id, where the caller knows it. */
   content(repository: ReadableRepository, commit: string, tree?: string): Promise<TreeSnapshot>
 }

@@ -6,12 +6,14 @@ import type { WorkerContext } from '../worker-context.ts'
 import { evaluatingFleets } from './evaluating-fleets.ts'
 import type { Installation } from './installation.ts'
 import { type FleetPlace, judgeCombination } from './judge-combination.ts'
-import { type Pin, SourceReader } from './source-reader.ts'
+import { type People, type Pin, SourceReader } from './source-reader.ts'
 
 /** A commit that a branch has, gets or would get; `base` is what it would come in place of. */
 export interface Change {
   readonly head: Pin
   readonly base?: Pin
+  /** Who brought the head; absent: nobody is known to have. */
+  readonly people?: People
 }
 
 /** What one fleet says about a change that it reads. */

@@ -1,14 +1,19 @@
 import { BailiwickError } from '../../src/errors.ts'
+import type { RepositoryFact } from '../../src/fleet/access/read-access.ts'
 import type { GatedBranch } from '../../src/fleet/config/fleet-config.ts'
 import { ANOTHER_REPOSITORY, type WantedSource } from '../../src/fleet/input.ts'
 import { mayLeadTo } from '../../src/fleet/named-repositories.ts'
+import { refKey } from '../../src/fleet/ref.ts'
 import type { Changes } from '../../src/report/changes/changes.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
 import type { Evaluator } from '../evaluation/evaluator.ts'
 import type { CombinationSnapshot, EvaluationAnswer } from '../evaluation/protocol.ts'
 import { undecided } from '../evaluation/undecided.ts'
 import type { ReadableRepository } from './installation.ts'
-import { isPinned, type Pin, type ReadSource, type SourceReader } from './source-reader.ts'
+import { isPinned, type People, type Pin, type ReadSource, type SourceReader } from './source-reader.ts'
+
+/** A source as it was judged; `lent`: only a tenant's declaration leads there, so its repository is not gated by it. */
+export type FollowedSource = ReadSource & { readonly lent: boolean }
 
 /** A fleet repository on the branch that clusters follow. */
 export interface FleetPlace {
@@ -23,6 +28,8 @@ export interface CombinationRequest {
   /** Compare with this commit in place of what its branch holds now. */
   readonly base?: Pin
   readonly disabledRules: readonly string[]
+  /** Who brought the head, where that may count; undefined: it cannot be known who did. */
+  readonly people?: People
 }
 
 export interface JudgedCombination {
@@ -38,13 +45,13 @@ export interface JudgedCombination {
   /** All that was judged, to ask more about it. */
   readonly snapshot: CombinationSnapshot
   /** The sources that it read besides the fleet, as they were judged. */
-  readonly sources: readonly ReadSource[]
+  readonly sources: readonly FollowedSource[]
   /** Whether `head` or `base` took part: false means that this fleet does not read what changed. */
   readonly concerned: boolean
 }
 
-/** Sources appear one level deeper with each round; more levels than this is no fleet. */
-const MAX_ROUNDS = 16
+/** Sources appear one level deeper with each round or two; more levels than this is no fleet. */
+const MAX_ROUNDS = 32
 
 /**
  * Judges one combination: reads the fleet and, round by round, every source that its graph turns out to need.
@@ -57,12 +64,13 @@ export async function judgeCombination(
 ): Promise<JudgedCombination> {
   const { fleet, disabledRules } = request
   const wanted: WantedSource[] = []
+  const facts = new Map<string, RepositoryFact>()
   const foreign: string[] = []
   const ofFleet: boolean = isPinned(fleetSource(fleet), request.head)
   const changed = ofFleet ? undefined : request.head?.url
   const today = new Date().toISOString().slice(0, 10)
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const view = { reader, fleet, wanted, disabledRules }
+    const view = { reader, fleet, wanted, facts: inOrder(facts), disabledRules }
     const head = await snapshot(view, request.head, foreign)
     // a change of the wrong repository itself is compared with what was believed: there it must not pass as standing
     const known = foreign.filter(url => url !== changed)
@@ -77,13 +85,23 @@ export async function judgeCombination(
     const pinned = 'pinned' in answer ? (answer.pinned ?? []) : []
     const found = (await reader.foreign(pinned)).filter(url => !foreign.includes(url))
     foreign.push(...found)
-    if (answer.type === 'wanted') wanted.push(...answer.wanted)
+    if (answer.type === 'wanted') {
+      wanted.push(...answer.wanted)
+      for (const fact of await reader.facts(answer.asked, fleet.repository.url, request.people))
+        facts.set(fact.url, fact)
+    }
     if (answer.type === 'wanted' || found.length > 0) continue
-    const { judgement, baseline, gated, changes } =
+    const { judgement, baseline, gated, changes, followed } =
       answer.type === 'judged'
         ? answer
-        : { judgement: undecided(refusal(answer)), baseline: [], gated: undefined, changes: undefined }
-    const reads = [fleetSource(fleet), ...wanted].some(
+        : {
+            judgement: undecided(refusal(answer)),
+            baseline: [],
+            gated: undefined,
+            changes: undefined,
+            followed: wanted,
+          }
+    const reads = [fleetSource(fleet), ...followed].some(
       source => isPinned(source, request.head) || isPinned(source, request.base),
     )
     // a platform node that cannot be rendered may lead there unseen: that is no reason to say that nothing is touched
@@ -91,7 +109,9 @@ export async function judgeCombination(
     const concerned = reads || leads
     const { commit } = head.snapshot.fleet
     const said = { judgement, baseline, ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
-    return { ...said, fleetCommit: commit, snapshot: head.snapshot, sources: head.sources, concerned }
+    const keys = new Set(followed.map(keyOf))
+    const sources = head.sources.map(source => ({ ...source, lent: !keys.has(keyOf(source)) }))
+    return { ...said, fleetCommit: commit, snapshot: head.snapshot, sources, concerned }
   }
   throw new BailiwickError(
     'graph-limits',
@@ -103,12 +123,13 @@ interface CombinationView {
   readonly reader: SourceReader
   readonly fleet: FleetPlace
   readonly wanted: readonly WantedSource[]
+  readonly facts: readonly RepositoryFact[]
   readonly disabledRules: readonly string[]
 }
 
 /** `foreign`: addresses whose repository is not the one that the fleet means; its content is not looked at. */
 async function snapshot(
-  { reader, fleet, wanted, disabledRules }: CombinationView,
+  { reader, fleet, wanted, facts, disabledRules }: CombinationView,
   pin: Pin | undefined,
   foreign: readonly string[],
 ): Promise<{ snapshot: CombinationSnapshot; sources: ReadSource[] }> {
@@ -123,10 +144,16 @@ async function snapshot(
       fleet: { url: place.url, branch: fleet.branch, commit: place.commit, tree: place.tree },
       sources: sources.flatMap(source => ('tree' in source ? [source] : [])),
       opaque: sources.flatMap(source => ('reason' in source ? [source] : [])),
+      facts,
       disabledRules,
     },
   }
 }
+
+const inOrder = (facts: ReadonlyMap<string, RepositoryFact>): RepositoryFact[] =>
+  [...facts.values()].sort((a, b) => (a.url < b.url ? -1 : 1))
+
+const keyOf = ({ url, ref }: WantedSource): string => `${url} ${refKey(ref)}`
 
 function fleetSource(fleet: FleetPlace): WantedSource {
   return { url: fleet.repository.url, ref: { branch: fleet.branch } }

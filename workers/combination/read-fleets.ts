@@ -2,14 +2,14 @@ import type { GatedBranch } from '../../src/fleet/config/fleet-config.ts'
 import { isPassing } from '../job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import type { Installation } from './installation.ts'
-import { type FleetPlace, judgeCombination } from './judge-combination.ts'
-import { type ReadSource, SourceReader } from './source-reader.ts'
+import { type FleetPlace, type FollowedSource, judgeCombination } from './judge-combination.ts'
+import { SourceReader } from './source-reader.ts'
 
 /** A fleet as it stands now, with every source that it reads. */
 export interface StandingFleet {
   readonly place: FleetPlace
   readonly commit: string
-  readonly sources: readonly ReadSource[]
+  readonly sources: readonly FollowedSource[]
   /** Branches that its clusters follow or its file lists; absent where the fleet could not be built. */
   readonly gated?: readonly GatedBranch[]
   /** Repositories that a node which could not be rendered may lead to (see isNamed). */

@@ -1,5 +1,7 @@
+import type { AskedRepository, RepositoryFact } from '../../src/fleet/access/read-access.ts'
 import type { OpaqueSource, WantedSource } from '../../src/fleet/input.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
+import type { RepositoryName } from '../../src/github/octokit.ts'
 import type { PinnedRepository } from '../evaluation/protocol.ts'
 import { findRepository } from './find-repository.ts'
 import type { Installation, ReadableRepository } from './installation.ts'
@@ -20,6 +22,9 @@ export interface SeenSource extends WantedSource {
 
 export type ReadSource = SeenSource | OpaqueSource
 
+/** Logins of everybody who brought a change: its author and whoever pushed to its head. Undefined where GitHub does not say. */
+export type People = () => Promise<readonly string[] | undefined>
+
 /** True when `pin` stands for what `wanted` follows. */
 export function isPinned(wanted: WantedSource, pin: Pin | undefined): pin is Pin {
   return pin !== undefined && wanted.url === pin.url && wanted.ref.branch === pin.branch && !followsOther(wanted)
@@ -27,6 +32,12 @@ export function isPinned(wanted: WantedSource, pin: Pin | undefined): pin is Pin
 
 function followsOther({ ref }: WantedSource): boolean {
   return ref.commit !== undefined || ref.tag !== undefined || ref.semver !== undefined || ref.name !== undefined
+}
+
+/** Owner and name that an address on the fleet's server spells. */
+function nameAt(url: string, fleet: string): RepositoryName | undefined {
+  const [, server, owner, repo] = /^(https:\/\/[^/]+)\/([\w.-]{1,100})\/([\w.-]{1,100})$/.exec(url) ?? []
+  return server && owner && repo && fleet.startsWith(`${server}/`) ? { owner, repo } : undefined
 }
 
 /**
@@ -44,6 +55,7 @@ export class SourceReader {
     this.#only = only
   }
 
+  /** The one door to the content of sources: it opens for what decideRead let through, which is what evaluations want. */
   async read(wanted: WantedSource, pin: Pin | undefined): Promise<ReadSource> {
     const { url, ref } = wanted
     if (this.#only !== undefined && url !== this.#only)
@@ -57,6 +69,28 @@ export class SourceReader {
     const commit = pinned?.commit ?? (await this.head(repository, wanted))
     if (commit === undefined) return { url, ref, reason: 'the branch, tag or commit that it follows does not exist' }
     return { url, ref, commit, tree: await this.#installation.content(repository, commit, pinned?.tree) }
+  }
+
+  /**
+   * What the decision about repositories needs, of each asked for alike, whether or not it exists. `fleet`: address of a
+   * repository of the installation; what lies on another server is not read.
+   */
+  async facts(asked: readonly AskedRepository[], fleet: string, people?: People): Promise<RepositoryFact[]> {
+    const facts: RepositoryFact[] = []
+    for (const { url, people: counts } of asked) {
+      const name = nameAt(url, fleet)
+      const found = name && this.#only === undefined ? await this.#installation.lookUp(name) : undefined
+      const isPublic = found?.visibility === 'public'
+      const theirs = counts && !isPublic ? { people: name ? await this.#mayAllRead(name, people) : false } : {}
+      facts.push({ url, public: isPublic, ...theirs })
+    }
+    return facts
+  }
+
+  async #mayAllRead(name: RepositoryName, people: People | undefined): Promise<boolean> {
+    const logins = (await people?.()) ?? []
+    for (const login of logins) if (!(await this.#installation.mayRead(name, login))) return false
+    return logins.length > 0
   }
 
   /** Addresses that belong to another repository by now: of the same name, but with another id. */

@@ -1,5 +1,5 @@
 import { combinationOf } from '../../src/fleet/combination.ts'
-import type { Fleet } from '../../src/fleet/fleet.ts'
+import type { Fleet, FleetNode } from '../../src/fleet/fleet.ts'
 import type { FleetInput, WantedSource } from '../../src/fleet/input.ts'
 import type { WalkProgress } from '../../src/fleet/session/work.ts'
 import { followedBases } from '../../src/gate/followed-bases.ts'
@@ -20,26 +20,60 @@ export function evaluate(
   onProgress?: (progress: WalkProgress) => void,
 ): EvaluationAnswer {
   const { session } = kept
-  const before = request.base && open(kept, request.base)
-  const input: FleetInput = { ...open(kept, request.head), ...(before ? { config: before.fleet.tree } : {}) }
+  const sides = { kept, request, onProgress }
+  let built = buildSides(sides, undefined)
+  // what only a tenant's declaration leads to is not judged by a change of that repository: its result is the tenant's
+  const isLent = (one: Fleet | undefined) => one?.nodes.some(node => isLentFrom(node, request.changed))
+  if (isLent(built.head) || isLent(built.base)) built = buildSides(sides, request.changed)
   kept.end()
-  const base = before && session.build(before, onProgress)
-  const head = session.build(input, onProgress)
+  const { input, head, base } = built
   const wanted = unique([...head.wanted, ...(base?.wanted ?? [])])
+  const asked = [...(head.asked ?? []), ...(base?.asked ?? [])]
   const pinned = pinnedOf(head)
-  if (wanted.length > 0) return { type: 'wanted', wanted, pinned }
+  if (wanted.length > 0 || asked.length > 0) return { type: 'wanted', wanted, asked, pinned }
+  const followed = unique([...followedOf(head), ...(base ? followedOf(base) : [])])
   const combination = combinationOf(input)
   const { today } = request
   const when = { combination, today, ...(request.changed === undefined ? {} : { changed: request.changed }) }
   if (base) {
     const judgement = leanJudgement(session.judge(head, { base, ...when }), head, request.changed)
-    return { type: 'judged', judgement, baseline: [], pinned, gated: [], changes: changesOf(base, head) }
+    return { type: 'judged', judgement, baseline: [], pinned, followed, gated: [], changes: changesOf(base, head) }
   }
   const baseline = baselineOf(input.fleet.tree, input.fleet.url)
   const judgement = session.judge(head, { baseline, ...when })
   const gated = followedBases(head, { url: input.fleet.url, branch: input.fleet.branch })
-  return { type: 'judged', judgement, baseline: [...baseline.keys()], pinned, gated }
+  return { type: 'judged', judgement, baseline: [...baseline.keys()], pinned, followed, gated }
 }
+
+interface Sides {
+  readonly kept: KeptFleet
+  readonly request: JudgeRequest
+  readonly onProgress: ((progress: WalkProgress) => void) | undefined
+}
+
+/** The fleet before and after: what may be read is decided by what it declares before. */
+function buildSides({ kept, request, onProgress }: Sides, withheld: string | undefined) {
+  const side = (snapshot: CombinationSnapshot, from?: Fleet): FleetInput => {
+    const base = from?.access ? { base: from.access } : {}
+    const access = { facts: snapshot.facts, ...base, ...(withheld === undefined ? {} : { withheld }) }
+    return { ...open(kept, snapshot), access }
+  }
+  const before = request.base && side(request.base)
+  const base = before && kept.session.build(before, onProgress)
+  const input = { ...side(request.head, base), ...(before ? { config: before.fleet.tree } : {}) }
+  return { input, head: kept.session.build(input, onProgress), base }
+}
+
+function isLentFrom(node: FleetNode, url: string | undefined): boolean {
+  return partsOf(node).some(one => one.lent === true && one.url === url)
+}
+
+/** What nodes follow by the platform's word, on either side. */
+function followedOf({ nodes }: Fleet): WantedSource[] {
+  return nodes.flatMap(partsOf).flatMap(({ url, ref, lent }) => (lent || url === '' ? [] : [{ url, ref }]))
+}
+
+const partsOf = ({ source, charts = [] }: FleetNode) => [source, ...(source.includes ?? []), ...charts]
 
 function open(kept: KeptFleet, snapshot: CombinationSnapshot): FleetInput {
   return {

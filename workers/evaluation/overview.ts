@@ -11,10 +11,11 @@ export function overview({ head, from }: OverviewRequest, kept: KeptFleet): Eval
     sources: head.sources.map(source => ({ ...source, tree: kept.open(source.url, source.tree) })),
     opaque: head.opaque,
     disabledRules: head.disabledRules,
+    access: { facts: head.facts },
   }
   kept.end()
   const fleet = kept.session.build(input)
-  if (fleet.wanted.length > 0) return { type: 'wanted', wanted: fleet.wanted }
+  if (fleet.wanted.length > 0) return { type: 'wanted', wanted: fleet.wanted, asked: [] }
   const names = fleet.clusters.map(({ name }) => name)
   const audit = from === 0 ? auditFleet(fleet, names) : []
   return { type: 'overviewed', audit, access: accessOverview(fleet, from) }

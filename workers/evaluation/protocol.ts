@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../src/errors.ts'
+import type { AskedRepository, RepositoryFact } from '../../src/fleet/access/read-access.ts'
 import type { GatedBranch } from '../../src/fleet/config/fleet-config.ts'
 import type { OpaqueSource, SourceRef, WantedSource } from '../../src/fleet/input.ts'
 import type { WalkProgress } from '../../src/fleet/session/work.ts'
@@ -26,6 +27,8 @@ export interface CombinationSnapshot {
     readonly tree: TreeSnapshot
   }[]
   readonly opaque: readonly OpaqueSource[]
+  /** What GitHub says about repositories that nothing of the fleet lists, sorted by address. */
+  readonly facts: readonly RepositoryFact[]
   readonly disabledRules: readonly string[]
 }
 
@@ -80,7 +83,14 @@ export interface EvaluationProgress extends WalkProgress {
 
 export type EvaluationAnswer =
   | { readonly type: 'planned'; readonly plan: OnboardPlan }
-  | { readonly type: 'wanted'; readonly wanted: readonly WantedSource[]; readonly pinned?: readonly PinnedRepository[] }
+  | {
+      readonly type: 'wanted'
+      /** Decided to be read: nothing else may be. */
+      readonly wanted: readonly WantedSource[]
+      /** What has to be known before it is decided. */
+      readonly asked: readonly AskedRepository[]
+      readonly pinned?: readonly PinnedRepository[]
+    }
   | {
       readonly type: 'judged'
       /** Where a base was compared with, without the objects of its nodes (see leanJudgement). */
@@ -89,6 +99,8 @@ export type EvaluationAnswer =
       readonly pinned: readonly PinnedRepository[]
       /** Branches that its clusters follow or its file lists; empty where there is a base. */
       readonly gated: readonly GatedBranch[]
+      /** What the platform has its clusters follow: only these repositories are gated. */
+      readonly followed: readonly WantedSource[]
       /** What the head does to what the clusters get; only where there is a base. */
       readonly changes?: Changes
     }

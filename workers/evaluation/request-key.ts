@@ -21,7 +21,7 @@ function partsOf(request: EvaluationRequest): unknown[] {
   }
 }
 
-function combination({ fleet, sources, opaque, disabledRules }: CombinationSnapshot): unknown {
+function combination({ fleet, sources, opaque, facts, disabledRules }: CombinationSnapshot): unknown {
   const contents = sources.map(({ url, ref, commit, tree }) => [url, ref, commit, tree.id])
-  return [fleet.url, fleet.branch, fleet.commit, fleet.tree.id, contents, opaque, disabledRules]
+  return [fleet.url, fleet.branch, fleet.commit, fleet.tree.id, contents, opaque, facts, disabledRules]
 }

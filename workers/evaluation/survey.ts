@@ -12,9 +12,10 @@ export function survey({ head, today }: SurveyRequest): EvaluationAnswer {
     sources: head.sources.map(source => ({ ...source, tree: openSnapshot(source.tree) })),
     opaque: head.opaque,
     disabledRules: head.disabledRules,
+    access: { facts: head.facts },
   }
   const fleet = buildFleet(input)
-  if (fleet.wanted.length > 0) return { type: 'wanted', wanted: fleet.wanted }
+  if (fleet.wanted.length > 0) return { type: 'wanted', wanted: fleet.wanted, asked: [] }
   const { url, branch } = input.fleet
   return { type: 'surveyed', survey: surveyFleet(fleet, { url, branch }, { combination: combinationOf(input), today }) }
 }

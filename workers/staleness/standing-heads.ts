@@ -36,7 +36,8 @@ export function headKey({ url, branch, commit }: StandingHead): string {
 function headsOf({ place, commit, sources }: StandingFleet): StandingHead[] {
   const own = { url: place.repository.url, branch: place.branch, commit }
   const followed = sources.flatMap(source => {
-    if (!('commit' in source)) return []
+    // one that only a tenant's declaration leads to gets no verdict of its own
+    if (!('commit' in source) || source.lent) return []
     const { branch, ...other } = source.ref
     const isBranch = branch !== undefined && Object.values(other).every(value => value === undefined)
     return isBranch ? [{ url: source.url, branch, commit: source.commit }] : []

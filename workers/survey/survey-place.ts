@@ -29,7 +29,7 @@ export async function surveyOf(
   { fleet, judged }: SurveyedPlace,
 ): Promise<FleetSurvey> {
   const { repository, branch } = fleet
-  const { sources, fleetCommit: commit, judgement } = judged
+  const { sources, snapshot, fleetCommit: commit, judgement } = judged
   const tree = await installation.content(repository, commit)
   const answer = await evaluator.evaluate({
     type: 'survey',
@@ -38,6 +38,7 @@ export async function surveyOf(
       fleet: { url: repository.url, branch, commit, tree },
       sources: sources.flatMap(source => ('tree' in source ? [source] : [])),
       opaque: sources.flatMap(source => ('reason' in source ? [source] : [])),
+      facts: snapshot.facts,
       disabledRules,
     },
   })

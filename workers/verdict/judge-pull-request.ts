@@ -10,6 +10,7 @@ import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { changedPaths } from './changed-paths.ts'
 import { outcomeOf } from './outcome-of.ts'
+import { peopleOfPull } from './people-of.ts'
 
 /** What there is to say, and about what. */
 export interface Said {
@@ -49,17 +50,18 @@ export async function judgePullRequest(
 
 async function judgeMerge(
   context: WorkerContext,
-  { installation, repository }: Subject,
+  subject: Subject,
   pull: PullRequest,
   merge: TestMerge,
   where: ReportContext,
 ): Promise<Said> {
+  const { installation, repository } = subject
   const pin = { url: repository.url, branch: pull.base.ref }
   installation.noteHead(repository, pull.base.ref, merge.base)
   const base = { ...pin, commit: merge.base, tree: merge.baseTree }
   const head = { ...pin, commit: merge.sha, tree: merge.tree }
   await assertDesignated(installation)
-  const answers = await judgeChange(context, installation, { head, base })
+  const answers = await judgeChange(context, installation, { head, base, people: peopleOfPull(subject, pull) })
   const { outcome, ...statement } = outcomeOf(answers, repository.url, 'pull-request')
   if (answers.length === 0) return { outcome, context: where }
   const [before, after] = await Promise.all([

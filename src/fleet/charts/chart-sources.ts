@@ -1,7 +1,9 @@
 import { BailiwickError } from '../../errors.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { addressOfSource, askRead } from '../access/ask-read.ts'
+import type { ReadDecision } from '../access/decide-read.ts'
 import type { ChartSource, FleetNode } from '../fleet.ts'
-import { type NodeContext, WANTED } from '../open-node.ts'
+import { ASKED, type NodeContext, WANTED } from '../open-node.ts'
 import { refKey } from '../ref.ts'
 import type { Resolved } from '../resolve-source.ts'
 import { HELM_RELEASE, type NamedObject } from './chart-of.ts'
@@ -20,7 +22,8 @@ export function chartSources(
   known: Set<string>,
 ): ChartSource[] {
   const found = new Map<string, ChartSource>()
-  const objects = clusterObjects(context)
+  const named = new Map<string, KubeObject>()
+  const objects = clusterObjects(context, named)
   for (const release of node.objects) {
     const { apiVersion, kind, namespace } = idOf(release)
     if (`${groupOf(apiVersion)}/${kind}` !== HELM_RELEASE) continue
@@ -32,15 +35,41 @@ export function chartSources(
         const details = { origin: release.root.origin, fix: 'Take the charts from fewer repositories.' }
         throw new BailiwickError('render-limits', `charts from more than ${MAX_SOURCES} sources in git`, details)
       }
-      found.set(key, { id: `GitRepository/${namespace}`, url, ref, ...seen(context.sources.at(url, ref)) })
+      const read = decide(context, node, release, [...named.values()], url)
+      if (read.state === 'ask') context.asked.push({ url, people: read.people })
+      found.set(key, { id: `GitRepository/${namespace}`, url, ref, ...seen(context.sources.at(url, ref, read)) })
     }
   }
   return [...found.values()]
 }
 
-function seen(resolved: Resolved): Pick<ChartSource, 'commit' | 'opaque'> {
-  if (resolved.type === 'content') return { commit: resolved.commit }
-  return { commit: '', opaque: resolved.type === 'wanted' ? WANTED : resolved.reason }
+/**
+ * Whether the repository of a chart may be read for the tenant of its release. `named`: the sources that its releases name,
+ * of which any that leads there may allow it; none: the source that bootstrap makes.
+ */
+function decide(
+  { access, tenancy }: NodeContext,
+  { tenant }: Pick<FleetNode, 'tenant'>,
+  release: KubeObject,
+  named: readonly KubeObject[],
+  url: string,
+): ReadDecision {
+  if (!access) return { state: 'read', lent: false }
+  const reader = {
+    tenant: tenant ?? tenancy.owners.get(idOf(release).namespace),
+    ...{ writer: tenant, stands: release.root.origin.repository },
+  }
+  const sources = named.filter(one => addressOfSource(one) === url)
+  const answers = (sources.length > 0 ? sources : [undefined]).map(one => askRead(access, reader, one, url))
+  const best = (state: ReadDecision['state']) => answers.find(one => one.state === state)
+  return answers.find(one => one.state === 'read' && !one.lent) ?? best('read') ?? best('ask') ?? answers[0]!
+}
+
+function seen(resolved: Resolved): Pick<ChartSource, 'commit' | 'opaque' | 'lent'> {
+  const lent = resolved.lent ? { lent: true as const } : {}
+  if (resolved.type === 'content') return { commit: resolved.commit, ...lent }
+  if (resolved.type === 'opaque') return { commit: '', opaque: resolved.reason, ...lent }
+  return { commit: '', opaque: resolved.asks ? ASKED : WANTED, ...lent }
 }
 
 /** A chart of too many sources is an error that the rules say. */
@@ -53,11 +82,15 @@ function contentOf(release: KubeObject, objects: ClusterObjects): ReturnType<typ
   }
 }
 
-function clusterObjects({ index, sources }: NodeContext): ClusterObjects {
+/** `named` takes down the sources that were looked for. */
+function clusterObjects({ index, sources }: NodeContext, named: Map<string, KubeObject>): ClusterObjects {
   return {
     find: ({ kind, namespace, name }: NamedObject) => {
-      const object = index.find(`${kind.slice(kind.indexOf('/') + 1)}/${namespace}/${name}`)
-      return object === 'bootstrap' ? undefined : object
+      const id = `${kind.slice(kind.indexOf('/') + 1)}/${namespace}/${name}`
+      const object = index.find(id)
+      if (object === undefined || object === 'bootstrap') return undefined
+      if (id.startsWith('GitRepository/')) named.set(id, object)
+      return object
     },
     generators: namespace => index.generators(namespace),
     root: { url: sources.own.url, ref: sources.own.ref },

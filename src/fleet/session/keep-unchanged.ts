@@ -1,3 +1,4 @@
+import { sameAccess } from '../access/same-access.ts'
 import type { Cluster, Fleet } from '../fleet.ts'
 import { sameDeep } from '../same-deep.ts'
 import { sameNode } from '../same-node.ts'
@@ -20,5 +21,6 @@ export function keepUnchanged(fleet: Fleet, before: Fleet): Fleet {
     tenants: sameDeep(before.tenants, fleet.tenants) ? before.tenants : fleet.tenants,
     config: sameDeep(before.config, fleet.config) ? before.config : fleet.config,
     proposed: sameDeep(before.proposed, fleet.proposed) ? before.proposed : fleet.proposed,
+    ...(fleet.access ? { access: sameAccess(before.access, fleet.access) ? before.access! : fleet.access } : {}),
   }
 }

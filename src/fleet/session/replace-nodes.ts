@@ -5,6 +5,7 @@ import { PLATFORM_SCALE, RenderBudget } from '../../flux/render-budget.ts'
 import type { Tree } from '../../git/tree.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { normaliseUrl } from '../../kube/url.ts'
+import { sameAccess } from '../access/same-access.ts'
 import { chartSpecOf } from '../charts/chart-of.ts'
 import { HOPS, isRoot } from '../cluster-root.ts'
 import { FLEET_FILE } from '../config/fleet-config.ts'
@@ -27,7 +28,7 @@ import type { Work } from './work.ts'
  */
 export function replaceNodes(before: FleetState, input: FleetInput, work: Work): FleetState | undefined {
   const changed = changedSources(before.input, input)
-  if (!changed) return undefined
+  if (!changed || !readsAlike(before, input)) return undefined
   if (changed.length === 0) return { ...before, input }
   const { nodes } = before.fleet
   const replaced = new Map<number, FleetNode>()
@@ -69,6 +70,17 @@ export function replaceNodes(before: FleetState, input: FleetInput, work: Work):
 /** A node whose charts of one source are of another commit. */
 function withCommit(node: FleetNode, id: string, commit: string): FleetNode {
   return { ...node, charts: (node.charts ?? []).map(one => (sourceId(one) === id ? { ...one, commit } : one)) }
+}
+
+/**
+ * Whether the same is read for the same nodes, as long as the graph declares the same: what is compared with is the same,
+ * where nothing is that what the graph itself declares.
+ */
+function readsAlike({ input: was, fleet }: FleetState, { access }: FleetInput): boolean {
+  if (!was.access || !access) return was.access === access
+  const [old, young] = [was.access.base ?? fleet.access, access.base ?? fleet.access]
+  const isSame = was.access.withheld === access.withheld && sameDeep(was.access.facts, access.facts)
+  return isSame && sameAccess(old, young)
 }
 
 /** A copy of a list of which few items are others, at whose others nobody looks. */

@@ -1,9 +1,10 @@
+import { chartReaderKey } from '../../fleet/access/source-access.ts'
 import { HELM_CHART, HELM_RELEASE, type NamedObject } from '../../fleet/charts/chart-of.ts'
 import type { ChartPart } from '../../fleet/charts/chart-parts.ts'
 import { deployedParts } from '../../fleet/charts/deployed-parts.ts'
 import { refKey } from '../../fleet/ref.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
-import type { KubeObject } from '../../kube/object.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
 import { chartKey, sourceOfChart } from '../sources/chart-source.ts'
 import { hashOf } from '../verdict/fingerprint.ts'
 import type { Facts } from './facts.ts'
@@ -23,7 +24,12 @@ export function chartPartsOf(
     generators: (namespace: string) => index.rendered(cluster, GENERATOR, namespace).map(({ object }) => object),
     root: facts.ownSource(),
   }
-  return deployedParts(release, objects, ({ url, ref }) => facts.content(url, refKey(ref)))
+  const owner = index.ownerOf(cluster, idOf(release).namespace) ?? ''
+  // what may not be read for this tenant is not there, though the fleet reads it for another one
+  const refused = facts.access()?.charts
+  return deployedParts(release, objects, ({ url, ref }) =>
+    refused?.has(chartReaderKey(cluster, owner, url)) ? undefined : facts.content(url, refKey(ref)),
+  )
 }
 
 /** One text for what makes a chart: equal where nothing of it is another. */

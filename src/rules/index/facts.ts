@@ -87,6 +87,12 @@ export class Facts {
     return this.#clusters.get(cluster)?.owners?.get(namespace)
   }
 
+  /** Which sources and charts may not be read for the tenants that declare them; undefined: nothing is held back. */
+  access(): Fleet['access'] {
+    this.#used?.add('access')
+    return this.#fleet.access
+  }
+
   /** Every namespace of a cluster that has an owner. */
   owners(cluster: string): ReadonlyMap<string, string> {
     this.#used?.add(`owners ${cluster}`)
@@ -157,6 +163,7 @@ export class Facts {
     this.#moveClusters(fleet, changed)
     for (const name of changedContents(before.repositories, fleet.repositories)) changed.add(name)
     if (before.repositories !== fleet.repositories) this.#contents = undefined
+    if (before.access !== fleet.access) changed.add('access')
     if (!inOrder) {
       this.#tables.clear()
       this.#memos.clear()

@@ -1,3 +1,4 @@
+import { declarationKey } from '../../fleet/access/source-access.ts'
 import { CAPSULE_GROUP, capsuleOwners } from '../../fleet/capsule.ts'
 import type { Fleet, FleetNode } from '../../fleet/fleet.ts'
 import type { SourceRef } from '../../fleet/input.ts'
@@ -190,6 +191,12 @@ export class FleetIndex extends ObjectIndex {
   /** Who declares a source that follows this of a repository; undefined: nobody. */
   followerOf(url: string, ref: SourceRef): 'platform' | 'tenant' | undefined {
     return this.#followed().byRef.get(`${url} ${refKey(ref)}`)
+  }
+
+  /** Whether a tenant's GitRepository may not be read for it: what the fleet knows of its repository is not told either. */
+  isRefused(cluster: string, namespace: string, name: string): boolean {
+    const key = declarationKey(cluster, `GitRepository/${namespace}/${name}`)
+    return this.#facts.access()?.declarations.get(key)?.refused === true
   }
 
   /** Whether the platform declares a source for a repository, whatever of it that follows. */

@@ -1,5 +1,5 @@
 import { at, type Path, stringAt } from '../../kube/node.ts'
-import type { KubeObject } from '../../kube/object.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
 import { normaliseUrl } from '../../kube/url.ts'
 import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
@@ -40,7 +40,8 @@ function* judgePush(subject: Subject, context: RuleContext): Iterable<Breach> {
   const source = sourceOf(subject, context)
   const url = source && normaliseUrl(stringAt(source.root, ['spec', 'url']) ?? '')
   for (const { path, branch } of targetsOf(object, source)) {
-    const follower = url === undefined ? undefined : context.index.followerOf(url, { branch })
+    const isTold = source !== undefined && !isRefused(subject, source, context)
+    const follower = url === undefined || !isTold ? undefined : context.index.followerOf(url, { branch })
     const isEvery = branch.includes('*')
     // Of a source that nobody knows the branch that is checked out is the one that is followed.
     const isCheckedOut = branch === '' || branch === checkedOut(object, source)
@@ -48,6 +49,11 @@ function* judgePush(subject: Subject, context: RuleContext): Iterable<Breach> {
     const where = branch === '' ? 'the branch that it checks out' : `branch ${shown(branch)}`
     yield breach(subject, path, branch, `pushes to ${where}${url ? ` of ${shown(url)}` : ''}, from which is deployed`)
   }
+}
+
+function isRefused({ node }: Subject, source: KubeObject, { index }: RuleContext): boolean {
+  const { namespace, name } = idOf(source)
+  return index.isRefused(node.cluster, namespace, name)
 }
 
 function sourceOf({ object, id, node }: Subject, { index }: RuleContext): KubeObject | undefined {

@@ -44,6 +44,7 @@ function ungated({ id, node }: Subject, name: string, { index, config }: RuleCon
     .filter(one => one.node.tenant !== undefined)
     .find(({ object }) => {
       const { url, ref } = followedBy(object)
+      if (index.isRefused(node.cluster, id.namespace, name)) return ref.commit === undefined
       if (ref.commit || index.followerOf(url, ref) === 'platform') return false
       return ref.branch === undefined || !isGatedBranch(config, url, ref.branch)
     })

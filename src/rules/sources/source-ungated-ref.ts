@@ -26,9 +26,10 @@ function judge({ object, id, node }: Subject, { index, config }: RuleContext): B
   if (ref.name !== undefined && /^(?:refs\/)?(?:pulls?|merge-requests|pull-requests|changes|for)\//i.test(ref.name)) {
     return undefined
   }
-  if (index.followerOf(url, ref) === 'platform') return undefined
-  if (ref.branch !== undefined && isGatedBranch(config, url, ref.branch)) return undefined
-  const isKnown = index.isKnownRepository(url)
+  const isRefused = index.isRefused(node.cluster, id.namespace, id.name)
+  if (!isRefused && index.followerOf(url, ref) === 'platform') return undefined
+  if (!isRefused && ref.branch !== undefined && isGatedBranch(config, url, ref.branch)) return undefined
+  const isKnown = !isRefused && index.isKnownRepository(url)
   if (!isKnown && !feedsSomething(index, node.cluster, node.tenant, id)) return undefined
   const whose = isKnown ? 'no source of the platform follows it' : 'the fleet does not know the repository'
   return {

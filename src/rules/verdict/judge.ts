@@ -9,6 +9,7 @@ import { judgedNodes } from './judged-nodes.ts'
 import { resultOf } from './result-of.ts'
 import { knownOf, withState } from './states.ts'
 import { summaryOf } from './summary.ts'
+import { unreadableSources } from './unreadable-sources.ts'
 import { unusedWaivers } from './unused-waivers.ts'
 import { Waivers } from './waivers.ts'
 
@@ -54,7 +55,8 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
   const fixed = options.base && before ? fixedFindings(options.base, head, before.findings, findings) : []
   const all = [...findings, ...fixed].sort(inOrder)
   const violations = all.filter(one => one.level === 'violation')
-  const errors = [...failures].sort(inOrder)
+  const unreadable = options.base ? unreadableSources(head, options.base) : []
+  const errors = [...failures, ...unreadable].sort(inOrder)
   const verdict: Verdict = {
     result: resultOf(violations, errors),
     summary: summaryOf(head, violations, errors),

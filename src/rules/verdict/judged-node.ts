@@ -1,4 +1,4 @@
-import type { FleetNode } from '../../fleet/fleet.ts'
+import type { FleetNode, IncludedSource } from '../../fleet/fleet.ts'
 import { objectTexts } from '../../fleet/object-texts.ts'
 import type { Finding, JudgedNode, NodeFailure } from '../finding.ts'
 import { refusedFields } from './refused-fields.ts'
@@ -20,7 +20,7 @@ export function judgedNode(
 }
 
 function cleanNode(node: FleetNode): JudgedNode {
-  const { id, url, commit, opaque, includes } = node.source
+  const { id, url, commit, opaque, lent, includes } = node.source
   return {
     key: node.key,
     cluster: node.cluster,
@@ -35,9 +35,10 @@ function cleanNode(node: FleetNode): JudgedNode {
       url,
       commit,
       opaque: opaque ?? null,
-      ...(includes ? { includes: includes.map(one => ({ url: one.url, commit: one.commit })) } : {}),
+      ...(lent ? { lent } : {}),
+      ...(includes ? { includes: includes.map(partOf) } : {}),
     },
-    ...(node.charts ? { charts: node.charts.map(({ url, commit }) => ({ url, commit })) } : {}),
+    ...(node.charts ? { charts: node.charts.map(partOf) } : {}),
     dependsOn: node.dependsOn,
     suspend: node.suspend,
     prune: node.prune,
@@ -49,3 +50,5 @@ function cleanNode(node: FleetNode): JudgedNode {
     refused: refusedFields(node.kustomization, node.objects),
   }
 }
+
+const partOf = ({ url, commit, lent }: IncludedSource) => ({ url, commit, ...(lent ? { lent } : {}) })

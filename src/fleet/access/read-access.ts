@@ -1,0 +1,31 @@
+import type { SourceAccess } from './source-access.ts'
+
+/** What GitHub says about a repository that a declaration names and that nothing of the fleet lists. */
+export interface RepositoryFact {
+  /** Normalised by normaliseUrl. */
+  readonly url: string
+  /** Everybody may read it: neither private nor internal. */
+  readonly public: boolean
+  /** The author and every pusher of the change may read it; absent: not asked. */
+  readonly people?: boolean
+}
+
+/** A repository about which decideRead needs a fact; `people`: who brought the change counts, too. */
+export interface AskedRepository {
+  readonly url: string
+  readonly people: boolean
+}
+
+/** By what it is decided which repositories are read for a node. The command line has none of this: it reads what it is given. */
+export interface ReadAccess {
+  /** What the fleet before the change declares; absent: the input is judged by what it declares itself. */
+  readonly base?: SourceAccess
+  /** Sorted by address. */
+  readonly facts: readonly RepositoryFact[]
+  /** A repository that no declaration by tenants is followed to: the change is in it, and its result is not theirs. */
+  readonly withheld?: string
+}
+
+/** The one reason of a source that may not be read, whether or not it exists: others would tell which repositories there are. */
+export const NOT_READABLE =
+  'Bailiwick may not read this repository here; a fleet admin can list it for the tenant in .github/bailiwick.yaml'

@@ -1,0 +1,46 @@
+import { idOf } from '../kube/object.ts'
+import type { Side } from './blocked-claims.ts'
+import { ROOT_NAMESPACE } from './cluster-root.ts'
+import { nodeKey } from './node-key.ts'
+import type { Claim, Walk } from './walk-cluster.ts'
+
+/**
+ * The next claim; one whose source was not known yet comes back as soon as a source appeared, or at the very end. One
+ * that waits for values goes on without them when nobody is left who could render them.
+ */
+export function take(walk: Walk, waiting: Claim[]): Claim | undefined {
+  const platform = walk.claims[0].shift() ?? walk.claims[1].shift()
+  if (platform) return platform
+  if (waiting.length > 0 && walk.index.changed()) {
+    for (const claim of waiting.splice(0)) enqueue(walk, claim)
+    return take(walk, waiting)
+  }
+  if (giveUp(walk, waiting.some(claim => claim.parent.tenant === undefined) ? [] : ['platform'])) {
+    return take(walk, waiting)
+  }
+  const tenants = walk.claims[2].shift()
+  if (tenants) return tenants
+  walk.index.complete = true
+  const last = waiting.shift()
+  if (last) return last
+  return giveUp(walk, ['platform', 'anybody']) ? take(walk, waiting) : undefined
+}
+
+function giveUp(walk: Walk, sides: readonly Side[]): boolean {
+  for (const side of sides) {
+    const claims = walk.blocked.giveUp(side)
+    for (const claim of claims) {
+      walk.missed.set(nodeKey(walk.cluster, idOf(claim.kustomization)), new Set())
+      enqueue(walk, claim)
+    }
+    if (claims.length > 0) return true
+  }
+  return false
+}
+
+/** Puts a claim where its turn is: the platform's before those of tenants. */
+export function enqueue(walk: Walk, claim: Claim): void {
+  const own = claim.parent.tenant === undefined
+  const place = own ? (idOf(claim.kustomization).namespace === ROOT_NAMESPACE ? 0 : 1) : 2
+  walk.claims[place].push(claim)
+}

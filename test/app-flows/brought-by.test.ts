@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { said } from '../story/said.ts'
+import { type Stage, startStage } from '../story/stage.ts'
+import { giveRoles } from './commands.ts'
+import { outputsOf } from './outputs.ts'
+import { addPrivate, CANARY, follower, source, urlOf, withManifest, withPlatformManifest } from './private-sources.ts'
+import { DEV } from './red-together.ts'
+
+const FLEET = 'acme/fleet'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await startStage()
+  const { github } = stage
+  giveRoles(github, DEV, { rea: 'write', nora: 'write' })
+  giveRoles(github, FLEET, { rea: 'write' })
+  addPrivate(github, 'hidden', ['rea'])
+  github.addRepository({ owner: 'finn', name: 'dev-team', forkOf: DEV, roles: { finn: 'admin' } })
+  await stage.settle()
+}, 60_000)
+afterAll(() => stage?.close())
+beforeEach(() => stage.github.forget())
+
+const ADDS = withManifest(source('second', urlOf('hidden')) + follower('second'))
+const BUMP = { 'NOTES.md': 'later\n' }
+const REFUSED = 'may not read'
+
+interface Move {
+  readonly as: string
+  readonly files: Readonly<Record<string, string>>
+}
+
+/** A pull request of `author` whose branch these people pushed to, in turn. */
+async function brought(branch: string, author: string, moves: readonly Move[], repo = DEV) {
+  const { github } = stage
+  const [first, ...others] = moves
+  github.push({ repo, branch, parent: github.commitOf(repo, 'main'), ...first! })
+  for (const move of others) github.push({ repo, branch, ...move })
+  github.openPullRequest({ repo, head: branch, as: author })
+  await stage.settle()
+  return { run: said(github, repo, branch), outputs: await outputsOf(stage) }
+}
+
+test('who may read the repository is shown it', async () => {
+  const { run, outputs } = await brought('reader', 'rea', [{ as: 'rea', files: ADDS }])
+  expect(run.output.summary).not.toContain(REFUSED)
+  expect(run).toMatchObject({ conclusion: 'failure' })
+  expect(outputs).toContain(CANARY)
+}, 60_000)
+
+test.each<[string, string, readonly Move[]]>([
+  [
+    'another person pushed to the head',
+    'rea',
+    [
+      { as: 'rea', files: BUMP },
+      { as: 'nora', files: ADDS },
+    ],
+  ],
+  [
+    'another person pushed before',
+    'rea',
+    [
+      { as: 'nora', files: ADDS },
+      { as: 'rea', files: BUMP },
+    ],
+  ],
+  ['another person opened it', 'nora', [{ as: 'rea', files: ADDS }]],
+])(
+  'nothing is shown where %s, who may not',
+  async (_what, author, moves) => {
+    const { run, outputs } = await brought(`mixed-${author}-${moves[0]!.as}-${moves.length}`, author, moves)
+    expect(outputs).not.toContain(CANARY)
+    expect(run).toMatchObject({ conclusion: 'failure' })
+    expect(run.output.summary).toContain(REFUSED)
+  },
+  60_000,
+)
+
+test('nothing is shown to a fork whose pushers nobody knows', async () => {
+  const { github } = stage
+  github.push({ repo: 'finn/dev-team', branch: 'look', parent: github.commitOf(DEV, 'main'), files: ADDS, as: 'finn' })
+  github.openPullRequest({ repo: DEV, headRepo: 'finn/dev-team', head: 'look', as: 'finn' })
+  await stage.settle()
+  expect(await outputsOf(stage)).not.toContain(CANARY)
+  expect(said(github, DEV, github.commitOf('finn/dev-team', 'look'))).toMatchObject({ conclusion: 'failure' })
+}, 60_000)
+
+test('an onboarding is read where its author may read the tenant, and else not visible, without an error', async () => {
+  const manifests = withPlatformManifest(source('late', urlOf('hidden')) + follower('late'))
+  const may = await brought('onboard-may', 'rea', [{ as: 'rea', files: manifests }], FLEET)
+  expect(may.outputs).toContain(CANARY)
+  stage.github.forget()
+  const not = await brought('onboard-not', 'otto', [{ as: 'otto', files: manifests }], FLEET)
+  expect(not.outputs).not.toContain(CANARY)
+  expect(not.run.output.summary).toContain(REFUSED)
+  expect(not.run).toMatchObject({ conclusion: 'success' })
+}, 60_000)
+
+test('a declaration that is on the base is existing: nobody is asked any more, and nothing blocks', async () => {
+  const { github } = stage
+  github.push({ repo: DEV, files: ADDS, as: 'ada' })
+  await stage.settle()
+  github.forget()
+  const { run, outputs } = await brought('afterwards', 'rea', [{ as: 'rea', files: BUMP }])
+  expect(outputs).not.toContain(CANARY)
+  expect(run.output.summary).toContain(REFUSED)
+  expect(run).toMatchObject({ conclusion: 'success' })
+}, 60_000)
