@@ -109,8 +109,7 @@ export async function judgeCombination(
     const concerned = reads || leads
     const { commit } = head.snapshot.fleet
     const said = { judgement, baseline, ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
-    const keys = new Set(followed.map(keyOf))
-    const sources = head.sources.map(source => ({ ...source, lent: !keys.has(keyOf(source)) }))
+    const sources = withLent(head.sources, followed)
     return { ...said, fleetCommit: commit, snapshot: head.snapshot, sources, concerned }
   }
   throw new BailiwickError(
@@ -148,6 +147,11 @@ async function snapshot(
       disabledRules,
     },
   }
+}
+
+function withLent(sources: readonly ReadSource[], followed: readonly WantedSource[]): FollowedSource[] {
+  const keys = new Set(followed.map(keyOf))
+  return sources.map(source => ({ ...source, lent: !keys.has(keyOf(source)) }))
 }
 
 const inOrder = (facts: ReadonlyMap<string, RepositoryFact>): RepositoryFact[] =>
