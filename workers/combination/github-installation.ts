@@ -3,7 +3,7 @@ import type { SourceRef } from '../../src/fleet/input.ts'
 import { canonicalRef } from '../../src/fleet/ref.ts'
 import { readHead } from '../../src/github/branch.ts'
 import { isDirectory } from '../../src/github/is-directory.ts'
-import type { Octokit } from '../../src/github/octokit.ts'
+import type { Octokit, RepositoryName } from '../../src/github/octokit.ts'
 import { readRole } from '../../src/github/permission.ts'
 import { readFile } from '../../src/github/read-file.ts'
 import { readRepository } from '../../src/github/read-repository.ts'
@@ -61,21 +61,23 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
       return head?.commit
     },
     lookUp: name => readRepository(octokit, name),
-    mayRead: async (name, login) => {
-      try {
-        return (await readRole(octokit, name, login)) !== 'none'
-      } catch (error) {
-        // a repository that the App was not given: the same answer as for one that is not there
-        if (error instanceof BailiwickError && error.code === 'not-permitted') return false
-        throw error
-      }
-    },
+    mayRead: (name, login) => mayRead(octokit, name, login),
     content: (repository, commit, known) => {
       const tree = known ?? trees.get(commit)
       return readTree(octokit, store, { ...nameOf(repository), commit, ...(tree ? { tree } : {}) })
     },
   }
   return installation
+}
+
+async function mayRead(octokit: Octokit, name: RepositoryName, login: string): Promise<boolean> {
+  try {
+    return (await readRole(octokit, name, login)) !== 'none'
+  } catch (error) {
+    // a repository that the App was not given: the same answer as for one that is not there
+    if (error instanceof BailiwickError && error.code === 'not-permitted') return false
+    throw error
+  }
 }
 
 function readable(repository: Repository): ReadableRepository {
