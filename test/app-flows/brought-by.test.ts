@@ -34,7 +34,7 @@ interface Move {
 async function brought(branch: string, author: string, moves: readonly Move[], repo = DEV) {
   const { github } = stage
   const [first, ...others] = moves
-  github.push({ repo, branch, parent: github.commitOf(repo, 'main'), ...first! })
+  github.push({ repo, branch, parent: github.commitOf(repo, 'main'), message: branch, ...first! })
   for (const move of others) github.push({ repo, branch, ...move })
   github.openPullRequest({ repo, head: branch, as: author })
   await stage.settle()
