@@ -1,3 +1,5 @@
+import { atGitHub } from './github-host.ts'
+
 /** Where a source's content comes from, in one spelling. */
 export interface SourceAddress {
   /** `https` for git over ssh, too: the same repository. */
@@ -29,7 +31,7 @@ const ENCODED = /%(?:2e|2f|5c|25|40|3a|3f|23|[01][0-9a-f]|7f)|%(?![0-9a-f]{2})/i
 /**
  * Reads an address; a text says why it is none that can be compared: it would be read differently by those who match it
  * and by those who follow it. The same repository gives the same address: https, ssh and scp forms, `.git`, a slash at the
- * end, the case of the host, standard ports, ssh.github.com:443; on github.com the case of the path, too.
+ * end, the case of the host, standard ports, escaped letters, other names of github.com; on github.com the case of the path, too.
  */
 export function readAddress(written: string, form: AddressForm): SourceAddress | string {
   if (written === '') return 'is empty'
@@ -93,10 +95,25 @@ function check({ scheme, host, port, path }: Split): SourceAddress | string {
   if (port !== '' && Number(port) > 65_535) return 'has a port that is none'
   if (/[?#]/.test(path)) return 'has a query or a fragment'
   if (ENCODED.test(path)) return 'has an encoded dot, slash, backslash or other character that changes what it means'
-  const parts = path.replace(/\/$/, '').split('/')
+  const parts = unescaped(path.replace(/\/$/, '')).split('/')
   if (parts.some(part => part === '.' || part === '..')) return 'has a path with dot segments'
   if (parts.length > 1 && parts.includes('')) return 'has a path with an empty part'
   return addressOf(known.scheme, bare, port === known.port ? '' : port.replace(/^0+(?=\d)/, ''), parts, scheme)
+}
+
+/** Whether requests to this host and port reach github.com: its ssh name only by SSH, the others only by HTTP. */
+function isAlias(host: string, port: string, written: string): boolean {
+  if (!atGitHub(host)) return false
+  const isSsh = written.endsWith('ssh')
+  return host === 'ssh.github.com' ? isSsh && (port === '443' || port === '') : !isSsh && port === ''
+}
+
+/** A letter that is escaped is the letter (RFC 3986, section 6.2.2.2). */
+function unescaped(part: string): string {
+  return part.replace(/%([0-9a-f]{2})/gi, (written, hex: string) => {
+    const character = String.fromCharCode(Number.parseInt(hex, 16))
+    return /[\w.~-]/.test(character) ? character : written.toUpperCase()
+  })
 }
 
 function addressOf(
@@ -106,12 +123,13 @@ function addressOf(
   parts: readonly string[],
   written: string,
 ): SourceAddress {
-  const alias = host === 'ssh.github.com' && written === 'ssh' && (port === '443' || port === '')
-  const [name, at] = alias ? ['github.com', ''] : [DOCKER_HUB.has(host) ? 'docker.io' : host, port]
-  const path = (parts.length === 1 && parts[0] === '' ? [] : parts).map((part, index) =>
-    index === parts.length - 1 && scheme !== 'oci' ? part.replace(/\.git$/, '') : part,
+  const [name, at] = isAlias(host, port, written)
+    ? ['github.com', '']
+    : [DOCKER_HUB.has(host) ? 'docker.io' : host, port]
+  const cased = (part: string) => (name === 'github.com' ? part.toLowerCase() : part)
+  const plain = (parts.length === 1 && parts[0] === '' ? [] : parts).map((part, index) =>
+    index === parts.length - 1 && scheme !== 'oci' ? cased(part).replace(/\.git$/, '') : cased(part),
   )
-  const plain = name === 'github.com' ? path.map(part => part.toLowerCase()) : path
   const authority = `${name.includes(':') ? `[${name}]` : name}${at === '' ? '' : `:${at}`}`
   return { scheme, host: name, port: at, parts: plain, text: `${scheme}://${authority}/${plain.join('/')}` }
 }
