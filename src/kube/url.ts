@@ -59,10 +59,10 @@ function partsOf(pathname: string): string {
   return parts.map(part => `/${part}`).join('')
 }
 
-/** Escapes of printable ASCII are the characters themselves; others in one spelling. */
+/** Escapes of printable ASCII are the characters themselves, but for those that mean something else there. */
 function unescaped(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (written, hex: string) => {
     const character = String.fromCharCode(Number.parseInt(hex, 16))
-    return /[!-$&-~]/.test(character) ? character : written.toUpperCase()
+    return /[!-~]/.test(character) && !'#%?'.includes(character) ? character : written.toUpperCase()
   })
 }
