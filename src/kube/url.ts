@@ -1,4 +1,4 @@
-import { atGitHub } from './address/github-host.ts'
+import { gitHubHost } from './address/github-host.ts'
 
 /**
  * One spelling for the address of a repository, so that whatever git, Flux or GitHub would take to the same one compares
@@ -34,7 +34,7 @@ function normalise(url: string): string {
   const standardPort = parsed && PORTS.get(parsed.protocol)
   if (!parsed || standardPort === undefined || parsed.hostname === '') return url
   const host = unescaped(parsed.hostname).toLowerCase().replace(/\.+$/, '')
-  const gitHub = atGitHub(host)
+  const gitHub = gitHubHost(host)
   const path = partsOf(parsed.pathname)
   if (gitHub) return `https://${gitHub}${path.toLowerCase().replace(/(?:\/|\.git)+$/, '')}`
   const port = parsed.port && parsed.port !== standardPort ? `:${parsed.port}` : ''
@@ -61,7 +61,7 @@ function partsOf(pathname: string): string {
 
 /** Escapes of printable ASCII are the characters themselves, but for those that mean something else there. */
 function unescaped(text: string): string {
-  return text.replace(/%([0-9a-f]{2})/gi, (written, hex: string) => {
+  return text.replace(/%(?![0-9a-f]{2})/gi, '%25').replace(/%([0-9a-f]{2})/gi, (written, hex: string) => {
     const character = String.fromCharCode(Number.parseInt(hex, 16))
     return /[!-~]/.test(character) && !'#%?'.includes(character) ? character : written.toUpperCase()
   })

@@ -5,6 +5,6 @@
 const NAMES: ReadonlySet<string> = new Set(['github.com', 'www.github.com', 'redirect.github.com', 'ssh.github.com'])
 
 /** `github.com` for each of its names, in lower case; undefined for another host. */
-export function atGitHub(host: string): 'github.com' | undefined {
+export function gitHubHost(host: string): 'github.com' | undefined {
   return NAMES.has(host) ? 'github.com' : undefined
 }

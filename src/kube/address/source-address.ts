@@ -1,4 +1,4 @@
-import { atGitHub } from './github-host.ts'
+import { gitHubHost } from './github-host.ts'
 
 /** Where a source's content comes from, in one spelling. */
 export interface SourceAddress {
@@ -103,7 +103,7 @@ function check({ scheme, host, port, path }: Split): SourceAddress | string {
 
 /** Whether requests to this host and port reach github.com: its ssh name only by SSH, the others only by HTTP. */
 function isAlias(host: string, port: string, written: string): boolean {
-  if (!atGitHub(host)) return false
+  if (!gitHubHost(host)) return false
   const isSsh = written.endsWith('ssh')
   return host === 'ssh.github.com' ? isSsh && (port === '443' || port === '') : !isSsh && port === ''
 }
