@@ -6,6 +6,7 @@ import { judgeCommit } from './judge-commit.ts'
 import { judgeFollowers } from './judge-followers.ts'
 import { redeliverer } from './redeliver.ts'
 import { sayDeadCommit, sayDeadPullRequest } from './say-dead.ts'
+import { sayOnPullRequest } from './say-on-pull-request.ts'
 import { settleChecks } from './settle-checks.ts'
 import { survey } from './survey.ts'
 import { sweep } from './sweep.ts'
@@ -24,10 +25,13 @@ export interface Work {
 }
 
 const VALIDATIONS_AT_ONCE = 4
+/** They mostly wait for their turn to write, each installation for its own. */
+const COMMENTS_AT_ONCE = 4
 
 /** Every kind of job that any worker does; `reconcile` has a queue per cluster and is started beside. */
 export const works: readonly Work[] = [
   work('validate-pull-request', validatePullRequest, VALIDATIONS_AT_ONCE),
+  work('say-on-pull-request', sayOnPullRequest, COMMENTS_AT_ONCE),
   work('validate-push', validatePush, VALIDATIONS_AT_ONCE),
   work('validate-merge-group', validateMergeGroup, VALIDATIONS_AT_ONCE),
   work('settle-checks', settleChecks),

@@ -5,6 +5,8 @@ import { ObjectStore } from '../src/git/object-store.ts'
 import { openApp } from '../src/github/app.ts'
 import { measureJobs } from '../src/metrics/measure-jobs.ts'
 import type { Metrics } from '../src/metrics/metrics.ts'
+import { openShelf } from '../src/pages/open-shelf.ts'
+import { STATEMENT_LIMITS, StatementStore } from '../src/pages/statement-store.ts'
 import type { Log } from '../src/process/log.ts'
 import { isLoopbackUrl } from '../src/process/loopback.ts'
 import type { JobName, Jobs, Queue } from '../src/queue/queue.ts'
@@ -44,6 +46,9 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
   const queue = measureJobs(dependencies.queue, metrics)
   const bindings = config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile)
   const evaluator = new Evaluator({ timeoutMs: config.renderTimeoutMs, heapMb: config.renderHeapMb })
+  const { redisUrl, redisPrefix: prefix } = config
+  const shelf = openShelf({ ...STATEMENT_LIMITS, redisUrl, prefix, name: 'statements', log })
+  const statements = new StatementStore(shelf)
   const context: WorkerContext = {
     config,
     app: openApp({
@@ -63,6 +68,7 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
     designations: new DesignationMemory(),
     bindings,
     pages,
+    statements,
     metrics,
     disabledRules,
     log,
@@ -81,6 +87,7 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
     close: async () => {
       await evaluator.close()
       await memory.connections.close()
+      await statements.close()
     },
   }
 }

@@ -22,10 +22,9 @@ import type { Subject } from './verdict/judge-pull-request.ts'
 import { type JudgedPull, judgeWithCircumstances } from './verdict/judge-with-circumstances.ts'
 import { openPlace } from './verdict/open-place.ts'
 import { publishChecks } from './verdict/publish-checks.ts'
-import { sayComment } from './verdict/say-comment.ts'
 import { sayOvertaken } from './verdict/say-overtaken.ts'
-import { saySuggestions } from './verdict/say-suggestions.ts'
 import type { Place } from './verdict/say-verdict.ts'
+import { statementOf } from './verdict/statement-of.ts'
 import { withWorse } from './verdict/worst-of-head.ts'
 import type { WorkerContext } from './worker-context.ts'
 
@@ -103,8 +102,9 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   // writes may wait long for their turn: one that lets pass is looked at again for who came to share the head meanwhile
   if (written && !blocks(shown) && (await moved())) await context.queue.add('validate-pull-request', data)
   if (written) await tellSiblings(job, open)
-  await sayComment(place, pull, withWorse(own, shown), detailsUrl)
-  await saySuggestions(place, subject, pull, own.said)
+  const statement = { own: own.said, shown: withWorse(own, shown), page: detailsUrl }
+  await context.statements.keep(data, await statementOf(subject, pull, statement))
+  await context.queue.add('say-on-pull-request', data)
 }
 
 /** Reads the test merge first: it tells where the base stands, which spares asking again. */

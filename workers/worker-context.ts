@@ -4,6 +4,7 @@ import type { ObjectStore } from '../src/git/object-store.ts'
 import type { App } from '../src/github/app.ts'
 import type { Metrics } from '../src/metrics/metrics.ts'
 import type { PageStore } from '../src/pages/page-store.ts'
+import type { StatementStore } from '../src/pages/statement-store.ts'
 import type { Log } from '../src/process/log.ts'
 import type { Queue } from '../src/queue/queue.ts'
 import type { RepositoryMemory } from './combination/repository-memory.ts'
@@ -24,6 +25,8 @@ export interface WorkerContext {
   readonly bindings: readonly ClusterBinding[]
   /** Where pages are kept, and where people find them; without an address checks link to none. */
   readonly pages: { readonly store: PageStore; readonly publicUrl: string | undefined }
+  /** What is to be written on pull requests. */
+  readonly statements: StatementStore
   readonly metrics: Metrics
   /** Rules that are switched off for this process. */
   readonly disabledRules: readonly string[]

@@ -11,10 +11,13 @@ export interface StickyComment {
   readonly number: number
   /** First line of the body, an HTML comment, by which it is found again. */
   readonly marker: string
+  /** Whether what is said is true still; asked before anything is written. */
+  readonly stands?: () => Promise<boolean>
 }
 
 export interface UpsertedComment {
-  readonly id: number
+  /** Undefined where there is none: what was to be said is true no more. */
+  readonly id: number | undefined
   readonly written: boolean
 }
 
@@ -32,6 +35,8 @@ export async function upsertComment(
   const body = cutText(marked, MAX_BODY, '\n\n*The rest is cut.*')
   const [present, ...duplicates] = await ourComments(octokit, app, { owner, repo }, sticky)
   const what = `write a comment on ${owner}/${repo}#${sticky.number}`
+  const isSaid = present?.body === body && duplicates.length === 0
+  if (!isSaid && !(await (sticky.stands?.() ?? true))) return { id: present?.id, written: false }
   await removeAll(octokit, { owner, repo }, duplicates)
   if (!present) {
     const { data } = await github(what, () =>
@@ -44,7 +49,7 @@ export async function upsertComment(
   return { id: present.id, written: true }
 }
 
-/** Removes every comment of ours with this marker; says whether there was one. */
+/** Removes every comment of ours with this marker; says whether one was removed. */
 export async function removeComment(
   octokit: Octokit,
   app: AppIdentity,
@@ -52,6 +57,7 @@ export async function removeComment(
   sticky: StickyComment,
 ): Promise<boolean> {
   const present = await ourComments(octokit, app, repository, sticky)
+  if (present.length > 0 && !(await (sticky.stands?.() ?? true))) return false
   await removeAll(octokit, repository, present)
   return present.length > 0
 }

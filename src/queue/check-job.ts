@@ -21,6 +21,7 @@ const place = { installation: id, owner: accountName, repo: repositoryName }
 
 const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Required<Jobs[N]>, Fits>> } = {
   'validate-pull-request': { ...place, pull: id },
+  'say-on-pull-request': { ...place, pull: id },
   'validate-push': { ...place, branch, sha, before: optional(sha) },
   'judge-commit': { ...place, sha, closed: optional(id) },
   'judge-followers': { ...place, ref: branch },

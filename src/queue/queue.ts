@@ -121,6 +121,14 @@ export interface SayDeadCommit {
   readonly at: number
 }
 
+/** Make the comment and the suggestions on a pull request say what was evaluated last. */
+export interface SayOnPullRequest {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
+  readonly pull: number
+}
+
 /** Bring one cluster of the operator's clusters.yaml to the approved state. */
 export interface Reconcile {
   readonly cluster: string
@@ -132,6 +140,7 @@ export type Sweep = Record<never, never>
 /** The jobs that there are: keys only, every worker reads the present state itself. */
 export interface Jobs {
   readonly 'validate-pull-request': ValidatePullRequest
+  readonly 'say-on-pull-request': SayOnPullRequest
   readonly 'validate-push': ValidatePush
   readonly 'judge-commit': JudgeCommit
   readonly 'judge-followers': JudgeFollowers

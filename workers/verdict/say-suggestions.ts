@@ -1,30 +1,30 @@
-import type { PullRequest } from '../../src/github/pull-request.ts'
 import { listPatches, listReviewComments, writeReview } from '../../src/github/review.ts'
 import { ChangedLines } from '../../src/report/fixes/changed-lines.ts'
-import { fixIdOf, reviewBody, suggestionsOf } from '../../src/report/fixes/suggestions.ts'
-import type { Said, Subject } from './judge-pull-request.ts'
-import { fixesAtHead, readFixes } from './read-fixes.ts'
+import { fixIdOf, type OfferedFix, reviewBody, suggestionsOf } from '../../src/report/fixes/suggestions.ts'
 import type { Place } from './say-verdict.ts'
+
+/** The pull request that suggestions are made on. */
+export interface SuggestionPlace extends Place {
+  readonly pull: number
+  readonly headSha: string
+  /** Whether that is its head still; asked before anything is written. */
+  readonly stands: () => Promise<boolean>
+}
 
 /**
  * Offers the certain fixes as suggestions on the lines of a pull request, each once for as long as it is open; asks
  * nothing of GitHub where there is none. A fork's are offered, too: whoever opened it commits them.
  */
-export async function saySuggestions(place: Place, subject: Subject, pull: PullRequest, said: Said): Promise<void> {
-  const fixes = readFixes(said)
-  if (fixes.length === 0 || !said.tree) return
-  const { octokit, app } = place
-  const head = await subject.installation.content(subject.repository, pull.head.sha)
-  const here = fixesAtHead(fixes, said.tree, head)
-  if (here.length === 0) return
-  const comments = await listReviewComments(octokit, app, place, pull.number)
+export async function saySuggestions(place: SuggestionPlace, fixes: readonly OfferedFix[]): Promise<void> {
+  const { octokit, app, pull, headSha: commit } = place
+  if (fixes.length === 0) return
+  const comments = await listReviewComments(octokit, app, place, pull)
   const offered = new Set(comments.flatMap(({ body }) => fixIdOf(body) ?? []))
-  if (here.every(fix => offered.has(fix.id))) return
-  const patches = await listPatches(octokit, place, pull.number)
+  if (fixes.every(fix => offered.has(fix.id))) return
+  const patches = await listPatches(octokit, place, pull)
   const changed = new Map([...patches].map(([path, patch]) => [path, new ChangedLines(patch)]))
   const open = comments.filter(({ body, outdated }) => !outdated && fixIdOf(body) !== undefined).length
-  const suggestions = suggestionsOf(here, changed, { offered, open })
-  if (suggestions.length === 0) return
-  const body = reviewBody(suggestions.length)
-  await writeReview(octokit, place, pull.number, { commit: pull.head.sha, body, comments: suggestions })
+  const suggestions = suggestionsOf(fixes, changed, { offered, open })
+  if (suggestions.length === 0 || !(await place.stands())) return
+  await writeReview(octokit, place, pull, { commit, body: reviewBody(suggestions.length), comments: suggestions })
 }

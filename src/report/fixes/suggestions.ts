@@ -1,3 +1,4 @@
+import type { Finding } from '../../rules/finding.ts'
 import { code, prose } from '../markdown.ts'
 import type { ChangedLines } from './changed-lines.ts'
 import type { Fix } from './fixes-of.ts'
@@ -9,6 +10,11 @@ export interface Suggestion {
   readonly last: number
   /** Markdown, which begins with the marker of the fix. */
   readonly body: string
+}
+
+/** What of a fix is offered. */
+export interface OfferedFix extends Pick<Fix, 'id' | 'path' | 'first' | 'last' | 'lines'> {
+  readonly findings: readonly Pick<Finding, 'rule' | 'message' | 'fix'>[]
 }
 
 /** More threads than this are noise; the rest is a button. */
@@ -31,7 +37,7 @@ export interface Offered {
 
 /** The fixes as suggestions: only on lines that the pull request shows, none twice, at most 10 that stand. */
 export function suggestionsOf(
-  fixes: readonly Fix[],
+  fixes: readonly OfferedFix[],
   changed: ReadonlyMap<string, ChangedLines>,
   { offered, open }: Offered,
 ): Suggestion[] {
@@ -47,7 +53,7 @@ export function reviewBody(count: number): string {
   return `${what} Commit what you agree with, or press *Apply fixes* on the check for all of them at once.`
 }
 
-function bodyOf({ id, findings, lines }: Fix): string {
+function bodyOf({ id, findings, lines }: OfferedFix): string {
   const reasons = findings
     .slice(0, 5)
     .map(({ rule, message, fix }) => `${code(rule)}: ${prose(message)} ${prose(fix)}`)

@@ -1,0 +1,46 @@
+import type { OfferedFix } from '../report/fixes/suggestions.ts'
+import type { Shelf } from './shelf.ts'
+
+/** What there is to say on a pull request besides its checks. */
+export interface Statement {
+  readonly repositoryId: number
+  /** The head that it is about. */
+  readonly headSha: string
+  /** Markdown of the one comment of ours; absent: there should be none. */
+  readonly body?: string
+  readonly fixes: readonly OfferedFix[]
+}
+
+interface Place {
+  readonly owner: string
+  readonly repo: string
+  readonly pull: number
+}
+
+/** Longer than comments ever wait for their turn. What is forgotten is evaluated again. */
+export const STATEMENT_LIMITS = { ttlMs: 86_400_000, maxBytes: 64 * 1024 * 1024 }
+
+/** Keeps the last statement about each pull request between the job that evaluates it and the job that writes it. */
+export class StatementStore {
+  readonly #shelf: Shelf
+
+  constructor(shelf: Shelf) {
+    this.#shelf = shelf
+  }
+
+  keep(place: Place, statement: Statement): Promise<void> {
+    return this.#shelf.put(keyOf(place), Buffer.from(JSON.stringify(statement)))
+  }
+
+  async of(place: Place): Promise<Statement | undefined> {
+    const bytes = await this.#shelf.get(keyOf(place))
+    return bytes && (JSON.parse(bytes.toString('utf8')) as Statement)
+  }
+
+  close(): Promise<void> {
+    return this.#shelf.close()
+  }
+}
+
+/** GitHub's names ignore case. */
+const keyOf = ({ owner, repo, pull }: Place): string => `${owner}/${repo}#${pull}`.toLowerCase()
