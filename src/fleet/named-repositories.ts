@@ -4,12 +4,16 @@ const ADDRESS = /(?:https?|ssh):\/\/[^\s"'<>,;]+|[\w.-]{1,100}@[\w.-]{1,100}:[^\
 const VARIABLE = /\$\{[^}]*\}/g
 const MAX_NAMES = 10_000
 
-/** Addresses of repositories that texts name, normalised and sorted; a variable in one is written `*`. */
+/**
+ * Addresses of repositories that texts name, normalised and sorted; a variable in one is written `*`. Of more names than
+ * anybody writes the rest is `*`, any repository.
+ */
 export function namedRepositories(texts: Iterable<string>): string[] {
   const found = new Set<string>()
   for (const text of texts) {
     for (const [address] of text.matchAll(ADDRESS)) {
-      if (found.size < MAX_NAMES) found.add(normaliseUrl(address.replace(VARIABLE, '*')))
+      if (found.size >= MAX_NAMES) return [...found.add('*')].sort()
+      found.add(normaliseUrl(address.replace(VARIABLE, '*')))
     }
   }
   return [...found].sort()

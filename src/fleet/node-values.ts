@@ -15,7 +15,16 @@ export interface Need {
 }
 
 /** What a Kustomization substitutes from; what is no proper entry is left to whoever renders it. */
-export function needsOf(kustomization: KubeObject): Need[] {
+export function needsOf(kustomization: KubeObject): readonly Need[] {
+  const needs = known.get(kustomization) ?? readNeeds(kustomization)
+  known.set(kustomization, needs)
+  return needs
+}
+
+/** Objects never change, and each value that is substituted asks for the list. */
+const known = new WeakMap<KubeObject, readonly Need[]>()
+
+function readNeeds(kustomization: KubeObject): Need[] {
   const list = at(kustomization.root, ['spec', 'postBuild', 'substituteFrom'])
   const { namespace } = idOf(kustomization)
   return (list?.type === 'list' ? list.items : []).flatMap(item => {
@@ -41,9 +50,10 @@ export function missingNeed(kustomization: KubeObject, values: ValueIndex): Need
  */
 export function findValues(kustomization: KubeObject, values: ValueIndex, tenant: string | undefined): FindSource {
   const { namespace } = idOf(kustomization)
+  const needs = new Map([...needsOf(kustomization)].reverse().map(need => [need.id, need]))
   return (kind, name) => {
     const id = valueId(kind, namespace, name)
-    const need = needsOf(kustomization).find(one => one.id === id)
+    const need = needs.get(id)
     if (values.isContested(id)) throw contested(need!)
     const found = values.find(id)
     if (found || tenant === undefined || !need) return found

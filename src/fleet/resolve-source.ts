@@ -80,10 +80,10 @@ export function openSources(input: FleetInput): Sources {
     const address = normaliseUrl(url)
     const base = find(address, sourceRefOf(source), text(source, ['spec', 'ignore']), may.ask(source, address))
     if (base.type !== 'content') return base
-    const { namespace } = idOf(source)
     let height = 0
     const included = spec.include.map(include => {
-      const id = `GitRepository/${namespace}/${include.name}`
+      chain.budget.spend(INCLUDE_STEPS)
+      const id = `GitRepository/${idOf(source).namespace}/${include.name}`
       if (chain.ids.includes(id) || chain.ids.length > MAX_CHAIN) throw circular(id, include.origin)
       const other = lookup(id)
       if (other === undefined || other === 'bootstrap') return { id, spec: include, resolved: other && ownFor(may) }
@@ -141,6 +141,8 @@ function contentOf(input: FleetInput, fleetUrl: string): FindContent {
   }
 }
 
+/** What following one include counts for: what is not known yet is looked for again by whoever includes it. */
+const INCLUDE_STEPS = 500
 /** Sources that include each other. */
 const MAX_CHAIN = 5
 

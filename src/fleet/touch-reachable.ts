@@ -64,7 +64,7 @@ function namedIn(tree: Tree, directory: string, path: string, budget: BuildBudge
 function* textsIn(node: Node): Generator<string> {
   if (node.type === 'list') for (const item of node.items) yield* textsIn(item)
   else if (node.type === 'map') for (const field of node.fields.values()) yield* textsIn(field.value)
-  else if (typeof node.value === 'string' && node.value.length <= 1024) yield node.value
+  else if (typeof node.value === 'string') yield node.value
 }
 
 function join(directory: string, path: string): string | undefined {

@@ -47,6 +47,12 @@ export class PackBudget {
     }
   }
 
+  /** Pays for something else that belongs to it. Throws `render-limits`. */
+  spend(steps: number): void {
+    this.left -= steps
+    if (this.left < 0) new MatchWork(0).spend(1)
+  }
+
   /** Pays for what is packed already. Throws `render-limits`. */
   pay({ tree, steps }: { readonly tree: Tree; readonly steps: number }): void {
     if (this.paid.has(tree)) return

@@ -7,8 +7,6 @@ export interface PrototypeKey {
   readonly origin: Origin
 }
 
-const MAX = 5
-
 /** Whether a text could hold such a key at all: most have none, and need no walk. */
 export const mayHavePrototypeKeys = (text: string): boolean =>
   text.includes('__proto__') || (text.includes('constructor') && text.includes('prototype'))
@@ -28,7 +26,7 @@ export function prototypeKeys(root: Node): PrototypeKey[] {
     path.pop()
   }
   const visit = (node: Node): void => {
-    if (node.type === 'scalar' || found.length === MAX) return
+    if (node.type === 'scalar') return
     if (node.type === 'list') {
       for (const [index, item] of node.items.entries()) below(index, item)
       return

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors.ts'
 import type { FleetConfig, Profile } from '../fleet/config/fleet-config.ts'
 import type { Cluster, FleetNode } from '../fleet/fleet.ts'
 import type { Path } from '../kube/node.ts'
@@ -46,6 +47,8 @@ export interface Breach {
   readonly value: string
   readonly message: string
   readonly fix: string
+  /** Of an error: its code, where that is not the id of the rule. */
+  readonly code?: ErrorCode
   /** How much this breach counts, where it is not as much as the rule says. */
   readonly level?: Level
   readonly severity?: Severity

@@ -34,8 +34,8 @@ export interface ChartContent {
 /** Objects of one cluster, as far as charts are concerned. */
 export interface ClusterObjects {
   find(wanted: NamedObject): KubeObject | undefined
-  /** The ArtifactGenerators of a namespace. */
-  generators(namespace: string): readonly KubeObject[]
+  /** The ArtifactGenerators of a namespace, those that make an artifact of that name at least. */
+  generators(namespace: string, artifact: string): readonly KubeObject[]
   /** What the cluster's own root follows: a fleet need not hold the source that bootstrap makes. */
   readonly root: Pick<ContentPlace, 'url' | 'ref'> | undefined
 }
@@ -147,7 +147,7 @@ export function inside(path: string): string {
 
 /** What ArtifactGenerators copy into an ExternalArtifact (source-watcher, `spec.artifacts[].copy[].from`: `@alias/pattern`). */
 function generated({ namespace, name }: NamedObject, search: Search): ChartContent | undefined {
-  const copies = search.objects.generators(namespace).flatMap(object => copiesInto(object, name))
+  const copies = search.objects.generators(namespace, name).flatMap(object => copiesInto(object, name))
   const parts = copies.flatMap(({ source, from }) => {
     const all = source.kind === GIT ? partsOf(source, search, 0) : []
     return all.map(part => ({ part, from }))

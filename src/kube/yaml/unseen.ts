@@ -8,9 +8,6 @@ export interface Unseen {
   readonly origin: Origin
 }
 
-/** Only the first ones are told. */
-const MAX = 5
-
 /** Orders to show what follows from right to left, or as an embedded text: nobody writes them by hand. */
 const OVERRIDES = /[\u202a-\u202e]/g
 /** The same, isolated, and characters without width. Texts in some languages need them, so they count outside of text blocks only. */
@@ -26,7 +23,6 @@ export function findUnseen(text: string, position: Position): Unseen[] {
     const indent = line.search(/[^ \r]/)
     if (block !== undefined && indent >= 0 && indent <= block) block = undefined
     for (const match of line.matchAll(block === undefined ? ANY : OVERRIDES)) {
-      if (found.length === MAX) return found
       const character = `U+${match[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
       found.push({ character, origin: position(index + 1, match.index + 1) })
     }

@@ -1,3 +1,4 @@
+import { BailiwickError } from '../../errors.ts'
 import { IgnoreRules, parsePattern } from '../../flux/ignore-pattern.ts'
 import type { MatchWork } from '../../flux/pack-budget.ts'
 
@@ -9,25 +10,36 @@ export interface AttributeLine {
   readonly attributes: readonly string[]
 }
 
-const MAX_LINE = 2_000
-const MAX_LINES = 2_000
+/** Attributes of all lines of a file, macros replaced by what they stand for: one may stand for others, and those again. */
+const MAX_ATTRIBUTES = 200_000
 const BUILTIN: ReadonlyMap<string, readonly string[]> = new Map([['binary', ['-diff', '-merge', '-text']]])
 
-/** The lines of a `.gitattributes` (gitattributes(5)); macros are known from the line on that defines them. */
+/**
+ * The lines of a `.gitattributes` (gitattributes(5)); macros are known from the line on that defines them. Throws
+ * `render-limits` for more attributes than anybody writes.
+ */
 export function readAttributes(text: string): AttributeLine[] {
   const macros = new Map(BUILTIN)
   const found: AttributeLine[] = []
-  for (const [index, raw] of text.split('\n').slice(0, MAX_LINES).entries()) {
-    const line = raw.slice(0, MAX_LINE).trim()
+  let count = 0
+  for (const [index, raw] of text.split('\n').entries()) {
+    const line = raw.trim()
     if (line === '' || line.startsWith('#')) continue
     const quoted = /^"((?:[^"\\]|\\.)*)"(.*)$/.exec(line)
     const words = (quoted ? quoted[2]! : line).split(/[ \t]+/).filter(Boolean)
     const pattern = quoted ? quoted[1]!.replace(/\\(.)/g, '$1') : words.shift()!
-    const attributes = words.flatMap(word => [word, ...(macros.get(word) ?? [])])
+    count += words.reduce((sum, word) => sum + 1 + (macros.get(word)?.length ?? 0), 0)
+    if (count > MAX_ATTRIBUTES) throw tooMany()
+    const attributes = [...new Set(words.flatMap(word => [word, ...(macros.get(word) ?? [])]))]
     if (pattern.startsWith('[attr]')) macros.set(pattern.slice('[attr]'.length), attributes)
     else found.push({ line: index + 1, pattern, attributes })
   }
   return found
+}
+
+function tooMany(): BailiwickError {
+  const message = `a .gitattributes sets more than ${MAX_ATTRIBUTES} attributes, macros replaced by what they stand for`
+  return new BailiwickError('render-limits', message, { fix: 'Write fewer attributes and macros.' })
 }
 
 /** Whether a pattern of the `.gitattributes` in `domain` fits a file; throws `render-limits` for too much work. */

@@ -1,4 +1,3 @@
-import { BailiwickError } from '../../errors.ts'
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { MatchWork } from '../../flux/pack-budget.ts'
 import type { TreeEntry } from '../../git/tree.ts'
@@ -9,8 +8,8 @@ import { type AttributeLine, fits, readAttributes } from './attributes.ts'
 import { breachIn } from './in-repository.ts'
 import { renderedDirectories, renderedFiles } from './rendered-tree.ts'
 
-const MAX_BYTES = 64 * 1024
-const MAX_STEPS = 3_000_000
+/** Comparisons of patterns with paths, for all `.gitattributes` of a repository together. */
+const MAX_STEPS = 30_000_000
 const MANIFEST = /\.(?:ya?ml|json|env|properties|txt|conf|toml|sh)$|^Kustomization$/i
 
 /** No attribute of git hides what is deployed, or changes it on its way. */
@@ -25,7 +24,8 @@ export const gitAttributesTamper: Rule = {
     const places = renderedDirectories(repository).filter(({ facts }) => facts.attributes)
     if (places.length === 0) return
     const files = [...renderedFiles(repository)].filter(({ entry }) => MANIFEST.test(entry.name))
-    for (const { path, facts } of places) yield* tampering(repository, path, facts.attributes!.path, files)
+    const work = new MatchWork(MAX_STEPS)
+    for (const { path, facts } of places) yield* tampering(repository, path, facts.attributes!.path, files, work)
   },
 }
 
@@ -38,16 +38,18 @@ function* tampering(
   repository: JudgedRepository,
   domain: string,
   path: string,
-  files: readonly RenderedFile[],
+  all: readonly RenderedFile[],
+  work: MatchWork,
 ): Generator<Breach> {
-  const bytes = repository.tree.read(path)
-  const lines = readAttributes(Buffer.from(bytes.subarray(0, MAX_BYTES)).toString('utf8'))
+  work.spend(all.length)
+  const files = domain === '' ? all : all.filter(({ entry }) => entry.path.startsWith(`${domain}/`))
+  if (files.length === 0) return
+  const lines = readAttributes(Buffer.from(repository.tree.read(path)).toString('utf8'))
   const parts = domain === '' ? [] : domain.split('/')
-  const work = new MatchWork(MAX_STEPS)
   for (const line of lines) {
     const effect = effectOf(line)
     if (!effect) continue
-    const file = firstFit(line, parts, files, work)
+    const file = files.find(({ entry }) => fits(line.pattern, parts, entry.path.split('/'), work))
     if (!file) continue
     yield {
       ...breachIn(repository, file.reader, path, {
@@ -58,23 +60,6 @@ function* tampering(
       }),
       level: effect.level,
     }
-  }
-}
-
-/** What takes too long to compare is taken for a fit. */
-function firstFit(
-  { pattern }: AttributeLine,
-  domain: readonly string[],
-  files: readonly RenderedFile[],
-  work: MatchWork,
-): RenderedFile | undefined {
-  const below = domain.length === 0 ? '' : `${domain.join('/')}/`
-  const own = files.filter(({ entry }) => entry.path.startsWith(below))
-  try {
-    return own.find(({ entry }) => fits(pattern, domain, entry.path.split('/'), work))
-  } catch (error) {
-    if (!(error instanceof BailiwickError)) throw error
-    return own[0]
   }
 }
 

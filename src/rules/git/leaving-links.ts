@@ -5,7 +5,7 @@ import { shown } from '../shown.ts'
 import { breachIn } from './in-repository.ts'
 import { renderedDirectories } from './rendered-tree.ts'
 
-/** As Linux does. */
+/** As Linux does; whatever is beyond leads out. */
 const MAX_LINKS = 40
 const MAX_TARGET = 4096
 
@@ -25,8 +25,7 @@ export function* leavingLinks(repository: JudgedRepository): Generator<Breach> {
   }
 }
 
-const targetOf = (tree: Tree, path: string): string =>
-  Buffer.from(tree.read(path).subarray(0, MAX_TARGET)).toString('utf8')
+const targetOf = (tree: Tree, path: string): string => Buffer.from(tree.read(path)).toString('utf8')
 
 function leaves(tree: Tree, link: string): boolean {
   let path = link
@@ -49,6 +48,7 @@ function leaves(tree: Tree, link: string): boolean {
 
 /** The path that a target means; undefined outside of the repository. */
 function follow(directory: string, target: string): string | undefined {
+  if (target.length > MAX_TARGET) return undefined
   if (target.startsWith('/') || /^[A-Za-z]:/.test(target) || target.startsWith('\\')) return undefined
   const parts = directory === '' ? [] : directory.split('/')
   for (const part of target.split('/')) {

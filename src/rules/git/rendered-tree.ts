@@ -66,8 +66,10 @@ function readersOf(repository: JudgedRepository): Map<string, FleetNode> {
     if (!readers.has(path)) readers.set(path, node)
   }
   for (const node of repository.nodes) add(artifactPath(node.path), node)
+  // what an earlier node reads has its reader already, and all behind it too
+  const seen = new Set<string>()
   for (const node of repository.nodes) {
-    for (const file of node.error ? namedBy(repository, node) : filesOf(repository, node)) {
+    for (const file of node.error ? namedBy(repository, node, seen) : filesOf(repository, node)) {
       const directory = file.slice(0, Math.max(0, file.lastIndexOf('/')))
       // a file at the root says nothing about all that is below it
       if (directory !== '') add(directory, node)
@@ -92,9 +94,9 @@ function filesOf({ url }: JudgedRepository, node: FleetNode): ReadonlySet<string
 }
 
 /** Of a node that could not be rendered: what its overlays name. */
-function* namedBy({ tree, url }: JudgedRepository, node: FleetNode): Generator<string> {
+function* namedBy({ tree, url }: JudgedRepository, node: FleetNode, seen: Set<string>): Generator<string> {
   const first = [{ path: artifactPath(node.path), origin: node.kustomization.root.origin }]
-  for (const { path } of namedPaths(tree, url, first, () => true)) {
+  for (const { path } of namedPaths(tree, url, first, () => true, seen)) {
     const type = tree.entry(path)?.type
     if (type === 'directory') yield `${path}/`
     else if (type !== undefined) yield path

@@ -13,7 +13,6 @@ import { renderedDirectories } from './rendered-tree.ts'
 /** What Flux leaves out of an artifact unless an ignore file says otherwise, that somebody could deploy from. */
 const DEFAULTS =
   /^(?:\*\*\/|\/)*(?:\.\*|\.git(?:hub|ignore|modules|attributes|lab-ci\.yml)?|\.circleci|\.travis\.yml|appveyor\.yml|\.drone\.yml|cloudbuild\.yaml|codeship-[a-z]+\.yml|\.goreleaser\.yml|\.sops\.yaml|\.flux\.yaml|\*\.(?:jpe?g|gif|png|wmv|flv|tar\.gz|zip))(?:\/|$)/
-const MAX_LINES = 5_000
 
 /** What is reviewed is what is packed. */
 export const sourceIgnoreTamper: Rule = {
@@ -44,8 +43,8 @@ export const sourceIgnoreTamper: Rule = {
 }
 
 function reincluded(text: string): { pattern: string; line: number }[] {
-  return text.split('\n', MAX_LINES).flatMap((line, index) => {
-    const pattern = line.slice(0, 500).trim()
+  return text.split('\n').flatMap((line, index) => {
+    const pattern = line.trim()
     return pattern.startsWith('!') && DEFAULTS.test(pattern.slice(1)) ? [{ pattern, line: index + 1 }] : []
   })
 }
@@ -63,7 +62,7 @@ function inSource({ object, id, node }: Subject, pattern: string): Breach {
 
 function* inFile(repository: JudgedRepository, node: FleetNode, file: string): Generator<Breach> {
   const bytes = repository.tree.read(file)
-  for (const { pattern, line } of reincluded(Buffer.from(bytes.subarray(0, 512 * 1024)).toString('utf8'))) {
+  for (const { pattern, line } of reincluded(Buffer.from(bytes).toString('utf8'))) {
     yield breachIn(repository, node, file, {
       line,
       value: pattern,
@@ -78,9 +77,13 @@ function* hiddenNow(repository: JudgedRepository): Generator<Breach> {
   const { tree, before, nodes } = repository
   if (!before || before.id === tree.id) return
   const now = new Map<string, Tree | undefined>()
+  const seen = new Set<string>()
   for (const node of nodes) {
     if (node.tenant === undefined || node.source.includes) continue
     const start = artifactPath(node.path)
+    // of several nodes that read a directory the first one is told, as by the other rules about files
+    if (seen.has(start)) continue
+    seen.add(start)
     if (before.entry(start)?.id === tree.entry(start)?.id && ignoreId(before) === ignoreId(tree)) continue
     for (const file of manifestsBelow(tree, start)) {
       if (!before.entry(file) || isPacked(tree, file, now) || !isPacked(before, file, now)) continue

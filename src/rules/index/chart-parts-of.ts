@@ -4,13 +4,24 @@ import type { ChartPart } from '../../fleet/charts/chart-parts.ts'
 import { deployedParts } from '../../fleet/charts/deployed-parts.ts'
 import { refKey } from '../../fleet/ref.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
+import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { chartKey, sourceOfChart } from '../sources/chart-source.ts'
 import { hashOf } from '../verdict/fingerprint.ts'
 import type { Facts } from './facts.ts'
 import type { FleetIndex } from './fleet-index.ts'
+import type { Naming } from './naming.ts'
 
 const GENERATOR = 'source.extensions.fluxcd.io/ArtifactGenerator'
+
+/** The names of the artifacts that a generator makes. */
+const MAKES: Naming = {
+  id: 'makes artifact',
+  of: ({ object }) => {
+    const list = at(object.root, ['spec', 'artifacts'])
+    return (list?.type === 'list' ? list.items : []).flatMap(item => stringAt(item, ['name']) ?? [])
+  },
+}
 
 /** What in git makes the chart that a HelmRelease of a cluster deploys. */
 export function chartPartsOf(
@@ -21,7 +32,8 @@ export function chartPartsOf(
 ): ReturnType<typeof deployedParts> {
   const objects = {
     find: ({ kind, namespace, name }: NamedObject) => index.versionsOf(cluster, kind, namespace, name)[0]?.object,
-    generators: (namespace: string) => index.rendered(cluster, GENERATOR, namespace).map(({ object }) => object),
+    generators: (namespace: string, artifact: string) =>
+      index.found(cluster, GENERATOR, namespace, MAKES, artifact).map(({ object }) => object),
     root: facts.ownSource(),
   }
   const owner = index.ownerOf(cluster, idOf(release).namespace) ?? ''

@@ -14,38 +14,35 @@ export interface NamedPath {
   readonly from?: string
 }
 
-/** Kustomization files that are looked at for one node, their size and the length of a path. */
-const MAX_FILES = 2_000
-const MAX_BYTES = 1024 * 1024
-const MAX_TEXT = 1024
+/** Paths that are followed for one node, or for all that share `seen`. */
+const MAX_PATHS = 200_000
 
 /**
  * What the overlays below and beside `first` name: every text of a kustomization file counts, since one that is no path
- * leads nowhere. `follows` says whether to read on behind a path. A file that is no YAML names nothing: its node fails.
+ * leads nowhere. `follows` says whether to read on behind a path; what is in `seen` is not looked at again. A file that is
+ * no YAML names nothing: its node fails. Throws `render-limits` for more paths than anybody names.
  */
 export function* namedPaths(
   tree: Tree,
   repository: string,
   first: readonly NamedPath[],
   follows: (path: string) => boolean,
+  seen = new Set<string>(),
 ): Generator<NamedPath> {
-  const seen = new Set<string>()
   const queue = [...first]
-  for (let files = 0; queue.length > 0 && files < MAX_FILES; ) {
-    const named = queue.pop()!
+  for (let named = queue.pop(); named; named = queue.pop()) {
     if (seen.has(named.path)) continue
+    if (seen.size >= MAX_PATHS) throw tooMany(named.origin)
     seen.add(named.path)
     yield named
     if (tree.entry(named.path)?.type === 'file' && named.from !== undefined && follows(named.path)) {
-      files++
-      queue.push(...namesInConfiguration(tree, repository, named.from, named.path))
+      for (const one of namesInConfiguration(tree, repository, named.from, named.path)) queue.push(one)
       continue
     }
     if (tree.entry(named.path)?.type !== 'directory' || !follows(named.path)) continue
     const own = KUSTOMIZATION_FILES.map(name => (named.path === '' ? name : `${named.path}/${name}`))
     const present = own.filter(path => tree.entry(path)?.type === 'file')
-    files += present.length
-    for (const path of present) queue.push(...namesIn(tree, repository, named.path, path))
+    for (const path of present) for (const one of namesIn(tree, repository, named.path, path)) queue.push(one)
     if (present.length > 0) continue
     for (const entry of tree.list(named.path)) {
       if (entry.type === 'directory') queue.push({ path: entry.path, origin: named.origin })
@@ -53,18 +50,38 @@ export function* namedPaths(
   }
 }
 
-function namesIn(tree: Tree, repository: string, directory: string, path: string): NamedPath[] {
-  const texts = documentsOf(tree, repository, path).flatMap(root => [...textsIn(root, repository)])
-  return texts.flatMap(({ text, origin }) => pathsOf(text, directory, origin))
+function tooMany(origin: Origin): BailiwickError {
+  const fix = 'Split the overlays: keep apart what is not built together.'
+  return new BailiwickError('render-limits', `overlays that name more than ${MAX_PATHS} paths`, { origin, fix })
+}
+
+const known = new WeakMap<Tree, Map<string, readonly NamedPath[]>>()
+
+/** Trees never change, so that a file of one is read once, however many nodes build it. */
+function remembered(tree: Tree, key: string, read: () => readonly NamedPath[]): readonly NamedPath[] {
+  const files = known.get(tree) ?? new Map<string, readonly NamedPath[]>()
+  known.set(tree, files)
+  const names = files.get(key) ?? read()
+  files.set(key, names)
+  return names
+}
+
+function namesIn(tree: Tree, repository: string, directory: string, path: string): readonly NamedPath[] {
+  return remembered(tree, path, () => {
+    const texts = parsed(repository, path, tree.read(path)).flatMap(root => [...textsIn(root, repository)])
+    return texts.flatMap(({ text, origin }) => pathsOf(text, directory, origin))
+  })
 }
 
 /** What the generators and transformers of a file name: builtins are told by their API version. */
-function namesInConfiguration(tree: Tree, repository: string, directory: string, path: string): NamedPath[] {
+function namesInConfiguration(tree: Tree, repository: string, directory: string, path: string): readonly NamedPath[] {
   if (!/\.(?:ya?ml|json)$/i.test(path)) return []
-  return documentsOf(tree, repository, path)
-    .filter(root => stringAt(root, ['apiVersion']) === 'builtin')
-    .flatMap(root => [...textsIn(root, repository)])
-    .flatMap(({ text, origin }) => pathsOf(text, directory, origin))
+  return remembered(tree, `${directory}\0${path}`, () =>
+    parsed(repository, path, tree.read(path))
+      .filter(root => stringAt(root, ['apiVersion']) === 'builtin')
+      .flatMap(root => [...textsIn(root, repository)])
+      .flatMap(({ text, origin }) => pathsOf(text, directory, origin)),
+  )
 }
 
 /** The paths that a text may mean; `key=path` is how generators write them. */
@@ -76,11 +93,6 @@ function pathsOf(text: string, directory: string, origin: Origin): NamedPath[] {
 }
 
 /** The documents of a file; none where it cannot be read, because then its node fails. */
-function documentsOf(tree: Tree, repository: string, path: string): readonly Node[] {
-  const bytes = tree.read(path)
-  return bytes.length > MAX_BYTES ? [] : parsed(repository, path, bytes)
-}
-
 function parsed(repository: string, path: string, bytes: Uint8Array): readonly Node[] {
   try {
     return parseDocuments({ repository, path }, bytes)
@@ -96,7 +108,7 @@ function* textsIn(node: Node, repository: string, outer?: Origin): Generator<{ t
   else if (node.type === 'map') for (const field of node.fields.values()) yield* textsIn(field.value, repository, outer)
   else if (typeof node.value === 'string') {
     const origin = outer ?? node.origin
-    if (node.value.length <= MAX_TEXT) yield { text: node.value, origin }
+    yield { text: node.value, origin }
     if (outer || !/\bbuiltin\b/.test(node.value)) return
     for (const root of parsed(repository, node.origin.file, Buffer.from(node.value))) {
       yield* textsIn(root, repository, origin)

@@ -26,8 +26,6 @@ const SWITCH = new Set(
   ).split(' '),
 )
 const BEYOND_ASCII = /[^\0-\x7f]/
-/** Texts are long only where they are content. */
-const MAX_TEXT = 2_000
 
 /** Nodes never change, so that an object is walked once. */
 export function scanObject(root: MapNode): ObjectScan {
@@ -76,7 +74,6 @@ class Walker {
     if (opaque) this.opaque.push({ path: [...this.path], holders: opaque })
     if (opaque || typeof value !== 'string') return
     if (value.startsWith('ENC[')) this.encrypted.push([...this.path])
-    if (value.length > MAX_TEXT) return
     if (value.length <= 3 && WORD.test(value) && SWITCH.has(String(this.path.at(-1)))) {
       this.unclear.push({ path: [...this.path], how: 'word' })
     }

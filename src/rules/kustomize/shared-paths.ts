@@ -4,10 +4,14 @@ import { at, originAt, stringAt } from '../../kube/node.ts'
 import { joinPath } from '../../kustomize/read/resolve-path.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import type { JudgedRepository } from '../judged-repository.ts'
+import { overLimit } from '../over-limit.ts'
 import type { Breach } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { type Directories, type Holder, holderOf } from './directory-holder.ts'
 import { type NamedPath, namedPaths } from './named-paths.ts'
+
+/** Paths that all Kustomizations of one tenant may name in one repository. */
+const MAX_PATHS = 500_000
 
 /**
  * Tenants' nodes that read what is another party's, in a repository that several deploy from. Theirs is what the
@@ -17,13 +21,14 @@ import { type NamedPath, namedPaths } from './named-paths.ts'
 export function* sharedPaths(repository: JudgedRepository, index: FleetIndex): Generator<Breach> {
   const holders = index.directoriesOf(repository.url)
   const parties = new Set([...holders.holders.values()].flatMap(set => [...set]))
+  const left = new Map<string, number>()
   for (const node of repository.nodes) {
     if (node.tenant === undefined || parties.size === 0 || (parties.size === 1 && parties.has(node.tenant))) continue
     const start = artifactPath(node.path)
     const isDeclared = index.node(node.parent)?.tenant === undefined
     const begins = isDeclared ? undefined : holderOf(holders, start, node.tenant)
     if (begins) yield breach(node, start, begins)
-    else yield* readsOfOthers(repository, node, start, holders)
+    else yield* readsOfOthers(repository, node, start, holders, left)
   }
 }
 
@@ -32,11 +37,20 @@ function* readsOfOthers(
   node: FleetNode,
   start: string,
   holders: Directories,
+  left: Map<string, number>,
 ): Generator<Breach> {
-  const isForeign = (path: string) => holderOf(holders, path, node.tenant!) === 'another tenant'
+  const tenant = node.tenant!
+  const isForeign = (path: string) => holderOf(holders, path, tenant) === 'another tenant'
   const origin = originAt(node.kustomization.root, ['spec', 'path'])
   const first = [{ path: start, origin }, ...componentsOf(node, start)]
   for (const named of namedPaths(tree, url, first, path => !isForeign(path))) {
+    const paths = (left.get(tenant) ?? MAX_PATHS) - 1
+    left.set(tenant, paths)
+    if (paths < 0) {
+      const what = `the Kustomizations of a tenant name more than ${MAX_PATHS} paths of one repository`
+      yield overLimit(node, what, 'Split the overlays: keep apart what is not built together.', named.origin)
+      return
+    }
     if (!isWithin(named.path, start) && isForeign(named.path)) {
       yield { ...breach(node, named.path, 'another tenant'), origin: named.origin }
     }

@@ -22,7 +22,7 @@ export function secretValue(
     const text = stringAt(found, [])
     if (text === undefined) continue
     if (isSealed(object) || isSopsValue(text) || (found.type === 'scalar' && found.opaque)) return 'sealed'
-    return { text: plain ? text : Buffer.from(text.slice(0, 4096), 'base64').toString('utf8').trim() }
+    return { text: plain ? text : Buffer.from(text, 'base64').toString('utf8').trim() }
   }
   return undefined
 }

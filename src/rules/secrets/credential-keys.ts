@@ -9,7 +9,7 @@ const WORDS = new Set('none null nil true false disabled enabled required option
 /** Whether something of this name is a credential: `rootPassword`, `DB_PASSWORD`, `api-key`; not `password_policy`. */
 export function isCredentialName(name: string): boolean {
   const plain = name.toLowerCase().replace(/[^a-z0-9]/g, '')
-  return plain.length <= 100 && ENDINGS.some(ending => plain.endsWith(ending))
+  return ENDINGS.some(ending => plain.endsWith(ending))
 }
 
 /** Whether text is the credential itself: not empty, a reference, a path, a placeholder or a sentence. */
@@ -20,13 +20,16 @@ export function isLiteral(text: string): boolean {
 }
 
 const ASSIGNMENT =
-  /^[ \t]{0,40}(?:export )?([\w.-]{1,100})[ \t]{0,10}[=:][ \t]{0,10}["']?([^\s"']{1,200})["']?[ \t\r]{0,10}$/
+  /^[ \t]{0,40}(?:export )?([\w.-]{1,100})[ \t]{0,10}[=:][ \t]{0,10}["']?([^\s"']{1,4096})["']?[ \t\r]{0,10}$/
+
+const MAX_LINE = 4_400
 
 /** The name of the first line that assigns a credential: `db.password=hunter2` in properties, .env, ini or YAML. */
 export function assignedCredential(text: string): string | undefined {
   if (!/passw|passph|key|token|secret/i.test(text)) return undefined
   for (const line of text.split('\n')) {
-    if (line.length > 400) continue
+    // a name, a value and what may stand around them are no longer
+    if (line.length > MAX_LINE) continue
     const [, name, value] = ASSIGNMENT.exec(line) ?? []
     if (name !== undefined && value !== undefined && isCredentialName(name) && isLiteral(value)) return name
   }

@@ -4,8 +4,8 @@ import { at, type Node, stringAt } from '../../kube/node.ts'
 import { parseDocuments } from '../../kube/parse-documents.ts'
 import { type Recipients, recipientsOf } from './sops-recipients.ts'
 
-const MAX_BYTES = 1024 * 1024
-const MAX_FILES = 20_000
+/** What is parsed of one repository: files that speak of SOPS. */
+const MAX_BYTES = 32 * 1024 * 1024
 const STRUCTURED = /\.(?:ya?ml|json)$/i
 
 /** A document that SOPS encrypted. */
@@ -17,15 +17,17 @@ export interface EncryptedDocument {
   readonly id: string
 }
 
-/** What SOPS encrypted in a tree, YAML and JSON, whether anybody renders it or not. */
+/** What SOPS encrypted in a tree, YAML and JSON, whether anybody renders it or not. Throws `render-limits` for too much of it. */
 export function* encryptedDocuments(tree: Tree, repository: string): Iterable<EncryptedDocument> {
   const open = ['']
-  let count = 0
+  let left = MAX_BYTES
   for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
     for (const entry of tree.list(directory)) {
       if (entry.type === 'directory') open.push(entry.path)
       if (entry.type !== 'file' || !STRUCTURED.test(entry.path)) continue
-      if (++count > MAX_FILES) return
+      if (!speaksOfSops(tree.read(entry.path))) continue
+      left -= tree.read(entry.path).length
+      if (left < 0) throw tooMuch(repository, entry.path)
       yield* documentsOf(tree, repository, entry.path)
     }
   }
@@ -35,7 +37,7 @@ export function* encryptedDocuments(tree: Tree, repository: string): Iterable<En
 export function documentsOf(tree: Tree, repository: string, file: string): EncryptedDocument[] {
   if (tree.entry(file)?.type !== 'file') return []
   const bytes = tree.read(file)
-  if (bytes.length > MAX_BYTES || !Buffer.from(bytes).includes('sops')) return []
+  if (!speaksOfSops(bytes)) return []
   try {
     return parseDocuments({ repository, path: file }, bytes).flatMap(root => {
       const block = at(root, ['sops'])
@@ -46,6 +48,14 @@ export function documentsOf(tree: Tree, repository: string, file: string): Encry
     if (error instanceof BailiwickError) return []
     throw error
   }
+}
+
+const speaksOfSops = (bytes: Uint8Array): boolean => Buffer.from(bytes).includes('sops')
+
+function tooMuch(repository: string, file: string): BailiwickError {
+  const message = `more than ${MAX_BYTES / 1024 / 1024} MiB of files that SOPS encrypted: ${file} and what follows is not read`
+  const origin = { repository, file, line: 1, column: 1 }
+  return new BailiwickError('render-limits', message, { origin, fix: 'Keep large encrypted files elsewhere.' })
 }
 
 function idOf(root: Node): string {

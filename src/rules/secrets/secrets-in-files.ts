@@ -1,13 +1,14 @@
+import type { FleetNode } from '../../fleet/fleet.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
 import type { JudgedRepository } from '../judged-repository.ts'
+import { overLimit } from '../over-limit.ts'
 import type { Breach } from '../rule.ts'
 import { shown } from '../shown.ts'
 import { credentialIn } from './credential-forms.ts'
 import { isBelow, readerOf } from './reader-of.ts'
 
-/** More than any manifest that people write. */
-const MAX_BYTES = 256 * 1024
-const MAX_FILES = 20_000
+/** What is read of one repository: more than the manifests of anybody. */
+const MAX_BYTES = 64 * 1024 * 1024
 const YAML = /\.ya?ml$/i
 const TEXT =
   /(?:\.(?:env|pem|key|agekey|asc|json|txt|conf|cfg|ini|toml|properties|sh|md)|(?:^|\/)(?:\.env|kubeconfig|id_[a-z0-9]+))$/i
@@ -15,9 +16,18 @@ const TEXT =
 /** Credentials that are in no object: in comments of manifests, and in files beside them. */
 export function* secretsInFiles({ url, tree, nodes }: JudgedRepository): Iterable<Breach> {
   if (nodes.length === 0) return
+  let left = MAX_BYTES
+  let unread: string | undefined
   for (const { path } of files(tree)) {
     const bytes = tree.read(path)
-    if (bytes.length > MAX_BYTES) continue
+    left -= bytes.length
+    if (left < 0) {
+      const reader = readerOf(nodes, path)
+      unread ??= path
+      if (!reader || !isBelow(reader, path)) continue
+      yield notRead(reader, url, path)
+      return
+    }
     const found = YAML.test(path) ? inComments(bytes) : inText(bytes)
     if (!found) continue
     const { what, line } = found
@@ -35,16 +45,25 @@ export function* secretsInFiles({ url, tree, nodes }: JudgedRepository): Iterabl
       ...(isBelow(node, path) ? {} : { level: 'warning' }),
     }
   }
+  if (unread !== undefined) yield { ...notRead(nodes[0]!, url, unread), level: 'warning' }
+}
+
+function notRead(node: FleetNode, repository: string, file: string): Breach {
+  const what = `the repository holds more than ${MAX_BYTES / 1024 / 1024} MiB of text: from ${shown(file)} on nothing was read for credentials`
+  return overLimit(node, what, 'Keep what is deployed apart from large files.', {
+    repository,
+    file,
+    line: 1,
+    column: 1,
+  })
 }
 
 function* files(tree: Tree): Iterable<TreeEntry> {
   const open = ['']
-  let count = 0
   for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
     for (const entry of tree.list(directory)) {
       if (entry.type === 'directory') open.push(entry.path)
       else if (entry.type === 'file' && (YAML.test(entry.path) || TEXT.test(entry.path))) {
-        if (++count > MAX_FILES) return
         yield entry
       }
     }

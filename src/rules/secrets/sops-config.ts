@@ -45,6 +45,7 @@ export function creationRules(tree: Tree, path: string): readonly CreationRule[]
 export class SopsConfigs {
   readonly #tree: Tree
   readonly #rules = new Map<string, readonly CreationRule[] | undefined>()
+  readonly #steps = new Steps()
 
   constructor(tree: Tree) {
     this.#tree = tree
@@ -55,7 +56,10 @@ export class SopsConfigs {
     return this.#rules.get(path)
   }
 
-  /** The first rule that fits a file; undefined where nothing says who should be able to read it. */
+  /**
+   * The first rule that fits a file; undefined where nothing says who should be able to read it. Throws `render-limits` for
+   * patterns that take too long.
+   */
   ruleFor(file: string): CreationRule | undefined {
     const parts = file.split('/').slice(0, -1)
     for (let depth = parts.length; depth >= 0; depth--) {
@@ -64,25 +68,25 @@ export class SopsConfigs {
         .map(part => `${part}/`)
         .join('')
       const rules = this.at(`${directory}${SOPS_CONFIG}`)
-      if (rules) return rules.find(rule => fits(rule, file.slice(directory.length)))
+      if (rules) return rules.find(rule => fits(rule, file.slice(directory.length), this.#steps))
     }
     return undefined
   }
 }
 
-function fits({ pattern }: CreationRule, path: string): boolean {
+function fits({ pattern }: CreationRule, path: string, steps: Steps): boolean {
   if (!pattern) return true
   try {
-    return containsPattern(pattern, path.slice(0, 1000), new Steps())
+    return containsPattern(pattern, path, steps)
   } catch (error) {
-    if (error instanceof BailiwickError) return false
+    if (error instanceof BailiwickError && error.code !== 'render-limits') return false
     throw error
   }
 }
 
-/** The patterns are small and so are the paths; whoever writes others gets no rule. */
+/** What all files of a repository and all patterns together may take. */
 class Steps {
-  #left = 1_000_000
+  #left = 10_000_000
 
   spend(_what: 'steps', amount: number): void {
     this.#left -= amount

@@ -68,6 +68,7 @@ function* differences(
 class Earlier {
   readonly #tree: Tree
   readonly #url: string
+  #last: { readonly file: string; readonly documents: readonly EncryptedDocument[] } | undefined
   #byId: ReadonlyMap<string, EncryptedDocument> | undefined
 
   constructor(tree: Tree, url: string) {
@@ -76,7 +77,8 @@ class Earlier {
   }
 
   recipientsOf({ file, id }: EncryptedDocument): Recipients | undefined {
-    const same = documentsOf(this.#tree, this.#url, file)
+    if (this.#last?.file !== file) this.#last = { file, documents: documentsOf(this.#tree, this.#url, file) }
+    const same = this.#last.documents
     const found = same.find(one => one.id === id) ?? same[0]
     if (found || id === '') return found?.recipients
     this.#byId ??= new Map([...encryptedDocuments(this.#tree, this.#url)].map(one => [one.id, one]))

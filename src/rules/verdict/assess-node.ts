@@ -1,10 +1,13 @@
+import { BailiwickError } from '../../errors.ts'
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { WANTED } from '../../fleet/open-node.ts'
 import { embeddedIn } from '../../kube/embedded-objects.ts'
 import { originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { Origin } from '../../kube/origin.ts'
 import type { Finding, NodeFailure } from '../finding.ts'
 import { kindOfId } from '../index/fleet-index.ts'
+import { overLimit } from '../over-limit.ts'
 import type { Breach, Rule, RuleContext, Subject, TenantSubject } from '../rule.ts'
 import type { RuleSet } from '../rule-set.ts'
 import { applyingNode, within } from './embedded-subject.ts'
@@ -27,7 +30,10 @@ export function assessNode(rules: RuleSet, node: FleetNode, context: RuleContext
     assessObject(rules, node, object, context, said)
     assessEmbedded(rules, node, object, context, said)
   }
-  for (const rule of rules.ofNodes) take(rule, rule.checkNode!(node, context), context, said)
+  for (const rule of rules.ofNodes) {
+    const where = { node, origin: node.kustomization.root.origin }
+    take(rule, () => rule.checkNode!(node, context), context, said, where)
+  }
   return said
 }
 
@@ -38,10 +44,9 @@ function assessObject(rules: RuleSet, node: FleetNode, object: KubeObject, conte
   if (asked.length === 0) return
   const subject: Subject = { object, id, kind, node }
   for (const rule of asked) {
-    const breaches = rule.checkObject
-      ? rule.checkObject(subject, context)
-      : rule.checkTenantObject!(subject as TenantSubject, context)
-    take(rule, breaches, context, said)
+    const check = () =>
+      rule.checkObject ? rule.checkObject(subject, context) : rule.checkTenantObject!(subject as TenantSubject, context)
+    take(rule, check, context, said, { node, origin: object.root.origin })
   }
 }
 
@@ -71,24 +76,48 @@ function assessEmbedded(
       if (OF_HOLDER.has(rule.id) || place.except?.includes(rule.id)) continue
       if (isTemplate && OF_NAMES.has(rule.id)) continue
       if (node.tenant === undefined && !OF_PLATFORM.has(rule.id)) continue
-      const breaches = rule.checkObject
-        ? rule.checkObject(subject, context)
-        : rule.checkTenantObject!(subject as TenantSubject, context)
-      take(rule, within(embedded, breaches), context, said)
+      const breaches = () =>
+        rule.checkObject
+          ? rule.checkObject(subject, context)
+          : rule.checkTenantObject!(subject as TenantSubject, context)
+      take(rule, () => within(embedded, breaches()), context, said, { node, origin: holder.root.origin })
     }
   }
 }
 
-/** Adds what a check found to what was said. */
-export function take(rule: Rule, breaches: Iterable<Breach>, context: RuleContext, said: Assessed): void {
-  for (const breach of breaches) {
-    const weight = levelOf(rule, breach, context.config)
-    if (weight === undefined) continue
-    if (weight.level === 'error') {
-      const origin = breach.origin ?? originAt(breach.object.root, breach.path)
-      said.failures.push(failureOf(breach.node, { code: rule.id, message: breach.message, fix: breach.fix }, origin))
-    } else said.findings.push(findingOf(rule, weight, breach, context.index))
+/** What a check is about, for what is too much to look at there. */
+export interface CheckedPlace {
+  readonly node: FleetNode
+  readonly origin: Origin
+}
+
+/** Adds what a check found to what was said. What it throws as `render-limits` is an evaluation error of that place. */
+export function take(
+  rule: Rule,
+  check: () => Iterable<Breach>,
+  context: RuleContext,
+  said: Assessed,
+  place?: CheckedPlace | ((origin: Origin | undefined) => CheckedPlace | undefined),
+): void {
+  try {
+    for (const breach of check()) add(rule, breach, context, said)
+  } catch (error) {
+    if (!(error instanceof BailiwickError) || error.code !== 'render-limits') throw error
+    const where = typeof place === 'function' ? place(error.origin) : place
+    if (!where) throw error
+    const fix = error.fix ?? rule.docs
+    add(rule, overLimit(where.node, error.message, fix, error.origin ?? where.origin), context, said)
   }
+}
+
+function add(rule: Rule, breach: Breach, context: RuleContext, said: Assessed): void {
+  const weight = levelOf(rule, breach, context.config)
+  if (weight === undefined) return
+  if (weight.level === 'error') {
+    const origin = breach.origin ?? originAt(breach.object.root, breach.path)
+    const code = breach.code ?? rule.id
+    said.failures.push(failureOf(breach.node, { code, message: breach.message, fix: breach.fix }, origin))
+  } else said.findings.push(findingOf(rule, weight, breach, context.index))
 }
 
 /** What the renderer refuses by a rule is a finding of that rule; anything else is an error of the node. */
@@ -105,7 +134,7 @@ function refusal(rules: RuleSet, node: FleetNode, context: RuleContext, said: As
     fix: error.fix ?? rule.docs,
   }
   // a rule that is off does not make the node known: then it is what cannot be rendered
-  if (rule && breach && levelOf(rule, breach, context.config)) take(rule, [breach], context, said)
+  if (rule && breach && levelOf(rule, breach, context.config)) add(rule, breach, context, said)
   else {
     const origin = error.origin ?? node.kustomization.root.origin
     said.failures.push(failureOf(node, { ...plain(error), fix: error.fix ?? 'Correct the file.' }, origin))

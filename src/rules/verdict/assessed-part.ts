@@ -1,8 +1,10 @@
 import type { Cluster, Fleet, FleetNode } from '../../fleet/fleet.ts'
+import type { Origin } from '../../kube/origin.ts'
 import type { JudgedRepository } from '../judged-repository.ts'
 import type { Rule, RuleContext } from '../rule.ts'
 import type { RuleSet } from '../rule-set.ts'
-import { type Assessed, assessNode, take } from './assess-node.ts'
+import { readerOf } from '../secrets/reader-of.ts'
+import { type Assessed, assessNode, type CheckedPlace, take } from './assess-node.ts'
 import { followed, JudgedRepositories } from './judged-repositories.ts'
 
 /** Something that rules are asked about: the same `about` and the same answers of the fleet give the same. */
@@ -19,7 +21,8 @@ export function nodePart(rules: RuleSet, node: FleetNode): Part {
 
 /** A node that `before` has and the fleet has not. */
 export function removedPart(rules: RuleSet, node: FleetNode): Part {
-  const assess = said(rules.ofRemoved, (rule, context) => rule.checkRemoved!(node, context))
+  const place = { node, origin: node.kustomization.root.origin }
+  const assess = said(rules.ofRemoved, (rule, context) => rule.checkRemoved!(node, context), place)
   return { id: `removed ${node.key}`, about: [node], assess }
 }
 
@@ -30,7 +33,11 @@ export function clusterPart(rules: RuleSet, cluster: Cluster): Part {
 
 export function repositoryPart(rules: RuleSet, repository: JudgedRepository): Part {
   const { url, ref, tree, nodes, isFleet, before: earlier, brokenSeals = [] } = repository
-  const assess = said(rules.ofRepositories, (rule, context) => rule.checkRepository!(repository, context))
+  const place = (origin: Origin | undefined): CheckedPlace | undefined => {
+    const node = readerOf(nodes, origin?.file ?? '')
+    return node && { node, origin: { repository: url, file: origin?.file ?? '', line: 1, column: 1 } }
+  }
+  const assess = said(rules.ofRepositories, (rule, context) => rule.checkRepository!(repository, context), place)
   const about = [url, tree.id, earlier?.id, isFleet, brokenSeals.join('\0'), ...nodes]
   return { id: `repository ${isFleet} ${followed({ url, ref })}`, about, assess }
 }
@@ -49,9 +56,9 @@ export function* partsOf(rules: RuleSet, fleet: Fleet, before: Fleet | undefined
 type Check = (rule: Rule, context: RuleContext) => ReturnType<NonNullable<Rule['checkNode']>>
 
 const said =
-  (rules: readonly Rule[], check: Check): Part['assess'] =>
+  (rules: readonly Rule[], check: Check, place?: Parameters<typeof take>[4]): Part['assess'] =>
   context => {
     const all: Assessed = { findings: [], failures: [] }
-    for (const rule of rules) take(rule, check(rule, context), context, all)
+    for (const rule of rules) take(rule, () => check(rule, context), context, all, place)
     return all
   }

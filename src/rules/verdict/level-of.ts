@@ -16,12 +16,13 @@ export const SEVERITIES: readonly Severity[] = ['critical', 'high', 'medium', 'l
 /**
  * How much a breach counts: what the rule or the breach itself says, less in the profile `baseline` and in mode `report`,
  * and as the fleet's own file sets it for the rule; a tenant's own file can only add. Undefined: the rule is off. What
- * cannot be decided stays an error.
+ * cannot be decided stays an error, but what a rule that is off did not look at.
  */
 export function levelOf(rule: RuleText, breach: Breach, config: FleetConfig): Weight | undefined {
   const severity = breach.severity ?? rule.severity
   const level = breach.level ?? rule.level ?? 'violation'
-  if (level === 'error') return { level, severity }
+  const isOff = config.severities.get(rule.id) === 'off'
+  if (level === 'error') return isOff && breach.code !== undefined ? undefined : { level, severity }
   const tenant = config.tenants.get(breach.node.tenant ?? '')
   const profile = tenant?.profile ?? config.profile
   const softened = (breach.profile ?? rule.profile) === 'restricted' && profile === 'baseline' ? 'warning' : level

@@ -1,3 +1,4 @@
+import { BailiwickError } from '../../errors.ts'
 import { at, type Node, type Path, type ScalarValue } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { pointer } from '../../kube/pointer.ts'
@@ -31,7 +32,10 @@ export const helmValuesPrivileged: Rule = {
     const { node, object } = subject
     for (const { path, root, inline } of helmInputs(object, node.cluster, index)) {
       const isReconciler = (name: string) => index.reconciler(node.cluster, subject.id.namespace, name) !== undefined
-      for (const one of [...wishes(root), ...accounts(root, isReconciler, !inline)]) {
+      const { asked, accounts } = wishesOf(root, !inline)
+      for (const one of asked) yield breach(subject, inline ? [...path, ...one.path] : path, one)
+      for (const one of accounts) {
+        if (one.name !== undefined && !isReconciler(one.name)) continue
         yield breach(subject, inline ? [...path, ...one.path] : path, one)
       }
     }
@@ -54,7 +58,7 @@ export function isRuledValue(path: Path): boolean {
           : { type: 'map', fields: new Map([[step, { key: NOWHERE, value: inner }]]), origin: NOWHERE },
       { type: 'scalar', value: answer, origin: NOWHERE },
     )
-    return [...wishes(root), ...accounts(root, () => true, true)].length > 0
+    return [...wishes(root), ...accounts(root, true)].length > 0
   })
 }
 
@@ -62,6 +66,33 @@ interface Wish {
   readonly path: Path
   readonly what: string
   readonly value: string
+}
+
+interface Wishes {
+  readonly asked: readonly Wish[]
+  /** Accounts that are named: they count only where Flux acts as them. */
+  readonly accounts: readonly AccountWish[]
+}
+
+interface AccountWish extends Wish {
+  readonly name?: string
+}
+
+/** Accounts that the values of one release may name, each looked up. */
+const MAX_ACCOUNTS = 1_000
+const known = new WeakMap<Node, Wishes>()
+
+/** What values ask for; values never change, so that those that many releases take are looked at once. */
+function wishesOf(root: Node, mayBeUnseen: boolean): Wishes {
+  const before = known.get(root)
+  if (before) return before
+  const found: Wishes = { asked: [...wishes(root)], accounts: [...accounts(root, mayBeUnseen)] }
+  if (found.accounts.length > MAX_ACCOUNTS) {
+    const what = `values that name more than ${MAX_ACCOUNTS} accounts`
+    throw new BailiwickError('render-limits', what, { origin: root.origin, fix: 'Name fewer accounts.' })
+  }
+  known.set(root, found)
+  return found
 }
 
 function* wishes(root: Node): Iterable<Wish> {
@@ -83,15 +114,14 @@ const wishOf = ({ path, node, demand }: Asked, base: Path): Wish => ({
 })
 
 /** Pods that would run as the account by which Flux applies everything of the tenant. */
-function* accounts(root: Node, isReconciler: (name: string) => boolean, mayBeUnseen: boolean): Iterable<Wish> {
+function* accounts(root: Node, mayBeUnseen: boolean): Iterable<AccountWish> {
   for (const { path, node: map } of everyMap(root)) {
     for (const place of [['serviceAccountName'], ['serviceAccount', 'name'], ['serviceAccount']]) {
       const value = at(map, place)
       const name = textOf(value) ?? ''
       const isUnseen = mayBeUnseen && value?.type === 'scalar' && value.value === true
       if (isUnseen) yield { path: [...path, ...place], what: 'an account that is not seen here', value: 'unseen' }
-      if (name === '' || !isReconciler(name)) continue
-      yield { path: [...path, ...place], what: 'the account of Flux for its pods', value: name }
+      if (name !== '') yield { path: [...path, ...place], what: 'the account of Flux for its pods', value: name, name }
     }
   }
 }

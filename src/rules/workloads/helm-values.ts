@@ -6,6 +6,9 @@ import type { FleetIndex } from '../index/fleet-index.ts'
 import { everyPath } from './every-path.ts'
 import { textOf } from './scalars.ts'
 
+/** Helm itself reads no deeper paths. */
+const MAX_TARGET = 1_000
+
 /** A piece of what a HelmRelease gives to its chart, or does to what the chart renders. */
 export interface HelmInput {
   /** Where the release says it. */
@@ -23,12 +26,12 @@ export function* helmInputs(release: KubeObject, cluster: string, index: FleetIn
   for (const path of everyPath(release.root, ['spec', 'valuesFrom', '*'])) {
     const from = at(release.root, path)!
     const target = stringAt(from, ['targetPath']) ?? ''
-    const text = sourceText(from, release, cluster, index)
-    if (target !== '') yield { path, root: nested(target, text, from), inline: false }
-    else if (text !== undefined) for (const root of parsed(text)) yield { path, root, inline: false }
+    const source = sourceValue(from, release, cluster, index)
+    if (target !== '') yield { path, root: nested(target, textOf(source), from), inline: false }
+    else if (source) for (const root of parsed(source)) yield { path, root, inline: false }
   }
   for (const path of everyPath(release.root, ['spec', 'postRenderers', '*', 'kustomize', 'patches', '*', 'patch'])) {
-    for (const root of parsed(textOf(at(release.root, path)) ?? '')) yield { path, root, inline: false }
+    for (const root of parsed(at(release.root, path)!)) yield { path, root, inline: false }
   }
   for (const path of everyPath(release.root, [
     'spec',
@@ -42,23 +45,24 @@ export function* helmInputs(release: KubeObject, cluster: string, index: FleetIn
   }
 }
 
-/** The text of a key of a ConfigMap in the namespace of the release; undefined where the fleet does not show it. */
-function sourceText(from: Node, release: KubeObject, cluster: string, index: FleetIndex): string | undefined {
+/** The value of a key of a ConfigMap in the namespace of the release; undefined where the fleet does not show it. */
+function sourceValue(from: Node, release: KubeObject, cluster: string, index: FleetIndex): Node | undefined {
   if (stringAt(from, ['kind']) !== 'ConfigMap') return undefined
   const namespace = stringAt(release.root, ['metadata', 'namespace']) ?? ''
   const name = stringAt(from, ['name']) ?? ''
   const object = index.versionsOf(cluster, '/ConfigMap', namespace, name).at(-1)?.object
-  return stringAt(object?.root, ['data', stringAt(from, ['valuesKey']) || 'values.yaml'])
+  return at(object?.root, ['data', stringAt(from, ['valuesKey']) || 'values.yaml'])
 }
 
 /** `a.b[0].c` with a value, as Helm's --set reads it: what the fleet does not show may be anything. */
 function nested(target: string, text: string | undefined, from: Node): Node {
   const { origin } = from
   const value = text === undefined || text === 'true' ? true : /^\d{1,9}$/.test(text) ? Number(text) : text
-  const steps = target
-    .slice(0, 1000)
-    .split(/[.[\]]+/)
-    .filter(step => step !== '' && !/^\d+$/.test(step))
+  if (target.length > MAX_TARGET) {
+    const what = `a targetPath of more than ${MAX_TARGET} characters`
+    throw new BailiwickError('render-limits', what, { origin, fix: 'Write a shorter path.' })
+  }
+  const steps = target.split(/[.[\]]+/).filter(step => step !== '' && !/^\d+$/.test(step))
   const leaf: Node = { type: 'scalar', value, origin }
   return steps.reduceRight<Node>(
     (inner, step) => ({ type: 'map', fields: new Map([[step, { key: origin, value: inner }]]), origin }),
@@ -66,11 +70,21 @@ function nested(target: string, text: string | undefined, from: Node): Node {
   )
 }
 
-function parsed(text: string): readonly Node[] {
+const known = new WeakMap<Node, readonly Node[]>()
+
+/** Values never change, so that those that many releases take are parsed once. Throws `render-limits`. */
+function parsed(value: Node): readonly Node[] {
+  const documents = known.get(value) ?? parse(value)
+  known.set(value, documents)
+  return documents
+}
+
+function parse(value: Node): readonly Node[] {
   try {
-    return parseDocuments({ repository: '', path: 'values' }, Buffer.from(text.slice(0, 1024 * 1024)))
+    return parseDocuments({ repository: '', path: 'values' }, Buffer.from(textOf(value) ?? ''))
   } catch (error) {
-    if (error instanceof BailiwickError) return []
-    throw error
+    if (!(error instanceof BailiwickError)) throw error
+    if (error.code !== 'render-limits') return []
+    throw new BailiwickError('render-limits', error.message, { origin: value.origin, fix: error.fix })
   }
 }

@@ -49,8 +49,12 @@ function annotated(root: Node): NamingField[] {
 
 /** Hosts of a rule of Traefik: Host(`a`, `b`), HostSNI(`c`), and by the older names of the same. */
 export function matched(rule: string): string[] {
-  const calls = [...rule.slice(0, 10_000).matchAll(/\bHost(?:SNI|Header)?\(([^)]{0,2000})\)/g)]
-  return calls.flatMap(([, names = '']) => names.split(',').map(name => name.replace(/[`'"\s]/g, '')))
+  // up to each closing bracket at most one call, so that brackets that never close cost nothing
+  const calls = rule
+    .split(')')
+    .slice(0, -1)
+    .flatMap(text => /\bHost(?:SNI|Header)?\(([\s\S]*)$/.exec(text)?.[1] ?? [])
+  return calls.flatMap(names => names.split(',').map(name => name.replace(/[`'"\s]/g, '')))
 }
 
 /** Without the namespace that Istio writes in front, the trailing dot, or a port; '' for a name inside a namespace. */
@@ -61,5 +65,6 @@ function normalised(host: string): string {
     .replace(/:\d{1,5}$/, '')
     .replace(/\.$/, '')
   if (!name.includes('.') && name !== '*') return ''
-  return name.length <= 253 && name.split('.').length <= 32 ? name : ''
+  // longer ones are no names in DNS
+  return name.length <= 253 ? name : ''
 }
