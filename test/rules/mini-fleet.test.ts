@@ -3,6 +3,10 @@ import { judgementOf, said } from '../fleet/fleet-of.ts'
 import { DEPLOYMENT, fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 const dev = (content: string) => said(judgementOf(miniFleet({ dev: withResource(content) })))
+const warned = (content: string) =>
+  judgementOf(miniFleet({ dev: withResource(content) })).verdict.warnings.map(
+    ({ rule, origin }) => `${rule} ${origin.file}:${origin.line}`,
+  )
 const fleet = (file: string, from: string, to: string) => {
   expect(fleetFiles[file]).toContain(from)
   return said(judgementOf(miniFleet({ fleet: { [file]: fleetFiles[file]!.replace(from, to) } })))
@@ -142,9 +146,10 @@ test.each([
   ])
 })
 
-test('a kind that nobody declares is a violation; declared by the platform it is judged', () => {
+test('a kind that nobody declares is a warning for a confined account; declared by the platform it is evaluated', () => {
   const thing = manifest('evil.io/v1', 'Thing')
-  expect(dev(thing)).toEqual(['unknown-scope deploy/extra.yaml:2'])
+  expect(warned(thing)).toEqual(['unknown-scope deploy/extra.yaml:2'])
+  expect(dev(thing)).toEqual([])
   const crd = (scope: string) => ({
     'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, crd.yaml]\n',
     'tenants/crd.yaml': `apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: things.evil.io\nspec:\n  group: evil.io\n  scope: ${scope}\n  names: {kind: Thing, plural: things}\n`,
@@ -190,8 +195,8 @@ test('a tenant’s own word about kinds and accounts is not believed', () => {
   const crd =
     'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: things.evil.io\nspec:\n  group: evil.io\n  scope: Namespaced\n  names: {kind: Thing, plural: things}\n'
   const account = manifest('v1', 'ServiceAccount').replace('name: x', 'name: default')
-  expect(dev(`${crd}---\n${manifest('evil.io/v1', 'Thing')}`)).toEqual(
-    expect.arrayContaining(['cluster-scoped-forbidden deploy/extra.yaml:2', 'unknown-scope deploy/extra.yaml:11']),
-  )
+  const both = `${crd}---\n${manifest('evil.io/v1', 'Thing')}`
+  expect(dev(both)).toContain('cluster-scoped-forbidden deploy/extra.yaml:2')
+  expect(warned(both)).toEqual(['unknown-scope deploy/extra.yaml:11'])
   expect(dev(`${account}---\n${kustomization('')}`)).toContain('sa-required deploy/extra.yaml:12')
 })

@@ -64,6 +64,13 @@ export interface DeclaredAccount {
   readonly name: string
 }
 
+/** The scope of a custom kind whose definition the fleet does not render. */
+export interface DeclaredKind {
+  readonly group: string
+  readonly kind: string
+  readonly scope: 'Namespaced' | 'Cluster'
+}
+
 /** A branch of a repository that is protected by our check although no blessed source follows it. */
 export interface GatedBranch {
   /** Normalised by normaliseUrl. */
@@ -131,6 +138,7 @@ export interface FleetConfig {
   readonly waivers: readonly Waiver[]
   readonly substituteFrom: readonly Declaration[]
   readonly accounts: readonly DeclaredAccount[]
+  readonly kinds: readonly DeclaredKind[]
   readonly tenants: ReadonlyMap<string, TenantConfig>
   readonly namedRules: readonly NamedRule[]
   /** Why the file says nothing. */
@@ -153,6 +161,7 @@ export const DEFAULT_CONFIG: FleetConfig = {
   waivers: [],
   substituteFrom: [],
   accounts: [],
+  kinds: [],
   tenants: new Map(),
   namedRules: [],
 }

@@ -1,6 +1,19 @@
 import { sourcePattern } from './allowed-sources.ts'
 import { declaration } from './declaration.ts'
-import { ADDRESS, ANY_NAME, APPROVER, BRANCH, CLUSTER, KIND, NAME, NAMESPACE, SENTENCE, TENANT } from './names.ts'
+import {
+  ADDRESS,
+  ANY_NAME,
+  APPROVER,
+  BRANCH,
+  CLUSTER,
+  CUSTOM_KIND,
+  GROUP,
+  KIND,
+  NAME,
+  NAMESPACE,
+  SENTENCE,
+  TENANT,
+} from './names.ts'
 import { dictionary, integer, list, needed, oneOf, optional, record, type Shape, text } from './shape.ts'
 
 const RULE = { pattern: /^[a-z][a-z0-9-]{1,60}$/, allowed: 'the id of a rule (docs/rules.md)' }
@@ -78,6 +91,12 @@ const account = record('a service account', {
   cluster: optional(CLUSTER, 'The cluster that has it. Default: every cluster.'),
 })
 
+const declaredKind = record('a custom kind', {
+  group: needed(GROUP, 'Its API group.'),
+  kind: needed(CUSTOM_KIND, 'Its name.'),
+  scope: needed(oneOf('Namespaced', 'Cluster'), 'Where its objects live, as its CustomResourceDefinition says.'),
+})
+
 const repository = record('a repository', {
   url: needed(ADDRESS, 'Its address.'),
   id: needed(integer(1, Number.MAX_SAFE_INTEGER), 'Its number on GitHub, which outlives a rename.'),
@@ -143,6 +162,10 @@ export const fleetShape = record('what a fleet says about itself', {
   accounts: optional(
     list(account, one => identity(one.cluster, one.namespace, one.name)),
     'Service accounts that a policy engine or an addon makes.',
+  ),
+  kinds: optional(
+    list(declaredKind, one => identity(one.group, one.kind)),
+    'Custom kinds whose CustomResourceDefinition the fleet does not render.',
   ),
   tenants: optional(
     list(tenant, ({ name }) => name),

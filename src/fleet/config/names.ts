@@ -1,3 +1,4 @@
+import { KUBERNETES } from '../../kube/kubernetes-scopes.ts'
 import { isNamespaceName, isSubdomain } from '../../kube/names.ts'
 import { normaliseUrl } from '../../kube/url.ts'
 import { text } from './shape.ts'
@@ -26,6 +27,15 @@ export const KIND = text(
   /^(?:[a-z0-9][a-z0-9.-]{0,252}\/)?[A-Z][A-Za-z0-9]{0,62}$/,
   'a kind, as `Kustomization` or `kustomize.toolkit.fluxcd.io/Kustomization`',
 )
+
+/** An API group of custom kinds: those of Kubernetes itself cannot be declared otherwise. */
+export const GROUP = text(
+  /^[a-z0-9][a-z0-9-]{0,62}(?:\.[a-z0-9][a-z0-9-]{0,62}){1,10}$/,
+  'an API group of custom kinds, as example.com',
+  group => !Object.hasOwn(KUBERNETES, group),
+)
+
+export const CUSTOM_KIND = text(/^[A-Za-z][A-Za-z0-9]{0,62}$/, 'a kind, as Widget')
 
 /** A person or a team on GitHub, with the `@` of a mention or without. */
 export const APPROVER = text(

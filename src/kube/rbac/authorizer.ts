@@ -86,6 +86,11 @@ export class Authorizer {
     return grants
   }
 
+  /** Whether the rules of such a role are gathered from others. */
+  isAggregated(roleRef: RoleRef, namespace: string): boolean {
+    return this.#roles.isAggregated(roleRef, namespace)
+  }
+
   /** The rules of the role that a binding in `namespace` ('' for a ClusterRoleBinding) refers to; undefined: no such role. */
   rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
     return this.#roles.rulesOf(roleRef, namespace)

@@ -29,6 +29,12 @@ export class RoleStore {
     return this.#rules.get(key)
   }
 
+  /** Whether the rules of a role are gathered from others, of which more may be on the cluster than are rendered. */
+  isAggregated(ref: RoleRef, namespace: string): boolean {
+    const key = roleKey(ref.kind, ref.kind === 'ClusterRole' ? '' : namespace, ref.name)
+    return this.#role(key)?.selectors !== undefined
+  }
+
   #resolve(key: string): readonly PolicyRule[] | undefined {
     const role = this.#role(key)
     if (!role?.selectors) return role?.rules

@@ -1,3 +1,4 @@
+import type { FleetConfig } from '../../fleet/config/fleet-config.ts'
 import type { Cluster, Fleet, FleetNode, FleetRepository } from '../../fleet/fleet.ts'
 import { sameDeep } from '../../fleet/same-deep.ts'
 import { sameButObjects } from '../../fleet/same-node.ts'
@@ -69,6 +70,12 @@ export class Facts {
   nodes(): readonly FleetNode[] {
     this.#used?.add('nodes')
     return this.#fleet.nodes
+  }
+
+  /** The kinds that the fleet's file declares. */
+  declaredKinds(): FleetConfig['kinds'] {
+    this.#used?.add('kinds')
+    return this.#fleet.config.kinds
   }
 
   cluster(name: string): ClusterFacts | undefined {
@@ -161,6 +168,7 @@ export class Facts {
     this.#fleet = fleet
     const inOrder = this.#moveNodes(before, changed)
     this.#moveClusters(fleet, changed)
+    if (!sameDeep(before.config.kinds, fleet.config.kinds)) changed.add('kinds')
     for (const name of changedContents(before.repositories, fleet.repositories)) changed.add(name)
     if (before.repositories !== fleet.repositories) this.#contents = undefined
     if (before.access !== fleet.access) changed.add('access')

@@ -12,12 +12,12 @@ import type { RoleRef } from '../../kube/rbac/binding.ts'
 import type { WriteRefusal } from '../../kube/rbac/confirm-write.ts'
 import { userOfAccount } from '../../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
-import { customScopes, type Scope, scopeOf } from '../../kube/scope.ts'
 import { type Directories, declaredDirectories } from '../kustomize/directory-holder.ts'
 import type { Holder } from '../rbac/excess-rights.ts'
 import { capsuleHomes } from './capsule-homes.ts'
 import { chartPartsOf, entriesAt, knownChartsOf } from './chart-parts-of.ts'
 import { type ClusterRights, clusterRightsOf, type ForeignRight } from './cluster-rights.ts'
+import { clusterWideCreation } from './cluster-wide-creation.ts'
 import { type ClusterFacts, Facts } from './facts.ts'
 import { type FollowedSources, followedIn } from './followed-sources.ts'
 import { type KubeConfigUse, kubeConfigUses } from './kubeconfig-uses.ts'
@@ -92,15 +92,6 @@ export class FleetIndex extends ObjectIndex {
     return all.get(tenant) ?? NO_NAMES
   }
 
-  /** Whether objects of a kind live in namespaces; only the platform may define kinds: a tenant's own word would free it. */
-  scopeOf(cluster: string, apiVersion: string, kind: string): Scope | undefined {
-    const scopes = this.#facts.memo(`scopes ${cluster}`, () => {
-      const definitions = this.renderedAnywhere(cluster, 'apiextensions.k8s.io/CustomResourceDefinition')
-      return customScopes(definitions.filter(isPlatform).map(({ object }) => object))
-    })
-    return scopeOf(apiVersion, kind, scopes)
-  }
-
   /** Who owns a Capsule Tenant on a cluster. */
   capsuleOwners(cluster: string): ReadonlySet<string> {
     return this.#facts.memo(`capsule ${cluster}`, () => {
@@ -148,6 +139,11 @@ export class FleetIndex extends ObjectIndex {
   grantRefusal(node: FleetNode, object: KubeObject): WriteRefusal | undefined {
     if (!node.identity.impersonated) return undefined
     return this.#rights(node.cluster).grantRefusal(node.identity.user, object, idOf(object).namespace)
+  }
+
+  /** Why the account of a node may create objects of a group in the whole cluster; undefined: the API server refuses it. */
+  clusterWide(node: FleetNode, group: string): string | undefined {
+    return clusterWideCreation(this, this.#facts, node, group)
   }
 
   /** What an account holds outside the namespaces of its tenant. */

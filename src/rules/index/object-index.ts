@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../kube/object.ts'
+import { customScopes, type Scope, scopeOf } from '../../kube/scope.ts'
 import type { Facts } from './facts.ts'
 import { byText, type Naming } from './naming.ts'
 import type { Rendered } from './object-table.ts'
@@ -64,6 +65,16 @@ export class ObjectIndex {
   /** The object as the platform renders it on a cluster, the last one where there are several. */
   platformObject(cluster: string, kind: string, namespace: string, name: string): KubeObject | undefined {
     return this.versionsOf(cluster, kind, namespace, name).findLast(isPlatform)?.object
+  }
+
+  /** Whether objects of a kind live in namespaces; only the platform may define kinds: a tenant's own word would free it. */
+  scopeOf(cluster: string, apiVersion: string, kind: string): Scope | undefined {
+    const scopes = this.#facts.memo(`scopes ${cluster}`, () => {
+      const definitions = this.renderedAnywhere(cluster, 'apiextensions.k8s.io/CustomResourceDefinition')
+      const declared = this.#facts.declaredKinds().map(one => [`${one.group}/${one.kind}`, one.scope] as const)
+      return new Map([...declared, ...customScopes(definitions.filter(isPlatform).map(({ object }) => object))])
+    })
+    return scopeOf(apiVersion, kind, scopes)
   }
 }
 

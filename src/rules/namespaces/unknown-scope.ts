@@ -1,6 +1,7 @@
+import { groupOf } from '../../kube/object.ts'
 import { isMisplacedClusterKind, misspelled } from '../../kube/scope.ts'
 import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import { shown, shownIdentity, shownObject } from '../shown.ts'
 
 /** A kind that nobody declares may belong to the whole cluster. */
 export const unknownScope: Rule = {
@@ -8,7 +9,7 @@ export const unknownScope: Rule = {
   severity: 'high',
   title: "Tenants' objects are of kinds that somebody declares",
   why: 'Whether an object of an unknown kind stays in its namespace or belongs to the whole cluster cannot be told; `metadata.namespace` of a cluster-scoped object means nothing.',
-  docs: 'Let the fleet render the CustomResourceDefinition of the kind, or correct apiVersion and kind.',
+  docs: 'Let the fleet render the CustomResourceDefinition of the kind, name the kind with its scope under `kinds` of .github/bailiwick.yaml, or correct apiVersion and kind. Where no ClusterRoleBinding lets the account create objects of the group, it is a warning: the API server refuses what belongs to the whole cluster. Roles that are aggregated or not rendered, and RBAC that could not be evaluated, count as letting it.',
   kinds: 'every',
   *checkTenantObject({ object, id, node }, { index }) {
     const { apiVersion, kind, namespace, name } = id
@@ -18,13 +19,17 @@ export const unknownScope: Rule = {
     if (misspelled(apiVersion, kind) !== undefined) return
     // and of a kind in a group of Kubernetes that is not its own the rule cluster-scoped-forbidden speaks
     if (isMisplacedClusterKind(apiVersion, kind)) return
-    yield {
-      node,
-      object,
-      path: ['kind'],
-      value: `${apiVersion} ${kind}`,
-      message: `${shownObject(kind, namespace, name)} is of a kind that nobody declares (${shown(apiVersion)}): whether it stays in its namespace cannot be decided. Allowed are kinds of Kubernetes, of well-known projects, and of definitions that the platform renders.`,
-      fix: 'Let the fleet render its CustomResourceDefinition, or correct apiVersion and kind.',
+    const who = shownObject(kind, namespace, name)
+    const place = { node, object, path: ['kind'], value: `${apiVersion} ${kind}` }
+    const fix =
+      'Let the fleet render its CustomResourceDefinition or name it under `kinds` of .github/bailiwick.yaml, or correct apiVersion and kind.'
+    const reach = index.clusterWide(node, groupOf(apiVersion))
+    if (reach === undefined) {
+      const message = `${who} is of a kind that nobody declares (${shown(apiVersion)}). If it belonged to the whole cluster, the API server would refuse it: no ClusterRoleBinding lets ${shownIdentity(node.identity)} create it.`
+      yield { ...place, message, fix, level: 'warning' }
+      return
     }
+    const message = `${who} is of a kind that nobody declares (${shown(apiVersion)}): whether it stays in its namespace cannot be decided, and the account could create it in the whole cluster, because ${reach}. Allowed are kinds of Kubernetes, of well-known projects, of definitions that the platform renders, and of \`kinds\` of .github/bailiwick.yaml.`
+    yield { ...place, message, fix }
   },
 }
