@@ -1,4 +1,5 @@
 import type { Capabilities, NamingField } from './capability.ts'
+import { withoutFields } from './without-fields.ts'
 
 const apiCalls: readonly NamingField[] = [
   { at: 'spec.**.apiCall.urlPath', names: 'object', form: 'apiPath' },
@@ -20,26 +21,6 @@ export const policies: Capabilities = {
     ],
   },
   'kyverno.io/CleanupPolicy': { scope: 'Namespaced', fields: apiCalls },
-  'kyverno.io/PolicyException': {
-    scope: 'Namespaced',
-    fields: [
-      {
-        at: 'spec.exceptions',
-        names: 'privilege',
-        level: 'warning',
-        says: 'takes objects out of the policies of the platform, where Kyverno allows it',
-      },
-    ],
-  },
-  'policies.kyverno.io/PolicyException': {
-    scope: 'Namespaced',
-    fields: [
-      {
-        at: 'spec.policyRefs',
-        names: 'privilege',
-        level: 'warning',
-        says: 'takes objects out of the policies of the platform, where Kyverno allows it',
-      },
-    ],
-  },
+  // what a PolicyException does is the rule admission-config's
+  ...withoutFields('kyverno.io/PolicyException policies.kyverno.io/PolicyException'),
 }

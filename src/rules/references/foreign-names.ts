@@ -104,7 +104,7 @@ function* judgeHost(
   field: NamingField,
   { path, text }: NamedValue,
 ): Iterable<ForeignName> {
-  const found = field.form === 'url' ? hostOf(text) : { host: text, isUrl: false }
+  const found = field.form === 'url' ? hostOf(text) : { host: text.replace(PORT, ''), isUrl: false }
   // A name without a dot is a service of the object's own namespace.
   if (!found?.host.includes('.') && !found?.host.includes(':')) return
   const inside = insideOf(index, node.cluster, node.tenant, found.host, true)
@@ -113,6 +113,9 @@ function* judgeHost(
     return
   yield { path, value: found.host.toLowerCase(), field, what: `${shown(found.host)}, which is ${inside.what}` }
 }
+
+/** Behind a name; an IPv6 address has more colons. */
+const PORT = /(?<=^[^:]+):\d{1,5}$/
 
 /** Meshes give such addresses to hosts that have none. */
 const RESERVED = /multicast or reserved/
