@@ -29,7 +29,8 @@ function readPairs(kustomization: MapNode, part: string): ReadonlyMap<string, Fi
   const fields = new Map<string, Field>()
   for (const [key, field] of map.fields) {
     const { value, origin }: TextNode = specText(kustomization, [...path, key])!
-    fields.set(key, { ...field, value: textNode(value, origin) })
+    const opaque = field.value.type === 'scalar' && field.value.opaque ? { opaque: field.value.opaque } : {}
+    fields.set(key, { ...field, value: { ...textNode(value, origin), ...opaque } })
   }
   return fields
 }

@@ -101,6 +101,19 @@ describe('values come from what the fleet renders', () => {
     expect(seen(given(root, folders), 'user')).toBe('graph-conflict clusters/staging/more.yaml:9')
   })
 
+  test('an unknown value and the same text written out are not the same', () => {
+    const root = kustomization('user', from(a)) + kustomization('one', from('{kind: Secret, name: s}'))
+    const both = root + kustomization('two', '')
+    const file = 'substituteFrom:\n- {kind: Secret, namespace: flux-system, name: s, opaque: [X]}\n'
+    const input = (text: string) =>
+      given(
+        both,
+        { user: shown, one: values('a', '{A: "${X}"}'), two: values('a', text) },
+        { '.github/bailiwick.yaml': file },
+      )
+    expect(seen(input('{A: "${X}"}'), 'user')).toMatch('graph-conflict')
+  })
+
   test('a changed value changes what the node would apply', () => {
     const root = kustomization('user', from(a))
     const digest = (text: string) =>

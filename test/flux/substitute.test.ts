@@ -5,7 +5,7 @@ import { renderKustomization } from '../../src/flux/render-kustomization.ts'
 import { envsubst } from '../../src/flux/substitute/envsubst.ts'
 import type { PostBuildFacts } from '../../src/flux/substitute/post-build.ts'
 import { SubstitutionBudget } from '../../src/flux/substitute/substitution-budget.ts'
-import type { VariableSource } from '../../src/flux/substitute/variable.ts'
+import type { Variable, VariableSource } from '../../src/flux/substitute/variable.ts'
 import { variablesOf } from '../../src/flux/substitute/variable-source.ts'
 import { at, type MapNode, type Path } from '../../src/kube/node.ts'
 import type { Origin } from '../../src/kube/origin.ts'
@@ -150,7 +150,45 @@ describe('values that only the cluster has', () => {
       's.yaml',
       `apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {A: ${Buffer.from('ENC[AES256_GCM,data:x]').toString('base64')}}\n`,
     )
+    const holders = [{ kind: 'Secret', namespace: '', name: 's', key: 'A' }]
+    expect(variablesOf(secret).get('A')).toMatchObject({ value: '', hidden: 'opaque', holders })
+  })
+
+  test.each([
+    'A=ENC[x]\nsops_mac=ENC[y]',
+    '{"sops":{"mac": "ENC[y]"}}',
+    'a: ENC[x]\nsops:\n  mac: ENC[y]',
+    '[sops]\nmac = ENC[y]',
+  ])('so does one whose value is a file of SOPS: %s', text => {
+    const data = `data: {A: ${Buffer.from(text).toString('base64')}}`
+    const secret = document('s.yaml', `apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n${data}\n`)
     expect(variablesOf(secret).get('A')).toMatchObject({ value: '', hidden: 'opaque' })
+  })
+
+  test('what stands in git beside encrypted values is known', () => {
+    const file =
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: s}\ndata: {A: "ENC[x]", B: b}\nsops: {mac: "ENC[y]"}\n'
+    const variables = variablesOf(document('s.yaml', file))
+    expect(variables.get('A')).toMatchObject({ hidden: 'opaque' })
+    expect(variables.get('B')).toMatchObject({ value: 'b' })
+    expect(variables.get('B')).not.toHaveProperty('hidden')
+  })
+
+  test('name everybody who holds a part, each once', () => {
+    const known = { value: 'k', origin }
+    const other = { kind: 'ConfigMap', namespace: 'apps', name: 'c', key: 'B' } as const
+    const found: VariableSource = {
+      variables: new Map<string, Variable>([
+        ['A', { value: '', origin, hidden: 'opaque', holders: [holder] }],
+        ['B', { value: '', origin, hidden: 'opaque', holders: [other] }],
+        ['K', known],
+      ]),
+    }
+    const file = configMap("  a: '${A} ${B:=${A}} ${K:=${B}} ${K/k/${A}}'\n  b: '${K:=${A}}'\n")
+    const [object] = render(file, '    substituteFrom:\n    - {kind: Secret, name: s}\n', { findSource: () => found })
+    expect(at(object!.root, ['data', 'a'])).toMatchObject({ opaque: [{ ...holder, key: 'A' }, other] })
+    expect(at(object!.root, ['data', 'b'])).toMatchObject({ value: 'k' })
+    expect(at(object!.root, ['data', 'b'])).not.toHaveProperty('opaque')
   })
 })
 

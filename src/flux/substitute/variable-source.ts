@@ -16,7 +16,6 @@ export type SourceKind = 'ConfigMap' | 'Secret'
  */
 export function variablesOf(root: MapNode): Variables {
   const secret = stringAt(root, ['kind']) === 'Secret'
-  const encrypted = root.fields.has('sops')
   const data = at(root, ['data'])
   const variables = new Map<string, Variable>()
   if (data?.type !== 'map') {
@@ -28,7 +27,7 @@ export function variablesOf(root: MapNode): Variables {
       throw noText('a value of data is no text', node.origin)
     const { value, origin } = node
     const own: Variable = { value: '', origin, hidden: 'opaque', holders: node.opaque ?? [holderOf(root, name)] }
-    if (encrypted || node.opaque || isEncrypted(value)) variables.set(name, own)
+    if (node.opaque || isEncrypted(value)) variables.set(name, own)
     else variables.set(name, secret ? (decoded(value, origin) ?? own) : plainVariable(value, origin))
   }
   return variables

@@ -32,10 +32,28 @@ export function tenantRights(
   }
 }
 
+/** What writes ConfigMaps and Secrets for whoever may write it: by a controller, or in a pod with an account of the namespace. */
+const MAKERS: readonly (readonly [apiGroup: string, ...resources: string[]])[] = [
+  ['', 'pods', 'replicationcontrollers'],
+  ['apps', 'daemonsets', 'deployments', 'replicasets', 'statefulsets'],
+  ['batch', 'cronjobs', 'jobs'],
+  ['bitnami.com', 'sealedsecrets'],
+  ['cert-manager.io', 'certificates'],
+  ['external-secrets.io', 'externalsecrets'],
+  ['fluxcd.controlplane.io', 'resourcesets'],
+  ['helm.toolkit.fluxcd.io', 'helmreleases'],
+  ['kustomize.toolkit.fluxcd.io', 'kustomizations'],
+  ['kyverno.io', 'policies'],
+  ['secrets.hashicorp.com', 'vaultdynamicsecrets', 'vaultpkisecrets', 'vaultstaticsecrets'],
+]
+
 /** Whether rights let somebody decide what a ConfigMap or Secret holds. */
 export function mayWrite({ rules, unknown }: TenantRights, kind: 'ConfigMap' | 'Secret', name: string): boolean {
-  const resource = kind === 'Secret' ? 'secrets' : 'configmaps'
-  const requests = VERBS.map(verb => ({ verb, apiGroup: '', resource, name }))
+  const own = { apiGroup: '', resource: kind === 'Secret' ? 'secrets' : 'configmaps', name }
+  const made = MAKERS.flatMap(([apiGroup, ...resources]) =>
+    resources.map(resource => ({ apiGroup, resource, name: '' })),
+  )
+  const requests = [own, ...made].flatMap(one => VERBS.map(verb => ({ ...one, verb })))
   return unknown || rules.some(rule => requests.some(request => ruleAllows(rule, request)))
 }
 

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { at, type Node, type Path, type ScalarNode, stringAt } from '../../kube/node.ts'
 import { parseDocuments } from '../../kube/parse-documents.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Subject } from '../rule.ts'
@@ -15,29 +15,39 @@ export function valuesFromConfig({ object, kind, id, node }: Subject, index: Fle
   if (kind !== 'helm.toolkit.fluxcd.io/HelmRelease') return []
   return everyPath(object.root, ['spec', 'valuesFrom', '*']).flatMap(path => {
     const from = at(object.root, path)
-    const source = stringAt(from, ['kind']) ?? ''
-    const name = stringAt(from, ['name']) ?? ''
-    const key = stringAt(from, ['valuesKey']) || 'values.yaml'
+    const source = stringAt(from, ['kind'])
     if (source !== 'ConfigMap' && source !== 'Secret') return []
-    return index
-      .versionsOf(node.cluster, `/${source}`, id.namespace, name)
-      .flatMap(({ object: holder }): UnknownValue[] => {
-        const data = at(holder.root, ['data', key])
-        if (data?.type !== 'scalar' || !data.opaque) return []
-        const text =
-          source === 'Secret' ? Buffer.from(String(data.value), 'base64').toString('utf8') : String(data.value)
-        return isPlainValue(stringAt(from, ['targetPath']) ?? '', text) ? [] : [{ path, holders: data.opaque }]
-      })
+    const key = stringAt(from, ['valuesKey']) || 'values.yaml'
+    const target = stringAt(from, ['targetPath'])
+    const versions = index.versionsOf(node.cluster, `/${source}`, id.namespace, stringAt(from, ['name']) ?? '')
+    return versions.flatMap(({ object: holder }): UnknownValue[] => {
+      const data = at(holder.root, ['data', key])
+      if (data?.type !== 'scalar' || !data.opaque) return []
+      const isPlain = target ? !isRuledValue(stepsOf(target)) : isPlainText(data, source === 'Secret')
+      return isPlain ? [] : [{ path, holders: data.opaque }]
+    })
   })
 }
 
-function isPlainValue(targetPath: string, text: string): boolean {
-  if (targetPath !== '') return !isRuledValue(stepsOf(targetPath))
+/** Many releases may read the same values. */
+const plainTexts = new WeakMap<ScalarNode, boolean>()
+
+/** Whether the variables in a text of values are plain values without a rule. */
+function isPlainText(data: ScalarNode, isEncoded: boolean): boolean {
+  const known = plainTexts.get(data)
+  if (known !== undefined) return known
+  const bytes = Buffer.from(String(data.value), isEncoded ? 'base64' : 'utf8')
+  const isPlain = parsed(bytes).every(root => root?.type === 'map' && isPlainBelow(root, []))
+  plainTexts.set(data, isPlain)
+  return isPlain
+}
+
+/** The documents of values; one that is unknown where they are no YAML. */
+function parsed(bytes: Uint8Array): readonly (Node | undefined)[] {
   try {
-    const roots = parseDocuments({ repository: '', path: 'values' }, Buffer.from(text))
-    return roots.every(root => root.type === 'map' && isPlainBelow(root, []))
+    return parseDocuments({ repository: '', path: 'values' }, bytes)
   } catch (error) {
-    if (error instanceof BailiwickError) return false
+    if (error instanceof BailiwickError) return [undefined]
     throw error
   }
 }
