@@ -11,8 +11,9 @@ import { overLimit } from '../over-limit.ts'
 import type { Breach, Rule, RuleContext, Subject, TenantSubject } from '../rule.ts'
 import type { RuleSet } from '../rule-set.ts'
 import { applyingNode, within } from './embedded-subject.ts'
+import { emptyFound, type Found, listed } from './finding-limits.ts'
 import { failureOf, findingOf } from './finding-of.ts'
-import { withoutPositions } from './fingerprint.ts'
+import { hashOf, withoutPositions } from './fingerprint.ts'
 import { levelOf } from './level-of.ts'
 
 /** What the rules say about one node, or one cluster or repository; every state is `new` until it is compared. */
@@ -23,21 +24,21 @@ export interface Assessed {
 
 /** Asks every rule about a node and what it renders. Pure: the same node and the same answers give the same. */
 export function assessNode(rules: RuleSet, node: FleetNode, context: RuleContext): Assessed {
-  const said: Assessed = { findings: [], failures: [] }
+  const said = emptyFound('part')
   if (node.error) refusal(rules, node, context, said)
-  if (node.source.opaque === WANTED) said.failures.push(unread(node))
+  if (node.source.opaque === WANTED) said.failures.add(unread(node))
   for (const object of node.objects) {
     assessObject(rules, node, object, context, said)
     assessEmbedded(rules, node, object, context, said)
   }
   for (const rule of rules.ofNodes) {
-    const where = { node, origin: node.kustomization.root.origin }
+    const where = { node, origin: node.kustomization.root.origin, content: node.digest }
     take(rule, () => rule.checkNode!(node, context), context, said, where)
   }
-  return said
+  return listed(said)
 }
 
-function assessObject(rules: RuleSet, node: FleetNode, object: KubeObject, context: RuleContext, said: Assessed): void {
+function assessObject(rules: RuleSet, node: FleetNode, object: KubeObject, context: RuleContext, said: Found): void {
   const id = idOf(object)
   const kind = kindOfId(id)
   const asked = rules.ofKind(kind, node.tenant !== undefined)
@@ -46,7 +47,7 @@ function assessObject(rules: RuleSet, node: FleetNode, object: KubeObject, conte
   for (const rule of asked) {
     const check = () =>
       rule.checkObject ? rule.checkObject(subject, context) : rule.checkTenantObject!(subject as TenantSubject, context)
-    take(rule, check, context, said, { node, origin: object.root.origin })
+    take(rule, check, context, said, { node, origin: object.root.origin, content: node.digest })
   }
 }
 
@@ -57,13 +58,7 @@ const OF_HOLDER = new Set(['embedded-content'])
 const OF_NAMES = new Set(['invalid-object', 'unicode-confusable'])
 
 /** What controllers make of an object is asked about like any other, under the identity that applies it. */
-function assessEmbedded(
-  rules: RuleSet,
-  node: FleetNode,
-  holder: KubeObject,
-  context: RuleContext,
-  said: Assessed,
-): void {
+function assessEmbedded(rules: RuleSet, node: FleetNode, holder: KubeObject, context: RuleContext, said: Found): void {
   const { objects } = embeddedIn(holder)
   if (objects.length === 0 || context.index.actsFor(node, holder) === undefined) return
   for (const embedded of objects) {
@@ -80,7 +75,11 @@ function assessEmbedded(
         rule.checkObject
           ? rule.checkObject(subject, context)
           : rule.checkTenantObject!(subject as TenantSubject, context)
-      take(rule, () => within(embedded, breaches()), context, said, { node, origin: holder.root.origin })
+      take(rule, () => within(embedded, breaches()), context, said, {
+        node,
+        origin: holder.root.origin,
+        content: node.digest,
+      })
     }
   }
 }
@@ -89,6 +88,8 @@ function assessEmbedded(
 export interface CheckedPlace {
   readonly node: FleetNode
   readonly origin: Origin
+  /** The id of all that is there: where that is another one, what was not looked at may be, too. */
+  readonly content: string
 }
 
 /** Adds what a check found to what was said. What it throws as `render-limits` is an evaluation error of that place. */
@@ -96,32 +97,38 @@ export function take(
   rule: Rule,
   check: () => Iterable<Breach>,
   context: RuleContext,
-  said: Assessed,
+  said: Found,
   place?: CheckedPlace | ((origin: Origin | undefined) => CheckedPlace | undefined),
 ): void {
+  const placeOf = (origin: Origin | undefined) => (typeof place === 'function' ? place(origin) : place)
   try {
-    for (const breach of check()) add(rule, breach, context, said)
+    for (const breach of check()) {
+      const content = breach.code === 'render-limits' ? placeOf(breach.origin)?.content : undefined
+      add(rule, breach, context, said, content)
+    }
   } catch (error) {
     if (!(error instanceof BailiwickError) || error.code !== 'render-limits') throw error
-    const where = typeof place === 'function' ? place(error.origin) : place
+    const where = placeOf(error.origin)
     if (!where) throw error
     const fix = error.fix ?? rule.docs
-    add(rule, overLimit(where.node, error.message, fix, error.origin ?? where.origin), context, said)
+    add(rule, overLimit(where.node, error.message, fix, error.origin ?? where.origin), context, said, where.content)
   }
 }
 
-function add(rule: Rule, breach: Breach, context: RuleContext, said: Assessed): void {
+function add(rule: Rule, breach: Breach, context: RuleContext, said: Found, content?: string): void {
   const weight = levelOf(rule, breach, context.config)
   if (weight === undefined) return
   if (weight.level === 'error') {
     const origin = breach.origin ?? originAt(breach.object.root, breach.path)
     const code = breach.code ?? rule.id
-    said.failures.push(failureOf(breach.node, { code, message: breach.message, fix: breach.fix }, origin))
-  } else said.findings.push(findingOf(rule, weight, breach, context.index))
+    const failure = failureOf(breach.node, { code, message: breach.message, fix: breach.fix }, origin)
+    const fingerprint = content === undefined ? failure.fingerprint : hashOf([failure.fingerprint, content])
+    said.failures.add({ ...failure, fingerprint })
+  } else said.findings.add(findingOf(rule, weight, breach, context.index))
 }
 
 /** What the renderer refuses by a rule is a finding of that rule; anything else is an error of the node. */
-function refusal(rules: RuleSet, node: FleetNode, context: RuleContext, said: Assessed): void {
+function refusal(rules: RuleSet, node: FleetNode, context: RuleContext, said: Found): void {
   const error = node.error!
   const rule = isForbidden(node, context) ? rules.named(error.rule!) : undefined
   const breach: Breach | undefined = rule && {
@@ -137,7 +144,7 @@ function refusal(rules: RuleSet, node: FleetNode, context: RuleContext, said: As
   if (rule && breach && levelOf(rule, breach, context.config)) add(rule, breach, context, said)
   else {
     const origin = error.origin ?? node.kustomization.root.origin
-    said.failures.push(failureOf(node, { ...plain(error), fix: error.fix ?? 'Correct the file.' }, origin))
+    said.failures.add(failureOf(node, { ...plain(error), fix: error.fix ?? 'Correct the file.' }, origin))
   }
 }
 

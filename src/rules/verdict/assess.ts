@@ -6,6 +6,7 @@ import type { RuleContext } from '../rule.ts'
 import { RuleSet } from '../rule-set.ts'
 import type { Assessed } from './assess-node.ts'
 import { partsOf } from './assessed-part.ts'
+import { emptyFound, listed } from './finding-limits.ts'
 import { unknownRules } from './unknown-rules.ts'
 
 /** What the rules say about a fleet by itself: every state is `new` until it is compared. */
@@ -36,14 +37,16 @@ export function assess(fleet: Fleet, before?: Fleet): Assessment {
 
 /** What was said about all parts of a fleet, as one. */
 export function assessmentOf(fleet: Fleet, parts: Iterable<Assessed>): Assessment {
-  const said: Assessed = { findings: [], failures: unknownRules(fleet, rules) }
+  const said = emptyFound('tenant')
+  for (const one of unknownRules(fleet, rules)) said.failures.add(one)
   for (const { findings, failures } of parts) {
-    for (const one of findings) said.findings.push(one)
-    for (const one of failures) said.failures.push(one)
+    for (const one of findings) said.findings.add(one)
+    for (const one of failures) said.failures.add(one)
   }
   const inputs = new Map<string, string>()
   for (const node of fleet.nodes) if (node.error) inputs.set(node.key, node.inputs ?? '')
-  return { findings: unique(said.findings), failures: unique(said.failures), inputs }
+  const all = listed(said)
+  return { findings: unique(all.findings), failures: unique(all.failures), inputs }
 }
 
 function unique<T extends { readonly node: string; readonly fingerprint: string }>(items: readonly T[]): T[] {

@@ -5,6 +5,7 @@ import type { Rule, RuleContext } from '../rule.ts'
 import type { RuleSet } from '../rule-set.ts'
 import { readerOf } from '../secrets/reader-of.ts'
 import { type Assessed, assessNode, type CheckedPlace, take } from './assess-node.ts'
+import { emptyFound, listed } from './finding-limits.ts'
 import { followed, JudgedRepositories } from './judged-repositories.ts'
 
 /** Something that rules are asked about: the same `about` and the same answers of the fleet give the same. */
@@ -21,7 +22,7 @@ export function nodePart(rules: RuleSet, node: FleetNode): Part {
 
 /** A node that `before` has and the fleet has not. */
 export function removedPart(rules: RuleSet, node: FleetNode): Part {
-  const place = { node, origin: node.kustomization.root.origin }
+  const place = { node, origin: node.kustomization.root.origin, content: node.digest }
   const assess = said(rules.ofRemoved, (rule, context) => rule.checkRemoved!(node, context), place)
   return { id: `removed ${node.key}`, about: [node], assess }
 }
@@ -35,7 +36,8 @@ export function repositoryPart(rules: RuleSet, repository: JudgedRepository): Pa
   const { url, ref, tree, nodes, isFleet, before: earlier, brokenSeals = [] } = repository
   const place = (origin: Origin | undefined): CheckedPlace | undefined => {
     const node = readerOf(nodes, origin?.file ?? '')
-    return node && { node, origin: { repository: url, file: origin?.file ?? '', line: 1, column: 1 } }
+    const place = { repository: url, file: origin?.file ?? '', line: 1, column: 1 }
+    return node && { node, origin: place, content: tree.id }
   }
   const assess = said(rules.ofRepositories, (rule, context) => rule.checkRepository!(repository, context), place)
   const about = [url, tree.id, earlier?.id, isFleet, brokenSeals.join('\0'), ...nodes]
@@ -58,7 +60,7 @@ type Check = (rule: Rule, context: RuleContext) => ReturnType<NonNullable<Rule['
 const said =
   (rules: readonly Rule[], check: Check, place?: Parameters<typeof take>[4]): Part['assess'] =>
   context => {
-    const all: Assessed = { findings: [], failures: [] }
+    const all = emptyFound('part')
     for (const rule of rules) take(rule, () => check(rule, context), context, all, place)
-    return all
+    return listed(all)
   }

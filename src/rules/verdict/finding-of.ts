@@ -40,7 +40,7 @@ export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index:
 
 /** What could not be decided about a node. */
 export function failureOf(
-  node: FleetNode,
+  node: Pick<FleetNode, 'key' | 'cluster' | 'tenant'>,
   what: { readonly code: string; readonly message: string; readonly fix: string },
   origin: Origin,
 ): NodeFailure {
