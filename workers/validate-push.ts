@@ -40,7 +40,7 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   // only now: whatever fails here, the verdict on the commit stands
   await settleFollowed(context, installation, head, data.before, answers)
   await judgeConcerned(context, subject, data, head, answers)
-  await keepFleetPages(context, answers)
+  await keepFleetPages(context, installation, answers)
 }
 
 /** What the fleets that read the branch say of the commit, said on it. Empty where none does, or it could not be judged. */

@@ -43,8 +43,9 @@ export class PrivateWords {
         .filter(word => !foreign.has(word)),
     ])
     this.#names = new Set([...foreign, ...of(false).flatMap(identityWords)])
-    this.#own = nodes.filter(({ tenant }) => tenant !== null && audience.includes(tenant))
-    this.#others = nodes.filter(({ tenant }) => tenant !== null && !audience.includes(tenant))
+    const isMine = ({ tenant }: JudgedNode) => tenant !== null && audience.includes(tenant)
+    this.#own = nodes.filter(node => isMine(node) && !node.narrower)
+    this.#others = nodes.filter(node => node.narrower || (node.tenant !== null && !isMine(node)))
     this.#shared = new Set(nodes.flatMap(({ tenant, namespace }) => (tenant === null ? [namespace] : [])))
   }
 

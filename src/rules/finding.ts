@@ -84,6 +84,8 @@ export interface JudgedNode {
   }
   /** Where the charts of its releases come from; content in git that it deploys without being rendered. */
   readonly charts?: readonly { readonly url: string; readonly commit: string; readonly lent?: true }[]
+  /** Its content may not be shown where it is published: fewer people can see it. */
+  readonly narrower?: true
   readonly dependsOn: readonly string[]
   readonly suspend: boolean
   readonly prune: boolean

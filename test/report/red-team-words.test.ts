@@ -83,7 +83,7 @@ describe('an error that came before any verdict', () => {
 test('a field and an image of its own object name nobody else', () => {
   const change: NodeChange = {
     ...{ node: 'staging/ops/ops-team', cluster: 'staging', namespace: 'ops', name: 'ops-team', tenant: 'ops-team' },
-    ...{ change: 'changed', suspended: false, prune: true, counts: { ...NO_COUNTS, changed: 1 } },
+    ...{ sources: [], change: 'changed', suspended: false, prune: true, counts: { ...NO_COUNTS, changed: 1 } },
     objects: [
       {
         id: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'ops', name: 'x' },

@@ -6,6 +6,7 @@ import type { WorkerContext } from '../worker-context.ts'
 import { evaluatingFleets } from './evaluating-fleets.ts'
 import type { Installation } from './installation.ts'
 import { type FleetPlace, judgeCombination } from './judge-combination.ts'
+import { narrowerSources } from './narrower-sources.ts'
 import { type People, type Pin, SourceReader } from './source-reader.ts'
 
 /** A commit that a branch has, gets or would get; `base` is what it would come in place of. */
@@ -28,6 +29,8 @@ export interface FleetAnswer {
   readonly gated?: readonly GatedBranch[]
   /** What the change does to what its clusters get; absent without a base. */
   readonly changes?: Changes
+  /** Sources of it that fewer people can see than the repository of the change: their text is not published there. */
+  readonly narrower: readonly string[]
 }
 
 /**
@@ -51,10 +54,12 @@ export async function judgeChange(
       ...change,
       disabledRules,
     })
-    const { concerned, fleetCommit, judgement, snapshot, gated, changes } = judged
+    const { concerned, fleetCommit, judgement, snapshot, sources, gated, changes } = judged
     if (!concerned) continue
     const more = { ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
-    answers.push({ place, alone, fleetCommit, judgement, snapshot, ...more })
+    const read = sources.flatMap(source => ('tree' in source ? [source.url] : []))
+    const narrower = await narrowerSources(installation, change.head.url, [...read, url])
+    answers.push({ place, alone, fleetCommit, judgement, snapshot, narrower, ...more })
   }
   return answers
 }

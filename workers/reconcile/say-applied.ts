@@ -3,6 +3,7 @@ import { publishCheckRun } from '../../src/github/check-run.ts'
 import type { AppIdentity, Octokit } from '../../src/github/octokit.ts'
 import { type AppliedNode, applyReport } from '../../src/report/apply-report.ts'
 import { applyViewFor } from '../../src/report/apply-view.ts'
+import type { JudgedNode } from '../../src/rules/finding.ts'
 import { findRepository } from '../combination/find-repository.ts'
 import type { Installation } from '../combination/installation.ts'
 import type { Approved } from './approved-nodes.ts'
@@ -61,7 +62,7 @@ function groupByCommit(
 ): Group[] {
   const groups = new Map<string, Group>()
   for (const node of applied) {
-    const source = approved.nodes.find(one => one.key === node.key)?.source
+    const source = gatedSource(approved, node.key)
     // a node that is gone, or whose content nobody saw, is the fleet's to hear of
     const at = source?.commit ? { url: source.url, commit: source.commit } : fleet
     const key = `${at.url} ${at.commit}`
@@ -70,6 +71,16 @@ function groupByCommit(
     groups.set(key, group)
   }
   return [...groups.values()]
+}
+
+/** What a node reads; of one that only a tenant's declaration leads to, what that declaration stands in. */
+function gatedSource({ nodes }: Approved, key: string): JudgedNode['source'] | undefined {
+  let node = nodes.find(one => one.key === key)
+  while (node?.source.lent) {
+    const { parent } = node
+    node = nodes.find(one => one.key === parent)
+  }
+  return node?.source
 }
 
 function isQuiet({ outcome, objects }: AppliedNode): boolean {

@@ -7,6 +7,7 @@ import type { FleetSurvey } from '../../src/rules/audit/survey-fleet.ts'
 import { BASELINE_FILE } from '../../src/rules/verdict/baseline.ts'
 import type { Installation } from '../combination/installation.ts'
 import type { FleetPlace, JudgedCombination } from '../combination/judge-combination.ts'
+import { narrowerSources, withoutSources } from '../combination/narrower-sources.ts'
 import type { DesignatedFleets } from '../designation/designated-fleets.ts'
 import type { Place } from '../verdict/say-verdict.ts'
 import type { WorkerContext } from '../worker-context.ts'
@@ -31,16 +32,25 @@ export async function surveyOf(
   const { repository, branch } = fleet
   const { sources, snapshot, fleetCommit: commit, judgement } = judged
   const tree = await installation.content(repository, commit)
+  // the report is an issue on the fleet's own repository
+  const narrower = await narrowerSources(
+    installation,
+    repository.url,
+    sources.map(source => source.url),
+  )
   const answer = await evaluator.evaluate({
     type: 'survey',
     today: new Date().toISOString().slice(0, 10),
-    head: {
-      fleet: { url: repository.url, branch, commit, tree },
-      sources: sources.flatMap(source => ('tree' in source ? [source] : [])),
-      opaque: sources.flatMap(source => ('reason' in source ? [source] : [])),
-      facts: snapshot.facts,
-      disabledRules,
-    },
+    head: withoutSources(
+      {
+        fleet: { url: repository.url, branch, commit, tree },
+        sources: sources.flatMap(source => ('tree' in source ? [source] : [])),
+        opaque: sources.flatMap(source => ('reason' in source ? [source] : [])),
+        facts: snapshot.facts,
+        disabledRules,
+      },
+      new Set(narrower),
+    ),
   })
   if (answer.type === 'surveyed') return answer.survey
   if (answer.type === 'wanted') throw new Error('a fleet asks for sources that its judgement did not read')

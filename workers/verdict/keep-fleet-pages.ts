@@ -1,7 +1,10 @@
+import { narrowed } from '../../src/report/narrow.ts'
 import { fleetPageOf } from '../../src/report/page/fleet-page-of.ts'
 import type { AccessOverview, AccessView } from '../../src/rules/access/access-overview.ts'
 import type { ClusterAudit } from '../../src/rules/audit/audit-item.ts'
+import type { Installation } from '../combination/installation.ts'
 import type { FleetAnswer } from '../combination/judge-change.ts'
+import { narrowerSources, withoutSources } from '../combination/narrower-sources.ts'
 import type { CombinationSnapshot } from '../evaluation/protocol.ts'
 import type { WorkerContext } from '../worker-context.ts'
 
@@ -9,10 +12,14 @@ import type { WorkerContext } from '../worker-context.ts'
  * Keeps the pages of the fleets that were judged as they stand on their branches. What fails here is logged and no more:
  * the verdict was said, and the next push makes the page again.
  */
-export async function keepFleetPages(context: WorkerContext, answers: readonly FleetAnswer[]): Promise<void> {
+export async function keepFleetPages(
+  context: WorkerContext,
+  installation: Installation,
+  answers: readonly FleetAnswer[],
+): Promise<void> {
   if (context.pages.publicUrl === undefined) return
   for (const answer of answers) {
-    await keepFleetPage(context, answer).catch(err =>
+    await keepFleetPage(context, installation, answer).catch(err =>
       context.log.warn({ err, fleet: answer.place.repository.url }, 'the page of a fleet could not be kept'),
     )
   }
@@ -23,8 +30,15 @@ const MAX_PORTIONS = 10
 /** In a fleet of a thousand a portion is a namespace or two: the command line is the place to ask there. */
 const WORTHWHILE = 5
 
-async function keepFleetPage({ evaluator, pages }: WorkerContext, answer: FleetAnswer): Promise<void> {
-  const { place, fleetCommit: commit, judgement, snapshot } = answer
+async function keepFleetPage(
+  { evaluator, pages }: WorkerContext,
+  installation: Installation,
+  { place, fleetCommit: commit, judgement: whole, snapshot: read }: FleetAnswer,
+): Promise<void> {
+  const urls = read.sources.map(source => source.url)
+  const narrower = new Set(await narrowerSources(installation, place.repository.url, urls))
+  const snapshot = withoutSources(read, narrower)
+  const judgement = narrowed(whole, narrower)
   const { id: repositoryId, owner, name: repo, url: repository } = place.repository
   const { audit, access } = await askOverview(evaluator, snapshot)
   const fleet = { repository, branch: place.branch, commit, judgement, audit, access }

@@ -1,5 +1,6 @@
 import { changesFor } from '../../src/report/changes/changes-for.ts'
 import { mergeChanges } from '../../src/report/changes/merge-changes.ts'
+import { narrowed } from '../../src/report/narrow.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import { mergeVerdicts } from '../../src/rules/verdict/merge-verdicts.ts'
 import { readsFrom } from '../../src/rules/verdict/reads-from.ts'
@@ -22,10 +23,13 @@ export function outcomeOf(answers: readonly FleetAnswer[], url: string, kind: Re
   const verdicts = [first, ...more].map(({ judgement }) =>
     isFleet ? judgement.verdict : scopeVerdict(judgement, url, { keepNew }),
   )
-  const outcome = mergeVerdicts(verdicts as [(typeof verdicts)[0], ...typeof verdicts])
-  const nodes = answers.flatMap(answer => answer.judgement.nodes)
+  const merged = mergeVerdicts(verdicts as [(typeof verdicts)[0], ...typeof verdicts])
+  const known = mergeChanges(answers.flatMap(answer => answer.changes ?? []))
+  const told = { verdict: merged, nodes: answers.flatMap(answer => answer.judgement.nodes) }
+  // the one place: whatever is published of an evaluation is made of this
+  const narrower = new Set(answers.flatMap(answer => answer.narrower))
+  const { verdict: outcome, nodes, changes } = narrowed({ ...told, ...(known ? { changes: known } : {}) }, narrower)
   const audience = isFleet ? undefined : tenantsOf(answers, url)
-  const changes = mergeChanges(answers.flatMap(answer => answer.changes ?? []))
   return {
     outcome,
     fleet: { repository: first.place.repository.url, commit: first.fleetCommit },

@@ -37,6 +37,8 @@ export interface NodeChange {
   readonly name: string
   /** '' for the platform. */
   readonly tenant: string
+  /** The repositories whose content it renders, before and after. */
+  readonly sources: readonly string[]
   readonly change: 'added' | 'changed' | 'removed'
   /** Which side could not be rendered, so that the objects cannot be compared. */
   readonly unknown?: 'before' | 'after'

@@ -1,3 +1,4 @@
+import type { FleetNode } from '../../fleet/fleet.ts'
 import { type Counts, NO_COUNTS, type NodeChange, type ObjectChange } from './changes.ts'
 import type { FleetComparison, NodePair } from './compare-fleets.ts'
 import { ImageChanges } from './image-changes.ts'
@@ -30,6 +31,7 @@ export function nodeChange(
     namespace: node.namespace,
     name: node.name,
     tenant: node.tenant ?? '',
+    sources: [...new Set([was, now].flatMap(sourcesOf))].sort(),
     change: was ? (now ? 'changed' : 'removed') : 'added',
     ...(unknown ? { unknown } : {}),
     suspended: node.suspend,
@@ -39,6 +41,11 @@ export function nodeChange(
     objects: told.objects,
     images: told.images.list(),
   }
+}
+
+function sourcesOf(node: FleetNode | undefined): string[] {
+  if (!node) return []
+  return [node.source, ...(node.source.includes ?? []), ...(node.charts ?? [])].map(({ url }) => url)
 }
 
 class Told {

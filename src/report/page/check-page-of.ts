@@ -82,7 +82,8 @@ function errorOf(error: BailiwickError, { audience, repository }: ReportContext)
 
 function commitsOf(context: ReportContext, audience: readonly string[] | undefined): Record<string, string> {
   const { nodes = [], fleet, repository, headSha } = context
-  const isShown = ({ tenant }: JudgedNode) => audience === undefined || (tenant !== null && audience.includes(tenant))
+  const isShown = ({ tenant, narrower }: JudgedNode) =>
+    !narrower && (audience === undefined || (tenant !== null && audience.includes(tenant)))
   const read = nodes.filter(isShown).map(({ source }) => [source.url, source.commit] as const)
   // the head comes last: it is what the branch's commit gives way to
   const own = fleet ? [[fleet.repository, fleet.commit] as const] : []

@@ -62,7 +62,7 @@ export function fleetPageOf(fleet: JudgedFleet, place: PagePlace): FleetPage {
 }
 
 function sourcesOf(nodes: readonly JudgedNode[]): SeenSource[] {
-  const seen = nodes.filter(({ source }) => source.opaque === null && source.url !== '')
+  const seen = nodes.filter(({ source, narrower }) => source.opaque === null && source.url !== '' && !narrower)
   const groups = Map.groupBy(seen, ({ source }) => JSON.stringify([source.url, source.commit]))
   return [...groups.values()]
     .map(group => ({ ...pick(group), used: group.length }))

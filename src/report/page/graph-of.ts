@@ -6,7 +6,8 @@ import type { GraphNode } from './check-page.ts'
  * what brings these to the cluster is the platform's, and may be called after others.
  */
 export function graphOf(nodes: readonly JudgedNode[], audience: readonly string[] | undefined): GraphNode[] {
-  const seen = nodes.filter(({ tenant }) => audience === undefined || (tenant !== null && audience.includes(tenant)))
+  const isMine = ({ tenant }: JudgedNode) => audience === undefined || (tenant !== null && audience.includes(tenant))
+  const seen = nodes.filter(node => isMine(node) && !node.narrower)
   const keys = new Set(seen.map(node => node.key))
   return seen.map(({ key, parent, cluster, namespace, name, tenant, user, source, objects, suspend }) => ({
     key,

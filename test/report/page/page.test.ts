@@ -73,6 +73,7 @@ function pageWith(word: string): CheckPage {
       nodes: [
         {
           ...change,
+          sources: [],
           suspended: true,
           prune: true,
           identity,

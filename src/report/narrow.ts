@@ -1,0 +1,108 @@
+import type { Finding, JudgedNode, NodeFailure, Verdict } from '../rules/finding.ts'
+import type { Changes } from './changes/changes.ts'
+import { PrivateWords } from './private-words.ts'
+
+/** What is told in place of a text whose source fewer people can see. */
+export const NARROWER = 'The details are in a source that fewer people can see than this repository.'
+const FIX = 'Ask a fleet admin: the fleet repository and the source have the details.'
+const NOWHERE = { repository: '', file: '', line: 1, column: 1 }
+
+/** What was evaluated, as it may be published. */
+export interface Published {
+  readonly verdict: Verdict
+  /** Those whose content fewer people can see are marked `narrower`. */
+  readonly nodes: readonly JudgedNode[]
+  readonly changes?: Changes
+}
+
+/**
+ * The same without the text of sources that fewer people can see than what is published there: a finding keeps its rule,
+ * severity and cluster, so that it counts and blocks as before, and what the sources say is left out. `narrower`: addresses of
+ * such sources; with none everything stays as it is.
+ */
+export function narrowed({ verdict, nodes, changes }: Published, narrower: ReadonlySet<string>): Published {
+  if (narrower.size === 0) return { verdict, nodes, ...(changes ? { changes } : {}) }
+  const marked = nodes.map(node => (isNarrower(node, narrower) ? { ...node, narrower: true as const } : node))
+  const byKey = new Map(marked.map(node => [node.key, node]))
+  const words = new PrivateWords(
+    verdict,
+    verdict.tenants.map(tenant => tenant.name),
+    marked,
+  )
+  const hides = ({ node, origin, state }: Finding | NodeFailure) => {
+    const known = byKey.get(node)
+    return narrower.has(origin.repository) || known?.narrower === true || (known === undefined && state === 'fixed')
+  }
+  const parentOf = (key: string) => byKey.get(byKey.get(key)?.parent ?? '')
+  const finding = (one: Finding) => (hides(one) ? withoutText(one) : withoutNames(one, words))
+  return {
+    verdict: {
+      ...verdict,
+      summary: '',
+      violations: verdict.violations.map(finding),
+      warnings: verdict.warnings.map(finding),
+      errors: verdict.errors.map(one =>
+        hides(one) ? failureWithoutText(one, parentOf(one.node)) : failureOf(one, words),
+      ),
+      notSeen: verdict.notSeen.map(({ source, url, reason }) => ({
+        source: words.hide(source),
+        url: words.hide(url),
+        reason: words.hide(reason),
+      })),
+    },
+    nodes: marked,
+    ...(changes ? { changes: changesWithout(changes, narrower, marked) } : {}),
+  }
+}
+
+/** What was not read has no text: a node that follows it is told of as if nobody knew it. */
+function isNarrower({ source, charts = [] }: JudgedNode, narrower: ReadonlySet<string>): boolean {
+  const read = [source, ...(source.includes ?? []), ...charts].filter(({ commit }) => commit !== '')
+  return read.some(({ url }) => narrower.has(url))
+}
+
+function withoutText({ edit: _edit, ...finding }: Finding): Finding {
+  return {
+    ...finding,
+    ...{ identity: '', field: '', origin: NOWHERE, via: [], message: NARROWER, fix: FIX },
+    object: { apiVersion: '', kind: 'Object', namespace: '', name: '(not shown)' },
+  }
+}
+
+/** Its own text, with the names that only narrower sources have left out, and without files of theirs. */
+function withoutNames({ edit, ...finding }: Finding, words: PrivateWords): Finding {
+  const { object } = finding
+  const hide = (text: string) => words.hide(text, { written: [object.name, object.namespace] })
+  const written = edit && ('set' in edit ? edit.set : 'add' in edit ? edit.add : '')
+  return {
+    ...finding,
+    message: hide(finding.message),
+    fix: hide(finding.fix),
+    via: finding.via.filter(({ step }) => step !== 'kustomization' && !step.startsWith('flux-')),
+    ...(edit && (written === undefined || hide(written) === written) ? { edit } : {}),
+  }
+}
+
+/** A Kustomization is called what its parent's source calls it. */
+function failureWithoutText(failure: NodeFailure, parent: JudgedNode | undefined): NodeFailure {
+  const isNamed = parent !== undefined && !parent.narrower
+  return { ...failure, origin: NOWHERE, message: NARROWER, fix: FIX, ...(isNamed ? {} : { node: failure.cluster }) }
+}
+
+function failureOf(failure: NodeFailure, words: PrivateWords): NodeFailure {
+  // it says what the declaration says, and must be the same whether or not there is such a repository
+  if (failure.code === 'source-unreadable') return failure
+  return { ...failure, message: words.hide(failure.message), fix: words.hide(failure.fix) }
+}
+
+/** Only of Kustomizations that read nothing narrower on either side; rights follow from whatever any of them renders. */
+function changesWithout(changes: Changes, narrower: ReadonlySet<string>, nodes: readonly JudgedNode[]): Changes {
+  const shown = changes.nodes.filter(({ sources }) => !sources.some(url => narrower.has(url)))
+  const isWhole = !nodes.some(node => node.narrower)
+  return {
+    ...changes,
+    nodes: shown,
+    rights: isWhole ? changes.rights : [],
+    hidden: changes.hidden + changes.nodes.length - shown.length,
+  }
+}
