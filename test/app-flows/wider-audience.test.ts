@@ -34,7 +34,7 @@ async function propose(repo: string, files: Readonly<Record<string, string>>) {
   for (const body of ['/bailiwick diff', '/bailiwick status', '/bailiwick explain namespace-confinement']) {
     await command(stage, { repo, issue: pull, as: 'ada', body })
   }
-  return { run: said(github, repo, branch), outputs: await outputsOf(stage) }
+  return { run: said(github, repo, branch), outputs: await outputsOf(stage, 'acme/declared') }
 }
 
 const FOLLOWS = withManifest(follower('declared'))
@@ -70,9 +70,9 @@ test('a public fleet is not told either: check, comment, page of the fleet, and 
   await stage.settle()
   const response = await fetch(`${stage.site.url}/fleets/acme/fleet`)
   expect(response.status).toBe(200)
-  expect(`${await response.text()}${await outputsOf(stage)}`).not.toContain(CANARY)
+  expect(`${await response.text()}${await outputsOf(stage, 'acme/declared')}`).not.toContain(CANARY)
   github.forget()
   await stage.restart()
   await stage.settle()
-  expect(await outputsOf(stage)).not.toContain(CANARY)
+  expect(await outputsOf(stage, 'acme/declared')).not.toContain(CANARY)
 }, 120_000)
