@@ -44,6 +44,27 @@ function shownKeys(node: Node | undefined): Set<string> {
 }
 
 describe('documents', () => {
+  test('each promise of the threat model names tests that exist', () => {
+    const rows = read('docs/threat-model.md')
+      .split(/^## Promises$/m)[1]!
+      .split(/^## /m)[0]!
+      .split('\n')
+      .filter(line => /^\| [A-Z]/.test(line))
+    expect(rows.length).toBeGreaterThan(15)
+    for (const row of rows) {
+      const tests = row.split('|')[2] ?? ''
+      const files = [...tests.matchAll(/`(test\/[^`]+)`/g)].map(([, path = '']) => path)
+      const folders = [...tests.matchAll(/(?<!`|\/)\b([A-Z]+(?:-[\w-]+)?)\b/g)].map(
+        ([, id = '']) => `test/attacks/${id}`,
+      )
+      expect([...files, ...folders].length, row).toBeGreaterThan(0)
+      expect(
+        [...files, ...folders].filter(path => !existsSync(join(root, path))),
+        row,
+      ).toEqual([])
+    }
+  })
+
   test('the table of settings has exactly the variables that the code reads', () => {
     const files = [
       'config',
