@@ -32,6 +32,7 @@ export type ErrorCode =
   // GitHub
   | 'github-unavailable'
   | 'merge-conflict'
+  | 'merge-unknown'
   | 'not-permitted'
   // onboarding
   | 'onboard-input'

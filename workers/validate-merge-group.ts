@@ -9,6 +9,7 @@ import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { announceSlow, watched } from './verdict/announce-slow.ts'
 import { changedPaths } from './verdict/changed-paths.ts'
 import { HeadRuns } from './verdict/head-runs.ts'
+import { judgeIntoEach } from './verdict/judge-into.ts'
 import type { Said, Subject } from './verdict/judge-pull-request.ts'
 import { keepPage } from './verdict/keep-page.ts'
 import { openPlace } from './verdict/open-place.ts'
@@ -16,6 +17,7 @@ import { outcomeOf } from './verdict/outcome-of.ts'
 import { peopleOfGroup } from './verdict/people-of.ts'
 import { readGroupCircumstances } from './verdict/read-group-circumstances.ts'
 import { sayVerdict } from './verdict/say-verdict.ts'
+import { worstOfBases } from './verdict/worst-of-head.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /**
@@ -49,8 +51,15 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
   }
   const present = (await announced.end()) ?? (await runs())
   const detailsUrl = await keepPage(context, { owner: data.owner, repo: data.repo, repositoryId: repository.id }, said)
+  // the group's commit becomes the tip of the branch: what it is led onto from there counts as well
+  const elsewhere = [...new Set(checks.flatMap(({ followed }) => followed))].filter(branch => branch !== data.branch)
+  const people = peopleOfGroup(subject, data.branch, { sha: data.sha, base: data.base })
+  const led = await judgeIntoEach(context, subject, { sha: data.sha, people }, elsewhere, attempt)
   await alone(present, async latest => {
-    for (const check of checks) await sayVerdict(place, check, said, { runs: latest, detailsUrl })
+    for (const check of checks) {
+      const counting = led.filter(({ base }) => check.bases.includes(base))
+      await sayVerdict(place, check, worstOfBases(said, counting), { runs: latest, detailsUrl })
+    }
   })
 }
 

@@ -18,9 +18,11 @@ import { supersedeRuns } from './gate/supersede-runs.ts'
 import { announceSlow, watched } from './verdict/announce-slow.ts'
 import { blocks } from './verdict/blocks.ts'
 import { HeadRuns } from './verdict/head-runs.ts'
+import { judgeIntoEach } from './verdict/judge-into.ts'
 import type { Subject } from './verdict/judge-pull-request.ts'
 import { type JudgedPull, judgeWithCircumstances } from './verdict/judge-with-circumstances.ts'
 import { openPlace } from './verdict/open-place.ts'
+import { peopleOfPull } from './verdict/people-of.ts'
 import { publishChecks } from './verdict/publish-checks.ts'
 import { sayOvertaken } from './verdict/say-overtaken.ts'
 import type { Place } from './verdict/say-verdict.ts'
@@ -92,11 +94,12 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
     if (other?.state !== 'open' || other.head.sha !== headSha) continue
     others.push(await judgeWithCircumstances(context, subject, other, runs, attempt))
   }
+  const led = await judgeElsewhere(job, [pull, ...others.map(other => other.pull)])
   const moved = async () => !sameHeads(open, await listOpenPullRequests(octokit, data), headSha)
   if (others.length > 0 && (await moved())) return context.queue.add('validate-pull-request', data)
   const owner = { ...data, repositoryId: repository.id }
   const { shown, written, detailsUrl } = await head.alone(present, latest =>
-    publishChecks(context, { place, owner, runs: latest }, checks, [own, ...others]),
+    publishChecks(context, { place, owner, runs: latest }, checks, [own, ...others], led),
   )
   await supersedeRuns(place, present, await namesOnHead(job, open))
   // writes may wait long for their turn: one that lets pass is looked at again for who came to share the head meanwhile
@@ -112,6 +115,14 @@ async function startMerge({ installation, repository, octokit }: Subject, pull: 
   const merge = await readTestMerge(octokit, { owner: repository.owner, repo: repository.name }, pull)
   installation.noteHead(repository, pull.base.ref, merge.base, merge.baseTree)
   return merge
+}
+
+/** The bases that a check of it is about, and that no open pull request with this head aims at. */
+async function judgeElsewhere({ context, subject, pull, checks, attempt }: PullJob, pulls: readonly PullRequest[]) {
+  const aims = new Set(pulls.map(({ base }) => base.ref))
+  const elsewhere = new Set(checks.flatMap(({ followed }) => followed).filter(branch => !aims.has(branch)))
+  const head = { sha: pull.head.sha, pull, people: peopleOfPull(subject, pull) }
+  return judgeIntoEach(context, subject, head, [...elsewhere].sort(), attempt)
 }
 
 /** Our runs of the head, after what lets pass but was published for other bases began again. */

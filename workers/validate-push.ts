@@ -4,6 +4,7 @@ import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import { type FleetAnswer, judgeChange } from './combination/judge-change.ts'
 import type { Pin } from './combination/source-reader.ts'
+import { readBases } from './gate/repository-bases.ts'
 import { settleFollowed } from './gate/settle-followed.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { affectedPlaces } from './verdict/affected-places.ts'
@@ -38,7 +39,7 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   const urls = answers.map(answer => answer.place.repository.url)
   await wakeClusters(context, urls)
   // only now: whatever fails here, the verdict on the commit stands
-  await settleFollowed(context, installation, head, data.before, answers)
+  await settleFollowed(context, subject, head, data.before, answers)
   await judgeConcerned(context, subject, data, head, answers)
   await keepFleetPages(context, installation, answers)
 }
@@ -87,7 +88,14 @@ async function judgeConcerned(
 ): Promise<void> {
   const { installation, owner, repo } = data
   const open = await listOpenPullRequests(subject.octokit, data)
-  const own = open.filter(({ base, head: at }) => base.ref === data.branch || at.sha === data.sha)
+  const bases = await readBases(context, subject)
+  const own: (typeof open)[number][] = []
+  for (const pull of open) {
+    const isOwn = pull.base.ref === data.branch || pull.head.sha === data.sha
+    // a check that counts at several bases carries the most severe decision about all of them
+    const counts = async () => (await bases.checksOnto(pull.base.ref)).some(check => check.bases.includes(data.branch))
+    if (isOwn || (await counts())) own.push(pull)
+  }
   const wanted = own.map(({ number: pull }) => ({ installation, owner, repo, pull }))
   if (data.before !== undefined) {
     for (const other of await affectedPlaces(context, subject, head, data.before, answers)) {

@@ -22,6 +22,8 @@ export interface Circumstances {
    * in place of the pull request's own; empty: its own is said.
    */
   readonly worse: readonly number[]
+  /** The same of a base that this head has no open pull request onto, but which GitHub would let it be merged into. */
+  readonly worseBase?: string
 }
 
 /** Where nothing is to be added to the verdict. */

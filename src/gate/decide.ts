@@ -16,7 +16,7 @@ export interface Decision {
  * The decision of the gate, the only place that makes it: a hold blocks before anything else, then an override passes, then
  * the verdict counts, and what would pass is blocked by a required approval that is missing.
  */
-export function decide(outcome: Outcome, circumstances: Omit<Circumstances, 'worse'>): Decision {
+export function decide(outcome: Outcome, circumstances: Omit<Circumstances, 'worse' | 'worseBase'>): Decision {
   const { hold, override, demands } = circumstances
   if (hold) return blocked('hold', outcome)
   if (override) return { conclusion: 'success', by: 'override', severity: 0 }

@@ -12,9 +12,9 @@ const MAX_DEMANDS = 20
 
 /** What is told of a verdict besides: what decided in its place, and which approvals are missing. The verdict stands beneath. */
 export function inCircumstances(run: VerdictText, outcome: Outcome, circumstances: Circumstances): VerdictText {
-  const { hold, override, demands, worse } = circumstances
+  const { hold, override, demands, worse, worseBase } = circumstances
   const blocksAlone = decide(outcome, { demands }).by === 'required-approval'
-  const told = withDemands(ofOthers(run, worse), demands, blocksAlone)
+  const told = withDemands(ofBase(ofOthers(run, worse), worseBase), demands, blocksAlone)
   const { by } = decide(outcome, circumstances)
   if (by === 'hold' && hold) {
     const note = `**On hold by ${code(hold.by, 80)}**: it is not merged until somebody who may takes the hold away (${code('/bailiwick unhold')}).`
@@ -38,6 +38,12 @@ function ofOthers(run: VerdictText, worse: readonly number[]): VerdictText {
   const which = `${worse.length === 1 ? 'pull request' : 'pull requests'} ${numbers.join(', ')}${worse.length > numbers.length ? ', …' : ''}`
   const note = `GitHub keeps checks by commit, and several open pull requests have this one as their head. The worst of their verdicts is told: that of ${which}.`
   return { ...run, title: `${visible(run.title, 200)} (${which})`, summary: `${note}\n\n${run.summary}` }
+}
+
+function ofBase(run: VerdictText, base: string | undefined): VerdictText {
+  if (base === undefined) return run
+  const note = `GitHub keeps checks by commit, and this one counts at several gated branches. Showing the most severe verdict: what merging this head into ${code(base, 100)} would give. ${code('/bailiwick gate')} on the fleet lets each branch require its own check.`
+  return { ...run, title: `${visible(run.title, 200)} (${visible(base, 40)})`, summary: `${note}\n\n${run.summary}` }
 }
 
 function withDemands(run: VerdictText, demands: readonly Demand[], blocksAlone: boolean): VerdictText {

@@ -23,10 +23,12 @@ spec:
   }
 }
 
-/** Makes a branch of dev-team at the commit of `main`, and has production follow it: from then on two bases are gated. */
+/** Has production follow a branch of dev-team, made at the commit of `main` where it is not there: then two bases are gated. */
 export async function followOnProduction(stage: Stage, branch: string): Promise<void> {
   const { github } = stage
-  github.pushRef({ repo: DEV, branch, sha: github.commitOf(DEV, 'main'), as: 'ada' })
+  if (!github.repositoryNamed(DEV).refs.has(`refs/heads/${branch}`)) {
+    github.pushRef({ repo: DEV, branch, sha: github.commitOf(DEV, 'main'), as: 'ada' })
+  }
   github.push({ repo: FLEET, files: followedFiles(branch), as: 'ada' })
   await stage.settle()
 }

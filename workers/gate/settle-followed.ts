@@ -1,16 +1,20 @@
-import type { Installation } from '../combination/installation.ts'
 import type { FleetAnswer } from '../combination/judge-change.ts'
 import type { Pin } from '../combination/source-reader.ts'
 import { judgedEarlier } from '../verdict/affected-places.ts'
+import type { Subject } from '../verdict/judge-pull-request.ts'
 import type { WorkerContext } from '../worker-context.ts'
+import { settleAndAsk } from './settle-and-ask.ts'
+
+/** So many repositories are settled at once, before anything else is evaluated; more are by jobs of their own. */
+const AT_ONCE = 20
 
 /**
- * Has the checks settled of every repository of which other branches are gated since a push: one that begins to be followed
- * has open pull requests whose green checks are not about it. `before`: what the branch held, where that is known.
+ * Settles the checks of every repository of which other branches are gated since a push: one that begins to be followed has
+ * open pull requests whose green checks are not about it. `before`: what the branch held, where that is known.
  */
 export async function settleFollowed(
   context: WorkerContext,
-  installation: Installation,
+  { installation, octokit }: Subject,
   head: Pin,
   before: string | undefined,
   answers: readonly FleetAnswer[],
@@ -19,9 +23,11 @@ export async function settleFollowed(
   const earlier = await judgedEarlier(context, installation, { ...head, commit: before })
   const [then, now] = [branchesOf(earlier ?? []), branchesOf(answers)]
   const urls = new Set([...then.keys(), ...now.keys()].filter(url => then.get(url) !== now.get(url)))
-  for (const { owner, name: repo, url, archived } of await installation.repositories()) {
-    if (urls.has(url) && !archived)
-      await context.queue.add('settle-checks', { installation: installation.id, owner, repo })
+  const changed = (await installation.repositories()).filter(({ url, archived }) => urls.has(url) && !archived)
+  for (const [index, repository] of changed.entries()) {
+    const name = { installation: installation.id, owner: repository.owner, repo: repository.name }
+    if (index < AT_ONCE) await settleAndAsk(context, { installation, repository, octokit })
+    else await context.queue.add('settle-checks', name)
   }
 }
 

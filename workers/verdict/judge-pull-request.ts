@@ -5,6 +5,7 @@ import type { Attempt } from '../../src/queue/queue.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import type { Installation, ReadableRepository } from '../combination/installation.ts'
 import { judgeChange } from '../combination/judge-change.ts'
+import type { People } from '../combination/source-reader.ts'
 import { assertDesignated } from '../designation/assert-designated.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
@@ -40,7 +41,13 @@ export async function judgePullRequest(
   try {
     const name = { owner: repository.owner, repo: repository.name }
     const merge = await (merging ?? readTestMerge(octokit, name, pull))
-    return await judgeMerge(context, subject, pull, merge, where)
+    return await judgeMerge(
+      context,
+      subject,
+      { onto: pull.base.ref, people: peopleOfPull(subject, pull) },
+      merge,
+      where,
+    )
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
     context.log.error({ err: error, pull: `${repository.url}#${pull.number}` }, 'a pull request could not be judged')
@@ -48,20 +55,27 @@ export async function judgePullRequest(
   }
 }
 
-async function judgeMerge(
+/** What is merged into, and on whose behalf. */
+export interface MergeTarget {
+  readonly onto: string
+  readonly people: People
+}
+
+/** Evaluates what a merge onto a branch gives. */
+export async function judgeMerge(
   context: WorkerContext,
   subject: Subject,
-  pull: PullRequest,
-  merge: TestMerge,
+  { onto, people }: MergeTarget,
+  merge: Pick<TestMerge, 'sha' | 'tree' | 'base'> & Partial<Pick<TestMerge, 'baseTree'>>,
   where: ReportContext,
 ): Promise<Said> {
   const { installation, repository } = subject
-  const pin = { url: repository.url, branch: pull.base.ref }
-  installation.noteHead(repository, pull.base.ref, merge.base)
-  const base = { ...pin, commit: merge.base, tree: merge.baseTree }
+  const pin = { url: repository.url, branch: onto }
+  installation.noteHead(repository, onto, merge.base)
+  const base = { ...pin, commit: merge.base, ...(merge.baseTree === undefined ? {} : { tree: merge.baseTree }) }
   const head = { ...pin, commit: merge.sha, tree: merge.tree }
   await assertDesignated(installation)
-  const answers = await judgeChange(context, installation, { head, base, people: peopleOfPull(subject, pull) })
+  const answers = await judgeChange(context, installation, { head, base, people })
   const { outcome, ...statement } = outcomeOf(answers, repository.url, 'pull-request')
   if (answers.length === 0) return { outcome, context: where }
   const [before, after] = await Promise.all([

@@ -6,7 +6,7 @@ import type { Said } from './judge-pull-request.ts'
 import type { JudgedPull } from './judge-with-circumstances.ts'
 import { keepPage, type PageOwner } from './keep-page.ts'
 import { type Place, sayVerdict } from './say-verdict.ts'
-import { worstOfHead } from './worst-of-head.ts'
+import { type LedVerdict, worstOfBases, worstOfHead } from './worst-of-head.ts'
 
 /** What was published of a pull request. */
 export interface PublishedChecks {
@@ -24,18 +24,23 @@ interface Publishing {
   readonly runs: readonly OurCheckRun[]
 }
 
-/** Publishes each check with the most severe decision about its bases. `evaluated`: the pull request itself comes first. */
+/** Publishes each check with the most severe decision about its bases. `evaluated`: the pull request itself comes first; `led`: of the
+ * bases that the head has no pull request onto. */
 export async function publishChecks(
   context: WorkerContext,
   { place, owner, runs }: Publishing,
   checks: readonly NamedCheck[],
   evaluated: readonly [JudgedPull, ...JudgedPull[]],
+  led: readonly LedVerdict[],
 ): Promise<PublishedChecks> {
   const [own, ...others] = evaluated
   let published: PublishedChecks = { shown: own.said, written: false }
   for (const check of checks) {
     const counted = others.filter(({ pull }) => check.bases.includes(pull.base.ref))
-    const said = worstOfHead([own, ...counted])
+    const said = worstOfBases(
+      worstOfHead([own, ...counted]),
+      led.filter(({ base }) => check.bases.includes(base)),
+    )
     const detailsUrl = await keepPage(context, owner, said)
     const written = (await sayVerdict(place, check, said, { runs, detailsUrl })) || published.written
     const isWorse = decisionOf(said).severity > decisionOf(published.shown).severity

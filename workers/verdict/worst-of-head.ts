@@ -18,17 +18,39 @@ export function worstOfHead(judged: readonly [JudgedPull, ...JudgedPull[]]): Sai
   return judged.length > 1 && weight(said) > 0 ? inPlaceOfOthers(said, pull.number) : said
 }
 
-/** What is said to a pull request itself: its own verdict, and which other one holds its head back. */
+/** What is said to a pull request itself: its own verdict, and which other one, or which base, holds its head back. */
 export function withWorse(own: JudgedPull, shown: Said): Said {
-  const others = (shown.context.circumstances?.worse ?? []).filter(number => number !== own.pull.number)
-  if (others.length === 0) return own.said
-  const circumstances = { ...NO_CIRCUMSTANCES, ...own.said.context.circumstances, worse: others }
+  const { worse, worseBase } = shown.context.circumstances ?? NO_CIRCUMSTANCES
+  const others = worse.filter(number => number !== own.pull.number)
+  if (others.length === 0 && worseBase === undefined) return own.said
+  const more = { worse: others, ...(worseBase === undefined ? {} : { worseBase }) }
+  const circumstances = { ...NO_CIRCUMSTANCES, ...own.said.context.circumstances, ...more }
   return { ...own.said, context: { ...own.said.context, circumstances } }
 }
 
 function inPlaceOfOthers(said: Said, number: number): Said {
   const circumstances = { ...NO_CIRCUMSTANCES, ...said.context.circumstances, worse: [number] }
   return { ...said, context: { ...said.context, circumstances } }
+}
+
+/** The most severe of what pull requests of a head came to, and of what merging it elsewhere would give. */
+export function worstOfBases(said: Said, led: readonly LedVerdict[]): Said {
+  let worst = said
+  let base: string | undefined
+  for (const one of led) {
+    if (weight(one.said) <= weight(worst)) continue
+    worst = one.said
+    base = one.base
+  }
+  if (base === undefined) return said
+  const circumstances = { ...NO_CIRCUMSTANCES, ...worst.context.circumstances, worseBase: base }
+  return { ...worst, context: { ...worst.context, circumstances } }
+}
+
+/** What merging a head into a base would give that it has no open pull request onto. */
+export interface LedVerdict {
+  readonly base: string
+  readonly said: Said
 }
 
 const weight = (said: Said) => decisionOf(said).severity

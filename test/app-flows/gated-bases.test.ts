@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { BRANCH_CHECK_NAME, CHECK_NAME, checkNameOf, isTenancyCheck } from '../../src/gate/check-names.ts'
+import { type Stage, startStage } from '../story/stage.ts'
+import { deploymentFile } from '../story/tenant-changes.ts'
+import { lastRun } from './commands.ts'
+import { DEV, IN_BASE, IN_STAGING, withResource } from './red-together.ts'
+import { followOnProduction } from './two-bases.ts'
+
+/** Red where staging deploys from, without a word about production. */
+const ESCAPE = {
+  'staging/kustomization.yaml': withResource('staging/kustomization.yaml', 'stray.yaml'),
+  'staging/stray.yaml': deploymentFile('stray', 'kube-system'),
+}
+const HARMLESS = { 'NOTES.md': '# Notes\n' }
+const [MAIN, STABLE] = [checkNameOf('main'), checkNameOf('stable')]
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await startStage()
+  branchOff('wild2')
+  await stage.settle()
+}, 60_000)
+afterAll(() => stage?.close())
+
+const installation = () => [...stage.github.world.installations.keys()][0]!
+
+function branchOff(branch: string, repo = DEV, from = 'main'): string {
+  stage.github.pushRef({ repo, branch, sha: stage.github.commitOf(repo, from), as: 'ada' })
+  return branch
+}
+
+/** A pull request of dev-team; its number. */
+async function propose(head: string, base: string, files: Readonly<Record<string, string>>): Promise<number> {
+  const { github } = stage
+  github.push({ repo: DEV, branch: head, parent: github.commitOf(DEV, base), files, as: 'dora' })
+  const { number } = github.openPullRequest({ repo: DEV, head, base, as: 'dora' }).issue
+  await stage.settle()
+  return number
+}
+
+/** The checks that a pull request of a commit is merged by: the latest run of each name. */
+function checksOn(ref: string, repo = DEV): Record<string, string | null> {
+  const runs = stage.github.checkRunsOf(repo, ref).filter(({ name }) => isTenancyCheck(name))
+  return Object.fromEntries(runs.map(({ name, conclusion }) => [name, conclusion]))
+}
+
+const mergeNow = (pull: number) => stage.github.merge({ repo: DEV, pull, as: 'dora' }).status
+
+/** Has GitHub's rules for some branches require checks of ours. */
+function requireOn(branches: readonly string[], names: readonly string[], name = branches.join()): void {
+  const checks = names.map(context => ({ context, integration_id: stage.github.app.id }))
+  const parameters = { required_status_checks: checks, strict_required_status_checks_policy: false }
+  stage.github.setRuleset(DEV, {
+    ...{ name, rules: [{ type: 'required_status_checks', parameters }] },
+    conditions: { ref_name: { include: branches.map(branch => `refs/heads/${branch}`), exclude: [] } },
+  })
+}
+
+describe('one gated base', () => {
+  test('a pull request onto it has the plain name, the tip of the branch another one', async () => {
+    await propose('plain', 'main', HARMLESS)
+    expect(checksOn('plain')).toEqual({ [CHECK_NAME]: 'success' })
+    expect(checksOn('main')).toEqual({})
+    expect(lastRun(stage.github, DEV, 'main', BRANCH_CHECK_NAME)).toMatchObject({ conclusion: 'success' })
+  })
+
+  test('one onto a branch that nobody follows has none, and led onto main it is not merged before the verdict', async () => {
+    const pull = await propose('sneak', branchOff('scratch'), ESCAPE)
+    expect(checksOn('sneak')).toEqual({})
+    stage.github.editPullRequest({ repo: DEV, pull, base: 'main', as: 'dora' })
+    expect(mergeNow(pull)).toBe(405)
+    await stage.settle()
+    expect(checksOn('sneak')).toEqual({ [CHECK_NAME]: 'failure' })
+    stage.github.editPullRequest({ repo: DEV, pull, base: 'scratch', as: 'dora' })
+    await stage.settle()
+    expect(checksOn('sneak'), 'what is not asked for any more does not stay').toEqual({})
+  })
+
+  test('one that is closed and opened again waits for a verdict about its base as it is then', async () => {
+    const pull = await propose('again', 'main', HARMLESS)
+    expect(checksOn('again')).toEqual({ [CHECK_NAME]: 'success' })
+    stage.github.closePullRequest({ repo: DEV, pull, as: 'dora' })
+    await stage.settle()
+    stage.github.reopenPullRequest({ repo: DEV, pull, as: 'dora' })
+    expect(mergeNow(pull)).toBe(405)
+    await stage.settle()
+    expect(checksOn('again')).toEqual({ [CHECK_NAME]: 'success' })
+    expect(mergeNow(pull)).toBe(200)
+    await stage.settle()
+  })
+
+  test('a branch of which the rules cannot be read counts as gated', async () => {
+    branchOff('shy')
+    stage.github.failNext(20, 403, {}, ({ path }) => path.includes('/rules/branches/shy'))
+    await propose('hidden', 'shy', HARMLESS)
+    expect(checksOn('hidden')).toEqual({ [checkNameOf('shy')]: 'success', [CHECK_NAME]: 'success' })
+  })
+})
+
+describe('what an older version left', () => {
+  test('a verdict on the tip of a branch, or for a base without a check, keeps no name that a rule requires', async () => {
+    const { github } = stage
+    const old = (ref: string, kind: string) =>
+      Object.assign(
+        lastRun(github, DEV, ref, BRANCH_CHECK_NAME) ?? lastRun(github, DEV, ref, 'bailiwick / superseded')!,
+        {
+          ...{ name: CHECK_NAME, status: 'completed', conclusion: 'success' },
+          externalId: `0:${kind}-abc.${'a'.repeat(24)}.${'b'.repeat(24)}`,
+        },
+      )
+    old('main', 'branch')
+    old('sneak', 'pull')
+    await stage.site.queue.add('sweep-installation', { installation: installation() })
+    await stage.settle()
+    expect(checksOn('main')).toEqual({})
+    expect(lastRun(github, DEV, 'main', BRANCH_CHECK_NAME)).toMatchObject({ conclusion: 'success' })
+    expect(checksOn('sneak')).toEqual({})
+    const kept = github.checkRunsOf(DEV, 'sneak').map(({ conclusion }) => conclusion)
+    expect(kept, 'neutral and skipped would satisfy the rule').not.toContain('neutral')
+  })
+})
+
+describe('a branch that begins to be followed', () => {
+  test('its open heads begin again before they are evaluated', async () => {
+    const { github } = stage
+    branchOff('stable')
+    requireOn(['stable'], [CHECK_NAME], 'stable')
+    await stage.settle()
+    const files = { 'production/stray.yaml': deploymentFile('stray', 'kube-system') }
+    const overlay = { 'production/kustomization.yaml': withResource('production/kustomization.yaml', 'stray.yaml') }
+    const pull = await propose('early', 'stable', { ...files, ...overlay })
+    expect(checksOn('early'), 'only main is followed').toEqual({ [STABLE]: 'success', [CHECK_NAME]: 'failure' })
+    let seen: (string | null | undefined)[] = []
+    github.failNext(1, 500, {}, ({ path }) => {
+      // the first thing that an evaluation asks for
+      if (path === `/repos/${DEV}/pulls/${pull}`) seen = [...seen, lastRun(github, DEV, 'early', STABLE)?.status]
+      return false
+    })
+    await followOnProduction(stage, 'stable')
+    expect(seen[0]).toBe('in_progress')
+    expect(lastRun(github, DEV, 'early')).toMatchObject({ conclusion: 'failure' })
+    expect(lastRun(github, DEV, 'early', STABLE)).toMatchObject({ conclusion: 'failure' })
+    expect(mergeNow(pull)).toBe(405)
+  }, 60_000)
+})
+
+describe('several gated bases', () => {
+  test('each has a check of its own; the plain one is there where rules require it', async () => {
+    await propose('onto-main', 'main', HARMLESS)
+    expect(checksOn('onto-main')).toEqual({ [MAIN]: 'success', [CHECK_NAME]: 'success' })
+    await propose('onto-stable', 'stable', { 'MORE.md': '# More\n' })
+    expect(checksOn('onto-stable')).toEqual({ [STABLE]: 'success', [CHECK_NAME]: 'success' })
+  })
+
+  test('the plain one tells the most severe verdict over the bases, so that it does not travel', async () => {
+    const pull = await propose('traveler', 'stable', ESCAPE)
+    expect(checksOn('traveler')).toEqual({ [STABLE]: 'success', [CHECK_NAME]: 'failure' })
+    expect(lastRun(stage.github, DEV, 'traveler')!.output.title).toContain('(main)')
+    stage.github.editPullRequest({ repo: DEV, pull, base: 'main', as: 'dora' })
+    expect(mergeNow(pull)).toBe(405)
+    await stage.settle()
+    expect(checksOn('traveler')).toEqual({ [MAIN]: 'failure', [CHECK_NAME]: 'failure' })
+    expect(mergeNow(pull)).toBe(405)
+  })
+
+  test('a base that GitHub cannot merge it into does not count', async () => {
+    const { github } = stage
+    github.push({ repo: DEV, files: { 'staging/stray.yaml': '# nothing of this kind\n' }, as: 'ada' })
+    await stage.settle()
+    await propose('clashing', 'stable', ESCAPE)
+    expect(checksOn('clashing')).toEqual({ [STABLE]: 'success', [CHECK_NAME]: 'success' })
+  })
+
+  test('it is told again whenever one of them moves', async () => {
+    const { github } = stage
+    await propose('duplicate', 'stable', IN_STAGING)
+    expect(checksOn('duplicate')).toEqual({ [STABLE]: 'success', [CHECK_NAME]: 'success' })
+    github.push({ repo: DEV, files: IN_BASE, as: 'ada' })
+    await stage.settle()
+    expect(checksOn('duplicate')).toEqual({ [STABLE]: 'success', [CHECK_NAME]: 'failure' })
+  })
+
+  test('a promotion is not merged by what was said about the tip of the other branch', async () => {
+    const { github } = stage
+    github.push({ repo: DEV, branch: 'promoted', parent: github.commitOf(DEV, 'stable'), files: HARMLESS, as: 'ada' })
+    const { number } = github.openPullRequest({ repo: DEV, head: 'main', base: 'stable', as: 'ada' }).issue
+    expect(github.merge({ repo: DEV, pull: number, as: 'ada' }).status).toBe(405)
+    await stage.settle()
+    expect(lastRun(github, DEV, 'main', STABLE)).toMatchObject({ status: 'completed' })
+    expect(lastRun(github, DEV, 'main', BRANCH_CHECK_NAME)).toBeDefined()
+    github.closePullRequest({ repo: DEV, pull: number, as: 'ada' })
+    await stage.settle()
+  })
+
+  test('every name that the rules of a base require is there, whatever it is about', async () => {
+    branchOff('odd')
+    requireOn(['odd'], [STABLE, CHECK_NAME], 'odd')
+    await stage.settle()
+    await propose('onto-odd', 'odd', HARMLESS)
+    const names = Object.keys(checksOn('onto-odd')).sort()
+    expect(names).toEqual([CHECK_NAME, checkNameOf('odd'), STABLE].sort())
+  })
+})
+
+describe('rules of the whole organization', () => {
+  test('a repository that no fleet follows passes where the check is required, and has none where it is not', async () => {
+    const { github } = stage
+    github.addRepository({ owner: 'acme', name: 'website', files: { 'index.html': '<p>\n' }, roles: { ada: 'admin' } })
+    const open = async (head: string) => {
+      github.push({
+        repo: 'acme/website',
+        branch: head,
+        parent: github.commitOf('acme/website', 'main'),
+        files: { [head]: head },
+        as: 'ada',
+      })
+      const { number } = github.openPullRequest({ repo: 'acme/website', head, as: 'ada' }).issue
+      await stage.settle()
+      return number
+    }
+    await open('before')
+    expect(checksOn('before', 'acme/website')).toEqual({})
+    const checks = [{ context: CHECK_NAME, integration_id: github.app.id }]
+    github.setOrganizationRuleset('acme', {
+      name: 'everywhere',
+      rules: [
+        {
+          type: 'required_status_checks',
+          parameters: { required_status_checks: checks, strict_required_status_checks_policy: false },
+        },
+      ],
+      conditions: {
+        ref_name: { include: ['~ALL'], exclude: ['refs/heads/onto-*', 'refs/heads/after', 'refs/heads/wild'] },
+        repository_name: { include: ['~ALL'], exclude: [] },
+      },
+    })
+    await stage.settle()
+    expect(checksOn('before', 'acme/website'), 'what waits is not left to hang').toEqual({ [CHECK_NAME]: 'success' })
+    const pull = await open('after')
+    expect(checksOn('after', 'acme/website')).toEqual({ [CHECK_NAME]: 'success' })
+    expect(github.merge({ repo: 'acme/website', pull, as: 'ada' }).status).toBe(200)
+  })
+
+  test('a green verdict for one of all these branches is not one for main', async () => {
+    const pull = await propose('wild', 'wild2', {
+      'staging/kustomization.yaml': ESCAPE['staging/kustomization.yaml'],
+      'staging/stray.yaml': deploymentFile('wild', 'kube-system'),
+    })
+    expect(checksOn('wild')[checkNameOf('wild2')]).toBe('success')
+    stage.github.editPullRequest({ repo: DEV, pull, base: 'main', as: 'dora' })
+    expect(mergeNow(pull)).not.toBe(200)
+  })
+})
+
+test('every request was one that GitHub describes', () => {
+  expect(stage.github.violations).toEqual([])
+  expect(stage.github.unknown).toEqual([])
+  expect(stage.github.responseViolations).toEqual([])
+})

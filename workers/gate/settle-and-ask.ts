@@ -1,0 +1,23 @@
+import { stalenessOfChecks } from '../staleness/staleness.ts'
+import type { Subject } from '../verdict/judge-pull-request.ts'
+import type { WorkerContext } from '../worker-context.ts'
+import { readBases } from './repository-bases.ts'
+import { settleRepository } from './settle-repository.ts'
+
+/** What becomes gated leaves many pull requests behind: they start this far apart. */
+const SPREAD_MS = 300
+const LATEST_MS = 60_000
+
+/** Settles the checks of a repository, then has every pull request evaluated that is without a verdict since. */
+export async function settleAndAsk(context: WorkerContext, subject: Subject): Promise<void> {
+  const { installation, repository } = subject
+  const settled = await settleRepository(context, subject, await readBases(context, subject))
+  const missing = settled.filter(
+    ({ checks, runs }) => checks.length > 0 && stalenessOfChecks(checks, runs).staleness === 'missing',
+  )
+  const name = { installation: installation.id, owner: repository.owner, repo: repository.name }
+  for (const [index, { pull }] of missing.entries()) {
+    const delayMs = Math.min(index * SPREAD_MS, LATEST_MS)
+    await context.queue.add('validate-pull-request', { ...name, pull: pull.number }, { delayMs })
+  }
+}
