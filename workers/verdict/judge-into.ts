@@ -62,7 +62,7 @@ async function judgeInto(
     const led = { ...subject, installation: { ...installation, content } }
     const said = await judgeMerge(context, led, { onto: branch, people }, merge, where)
     if (!pull) return said
-    const demands = await readDemands(context, subject, { ...pull, base: { ref: branch, sha: base } }, said)
+    const demands = await readDemands(subject, { ...pull, base: { ref: branch, sha: base } }, said)
     return { ...said, context: { ...said.context, circumstances: { ...NO_CIRCUMSTANCES, demands } } }
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
