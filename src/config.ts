@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { FLEET_NAME, type FleetName, parseFleetName } from './designation/fleet-name.ts'
 import { address, badVariable, type Environment, integer, oneOf, optional, required } from './process/environment.ts'
@@ -30,6 +30,7 @@ export interface Config extends WebSettings {
   readonly sweepSeconds: number
   /** How long a worker may be silent before another one takes its job; matters on Redis only. */
   readonly jobLockMs: number
+  readonly renderThreads: number
   readonly renderTimeoutMs: number
   readonly renderHeapMb: number
   readonly host: string
@@ -84,6 +85,7 @@ function common(env: Environment, readFile: ReadFile): Config {
     sweepSeconds: integer(env, 'SWEEP_SECONDS', { min: 1, max: 86_400, otherwise: 3600 }),
     jobLockMs: integer(env, 'JOB_LOCK_MS', { min: 1_000, max: 600_000, otherwise: 30_000 }),
     renderTimeoutMs: integer(env, 'RENDER_TIMEOUT_MS', { min: 100, max: 3_600_000, otherwise: 60_000 }),
+    renderThreads: integer(env, 'RENDER_THREADS', { min: 1, max: 256, otherwise: availableParallelism() }),
     renderHeapMb: integer(env, 'RENDER_HEAP_MB', { min: 64, max: 65_536, otherwise: 1024 }),
     host: host(env),
     port: integer(env, 'PORT', { min: 0, max: 65_535, otherwise: 3000 }),

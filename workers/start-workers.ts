@@ -45,7 +45,11 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
   const { config, log, pages, metrics, disabledRules = [] } = dependencies
   const queue = measureJobs(dependencies.queue, metrics)
   const bindings = config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile)
-  const evaluator = new Evaluator({ timeoutMs: config.renderTimeoutMs, heapMb: config.renderHeapMb })
+  const evaluator = new Evaluator({
+    timeoutMs: config.renderTimeoutMs,
+    heapMb: config.renderHeapMb,
+    threads: config.renderThreads,
+  })
   const { redisUrl, redisPrefix: prefix } = config
   const shelf = openShelf({ ...STATEMENT_LIMITS, redisUrl, prefix, name: 'statements', log })
   const statements = new StatementStore(shelf)

@@ -23,7 +23,7 @@ export function failedNode(context: NodeContext, draft: Draft): void {
   const values = needsOf(draft.kustomization).map(({ id }) => context.values.describe(id))
   for (const value of values) hash.update(value)
   const artifact = context.artifacts.get(draft.key)
-  const reads = artifact && (context.whole.has(draft.key) ? wholeTree(artifact) : readsOf(artifact, draft, context))
+  const reads = artifact && (isWhole(context, draft) ? wholeTree(artifact) : readsOf(artifact, draft, context))
   if (reads) hash.update(reads.key)
   draft.inputs = hash.digest('hex')
   // what a tenant's node names is not believed: it could so turn the gate of anybody red
@@ -32,6 +32,9 @@ export function failedNode(context: NodeContext, draft: Draft): void {
     draft.hides = namedRepositories([own, ...values, ...textsAt(artifact.tree, reads.paths)])
   }
 }
+
+/** What took too long once is not rendered again to see what it reads. */
+const isWhole = ({ whole }: NodeContext, { key, error }: Draft) => whole.has(key) || error?.code === 'evaluation-limits'
 
 interface Reads {
   readonly key: string

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { readConfig, readWorkerConfig } from '../../src/config.ts'
@@ -23,6 +24,7 @@ describe('settings', () => {
       resyncSeconds: 60,
       sweepSeconds: 3600,
       jobLockMs: 30_000,
+      renderThreads: availableParallelism(),
       renderTimeoutMs: 60_000,
       renderHeapMb: 1024,
       host: '127.0.0.1',
@@ -46,6 +48,7 @@ describe('settings', () => {
         RESYNC_SECONDS: '5',
         SWEEP_SECONDS: '600',
         JOB_LOCK_MS: '2000',
+        RENDER_THREADS: '3',
         RENDER_TIMEOUT_MS: '1000',
         RENDER_HEAP_MB: '256',
         HOST: '0.0.0.0',
@@ -61,6 +64,7 @@ describe('settings', () => {
       resyncSeconds: 5,
       sweepSeconds: 600,
       jobLockMs: 2000,
+      renderThreads: 3,
       renderTimeoutMs: 1000,
       renderHeapMb: 256,
       host: '0.0.0.0',
@@ -117,6 +121,7 @@ describe('settings', () => {
     ['RESYNC_SECONDS', '1e3'],
     ['SWEEP_SECONDS', '0'],
     ['JOB_LOCK_MS', '999'],
+    ['RENDER_THREADS', '0'],
     ['RENDER_TIMEOUT_MS', '99'],
     ['RENDER_HEAP_MB', '63.5'],
     ['PUBLIC_URL', 'bailiwick.example.com'],

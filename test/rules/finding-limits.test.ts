@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { judgementOf } from '../fleet/fleet-of.ts'
-import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
+import { miniFleet } from '../fleet/mini-fleet.ts'
 
 /** A tree of `count` accounts that take an identity in a cloud, each a violation. */
 function accounts(count: number, namespace: string): Record<string, string> {

@@ -5,6 +5,7 @@ import { evaluate } from '../../workers/evaluation/evaluate.ts'
 import { Evaluator } from '../../workers/evaluation/evaluator.ts'
 import { KeptFleet } from '../../workers/evaluation/kept-fleet.ts'
 import type { EvaluationProgress, JudgeRequest } from '../../workers/evaluation/protocol.ts'
+import { RunningNode } from '../../workers/evaluation/running-node.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 
 let evaluator: Evaluator
@@ -33,6 +34,26 @@ test('what takes too long is ended, not remembered, and the next question is ans
   await evaluator.close()
   evaluator = new Evaluator({ timeoutMs: 30_000, heapMb: 512 })
   expect(await evaluator.evaluate(question)).toMatchObject({ type: 'judged' })
+})
+
+test('a node at which it is ended is an error of that node, and the others are judged', () => {
+  const ran: string[] = []
+  const node = 'staging/flux-system/many-1'
+  const question = { ...request(manyNodes(3)), stopped: [node] }
+  const answer = evaluate(question, new KeptFleet(), undefined, key => ran.push(key))
+  if (answer.type !== 'judged') throw new Error(answer.type)
+  const { errors } = answer.judgement.verdict
+  expect(errors.map(({ code, node: at }) => [code, at])).toEqual([['evaluation-limits', node]])
+  expect(answer.judgement.nodes.find(({ key }) => key === 'staging/flux-system/many-2')?.objects).not.toEqual([])
+  expect(ran).toContain('staging/flux-system/many-2')
+})
+
+test('who ends a thread knows the node that it was at', () => {
+  const running = new RunningNode()
+  running.set('staging/apps/dev-team')
+  expect(new RunningNode(running.shared).get()).toBe('staging/apps/dev-team')
+  running.set('')
+  expect(new RunningNode(running.shared).get()).toBe('')
 })
 
 test('a thread that runs out of heap is replaced', async () => {

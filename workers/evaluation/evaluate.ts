@@ -18,8 +18,10 @@ export function evaluate(
   request: JudgeRequest,
   kept = new KeptFleet(),
   onProgress?: (progress: WalkProgress) => void,
+  running: (key: string) => void = () => {},
 ): EvaluationAnswer {
   const { session } = kept
+  session.watch = { running, stopped: new Set(request.stopped) }
   const sides = { kept, request, onProgress }
   let built = buildSides(sides, undefined)
   // what only a tenant's declaration leads to is not judged by a change of that repository: its result is the tenant's

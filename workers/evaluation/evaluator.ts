@@ -1,97 +1,112 @@
-import type { Worker } from 'node:worker_threads'
+import { availableParallelism } from 'node:os'
 import { BailiwickError } from '../../src/errors.ts'
-import { within } from '../../src/queue/within.ts'
-import { openThread } from './open-thread.ts'
+import { EvaluationThread, LimitExceeded } from './evaluation-thread.ts'
+import { FairQueue } from './fair-queue.ts'
 import type { EvaluationAnswer, EvaluationProgress, EvaluationRequest } from './protocol.ts'
 import { requestKey } from './request-key.ts'
 
 /** Answers that are kept: a resync and a sweep ask again for what nothing has touched. */
 const KEPT = 16
+/** Nodes at which one evaluation may have to be ended before all of it is an error. */
+const MAX_STOPPED = 3
 
 /** Wall clock and heap of one evaluation: hostile input costs at most this, and never the process. */
 export interface EvaluationLimits {
   readonly timeoutMs: number
   readonly heapMb: number
+  /** How many evaluations run at once; default: as many as there are cores. */
+  readonly threads?: number
 }
 
 type OnProgress = (progress: EvaluationProgress) => void
 
 /**
- * Renders and judges in a thread of its own, one evaluation at a time, so that the event loop of the process stays free
- * (a blocked loop loses the job's lock and the job runs twice). A thread that passes its limits is ended and replaced.
+ * Renders and judges in threads of their own, so that the event loop of the process stays free (a blocked loop loses the
+ * job's lock and the job runs twice). Repositories take turns: one never has all threads while another waits. A thread that
+ * passes its limits is ended and replaced.
  */
 export class Evaluator {
   readonly #limits: EvaluationLimits
-  #thread: Worker | undefined
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #threads: readonly EvaluationThread[]
+  readonly #queue: FairQueue<EvaluationThread>
   readonly #answers = new Map<string, EvaluationAnswer>()
+  readonly #running = new Map<string, Promise<EvaluationAnswer>>()
 
   constructor(limits: EvaluationLimits) {
     this.#limits = limits
+    const count = limits.threads ?? availableParallelism()
+    this.#threads = Array.from({ length: count }, () => new EvaluationThread(limits))
+    this.#queue = new FairQueue(this.#threads)
   }
 
-  /** Answers in order. Throws `evaluation-limits` when time or heap ran out (never cached: the machine was too slow, or the input too much). */
+  /**
+   * The answer, that of an equal question where there is one. Where time ran out it is tried again alone, then without the
+   * node that was worked on, which is an error of that node. Such an answer is not kept: the machine may have been too slow.
+   * Throws `evaluation-limits` where no node is to blame.
+   */
   evaluate(request: EvaluationRequest, onProgress?: OnProgress): Promise<EvaluationAnswer> {
-    const answer = this.#turn.then(() => this.#recall(request, onProgress))
-    this.#turn = answer.catch(() => undefined)
+    const key = requestKey(request)
+    const known = this.#answers.get(key)
+    if (known) return Promise.resolve(this.#keep(key, known))
+    const running = this.#running.get(key)
+    if (running) return running
+    const answer = this.#run(request, key, onProgress).finally(() => this.#running.delete(key))
+    this.#running.set(key, answer)
     return answer
   }
 
-  /** How much heap the thread holds; undefined while there is none, or while it is too busy to say. */
+  /** How much heap the threads hold; undefined while there are none, or while they are too busy to say. */
   async heapBytes(): Promise<number | undefined> {
-    const statistics = this.#thread?.getHeapStatistics().catch(() => undefined) // it ended meanwhile
-    const answer = statistics && (await within(500, statistics))
-    return answer === 'late' ? undefined : answer?.used_heap_size
+    const all = await Promise.all(this.#threads.map(thread => thread.heapBytes()))
+    const known = all.filter(bytes => bytes !== undefined)
+    return known.length === 0 ? undefined : known.reduce((sum, bytes) => sum + bytes, 0)
   }
 
   async close(): Promise<void> {
-    const thread = this.#thread
-    this.#thread = undefined
-    await thread?.terminate()
+    await Promise.all(this.#threads.map(thread => thread.close()))
   }
 
-  async #recall(request: EvaluationRequest, onProgress?: OnProgress): Promise<EvaluationAnswer> {
-    const key = requestKey(request)
-    const answer = this.#answers.get(key) ?? (await this.#run(request, onProgress))
+  async #run(request: EvaluationRequest, key: string, onProgress: OnProgress | undefined): Promise<EvaluationAnswer> {
+    let asked = request
+    for (let isAlone = false; ; isAlone = true) {
+      try {
+        const turn = { owner: ownerOf(request), home: homeOf(request), isAlone }
+        const answer = await this.#queue.run(turn, thread => thread.evaluate(asked, onProgress))
+        return asked === request ? this.#keep(key, answer) : answer
+      } catch (error) {
+        if (!(error instanceof LimitExceeded)) throw error
+        if (error.what === 'time' && !isAlone) continue
+        const stopped = 'stopped' in asked ? (asked.stopped ?? []) : []
+        const isKnown = error.node === '' || stopped.includes(error.node)
+        if (request.type !== 'judge' || isKnown || stopped.length === MAX_STOPPED) throw this.#exceeded(error)
+        asked = { ...request, stopped: [...stopped, error.node] }
+      }
+    }
+  }
+
+  #keep(key: string, answer: EvaluationAnswer): EvaluationAnswer {
     this.#answers.delete(key)
     this.#answers.set(key, answer)
     for (const oldest of this.#answers.keys()) if (this.#answers.size > KEPT) this.#answers.delete(oldest)
     return answer
   }
 
-  async #run(request: EvaluationRequest, onProgress?: OnProgress): Promise<EvaluationAnswer> {
-    const thread = this.#open()
-    const { promise, resolve, reject } = Promise.withResolvers<EvaluationAnswer>()
-    const timer = setTimeout(() => reject(this.#exceeded(`${this.#limits.timeoutMs} ms`)), this.#limits.timeoutMs)
-    const onError = (error: Error & { code?: string }) =>
-      reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? this.#exceeded(`${this.#limits.heapMb} MiB of heap`) : error)
-    const onExit = (code: number) => reject(new Error(`the rendering thread ended with code ${code}`))
-    const onMessage = (message: EvaluationAnswer | EvaluationProgress) =>
-      message.type === 'progress' ? onProgress?.(message) : resolve(message)
-    thread.on('message', onMessage).once('error', onError).once('exit', onExit)
-    try {
-      thread.postMessage(request)
-      return await promise
-    } catch (error) {
-      await this.close()
-      throw error
-    } finally {
-      clearTimeout(timer)
-      thread.off('message', onMessage).off('error', onError).off('exit', onExit)
-    }
-  }
-
-  #open(): Worker {
-    if (!this.#thread) {
-      this.#thread = openThread(new URL('./thread.ts', import.meta.url), this.#limits.heapMb)
-      this.#thread.unref()
-    }
-    return this.#thread
-  }
-
-  #exceeded(limit: string): BailiwickError {
+  #exceeded({ what }: LimitExceeded): BailiwickError {
+    const limit = what === 'time' ? `${this.#limits.timeoutMs} ms` : `${this.#limits.heapMb} MiB of heap`
     return new BailiwickError('evaluation-limits', `rendering and judging took more than ${limit}`, {
       fix: 'Make the change smaller, or let the operator raise RENDER_TIMEOUT_MS or RENDER_HEAP_MB.',
     })
   }
+}
+
+/** Whose share of the threads it takes: that of the repository in which the change is. */
+function ownerOf(request: EvaluationRequest): string {
+  if (request.type === 'plan') return request.url
+  return (request.type === 'judge' ? request.changed : undefined) ?? request.head.fleet.url
+}
+
+/** The fleet, of which a thread that judged it before knows the most. */
+function homeOf(request: EvaluationRequest): string {
+  if (request.type === 'plan') return ''
+  return JSON.stringify([request.head.fleet.url, request.head.fleet.branch])
 }

@@ -41,6 +41,8 @@ export interface JudgeRequest {
   readonly changed?: string
   /** The day in UTC, `YYYY-MM-DD`: waivers hold until one. */
   readonly today: string
+  /** Keys of nodes at which an evaluation had to be ended before: errors, not rendered. */
+  readonly stopped?: readonly string[]
 }
 
 /** Plan an onboarding: it renders the whole fleet before and after. */

@@ -1,12 +1,14 @@
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { BailiwickError } from '../../src/errors.ts'
 import type { WalkProgress } from '../../src/fleet/session/work.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import { planOnboarding } from '../../src/onboard/plan.ts'
 import { evaluate } from './evaluate.ts'
+import { KeptFleet } from './kept-fleet.ts'
 import { KeptFleets } from './kept-fleets.ts'
 import { overview } from './overview.ts'
 import type { EvaluationAnswer, EvaluationProgress, EvaluationRequest, JudgeRequest } from './protocol.ts'
+import { RunningNode } from './running-node.ts'
 import { survey } from './survey.ts'
 
 /** The rendering thread: one request in, one answer out. A bug ends the thread, and the evaluator says so. */
@@ -17,6 +19,7 @@ parentPort?.on('message', (request: EvaluationRequest) => {
 const TELL_EVERY_MS = 200
 
 const fleets = new KeptFleets()
+const node = new RunningNode(workerData)
 
 function answer(request: EvaluationRequest): EvaluationAnswer {
   try {
@@ -43,7 +46,9 @@ function telling(): (progress: WalkProgress) => void {
 
 function judge(request: JudgeRequest): EvaluationAnswer {
   try {
-    return evaluate(request, fleets.of(request.head.fleet), telling())
+    // nodes that are stopped are errors of this answer alone: nothing of it is kept
+    const kept = request.stopped ? new KeptFleet() : fleets.of(request.head.fleet)
+    return evaluate(request, kept, telling(), key => node.set(key))
   } catch (error) {
     fleets.forget(request.head.fleet)
     throw error

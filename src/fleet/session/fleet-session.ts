@@ -6,7 +6,7 @@ import { type FleetState, shapeOf } from './fleet-state.ts'
 import { keepUnchanged } from './keep-unchanged.ts'
 import { RenderMemory } from './render-memory.ts'
 import { replaceNodes } from './replace-nodes.ts'
-import type { WalkProgress, Work } from './work.ts'
+import type { WalkProgress, Watch, Work } from './work.ts'
 
 /** States that are kept: the branch that clusters follow, and the changes that are looked at beside it. */
 const MAX_STATES = 4
@@ -18,6 +18,8 @@ const MAX_STATES = 4
 export class FleetSession {
   readonly work: Work = { rendered: 0, walked: 0 }
   #states: FleetState[] = []
+  /** Whoever follows what is worked on. */
+  watch: Watch | undefined
 
   /** `onProgress` hears how far it is, where the fleet is walked as a whole. */
   build(given: FleetInput, onProgress?: (progress: WalkProgress) => void): Fleet {
@@ -34,7 +36,7 @@ export class FleetSession {
     onProgress: ((progress: WalkProgress) => void) | undefined,
   ): FleetState {
     const known = before && new Map([...before.rendered, ...before.since])
-    const memory = new RenderMemory(known, onProgress && counting(onProgress, before?.fleet.nodes.length))
+    const memory = new RenderMemory(known, onProgress && counting(onProgress, before?.fleet.nodes.length), this.watch)
     const built = buildFleet(input, memory)
     this.work.rendered += memory.count
     this.work.walked++

@@ -1,6 +1,8 @@
+import { BailiwickError } from '../../errors.ts'
 import type { Artifact } from '../../flux/artifact.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { type Rendering, renderAgain } from './render-memo.ts'
+import type { Watch } from './work.ts'
 
 type Render = (artifact: Artifact, kustomization: KubeObject, facts: Rendering) => readonly KubeObject[]
 
@@ -8,18 +10,26 @@ type Render = (artifact: Artifact, kustomization: KubeObject, facts: Rendering) 
 export class RenderMemory {
   readonly rendered: Map<string, readonly KubeObject[]>
   readonly #onRendered: ((spared: boolean) => void) | undefined
+  readonly #watch: Watch | undefined
   /** How many renderings were not spared. */
   count = 0
 
   /** `rendered`: what was there before; it is filled further. `onRendered` hears of each rendering that is done. */
-  constructor(rendered: Map<string, readonly KubeObject[]> = new Map(), onRendered?: (spared: boolean) => void) {
+  constructor(
+    rendered: Map<string, readonly KubeObject[]> = new Map(),
+    onRendered?: (spared: boolean) => void,
+    watch?: Watch,
+  ) {
     this.rendered = rendered
     this.#onRendered = onRendered
+    this.#watch = watch
   }
 
   /** What stands in for renderKustomization where a node, or a step towards a root, is rendered. */
   render(key: string): Render {
     return (artifact, kustomization, facts) => {
+      this.#watch?.running(key)
+      if (this.#watch?.stopped.has(key)) throw stopped()
       const before = this.rendered.get(key)
       const again = renderAgain(before, artifact, kustomization, facts)
       if (!again.spared) this.count++
@@ -28,4 +38,14 @@ export class RenderMemory {
       return again.objects
     }
   }
+}
+
+function stopped(): BailiwickError {
+  return new BailiwickError(
+    'evaluation-limits',
+    'evaluating this Kustomization took more than the limit of time or heap',
+    {
+      fix: 'Make what it builds smaller, or let the operator raise RENDER_TIMEOUT_MS or RENDER_HEAP_MB.',
+    },
+  )
 }

@@ -1,4 +1,5 @@
 import type { Fleet } from '../../fleet/fleet.ts'
+import type { Watch } from '../../fleet/session/work.ts'
 import type { RuleContext } from '../rule.ts'
 import { type Assessment, assessmentOf } from '../verdict/assess.ts'
 import { Lane } from './lane.ts'
@@ -11,6 +12,8 @@ import { RecordedIndex } from './recorded-index.ts'
 export class Assessor {
   /** How many parts rules were asked about. */
   asked = 0
+  /** Whoever follows what is worked on. */
+  watch: Watch | undefined
   readonly #alone = new Lane()
   readonly #compared = new Lane()
   #base: RecordedIndex | undefined
@@ -36,6 +39,7 @@ export class Assessor {
     const indexes = base ? [index, base] : [index]
     const said = lane.run(fleet, before, (part, asked) => {
       this.asked++
+      this.watch?.running(part.node ?? '')
       for (const one of indexes) one.asker = asked
       try {
         return part.assess(context)

@@ -1,6 +1,7 @@
 import type { Fleet } from '../../fleet/fleet.ts'
 import type { FleetInput } from '../../fleet/input.ts'
 import { FleetSession } from '../../fleet/session/fleet-session.ts'
+import type { Watch } from '../../fleet/session/work.ts'
 import type { Judgement } from '../finding.ts'
 import { type JudgeOptions, judge } from '../verdict/judge.ts'
 import { Assessor } from './assessor.ts'
@@ -12,6 +13,12 @@ import { Assessor } from './assessor.ts'
 export class JudgeSession {
   readonly #fleets = new FleetSession()
   readonly #assessor = new Assessor()
+
+  /** Tells whoever follows it what is worked on. */
+  set watch(watch: Watch | undefined) {
+    this.#fleets.watch = watch
+    this.#assessor.watch = watch
+  }
 
   build(input: FleetInput, onProgress?: Parameters<FleetSession['build']>[1]): Fleet {
     return this.#fleets.build(input, onProgress)

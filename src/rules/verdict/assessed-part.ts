@@ -12,12 +12,14 @@ import { followed, JudgedRepositories } from './judged-repositories.ts'
 export interface Part {
   readonly id: string
   readonly about: readonly unknown[]
+  /** The key of the node whose it is: of a repository the first one that reads it. */
+  readonly node?: string | undefined
   assess(context: RuleContext): Assessed
 }
 
 /** A node and what it renders. */
 export function nodePart(rules: RuleSet, node: FleetNode): Part {
-  return { id: `node ${node.key}`, about: [node], assess: context => assessNode(rules, node, context) }
+  return { id: `node ${node.key}`, about: [node], node: node.key, assess: context => assessNode(rules, node, context) }
 }
 
 /** A node that `before` has and the fleet has not. */
@@ -41,7 +43,7 @@ export function repositoryPart(rules: RuleSet, repository: JudgedRepository): Pa
   }
   const assess = said(rules.ofRepositories, (rule, context) => rule.checkRepository!(repository, context), place)
   const about = [url, tree.id, earlier?.id, isFleet, brokenSeals.join('\0'), ...nodes]
-  return { id: `repository ${isFleet} ${followed({ url, ref })}`, about, assess }
+  return { id: `repository ${isFleet} ${followed({ url, ref })}`, about, node: nodes[0]?.key, assess }
 }
 
 /** All that a fleet is asked about, in the order of what is said. */

@@ -1,0 +1,80 @@
+import type { Worker } from 'node:worker_threads'
+import { within } from '../../src/queue/within.ts'
+import type { EvaluationLimits } from './evaluator.ts'
+import { openThread } from './open-thread.ts'
+import type { EvaluationAnswer, EvaluationProgress, EvaluationRequest } from './protocol.ts'
+import { RunningNode } from './running-node.ts'
+
+/** An evaluation had to be ended. */
+export class LimitExceeded extends Error {
+  readonly what: 'time' | 'heap'
+  /** The node that was worked on; '' where that is not known. */
+  readonly node: string
+
+  constructor(what: 'time' | 'heap', node: string) {
+    super(`an evaluation was ended: ${what}`)
+    this.what = what
+    this.node = node
+  }
+}
+
+/** A thread for one evaluation at a time, opened when it is needed, and again after one that had to be ended. */
+export class EvaluationThread {
+  readonly #limits: EvaluationLimits
+  #worker: Worker | undefined
+  #node = new RunningNode()
+
+  constructor(limits: EvaluationLimits) {
+    this.#limits = limits
+  }
+
+  /** Throws LimitExceeded, or what the thread died of. */
+  async evaluate(
+    request: EvaluationRequest,
+    onProgress?: (progress: EvaluationProgress) => void,
+  ): Promise<EvaluationAnswer> {
+    const worker = this.#open()
+    const { promise, resolve, reject } = Promise.withResolvers<EvaluationAnswer>()
+    const exceeded = (what: 'time' | 'heap') => reject(new LimitExceeded(what, this.#node.get()))
+    const timer = setTimeout(() => exceeded('time'), this.#limits.timeoutMs)
+    const onError = (error: Error & { code?: string }) =>
+      error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? exceeded('heap') : reject(error)
+    const onExit = (code: number) => reject(new Error(`the rendering thread ended with code ${code}`))
+    const onMessage = (message: EvaluationAnswer | EvaluationProgress) =>
+      message.type === 'progress' ? onProgress?.(message) : resolve(message)
+    worker.on('message', onMessage).once('error', onError).once('exit', onExit)
+    try {
+      this.#node.set('')
+      worker.postMessage(request)
+      return await promise
+    } catch (error) {
+      await this.close()
+      throw error
+    } finally {
+      clearTimeout(timer)
+      worker.off('message', onMessage).off('error', onError).off('exit', onExit)
+    }
+  }
+
+  /** How much heap it holds; undefined while it is not open, or too busy to say. */
+  async heapBytes(): Promise<number | undefined> {
+    const statistics = this.#worker?.getHeapStatistics().catch(() => undefined) // it ended meanwhile
+    const answer = statistics && (await within(500, statistics))
+    return answer === 'late' ? undefined : answer?.used_heap_size
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#worker
+    this.#worker = undefined
+    await worker?.terminate()
+  }
+
+  #open(): Worker {
+    if (!this.#worker) {
+      this.#node = new RunningNode()
+      this.#worker = openThread(new URL('./thread.ts', import.meta.url), this.#limits.heapMb, this.#node.shared)
+      this.#worker.unref()
+    }
+    return this.#worker
+  }
+}
