@@ -1,11 +1,11 @@
 import { at, stringAt } from '../../kube/node.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import type { JudgedRepository } from '../judged-repository.ts'
+import { otherUse } from '../references/secret-readers.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { encryptedDocuments } from './encrypted-files.ts'
 import { readerOf } from './reader-of.ts'
-import { otherUse } from './secret-uses.ts'
 import { SopsConfigs } from './sops-config.ts'
 
 const FIELD = ['spec', 'decryption', 'secretRef', 'name']

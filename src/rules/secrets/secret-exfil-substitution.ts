@@ -4,11 +4,11 @@ import { at, originAt, type Path, type ScalarNode } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import { kindOf } from '../index/fleet-index.ts'
+import { isOwnSecret } from '../references/is-own-secret.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { routeKinds } from '../workloads/route-hosts.ts'
 import { scalarsOf } from './scalars-of.ts'
-import { isOwnSecret } from './secret-uses.ts'
 
 const SECRET = 'Secret/'
 
@@ -81,7 +81,7 @@ function foreignSecrets(kustomization: KubeObject, node: FleetNode, index: Fleet
   const { namespace } = idOf(kustomization)
   return needsOf(kustomization).filter(need => {
     if (!need.id.startsWith(SECRET)) return false
-    return !isOwnSecret(index, node.cluster, node.tenant ?? '', namespace, nameOf(need))
+    return !isOwnSecret(index, node, namespace, nameOf(need))
   })
 }
 

@@ -1,6 +1,7 @@
 import type { Rule } from '../rule.ts'
 import { decryptionRef } from './decryption-ref.ts'
 import { plaintextSecret } from './plaintext-secret.ts'
+import { platformSecretSent } from './platform-secret-sent.ts'
 import { secretExfilSubstitution } from './secret-exfil-substitution.ts'
 import { sopsCiphertextReuse } from './sops-ciphertext-reuse.ts'
 import { sopsRecipient } from './sops-recipient.ts'
@@ -9,6 +10,7 @@ import { sopsRecipient } from './sops-recipient.ts'
 export const secretsRules: readonly Rule[] = [
   decryptionRef,
   plaintextSecret,
+  platformSecretSent,
   secretExfilSubstitution,
   sopsCiphertextReuse,
   sopsRecipient,

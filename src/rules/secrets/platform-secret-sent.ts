@@ -1,0 +1,100 @@
+import { readAddress, type SourceAddress } from '../../kube/address/source-address.ts'
+import { type NameRead, secretsSentBy, sendingKinds } from '../../kube/capabilities/secret-names.ts'
+import { at, type Path, stringAt } from '../../kube/node.ts'
+import type { Rendered } from '../index/object-table.ts'
+import { isOwnSecret } from '../references/is-own-secret.ts'
+import { platformReaders, readerName } from '../references/secret-readers.ts'
+import type { Breach, Rule, RuleContext, TenantSubject } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+const PUSH = 'external-secrets.io/PushSecret'
+const SELECTOR = ['spec', 'selector', 'secret', 'selector']
+/** Where an object of the platform says to whom a Secret goes. */
+const ADDRESSES: readonly Path[] = [
+  ['spec', 'url'],
+  ['spec', 'address'],
+]
+/** As people and `flux create` name the Secret of a source or Provider, where no manifest says whose it is. */
+const SUFFIXES = ['', '-auth', '-deploy-key', '-token']
+
+/** What the platform's objects read is not sent elsewhere by a tenant's. */
+export const platformSecretSent: Rule = {
+  id: 'platform-secret-sent',
+  severity: 'critical',
+  title: "Credentials of the platform stay with the platform's objects",
+  why: 'A Provider sends the token of its Secret to its address, a PushSecret writes a Secret to a store, a monitor sends it to what it scrapes: a tenant who names the Secret of the platform’s source, account or certificate in one of them gets what it holds.',
+  source:
+    'notification-controller docs/spec/v1beta3/providers.md; external-secrets docs, PushSecret; Prometheus Operator API',
+  docs: "Name a Secret of the tenant's own. The Secret of a source or Provider of the platform may be used for the same organization of the same host. Sources themselves have the rule `source-credential-exfil`.",
+  kinds: sendingKinds,
+  *checkTenantObject(subject, context) {
+    const { reads, address } = secretsSentBy(subject.object)
+    for (const read of reads) {
+      const breach = judge(subject, context, read, address)
+      if (breach) yield breach
+    }
+    if (subject.kind === PUSH && at(subject.object.root, SELECTOR)) yield* selected(subject)
+  },
+}
+
+function judge(
+  subject: TenantSubject,
+  { index }: RuleContext,
+  { path, name }: NameRead,
+  address: Path | undefined,
+): Breach | undefined {
+  const { object, id, node } = subject
+  const written = address && at(object.root, address)
+  // the address stands in the Secret then, as whoever wrote it wants
+  if (address && !written) return undefined
+  const readers = platformReaders(index, node.cluster, id.namespace, 'Secret', name)
+  const others = readers.length > 0 ? readers : namedAfter(subject, { index }, name)
+  if (others.length === 0 || (readers.length === 0 && isOwnSecret(index, node, id.namespace, name))) return undefined
+  const target = address ? placeAt(object.root, address) : undefined
+  if (target !== undefined && others.some(one => ADDRESSES.some(other => placeAt(one.object.root, other) === target))) {
+    return undefined
+  }
+  const to = address ? ` to ${shown(stringAt(object.root, address) ?? 'an address that is not known here')}` : ''
+  return {
+    node,
+    object,
+    path,
+    value: `${name} ${target ?? ''}`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} sends what Secret ${shown(name)} holds${to}, which is the platform's: ${readerName(others[0]!)} reads it. Allowed are Secrets of the tenant's own. Its controller would let it through.`,
+    fix: `Name a Secret of the tenant's own in namespace ${shown(id.namespace)}.`,
+  }
+}
+
+function namedAfter({ id, node }: TenantSubject, { index }: Pick<RuleContext, 'index'>, name: string): Rendered[] {
+  const kinds = ['GitRepository', 'OCIRepository', 'HelmRepository', 'Bucket'].map(
+    kind => `source.toolkit.fluxcd.io/${kind}`,
+  )
+  return [...kinds, 'notification.toolkit.fluxcd.io/Provider'].flatMap(kind =>
+    SUFFIXES.filter(suffix => name.endsWith(suffix)).flatMap(suffix => {
+      const source = name.slice(0, name.length - suffix.length)
+      const all = index.versionsOf(node.cluster, kind, id.namespace, source)
+      return all.filter(one => one.node.tenant === undefined)
+    }),
+  )
+}
+
+/** An organization of a host: what a credential is for. */
+function placeAt(root: TenantSubject['object']['root'], path: Path): string | undefined {
+  const address = readAddress(stringAt(root, path) ?? '', 'url')
+  return typeof address === 'string' ? undefined : placeOf(address)
+}
+
+const placeOf = ({ host, port, parts }: SourceAddress) => `${host}:${port}/${parts[0] ?? ''}`
+
+/** Labels of Secrets are written by anybody, and those of the platform's among them. */
+function* selected({ object, id, node }: TenantSubject): Iterable<Breach> {
+  yield {
+    node,
+    object,
+    path: SELECTOR,
+    value: 'selector',
+    level: 'warning',
+    message: `${shownObject(id.kind, id.namespace, id.name)} sends every Secret of namespace ${shown(id.namespace)} that its labels select, those of the platform among them. Allowed are Secrets by name.`,
+    fix: "Name the tenant's own Secret in spec.selector.secret.name.",
+  }
+}
