@@ -38,6 +38,7 @@ export function viewFor(
       tenants: tenants.map(tenant => ({ ...tenant, identities: tenant.identities.map(one => words.hide(one)) })),
       violations: mine(verdict.violations).map(finding => ownFinding(finding, words, repository)),
       warnings: mine(verdict.warnings).map(finding => ownFinding(finding, words, repository)),
+      notEvaluated: mine(verdict.notEvaluated).map(finding => ownFinding(finding, words, repository)),
       errors: mine(verdict.errors).map(failure => ownFailure(failure, words, repository)),
       notSeen: seen.map(({ source, url, reason }) => ({
         source: words.hide(source, { byOthers: true }),

@@ -16,6 +16,7 @@ export function terminalText(verdict: Verdict, here: string): string {
     ...groupFindings(shown(verdict.violations)).flatMap(group => findingLines(group, 'violation', here)),
     ...groupFindings(shown(verdict.warnings)).flatMap(group => findingLines(group, 'warning', here)),
     ...verdict.notSeen.map(seen => `not seen: ${visible(seen.source)} (${visible(seen.url)}): ${visible(seen.reason)}`),
+    ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${visible(finding.message, 1000)}`),
     `${verdict.result}: ${headlineOf({ verdict, hidden: { violations: 0, errors: 0 } })}${scopeOf(verdict)}`,
   ]
   return `${lines.join('\n')}\n`

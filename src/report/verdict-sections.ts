@@ -24,6 +24,7 @@ export function verdictSections(verdict: Verdict, here: string, rulesUrl?: strin
       { here, rulesUrl },
     ),
     ...notSeenSections(verdict),
+    ...notEvaluatedSections(verdict),
     ...list('Could not be decided before either', standing, 'standing error', failure => failureText(failure, here)),
     ...folded('Standing violations: they do not block until they change', verdict, 'standing', here),
     ...folded('Waived', verdict, 'waived', here),
@@ -67,6 +68,18 @@ function notSeenSections(verdict: Verdict): Section[] {
   if (left > 0) lines.push(`- … and ${left} more`)
   const text = `### Not seen: judged by identity only\n\n${lines.join('\n')}`
   return [{ text, label: 'list of sources that were not seen' }]
+}
+
+/** One folded line, however many kinds there are. */
+function notEvaluatedSections({ notEvaluated }: Verdict): Section[] {
+  const groups = groupFindings(notEvaluated)
+  if (groups.length === 0) return []
+  const lines = groups.slice(0, 50).map(({ finding }) => `- ${prose(finding.message)}`)
+  const left = groups.length - lines.length
+  if (left > 0) lines.push(`- … and ${left} more`)
+  const kinds = new Set(notEvaluated.map(({ object }) => `${object.apiVersion} ${object.kind}`)).size
+  const open = `<details><summary>Not evaluated: what ${count(kinds, 'kind')} of custom objects can do</summary>`
+  return [{ text: [open, lines.join('\n'), '</details>'].join('\n\n'), label: 'list of kinds that were not evaluated' }]
 }
 
 function folded(summary: string, verdict: Verdict, state: Finding['state'], here: string): Section[] {

@@ -58,6 +58,8 @@ export interface Verdict {
   readonly warnings: readonly Finding[]
   readonly errors: readonly NodeFailure[]
   readonly notSeen: readonly NotSeen[]
+  /** Kinds of objects of which no rule knows what they can do, one for each kind of a node: said, and never decisive. */
+  readonly notEvaluated: readonly Finding[]
   /** Hash of everything that the verdict depends on (DESIGN: the combination). */
   readonly combination: string
 }

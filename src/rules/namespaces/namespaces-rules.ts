@@ -4,6 +4,7 @@ import { embeddedContent } from './embedded-content.ts'
 import { embeddedItems } from './embedded-items.ts'
 import { helmPostRenderer } from './helm-post-renderer.ts'
 import { invalidObject } from './invalid-object.ts'
+import { kindNotEvaluated } from './kind-not-evaluated.ts'
 import { namespaceConfinement } from './namespace-confinement.ts'
 import { namespaceOwnership } from './namespace-ownership.ts'
 import { namespaceProtectedMetadata } from './namespace-protected-metadata.ts'
@@ -18,6 +19,7 @@ export const namespacesRules: readonly Rule[] = [
   embeddedItems,
   helmPostRenderer,
   invalidObject,
+  kindNotEvaluated,
   namespaceConfinement,
   namespaceOwnership,
   namespaceProtectedMetadata,

@@ -1,6 +1,7 @@
 import type { Fleet } from '../../fleet/fleet.ts'
 import { mayLeadTo } from '../../fleet/named-repositories.ts'
 import type { Finding, Judgement, NodeFailure, Verdict } from '../finding.ts'
+import { KIND_NOT_EVALUATED } from '../namespaces/kind-not-evaluated.ts'
 import { type Assess, type Assessment, assess } from './assess.ts'
 import { type Baseline, knownOfBaseline } from './baseline.ts'
 import { hashOf } from './fingerprint.ts'
@@ -63,9 +64,10 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
     clusters: head.clusters.map(({ name, path }) => ({ name, path })),
     tenants: head.tenants,
     violations,
-    warnings: all.filter(one => one.level === 'warning'),
+    warnings: all.filter(one => one.level === 'warning' && !isNotEvaluated(one)),
     errors,
     notSeen: head.notSeen,
+    notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
     combination: waivers.combinationWith(options.combination),
   }
   const of = <T extends { readonly node: string }>(items: readonly T[]) => Map.groupBy(items, item => item.node)
@@ -73,6 +75,9 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
   const nodes = judgedNodes(head.nodes, found, failed, options.base?.nodes)
   return { verdict, nodes }
 }
+
+/** Where a fleet gives that rule a severity, it is a violation like any other. */
+const isNotEvaluated = ({ rule, level }: Finding) => rule === KIND_NOT_EVALUATED && level === 'warning'
 
 /** A node that cannot be rendered shows nothing of itself: if what it reads changed, the same error may hide anything. */
 function hidesChange(item: Finding | NodeFailure, now: Assessment, before: Assessment): boolean {

@@ -19,6 +19,7 @@ export function scopeVerdict(judgement: Judgement, url: string, options: { reado
     result: resultOf(violations, errors),
     violations,
     warnings: verdict.warnings.filter(concerns),
+    notEvaluated: verdict.notEvaluated.filter(concerns),
     errors,
   }
 }

@@ -1,0 +1,65 @@
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { groupOf, idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
+import { userInfo } from '../../kube/rbac/groups-of.ts'
+import { resourceOf } from '../../kube/rbac/resource-name.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
+import { kindOfId } from '../index/kind-of.ts'
+import { isUnlooked } from '../references/is-unlooked.ts'
+import type { Rule } from '../rule.ts'
+import { shown, shownIdentity } from '../shown.ts'
+
+/** The verdict lists what it says apart from warnings (see Verdict.notEvaluated). */
+export const KIND_NOT_EVALUATED = 'kind-not-evaluated'
+
+const VERBS = ['create', 'update', 'patch', 'delete', 'get', 'list', 'watch']
+
+/** What a controller makes of an object of any kind is known only to whoever looked at the kind. */
+export const kindNotEvaluated: Rule = {
+  id: KIND_NOT_EVALUATED,
+  severity: 'low',
+  level: 'warning',
+  title: 'Kinds whose objects are evaluated by scope, namespace and pods only',
+  why: 'Which namespaces, Secrets, hosts and accounts a custom object names is known for the kinds of a table. Objects of other kinds are evaluated by where they lie, by the pods that they describe and by fields that are called like namespaces; whatever else their controller does for them is not evaluated.',
+  docs: 'Nothing has to be done: it is one folded line, `notEvaluated` in the JSON, and never decides. A fleet that lets tenants use only known kinds gives the rule a severity under `severities` of .github/bailiwick.yaml; then it is a violation. The table is src/kube/capabilities.',
+  *checkNode(node, { index }) {
+    if (node.tenant === undefined) return
+    for (const [kind, objects] of unlooked(node, index)) {
+      const [first] = objects as [KubeObject, ...KubeObject[]]
+      const id = idOf(first)
+      const count = objects.length === 1 ? '1 object is' : `${objects.length} objects are`
+      const can = verbsOf(node, id, index)
+      const may = can.length > 0 ? `may ${can.join(', ')} them` : 'holds no right for them by what is rendered'
+      yield {
+        node,
+        object: first,
+        path: ['kind'],
+        value: kind,
+        message: `${shown(kind)}: ${count} evaluated by scope, namespace and pods only, because no rule knows the kind. ${shownIdentity(node.identity)} ${may} in namespace ${shown(id.namespace)}.`,
+        fix: 'Look at what the controller of the kind does for these objects.',
+      }
+    }
+  },
+}
+
+function unlooked(node: FleetNode, index: FleetIndex): Map<string, KubeObject[]> {
+  const kinds = new Map<string, KubeObject[]>()
+  for (const object of node.objects) {
+    const id = idOf(object)
+    const kind = kindOfId(id)
+    const known = kinds.get(kind)
+    if (known) known.push(object)
+    else if (id.kind !== '' && isUnlooked({ object, id, kind, node }, index)) kinds.set(kind, [object])
+  }
+  return kinds
+}
+
+/** What the account could do with such objects, by the roles and bindings that are rendered. */
+function verbsOf({ cluster, identity }: FleetNode, id: ObjectId, index: FleetIndex): string[] {
+  if (!identity.impersonated) return VERBS
+  const authorizer = index.authorizer(cluster)
+  const apiGroup = groupOf(id.apiVersion)
+  const resource = resourceOf(id.apiVersion, id.kind, new Map())
+  const { namespace, name } = id
+  const user = userInfo(identity.user)
+  return VERBS.filter(verb => authorizer.allows(user, { verb, apiGroup, resource, namespace, name }))
+}
