@@ -23,7 +23,7 @@ export const onboardVerb: Verb = {
     const { login } = comment.author
     const question = { octokit: reader, installation, login, url: asked.url, fleetUrl: repository.url }
     await refuseForeignRepository(question)
-    const prepared = await prepareOnboarding(context, installation, repository, asked)
+    const prepared = await prepareOnboarding(context, installation, repository, asked, login)
     await refuseKnownRepository(question, prepared.plan.sources)
     await openOnboarding(place, prepared, `Asked for in #${comment.issue.number}.`)
     return { reaction: 'rocket' }

@@ -10,6 +10,7 @@ import { readTenantForm, type TenantForm } from '../src/onboard/read-tenant-form
 import type { Attempt, TenantRequest } from '../src/queue/queue.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import type { Installation, ReadableRepository } from './combination/installation.ts'
+import { mayReadSource } from './combination/source-reader.ts'
 import { isAtLeast } from './commands/may.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { onboardingBranch, openOnboarding } from './onboarding/open-onboarding.ts'
@@ -70,9 +71,11 @@ async function answer(asked: Asked, { request, team }: TenantForm): Promise<stri
   const { context, reader, installation, fleet, issue } = asked
   const { login: by } = issue.author
   const question = { octokit: reader, installation, login: by, url: request.url, fleetUrl: fleet.url }
-  const prepared = await prepareOnboarding(context, installation, fleet, request)
-  await refuseKnownRepository(question, prepared.plan.sources)
-  const why = await reasonAgainst(asked, () => refuseForeignRepository(question))
+  const prepared = await prepareOnboarding(context, installation, fleet, request, by)
+  // who may not read the repository is told nothing of it, not even whether it is there
+  const isReader = await mayReadSource(installation, fleet.url, request.url, by)
+  if (isReader) await refuseKnownRepository(question, prepared.plan.sources)
+  const why = await reasonAgainst(asked, isReader, () => refuseForeignRepository(question))
   const pull = why === undefined ? await openFor(asked, prepared) : await openedFor(asked, request.tenant)
   return previewText(prepared.request, prepared.plan, team, {
     by,
@@ -82,16 +85,18 @@ async function answer(asked: Asked, { request, team }: TenantForm): Promise<stri
 }
 
 /** Why no pull request is opened for who asks; undefined where they may have it. */
-async function reasonAgainst({ place, issue }: Asked, administers: () => Promise<void>) {
+async function reasonAgainst({ place, issue }: Asked, isReader: boolean, administers: () => Promise<void>) {
   const { login } = issue.author
+  const role = await readRole(place.octokit, place, login)
+  const maintains = isAtLeast(role, 'maintain')
+  if (!maintains && !isReader) return NOBODY
   try {
     await administers()
   } catch (error) {
     if (!(error instanceof BailiwickError) || error.code !== 'onboard-input') throw error
     return `⚠️ ${refusalText(error, 'Who asks may not decide about this repository')}`
   }
-  const role = await readRole(place.octokit, place, login)
-  if (!isAtLeast(role, 'maintain')) return NOBODY
+  if (!maintains) return NOBODY
   // anybody with the role triage may edit an issue of somebody else
   const age = Date.parse(issue.updatedAt) - Date.parse(issue.createdAt)
   if (age <= FRESH_MS) return undefined

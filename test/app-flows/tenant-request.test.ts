@@ -135,3 +135,20 @@ describe('the form for a new tenant', () => {
     expect(stage.github.responseViolations).toEqual([])
   })
 })
+
+describe('a private repository that the person who asks may not read', () => {
+  test('is answered like one that is not there: no folder of it decides, and nobody says that it exists', async () => {
+    const { github } = stage
+    const files = { 'staging/kustomization.yaml': 'resources: []\n' }
+    github.addRepository({ owner: 'acme', name: 'vault', files })
+    const answerTo = async (name: string) => {
+      const { answers } = await ask('otto', form({ Tenant: 'depot', Repository: `https://github.com/acme/${name}` }))
+      return answers.join().replaceAll(name, 'NAME')
+    }
+    const there = await answerTo('vault')
+    expect(there).toContain('NAME')
+    expect(there).toBe(await answerTo('abyss'))
+    giveRoles(github, 'acme/vault', { otto: 'read' })
+    expect(await answerTo('vault')).toContain('may not decide')
+  }, 60_000)
+})

@@ -2,6 +2,7 @@ import type { AskedRepository, RepositoryFact } from '../../src/fleet/access/rea
 import type { OpaqueSource, WantedSource } from '../../src/fleet/input.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { RepositoryName } from '../../src/github/octokit.ts'
+import { normaliseUrl } from '../../src/kube/url.ts'
 import type { PinnedRepository } from '../evaluation/protocol.ts'
 import { findRepository } from './find-repository.ts'
 import type { Installation, ReadableRepository } from './installation.ts'
@@ -32,6 +33,17 @@ export function isPinned(wanted: WantedSource, pin: Pin | undefined): pin is Pin
 
 function followsOther({ ref }: WantedSource): boolean {
   return ref.commit !== undefined || ref.tag !== undefined || ref.semver !== undefined || ref.name !== undefined
+}
+
+/** Whether a person may read the repository at an address, on the server of the fleet. */
+export async function mayReadSource(
+  installation: Pick<Installation, 'mayRead'>,
+  fleet: string,
+  url: string,
+  login: string,
+): Promise<boolean> {
+  const name = nameAt(normaliseUrl(url), fleet)
+  return name !== undefined && (await installation.mayRead(name, login))
 }
 
 /** Owner and name that an address on the fleet's server spells. */

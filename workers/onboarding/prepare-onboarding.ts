@@ -4,6 +4,7 @@ import type { OnboardPlan } from '../../src/onboard/plan.ts'
 import type { OnboardRequest } from '../../src/onboard/request.ts'
 import { findRepository } from '../combination/find-repository.ts'
 import type { Installation, ReadableRepository } from '../combination/installation.ts'
+import { mayReadSource } from '../combination/source-reader.ts'
 import type { WorkerContext } from '../worker-context.ts'
 
 /** What an onboarding would do to a fleet. */
@@ -14,17 +15,18 @@ export interface PreparedOnboarding {
   readonly branch: string
 }
 
-/** Plans an onboarding on the fleet as it is now. Throws `onboard-input` and `onboard-layout` where it cannot be. */
+/** Plans an onboarding on the fleet as it is now, for the person `by` who asks. Throws `onboard-input` and `onboard-layout` where it cannot be. */
 export async function prepareOnboarding(
   { evaluator }: WorkerContext,
   installation: Installation,
   fleet: ReadableRepository,
   asked: OnboardRequest,
+  by: string,
 ): Promise<PreparedOnboarding> {
   const branch = fleet.defaultBranch
   const commit = await installation.head(fleet, { branch })
   if (!commit) throw new BailiwickError('onboard-layout', 'this repository is empty: there is no fleet to add to')
-  const directories = await tenantDirectories(installation, asked)
+  const directories = await tenantDirectories(installation, fleet, asked, by)
   const request = directories ? { ...asked, tenantDirectories: directories } : asked
   const tree = await installation.content(fleet, commit)
   const answer = await evaluator.evaluate({ type: 'plan', request, tree, url: fleet.url, branch })
@@ -39,11 +41,15 @@ export async function prepareOnboarding(
   return { request, plan, branch }
 }
 
-/** What lies at the root of the tenant's repository; undefined where it cannot be read. */
+/** What lies at the root of the tenant's repository; undefined where it cannot be read, or not by the person who asks. */
 async function tenantDirectories(
   installation: Installation,
+  fleet: ReadableRepository,
   { url, branch }: OnboardRequest,
+  by: string,
 ): Promise<string[] | undefined> {
+  // asked before anything shows whether there is such a repository
+  if (!(await mayReadSource(installation, fleet.url, url, by))) return undefined
   const repository = await findRepository(installation, { url: normaliseUrl(url) })
   const commit = repository && (await installation.head(repository, { branch }))
   if (!repository || !commit) return undefined

@@ -9,8 +9,10 @@ import type { PullRequest } from '../../src/github/pull-request.ts'
 import { viewFor } from '../../src/report/audience.ts'
 import type { Finding } from '../../src/rules/finding.ts'
 import { rules } from '../../src/rules/registry.ts'
+import { addressesOf } from '../../src/rules/verdict/reads-from.ts'
 import { answersOf } from '../combination/answers-of.ts'
 import type { FleetAnswer } from '../combination/judge-change.ts'
+import { narrowerSources } from '../combination/narrower-sources.ts'
 import type { Subject } from '../verdict/judge-pull-request.ts'
 import { outcomeOf } from '../verdict/outcome-of.ts'
 import { speaker } from '../verdict/speaker.ts'
@@ -51,9 +53,11 @@ export async function requestWaivers(
   const of = `${subject.repository.owner}/${subject.repository.name}#${pull.number}`
   const terms = { reason: wish.reason, requester: wish.by, expires: wish.until }
   const opened: OpenedPullRequest[] = []
-  for (const { place: fleet, judgement } of answers) {
+  for (const answer of answers) {
+    const { place: fleet, judgement } = answer
     const findings = judgement.verdict.violations.filter(one => wanted.has(one.fingerprint) && isOpen(one))
     if (findings.length === 0) continue
+    await refuseWiderFleet(subject, answer, findings)
     const entries = waiverEntries(findings, terms)
     const waiver = { entries, of, author: pull.author?.login ?? 'ghost' }
     const { installation } = subject
@@ -67,6 +71,32 @@ export async function requestWaivers(
     }
   }
   return opened
+}
+
+/** The waiver names objects: what they are called is not told to more people than can see where they are. */
+async function refuseWiderFleet(
+  { installation, repository }: Subject,
+  { place, judgement, snapshot }: FleetAnswer,
+  findings: readonly Finding[],
+): Promise<void> {
+  const fleet = place.repository.url
+  const nodes = new Map(judgement.nodes.map(node => [node.key, addressesOf(node)]))
+  const read = new Set([repository.url, ...snapshot.sources.map(source => source.url)])
+  const urls = findings.flatMap(one => [one.origin.repository, ...(nodes.get(one.node) ?? [])])
+  if (
+    (
+      await narrowerSources(
+        installation,
+        fleet,
+        urls.filter(url => read.has(url)),
+      )
+    ).length === 0
+  )
+    return
+  throw commandError(
+    "more people can see the fleet's repository than the source of the violation",
+    'Ask a fleet admin to write the waiver, or correct the violation.',
+  )
 }
 
 /** What is wrong with the fleet's own file is for its readers: it may name other tenants. */
