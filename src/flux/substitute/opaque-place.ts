@@ -12,11 +12,26 @@ const IDENTITY = new Set(
 )
 const STRUCTURE = new Set(['metadata', 'spec', 'template', 'jobTemplate', 'annotations', 'items', 'containers'])
 
+/** Names that people give to what they keep, not fields of the API: any word may stand there. */
+const CONTENT: ReadonlyMap<string, readonly (readonly string[])[]> = new Map([
+  ['/ConfigMap', [['data'], ['binaryData']]],
+  ['/Secret', [['data'], ['stringData']]],
+  ['helm.toolkit.fluxcd.io/HelmRelease', [['spec', 'values']]],
+  ['kustomize.toolkit.fluxcd.io/Kustomization', [['spec', 'postBuild', 'substitute']]],
+])
+
+function isContent(root: MapNode, path: readonly string[]): boolean {
+  const kind = `${groupOf(stringAt(root, ['apiVersion']) ?? '')}/${stringAt(root, ['kind']) ?? ''}`
+  const places = CONTENT.get(kind) ?? []
+  return places.some(place => path.length > place.length && place.every((step, index) => step === path[index]))
+}
+
 /**
  * Throws `unrendered-variable` where a value that only the cluster has stands in an identity: there a verdict on the rest would
  * be about another object. Anywhere else the value is marked and nobody is misled.
  */
 export function refuseOpaque(root: MapNode, path: readonly string[], origin: Origin): void {
+  if (isContent(root, path)) return
   const last = path.at(-1) ?? ''
   const rbac = groupOf(stringAt(root, ['apiVersion']) ?? '') === 'rbac.authorization.k8s.io'
   const isName = path.length === 2 && path[0] === 'metadata' && last === 'name'

@@ -1,3 +1,5 @@
+import { fieldsNaming } from '../../kube/capabilities/index.ts'
+import { placesOf } from '../../kube/capabilities/places-of.ts'
 import type { Path, ValueHolder } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { isDecrypted } from '../../kube/sops-marks.ts'
@@ -40,7 +42,7 @@ export function refusedValues(subject: Subject, index: FleetIndex): Refused[] {
   const own = [...opaque, ...sealed]
   const read = node.tenant === undefined ? [] : valuesFromConfig(subject, index)
   if (own.length === 0 && read.length === 0) return []
-  const hosts = new Set(own.length > 0 ? hostPaths(kind, object).map(key) : [])
+  const hosts = new Set(own.length > 0 ? placesOfHosts(subject).map(key) : [])
   const isRead = (kind === '/Secret' || kind === '/ConfigMap') && isKubeConfig(subject, index)
   return [
     ...own.flatMap((value): Refused[] => {
@@ -50,7 +52,12 @@ export function refusedValues(subject: Subject, index: FleetIndex): Refused[] {
         return inert ? [] : [{ ...value, reason: 'tenant', held: heldBy(holder, subject, index) }]
       }
       const undeclared = value.holders.some(({ declared }) => declared === undefined)
-      if (node.tenant === undefined || !undeclared || !hosts.has(key(value.path))) return []
+      if (
+        node.tenant === undefined ||
+        !undeclared ||
+        !value.path.some((_, index, path) => hosts.has(key(path.slice(0, index + 1))))
+      )
+        return []
       return [{ ...value, reason: 'host', held: 'the platform' }]
     }),
     ...read.flatMap((value): Refused[] => {
@@ -59,6 +66,12 @@ export function refusedValues(subject: Subject, index: FleetIndex): Refused[] {
     }),
   ]
 }
+
+/** Where an object names hosts, as far as anybody has looked at its kind. */
+const placesOfHosts = ({ kind, object }: Subject): Path[] => [
+  ...hostPaths(kind, object),
+  ...fieldsNaming(kind, 'host').flatMap(({ at }) => placesOf(object.root, at)),
+]
 
 const key = (path: Path): string => JSON.stringify(path)
 
