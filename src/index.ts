@@ -36,11 +36,13 @@ export const app: ApplicationFunction = probot => {
 export interface Rehearsal {
   readonly disabledRules?: readonly string[]
   readonly retry?: RetryPolicy
+  /** How writes to GitHub follow each other. */
+  readonly pace?: { readonly writeMs: number; readonly notifyMs: number }
 }
 
 /** Starts the web process, with workers inside when there is no Redis. Throws `config` when it cannot. */
 export async function startSite(config: WebConfig, log: Logger, rehearsal: Rehearsal = {}): Promise<Site> {
-  const { disabledRules = [], retry } = rehearsal
+  const { disabledRules = [], retry, pace } = rehearsal
   const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log, retry })
   const { host, port, appId, allowedAccounts } = config
   const receiver = await createReceiver(config, log, probot =>
@@ -68,7 +70,7 @@ export async function startSite(config: WebConfig, log: Logger, rehearsal: Rehea
     // Not a static import: the web process beside a Redis must not load what renders and applies.
     const { startWorkers } = await import('../workers/start-workers.ts')
     const kept = { store, publicUrl: pagesAddress(config, server.url) }
-    const workers = await startWorkers({ config, queue, log, pages: kept, metrics, disabledRules })
+    const workers = await startWorkers({ config, queue, log, pages: kept, metrics, disabledRules, pace })
     return siteOf(server, queue, () => workers.close().then(closePages))
   } catch (error) {
     await siteOf(server, queue, closePages).close(0)

@@ -3,6 +3,7 @@ import { readClustersFile } from '../src/cluster/clusters-file.ts'
 import type { Config } from '../src/config.ts'
 import { ObjectStore } from '../src/git/object-store.ts'
 import { openApp } from '../src/github/app.ts'
+import { LOOPBACK_PACE, type Pace } from '../src/github/write-turns.ts'
 import { measureJobs } from '../src/metrics/measure-jobs.ts'
 import type { Metrics } from '../src/metrics/metrics.ts'
 import { openShelf } from '../src/pages/open-shelf.ts'
@@ -27,6 +28,8 @@ export interface WorkerDependencies {
   readonly metrics: Metrics
   /** Rules to switch off in this process. */
   readonly disabledRules?: readonly string[]
+  /** How writes follow each other; by default what GitHub asks for, quicker where it is on this machine. */
+  readonly pace?: Pace | undefined
 }
 
 /** How often GitHub is asked what it could not deliver. */
@@ -42,7 +45,7 @@ export interface Workers {
  * promised any more, now and from time to time. Throws `config` for a clusters.yaml that cannot be used.
  */
 export async function startWorkers(dependencies: WorkerDependencies): Promise<Workers> {
-  const { config, log, pages, metrics, disabledRules = [] } = dependencies
+  const { config, log, pages, metrics, disabledRules = [], pace } = dependencies
   const queue = measureJobs(dependencies.queue, metrics)
   const bindings = config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile)
   const evaluator = new Evaluator({
@@ -60,8 +63,7 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
       privateKey: config.privateKey,
       baseUrl: config.githubApiUrl,
       allowedAccounts: config.allowedAccounts,
-      // GitHub asks for a write per second at most; a server on this machine does not
-      throttle: !isLoopbackUrl(config.githubApiUrl),
+      pace: pace ?? (isLoopbackUrl(config.githubApiUrl) ? LOOPBACK_PACE : undefined),
       onAnswer: answer => metrics.githubAnswered(answer),
       log,
     }),

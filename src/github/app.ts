@@ -10,9 +10,11 @@ import {
 } from './known-installations.ts'
 import { type Answer, observeRequests } from './observe-requests.ts'
 import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
+import { paceWrites } from './pace-writes.ts'
 import { readPermissions } from './read-permissions.ts'
 import { scopedAuth, type TokenScope } from './scoped-auth.ts'
 import { tokenCache } from './token-cache.ts'
+import { GITHUB_PACE, type Pace, WriteTurns } from './write-turns.ts'
 
 export interface AppOptions {
   readonly appId: number
@@ -21,8 +23,8 @@ export interface AppOptions {
   readonly baseUrl?: string
   /** Accounts whose installations are served; absent: all. */
   readonly allowedAccounts?: readonly string[] | undefined
-  /** One write per second and installation, as GitHub asks for. Off for a server of one's own. Default on. */
-  readonly throttle?: boolean
+  /** How writes of one installation follow each other; default what GitHub asks for. */
+  readonly pace?: Pace | undefined
   /** How often a read is repeated after a 5xx, with 1, 4, 9 s between. Writes never are: they might have arrived. */
   readonly readRetries?: number
   /** For one request with its whole answer, archives included; default two minutes. */
@@ -71,14 +73,16 @@ export function openApp(options: AppOptions): App {
   const credentials = { appId: options.appId, privateKey: options.privateKey, cache: tokenCache() }
   const app = observeRequests(new Client({ auth: credentials }), options.onAnswer)
   const known = new KnownInstallations(app)
+  const turns = new WriteTurns(options.pace ?? GITHUB_PACE)
   let identity: Promise<AppIdentity> | undefined
 
   const clientWith = (installation: number, scope: TokenScope | undefined): Octokit => {
-    const throttle = { enabled: options.throttle ?? true, id: `installation-${installation}` }
+    const id = `installation-${installation}`
     const auth = scope
       ? { authStrategy: scopedAuth(app, installation, scope) }
       : { auth: { ...credentials, installationId: installation } }
-    return observeRequests(new Client({ ...auth, throttle }), options.onAnswer, installation)
+    const client = paceWrites(new Client({ ...auth, throttle: { ...LIMITS_ARE_THROWN, id } }), turns, id)
+    return observeRequests(client, options.onAnswer, installation)
   }
   return {
     identity: () => {
@@ -133,6 +137,21 @@ function assertAllowed(account: string, allowed: readonly string[] | undefined):
 
 type ClientOptions = NonNullable<ConstructorParameters<typeof ProbotOctokit>[0]>
 
+type Throttle = Extract<ClientOptions['throttle'], { onRateLimit: unknown }>
+
+const atOnce = { key: () => ({ schedule: (_: unknown, run: () => Promise<void>) => run() }) }
+
+/**
+ * Octokit's own throttling keeps to ten requests at once. When writes go is said by `paceWrites`, and a limit is the queue's
+ * matter: it knows when to come back and does not hold a worker meanwhile.
+ */
+const LIMITS_ARE_THROWN = {
+  write: atOnce as unknown as NonNullable<Throttle['write']>,
+  notifications: atOnce as unknown as NonNullable<Throttle['notifications']>,
+  onRateLimit: () => false,
+  onSecondaryRateLimit: () => false,
+}
+
 function clientClass(options: AppOptions) {
   const quiet = () => {}
   const log = options.log ?? { debug: quiet, info: quiet, warn: quiet, error: quiet }
@@ -146,13 +165,7 @@ function clientClass(options: AppOptions) {
     ...(options.baseUrl ? { baseUrl: options.baseUrl.replace(/\/+$/, '') } : {}),
     log,
     request: { fetch: timedFetch, log },
-    // a limit is the queue's matter: it knows when to come back and does not hold a worker meanwhile
-    throttle: {
-      enabled: options.throttle ?? true,
-      ...instance.throttle,
-      onRateLimit: () => false,
-      onSecondaryRateLimit: () => false,
-    },
+    throttle: { ...LIMITS_ARE_THROWN, ...instance.throttle },
     retry: { doNotRetry: [400, 401, 403, 404, 409, 410, 422, 429, 451], retries: options.readRetries ?? 1 },
   })).plugin(octokit => {
     // a POST that failed with 502 may have been done: what is written must be looked at again before it is repeated

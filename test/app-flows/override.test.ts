@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openApp } from '../../src/github/app.ts'
+import { LOOPBACK_PACE } from '../../src/github/write-turns.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { command, giveRoles, lastRun, nextSecond, proposeViolation } from './commands.ts'
 
@@ -140,7 +141,7 @@ test('a run of the same name by another App, or what a comment claims, is no ove
   const other = github.addApp({ permissions: { checks: 'write', metadata: 'read' } })
   const installation = github.install(other, 'acme', 'all', 'ada')
   const { id: appId, privateKey } = other
-  const octokit = await openApp({ appId, privateKey, baseUrl: github.url, throttle: false }).client(installation.id)
+  const octokit = await openApp({ appId, privateKey, baseUrl: github.url, pace: LOOPBACK_PACE }).client(installation.id)
   await octokit.rest.checks.create({
     ...{ owner: 'acme', repo: 'dev-team', name: 'bailiwick / override', head_sha: head() },
     ...{ status: 'completed', conclusion: 'success' },

@@ -1,6 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 import { type App, openApp } from '../../src/github/app.ts'
 import type { AppIdentity, Octokit } from '../../src/github/octokit.ts'
+import { LOOPBACK_PACE } from '../../src/github/write-turns.ts'
 import { type FakeGitHub, startGitHub } from '../github/start.ts'
 
 export interface Acme {
@@ -36,7 +37,7 @@ export async function acme(files: Readonly<Record<string, string>> | undefined =
     appId: github.app.id,
     privateKey: github.app.privateKey,
     baseUrl: github.url,
-    throttle: false,
+    pace: LOOPBACK_PACE,
     readRetries: 0,
   })
   const asked = () => {

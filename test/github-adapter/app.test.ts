@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { type AppOptions, openApp } from '../../src/github/app.ts'
 import { listRepositories } from '../../src/github/repositories.ts'
+import { GITHUB_PACE, LOOPBACK_PACE } from '../../src/github/write-turns.ts'
 import { type Answerer, rawGitHub } from './raw-github.ts'
 
 const { privateKey } = generateKeyPairSync('rsa', {
@@ -51,7 +52,14 @@ async function open(options: Partial<AppOptions> = {}, answers: Answerer = () =>
     if (path === '/installation/repositories') return { body: { total_count: 1, repositories: [REPOSITORY] } }
     return undefined
   })
-  const app = openApp({ appId: 7, privateKey, baseUrl: `${host.url}/`, throttle: false, readRetries: 0, ...options })
+  const app = openApp({
+    appId: 7,
+    privateKey,
+    baseUrl: `${host.url}/`,
+    pace: LOOPBACK_PACE,
+    readRetries: 0,
+    ...options,
+  })
   return { app, seen, host }
 }
 
@@ -134,7 +142,7 @@ describe('openApp', () => {
   })
 
   test('surfaces a secondary limit with the time to wait even with throttling on', async () => {
-    const { app } = await open({ throttle: true }, (_, path) =>
+    const { app } = await open({ pace: GITHUB_PACE }, (_, path) =>
       path === '/installation/repositories'
         ? {
             status: 403,
@@ -161,7 +169,7 @@ describe('openApp', () => {
       baseUrl: `http://127.0.0.1:${port}`,
       readRetries: 0,
       timeoutMs: 100,
-      throttle: false,
+      pace: LOOPBACK_PACE,
     })
     await expect(app.identity()).rejects.toMatchObject({ code: 'github-unavailable' })
     host.close()

@@ -69,6 +69,7 @@ export async function startGitHub(options: GitHubOptions = {}) {
     responseViolations: [],
     unknown: [],
     failures: [],
+    held: new Set(),
     trouble: undefined,
   }
   const { checkResponses = false, rateLimit = Number.MAX_SAFE_INTEGER } = options
@@ -86,6 +87,17 @@ export async function startGitHub(options: GitHubOptions = {}) {
     when: FailWhen = () => true,
   ): void {
     records.failures.push({ left: times, status, headers, when })
+  }
+
+  /** From now on requests that fit `when` are answered only after what this gives was called. */
+  function hold(when: FailWhen): () => void {
+    const { promise: until, resolve } = Promise.withResolvers<void>()
+    const held = { when, until }
+    records.held.add(held)
+    return () => {
+      records.held.delete(held)
+      resolve()
+    }
   }
 
   /** From now on a share of the requests fails; `stop()` ends it, `failed` says how many did. A second call replaces it. */
@@ -124,7 +136,7 @@ export async function startGitHub(options: GitHubOptions = {}) {
     /** Resolves when every webhook was answered, those included that come meanwhile. */
     idle: () => deliveries.idle(),
     forget: () => void records.requests.splice(0),
-    ...{ counts, failNext, trouble, close },
+    ...{ counts, failNext, hold, trouble, close },
   }
 }
 

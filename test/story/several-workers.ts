@@ -47,7 +47,7 @@ export async function startWithWorkers(environment: Record<string, string>, opti
 async function startSet(
   environment: Record<string, string>,
   publicUrl: string | undefined,
-  { disabledRules = [], retry }: StageOptions,
+  { disabledRules = [], retry, pace }: StageOptions,
 ): Promise<WorkerSet> {
   const config = readWorkerConfig(environment)
   const log = createLog(config.logLevel)
@@ -55,7 +55,7 @@ async function startSet(
   const queue = openQueue({ redisUrl, prefix, log, retry, locks: lockTimes(LOCK_MS) })
   const { metrics } = openMetrics(config, queue)
   const store = openPages(config, log)
-  const workers = await startWorkers({ config, queue, log, pages: { store, publicUrl }, metrics, disabledRules })
+  const workers = await startWorkers({ config, queue, log, pages: { store, publicUrl }, metrics, disabledRules, pace })
   return {
     close: async graceMs => {
       await queue.close(graceMs)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { readConfig } from '../../src/config.ts'
+import type { Pace } from '../../src/github/write-turns.ts'
 import { type Site, startSite } from '../../src/index.ts'
 import { createLog } from '../../src/process/log.ts'
 import type { RetryPolicy } from '../../src/queue/retry.ts'
@@ -21,6 +22,8 @@ export interface StageOptions {
   readonly disabledRules?: readonly string[]
   /** How often a job is tried; as in production by default. */
   readonly retry?: RetryPolicy
+  /** How writes to GitHub follow each other; by default as in production, a hundred times as fast. */
+  readonly pace?: Pace
   /** How often the cluster is looked at without an event. */
   readonly resyncSeconds?: number
   readonly logLevel?: string

@@ -51,6 +51,8 @@ export interface Records {
     readonly headers: Record<string, string>
     readonly when: FailWhen
   }[]
+  /** Requests that are answered later. */
+  readonly held: Set<{ readonly when: FailWhen; readonly until: Promise<void> }>
 }
 
 export type FailWhen = (request: { readonly method: string; readonly path: string }) => boolean
@@ -88,7 +90,9 @@ export function serve(options: ServeOptions): (request: IncomingMessage, respons
     if (fate && fate.latencyMs > 0) await sleep(fate.latencyMs)
     seen.trouble = fate?.kind
     if (trouble && fate?.kind && fate.kind !== 'written-502') return troubledReply(fate.kind, trouble.retryAfter)
-    injectFailure(options.records, seen.parsed)
+    const { parsed } = seen
+    await Promise.all([...options.records.held].filter(({ when }) => when(parsed)).map(({ until }) => until))
+    injectFailure(options.records, parsed)
     if (!request.headers['user-agent']) throw new HttpError(403, 'Request forbidden by administrative rules.')
     if (found?.value.scope !== 'web') seen.actor = authenticate(options.world, request.headers.authorization)
     seen.parsed = { ...seen.parsed, body: parseBody(raw, formOf(found?.value, request)) }
