@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { JudgedNode } from '../../src/rules/finding.ts'
+import type { Finding, JudgedNode } from '../../src/rules/finding.ts'
 import { judgementOf } from '../fleet/fleet-of.ts'
 import { DEV_URL, FLEET_URL, miniFleet, OPS_URL, withResource } from '../fleet/mini-fleet.ts'
 
@@ -85,6 +85,8 @@ function isAllowed(text: string): boolean {
 }
 
 const clean = judgementOf(miniFleet()).nodes.filter(node => node.tenant !== 'dev-team')
+const isThing = (text: string) => (JSON.parse(text) as { kind: string }).kind === 'Thing'
+const isUnknownKind = ({ rule, object }: Finding) => rule === 'unknown-scope' && object.kind === 'Thing'
 const isRed = (node: JudgedNode) => node.findings.length + node.failures.length > 0
 
 test('whatever a tenant writes, nobody else is touched, and what leaves its namespace is red', () => {
@@ -100,7 +102,10 @@ test('whatever a tenant writes, nobody else is touched, and what leaves its name
       for (const node of own) {
         if (node.impersonated) expect(node.user).toMatch(/^system:serviceaccount:apps:[a-z0-9.-]+$/)
         else expect(isRed(node)).toBe(true)
-        if (!node.objects.every(isAllowed)) expect(isRed(node)).toBe(true)
+        const leaving = node.objects.filter(one => !isAllowed(one))
+        if (leaving.some(one => !isThing(one))) expect(isRed(node)).toBe(true)
+        // the account may create it in no namespace, so the API server refuses it, wherever it would lie
+        if (leaving.some(isThing)) expect(isRed(node) || verdict.warnings.some(isUnknownKind)).toBe(true)
       }
       expect(verdict.errors.every(one => one.tenant === 'dev-team')).toBe(true)
       expect(verdict.violations.every(one => one.tenant === 'dev-team')).toBe(true)

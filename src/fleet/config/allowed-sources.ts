@@ -35,10 +35,14 @@ export function matchesSource(pattern: string, url: string): boolean {
   return fixed.every((one, index) => matchesPart(one, parts[index]!)) && parts.every(part => part !== '')
 }
 
+/** A port of GitHub's host on which GitHub does not answer: the same repository by name, and nothing that a fleet allows. */
+const ODD_PORT = /^[a-z+]+:\/\/(?:[^/@]*@)?(?:[\w-]+\.)?github\.com:(?!(?:22|443)\/)/i
+
 /** `host/path` of an address, with the protocol before it where that is not that of a git repository. */
 function plain(url: string): string | undefined {
   const oci = /^oci:\/\/([^/?#@\s]+)\/([^?#@\s]+)$/.exec(url)
   if (oci) return `oci:${oci[1]!.toLowerCase()}/${oci[2]!.replace(/\/+$/, '')}`
+  if (/[?#]/.test(url) || ODD_PORT.test(url)) return undefined
   const normal = normaliseUrl(url)
   return normal.startsWith('https://') && !/[?#@\s]/.test(normal) ? normal.slice('https://'.length) : undefined
 }
