@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { BailiwickError } from '../../src/errors.ts'
 import type { SourceRef } from '../../src/fleet/input.ts'
 import { canonicalRef } from '../../src/fleet/ref.ts'
@@ -13,6 +14,9 @@ import type { DesignatedFleets } from '../designation/designated-fleets.ts'
 import { readDesignation } from '../designation/read-designation.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { CLUSTERS, type Installation, type ReadableRepository } from './installation.ts'
+
+/** How long it is remembered where an address leads that no repository of the installation has. */
+const LEADS_MS = 600_000
 
 /** One installation as GitHub has it now: what nobody pushed to since is remembered, trees come from the store. */
 export function githubInstallation(context: WorkerContext, id: number, octokit: Octokit): Installation {
@@ -61,6 +65,11 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
       return head?.commit
     },
     lookUp: name => readRepository(octokit, name),
+    leadsTo: async name => {
+      const ask = async () => (await readRepository(octokit, name))?.id ?? null
+      const key = `${name.owner}/${name.repo}`.toLowerCase()
+      return (await memory.recallAt({ id }, sinceNames(await installation.repositories()), key, ask)) ?? undefined
+    },
     mayRead: (name, login) => mayRead(octokit, name, login),
     content: (repository, commit, known) => {
       const tree = known ?? trees.get(commit)
@@ -68,6 +77,12 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
     },
   }
   return installation
+}
+
+/** Until a repository gets another name, and not for long. */
+function sinceNames(repositories: readonly ReadableRepository[]): string {
+  const names = hash('sha256', repositories.map(({ id, url }) => `${id} ${url}`).join('\n'))
+  return `names ${names} ${Math.floor(Date.now() / LEADS_MS)}`
 }
 
 async function mayRead(octokit: Octokit, name: RepositoryName, login: string): Promise<boolean> {

@@ -37,6 +37,8 @@ export interface Installation {
   noteHead(repository: ReadableRepository, branch: string, commit: string, tree?: string): void
   /** What an address leads to, asked of GitHub now; undefined where there is nothing that the App may know of. */
   lookUp(name: RepositoryName): Promise<NamedRepository | undefined>
+  /** GitHub's id of the repository to which a name leads, an earlier one too; remembered for some minutes. */
+  leadsTo(name: RepositoryName): Promise<number | undefined>
   /** Whether a person may read a repository; false as well where there is none. */
   mayRead(name: RepositoryName, login: string): Promise<boolean>
   /** `tree`: its tree id, where the caller knows it. */

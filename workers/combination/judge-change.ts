@@ -5,8 +5,9 @@ import type { CombinationSnapshot } from '../evaluation/protocol.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { evaluatingFleets } from './evaluating-fleets.ts'
 import type { Installation } from './installation.ts'
-import { type FleetPlace, judgeCombination } from './judge-combination.ts'
+import { type FleetPlace, type JudgedCombination, judgeCombination } from './judge-combination.ts'
 import { narrowerSources } from './narrower-sources.ts'
+import { withPresentNames } from './present-names.ts'
 import { type People, type Pin, SourceReader } from './source-reader.ts'
 
 /** A commit that a branch has, gets or would get; `base` is what it would come in place of. */
@@ -54,12 +55,15 @@ export async function judgeChange(
       ...change,
       disabledRules,
     })
-    const { concerned, fleetCommit, judgement, snapshot, sources, gated, changes } = judged
+    const { concerned, fleetCommit, snapshot, sources, names } = judged
     if (!concerned) continue
+    const { judgement, gated, changes } = withPresentNames(pick(judged), names)
     const more = { ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
-    const read = sources.flatMap(source => ('tree' in source ? [source.url] : []))
+    const read = sources.flatMap(source => ('tree' in source ? [names.get(source.url) ?? source.url] : []))
     const narrower = await narrowerSources(installation, change.head.url, [...read, url])
     answers.push({ place, alone, fleetCommit, judgement, snapshot, narrower, ...more })
   }
   return answers
 }
+
+const pick = ({ judgement, gated, changes }: JudgedCombination) => ({ judgement, gated, changes })

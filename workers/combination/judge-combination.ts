@@ -46,6 +46,8 @@ export interface JudgedCombination {
   readonly snapshot: CombinationSnapshot
   /** The sources that it read besides the fleet, as they were judged. */
   readonly sources: readonly FollowedSource[]
+  /** Earlier addresses by which its manifests name sources, and the present ones. */
+  readonly names: Names
   /** Whether `head` or `base` took part: false means that this fleet does not read what changed. */
   readonly concerned: boolean
 }
@@ -66,10 +68,12 @@ export async function judgeCombination(
   const wanted: WantedSource[] = []
   const facts = new Map<string, RepositoryFact>()
   const foreign: string[] = []
-  const ofFleet: boolean = isPinned(fleetSource(fleet), request.head)
-  const changed = ofFleet ? undefined : request.head?.url
+  const url = changedUrl(request)
   const today = new Date().toISOString().slice(0, 10)
   for (let round = 0; round < MAX_ROUNDS; round++) {
+    const names = await presentNames(reader, wanted)
+    // in the words of the fleet, which may name it as it was called before
+    const changed = [...names].find(([, present]) => present === url)?.[0] ?? url
     const view = { reader, fleet, wanted, facts: inOrder(facts), disabledRules }
     const head = await snapshot(view, request.head, foreign)
     // a change of the wrong repository itself is compared with what was believed: there it must not pass as standing
@@ -83,14 +87,17 @@ export async function judgeCombination(
       today,
     })
     const pinned = 'pinned' in answer ? (answer.pinned ?? []) : []
-    const found = (await reader.foreign(pinned)).filter(url => !foreign.includes(url))
-    foreign.push(...found)
+    const others = await reader.foreign(pinned)
+    const found = others.filter(one => !foreign.includes(one.url))
+    const isMoved = (await presentNames(reader, wanted)).size > names.size
+    foreign.push(...found.map(one => one.url))
+    if (request.head) await reader.refuseNamesake(request.head, others)
     if (answer.type === 'wanted') {
       wanted.push(...answer.wanted)
       for (const fact of await reader.facts(answer.asked, fleet.repository.url, request.people))
         facts.set(fact.url, fact)
     }
-    if (answer.type === 'wanted' || found.length > 0) continue
+    if (answer.type === 'wanted' || found.length > 0 || isMoved) continue
     const { judgement, baseline, gated, changes, followed } =
       answer.type === 'judged'
         ? answer
@@ -101,21 +108,46 @@ export async function judgeCombination(
             changes: undefined,
             followed: wanted,
           }
-    const reads = [fleetSource(fleet), ...followed].some(
-      source => isPinned(source, request.head) || isPinned(source, request.base),
-    )
-    // a platform node that cannot be rendered may lead there unseen: that is no reason to say that nothing is touched
-    const leads = changed !== undefined && judgement.nodes.some(node => mayLeadTo(node.hides, changed))
-    const concerned = reads || leads
+    const concerned = reads(request, followed, names) || (url !== undefined && (await leads(reader, judgement, url)))
     const { commit } = head.snapshot.fleet
     const said = { judgement, baseline, ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
     const sources = withLent(head.sources, followed)
-    return { ...said, fleetCommit: commit, snapshot: head.snapshot, sources, concerned }
+    return { ...said, fleetCommit: commit, snapshot: head.snapshot, sources, names, concerned }
   }
   throw new BailiwickError(
     'graph-limits',
     `sources of ${fleet.repository.url} lead to more than ${MAX_ROUNDS} levels of sources`,
   )
+}
+
+/** Address of the repository that the change is in, where it is not the fleet on its branch. */
+function changedUrl({ fleet, head }: CombinationRequest): string | undefined {
+  const ofFleet: boolean = isPinned(fleetSource(fleet), head)
+  return ofFleet ? undefined : head?.url
+}
+
+function reads({ fleet, head, base }: CombinationRequest, followed: readonly WantedSource[], names: Names): boolean {
+  const present = (source: WantedSource) => ({ ...source, url: names.get(source.url) ?? source.url })
+  return [fleetSource(fleet), ...followed.map(present)].some(source => isPinned(source, head) || isPinned(source, base))
+}
+
+/** A platform node that cannot be rendered may lead there unseen: that is no reason to say that nothing is touched. */
+async function leads(reader: SourceReader, { nodes }: Judgement, url: string): Promise<boolean> {
+  const hides = nodes.flatMap(node => node.hides)
+  return mayLeadTo(hides, url) || reader.leadTo(hides, url)
+}
+
+/** Earlier addresses, and the present ones. */
+type Names = ReadonlyMap<string, string>
+
+/** The addresses of wanted sources that their repositories do not have any more, with those that they have. */
+async function presentNames(reader: SourceReader, wanted: readonly WantedSource[]): Promise<Map<string, string>> {
+  const names = new Map<string, string>()
+  for (const url of new Set(wanted.map(source => source.url))) {
+    const repository = await reader.at(url)
+    if (repository && repository.url !== url) names.set(url, repository.url)
+  }
+  return names
 }
 
 interface CombinationView {

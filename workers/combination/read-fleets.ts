@@ -3,6 +3,7 @@ import { isPassing } from '../job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import type { Installation } from './installation.ts'
 import { type FleetPlace, type FollowedSource, judgeCombination } from './judge-combination.ts'
+import { withPresentNames } from './present-names.ts'
 import { SourceReader } from './source-reader.ts'
 
 /** A fleet as it stands now, with every source that it reads. */
@@ -27,7 +28,9 @@ export async function readFleets(context: WorkerContext, installation: Installat
   for (const place of (await installation.designation()).fleets) {
     try {
       const judged = await judgeCombination(evaluator, reader, { fleet: place, disabledRules })
-      const { fleetCommit: commit, sources, gated, judgement } = judged
+      const { fleetCommit: commit, sources: read, judgement, names } = judged
+      const { gated } = withPresentNames({ gated: judged.gated }, names)
+      const sources = read.map(source => ({ ...source, url: names.get(source.url) ?? source.url }))
       const hides = judgement.nodes.flatMap(node => node.hides)
       fleets.push({ place, commit, sources, ...(gated ? { gated } : {}), hides })
     } catch (error) {

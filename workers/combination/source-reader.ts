@@ -1,10 +1,11 @@
+import { BailiwickError } from '../../src/errors.ts'
 import type { AskedRepository, RepositoryFact } from '../../src/fleet/access/read-access.ts'
 import type { OpaqueSource, WantedSource } from '../../src/fleet/input.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { RepositoryName } from '../../src/github/octokit.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
 import type { PinnedRepository } from '../evaluation/protocol.ts'
-import { findRepository } from './find-repository.ts'
+import { findRepository, idAt, repositoryAt } from './find-repository.ts'
 import type { Installation, ReadableRepository } from './installation.ts'
 
 /** A commit that stands in for what a branch holds now: the test merge of a pull request, or a pushed commit. */
@@ -46,6 +47,9 @@ export async function mayReadSource(
   return name !== undefined && (await installation.mayRead(name, login))
 }
 
+/** More names in what could not be rendered are not asked for one by one. */
+const MAX_HIDDEN = 100
+
 /** Owner and name that an address on the fleet's server spells. */
 function nameAt(url: string, fleet: string): RepositoryName | undefined {
   const [, server, owner, repo] = /^(https:\/\/[^/]+)\/([\w.-]{1,100})\/([\w.-]{1,100})$/.exec(url) ?? []
@@ -60,6 +64,7 @@ export class SourceReader {
   readonly #installation: Installation
   readonly #only: string | undefined
   readonly #heads = new Map<string, Promise<string | undefined>>()
+  readonly #moved = new Map<string, ReadableRepository>()
 
   /** `only`: address of the one repository that may be read; what others hold must not be shown where anybody may write. */
   constructor(installation: Installation, only?: string) {
@@ -72,12 +77,12 @@ export class SourceReader {
     const { url, ref } = wanted
     if (this.#only !== undefined && url !== this.#only)
       return { url, ref, reason: 'the operator binds no cluster to this fleet' }
-    const repository = await findRepository(this.#installation, { url })
+    const repository = await this.at(url)
     if (!repository) return { url, ref, reason: 'the App is not installed on this repository' }
     if (ref.semver !== undefined || ref.name !== undefined) {
       return { url, ref, reason: `${ref.semver !== undefined ? 'ref.semver' : 'ref.name'} is not followed yet` }
     }
-    const pinned = isPinned(wanted, pin) ? pin : undefined
+    const pinned = isPinned({ url: repository.url, ref }, pin) ? pin : undefined
     const commit = pinned?.commit ?? (await this.head(repository, wanted))
     if (commit === undefined) return { url, ref, reason: 'the branch, tag or commit that it follows does not exist' }
     return { url, ref, commit, tree: await this.#installation.content(repository, commit, pinned?.tree) }
@@ -105,11 +110,46 @@ export class SourceReader {
     return logins.length > 0
   }
 
-  /** Addresses that belong to another repository by now: of the same name, but with another id. */
-  async foreign(pinned: readonly PinnedRepository[]): Promise<string[]> {
+  /** The repository to which an address leads: by its name, GitHub's redirect, or the id that the fleet pins. */
+  async at(url: string): Promise<ReadableRepository | undefined> {
+    return this.#moved.get(url) ?? findRepository(this.#installation, { url })
+  }
+
+  /**
+   * Those of the pinned addresses that belong to another repository by now. Where nothing answers at one, it stands for the
+   * pinned repository under the name that that has now.
+   */
+  async foreign(pinned: readonly PinnedRepository[]): Promise<PinnedRepository[]> {
     const repositories = await this.#installation.repositories()
-    const isForeign = ({ url, id }: PinnedRepository) => repositories.some(one => one.url === url && one.id !== id)
-    return pinned.filter(isForeign).map(({ url }) => url)
+    const foreign: PinnedRepository[] = []
+    for (const one of pinned) {
+      const present = repositoryAt(repositories, one.url)?.id ?? (await idAt(this.#installation, one.url))
+      const moved = present === undefined && repositories.find(({ id }) => id === one.id)
+      if (moved) this.#moved.set(one.url, moved)
+      if (present !== undefined && present !== one.id) foreign.push(one)
+    }
+    return foreign
+  }
+
+  /** Whether one of these names is an earlier one of the repository at `url`; of too many nobody knows. */
+  async leadTo(names: readonly string[], url: string): Promise<boolean> {
+    const exact = [...new Set(names)].filter(name => !name.includes('*'))
+    if (exact.length > MAX_HIDDEN) return true
+    for (const name of exact) if ((await this.at(name))?.url === url) return true
+    return false
+  }
+
+  /**
+   * Throws where one of these addresses was the changed repository's and is another one's now: the fleet means this one,
+   * and Flux deploys the other.
+   */
+  async refuseNamesake({ url }: Pin, foreign: readonly PinnedRepository[]): Promise<void> {
+    const changed = repositoryAt(await this.#installation.repositories(), url)
+    if (!foreign.some(one => one.id === changed?.id)) return
+    const what = 'The fleet pins this repository under an address that belongs to another repository by now'
+    throw new BailiwickError('source-unreadable', `${what}. Flux deploys from that one`, {
+      fix: 'Have a fleet admin write the present address of this repository into the fleet: its sources, and tenants[].repositories of its own file.',
+    })
   }
 
   /** Commit that a wanted source stands at now. */
@@ -124,7 +164,7 @@ export class SourceReader {
 
   /** The same by address; undefined where the repository or the ref is not there. */
   async headOf(wanted: WantedSource): Promise<string | undefined> {
-    const repository = await findRepository(this.#installation, { url: wanted.url })
+    const repository = await this.at(wanted.url)
     return repository && this.head(repository, wanted)
   }
 }
