@@ -60,7 +60,9 @@ export async function judgeChange(
     const { judgement, gated, changes } = withPresentNames(pick(judged), names)
     const more = { ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
     const read = sources.flatMap(source => ('tree' in source ? [names.get(source.url) ?? source.url] : []))
-    const narrower = await narrowerSources(installation, change.head.url, [...read, url])
+    const present = await narrowerSources(installation, change.head.url, [...read, url])
+    const earlier = [...names].flatMap(([name, now]) => (present.includes(now) ? [name] : []))
+    const narrower = [...present, ...earlier]
     answers.push({ place, alone, fleetCommit, judgement, snapshot, narrower, ...more })
   }
   return answers
