@@ -12,7 +12,7 @@ import {
 import type { Attempt, ValidatePullRequest } from '../src/queue/queue.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
-import { openAnew, staleChecks } from './gate/open-anew.ts'
+import { openAnew, passingChecks, staleChecks } from './gate/open-anew.ts'
 import { type RepositoryBases, readBases } from './gate/repository-bases.ts'
 import { supersedeRuns } from './gate/supersede-runs.ts'
 import { announceSlow, watched } from './verdict/announce-slow.ts'
@@ -24,6 +24,7 @@ import { type JudgedPull, judgeWithCircumstances } from './verdict/judge-with-ci
 import { openPlace } from './verdict/open-place.ts'
 import { peopleOfPull } from './verdict/people-of.ts'
 import { publishChecks } from './verdict/publish-checks.ts'
+import { isLabeledHold } from './verdict/read-hold.ts'
 import { sayOvertaken } from './verdict/say-overtaken.ts'
 import type { Place } from './verdict/say-verdict.ts'
 import { statementOf } from './verdict/statement-of.ts'
@@ -128,7 +129,8 @@ async function judgeElsewhere({ context, subject, pull, checks, attempt }: PullJ
 /** Our runs of the head, after what lets pass but was published for other bases began again. */
 async function beginAnew({ place, pull, checks, head }: PullJob): Promise<readonly OurCheckRun[]> {
   const listed = await head.list()
-  const stale = staleChecks(checks, listed)
+  // a hold blocks at once: what passes begins again before anything is evaluated
+  const stale = isLabeledHold(pull) ? passingChecks(checks, listed) : staleChecks(checks, listed)
   if (stale.length === 0) return listed
   return head.alone(listed, latest => openAnew(place, pull.head.sha, stale, latest))
 }

@@ -12,7 +12,11 @@ export interface Demand {
 /** What decides about a commit besides what its content is. */
 export interface Circumstances {
   /** Somebody holds it: it blocks, whatever the verdict. `by`: who, as far as known. */
-  readonly hold?: { readonly by: string }
+  readonly hold?: {
+    readonly by: string
+    /** Who took the label off without write access to the repository: the hold stays. */
+    readonly takenOffBy?: string
+  }
   /** A fleet admin lets this one head pass, whatever the verdict. */
   readonly override?: { readonly by: string; readonly reason: string }
   /** Nobody agreed to these yet. */

@@ -23,20 +23,30 @@ export async function removeLabel(octokit: Octokit, { owner, repo }: RepositoryN
   )
 }
 
-/** Who put a label on last, and when, as far as GitHub still says; `name` in lower case. */
-export async function labelledBy(
+/** That a label was put on or taken off: by whom, undefined when the account is gone. */
+export interface LabelEvent {
+  readonly on: boolean
+  readonly login: string | undefined
+  readonly at: string
+}
+
+/** The last event about a label, whichever way; undefined where there is none. `name` in lower case. */
+export async function lastLabelEvent(
   octokit: Octokit,
   { owner, repo }: RepositoryName,
   issue: number,
   name: string,
-): Promise<{ readonly login: string; readonly at: string } | undefined> {
+): Promise<LabelEvent | undefined> {
   const events = await github(`read what happened to ${owner}/${repo}#${issue}`, () =>
     octokit.paginate(octokit.rest.issues.listEvents, { owner, repo, issue_number: issue, per_page: 100 }),
   )
   const last = events.findLast(
-    one => one.event === 'labeled' && 'label' in one && one.label?.name?.toLowerCase() === name,
+    one =>
+      (one.event === 'labeled' || one.event === 'unlabeled') &&
+      'label' in one &&
+      one.label?.name?.toLowerCase() === name,
   )
-  return last?.actor ? { login: last.actor.login, at: last.created_at } : undefined
+  return last && { on: last.event === 'labeled', login: last.actor?.login, at: last.created_at }
 }
 
 async function createLabel(octokit: Octokit, { owner, repo }: RepositoryName, label: Label): Promise<void> {

@@ -17,7 +17,7 @@ export function inCircumstances(run: VerdictText, outcome: Outcome, circumstance
   const told = withDemands(ofBase(ofOthers(run, worse), worseBase), demands, blocksAlone)
   const { by } = decide(outcome, circumstances)
   if (by === 'hold' && hold) {
-    const note = `**On hold by ${code(hold.by, 80)}**: it is not merged until somebody who may takes the hold away (${code('/bailiwick unhold')}).`
+    const note = `**On hold by ${code(hold.by, 80)}**: it is not merged until somebody who may takes the hold away (${code('/bailiwick unhold')}).${keptText(hold)}`
     return beneath(told, `On hold by ${visible(hold.by, 80)}`, note)
   }
   if (by === 'override' && override) {
@@ -26,6 +26,11 @@ export function inCircumstances(run: VerdictText, outcome: Outcome, circumstance
     return beneath(told, title, note)
   }
   return told
+}
+
+function keptText({ takenOffBy }: NonNullable<Circumstances['hold']>): string {
+  if (takenOffBy === undefined) return ''
+  return ` ${code(takenOffBy, 80)} removed the label without write access to this repository, which does not lift the hold.`
 }
 
 function beneath(told: VerdictText, title: string, note: string): VerdictText {

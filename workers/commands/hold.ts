@@ -1,7 +1,8 @@
 import { addLabel, removeLabel } from '../../src/github/labels.ts'
-import { HOLD_LABEL } from '../verdict/read-hold.ts'
+import { HOLD_LABEL, isLabeledHold, readHold } from '../verdict/read-hold.ts'
 import { judgeAgain } from './judge-again.ts'
 import { mayWrite } from './may.ts'
+import { presentPull, subjectOf } from './present-pull.ts'
 import type { Verb } from './verb.ts'
 
 /** The label is what holds: anybody who may label can put it on or take it off without us. */
@@ -37,6 +38,10 @@ export const unhold: Verb = {
   may: mayWrite,
   run: async asking => {
     const { octokit, owner, repo } = asking.place
+    const pull = await presentPull(asking)
+    const held = isLabeledHold(pull) || (await readHold(asking.context, subjectOf(asking), pull)) !== undefined
+    // that our App took it off is what clears the hold: where somebody else did, it is put on once more
+    if (held) await addLabel(octokit, { owner, repo }, asking.data.issue, LABEL)
     await removeLabel(octokit, { owner, repo }, asking.data.issue, HOLD_LABEL)
     await judgeAgain(asking)
     return { reaction: '+1' }

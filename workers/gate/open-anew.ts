@@ -7,9 +7,17 @@ import type { Place } from '../verdict/say-verdict.ts'
 
 /** The checks that a commit has, whose run lets pass what it is not about: it was published for other bases. */
 export function staleChecks(checks: readonly NamedCheck[], runs: readonly OurCheckRun[]): readonly NamedCheck[] {
+  return passingChecks(checks, runs).filter(check => {
+    const run = runs.find(one => one.name === check.name)
+    return run !== undefined && !isForBases(run.externalId, check)
+  })
+}
+
+/** The checks of which the last run of a commit lets it pass. */
+export function passingChecks(checks: readonly NamedCheck[], runs: readonly OurCheckRun[]): readonly NamedCheck[] {
   return checks.filter(check => {
     const run = runs.find(one => one.name === check.name)
-    return run?.status === 'completed' && run.conclusion === 'success' && !isForBases(run.externalId, check)
+    return run?.status === 'completed' && run.conclusion === 'success'
   })
 }
 

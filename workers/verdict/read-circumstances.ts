@@ -19,7 +19,7 @@ export async function readCircumstances(
   runs: readonly OurCheckRun[],
 ): Promise<Circumstances> {
   const [hold, override, demands] = await Promise.all([
-    readHold(subject, pull),
+    readHold(context, subject, pull),
     readOverride(context, subject, pull, runs),
     readDemands(subject, pull, said),
   ])
