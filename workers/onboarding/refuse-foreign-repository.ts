@@ -14,7 +14,7 @@ export interface RepositoryQuestion {
   readonly fleetUrl: string
 }
 
-/** Names that GitHub may lead on from are few; a fleet with more of them has another problem. */
+/** Names that GitHub may lead on from are few; each is a request. */
 const MOST_NAMES = 50
 
 /**
@@ -45,7 +45,11 @@ export async function refuseKnownRepository(question: RepositoryQuestion, source
   if (!wanted) return
   const known = new Set((await question.installation.repositories()).map(({ url }) => url))
   const other = [...new Set(sources.map(normaliseUrl))].filter(url => !known.has(url) && url !== wanted.url)
-  for (const url of other.slice(0, MOST_NAMES)) {
+  if (other.length > MOST_NAMES) {
+    const message = `the fleet follows ${other.length} repositories that the App cannot see: at most ${MOST_NAMES} can be compared with ${question.url}`
+    throw new BailiwickError('onboard-input', message, { fix: 'Install the App on them, or remove their sources.' })
+  }
+  for (const url of other) {
     const found = await resolve(question, url)
     if (found?.id !== wanted.id) continue
     throw new BailiwickError('onboard-input', `${question.url} is the source of a tenant already, as ${url}`, {
