@@ -217,6 +217,26 @@ describe('the core', () => {
   })
 })
 
+/**
+ * Who reads the content of repositories: the reader of sources, which reads what decideRead let through, and those that read
+ * the repository of the change itself or a fleet. Whoever else needs a file of some repository asks for a decision first.
+ */
+const READS_CONTENT = [
+  'workers/combination/fleet-text.ts',
+  'workers/combination/github-installation.ts',
+  'workers/combination/source-reader.ts',
+  'workers/fleet-admin/is-fleet-admin.ts',
+  'workers/onboarding/prepare-onboarding.ts',
+  'workers/survey/survey-place.ts',
+  'workers/validate-merge-group.ts',
+  'workers/verdict/affected-places.ts',
+  'workers/verdict/apply-fixes.ts',
+  'workers/verdict/demands/fork-demand.ts',
+  'workers/verdict/judge-into.ts',
+  'workers/verdict/judge-pull-request.ts',
+  'workers/verdict/statement-of.ts',
+]
+
 describe('house rules', () => {
   test('`any` stands nowhere, enums and namespaces neither', () => {
     const found = problems(function* (_path, source) {
@@ -247,6 +267,15 @@ describe('house rules', () => {
       if (!sharesWord(name, path)) yield `exports ${name}`
     })
     expect(found).toEqual([])
+  })
+
+  test('content of repositories is read in known places only', () => {
+    const found = [...production].flatMap(([path, source]) =>
+      path.startsWith('workers/') && /\b(?:installation|subject)\.content\(|\breadTree\(/.test(codeOnly(source))
+        ? [path]
+        : [],
+    )
+    expect(found.filter(path => !READS_CONTENT.includes(path))).toEqual([])
   })
 
   test('no file is called utils, helpers, manager or common', () => {
