@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
+import { embeddedIn } from '../../kube/embedded-objects.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { addressOfSource, askRead } from '../access/ask-read.ts'
 import type { ReadDecision } from '../access/decide-read.ts'
@@ -24,7 +25,7 @@ export function chartSources(
   const found = new Map<string, ChartSource>()
   const named = new Map<string, KubeObject>()
   const objects = clusterObjects(context, named)
-  for (const release of node.objects) {
+  for (const release of releasesOf(node)) {
     const { apiVersion, kind, namespace } = idOf(release)
     if (`${groupOf(apiVersion)}/${kind}` !== HELM_RELEASE) continue
     if (node.tenant === undefined && !context.tenancy.owners.has(namespace)) continue
@@ -41,6 +42,14 @@ export function chartSources(
     }
   }
   return [...found.values()]
+}
+
+/** What a node renders, and what controllers make of it for a tenant. */
+function* releasesOf({ objects, tenant }: Pick<FleetNode, 'objects' | 'tenant'>): Iterable<KubeObject> {
+  for (const object of objects) {
+    yield object
+    if (tenant !== undefined) for (const one of embeddedIn(object).objects) yield one.object
+  }
 }
 
 /**

@@ -3,6 +3,7 @@ import { PackBudget } from '../../flux/pack-budget.ts'
 import { packTree } from '../../flux/pack-tree.ts'
 import { PLATFORM_SCALE, RenderBudget } from '../../flux/render-budget.ts'
 import type { Tree } from '../../git/tree.ts'
+import { embeddedIn } from '../../kube/embedded-objects.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { normaliseUrl } from '../../kube/url.ts'
 import { sameAccess } from '../access/same-access.ts'
@@ -206,10 +207,19 @@ const NOTED = new Set(['kustomize.toolkit.fluxcd.io', 'capsule.clastix.io', 'sou
 /** Whether all that the graph takes note of in what a node renders is as it was. */
 function staysPut({ shape }: FleetState, { cluster, objects }: FleetNode, after: readonly KubeObject[]): boolean {
   if (after === objects) return true
-  const noted = (all: readonly KubeObject[]) => all.flatMap(object => noteOf(object, cluster, shape.needs) ?? [])
+  const made = (object: KubeObject) => embeddedIn(object).objects.map(one => one.object)
+  const noted = (all: readonly KubeObject[]) =>
+    all.flatMap(object => [
+      ...[noteOf(object, cluster, shape.needs)].filter(note => note !== undefined),
+      ...made(object)
+        .filter(isRelease)
+        .map(one => noteOf(one, cluster, shape.needs)),
+    ])
   const [old, young] = [noted(objects), noted(after)]
   return old.length === young.length && old.every((note, index) => note === young[index])
 }
+
+const isRelease = (object: KubeObject) => groupOf(idOf(object).apiVersion) === 'helm.toolkit.fluxcd.io'
 
 /** What the graph takes note of: the object itself, or what it is called. */
 function noteOf(object: KubeObject, cluster: string, needs: ReadonlySet<string>): KubeObject | string | undefined {

@@ -1,4 +1,3 @@
-import { chartReaderKey } from '../../fleet/access/source-access.ts'
 import { HELM_CHART, HELM_RELEASE, type NamedObject } from '../../fleet/charts/chart-of.ts'
 import type { ChartPart } from '../../fleet/charts/chart-parts.ts'
 import { deployedParts } from '../../fleet/charts/deployed-parts.ts'
@@ -23,24 +22,28 @@ const MAKES: Naming = {
   },
 }
 
-/** What in git makes the chart that a HelmRelease of a cluster deploys. */
+/** What in git makes the chart that a HelmRelease of a node deploys. */
 export function chartPartsOf(
   index: FleetIndex,
   facts: Facts,
-  cluster: string,
+  node: string,
   release: KubeObject,
 ): ReturnType<typeof deployedParts> {
+  const by = facts.node(node)
+  const cluster = by?.cluster ?? ''
   const objects = {
     find: ({ kind, namespace, name }: NamedObject) => index.versionsOf(cluster, kind, namespace, name)[0]?.object,
     generators: (namespace: string, artifact: string) =>
       index.found(cluster, GENERATOR, namespace, MAKES, artifact).map(({ object }) => object),
     root: facts.ownSource(),
   }
-  const owner = index.ownerOf(cluster, idOf(release).namespace) ?? ''
-  // what may not be read for this tenant is not there, though the fleet reads it for another one
-  const refused = facts.access()?.charts
+  // what was not read for this tenant is not there, though the fleet reads it for another one
+  const isTenants = by?.tenant !== undefined || index.ownerOf(cluster, idOf(release).namespace) !== undefined
+  const read = new Set(
+    (by?.charts ?? []).flatMap(one => (one.opaque === undefined ? [`${one.url} ${refKey(one.ref)}`] : [])),
+  )
   return deployedParts(release, objects, ({ url, ref }) =>
-    refused?.has(chartReaderKey(cluster, owner, url)) ? undefined : facts.content(url, refKey(ref)),
+    isTenants && !read.has(`${url} ${refKey(ref)}`) ? undefined : facts.content(url, refKey(ref)),
   )
 }
 
@@ -53,10 +56,10 @@ export function contentKey(parts: readonly ChartPart[]): string {
 export function knownChartsOf(index: FleetIndex, cluster: string, namespace: string): ReadonlySet<string> {
   const known = new Set<string>()
   for (const kind of [HELM_RELEASE, HELM_CHART]) {
-    for (const { object } of index.rendered(cluster, kind, namespace)) {
+    for (const { node, object } of index.rendered(cluster, kind, namespace)) {
       const chart = sourceOfChart(object, kind)
       if (chart) known.add(`${kind} ${chartKey(index, cluster, chart)}`)
-      const parts = kind === HELM_RELEASE ? index.chartParts(cluster, object) : undefined
+      const parts = kind === HELM_RELEASE ? index.chartParts(node.key, object) : undefined
       if (Array.isArray(parts)) known.add(`content ${contentKey(parts)}`)
     }
   }

@@ -205,9 +205,9 @@ export class FleetIndex extends ObjectIndex {
     return [...(this.#followed().known.get(url) ?? [])].sort()
   }
 
-  /** What in git makes the chart that a HelmRelease deploys; undefined where it comes from elsewhere. */
-  chartParts(cluster: string, release: KubeObject): ReturnType<typeof chartPartsOf> {
-    return chartPartsOf(this, this.#facts, cluster, release)
+  /** What in git makes the chart that a HelmRelease of a node deploys; undefined where it comes from elsewhere. */
+  chartParts(node: string, release: KubeObject): ReturnType<typeof chartPartsOf> {
+    return chartPartsOf(this, this.#facts, node, release)
   }
 
   /** What the releases of a namespace deploy, and the names of their charts (see knownChartsOf). */

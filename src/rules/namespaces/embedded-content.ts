@@ -1,6 +1,7 @@
 import { accountOf, applierKinds } from '../../fleet/appliers.ts'
 import type { FleetNode, Identity } from '../../fleet/fleet.ts'
 import { type Embedded, embeddedIn, type Unevaluated } from '../../kube/embedded-objects.ts'
+import { at, canonical } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { accountOf as partsOfUser, userOfAccount } from '../../kube/rbac/groups-of.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
@@ -8,7 +9,9 @@ import { kindOf } from '../index/kind-of.ts'
 import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownIdentity, shownObject } from '../shown.ts'
 import { applierOf } from '../verdict/embedded-subject.ts'
+import { hashOf } from '../verdict/fingerprint.ts'
 
+const SOURCE = 'source.toolkit.fluxcd.io/GitRepository'
 const KUSTOMIZATION = 'kustomize.toolkit.fluxcd.io/Kustomization'
 
 /** Objects that controllers make for a tenant are evaluated, or it is said that they are not. */
@@ -27,10 +30,10 @@ export const embeddedContent: Rule = {
   },
 }
 
-/** Kustomizations that a controller makes are no part of the graph. */
+/** Kustomizations and sources that a controller makes are no part of the graph. */
 function unfollowed({ objects }: Embedded) {
   return objects
-    .filter(({ object }) => kindOf(object) === KUSTOMIZATION)
+    .filter(({ object }) => kindOf(object) === KUSTOMIZATION || kindOf(object) === SOURCE)
     .map(({ object }) => ({ holder: object, path: ['spec'] }))
 }
 
@@ -54,6 +57,7 @@ function notFollowed(
   path: Breach['path'],
 ): Breach {
   const { namespace } = idOf(holder)
+  if (kindOf(holder) === SOURCE) return notRead(node, holder, path)
   const account = applierKinds.includes(kindOf(holder))
     ? accountOf(holder, index.cluster(node.cluster)?.lockdown)
     : undefined
@@ -62,6 +66,27 @@ function notFollowed(
     : { user: 'the controller of Kustomization', impersonated: false }
   const what = 'what a Kustomization renders that a controller makes'
   return breach(node, index, { holder, path, what, identity, isDeep: false })
+}
+
+/** Who deploys from it is reported by itself. */
+function notRead(node: FleetNode, object: Found['holder'], path: Breach['path']): Breach {
+  const { kind, namespace, name } = idOf(object)
+  const what = 'the content of a source that a controller makes'
+  return {
+    node,
+    object,
+    path,
+    value: contentValue(what, object, path),
+    level: 'warning',
+    message: `${shownObject(kind, namespace, name)}: ${what} is not evaluated, whatever is deployed from it.`,
+    fix: 'Write the GitRepository as a manifest of its own.',
+  }
+}
+
+/** Other content is another finding. */
+function contentValue(what: string, object: Found['holder'], path: Breach['path']): string {
+  const node = at(object.root, path)
+  return `${what} ${node ? hashOf([canonical(node)]) : ''}`
 }
 
 interface Found {
@@ -80,7 +105,7 @@ function breach(node: FleetNode, index: FleetIndex, { holder, path, what, identi
     node,
     object: holder,
     path,
-    value: what,
+    value: contentValue(what, holder, path),
     level: isDeep ? 'error' : further === undefined ? 'warning' : 'violation',
     message: `${shownObject(kind, namespace, name)}: ${what} is not evaluated. ${shownIdentity(identity)} applies it${further === '' ? '' : `, ${confined}`}.`,
     fix: 'Write the objects as manifests of their own, without placeholders.',

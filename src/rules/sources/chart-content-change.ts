@@ -25,7 +25,7 @@ export const chartContentChange: Rule = {
   *checkObject(subject, context) {
     const { before, index } = context
     const { node, object, id } = subject
-    const parts = index.chartParts(node.cluster, object)
+    const parts = index.chartParts(node.key, object)
     if (parts === undefined || !isAsked(subject, context, parts)) return
     if (parts === 'too-much') {
       yield tooMuch(subject)
