@@ -79,15 +79,29 @@ export function references(object: KubeObject): Reference[] {
   return kind === 'ResourceSet' ? [...found, ...copies(object.root)] : found
 }
 
-/** What the Flux Operator copies into the objects of a ResourceSet, named by an annotation: `<namespace>/<name>`. */
+/** Annotations by which the Flux Operator copies from `<namespace>/<name>` into objects of a ResourceSet. */
+const COPYING = ['fluxcd.controlplane.io/copyFrom', 'fluxcd.controlplane.io/convertKubeConfigFrom']
+const COPIED = /fluxcd\.controlplane\.io\/(?:copyFrom|convertKubeConfigFrom)["']?[ \t]*:[ \t]*["']?([^"'\n]*)/g
+
+/** What is copied into the objects of a ResourceSet and into those of its template, which is text. */
 function copies(root: Node): Reference[] {
-  const annotation = ['metadata', 'annotations', 'fluxcd.controlplane.io/copyFrom']
-  return expand(root, ['spec', 'resources', '*']).flatMap(item => {
-    const path = [...item, ...annotation]
-    const [namespace = '', name = ''] = (stringAt(root, path) ?? '').split('/')
-    const kind = stringAt(root, [...item, 'kind']) ?? 'object'
-    return name === '' ? [] : [{ path, kind, name, namespace, refusedByFlux: false, isUnknownField: false }]
-  })
+  const places = expand(root, ['spec', 'resources', '*']).flatMap(item =>
+    COPYING.map(key => [...item, 'metadata', 'annotations', key]),
+  )
+  const found = places.flatMap(path =>
+    copied(path, stringAt(root, path) ?? '', stringAt(root, [...path.slice(0, -3), 'kind'])),
+  )
+  const template: Path = ['spec', 'resourcesTemplate']
+  const texts = [...(stringAt(root, template) ?? '').matchAll(COPIED)]
+  return [...found, ...texts.flatMap(([, text = '']) => copied(template, text.trim()))]
+}
+
+/** A value with placeholders may become any namespace. */
+function copied(path: Path, text: string, kind = 'object'): Reference[] {
+  const slash = text.indexOf('/')
+  if (slash < 0 && !text.includes('<<')) return []
+  const [namespace, name] = slash < 0 ? [text, ''] : [text.slice(0, slash), text.slice(slash + 1)]
+  return [{ path, kind, name, namespace, refusedByFlux: false, isUnknownField: false }]
 }
 
 function expand(root: Node, path: Path): Path[] {

@@ -58,6 +58,8 @@ const NAMED: readonly (readonly [string, What])[] = [
   [`${REPLICATOR}/replicate-to-matching`, copies('everywhere')],
   ['kubed.appscode.com/sync', copies('everywhere')],
   ['kubed.appscode.com/sync-contexts', copies('everywhere')],
+  ['k8s.v1.cni.cncf.io/networks', { names: 'object', form: 'path', shared: true }],
+  ['v1.multus-cni.io/default-network', { names: 'object', form: 'path', shared: true }],
   ['k8s.io/CloneRequest', { names: 'volume', form: 'path' }],
 ]
 

@@ -34,7 +34,7 @@ export type Named =
 /**
  * How it is written:
  * - `name` (default): the name alone, in the namespace of the object; of a namespace its name;
- * - `sibling`: the namespace, beside a `name`; `reference`: a map with `name` and `namespace`;
+ * - `parameter`: the `value` of a parameter; `sibling`: the namespace, beside a `name`; `reference`: a map with `name` and `namespace`;
  * - `path`: `<namespace>/<name>`, several with commas between; `hyphen`: `<namespace>-<name>@<provider>` of Traefik;
  * - `host`: `<service>.<namespace>.svc...`; `url`: an address with such a host; `apiPath`: a path of the API server;
  * - `selection`: a map that selects namespaces by `any` or `matchNames`; `labels`: a label selector over namespaces;
@@ -46,6 +46,7 @@ export type Form =
   | 'name'
   | 'sibling'
   | 'reference'
+  | 'parameter'
   | 'path'
   | 'hyphen'
   | 'host'

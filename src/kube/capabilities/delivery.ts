@@ -7,6 +7,15 @@ const uris: NamingField = { at: 'spec.**.uri', names: 'service', form: 'url' }
 const eventing = of(sinks, uris)
 const shared = (at: string): NamingField => ({ at, names: 'object', form: 'sibling', shared: true })
 
+/** Its resolvers read tasks and pipelines of the namespace that a parameter names. */
+const resolved = of({
+  at: 'spec.**.params.*',
+  names: 'namespace',
+  form: 'parameter',
+  where: { name: 'namespace' },
+  shared: true,
+})
+
 /** Argo (manifests/crds), Knative (config/core), Tekton (config), Flagger (artifacts/flagger/crd.yaml) and KEDA (config/crd). */
 export const delivery: Capabilities = {
   'argoproj.io/Application': of({ at: 'spec.destination.namespace', names: 'namespace' }),
@@ -25,6 +34,20 @@ export const delivery: Capabilities = {
   'argoproj.io/Sensor': of({ at: 'spec.triggers.**.url', names: 'service', form: 'url' }),
   'argoproj.io/AnalysisTemplate': of({ at: 'spec.metrics.*.provider.web.url', names: 'service', form: 'url' }),
   'argoproj.io/AnalysisRun': of({ at: 'spec.metrics.*.provider.web.url', names: 'service', form: 'url' }),
+  // the controller writes weights into it
+  'argoproj.io/Rollout': of(
+    ...['virtualService.name', 'virtualServices.*.name', 'destinationRule.name'].map(
+      (field): NamingField => ({
+        at: `spec.strategy.canary.trafficRouting.istio.${field}`,
+        names: 'object',
+        form: 'path',
+        access: 'write',
+      }),
+    ),
+  ),
+  ...Object.fromEntries(
+    ['Pipeline', 'PipelineRun', 'Task', 'TaskRun', 'CustomRun'].map(kind => [`tekton.dev/${kind}`, resolved]),
+  ),
   'eventing.knative.dev/Trigger': eventing,
   'eventing.knative.dev/Broker': of(sinks, uris, shared('spec.config.namespace')),
   'messaging.knative.dev/Subscription': eventing,
@@ -95,9 +118,9 @@ export const delivery: Capabilities = {
   }),
   ...withoutFields(
     [
-      'argoproj.io/Rollout argoproj.io/Experiment argoproj.io/Workflow argoproj.io/WorkflowTemplate argoproj.io/CronWorkflow argoproj.io/WorkflowEventBinding argoproj.io/EventBus',
+      'argoproj.io/Experiment argoproj.io/Workflow argoproj.io/WorkflowTemplate argoproj.io/CronWorkflow argoproj.io/WorkflowEventBinding argoproj.io/EventBus',
       'serving.knative.dev/Service serving.knative.dev/Configuration serving.knative.dev/Route serving.knative.dev/Revision eventing.knative.dev/EventType eventing.knative.dev/EventPolicy',
-      'tekton.dev/Pipeline tekton.dev/PipelineRun tekton.dev/Task tekton.dev/TaskRun tekton.dev/CustomRun tekton.dev/StepAction triggers.tekton.dev/TriggerBinding triggers.tekton.dev/TriggerTemplate triggers.tekton.dev/Interceptor',
+      'tekton.dev/StepAction triggers.tekton.dev/TriggerBinding triggers.tekton.dev/TriggerTemplate triggers.tekton.dev/Interceptor',
       'autoscaling.k8s.io/VerticalPodAutoscaler',
     ].join(' '),
   ),

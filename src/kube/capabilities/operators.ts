@@ -26,6 +26,13 @@ export const operators: Capabilities = {
     ],
   },
   'protection.crossplane.io/Usage': referring,
+  'kubernetes.m.crossplane.io/Object': {
+    scope: 'Namespaced',
+    fields: [
+      { at: 'spec.references.*.*.namespace', names: 'object', form: 'sibling' },
+      { at: 'spec.connectionDetails.*.namespace', names: 'secret', form: 'sibling' },
+    ],
+  },
   ...withoutFields(
     [
       'apps.kruise.io/AdvancedCronJob apps.kruise.io/BroadcastJob apps.kruise.io/CloneSet apps.kruise.io/ContainerRecreateRequest apps.kruise.io/DaemonSet apps.kruise.io/EphemeralJob apps.kruise.io/ImagePullJob apps.kruise.io/ImageListPullJob apps.kruise.io/PersistentPodState apps.kruise.io/PodProbeMarker apps.kruise.io/StatefulSet apps.kruise.io/UnitedDeployment apps.kruise.io/WorkloadSpread policy.kruise.io/PodUnavailableBudget',

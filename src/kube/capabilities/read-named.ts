@@ -34,8 +34,12 @@ export function counts(node: Node, { where = {}, unless = [] }: NamingField): bo
   return matches && !unless.some(place => isSet(at(node, stepsOf(place))))
 }
 
-const isSet = (node: Node | undefined): boolean =>
-  node !== undefined && !(node.type === 'scalar' && (node.value === null || node.value === '' || node.value === false))
+/** Something stands there: a map of empty maps says nothing. */
+function isSet(node: Node | undefined): boolean {
+  if (node?.type === 'scalar') return node.value !== null && node.value !== '' && node.value !== false
+  if (node?.type === 'list') return node.items.some(isSet)
+  return node?.type === 'map' && [...node.fields.values()].some(({ value }) => isSet(value))
+}
 
 function valuesAt(root: Node, path: Path, node: Node, field: NamingField): NamedValue[] {
   const text = stringAt(node, [])?.trim()
@@ -56,15 +60,17 @@ function valuesAt(root: Node, path: Path, node: Node, field: NamingField): Named
       return switched(root, path, node, field)
     case 'keys':
       return keys(node, path)
+    case 'parameter':
+      return parameter(node, path)
     case 'reference':
       return referred(node, path)
   }
   if (text === undefined) return node.type === 'scalar' ? [] : [one(ANY_NAMESPACE, '', 'no text')]
   switch (field.form ?? 'name') {
     case 'sibling':
-      return [one(text, stringAt(at(root, path.slice(0, -1)), ['name']) ?? '')]
+      return [one(text, field.names === 'namespace' ? '' : (stringAt(at(root, path.slice(0, -1)), ['name']) ?? ''))]
     case 'path':
-      return parts(text).map(part => pathOf(path, part))
+      return text.startsWith('[') ? namespacesOf(path, text) : parts(text).map(part => pathOf(path, part))
     case 'hyphen':
       return parts(text).map(part => ({ path, text: part, namespace: part.replace(/@.*$/, ''), name: '' }))
     case 'patterns':
@@ -72,7 +78,7 @@ function valuesAt(root: Node, path: Path, node: Node, field: NamingField): Named
     case 'apiPath':
       return [{ path, text, namespace: ofApiPath(text), name: '' }]
     default:
-      return [one(field.names === 'namespace' ? text : '', text)]
+      return field.names === 'namespace' ? [one(text)] : [one('', text)]
   }
 }
 
@@ -92,6 +98,18 @@ function referred(node: Node, path: Path): NamedValue[] {
   const namespace = stringAt(node, ['namespace']) ?? ''
   const name = stringAt(node, ['name']) ?? ''
   return [{ path: [...path, 'namespace'], text: `${namespace}/${name}`, namespace, name }]
+}
+
+/** A list as JSON, in an annotation. */
+function namespacesOf(path: Path, text: string): NamedValue[] {
+  const found = [...text.matchAll(/"namespace"\s*:\s*"([^"]*)"/g)]
+  return found.map(([, namespace = '']) => ({ path, text: namespace, namespace, name: '' }))
+}
+
+/** `name: namespace` among parameters. */
+function parameter(node: Node, path: Path): NamedValue[] {
+  const namespace = stringAt(node, ['value'])?.trim() ?? ''
+  return [{ path: [...path, 'value'], text: namespace, namespace, name: '' }]
 }
 
 /** `any: true`, or names. */

@@ -35,8 +35,18 @@ const providers = (at: string): readonly NamingField[] => [
   { at: `${at}.webhook.url`, names: 'service', form: 'url' },
 ]
 
+const clusterGenerator: NamingField = {
+  at: 'spec.**.generatorRef.kind',
+  names: 'ambient',
+  level: 'warning',
+  where: { '': 'ClusterGenerator' },
+  says: "takes credentials that a generator of the whole cluster makes with the platform's account",
+}
+
 /** External Secrets (config/crds/bases), Vault Secrets Operator (chart/crds) and cert-manager (deploy/crds). */
 export const secrets: Capabilities = {
+  'external-secrets.io/ExternalSecret': of(clusterGenerator),
+  'external-secrets.io/PushSecret': of(clusterGenerator),
   'external-secrets.io/SecretStore': of(...providers('spec.provider')),
   'generators.external-secrets.io/ECRAuthorizationToken': of(ambient('spec', 'auth.secretRef', 'auth.jwt')),
   'generators.external-secrets.io/STSSessionToken': of(ambient('spec', 'auth.secretRef', 'auth.jwt')),
@@ -92,7 +102,7 @@ export const secrets: Capabilities = {
   ),
   ...withoutFields(
     [
-      'external-secrets.io/ExternalSecret external-secrets.io/PushSecret bitnami.com/SealedSecret',
+      'bitnami.com/SealedSecret',
       'generators.external-secrets.io/Fake generators.external-secrets.io/Password generators.external-secrets.io/UUID generators.external-secrets.io/SSHKey generators.external-secrets.io/GithubAccessToken',
       'secrets.hashicorp.com/HCPAuth secrets.hashicorp.com/SecretTransformation secrets.hashicorp.com/VaultAuthGlobal',
       'cert-manager.io/Certificate cert-manager.io/CertificateRequest acme.cert-manager.io/Challenge acme.cert-manager.io/Order',

@@ -2,9 +2,9 @@ import type { Named, NamingField } from '../../kube/capabilities/capability.ts'
 import { annotationNaming, fieldsNaming } from '../../kube/capabilities/index.ts'
 import { placesOf } from '../../kube/capabilities/places-of.ts'
 import { ANY_NAMESPACE, type NamedValue, namedBy } from '../../kube/capabilities/read-named.ts'
-import { at, type Path } from '../../kube/node.ts'
+import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { userInfo } from '../../kube/rbac/groups-of.ts'
-import { KUBERNETES_SCOPES } from '../../kube/scope.ts'
+import { textsOf } from '../../kube/read-text.ts'
 import { keepsNamespace } from '../index/keeps-namespace.ts'
 import type { RuleContext, TenantSubject } from '../rule.ts'
 import { shown } from '../shown.ts'
@@ -35,13 +35,13 @@ export function* foreignNames(
   }
 }
 
-/** Annotations of the object, and in other kinds than those of Kubernetes those that it gives to what is made of it. */
+/** Annotations of the object, and those that it gives to what is made of it, such as pods. */
 function* annotated(
-  { kind, object: { root } }: TenantSubject,
+  { object: { root } }: TenantSubject,
   named: readonly Named[],
 ): Iterable<{ field: NamingField; path: Path }> {
   const own: Path = ['metadata', 'annotations']
-  const others = KUBERNETES_SCOPES.has(kind) ? [] : placesOf(root, 'spec.**.annotations')
+  const others = placesOf(root, 'spec.**.annotations')
   for (const place of [own, ...others]) {
     const map = at(root, place)
     if (map?.type !== 'map') continue
@@ -68,7 +68,8 @@ function* judge(
   else if (isForeign(subject, context, field, value)) {
     const { path, namespace, name, text } = value
     const where = namespace === ANY_NAMESPACE ? 'any namespace' : `namespace ${shown(namespace)}`
-    const what = name === '' ? `${where} (${shown(text)})` : `${shown(name)} of ${where}`
+    const written = text === namespace ? where : `${where} (${shown(text)})`
+    const what = name === '' ? written : `${shown(name)} of ${where}`
     yield { path, value: name === '' ? text : `${namespace}/${name}`, field, what }
   }
 }
@@ -99,12 +100,16 @@ function isOfOthers({ index }: RuleContext, cluster: string, tenant: string, tex
 }
 
 function* judgeHost(
-  { node }: TenantSubject,
+  { node, object }: TenantSubject,
   { index }: RuleContext,
   field: NamingField,
   { path, text }: NamedValue,
 ): Iterable<ForeignName> {
   const found = field.form === 'url' ? hostOf(text) : { host: text.replace(PORT, ''), isUrl: false }
+  if (/^\*(?:\.(?:svc\.)?(?:cluster\.)?local)?$/.test(text) && isOfMesh(object.root)) {
+    yield { path, value: text, field, what: `${shown(text)}, which is every service of the mesh` }
+    return
+  }
   // A name without a dot is a service of the object's own namespace.
   if (!found?.host.includes('.') && !found?.host.includes(':')) return
   const inside = insideOf(index, node.cluster, node.tenant, found.host, true)
@@ -112,6 +117,13 @@ function* judgeHost(
   if (field.shared && inside.namespace !== undefined && index.ownerOf(node.cluster, inside.namespace) === undefined)
     return
   yield { path, value: found.host.toLowerCase(), field, what: `${shown(found.host)}, which is ${inside.what}` }
+}
+
+/** A route of Istio without a gateway is for the calls between services. */
+function isOfMesh(root: Node): boolean {
+  if (stringAt(root, ['kind']) !== 'VirtualService') return false
+  const gateways = textsOf(at(root, ['spec', 'gateways'])) ?? ['mesh']
+  return gateways.length === 0 || gateways.includes('mesh')
 }
 
 /** Behind a name; an IPv6 address has more colons. */
