@@ -35,48 +35,36 @@ export interface Refused extends UnknownValue {
  * others (a carriage return is left in it), which only the rights of the account then confine.
  */
 export function refusedValues(subject: Subject, index: FleetIndex): Refused[] {
-  const { object, kind, node } = subject
+  const { object, node } = subject
   const { opaque, encrypted } = scanObject(object.root)
   const written = isDecrypted(object) ? encrypted.filter(([first]) => first !== 'sops') : []
-  const sealed = written.map(path => ({ path, holders: [] }))
-  const own = [...opaque, ...sealed]
-  const read = node.tenant === undefined ? [] : valuesFromConfig(subject, index)
-  if (own.length === 0 && read.length === 0) return []
-  const hosts = new Set(own.length > 0 ? placesOfHosts(subject).map(key) : [])
-  const isRead = (kind === '/Secret' || kind === '/ConfigMap') && isKubeConfig(subject, index)
-  return [
-    ...own.flatMap((value): Refused[] => {
-      const holder = hostileHolder(value, subject, index)
-      if (holder) {
-        const inert = node.tenant !== undefined && !isRead && isInert(kind, value.path)
-        return inert ? [] : [{ ...value, reason: 'tenant', held: heldBy(holder, subject, index) }]
-      }
-      const undeclared = value.holders.some(({ declared }) => declared === undefined)
-      if (
-        node.tenant === undefined ||
-        !undeclared ||
-        !value.path.some((_, index, path) => hosts.has(key(path.slice(0, index + 1))))
-      )
-        return []
-      return [{ ...value, reason: 'host', held: 'the platform' }]
-    }),
-    ...read.flatMap((value): Refused[] => {
-      const holder = hostileHolder(value, subject, index)
-      return holder ? [{ ...value, reason: 'tenant', held: heldBy(holder, subject, index) }] : []
-    }),
-  ]
+  const own: UnknownValue[] = [...opaque, ...written.map(path => ({ path, holders: [] }))]
+  const read = new Set(node.tenant === undefined ? [] : valuesFromConfig(subject, index))
+  const isHost = own.length > 0 && node.tenant !== undefined ? hostTest(subject) : () => false
+  return [...own, ...read].flatMap((value): Refused[] => {
+    const holder = hostileHolder(value, subject, index)
+    if (holder) {
+      const isAllowed = !read.has(value) && mayStand(value.path, subject, index)
+      return isAllowed ? [] : [{ ...value, reason: 'tenant', held: heldBy(holder, subject, index) }]
+    }
+    const isDeclared = value.holders.every(({ declared }) => declared !== undefined)
+    return isDeclared || !isHost(value.path) ? [] : [{ ...value, reason: 'host', held: 'the platform' }]
+  })
 }
 
-/** Where an object names hosts, as far as anybody has looked at its kind. */
-const placesOfHosts = ({ kind, object }: Subject): Path[] => [
-  ...hostPaths(kind, object),
-  ...fieldsNaming(kind, 'host').flatMap(({ at }) => placesOf(object.root, at)),
-]
+/** Whether a value that a tenant controls may stand at a path: in what a tenant applies, where nothing reads it. */
+function mayStand(path: Path, { kind, node, id }: Subject, index: FleetIndex): boolean {
+  if (node.tenant === undefined || !isInert(kind, path)) return false
+  const isData = kind === '/Secret' || kind === '/ConfigMap'
+  return !isData || index.kubeConfigUse(node.cluster, id.namespace, id.kind, id.name) === undefined
+}
 
-const key = (path: Path): string => JSON.stringify(path)
-
-const isKubeConfig = ({ node, id }: Subject, index: FleetIndex): boolean =>
-  index.kubeConfigUse(node.cluster, id.namespace, id.kind, id.name) !== undefined
+/** Whether a path lies where an object names hosts, as far as anybody has looked at its kind. */
+function hostTest({ kind, object }: Subject): (path: Path) => boolean {
+  const named = fieldsNaming(kind, 'host').flatMap(({ at }) => placesOf(object.root, at))
+  const hosts = new Set([...hostPaths(kind, object), ...named].map(path => JSON.stringify(path)))
+  return path => path.some((_, index) => hosts.has(JSON.stringify(path.slice(0, index + 1))))
+}
 
 /** What a tenant controls of a value; 'written': the tenant encrypted it in the object itself. */
 function hostileHolder(

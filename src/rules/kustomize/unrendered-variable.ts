@@ -2,7 +2,7 @@ import type { FleetConfig } from '../../fleet/config/fleet-config.ts'
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { needsOf } from '../../fleet/node-values.ts'
 import { valueId } from '../../fleet/value-index.ts'
-import { at, originAt, type Path } from '../../kube/node.ts'
+import { originAt, type Path } from '../../kube/node.ts'
 import { groupOf, idOf } from '../../kube/object.ts'
 import { type FleetIndex, kindOfId } from '../index/fleet-index.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
@@ -33,8 +33,8 @@ export const unrenderedVariable: Rule = {
   *checkNode(node, { index, config }) {
     if (node.tenant !== undefined) return
     yield* absent(node, index, config)
-    const isSubstituted = at(node.kustomization.root, ['spec', 'postBuild']) !== undefined
-    for (const object of isSubstituted ? index.objectsOf(node.key) : []) {
+    const mayHold = needsOf(node.kustomization).length > 0 || scanObject(node.kustomization.root).opaque.length > 0
+    for (const object of mayHold ? index.objectsOf(node.key) : []) {
       const id = idOf(object)
       const subject = { object, id, kind: kindOfId(id), node }
       for (const one of refusedValues(subject, index)) yield refusal(subject, one)
