@@ -14,6 +14,8 @@ export interface OverrideRecord {
   /** The pull request, and the branch that it aimed at: the same commit elsewhere is another question. */
   readonly pull: number
   readonly base: string
+  /** The second admin, where GitHub does not say who pushed. */
+  readonly confirmedBy?: string
 }
 
 /** What a check run of ours says for people, and holds for us in its text. */
@@ -27,23 +29,36 @@ const FENCE = '```'
 
 /** The record of an override as the output of a check run. */
 export function overrideRecord(record: OverrideRecord, sha: string): RecordText {
-  const { by, reason, at, pull, base } = record
+  const { by, reason, at, pull, base, confirmedBy } = record
+  const second = confirmedBy === undefined ? '' : `, confirmed by ${code(confirmedBy)}`
   return {
     title: visible(`Overridden by ${by}: ${reason}`, 220),
     summary: [
-      `${code(by)} lets ${code(sha.slice(0, 7))} of #${pull} into ${code(base)}, whatever the verdict (${code(at)}).`,
+      `${code(by)} lets ${code(sha.slice(0, 7))} of #${pull} into ${code(base)}, whatever the verdict (${code(at)})${second}.`,
       `- Why: ${prose(reason)}`,
       '- It holds for this commit only: whatever is pushed next is judged again.',
     ].join('\n'),
-    text: recordText({ by, reason, at, pull, base }),
+    text: recordText({ by, reason, at, pull, base, ...(confirmedBy === undefined ? {} : { confirmedBy }) }),
+  }
+}
+
+/** What waits for a second admin, as the output of a check run that lets nothing pass. */
+export function pendingOverride(record: OverrideRecord, sha: string): RecordText {
+  const { by, reason } = record
+  const { text } = overrideRecord(record, sha)
+  return {
+    title: visible(`Override by ${by} waits for a second fleet admin: ${reason}`, 220),
+    summary: `GitHub does not show who pushed to this branch, so a second fleet admin must confirm the override that ${code(by)} asks for: ${code(`/bailiwick override ${sha.slice(0, 12)} REASON`)}.`,
+    text,
   }
 }
 
 /** What an override's check run holds; undefined for a text that is not one of ours. */
 export function readOverrideRecord(text: string): OverrideRecord | undefined {
-  const { by, reason, at, pull, base } = readRecord(text) ?? {}
+  const { by, reason, at, pull, base, confirmedBy } = readRecord(text) ?? {}
   if (typeof by !== 'string' || typeof reason !== 'string' || typeof at !== 'string') return undefined
-  return typeof pull === 'number' && typeof base === 'string' ? { by, reason, at, pull, base } : undefined
+  if (typeof pull !== 'number' || typeof base !== 'string') return undefined
+  return { by, reason, at, pull, base, ...(typeof confirmedBy === 'string' ? { confirmedBy } : {}) }
 }
 
 /** Plain data as the text of a check run. */

@@ -2,10 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openApp } from '../../src/github/app.ts'
 import { LOOPBACK_PACE } from '../../src/github/write-turns.ts'
 import { type Stage, startStage } from '../story/stage.ts'
+import { deploymentFile } from '../story/tenant-changes.ts'
 import { command, giveRoles, lastRun, nextSecond, proposeViolation } from './commands.ts'
 
 const REPO = 'acme/dev-team'
 const BRANCH = 'leaves'
+const STRAY = deploymentFile('stray', 'kube-system')
+
 let stage: Stage
 let pull: number
 beforeAll(async () => {
@@ -126,12 +129,48 @@ test('who is listed as approver in the base of the fleet decides too, and nobody
   await stage.settle()
   await nextSecond()
   const own = await say('dora', `/bailiwick override ${head().slice(0, 10)} I know better`)
-  expect(own.replies[0]).toContain('nobody overrides the check of their own pull request')
+  expect(own.replies[0]).toContain('nobody overrides the check of a pull request that they opened or pushed to')
   expect(verdict()).toMatchObject({ conclusion: 'failure' })
   expect((await say('will', `/bailiwick override ${head().slice(0, 10)} agreed in the call`)).reactions).toContain(
     'rocket',
   )
   expect(verdict()?.output.title).toMatch(/^Overridden by will/)
+})
+
+test('whoever pushed to it is refused, too, also where somebody else opened it and pushed last', async () => {
+  giveRoles(stage.github, REPO, { max: 'write' })
+  push('max')
+  push('dora')
+  await stage.settle()
+  await nextSecond()
+  const own = await say('max', `/bailiwick override ${head().slice(0, 12)} it is fine`)
+  expect(own.reactions).toContain('confused')
+  expect(own.replies[0]).toContain('that they opened or pushed to')
+  expect(verdict()).toMatchObject({ conclusion: 'failure' })
+  const other = await say('ada', `/bailiwick override ${head().slice(0, 12)} looked at by me`)
+  expect(other.reactions).toContain('rocket')
+  expect(verdict()).toMatchObject({ conclusion: 'success' })
+})
+
+test("on a fork's branch, of which nobody sees who pushed, a second fleet admin confirms", async () => {
+  const { github } = stage
+  github.addRepository({ owner: 'finn', name: 'dev-team', forkOf: REPO, roles: { finn: 'admin', max: 'write' } })
+  const files = { 'staging/kustomization.yaml': 'resources: [stray.yaml]\n', 'staging/stray.yaml': STRAY }
+  github.push({ repo: 'finn/dev-team', branch: 'away', parent: github.commitOf(REPO, 'main'), files, as: 'max' })
+  const issue = github.openPullRequest({ repo: REPO, headRepo: 'finn/dev-team', head: 'away', as: 'finn' }).issue.number
+  await stage.settle()
+  const sha = github.commitOf('finn/dev-team', 'away')
+  const run = (name?: string) => lastRun(github, REPO, sha, name)
+  const ask = (as: string, why: string) =>
+    command(stage, { repo: REPO, issue, as, body: `/bailiwick override ${sha.slice(0, 12)} ${why}` })
+  const first = await ask('max', 'an emergency')
+  expect(first.replies[0]).toContain('a second fleet admin must confirm')
+  expect(run('bailiwick / override')).toMatchObject({ conclusion: 'action_required' })
+  await ask('max', 'once more')
+  expect(run(), 'the same admin twice is one').toMatchObject({ conclusion: 'failure' })
+  expect((await ask('ada', 'seen')).reactions).toContain('rocket')
+  expect(run()).toMatchObject({ conclusion: 'success' })
+  expect(run()!.output.title).toContain('max, confirmed by ada')
 })
 
 test('a run of the same name by another App, or what a comment claims, is no override', async () => {

@@ -1,12 +1,13 @@
 import { commandError } from '../../src/command/command-error.ts'
 import { OVERRIDE_USAGE, type OverrideRequest, parseOverride } from '../../src/command/parse-override.ts'
-import { OVERRIDE_RUN, overrideRecord } from '../../src/command/record.ts'
+import { OVERRIDE_RUN, overrideRecord, pendingOverride } from '../../src/command/record.ts'
 import { publishCheckRun } from '../../src/github/check-run.ts'
 import { isSince, openedAnew } from '../../src/github/opened-anew.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import { concernedFleets } from './concerned-fleets.ts'
 import { judgeAgain } from './judge-again.ts'
 import { mayDecideForFleet } from './may.ts'
+import { recordOf } from './override-record.ts'
 import { presentPull } from './present-pull.ts'
 import type { Asking, Verb } from './verb.ts'
 import { wasSeen } from './was-seen.ts'
@@ -27,27 +28,27 @@ export const override: Verb = {
     const request = parseOverride(line.words)
     const pull = await presentPull(asking)
     await refuseUnseenHead(asking, request, pull)
-    if (!isSince(comment.createdAt, await openedAnew(asking.reader, data, pull.number))) {
+    const anew = await openedAnew(asking.reader, data, pull.number)
+    if (!isSince(comment.createdAt, anew)) {
       throw commandError(
         'it was led onto another branch or opened again after this was written',
         'Look at it, then write it again.',
       )
     }
     const { login: by } = comment.author
-    if (pull.author?.login.toLowerCase() === by.toLowerCase()) {
-      throw commandError('nobody overrides the check of their own pull request', 'Ask another fleet admin.')
-    }
     await refuseForeignFleets(asking, pull)
     const said = { by, reason: request.reason, at: comment.createdAt, pull: pull.number, base: pull.base.ref }
-    const record = overrideRecord(said, pull.head.sha)
+    const { record, pending } = await recordOf(asking, pull, said, anew)
+    const output = pending ? pendingOverride(record, pull.head.sha) : overrideRecord(record, pull.head.sha)
     await publishCheckRun(place.octokit, place.app, data, {
-      ...record,
+      ...output,
       headSha: pull.head.sha,
       name: OVERRIDE_RUN,
       externalId: `override:${comment.id}`,
-      conclusion: 'success',
+      conclusion: pending ? 'action_required' : 'success',
       annotations: [],
     })
+    if (pending) return { reaction: '+1', reply: output.summary }
     await judgeAgain(asking)
     return { reaction: 'rocket' }
   },

@@ -23,5 +23,6 @@ export async function readOverride(
   if (record?.pull !== pull.number || record.base !== pull.base.ref) return undefined
   const name = { owner: repository.owner, repo: repository.name }
   if (!isSince(record.at, await openedAnew(octokit, name, pull.number, REOPENED))) return undefined
-  return { by: record.by, reason: record.reason }
+  const { by, reason, confirmedBy } = record
+  return { by: confirmedBy === undefined ? by : `${by}, confirmed by ${confirmedBy}`, reason }
 }

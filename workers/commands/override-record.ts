@@ -1,0 +1,47 @@
+import { commandError } from '../../src/command/command-error.ts'
+import { OVERRIDE_RUN, type OverrideRecord, readOverrideRecord } from '../../src/command/record.ts'
+import { listOurCheckRuns } from '../../src/github/list-check-runs.ts'
+import { isSince, type OpenedAnew } from '../../src/github/opened-anew.ts'
+import type { PullRequest } from '../../src/github/pull-request.ts'
+import { peopleOfPull } from '../verdict/people-of.ts'
+import { subjectOf } from './present-pull.ts'
+import type { Asking } from './verb.ts'
+
+/**
+ * The record of an override, by what GitHub says about who brought the pull request. Nobody who opened it or pushed to it
+ * overrides its check. Where a pusher is not known, as on a fork's branch, one admin asks and a second one confirms: the
+ * record that is `pending` lets nothing pass. Throws `command-input`.
+ */
+export async function recordOf(
+  asking: Asking,
+  pull: PullRequest,
+  wanted: Omit<OverrideRecord, 'confirmedBy'>,
+  anew: OpenedAnew | undefined,
+): Promise<{ readonly record: OverrideRecord; readonly pending: boolean }> {
+  const isBy = (login: string | undefined) => login?.toLowerCase() === wanted.by.toLowerCase()
+  const people = await peopleOfPull(subjectOf(asking), pull)()
+  if (isBy(pull.author?.login) || people?.some(isBy)) {
+    throw commandError(
+      'nobody overrides the check of a pull request that they opened or pushed to',
+      'Ask another fleet admin.',
+    )
+  }
+  if (people) return { record: wanted, pending: false }
+  const first = await firstRecord(asking, pull, anew)
+  if (!first || isBy(first.by)) return { record: wanted, pending: true }
+  return { record: { ...first, confirmedBy: wanted.by }, pending: false }
+}
+
+/** What another fleet admin asked for about the same head onto the same base, and that waits for a second one. */
+async function firstRecord(
+  { place, data }: Asking,
+  pull: PullRequest,
+  anew: OpenedAnew | undefined,
+): Promise<OverrideRecord | undefined> {
+  const runs = await listOurCheckRuns(place.octokit, place.app, data, pull.head.sha)
+  const run = runs.find(({ name }) => name === OVERRIDE_RUN)
+  if (run?.status !== 'completed' || run.conclusion !== 'action_required') return undefined
+  const record = readOverrideRecord(run.text)
+  if (record?.pull !== pull.number || record.base !== pull.base.ref || !isSince(record.at, anew)) return undefined
+  return record
+}
