@@ -64,7 +64,7 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
       if (head) trees.set(head.commit, head.tree)
       return head?.commit
     },
-    lookUp: name => readRepository(octokit, name),
+    lookUp: name => unlessRefused(() => readRepository(octokit, name), undefined),
     leadsTo: async name => {
       const ask = async () => (await readRepository(octokit, name))?.id ?? null
       const key = `${name.owner}/${name.repo}`.toLowerCase()
@@ -86,11 +86,15 @@ function sinceNames(repositories: readonly ReadableRepository[]): string {
 }
 
 async function mayRead(octokit: Octokit, name: RepositoryName, login: string): Promise<boolean> {
+  return unlessRefused(async () => (await readRole(octokit, name, login)) !== 'none', false)
+}
+
+/** A repository that GitHub refuses (not selected, blocked, gone) is answered like one that is not there. */
+async function unlessRefused<T>(ask: () => Promise<T>, refused: T): Promise<T> {
   try {
-    return (await readRole(octokit, name, login)) !== 'none'
+    return await ask()
   } catch (error) {
-    // a repository that the App was not given: the same answer as for one that is not there
-    if (error instanceof BailiwickError && error.code === 'not-permitted') return false
+    if (error instanceof BailiwickError && error.code !== 'github-unavailable') return refused
     throw error
   }
 }

@@ -5,7 +5,7 @@ import { matchesSource } from '../config/allowed-sources.ts'
 import type { FleetConfig } from '../config/fleet-config.ts'
 import { decideRead, type ReadDecision } from './decide-read.ts'
 import type { ReadAccess, RepositoryFact } from './read-access.ts'
-import { declarationKey, readerKey } from './source-access.ts'
+import { declarationKey, followerKey, readerKey } from './source-access.ts'
 
 /** What the decision needs of a cluster while its graph is walked. */
 export interface AccessView {
@@ -43,7 +43,7 @@ export function askRead(view: AccessView, reader: Reader, source: KubeObject | u
   const { given, config } = view
   const decision = decideRead({
     byPlatform,
-    declared: given.base ? given.base.platform.has(readerKey(reader.tenant ?? '', url)) : byPlatform,
+    declared: given.base ? isDeclared(given.base.platform, reader, url) : byPlatform,
     get standsThere() {
       return standsIn(reader, source, author, url)
     },
@@ -59,6 +59,10 @@ export function askRead(view: AccessView, reader: Reader, source: KubeObject | u
     },
   })
   return decision
+}
+
+function isDeclared(platform: ReadonlySet<string>, { tenant = '', writer }: Reader, url: string): boolean {
+  return platform.has(readerKey(tenant, url)) || (writer === undefined && platform.has(followerKey(tenant, url)))
 }
 
 export const sourceIdOf = (source: KubeObject): string => {

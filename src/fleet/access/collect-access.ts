@@ -4,7 +4,7 @@ import type { FleetNode } from '../fleet.ts'
 import type { SourceIndex } from '../source-index.ts'
 import { type AccessView, addressOfSource, askRead } from './ask-read.ts'
 import { type AskedRepository, NOT_READABLE } from './read-access.ts'
-import { chartReaderKey, readerKey, type SourceDeclaration } from './source-access.ts'
+import { chartReaderKey, followerKey, readerKey, type SourceDeclaration } from './source-access.ts'
 
 /** What one cluster declares about its sources. */
 export interface ClusterAccess {
@@ -52,7 +52,7 @@ export function collectAccess(
   for (const { tenant, parent, source } of nodes) {
     if (parent !== undefined && !platforms.has(parent)) continue
     for (const { id, url } of [source, ...(source.includes ?? [])]) {
-      if (url !== '' && (own.get(id) === url || url === fleet)) platform.add(readerKey(tenant ?? '', url))
+      if (url !== '' && (own.get(id) === url || url === fleet)) platform.add(followerKey(tenant ?? '', url))
     }
   }
   const follows = nodes.map(({ key, source }) => [key, source.id] as const)

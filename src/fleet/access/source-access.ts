@@ -20,7 +20,7 @@ export interface SourceDeclaration {
 
 /** What a fleet declares about its sources: data that the decision about a change reads. */
 export interface SourceAccess {
-  /** Keys of readerKey: which repository the platform's manifests declare for whom. */
+  /** Keys of readerKey and followerKey: which repository the platform's manifests declare for whom. */
   readonly platform: ReadonlySet<string>
   /** By `<cluster> <id>`. */
   readonly declarations: ReadonlyMap<string, SourceDeclaration>
@@ -29,6 +29,9 @@ export interface SourceAccess {
   /** Repositories of charts that may not be read for whose release it is: keys of chartReaderKey. */
   readonly charts: ReadonlySet<string>
 }
+
+/** The same for the platform's own Kustomizations that act for a reader: what these follow, the reader's may not. */
+export const followerKey = (reader: string, url: string): string => `${readerKey(reader, url)}\0by the platform`
 
 /** A repository and who reads it; '' is the platform. */
 export const readerKey = (reader: string, url: string): string => `${reader}\0${url}`
