@@ -12,8 +12,9 @@ export async function judgeCommit(context: WorkerContext, data: JudgeCommit): Pr
   const { installation, owner, repo, sha } = data
   const octokit = await context.app.reader(installation)
   const pulls = await listPullRequestsOf(octokit, { owner, repo }, sha)
+  const asked = data.rerun ? { rerun: data.rerun } : {}
   for (const { number: pull } of pulls) {
-    await context.queue.add('validate-pull-request', { installation, owner, repo, pull })
+    await context.queue.add('validate-pull-request', { installation, owner, repo, pull, ...asked })
   }
   if (pulls.length === 0) await takeBack(context, data)
 }

@@ -36,7 +36,8 @@ import type { WorkerContext } from './worker-context.ts'
  * well. One onto a base that is not gated gets none. Doing it twice publishes once. A verdict is published only while head
  * and base are those that it is about.
  */
-export async function validatePullRequest(context: WorkerContext, data: ValidatePullRequest, attempt: Attempt) {
+export async function validatePullRequest(context: WorkerContext, asked: ValidatePullRequest, attempt: Attempt) {
+  const { rerun = false, ...data } = asked
   const octokit = await context.app.reader(data.installation)
   const pull = await readPullRequest(octokit, data, data.pull)
   if (pull?.state !== 'open') return
@@ -52,14 +53,15 @@ export async function validatePullRequest(context: WorkerContext, data: Validate
   const bases = await readBases(context, subject)
   const checks = await bases.checksOnto(pull.base.ref)
   const head = new HeadRuns({ queue: context.queue, place, headSha: pull.head.sha, octokit })
-  const job = { context, data, attempt, subject, place, pull, bases, checks, head, merging }
+  const job = { context, data, rerun, attempt, subject, place, pull, bases, checks, head, merging }
   if (checks.length === 0) return supersedeRuns(place, await head.list(), await namesOnHead(job))
   await evaluateAndPublish(job)
 }
 
 interface PullJob {
   readonly context: WorkerContext
-  readonly data: ValidatePullRequest
+  readonly data: Omit<ValidatePullRequest, 'rerun'>
+  readonly rerun: boolean
   readonly attempt: Attempt
   readonly subject: Subject
   readonly place: Place
@@ -72,7 +74,7 @@ interface PullJob {
 }
 
 async function evaluateAndPublish(job: PullJob): Promise<void> {
-  const { context, data, attempt, subject, place, pull, checks, head, merging } = job
+  const { context, data, rerun, attempt, subject, place, pull, checks, head, merging } = job
   const { octokit, repository } = subject
   const names = checks.map(({ name }) => name)
   const begun = await beginAnew(job)
@@ -100,7 +102,7 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   if (others.length > 0 && (await moved())) return context.queue.add('validate-pull-request', data)
   const owner = { ...data, repositoryId: repository.id }
   const { shown, written, detailsUrl } = await head.alone(present, latest =>
-    publishChecks(context, { place, owner, runs: latest }, checks, [own, ...others], led),
+    publishChecks(context, { place, owner, runs: latest, again: rerun }, checks, [own, ...others], led),
   )
   await supersedeRuns(place, present, await namesOnHead(job, open))
   // writes may wait long for their turn: one that lets pass is looked at again for who came to share the head meanwhile

@@ -14,7 +14,7 @@ import { keepFleetPages } from './verdict/keep-fleet-pages.ts'
 import { keepPage, type PageOwner } from './verdict/keep-page.ts'
 import { openPlace } from './verdict/open-place.ts'
 import { outcomeOf } from './verdict/outcome-of.ts'
-import { BRANCH_CHECK, type Place, sayVerdict } from './verdict/say-verdict.ts'
+import { BRANCH_CHECK, type Place, type SayOptions, sayVerdict } from './verdict/say-verdict.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /** Jobs that one push asks for start this far apart: a hundred pull requests are no storm. */
@@ -34,7 +34,8 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   const place = await openPlace(context, data, repository.id)
   const subject: Subject = { installation, repository, octokit }
   const head = { url: repository.url, branch: data.branch, commit: data.sha }
-  const answers = await judgeCommit(context, subject, place, head, attempt)
+  const asked = { attempt, again: data.rerun }
+  const answers = await judgeCommit(context, subject, place, head, asked)
   if (answers.length === 0) return
   const urls = answers.map(answer => answer.place.repository.url)
   await wakeClusters(context, urls)
@@ -50,7 +51,7 @@ async function judgeCommit(
   subject: Subject,
   place: Place,
   head: Pin,
-  attempt: Attempt,
+  { attempt, again }: { readonly attempt: Attempt; readonly again: boolean | undefined },
 ): Promise<readonly FleetAnswer[]> {
   const { installation, repository } = subject
   const { commit: headSha } = head
@@ -60,7 +61,7 @@ async function judgeCommit(
     if (answers.length === 0) return []
     const { outcome, ...statement } = outcomeOf(answers, repository.url, 'branch')
     const said = { outcome, context: { ...where, ...statement } }
-    await say(context, subject, { ...place, repositoryId: repository.id }, said)
+    await say(context, subject, { ...place, repositoryId: repository.id, again }, said)
     return answers
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
@@ -71,12 +72,17 @@ async function judgeCommit(
 }
 
 /** Published under a name that no rule requires: whichever pull request has this commit as its head is evaluated by itself. */
-async function say(context: WorkerContext, { octokit }: Subject, place: Place & PageOwner, said: Said): Promise<void> {
+async function say(
+  context: WorkerContext,
+  { octokit }: Subject,
+  place: Place & PageOwner & Pick<SayOptions, 'again'>,
+  said: Said,
+): Promise<void> {
   const { headSha } = said.context
   const detailsUrl = await keepPage(context, place, said)
   const head = new HeadRuns({ queue: context.queue, place, headSha, octokit })
   const present = await head.list()
-  await head.alone(present, runs => sayVerdict(place, BRANCH_CHECK, said, { runs, detailsUrl }))
+  await head.alone(present, runs => sayVerdict(place, BRANCH_CHECK, said, { runs, detailsUrl, again: place.again }))
 }
 
 async function judgeConcerned(

@@ -37,6 +37,8 @@ export interface CheckRun {
   readonly detailsUrl?: string
   /** It says that nothing happened: a run of ours that succeeded on this commit says more, and stays. */
   readonly quiet?: boolean
+  /** Somebody asked for it once more: a new run is written even where the same is said. */
+  readonly again?: boolean
   /** Whether the run that is there, with this id, annotates the same lines: then its text may be brought up to date in place. */
   readonly sameLines?: (externalId: string) => boolean
 }
@@ -70,7 +72,7 @@ export async function publishCheckRun(
 ): Promise<PublishedCheckRun> {
   const ours = present ?? (await listOurCheckRuns(octokit, app, repository, run.headSha))
   const latest = ours.find(one => one.name === run.name && one.headSha === run.headSha)
-  const same = latest?.status === 'completed' && latest.conclusion === run.conclusion
+  const same = !run.again && latest?.status === 'completed' && latest.conclusion === run.conclusion
   if (same && (latest.externalId === run.externalId || run.quiet)) return { id: latest.id, written: false }
   const batches = inBatches(run.annotations.slice(0, MAX_ANNOTATIONS).map(toAnnotation))
   if (same && latest.title === titleOf(run) && run.sameLines?.(latest.externalId)) {

@@ -17,13 +17,14 @@ const optional =
   (fits: Fits): Fits =>
   value =>
     value === undefined || fits(value)
+const pressed: Fits = value => value === true
 const place = { installation: id, owner: accountName, repo: repositoryName }
 
 const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Required<Jobs[N]>, Fits>> } = {
-  'validate-pull-request': { ...place, pull: id },
+  'validate-pull-request': { ...place, pull: id, rerun: optional(pressed) },
   'say-on-pull-request': { ...place, pull: id },
-  'validate-push': { ...place, branch, sha, before: optional(sha) },
-  'judge-commit': { ...place, sha, closed: optional(id) },
+  'validate-push': { ...place, branch, sha, before: optional(sha), rerun: optional(pressed) },
+  'judge-commit': { ...place, sha, rerun: optional(pressed), closed: optional(id) },
   'judge-followers': { ...place, ref: branch },
   'validate-merge-group': { ...place, branch, sha, base: sha },
   'settle-checks': place,

@@ -1,5 +1,10 @@
+/** What GitHub waits for after somebody asked for a check once more: a run that completes, whatever it says. */
+interface Asked {
+  readonly rerun?: true
+}
+
 /** Judge a pull request as it stands now. */
-export interface ValidatePullRequest {
+export interface ValidatePullRequest extends Asked {
   readonly installation: number
   readonly owner: string
   readonly repo: string
@@ -7,7 +12,7 @@ export interface ValidatePullRequest {
 }
 
 /** Judge one commit of a branch in the combination that it makes, then look after the clusters that it concerns. */
-export interface ValidatePush {
+export interface ValidatePush extends Asked {
   readonly installation: number
   readonly owner: string
   readonly repo: string
@@ -18,7 +23,7 @@ export interface ValidatePush {
 }
 
 /** Judge every open pull request whose head is this commit: they share its check run. */
-export interface JudgeCommit {
+export interface JudgeCommit extends Asked {
   readonly installation: number
   readonly owner: string
   readonly repo: string

@@ -9,7 +9,7 @@ export const checkRun: Heard<'check_run'> = {
   event: 'check_run',
   jobs: (payload, place, us) => {
     if (payload.check_run.app?.id !== us) return []
-    if (payload.action === 'rerequested') return again(payload, place)
+    if (payload.action === 'rerequested') return again(payload, place, { rerun: true })
     if (payload.action !== 'requested_action' || payload.sender.type !== 'User') return []
     const action = payload.requested_action?.identifier
     if (action === 'evaluate') return again(payload, place)
@@ -20,6 +20,6 @@ export const checkRun: Heard<'check_run'> = {
   },
 }
 
-function again({ check_run: run }: Payload<'check_run'>, place: Place) {
-  return judgeAgain(place, run.head_sha, run.check_suite?.head_branch)
+function again({ check_run: run }: Payload<'check_run'>, place: Place, asked: { readonly rerun?: true } = {}) {
+  return judgeAgain(place, run.head_sha, run.check_suite?.head_branch, asked)
 }

@@ -6,6 +6,6 @@ export const checkSuite: Heard<'check_suite'> = {
   event: 'check_suite',
   jobs: ({ action, check_suite: suite }, place, us) => {
     if (action !== 'rerequested' || suite.app?.id !== us) return []
-    return judgeAgain(place, suite.head_sha, suite.head_branch)
+    return judgeAgain(place, suite.head_sha, suite.head_branch, { rerun: true })
   },
 }

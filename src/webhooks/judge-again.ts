@@ -2,15 +2,16 @@ import type { AskedJob, Place } from './heard.ts'
 
 /**
  * Has what stands on a commit judged again: the pull requests that it is the head of, and the branch that GitHub names
- * for it (none for a fork's: docs, rest/checks).
+ * for it (none for a fork's: docs, rest/checks). `rerun`: GitHub put the suite back to queued and waits for a run.
  */
 export function judgeAgain(
   { installation, owner, repo }: Place,
   sha: string,
   branch: string | null | undefined,
+  asked: { readonly rerun?: true } = {},
 ): readonly AskedJob[] {
   return [
-    { name: 'judge-commit', data: { installation, owner, repo, sha } },
-    ...(branch ? [{ name: 'validate-push', data: { installation, owner, repo, branch, sha } } as const] : []),
+    { name: 'judge-commit', data: { installation, owner, repo, sha, ...asked } },
+    ...(branch ? [{ name: 'validate-push', data: { installation, owner, repo, branch, sha, ...asked } } as const] : []),
   ]
 }

@@ -11,17 +11,19 @@ const pressed = (identifier: string, more: object = {}) =>
   payload('requested_action', { requested_action: { identifier }, ...more })
 const commit = ['judge-commit', { ...place, sha: SHA }]
 const branch = ['validate-push', { ...place, branch: 'main', sha: SHA }]
+const commitAgain = ['judge-commit', { ...place, sha: SHA, rerun: true }]
+const branchAgain = ['validate-push', { ...place, branch: 'main', sha: SHA, rerun: true }]
 
 describe('our own check runs', () => {
-  test('rerequested: what stands on the commit is judged again', async () => {
-    expect(await jobsOf('check_run', payload('rerequested'))).toEqual([commit, branch])
+  test('rerequested: what stands on the commit is judged again, and GitHub waits for a run', async () => {
+    expect(await jobsOf('check_run', payload('rerequested'))).toEqual([commitAgain, branchAgain])
   })
 
   test("a fork's commit has no branch here", async () => {
     expect(await jobsOf('check_run', payload('rerequested', {}, { check_suite: { head_branch: null } }))).toEqual([
-      commit,
+      commitAgain,
     ])
-    expect(await jobsOf('check_run', payload('rerequested', {}, { check_suite: null }))).toEqual([commit])
+    expect(await jobsOf('check_run', payload('rerequested', {}, { check_suite: null }))).toEqual([commitAgain])
   })
 
   test('buttons: evaluate judges again, fix and waive are asked for in the name of who pressed', async () => {

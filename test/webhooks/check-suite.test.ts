@@ -6,10 +6,10 @@ const payload = (action: string, suite: object = {}): object => ({
   action,
   check_suite: { head_sha: SHA, head_branch: 'topic', app: { id: US }, ...suite },
 })
-const commit = ['judge-commit', { ...place, sha: SHA }]
+const commit = ['judge-commit', { ...place, sha: SHA, rerun: true }]
 
 test('rerequested: what stands on the commit is judged again', async () => {
-  const branch = ['validate-push', { ...place, branch: 'topic', sha: SHA }]
+  const branch = ['validate-push', { ...place, branch: 'topic', sha: SHA, rerun: true }]
   expect(await jobsOf('check_suite', payload('rerequested'))).toEqual([commit, branch])
   expect(await jobsOf('check_suite', payload('rerequested', { head_branch: null }))).toEqual([commit])
 })

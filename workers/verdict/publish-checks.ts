@@ -22,13 +22,15 @@ interface Publishing {
   readonly owner: PageOwner
   /** Our runs of the commit. */
   readonly runs: readonly OurCheckRun[]
+  /** Whether a run is written although the same stands there. */
+  readonly again?: boolean
 }
 
 /** Publishes each check with the most severe decision about its bases. `evaluated`: the pull request itself comes first; `led`: of the
  * bases that the head has no pull request onto. */
 export async function publishChecks(
   context: WorkerContext,
-  { place, owner, runs }: Publishing,
+  { place, owner, runs, again }: Publishing,
   checks: readonly NamedCheck[],
   evaluated: readonly [JudgedPull, ...JudgedPull[]],
   led: readonly LedVerdict[],
@@ -42,7 +44,7 @@ export async function publishChecks(
       led.filter(({ base }) => check.bases.includes(base)),
     )
     const detailsUrl = await keepPage(context, owner, said)
-    const written = (await sayVerdict(place, check, said, { runs, detailsUrl })) || published.written
+    const written = (await sayVerdict(place, check, said, { runs, detailsUrl, again })) || published.written
     const isWorse = decisionOf(said).severity > decisionOf(published.shown).severity
     published = isWorse || check === checks[0] ? { shown: said, written, detailsUrl } : { ...published, written }
   }

@@ -19,6 +19,8 @@ export interface SayOptions {
   readonly runs?: readonly OurCheckRun[]
   /** Page with the details. */
   readonly detailsUrl?: string | undefined
+  /** A run is written although the same stands there. */
+  readonly again?: boolean | undefined
 }
 
 /** The check of a branch's tip: no rule waits for it. */
@@ -32,7 +34,7 @@ export async function sayVerdict(
   place: Place,
   check: NamedCheck,
   { outcome, context }: Pick<Said, 'outcome' | 'context'>,
-  { runs, detailsUrl }: SayOptions = {},
+  { runs, detailsUrl, again = false }: SayOptions = {},
 ): Promise<boolean> {
   const rulesUrl = detailsUrl === undefined ? {} : { rulesUrl: rulesAddress(detailsUrl) }
   const run = checkRunOf(outcome, { ...context, ...rulesUrl })
@@ -42,6 +44,7 @@ export async function sayVerdict(
     headSha: context.headSha,
     name: check.name,
     externalId,
+    again,
     sameLines: (present: string) => annotatesTheSame(present, externalId),
     ...(detailsUrl === undefined ? {} : { detailsUrl }),
   }
