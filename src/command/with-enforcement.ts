@@ -28,9 +28,8 @@ const ended = (text: string) => (text === '' || text.endsWith('\n') ? text : `${
 
 /** All that the file says besides. */
 function rest(config: FleetConfig): string {
-  return JSON.stringify({ ...config, enforcement: '' }, (_, value: unknown) =>
-    value instanceof Map ? [...value] : value,
-  )
+  const fields = Object.entries({ ...config, enforcement: '' }).sort(([a], [b]) => (a < b ? -1 : 1))
+  return JSON.stringify(fields, (_, value: unknown) => (value instanceof Map ? [...value] : value))
 }
 
 function unfit(why: string): BailiwickError {

@@ -73,8 +73,8 @@ function configOf(said: Said): FleetConfig {
     forks: said.forks ?? DEFAULT_CONFIG.forks,
     waivers,
     substituteFrom: said.substituteFrom ?? [],
-    kinds: (said.kinds ?? []).map(({ group, kind, scope }) => ({ group, kind, scope })),
     accounts: (said.accounts ?? []).map(({ cluster, namespace, name }) => ({ cluster, namespace, name })),
+    kinds: (said.kinds ?? []).map(({ group, kind, scope }) => ({ group, kind, scope })),
     tenants: new Map((said.tenants ?? []).map(one => [one.name, tenantOf(one)])),
     namedRules,
   }
