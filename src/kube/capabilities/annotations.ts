@@ -50,7 +50,7 @@ const NAMED: readonly (readonly [string, What])[] = [
     `${REFLECTOR}/reflection-auto-enabled`,
     {
       ...copies('switch'),
-      limitedBy: `metadata.annotations.${`${REFLECTOR}/reflection-auto-namespaces`.replaceAll('.', '\\.')}`,
+      limitedBy: `${REFLECTOR}/reflection-auto-namespaces`,
     },
   ],
   [`${REPLICATOR}/replicate-from`, copied],

@@ -70,7 +70,7 @@ export interface NamingField {
   readonly access?: 'read' | 'write'
   /** The platform offers such objects to its tenants: only those of another tenant are foreign. */
   readonly shared?: true
-  /** Of a `switch`: the place of the patterns that limit it. */
+  /** Of a `switch`: the key beside it with the patterns that limit it. */
   readonly limitedBy?: string
   /** Counts only where these steps below it have these values. */
   readonly where?: Readonly<Record<string, string>>

@@ -16,6 +16,7 @@ export const istio: Capabilities = {
       service('spec.**.host'),
       { at: 'spec.**.delegate.namespace', names: 'service', form: 'sibling' },
       { at: 'spec.gateways.*', names: 'service', form: 'path', shared: true },
+      { at: 'spec.gateways.*', names: 'service', form: 'host', shared: true },
     ],
   },
   'networking.istio.io/DestinationRule': { scope: 'Namespaced', fields: [service('spec.**.host')] },

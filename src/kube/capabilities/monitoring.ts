@@ -59,7 +59,12 @@ export const monitoring: Capabilities = {
   'monitoring.coreos.com/PrometheusAgent': of(...selecting(...OBJECTS)),
   'monitoring.coreos.com/Alertmanager': of(...selecting('alertmanagerConfigNamespaceSelector')),
   'monitoring.coreos.com/ThanosRuler': of(...selecting('ruleNamespaceSelector')),
-  'monitoring.coreos.com/AlertmanagerConfig': of({ at: 'spec.receivers.**.url', names: 'service', form: 'url' }),
+  'monitoring.coreos.com/AlertmanagerConfig': of({
+    at: 'spec.receivers.**.url',
+    names: 'service',
+    form: 'url',
+    shared: true,
+  }),
   'operator.victoriametrics.com/VMServiceScrape': of(selected, ...files('spec.endpoints.*')),
   'operator.victoriametrics.com/VMPodScrape': of(selected, ...files('spec.podMetricsEndpoints.*')),
   'operator.victoriametrics.com/VMStaticScrape': of(

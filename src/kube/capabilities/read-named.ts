@@ -19,10 +19,13 @@ export interface NamedValue {
 
 /** What a field of an object names: each value that is there, with the namespace that it leads to. */
 export function namedBy(root: Node, field: NamingField): NamedValue[] {
-  return placesOf(root, field.at).flatMap(path => {
-    const node = at(root, path)
-    return node && counts(node, field) ? valuesAt(root, path, node, field) : []
-  })
+  return placesOf(root, field.at).flatMap(path => namedAt(root, path, field))
+}
+
+/** The same of the value at one place. */
+export function namedAt(root: Node, path: Path, field: NamingField): NamedValue[] {
+  const node = at(root, path)
+  return node && counts(node, field) ? valuesAt(root, path, node, field) : []
 }
 
 /** Whether what stands beside a value makes it mean something. */
@@ -142,7 +145,7 @@ function labelled(node: Node, path: Path): NamedValue[] {
 function switched(root: Node, path: Path, node: Node, { limitedBy }: NamingField): NamedValue[] {
   const isOn = node.type === 'scalar' && String(node.value).trim().toLowerCase() === 'true'
   if (!isOn) return []
-  const limits = limitedBy === undefined ? undefined : stringAt(root, stepsOf(limitedBy))
+  const limits = limitedBy === undefined ? undefined : stringAt(at(root, path.slice(0, -1)), [limitedBy])
   const names = parts(limits ?? '')
   if (names.length === 0) return [{ path, text: 'every namespace', namespace: ANY_NAMESPACE, name: '' }]
   return names.map(name => ({ path, text: name, namespace: name, name: '' }))

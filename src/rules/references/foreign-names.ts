@@ -1,7 +1,7 @@
+import { annotations } from '../../kube/capabilities/annotations.ts'
 import type { Named, NamingField } from '../../kube/capabilities/capability.ts'
 import { annotationNaming, fieldsNaming } from '../../kube/capabilities/index.ts'
-import { placesOf } from '../../kube/capabilities/places-of.ts'
-import { ANY_NAMESPACE, type NamedValue, namedBy } from '../../kube/capabilities/read-named.ts'
+import { ANY_NAMESPACE, type NamedValue, namedAt, namedBy } from '../../kube/capabilities/read-named.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { userInfo } from '../../kube/rbac/groups-of.ts'
 import { textsOf } from '../../kube/read-text.ts'
@@ -30,33 +30,44 @@ export function* foreignNames(
   for (const field of fieldsNaming(subject.kind, ...named)) {
     for (const value of namedBy(root, field)) yield* judge(subject, context, field, value)
   }
-  for (const { field, path } of annotated(subject, named)) {
-    for (const value of namedBy(root, field)) yield* judge(subject, context, field, { ...value, path })
+  for (const { field, path } of annotated(root, named)) {
+    for (const value of namedAt(root, path, field)) yield* judge(subject, context, field, value)
   }
 }
 
 /** Annotations of the object, and those that it gives to what is made of it, such as pods. */
 function* annotated(
-  { object: { root } }: TenantSubject,
+  root: Node,
   named: readonly Named[],
+  path: Path = [],
 ): Iterable<{ field: NamingField; path: Path }> {
-  const own: Path = ['metadata', 'annotations']
-  const others = placesOf(root, 'spec.**.annotations')
-  for (const place of [own, ...others]) {
-    const map = at(root, place)
-    if (map?.type !== 'map') continue
-    for (const key of map.fields.keys()) {
-      const field = annotationNaming(key, ...named)
-      if (!field) continue
-      const base = place === own ? '' : `${place.map(escaped).join('.')}.`
-      const moved = (written: string) => (base === '' ? written : written.replace('metadata.annotations.', base))
-      const limitedBy = field.limitedBy === undefined ? {} : { limitedBy: moved(field.limitedBy) }
-      yield { field: { ...field, at: moved(field.at), ...limitedBy }, path: [...place, key] }
-    }
+  // most objects have none: asked without building paths
+  if (path.length === 0 && !isAnnotated(root)) return
+  if (root.type === 'list')
+    for (const [index, item] of root.items.entries()) yield* annotated(item, named, [...path, index])
+  if (root.type !== 'map') return
+  for (const [key, { value }] of root.fields) {
+    const here = [...path, key]
+    if (key === 'annotations' && value.type === 'map') {
+      for (const name of value.fields.keys()) {
+        const field = annotationNaming(name, ...named)
+        if (field) yield { field, path: [...here, name] }
+      }
+    } else if (value.type !== 'scalar') yield* annotated(value, named, here)
   }
 }
 
-const escaped = (step: string | number) => String(step).replaceAll('.', '\\.')
+function isAnnotated(node: Node): boolean {
+  if (node.type === 'list') return node.items.some(isAnnotated)
+  if (node.type !== 'map') return false
+  for (const [key, { value }] of node.fields) {
+    if (value.type === 'scalar') continue
+    if (key === 'annotations' && value.type === 'map') {
+      for (const name of value.fields.keys()) if (annotations.has(name)) return true
+    } else if (isAnnotated(value)) return true
+  }
+  return false
+}
 
 function* judge(
   subject: TenantSubject,
