@@ -6,6 +6,7 @@ import { type FleetPlace, judgeCombination } from './combination/judge-combinati
 import { SourceReader } from './combination/source-reader.ts'
 import type { DesignatedFleets } from './designation/designated-fleets.ts'
 import { writtenRecord } from './designation/written-record.ts'
+import { ownCheckNames } from './gate/own-check-names.ts'
 import { type SurveyedPlace, surveyPlace } from './survey/survey-place.ts'
 import { speaker } from './verdict/speaker.ts'
 import type { WorkerContext } from './worker-context.ts'
@@ -26,7 +27,8 @@ export async function survey(context: WorkerContext, { installation: id }: Surve
   const installation = githubInstallation(context, id, reader)
   const designated = await installation.designation()
   const record = writtenRecord(id, designated)
-  const desk = { gates: { reader, rulesets, app }, installation, designation: designated.designation, record }
+  const checkOf = ownCheckNames(context, installation, reader)
+  const desk = { gates: { reader, rulesets, app, checkOf }, installation, designation: designated.designation, record }
   for (const found of await surveyedPlaces(context, installation)) {
     try {
       const { id: repository } = found.fleet.repository

@@ -113,6 +113,27 @@ export async function setRuleset(
   )
 }
 
+/** Takes branches out of the repository's own ruleset of a name; one that is about no branch any more is deleted. */
+export async function releaseBranches(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  name: string,
+  branches: readonly string[],
+): Promise<void> {
+  const present = await github(`list the rulesets of ${owner}/${repo}`, () => listAll(octokit, { owner, repo }, false))
+  const own = present.find(one => one.name === name && (one.source_type ?? 'Repository') === 'Repository')
+  const found = own && (await readRuleset(octokit, { owner, repo }, own.id))
+  if (!found) return
+  const include = found.include.filter(pattern => !branches.some(branch => pattern === `refs/heads/${branch}`))
+  if (include.length === found.include.length) return
+  const place = { owner, repo, ruleset_id: found.id }
+  const conditions = { ref_name: { include, exclude: [...found.exclude] } }
+  await github(`set a ruleset of ${owner}/${repo}`, async () => {
+    if (include.length === 0) await octokit.rest.repos.deleteRepoRuleset(place)
+    else await octokit.rest.repos.updateRepoRuleset({ ...place, conditions })
+  })
+}
+
 function listAll(octokit: Octokit, { owner, repo }: RepositoryName, parents: boolean) {
   const list = octokit.rest.repos.getRepoRulesets
   return octokit.paginate(list, { owner, repo, includes_parents: parents, per_page: 100 })

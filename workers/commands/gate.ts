@@ -1,13 +1,14 @@
 import { BailiwickError } from '../../src/errors.ts'
 import { readRole } from '../../src/github/permission.ts'
-import { setRuleset } from '../../src/github/rulesets.ts'
+import { releaseBranches, setRuleset } from '../../src/github/rulesets.ts'
 import { CHECK_NAME } from '../../src/report/check-run.ts'
 import type { BranchGate } from '../../src/report/first-report/facts.ts'
 import { type GateSetting, gateAnswer } from '../../src/report/gate/gate-answer.ts'
-import { wantedRuleset } from '../../src/report/gate/wanted-ruleset.ts'
+import { RULESET_NAME, wantedRuleset } from '../../src/report/gate/wanted-ruleset.ts'
 import { findRepository } from '../combination/find-repository.ts'
 import { judgeCombination } from '../combination/judge-combination.ts'
 import { SourceReader } from '../combination/source-reader.ts'
+import { ownCheckNames } from '../gate/own-check-names.ts'
 import { readGates } from '../survey/read-gates.ts'
 import { surveyOf } from '../survey/survey-place.ts'
 import { speaker } from '../verdict/speaker.ts'
@@ -38,7 +39,12 @@ export const gate: Verb = {
 async function gatesOf(asking: Asking): Promise<BranchGate[]> {
   const { context, installation, place, reader } = asking
   const { evaluator, disabledRules } = context
-  const desk = { app: place.app, reader, rulesets: await context.app.client(installation.id) }
+  const desk = {
+    app: place.app,
+    reader,
+    rulesets: await context.app.client(installation.id),
+    checkOf: ownCheckNames(context, installation, reader),
+  }
   const all: BranchGate[] = []
   for (const fleet of await fleetsHere(asking)) {
     const judged = await judgeCombination(evaluator, new SourceReader(installation), { fleet, disabledRules })
@@ -53,12 +59,22 @@ async function gatesOf(asking: Asking): Promise<BranchGate[]> {
 /** One ruleset per repository. The rights of the App are not lent: only who could set it on GitHub's own page may have it set. */
 async function set(asking: Asking, url: string, gates: readonly BranchGate[]): Promise<GateSetting> {
   const { context, place, reader, installation, comment } = asking
-  const open = gates.filter(({ gate }) => gate?.state !== 'real')
+  const open = gates.filter(({ gate }) => gate?.state !== 'real' || gate.asks !== undefined)
   const seen = gates.filter(({ gate }) => gate !== undefined).map(({ branch }) => branch)
   if (open.length === 0) return { url, branches: seen, outcome: 'real' }
   const repository = await findRepository(installation, { url })
-  const ruleset = wantedRuleset(seen, { name: CHECK_NAME, app: place.app.id })
-  if (!repository || !ruleset || open.every(({ gate }) => gate === undefined)) {
+  const byCheck = Map.groupBy(
+    gates.filter(({ gate }) => gate !== undefined),
+    ({ check = CHECK_NAME }) => check,
+  )
+  const rulesets = [...byCheck].map(([name, of]) =>
+    wantedRuleset(
+      of.map(({ branch }) => branch),
+      { name, app: place.app.id },
+    ),
+  )
+  const [ruleset] = rulesets
+  if (!repository || !ruleset || rulesets.includes(undefined) || open.every(({ gate }) => gate === undefined)) {
     return { url, branches: open.map(({ branch }) => branch), outcome: 'unread' }
   }
   const name = { owner: repository.owner, repo: repository.name }
@@ -67,7 +83,9 @@ async function set(asking: Asking, url: string, gates: readonly BranchGate[]): P
   }
   try {
     const { octokit } = await speaker(context, installation.id, repository.id)
-    await setRuleset(octokit, name, ruleset)
+    for (const one of rulesets) if (one) await setRuleset(octokit, name, one)
+    // each has a ruleset of its own now: the one for all of them would go on asking for the plain name
+    if (!byCheck.has(CHECK_NAME)) await releaseBranches(octokit, name, RULESET_NAME, seen)
     return { url, branches: seen, outcome: 'set' }
   } catch (error) {
     if (!(error instanceof BailiwickError) || error.code !== 'not-permitted') throw error

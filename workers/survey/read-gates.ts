@@ -1,16 +1,17 @@
 import { BailiwickError } from '../../src/errors.ts'
 import type { GatedBranch } from '../../src/fleet/config/fleet-config.ts'
+import { isTenancyCheck } from '../../src/gate/check-names.ts'
 import { listNamesakes } from '../../src/github/namesakes.ts'
 import type { AppIdentity, Octokit } from '../../src/github/octokit.ts'
 import { readBranchProtection } from '../../src/github/protection.ts'
 import { listEvaluatedRulesets, type Ruleset, readBranchRules, readRuleset } from '../../src/github/rulesets.ts'
-import { CHECK_NAME } from '../../src/report/check-run.ts'
 import type { BranchGate } from '../../src/report/first-report/facts.ts'
 import { judgeGate, type OurCheck } from '../../src/report/gate/judge-gate.ts'
 import { namesBranch } from '../../src/report/gate/names-branch.ts'
 import type { ProtectionLayer } from '../../src/report/gate/protected-branch.ts'
 import { findRepository } from '../combination/find-repository.ts'
 import type { Installation, ReadableRepository } from '../combination/installation.ts'
+import type { OwnCheckName } from '../gate/own-check-names.ts'
 
 /** As whom the gates are looked at. */
 export interface GateDesk {
@@ -18,6 +19,7 @@ export interface GateDesk {
   readonly reader: Octokit
   /** Reads rulesets and nothing else: GitHub shows who may bypass one only to who may change it. */
   readonly rulesets: Octokit
+  readonly checkOf: OwnCheckName
 }
 
 /** Each costs two to four requests; a fleet with more is looked at as far as this. */
@@ -42,14 +44,12 @@ export async function readGates(
 class GateReader {
   readonly #desk: GateDesk
   readonly #installation: Installation
-  readonly #check: OurCheck
   readonly #rulesets = new Map<string, Promise<Ruleset | undefined>>()
   readonly #evaluated = new Map<string, Promise<Ruleset[]>>()
 
   constructor(desk: GateDesk, installation: Installation) {
     this.#desk = desk
     this.#installation = installation
-    this.#check = { name: CHECK_NAME, app: desk.app.id }
   }
 
   async read({ url, branch }: GatedBranch): Promise<BranchGate> {
@@ -59,34 +59,40 @@ class GateReader {
     try {
       if ((await this.#installation.head(repository, { branch })) === undefined)
         return unread('there is no such branch')
-      return { url, branch, gate: await this.#judge(repository, branch) }
+      const check = await this.#desk.checkOf(repository, branch)
+      return {
+        url,
+        branch,
+        check,
+        gate: await this.#judge(repository, branch, { name: check, app: this.#desk.app.id }),
+      }
     } catch (error) {
       if (error instanceof BailiwickError && error.code === 'not-permitted') return unread('GitHub does not show it')
       throw error
     }
   }
 
-  async #judge(repository: ReadableRepository, branch: string) {
+  async #judge(repository: ReadableRepository, branch: string, check: OurCheck) {
     const { reader: octokit, app } = this.#desk
     const name = { owner: repository.owner, repo: repository.name }
     const protection = await readBranchProtection(octokit, name, branch)
     const layers = [...(protection.layer ? [protection.layer] : []), ...(await this.#layers(repository, branch))]
     const known = { url: repository.url, branch, layers, hidden: protection.hidden, evaluated: [], namesakes: [] }
-    const first = judgeGate(known, this.#check)
+    const first = judgeGate(known, check)
     if (first.state === 'real' || first.state === 'weak') return first
     // it is open: what looks like a gate, and who could answer in our place
     const evaluated = (await this.#evaluatedOf(repository)).filter(
-      one => one.contexts.includes(CHECK_NAME) && namesBranch(one, branch, branch === repository.defaultBranch),
+      one => one.contexts.includes(check.name) && namesBranch(one, branch, branch === repository.defaultBranch),
     )
-    const namesakes = await listNamesakes(octokit, app, name, { branch, name: CHECK_NAME })
-    return judgeGate({ ...known, evaluated: evaluated.map(one => one.name), namesakes }, this.#check)
+    const namesakes = await listNamesakes(octokit, app, name, { branch, name: check.name })
+    return judgeGate({ ...known, evaluated: evaluated.map(one => one.name), namesakes }, check)
   }
 
   async #layers(repository: ReadableRepository, branch: string): Promise<ProtectionLayer[]> {
     const rules = await readBranchRules(this.#desk.reader, nameOf(repository), branch)
     const layers: ProtectionLayer[] = []
     for (const { ruleset: id, ...layer } of rules) {
-      const ours = layer.checks.some(check => check.context === CHECK_NAME)
+      const ours = layer.checks.some(check => isTenancyCheck(check.context))
       const ruleset = ours ? await this.#ruleset(repository, id) : undefined
       layers.push({ ...layer, kind: 'ruleset', name: ruleset?.name ?? `#${id}`, bypass: ruleset?.bypass })
     }

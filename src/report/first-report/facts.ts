@@ -6,6 +6,8 @@ import type { OpenDesignation } from './designation-section.ts'
 export interface BranchGate {
   readonly url: string
   readonly branch: string
+  /** Name of the check that it should require; absent: the plain one. */
+  readonly check?: string
   readonly gate: Gate | undefined
   readonly unread?: string
 }

@@ -1,3 +1,4 @@
+import { CHECK_NAME } from '../../gate/check-names.ts'
 import type { ProtectedBranch, ProtectionLayer } from './protected-branch.ts'
 
 /**
@@ -18,6 +19,8 @@ export interface GateGap {
 export interface Gate {
   readonly state: GateState
   readonly gaps: readonly GateGap[]
+  /** Name that should be required in place of the plain one. */
+  readonly asks?: string
 }
 
 /** Who has to answer, and under which name. */
@@ -29,6 +32,17 @@ export interface OurCheck {
 
 /** Whether a branch is gated by our check. Pure: only what GitHub said about the branch decides. */
 export function judgeGate(branch: ProtectedBranch, check: OurCheck): Gate {
+  const own = judgeNamed(branch, check)
+  if (check.name === CHECK_NAME || own.state === 'real' || own.state === 'weak') return own
+  const plain = judgeNamed(branch, { ...check, name: CHECK_NAME })
+  if (plain.state !== 'real' && plain.state !== 'weak') return own
+  // the plain check holds, too: it is about every gated branch of the repository
+  const what = `it requires ${shown(CHECK_NAME)}, which tells the most severe verdict over all gated branches of the repository`
+  const fix = `Require ${shown(check.name)} in its place.`
+  return { ...plain, gaps: [...plain.gaps, { level: 'note', what, fix }], asks: check.name }
+}
+
+function judgeNamed(branch: ProtectedBranch, check: OurCheck): Gate {
   const bound = branch.layers.filter(layer => requires(layer, check.name, app => app === check.app))
   if (bound.length === 0) {
     const gaps = [unbound(branch, check), ...evaluated(branch), ...forged(branch)]

@@ -1,3 +1,4 @@
+import { CHECK_NAME } from '../../gate/check-names.ts'
 import type { OurCheck } from './judge-gate.ts'
 
 /** A ruleset in the words of GitHub's API, which its page for importing a ruleset reads too. */
@@ -33,6 +34,11 @@ export interface WantedRuleset {
 /** By this name the ruleset is found again. */
 export const RULESET_NAME = 'Bailiwick'
 
+/** The ruleset of a check that one base of several has. */
+export function rulesetNameOf(check: string): string {
+  return check === CHECK_NAME ? RULESET_NAME : `${RULESET_NAME}${check.slice(CHECK_NAME.length)}`
+}
+
 /**
  * The ruleset that makes our check a gate of these branches: required of our App, up to date, by pull request, without force
  * push or deletion, for everybody. It asks for no reviews: that is the repository's own matter. Undefined for the name of a
@@ -45,7 +51,7 @@ export function wantedRuleset(branches: readonly string[], { name, app }: OurChe
     ...{ required_approving_review_count: 0, required_review_thread_resolution: false },
   }
   return {
-    ...{ name: RULESET_NAME, target: 'branch', enforcement: 'active', bypass_actors: [] },
+    ...{ name: rulesetNameOf(name), target: 'branch', enforcement: 'active', bypass_actors: [] },
     conditions: { ref_name: { include: [...branches].sort().map(branch => `refs/heads/${branch}`), exclude: [] } },
     rules: [
       { type: 'deletion' },

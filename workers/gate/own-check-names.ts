@@ -1,0 +1,23 @@
+import { CHECK_NAME } from '../../src/gate/check-names.ts'
+import type { Octokit } from '../../src/github/octokit.ts'
+import type { Installation, ReadableRepository } from '../combination/installation.ts'
+import { readFleets } from '../combination/read-fleets.ts'
+import type { WorkerContext } from '../worker-context.ts'
+import { type RepositoryBases, readBases } from './repository-bases.ts'
+
+/** Name of the check that a branch should require, by the gated bases of its repository. */
+export type OwnCheckName = (repository: ReadableRepository, branch: string) => Promise<string>
+
+/** Reads fleets and bases once, however many branches are asked about. */
+export function ownCheckNames(context: WorkerContext, installation: Installation, octokit: Octokit): OwnCheckName {
+  const known = new Map<string, Promise<RepositoryBases>>()
+  const fleets = readFleets(context, installation)
+  fleets.catch(() => undefined) // whoever asks is told
+  return async (repository, branch) => {
+    const bases =
+      known.get(repository.url) ?? fleets.then(all => readBases(context, { installation, repository, octokit }, all))
+    known.set(repository.url, bases)
+    const [own] = await (await bases).checksOnto(branch)
+    return own?.name ?? CHECK_NAME
+  }
+}
