@@ -34,7 +34,11 @@ export function scopeOf(apiVersion: string, kind: string, custom: CustomScopes):
 /** Kinds of Kubernetes itself by `<group>/<Kind>`. */
 export const KUBERNETES_SCOPES = flatten(KUBERNETES)
 /** Kinds of well-known projects by `<group>/<Kind>`. */
-export const PROJECT_SCOPES: CustomScopes = new Map([...readLines(PROJECTS), ...CAPABILITY_SCOPES])
+export const PROJECT_SCOPES: CustomScopes = new Map([
+  ...readLines(PROJECTS),
+  // of kinds of Kubernetes, and of groups that it does not serve any more, Kubernetes itself says what they are
+  ...[...CAPABILITY_SCOPES].filter(([kind]) => !isKubernetesKind(kind) && !kind.startsWith('extensions/')),
+])
 
 /** Whether a kind (`<group>/<Kind>`) is in a group that Kubernetes itself serves. */
 export function isKubernetesKind(kind: string): boolean {
