@@ -20,3 +20,14 @@ test('many Kustomizations of a tenant run out of one budget, and of nobody elseâ
     nodes.filter(node => node.tenant !== 'dev-team').map(() => undefined),
   )
 }, 60_000)
+
+test('labels that are added one by one count what is there already', () => {
+  const labels = (count: number) => many(count, index => `  - pairs: {l${index}: x}\n`)
+  const dev = (count: number) => ({
+    ...withResource(many(2_000, map)),
+    'deploy/kustomization.yaml': `resources:\n  - web.yaml\n  - extra.yaml\nlabels:\n${labels(count)}`,
+  })
+  const errorOf = (count: number) =>
+    fleetOf(miniFleet({ dev: dev(count) })).nodes.find(node => node.tenant === 'dev-team')?.error?.code
+  expect([errorOf(10), errorOf(100)]).toEqual([undefined, 'render-limits'])
+}, 60_000)

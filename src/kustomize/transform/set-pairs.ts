@@ -30,7 +30,12 @@ export function setPairs(
     const writer = new PairWriter(pairs, first)
     const matching = specsOf(currentId(resource))
     budget.spend('steps', pairs.length * matching.length, first)
-    editPlaces(resource, matching, first, (node, spec) => writer.write(node, spec.path), budget)
+    const write = (node: Node | undefined, spec: FieldSpec) => {
+      // the map is copied, which is what takes the time where there are many pairs in it
+      if (node?.type === 'map') budget.spend('steps', node.fields.size, first)
+      return writer.write(node, spec.path)
+    }
+    editPlaces(resource, matching, first, write, budget)
     resource.hasShared ||= writer.hasShared
   }
 }
