@@ -22,12 +22,18 @@ export interface ChartSpec {
 
 const SOURCES = 'source.toolkit.fluxcd.io'
 export const HELM_RELEASE = 'helm.toolkit.fluxcd.io/HelmRelease'
+export const KUSTOMIZATION = 'kustomize.toolkit.fluxcd.io/Kustomization'
 export const HELM_CHART = `${SOURCES}/HelmChart`
+
+/** Kinds that deploy content of git that is not rendered: charts, and what a Kustomization takes from an ExternalArtifact. */
+export const DEPLOYERS: readonly string[] = [HELM_RELEASE, KUSTOMIZATION]
 
 /** What a HelmRelease (`spec.chartRef` before `spec.chart`, as helm-controller reads them) or a HelmChart names; undefined: nothing. */
 export function chartSpecOf(object: KubeObject): ChartSpec | undefined {
   const { apiVersion, kind } = idOf(object)
-  const isRelease = `${groupOf(apiVersion)}/${kind}` === HELM_RELEASE
+  const full = `${groupOf(apiVersion)}/${kind}`
+  if (full === KUSTOMIZATION) return artifactOf(object)
+  const isRelease = full === HELM_RELEASE
   if (isRelease && at(object.root, ['spec', 'chartRef'])) {
     const source = named(object, ['spec', 'chartRef'])
     return source && { field: ['spec', 'chartRef', 'name'], source, valuesFiles: [] }
@@ -40,6 +46,13 @@ export function chartSpecOf(object: KubeObject): ChartSpec | undefined {
   const all = [...files, stringAt(object.root, [...template, 'valuesFile'])]
   const path = stringAt(object.root, [...template, 'chart']) ?? ''
   return { field: [...template, 'chart'], source, path, valuesFiles: all.filter(one => one !== undefined) }
+}
+
+/** The content of other sources is rendered. */
+function artifactOf(object: KubeObject): ChartSpec | undefined {
+  const source = named(object, ['spec', 'sourceRef'])
+  if (source?.kind !== `${SOURCES}/ExternalArtifact`) return undefined
+  return { field: ['spec', 'sourceRef', 'name'], source, valuesFiles: [] }
 }
 
 function named(object: KubeObject, path: Path): NamedObject | undefined {

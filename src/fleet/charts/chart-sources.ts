@@ -7,7 +7,7 @@ import type { ChartSource, FleetNode } from '../fleet.ts'
 import { ASKED, type NodeContext, WANTED } from '../open-node.ts'
 import { refKey } from '../ref.ts'
 import type { Resolved } from '../resolve-source.ts'
-import { HELM_RELEASE, type NamedObject } from './chart-of.ts'
+import { DEPLOYERS, type NamedObject } from './chart-of.ts'
 import { type ClusterObjects, chartContent } from './chart-places.ts'
 
 /** Sources of charts that one tenant's releases may name on a cluster. */
@@ -27,7 +27,7 @@ export function chartSources(
   const objects = clusterObjects(context, named)
   for (const release of releasesOf(node)) {
     const { apiVersion, kind, namespace } = idOf(release)
-    if (`${groupOf(apiVersion)}/${kind}` !== HELM_RELEASE) continue
+    if (!DEPLOYERS.includes(`${groupOf(apiVersion)}/${kind}`)) continue
     if (node.tenant === undefined && !context.tenancy.owners.has(namespace)) continue
     for (const { url, ref } of contentOf(release, objects)?.sources ?? []) {
       const key = `${url} ${refKey(ref)}`

@@ -9,8 +9,7 @@ import type { Scope } from '../scope.ts'
  * - `host`: a host whose traffic is asked for; `url`: an address that a controller or a proxy connects to;
  * - `image`, `hostPath`, `file` (a path in the controller's own container); `code` is run by a proxy that everybody shares;
  *   `privilege`: present means more than a tenant should have;
- * - `ambient`: present means that the controller signs in with its own account;
- * - `embeds`: an object, or a part of one, that a controller makes.
+ * - `ambient`: present means that the controller signs in with its own account.
  */
 export type Named =
   | 'namespace'
@@ -29,7 +28,6 @@ export type Named =
   | 'code'
   | 'privilege'
   | 'ambient'
-  | 'embeds'
 
 /**
  * How it is written:
@@ -82,23 +80,6 @@ export interface NamingField {
   readonly grantedBy?: string
   /** What a finding says about it, after the name of the object. */
   readonly says?: string
-  readonly embeds?: Embedding
-}
-
-/** Objects in a field, and as whom they are applied. */
-export interface Embedding {
-  /**
-   * `object`: with apiVersion and kind; `text`: YAML of such; `template`: text with placeholders, which nobody reads before
-   * it is filled in; else the kind that the controller makes of a part, as `<group>/<Kind>`.
-   */
-  readonly form: 'object' | 'text' | 'template' | { readonly kind: string }
-  /** `controller`: with its own rights, which are those of a cluster admin; `account`: by the account that `accountAt` names, else by the controller. */
-  readonly appliedBy: 'controller' | 'account'
-  readonly accountAt?: string
-  /** `own`: the controller puts everything into the namespace of the object; `written`: where the embedded object says. */
-  readonly namespace: 'own' | 'written'
-  /** Where the name of what is made is written, if not in the part itself. */
-  readonly nameAt?: string
 }
 
 /** What objects of a kind can do beyond being there. A kind without fields names nothing outside of itself. */

@@ -1,4 +1,4 @@
-import { HELM_CHART, HELM_RELEASE, type NamedObject } from '../../fleet/charts/chart-of.ts'
+import { chartSpecOf, DEPLOYERS, HELM_CHART, type NamedObject } from '../../fleet/charts/chart-of.ts'
 import type { ChartPart } from '../../fleet/charts/chart-parts.ts'
 import { deployedParts } from '../../fleet/charts/deployed-parts.ts'
 import { refKey } from '../../fleet/ref.ts'
@@ -55,11 +55,11 @@ export function contentKey(parts: readonly ChartPart[]): string {
 /** `<kind> <chartKey>` of every release and HelmChart of a namespace, and `content <contentKey>` of what releases deploy. */
 export function knownChartsOf(index: FleetIndex, cluster: string, namespace: string): ReadonlySet<string> {
   const known = new Set<string>()
-  for (const kind of [HELM_RELEASE, HELM_CHART]) {
+  for (const kind of [...DEPLOYERS, HELM_CHART]) {
     for (const { node, object } of index.rendered(cluster, kind, namespace)) {
-      const chart = sourceOfChart(object, kind)
+      const chart = chartSpecOf(object) && sourceOfChart(object, kind)
       if (chart) known.add(`${kind} ${chartKey(index, cluster, chart)}`)
-      const parts = kind === HELM_RELEASE ? index.chartParts(node.key, object) : undefined
+      const parts = kind === HELM_CHART ? undefined : index.chartParts(node.key, object)
       if (Array.isArray(parts)) known.add(`content ${contentKey(parts)}`)
     }
   }

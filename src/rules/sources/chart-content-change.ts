@@ -1,11 +1,12 @@
 import { accountOf, kubeConfigOf } from '../../fleet/appliers.ts'
-import { chartSpecOf, HELM_CHART, HELM_RELEASE } from '../../fleet/charts/chart-of.ts'
+import { chartSpecOf, DEPLOYERS, HELM_CHART, HELM_RELEASE, KUSTOMIZATION } from '../../fleet/charts/chart-of.ts'
 import type { ChartPart } from '../../fleet/charts/chart-parts.ts'
 import { stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { contentKey } from '../index/chart-parts-of.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
+import { kindOf } from '../index/kind-of.ts'
 import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { changedFiles } from './changed-files.ts'
@@ -20,8 +21,8 @@ export const chartContentChange: Rule = {
   why: 'A chart in git is deployed by whoever changes its files, and its templates are not rendered here: what they create is confined by the account of the HelmRelease and by nothing else.',
   source:
     'https://fluxcd.io/flux/components/helm/helmreleases/#chart-template; https://fluxcd.io/flux/components/source/helmcharts/',
-  docs: "Look at the change of the chart yourself before you merge. It is a warning where the fleet's RBAC confines the account of the HelmRelease to the tenant's namespaces, and a violation where the account may do more, where no account is named, where the release acts on another cluster, or where another tenant writes the chart. The chart's directory counts, with the charts beside it that it depends on (`file://`), its values files, what its source includes or an ArtifactGenerator copies, and the ignore files above it.",
-  kinds: [HELM_RELEASE],
+  docs: "Look at the change of the chart yourself before you merge. It is a warning where the fleet's RBAC confines the account of the HelmRelease to the tenant's namespaces, and a violation where the account may do more, where no account is named, where the release acts on another cluster, or where another tenant writes the chart. The chart's directory counts, with the charts beside it that it depends on (`file://`), its values files, what its source includes or an ArtifactGenerator copies, and the ignore files above it. What a Kustomization deploys of an ExternalArtifact counts in the same way.",
+  kinds: DEPLOYERS,
   *checkObject(subject, context) {
     const { before, index } = context
     const { node, object, id } = subject
@@ -51,7 +52,8 @@ function authorsOf(index: FleetIndex, parts: readonly ChartPart[] | 'too-much'):
 
 /** A chart that nothing in the namespace named before is reported by the rule source-opaque. */
 function isNews({ node, object, id }: Subject, { index, before }: RuleContext): boolean {
-  if (!before || node.tenant === undefined) return false
+  // a Kustomization of an ExternalArtifact is named by no other rule
+  if (!before || node.tenant === undefined || kindOf(object) === KUSTOMIZATION) return false
   const { cluster } = node
   const { source } = chartSpecOf(object) ?? {}
   const template =
@@ -78,7 +80,7 @@ function change(subject: Subject, context: RuleContext, parts: readonly ChartPar
     path: chartSpecOf(object)?.field ?? ['spec'],
     ...(files.first ? { origin: files.first } : {}),
     value: key,
-    message: `${shownObject(id.kind, id.namespace, id.name)}: its chart changes (${what}). Charts are not rendered, so what it would create is not evaluated; ${account} applies it, ${confined}.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)}: what it deploys changes (${what}). Charts and generated artifacts are not rendered, so what it would create is not evaluated; ${account} applies it, ${confined}.`,
     fix:
       further === undefined
         ? 'Review the change of the chart before you merge.'
@@ -96,7 +98,7 @@ function applier(
   const { namespace } = idOf(object)
   const name = accountOf(object, index.cluster(node.cluster)?.lockdown)
   const tenant = index.actsFor(node, object)
-  if (!name) return ['helm-controller itself', 'which is cluster-admin']
+  if (!name) return ["Flux's controller itself", 'which is cluster-admin']
   const account = userOfAccount(namespace, name)
   if (kubeConfigOf(object) && !isCapsules(index, node.cluster, object, namespace)) {
     return [account, 'on the cluster of its kubeConfig, whose RBAC is not known here']
