@@ -77,7 +77,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/rules/ownership/mass-deletion.ts MANY',
     'src/rules/references/cel-cost.ts MAX_STEPS',
     'src/rules/sources/seconds-of.ts MOST',
-    'workers/combination/source-reader.ts MAX_HIDDEN',
   ],
   outside: [
     'src/flux/normalise/quantity.ts MAX',
