@@ -29,9 +29,7 @@ test('a waiver holds up to its last day, and nobody who does not know the day co
   expect(verdict.violations[0]?.message).toContain('Waived until 2026-06-30 by "@acme/platform": "moves in May".')
   const late = judgementOf(given(waiver()), { today: '2026-07-01' }).verdict
   expect(late).toMatchObject({ result: 'fail', violations: [{ state: 'new' }] })
-  expect(late.violations[0]?.message).toContain(
-    '(.github/bailiwick.yaml:2) counts for nothing any more: it ended on 2026-06-30',
-  )
+  expect(late.violations[0]?.message).toContain('(.github/bailiwick.yaml:2) has expired: it ended on 2026-06-30')
   expect(judgementOf(given(waiver())).verdict.result).toBe('fail')
   expect(judgementOf(given(waiver()), { today: 'someday' }).verdict.result).toBe('fail')
 })

@@ -59,7 +59,7 @@ const object = record('the object that breaks the rule', {
   name: needed(ANY_NAME, 'Its name.'),
 })
 
-const accepted = record('a violation as it stands', {
+const accepted = record('an accepted value', {
   fingerprint: needed(
     text(/^[0-9a-f]{32}$/, 'text of 32 hex digits'),
     'Its fingerprint, which `bailiwick check -o json` prints: another value in the same field is another violation.',

@@ -41,11 +41,7 @@ export class RenderMemory {
 }
 
 function stopped(): BailiwickError {
-  return new BailiwickError(
-    'evaluation-limits',
-    'evaluating this Kustomization took more than the limit of time or heap',
-    {
-      fix: 'Make what it builds smaller, or let the operator raise RENDER_TIMEOUT_MS or RENDER_HEAP_MB.',
-    },
-  )
+  return new BailiwickError('evaluation-limits', 'evaluating this Kustomization exceeded the limit of time or heap', {
+    fix: 'Reduce what it builds, or ask the operator to raise RENDER_TIMEOUT_MS or RENDER_HEAP_MB.',
+  })
 }

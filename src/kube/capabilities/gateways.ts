@@ -55,9 +55,9 @@ export const gateways: Capabilities = {
     scope: 'Namespaced',
     fields: [
       { at: 'spec.extProc.**.namespace', names: 'service', form: 'sibling' },
-      { at: 'spec.lua', names: 'code', says: 'runs a program in the proxy that everybody shares' },
-      { at: 'spec.wasm', names: 'code', says: 'loads a program into the proxy that everybody shares' },
-      { at: 'spec.dynamicModule', names: 'code', says: 'loads a program into the proxy that everybody shares' },
+      { at: 'spec.lua', names: 'code', says: 'runs a program in the proxy that all tenants share' },
+      { at: 'spec.wasm', names: 'code', says: 'loads a program into the proxy that all tenants share' },
+      { at: 'spec.dynamicModule', names: 'code', says: 'loads a program into the proxy that all tenants share' },
     ],
   },
   'gateway.envoyproxy.io/EnvoyPatchPolicy': {

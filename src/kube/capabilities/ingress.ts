@@ -28,13 +28,13 @@ function traefik(group: string): Capabilities {
       at: 'metadata.name',
       names: 'code',
       where: { '': 'default' },
-      says: 'is what Traefik serves to everybody, whatever its namespace',
+      says: 'is the default that Traefik serves for every namespace',
     }),
     [`${group}/TLSOption`]: of({
       at: 'metadata.name',
       names: 'code',
       where: { '': 'default' },
-      says: 'is what Traefik applies to everybody, whatever its namespace',
+      says: 'is the default that Traefik applies to every namespace',
     }),
     [`${group}/MiddlewareTCP`]: of(),
     [`${group}/ServersTransport`]: of(),
@@ -42,7 +42,7 @@ function traefik(group: string): Capabilities {
   }
 }
 
-const lua = 'runs a program in the proxy that everybody shares'
+const lua = 'runs a program in the proxy that all tenants share'
 const kongPrograms = ['pre-function', 'post-function', 'serverless-functions'].map(
   (plugin): NamingField => ({ at: 'plugin', names: 'code', where: { '': plugin }, says: lua }),
 )

@@ -37,7 +37,7 @@ export const istio: Capabilities = {
         at: 'spec.configPatches',
         names: 'code',
         level: 'warning',
-        says: 'writes configuration of Envoy itself, which goes around every check of Istio',
+        says: 'writes the configuration of Envoy itself, which bypasses every check of Istio',
       },
     ],
   },

@@ -2,7 +2,7 @@ import type { Capabilities, Capability, NamingField } from './capability.ts'
 import { withoutFields } from './without-fields.ts'
 
 const SIGNS_IN =
-  'names no account of its own, so the controller signs in with its own: what that may read, this may read'
+  'names no account, so the controller signs in with its own account and reads everything that this account can read'
 const ambient = (at: string, ...unless: readonly string[]): NamingField => ({
   at,
   names: 'ambient',

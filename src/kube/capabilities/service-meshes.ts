@@ -29,7 +29,7 @@ export const serviceMeshes: Capabilities = {
       {
         at: 'spec.redirectFrontend.addressMatcher',
         names: 'privilege',
-        says: 'takes the traffic of every pod of a node to an address, whosever it is',
+        says: 'redirects the traffic that pods of every tenant send to an address',
       },
     ],
   },

@@ -9,7 +9,7 @@ export const waiverUnused: Rule = {
   severity: 'low',
   level: 'warning',
   title: 'A waiver is there because something needs it',
-  why: 'A waiver that nothing needs any more is forgotten in the file, and would accept the same value again when it comes back.',
+  why: 'A waiver that accepts no present value stays in the file, and accepts the same value again when it comes back.',
   docs: 'Remove the entry from `waivers` of `.github/bailiwick.yaml`, or correct its rule, object or cluster.',
 }
 

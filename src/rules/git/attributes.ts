@@ -38,7 +38,7 @@ export function readAttributes(text: string): AttributeLine[] {
 }
 
 function tooMany(): BailiwickError {
-  const message = `a .gitattributes sets more than ${MAX_ATTRIBUTES} attributes, macros replaced by what they stand for`
+  const message = `a .gitattributes sets more than ${MAX_ATTRIBUTES} attributes after macros are expanded`
   return new BailiwickError('render-limits', message, { fix: 'Write fewer attributes and macros.' })
 }
 

@@ -26,7 +26,7 @@ export const controllerRights: Rule = {
       for (const { path } of namedBy(object.root, { ...field, form: 'everywhere' })) {
         const level = field.level ? { level: field.level } : {}
         const message = `${who} ${field.says ?? 'uses rights of its controller'}.`
-        const fix = "Name an account or a Secret of the tenant's own, or ask the platform admins to make the object."
+        const fix = "Name an account or a Secret of the tenant's own, or ask a fleet admin to create the object."
         yield { node, object, path, value: field.at, message, fix, ...level }
       }
     }

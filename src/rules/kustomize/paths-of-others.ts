@@ -39,7 +39,7 @@ export function* pathsOfOthers(subject: TenantSubject, index: FleetIndex): Itera
       object,
       path: field,
       value: `another tenant ${path}`,
-      message: `${shownObject(id.kind, id.namespace, id.name)} reads ${shown(path === '' ? '.' : path)}, where the platform gave a directory of the repository to another tenant. Allowed are the tenant's own directories and those that the platform shares.`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} reads ${shown(path === '' ? '.' : path)}, which overlaps a directory that the platform gives to another tenant. Allowed are the tenant's own directories and those that the platform shares.`,
       fix: "Name a path of the tenant's own directory.",
     }
   }

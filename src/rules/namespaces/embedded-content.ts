@@ -19,7 +19,7 @@ export const embeddedContent: Rule = {
   id: 'embedded-content',
   severity: 'high',
   title: 'What controllers make for a tenant can be evaluated',
-  why: 'A controller that makes objects of others applies them with its own rights, or with those of an account, and nobody sees them before: a template, a chart or the content of another source may be anything.',
+  why: 'A controller that makes objects of others applies them with its own rights, or with those of an account. Reviewers do not see these objects before: a template, a chart or the content of another source can be anything.',
   source: 'CVE-2026-22872, CVE-2025-55205; the APIs of the kinds in src/kube/capabilities/embeddings.ts',
   docs: "Write the objects as they are, without placeholders, as manifests of the tenant's repository. It is a warning where an account applies them that the fleet's RBAC confines to the tenant's namespaces, and a violation where the controller applies them with its own rights, or an account that may do more.",
   kinds: 'every',

@@ -28,14 +28,14 @@ export const kindNotEvaluated: Rule = {
       const id = idOf(first)
       const count = objects.length === 1 ? '1 object is' : `${objects.length} objects are`
       const can = verbsOf(node, id, index)
-      const may = can.length > 0 ? `may ${can.join(', ')} them` : 'holds no right for them by what is rendered'
+      const may = can.length > 0 ? `may ${can.join(', ')} them` : 'holds no rendered right to them'
       yield {
         node,
         object: first,
         path: ['kind'],
         value: kind,
         message: `${shown(kind)}: ${count} evaluated by scope, namespace and pods only, because no rule knows the kind. ${shownIdentity(node.identity)} ${may} in namespace ${shown(id.namespace)}.`,
-        fix: 'Look at what the controller of the kind does for these objects.',
+        fix: 'Review what the controller of the kind does for these objects.',
       }
     }
   },

@@ -25,11 +25,11 @@ export const unknownScope: Rule = {
       'Let the fleet render its CustomResourceDefinition or name it under `kinds` of .github/bailiwick.yaml, or correct apiVersion and kind.'
     const reach = index.clusterWide(node, groupOf(apiVersion))
     if (reach === undefined) {
-      const message = `${who} is of a kind that nobody declares (${shown(apiVersion)}). If it belonged to the whole cluster, the API server would refuse it: no ClusterRoleBinding lets ${shownIdentity(node.identity)} create it.`
+      const message = `${who} is of a kind of unknown scope (${shown(apiVersion)}). If the kind is cluster-scoped, the API server refuses the object: no ClusterRoleBinding lets ${shownIdentity(node.identity)} create it.`
       yield { ...place, message, fix, level: 'warning' }
       return
     }
-    const message = `${who} is of a kind that nobody declares (${shown(apiVersion)}): whether it stays in its namespace cannot be decided, and the account could create it in the whole cluster, because ${reach}. Allowed are kinds of Kubernetes, of well-known projects, of definitions that the platform renders, and of \`kinds\` of .github/bailiwick.yaml.`
+    const message = `${who} is of a kind of unknown scope (${shown(apiVersion)}). If the kind is cluster-scoped, the account could create it, because ${reach}. Allowed are kinds of Kubernetes, of well-known projects, of definitions that the platform renders, and of \`kinds\` of .github/bailiwick.yaml.`
     yield { ...place, message, fix }
   },
 }

@@ -16,7 +16,7 @@ export const crossNamespaceNetworkRef: Rule = {
   severity: 'medium',
   level: 'warning',
   title: "Traffic is sent to services of the tenant's own namespaces",
-  why: 'An ingress controller, a gateway or a mesh reaches every namespace. A name, a route or an address that leads it to a service of somebody else goes around the network policies that protect that service; a route for the name of such a service takes its traffic.',
+  why: 'An ingress controller, a gateway or a mesh reaches every namespace. A name, a route or an address of a service of another tenant bypasses the network policies that protect that service. A route for the name of such a service takes its traffic.',
   source: 'CVE-2021-25740; Gateway API, ReferenceGrant',
   docs: "Send traffic to services of the tenant's own namespaces. Gateways of the platform may be named in `parentRefs`. Addresses of endpoints are left to Kubernetes, which takes them from the pods of a Service.",
   kinds: [...new Set([SERVICE, ...MANUAL, ...ANNOTATED, ...kindsNaming('service')])],

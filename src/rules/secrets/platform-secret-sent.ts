@@ -54,13 +54,13 @@ function judge(
   if (target !== undefined && others.some(one => ADDRESSES.some(other => placeAt(one.object.root, other) === target))) {
     return undefined
   }
-  const to = address ? ` to ${shown(stringAt(object.root, address) ?? 'an address that is not known here')}` : ''
+  const to = address ? ` to ${shown(stringAt(object.root, address) ?? 'an unknown address')}` : ''
   return {
     node,
     object,
     path,
     value: `${name} ${target ?? ''}`,
-    message: `${shownObject(id.kind, id.namespace, id.name)} sends what Secret ${shown(name)} holds${to}, which is the platform's: ${readerName(others[0]!)} reads it. Allowed are Secrets of the tenant's own. Its controller would let it through.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} sends Secret ${shown(name)}${to}. The Secret belongs to the platform: ${readerName(others[0]!)} reads it. Allowed are the tenant's own Secrets. The controller of the object does not refuse it.`,
     fix: `Name a Secret of the tenant's own in namespace ${shown(id.namespace)}.`,
   }
 }

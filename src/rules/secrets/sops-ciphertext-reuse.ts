@@ -135,7 +135,7 @@ function copied({ node, object, path }: Ciphertext): Breach {
     object,
     path,
     value: 'copied',
-    message: `${shownObject(kind, namespace, name)} holds ciphertext that stands under another tenant or the platform as well, at ${path.map(step => shown(String(step))).join(' ')}. Allowed is what was encrypted for this tenant. Flux would decrypt it wherever a key fits.`,
+    message: `${shownObject(kind, namespace, name)} holds ciphertext that another tenant or the platform holds too, at ${path.map(step => shown(String(step))).join(' ')}. Allowed is ciphertext that was encrypted for this tenant. Flux decrypts it with any key that fits.`,
     fix: 'Remove it; if it is a secret of your own, encrypt it again with your key.',
   }
 }

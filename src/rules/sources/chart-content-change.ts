@@ -17,11 +17,11 @@ export const chartContentChange: Rule = {
   id: 'chart-content-change',
   severity: 'high',
   level: 'warning',
-  title: 'A change of a chart in git is named',
-  why: 'A chart in git is deployed by whoever changes its files, and its templates are not rendered here: what they create is confined by the account of the HelmRelease and by nothing else.',
+  title: 'Changes of charts in git are listed',
+  why: 'Everyone who can change the files of a chart in git changes what its releases deploy. Bailiwick does not render the templates: only the rights of the account of the HelmRelease confine what they create.',
   source:
     'https://fluxcd.io/flux/components/helm/helmreleases/#chart-template; https://fluxcd.io/flux/components/source/helmcharts/',
-  docs: "Look at the change of the chart yourself before you merge. It is a warning where the fleet's RBAC confines the account of the HelmRelease to the tenant's namespaces, and a violation where the account may do more, where no account is named, where the release acts on another cluster, or where another tenant writes the chart. The chart's directory counts, with the charts beside it that it depends on (`file://`), its values files, what its source includes or an ArtifactGenerator copies, and the ignore files above it. What a Kustomization deploys of an ExternalArtifact counts in the same way.",
+  docs: "Review the change of the chart before you merge. It is a warning where the fleet's RBAC confines the account of the HelmRelease to the tenant's namespaces, and a violation where the account may do more, where no account is named, where the release acts on another cluster, or where another tenant writes the chart. The chart's directory counts, with the charts beside it that it depends on (`file://`), its values files, what its source includes or an ArtifactGenerator copies, and the ignore files above it. What a Kustomization deploys of an ExternalArtifact counts in the same way.",
   kinds: DEPLOYERS,
   *checkObject(subject, context) {
     const { before, index } = context

@@ -48,7 +48,7 @@ export function* within({ holder }: EmbeddedObject, breaches: Iterable<Breach>):
     yield {
       ...breach,
       value: `${breach.value} in ${kind} ${namespace}/${name}`,
-      message: `${breach.message} It stands in ${where}; applied by ${by}.`,
+      message: `${breach.message} It is in ${where}; ${by} applies it.`,
     }
   }
 }

@@ -70,7 +70,7 @@ const isSameRefusal = (known: SourceDeclaration, one: SourceDeclaration): boolea
 
 function messageOf({ id, url }: SourceDeclaration): string {
   const [kind = '', namespace = '', name = ''] = id.split('/')
-  return `${shownObject(kind, namespace, name)}: Bailiwick may not read ${shown(url)} for this tenant, so what it brings could not be evaluated. A source must be listed by the fleet, be public, or be readable by everybody who brings the change`
+  return `${shownObject(kind, namespace, name)}: Bailiwick may not read ${shown(url)} for this tenant, so its content could not be evaluated. Allowed are sources that the fleet lists, public ones, and those that the author and everyone who pushed to the head can read`
 }
 
 function followed(node: FleetNode): NodeFailure {

@@ -65,7 +65,7 @@ export class Waivers {
     const where = `${origin.file}:${origin.line}`
     if (!isApproved(waiver))
       return ` Its waiver (${where}) counts for nothing: nobody but who asked for it accepted it.`
-    if (!this.holds(waiver)) return ` Its waiver (${where}) counts for nothing any more: it ended on ${expires}.`
+    if (!this.holds(waiver)) return ` Its waiver (${where}) has expired: it ended on ${expires}.`
     return ` The waiver of this object (${where}) does not accept this value. To accept it, add {fingerprint: "${fingerprint}", severity: ${severity}} to the waiver's violations in ${FLEET_FILE}.`
   }
 }
