@@ -131,7 +131,7 @@ function fleets(env: Environment): readonly FleetName[] {
   const names = env.FLEETS.split(',').map(name => parseFleetName(name.trim()))
   if (names.every(name => name !== undefined)) return Object.freeze(names)
   const fix = `write ${FLEET_NAME}, with commas in between (acme/fleet,acme/edge#production), or remove the variable`
-  throw badVariable('FLEETS', 'holds something that is not the name of a repository', fix)
+  throw badVariable('FLEETS', 'contains an entry that is not the name of a repository', fix)
 }
 
 // Set but empty is refused: a template that lost its value must not open the App to everybody who installs it.

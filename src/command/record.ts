@@ -34,7 +34,7 @@ export function overrideRecord(record: OverrideRecord, sha: string): RecordText 
   return {
     title: visible(`Overridden by ${by}: ${reason}`, 220),
     summary: [
-      `${code(by)} lets ${code(sha.slice(0, 7))} of #${pull} into ${code(base)}, whatever the verdict (${code(at)})${second}.`,
+      `${code(by)} allows the merge of ${code(sha.slice(0, 7))} of #${pull} into ${code(base)}, whatever the verdict (${code(at)})${second}.`,
       `- Why: ${prose(reason)}`,
       '- It holds for this commit only: whatever is pushed next is judged again.',
     ].join('\n'),

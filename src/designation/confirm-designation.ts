@@ -22,12 +22,15 @@ export function confirmDesignation(
     return { why: 'the operator of this App designates the fleets of this account', fix }
   }
   if (organization.state === 'unreadable') {
-    const fix = 'Correct the file, or remove it, then write this again.'
-    return { why: 'bailiwick.yaml of the .github repository cannot be followed', fix }
+    const fix = 'Correct the file, or remove it, then repeat this command.'
+    return {
+      why: 'bailiwick.yaml of the .github repository is invalid or names a repository that the App cannot read',
+      fix,
+    }
   }
   const fleets: readonly FleetChoice[] = organization.state === 'present' ? organization.fleets : [{ repository: here }]
   if (!fleets.some(({ repository }) => repository === here)) {
-    const fix = 'List this repository there first, or write this in one that it lists.'
+    const fix = 'List this repository there first, or run this command in a repository that the file lists.'
     return { why: 'bailiwick.yaml of the .github repository does not list this repository', fix }
   }
   const generation = Math.max(0, ...records.map(record => record.generation)) + 1

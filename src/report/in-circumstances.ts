@@ -17,7 +17,7 @@ export function inCircumstances(run: VerdictText, outcome: Outcome, circumstance
   const told = withDemands(ofBase(ofOthers(run, worse), worseBase), demands, blocksAlone)
   const { by } = decide(outcome, circumstances)
   if (by === 'hold' && hold) {
-    const note = `**On hold by ${code(hold.by, 80)}**: it is not merged until somebody who may takes the hold away (${code('/bailiwick unhold')}).${keptText(hold)}`
+    const note = `**On hold by ${code(hold.by, 80)}**. Blocked until someone with write access runs ${code('/bailiwick unhold')}.${keptText(hold)}`
     return beneath(told, `On hold by ${visible(hold.by, 80)}`, note)
   }
   if (by === 'override' && override) {
@@ -47,7 +47,7 @@ function ofOthers(run: VerdictText, worse: readonly number[]): VerdictText {
 
 function ofBase(run: VerdictText, base: string | undefined): VerdictText {
   if (base === undefined) return run
-  const note = `GitHub keeps checks by commit, and this one counts at several gated branches. Showing the most severe verdict: what merging this head into ${code(base, 100)} would give. ${code('/bailiwick gate')} on the fleet lets each branch require its own check.`
+  const note = `GitHub keeps checks by commit, and this one counts at several gated branches. Showing the most severe verdict: the one for a merge into ${code(base, 100)}. To require a check per branch, run ${code('/bailiwick gate')} on the fleet.`
   return { ...run, title: `${visible(run.title, 200)} (${visible(base, 40)})`, summary: `${note}\n\n${run.summary}` }
 }
 

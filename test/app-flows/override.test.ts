@@ -129,7 +129,9 @@ test('who is listed as approver in the base of the fleet decides too, and nobody
   await stage.settle()
   await nextSecond()
   const own = await say('dora', `/bailiwick override ${head().slice(0, 10)} I know better`)
-  expect(own.replies[0]).toContain('nobody overrides the check of a pull request that they opened or pushed to')
+  expect(own.replies[0]).toContain(
+    'a fleet admin cannot override the check of a pull request that they opened or pushed to',
+  )
   expect(verdict()).toMatchObject({ conclusion: 'failure' })
   expect((await say('will', `/bailiwick override ${head().slice(0, 10)} agreed in the call`)).reactions).toContain(
     'rocket',

@@ -113,7 +113,7 @@ describe('with its id pinned', () => {
     const meant = await harmless(SHOP)
     expect(meant).toMatchObject({
       conclusion: 'failure',
-      output: { summary: expect.stringContaining('belongs to another repository by now') },
+      output: { summary: expect.stringContaining('now belongs to another repository') },
     })
     expect(await propose(stage, { repo: FLEET, branch: 'docs', files: { 'docs.md': 'x\n' } })).toMatchObject({
       conclusion: 'success',

@@ -146,9 +146,9 @@ export class SourceReader {
   async refuseNamesake({ url }: Pin, foreign: readonly PinnedRepository[]): Promise<void> {
     const changed = repositoryAt(await this.#installation.repositories(), url)
     if (!foreign.some(one => one.id === changed?.id)) return
-    const what = 'The fleet pins this repository under an address that belongs to another repository by now'
-    throw new BailiwickError('source-unreadable', `${what}. Flux deploys from that one`, {
-      fix: 'Have a fleet admin write the present address of this repository into the fleet: its sources, and tenants[].repositories of its own file.',
+    const what = 'The address under which the fleet pins this repository now belongs to another repository'
+    throw new BailiwickError('source-unreadable', `${what}. Flux deploys from the other repository`, {
+      fix: 'Ask a fleet admin to write the current address of this repository into the sources of the fleet and into tenants[].repositories of .github/bailiwick.yaml.',
     })
   }
 

@@ -51,8 +51,8 @@ async function change({ context, installation, reader, repository }: Asking): Pr
   const record = confirmDesignation({ operator, organization, records }, installation.id, repository.id)
   if ('why' in record) throw commandError(record.why, record.fix)
   if (!(await writeRecord(context, repository, record))) {
-    const fix = 'Enable issues in the settings of this repository, then write this again.'
-    throw commandError('the designation is kept in an issue here, and this repository has no issues', fix)
+    const fix = 'Enable issues in the settings of this repository, then repeat this command.'
+    throw commandError('the designation is kept in an issue of this repository, and its issues are disabled', fix)
   }
   const elsewhere = new Set([...record.fleets.map(fleet => fleet.repository), ...records.map(({ at }) => at)])
   elsewhere.delete(repository.id)

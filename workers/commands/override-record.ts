@@ -22,7 +22,7 @@ export async function recordOf(
   const people = await peopleOfPull(subjectOf(asking), pull)()
   if (isBy(pull.author?.login) || people?.some(isBy)) {
     throw commandError(
-      'nobody overrides the check of a pull request that they opened or pushed to',
+      'a fleet admin cannot override the check of a pull request that they opened or pushed to',
       'Ask another fleet admin.',
     )
   }

@@ -10,7 +10,7 @@ const WHY: Readonly<Record<UndecidedReason, { readonly what: string; readonly fi
   },
   'unreadable-file': {
     what: 'bailiwick.yaml in the .github repository of this organization cannot be followed',
-    fix: 'Correct the file: it lists repositories that the App reads, under the key fleets.',
+    fix: 'Correct the file: list repositories that the App can read under the key fleets.',
   },
   unreachable: {
     what: 'a designated fleet cannot be read by the App',

@@ -10,7 +10,7 @@ import type { ReadableRepository } from '../combination/installation.ts'
 import { speaker } from '../verdict/speaker.ts'
 import type { WorkerContext } from '../worker-context.ts'
 
-const BEGUN = 'Bailiwick is looking at this fleet. What it found will stand here.'
+const BEGUN = 'Bailiwick is evaluating this fleet. This report updates automatically.'
 
 /** Puts a record into the first report of a repository, which is made where there is none. False: it has no issues. */
 export async function writeRecord(

@@ -92,9 +92,9 @@ async function mergeInto(
   if (merged !== 'unknown') return { tree: merged.tree, base }
   throw new BailiwickError(
     'merge-unknown',
-    `What merging this head into ${JSON.stringify(branch)} gives is not known`,
+    `The result of merging this head into ${JSON.stringify(branch)} is not known`,
     {
-      fix: `The required check counts at ${JSON.stringify(branch)}, too. Let \`/bailiwick gate\` on the fleet require a check of its own at each branch, or open a pull request onto it.`,
+      fix: `The required check counts at ${JSON.stringify(branch)}, too. Run \`/bailiwick gate\` on the fleet to require a check per branch, or open a pull request onto that branch.`,
     },
   )
 }

@@ -47,7 +47,7 @@ export async function readHold(
     if (isLabeled) return { by: `the label ${HOLD_LABEL}` }
     const data = { installation: installation.id, ...name, pull: pull.number }
     await context.queue.add('validate-pull-request', data, { delayMs: AGAIN_MS })
-    return { by: 'GitHub, which does not show whether somebody holds it' }
+    return { by: 'Bailiwick, because GitHub does not show the history of the hold label' }
   }
 }
 

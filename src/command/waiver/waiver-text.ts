@@ -34,7 +34,7 @@ export function waiverText(pull: WaiverPull): { readonly title: string; readonly
     body: [
       `${code(requester, 60)} asks on ${of} (of ${code(author, 60)}) to have this accepted until ${code(expires)}:`,
       lines.join('\n'),
-      'Only the values that stand there now are accepted: another value is a new violation.',
+      'Only the present values are accepted. Another value is a new violation.',
       `Why: ${prose(reason)}`,
       next,
     ].join('\n\n'),

@@ -11,7 +11,7 @@ export type OpenDesignation =
 const HOW = [
   `- comment ${code('/bailiwick designate')} on this issue (an owner of the organization);`,
   `- or list the fleet under ${code('fleets')} in ${code('bailiwick.yaml')} of the organization's ${code('.github')} repository, and confirm it with that comment;`,
-  `- or have the operator of this App name it in ${code('FLEETS')} or ${code('CLUSTERS_FILE')}.`,
+  `- or ask the operator of this App to name it in ${code('FLEETS')} or ${code('CLUSTERS_FILE')}.`,
 ]
 
 /** Says in the first report of a fleet, or of one that may be, what an owner has to decide; '' where nothing is open. */
@@ -24,7 +24,7 @@ export function designationSection(url: string, open: OpenDesignation | undefine
       '',
       `When the App was installed, ${here} was not the only repository with a ${code('clusters')} directory. Until an owner of the organization designates the fleet, none of them evaluates other repositories, and pull requests onto branches that require the check get an error.`,
       '',
-      `Is ${here} the fleet? Then one of:`,
+      `If ${here} is the fleet, do one of these:`,
       '',
       ...HOW,
     ].join('\n')

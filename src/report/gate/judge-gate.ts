@@ -37,8 +37,8 @@ export function judgeGate(branch: ProtectedBranch, check: OurCheck): Gate {
   const plain = judgeNamed(branch, { ...check, name: CHECK_NAME })
   if (plain.state !== 'real' && plain.state !== 'weak') return own
   // the plain check holds, too: it is about every gated branch of the repository
-  const what = `it requires ${shown(CHECK_NAME)}, which tells the most severe verdict over all gated branches of the repository`
-  const fix = `Require ${shown(check.name)} in its place.`
+  const what = `it requires ${shown(CHECK_NAME)}, which shows the most severe verdict of all gated branches of the repository`
+  const fix = `Require ${shown(check.name)} instead.`
   return { ...plain, gaps: [...plain.gaps, { level: 'note', what, fix }], asks: check.name }
 }
 
