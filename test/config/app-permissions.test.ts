@@ -26,6 +26,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   'GET /repos/{owner}/{repo}/rulesets/{ruleset_id}': 'metadata: read',
   'POST /repos/{owner}/{repo}/rulesets': 'optional administration: write',
   'PUT /repos/{owner}/{repo}/rulesets/{ruleset_id}': 'optional administration: write',
+  'DELETE /repos/{owner}/{repo}/rulesets/{ruleset_id}': 'optional administration: write',
   'GET /repos/{owner}/{repo}/branches/{branch}/protection': 'administration: read',
   'GET /orgs/{org}/memberships/{username}': 'members: read',
   'GET /orgs/{org}/teams/{team_slug}/memberships/{username}': 'members: read',
