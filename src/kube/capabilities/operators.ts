@@ -21,7 +21,7 @@ export const operators: Capabilities = {
         at: 'spec.config',
         names: 'privilege',
         level: 'warning',
-        says: 'is run by the machine as root when a pod of the namespace asks for it',
+        says: 'runs on the node as root when a pod of the namespace uses it',
       },
     ],
   },

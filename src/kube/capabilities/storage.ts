@@ -36,12 +36,12 @@ export const storage: Capabilities = {
     {
       at: 'spec.template.spec.volumes.*.hostDisk.path',
       names: 'hostPath',
-      says: 'uses a file of the machine as a disk',
+      says: 'uses a file of the node as a disk',
     },
   ),
   'kubevirt.io/VirtualMachineInstance': of(
     { at: 'spec.networks.*.multus.networkName', names: 'object', form: 'path', shared: true },
-    { at: 'spec.volumes.*.hostDisk.path', names: 'hostPath', says: 'uses a file of the machine as a disk' },
+    { at: 'spec.volumes.*.hostDisk.path', names: 'hostPath', says: 'uses a file of the node as a disk' },
   ),
   'snapshot.storage.k8s.io/VolumeSnapshot': of({
     at: 'spec.source.volumeSnapshotContentName',

@@ -19,8 +19,8 @@ export const kindNotEvaluated: Rule = {
   severity: 'low',
   level: 'warning',
   title: 'Kinds whose objects are evaluated by scope, namespace and pods only',
-  why: 'Which namespaces, Secrets, hosts and accounts a custom object names is known for the kinds of a table. Objects of other kinds are evaluated by where they lie, by the pods that they describe and by fields that are called like namespaces; whatever else their controller does for them is not evaluated.',
-  docs: 'Nothing has to be done: it is one folded line, `notEvaluated` in the JSON, and never decides. A fleet that lets tenants use only known kinds gives the rule a severity under `severities` of .github/bailiwick.yaml; then it is a violation. The table is src/kube/capabilities.',
+  why: 'Which namespaces, Secrets, hosts and accounts a custom object names is known for the kinds of a table. Objects of other kinds are evaluated by their scope and namespace, the pods that they describe and the fields that are named like namespaces. What else their controller does for them is not evaluated.',
+  docs: 'No action is required: the kind is one folded line, `notEvaluated` in the JSON, and never decides. A fleet that lets tenants use only known kinds gives the rule a severity under `severities` of .github/bailiwick.yaml; then it is a violation. The table is src/kube/capabilities.',
   *checkNode(node, { index }) {
     if (node.tenant === undefined) return
     for (const [kind, objects] of unlooked(node, index)) {

@@ -61,7 +61,7 @@ function foreign({ object, id, node }: TenantSubject, { path, value, field, what
     path,
     value,
     message: `${shownObject(id.kind, id.namespace, id.name)} ${verb} ${noun === undefined ? '' : `${noun} `}${what}, which is not the tenant's. Its controller would act there with its own rights. Allowed is namespace ${shown(id.namespace)}.`,
-    fix: `Name what lies in namespace ${shown(id.namespace)}.`,
+    fix: `Name an object of namespace ${shown(id.namespace)}.`,
     ...(field.level ? { level: field.level } : {}),
   }
 }
