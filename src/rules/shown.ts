@@ -11,10 +11,15 @@ export function shown(value: string): string {
   })
 }
 
+/** A kind or a name, as it may stand in a message: in quotes only where it is not a plain word. */
+export function shownName(text: string): string {
+  return /^[\w.:-]{1,120}$/.test(text) ? text : shown(text)
+}
+
 /** An object by kind, namespace and name, as it may stand in a message. */
 export function shownObject(kind: string, namespace: string, name: string): string {
-  const plain = (text: string) => (/^[\w.:-]{1,120}$/.test(text) ? text : shown(text))
-  return namespace ? `${plain(kind)} ${plain(namespace)}/${plain(name)}` : `${plain(kind)} ${plain(name)}`
+  const object = `${shownName(kind)} `
+  return namespace ? `${object}${shownName(namespace)}/${shownName(name)}` : `${object}${shownName(name)}`
 }
 
 /** Who applies something, for people. */

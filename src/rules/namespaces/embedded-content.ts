@@ -107,7 +107,7 @@ function breach(node: FleetNode, index: FleetIndex, { holder, path, what, identi
     path,
     value: contentValue(what, holder, path),
     level: isDeep ? 'error' : further === undefined ? 'warning' : 'violation',
-    message: `${shownObject(kind, namespace, name)}: ${what} is not evaluated. ${shownIdentity(identity)} applies it${further === '' ? '' : `, ${confined}`}.`,
+    message: `${shownObject(kind, namespace, name)}: ${what} is not evaluated. It is applied by ${shownIdentity(identity)}${further === '' ? '' : `, ${confined}`}.`,
     fix: 'Write the objects as manifests of their own, without placeholders.',
   }
 }

@@ -7,7 +7,7 @@ import { userOfAccount } from '../../kube/rbac/groups-of.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import { kindOf } from '../index/kind-of.ts'
 import type { Breach } from '../rule.ts'
-import { shownIdentity, shownObject } from '../shown.ts'
+import { shownIdentity, shownName, shownObject } from '../shown.ts'
 
 /** Who applies what stands at a place of an object: an account of its namespace, or the controller of its kind. */
 export function applierOf(
@@ -16,7 +16,7 @@ export function applierOf(
   { holder, place }: Pick<EmbeddedObject, 'holder' | 'place'>,
 ): Identity {
   const { kind, namespace } = idOf(holder)
-  const controller = { user: `the controller of ${shownObject(kind, '', '').trim()}`, impersonated: false }
+  const controller = { user: `the controller of ${shownName(kind)}`, impersonated: false }
   if (place.by === 'controller') return controller
   const isApplier = applierKinds.includes(kindOf(holder))
   const written = isApplier
