@@ -50,15 +50,17 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
     said = { outcome: asBailiwickError(error), context: where }
   }
   const present = (await announced.end()) ?? (await runs())
-  const detailsUrl = await keepPage(context, { owner: data.owner, repo: data.repo, repositoryId: repository.id }, said)
   // the group's commit becomes the tip of the branch: what it is led onto from there counts as well
   const elsewhere = [...new Set(checks.flatMap(({ followed }) => followed))].filter(branch => branch !== data.branch)
   const people = peopleOfGroup(subject, data.branch, { sha: data.sha, base: data.base })
   const led = await judgeIntoEach(context, subject, { sha: data.sha, people }, elsewhere, attempt)
+  const owner = { owner: data.owner, repo: data.repo, repositoryId: repository.id }
   await alone(present, async latest => {
     for (const check of checks) {
       const counting = led.filter(({ base }) => check.bases.includes(base))
-      await sayVerdict(place, check, worstOfBases(said, counting), { runs: latest, detailsUrl })
+      const worst = worstOfBases(said, counting)
+      const detailsUrl = await keepPage(context, owner, check.name, worst)
+      await sayVerdict(place, check, worst, { runs: latest, detailsUrl })
     }
   })
 }

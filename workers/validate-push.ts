@@ -79,7 +79,7 @@ async function say(
   said: Said,
 ): Promise<void> {
   const { headSha } = said.context
-  const detailsUrl = await keepPage(context, place, said)
+  const detailsUrl = await keepPage(context, place, BRANCH_CHECK.name, said)
   const head = new HeadRuns({ queue: context.queue, place, headSha, octokit })
   const present = await head.list()
   await head.alone(present, runs => sayVerdict(place, BRANCH_CHECK, said, { runs, detailsUrl, again: place.again }))

@@ -4,10 +4,11 @@ import type { CheckPage } from '../report/page/check-page.ts'
 import type { FleetPage } from '../report/page/fleet-page.ts'
 import type { PageEntry } from '../report/page/home-page.ts'
 import { withoutLogins } from '../report/without-logins.ts'
+import { checkIdOf, checkPath } from './page-address.ts'
 import type { Shelf } from './shelf.ts'
 
 /** Changes with the form of what is kept: pages of an older program are not read by a newer one. */
-const FORM = 1
+const FORM = 2
 /** One page as it is stored; what is larger is not kept. */
 const MAX_BYTES = 2 * 1024 * 1024
 const MAX_TEXT = 32 * 1024 * 1024
@@ -18,7 +19,7 @@ export const PAGE_LIMITS = { ttlMs: 7 * 86_400_000, maxBytes: 256 * 1024 * 1024 
 
 type Page = CheckPage | FleetPage
 
-/** Keeps what pages show, for a while: one per commit, one per fleet. */
+/** Keeps what pages show, for a while: one per check of a commit, one per fleet. */
 export class PageStore {
   readonly #shelf: Shelf
 
@@ -34,12 +35,13 @@ export class PageStore {
     return true
   }
 
-  async check(owner: string, repo: string, headSha: string): Promise<CheckPage | undefined> {
-    return (await this.#read(keyOf({ kind: 'check', owner, repo, headSha }))) as CheckPage | undefined
+  /** `check`: as checkIdOf gives it. */
+  async check(owner: string, repo: string, headSha: string, check: string): Promise<CheckPage | undefined> {
+    return (await this.#read(checkKey({ owner, repo }, headSha, check))) as CheckPage | undefined
   }
 
   async fleet(owner: string, repo: string): Promise<FleetPage | undefined> {
-    return (await this.#read(keyOf({ kind: 'fleet', owner, repo }))) as FleetPage | undefined
+    return (await this.#read(fleetKey({ owner, repo }))) as FleetPage | undefined
   }
 
   /** What there is, the newest first. */
@@ -59,17 +61,22 @@ export class PageStore {
   }
 }
 
-type Key = Pick<CheckPage, 'kind' | 'owner' | 'repo' | 'headSha'> | Pick<FleetPage, 'kind' | 'owner' | 'repo'>
+type Name = Pick<Page, 'owner' | 'repo'>
 
 /** GitHub's names ignore case. */
-function keyOf(page: Key): string {
-  const name = `${page.owner}/${page.repo}`.toLowerCase()
-  return page.kind === 'check' ? `${FORM} check ${name} ${page.headSha}` : `${FORM} fleet ${name}`
+const nameOf = ({ owner, repo }: Name) => `${owner}/${repo}`.toLowerCase()
+const fleetKey = (name: Name) => `${FORM} fleet ${nameOf(name)}`
+const checkKey = (name: Name, sha: string, check: string) => `${FORM} check ${nameOf(name)} ${sha} ${check}`
+
+function keyOf(page: Page): string {
+  return page.kind === 'check' ? checkKey(page, page.headSha, checkIdOf(page.check)) : fleetKey(page)
 }
 
 function entryOf(page: Page): PageEntry {
   const { kind, owner, repo, at, repositoryId } = page
   const place = { kind, owner, repo, at, ...(repositoryId === undefined ? {} : { repositoryId }) }
   if (page.kind === 'fleet') return place
-  return { ...place, sha: page.headSha, title: page.title.slice(0, 200), conclusion: page.conclusion }
+  const { headSha: sha, check, title, conclusion } = page
+  const path = checkPath({ owner, repo, sha, check })
+  return { ...place, sha, path, check: check.slice(0, 200), title: title.slice(0, 200), conclusion }
 }

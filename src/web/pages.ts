@@ -100,7 +100,7 @@ export class Pages {
     // GitHub is asked before the store: how long an answer takes does not tell whether there is a page
     if (!(await reader.mayRead(owner, repo, undefined))) return undefined
     if (address.kind === 'check') {
-      const page = await store.check(owner, repo, address.sha)
+      const page = await store.check(owner, repo, address.sha, address.check)
       if (!page || !(await reader.mayRead(owner, repo, page.repositoryId))) return undefined
       return renderCheckPage(page, person)
     }

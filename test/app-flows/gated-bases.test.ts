@@ -163,6 +163,19 @@ describe('several gated bases', () => {
     expect(mergeNow(pull)).toBe(405)
   })
 
+  test('each leads to a page of its own', async () => {
+    await propose('two-pages', 'stable', { ...ESCAPE, 'PAGES.md': '# Two\n' })
+    const pageOf = async (name: string) => {
+      const response = await fetch(lastRun(stage.github, DEV, 'two-pages', name)?.detailsUrl ?? '')
+      return response.text()
+    }
+    const [own, plain] = [await pageOf(STABLE), await pageOf(CHECK_NAME)]
+    expect(own).toContain(`<dd>${STABLE}</dd>`)
+    expect(own).toContain('The gate lets it through')
+    expect(plain).toContain(`<dd>${CHECK_NAME}</dd>`)
+    expect(plain).toContain('The gate holds it back')
+  })
+
   test('a base that GitHub cannot merge it into does not count', async () => {
     const { github } = stage
     github.push({ repo: DEV, files: { 'staging/stray.yaml': '# nothing of this kind\n' }, as: 'ada' })
@@ -187,7 +200,9 @@ describe('several gated bases', () => {
     expect(github.merge({ repo: DEV, pull: number, as: 'ada' }).status).toBe(405)
     await stage.settle()
     expect(lastRun(github, DEV, 'main', STABLE)).toMatchObject({ status: 'completed' })
-    expect(lastRun(github, DEV, 'main', BRANCH_CHECK_NAME)).toBeDefined()
+    const tip = lastRun(github, DEV, 'main', BRANCH_CHECK_NAME)
+    expect(tip?.detailsUrl).toMatch(/\/checks\/acme\/dev-team\//)
+    expect(tip?.detailsUrl).not.toBe(lastRun(github, DEV, 'main', STABLE)?.detailsUrl)
     github.closePullRequest({ repo: DEV, pull: number, as: 'ada' })
     await stage.settle()
   })

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CHECK_NAME, checkNameOf } from '../../src/gate/check-names.ts'
 import { openShelf } from '../../src/pages/open-shelf.ts'
+import { checkIdOf } from '../../src/pages/page-address.ts'
 import { PageStore } from '../../src/pages/page-store.ts'
 import type { Shelf, ShelfLimits } from '../../src/pages/shelf.ts'
 import { Sessions } from '../../src/web/sessions.ts'
@@ -88,20 +90,31 @@ function shelfContract(title: string, open: (limits: ShelfLimits) => Shelf): voi
       expect(await shelf.notes(10)).toHaveLength(3)
     })
 
-    test('keeps pages: by names without case, one per commit', async () => {
+    test('keeps pages: by names without case, one per check of a commit', async () => {
       const store = new PageStore(opened({ maxBytes: 1_000_000 }))
       const page = samplePage({ repositoryId: 7 })
       expect(await store.keep(page)).toBe(true)
       await sleep(2)
       expect(await store.keep(sampleFleet())).toBe(true)
-      expect(await store.check('ACME', 'Fleet', SHA)).toEqual(JSON.parse(JSON.stringify(page)))
-      expect(await store.check('acme', 'fleet', 'b'.repeat(40))).toBeUndefined()
+      const plain = checkIdOf(CHECK_NAME)
+      expect(await store.check('ACME', 'Fleet', SHA, plain)).toEqual(JSON.parse(JSON.stringify(page)))
+      expect(await store.check('acme', 'fleet', 'b'.repeat(40), plain)).toBeUndefined()
+      expect(await store.check('acme', 'fleet', SHA, checkIdOf(checkNameOf('main')))).toBeUndefined()
       expect(await store.fleet('acme', 'other')).toBeUndefined()
       const place = { owner: 'acme', repo: 'fleet', at: page.at }
       const { title, conclusion } = page
       expect(await store.list()).toEqual([
         { ...place, kind: 'fleet' },
-        { ...place, kind: 'check', repositoryId: 7, sha: SHA, title, conclusion },
+        {
+          ...place,
+          kind: 'check',
+          repositoryId: 7,
+          sha: SHA,
+          path: `/checks/acme/fleet/${SHA}`,
+          check: CHECK_NAME,
+          title,
+          conclusion,
+        },
       ])
     })
 

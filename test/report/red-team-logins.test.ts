@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { CHECK_NAME } from '../../src/gate/check-names.ts'
 import { MemoryShelf } from '../../src/pages/memory-shelf.ts'
+import { checkIdOf } from '../../src/pages/page-address.ts'
 import { PAGE_LIMITS, PageStore } from '../../src/pages/page-store.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { commentOf } from '../../src/report/comment.ts'
@@ -33,10 +35,15 @@ describe('a password in the address of a source is told nowhere', () => {
     const judgement = judgementOf(miniFleet({ dev: withResource(source(kind, url)) }), { base: miniFleet() })
     const { verdict, nodes } = judgement
     const context = { kind: 'pull-request', repository: FLEET_URL, headSha: 'a'.repeat(40), nodes } as const
-    const page = checkPageOf(verdict, context, { owner: 'acme', repo: 'fleet', at: '2026-11-21T20:00:00.000Z' })
+    const page = checkPageOf(verdict, context, {
+      ...{ owner: 'acme', repo: 'fleet', check: CHECK_NAME, at: '2026-11-21T20:00:00.000Z' },
+    })
     const store = new PageStore(new MemoryShelf(PAGE_LIMITS))
     await store.keep(page)
-    const kept = JSON.stringify([await store.check('acme', 'fleet', context.headSha), await store.list()])
+    const kept = JSON.stringify([
+      await store.check('acme', 'fleet', context.headSha, checkIdOf(CHECK_NAME)),
+      await store.list(),
+    ])
     const told = [
       JSON.stringify(checkRunOf(verdict, context)),
       commentOf(verdict, context),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
+import { CHECK_NAME } from '../../src/gate/check-names.ts'
 import { viewFor } from '../../src/report/audience.ts'
 import { NO_COUNTS, type NodeChange } from '../../src/report/changes/changes.ts'
 import { changesFor } from '../../src/report/changes/changes-for.ts'
@@ -12,6 +13,8 @@ import { node } from '../web/sample-pages.ts'
 import { OPS, verdict } from './samples.ts'
 
 const HEAD = 'a'.repeat(40)
+const place = { owner: 'acme', repo: 'ops-team', check: CHECK_NAME, at: '2026-11-21T20:00:00.000Z' }
+
 /** A view of ops-team; everything of dev-team is a trace. */
 const TRACE = /dev-team|zq/
 
@@ -19,7 +22,7 @@ describe('a source that nobody could read', () => {
   const told = (source: string, url: string) => {
     const outcome = verdict({ notSeen: [{ source, url, reason: 'it is private' }] })
     const context = { kind: 'pull-request', repository: OPS, headSha: HEAD, audience: ['ops-team'] } as const
-    const page = checkPageOf(outcome, context, { owner: 'acme', repo: 'ops-team', at: '2026-11-21T20:00:00.000Z' })
+    const page = checkPageOf(outcome, context, place)
     return JSON.stringify([
       viewFor(outcome, ['ops-team'], OPS).verdict.notSeen,
       checkRunOf(outcome, context),
@@ -45,7 +48,6 @@ describe('a source that nobody could read', () => {
 
 describe('an error that came before any verdict', () => {
   const context = { kind: 'pull-request', repository: OPS, headSha: HEAD } as const
-  const place = { owner: 'acme', repo: 'ops-team', at: '2026-11-21T20:00:00.000Z' }
   const told = (error: BailiwickError) =>
     JSON.stringify([
       checkRunOf(error, context),

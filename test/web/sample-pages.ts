@@ -1,3 +1,4 @@
+import { CHECK_NAME } from '../../src/gate/check-names.ts'
 import type { CheckPage } from '../../src/report/page/check-page.ts'
 import { checkPageOf } from '../../src/report/page/check-page-of.ts'
 import type { FleetPage } from '../../src/report/page/fleet-page.ts'
@@ -34,9 +35,9 @@ export function node(over: Partial<JudgedNode> = {}): JudgedNode {
 
 /** The page of a commit that is held back. */
 export function samplePage(
-  place: Partial<Pick<CheckPage, 'owner' | 'repo' | 'repositoryId' | 'headSha'>> = {},
+  place: Partial<Pick<CheckPage, 'owner' | 'repo' | 'repositoryId' | 'headSha' | 'check'>> = {},
 ): CheckPage {
-  const { owner = 'acme', repo = 'fleet', headSha = SHA, repositoryId } = place
+  const { owner = 'acme', repo = 'fleet', headSha = SHA, check = CHECK_NAME, repositoryId } = place
   const outcome = verdict({ result: 'fail', violations: [finding()] })
   const context = {
     kind: 'pull-request',
@@ -45,7 +46,13 @@ export function samplePage(
     nodes: [node()],
   } as const
   const at = '2026-11-21T20:00:00.000Z'
-  return checkPageOf(outcome, context, { owner, repo, at, ...(repositoryId === undefined ? {} : { repositoryId }) })
+  return checkPageOf(outcome, context, {
+    owner,
+    repo,
+    check,
+    at,
+    ...(repositoryId === undefined ? {} : { repositoryId }),
+  })
 }
 
 /** The page of a fleet. */

@@ -10,13 +10,14 @@ import type { Said } from './judge-pull-request.ts'
 const LIMIT_MS = 2_000
 
 /**
- * Keeps what the details page of a commit shows, and says the page's address; undefined where there are no pages. A store
+ * Keeps what the details page of a check of a commit shows, and says the page's address; undefined where there are no pages. A store
  * that fails is no reason to hold a verdict back: the address then leads to a page that says how it is made again.
  */
 export async function keepPage(
   { pages: { store, publicUrl }, metrics, log }: WorkerContext,
   { owner, repo, repositoryId }: PageOwner,
-  { outcome, context }: Said,
+  check: string,
+  { outcome, context }: Pick<Said, 'outcome' | 'context'>,
 ): Promise<string | undefined> {
   metrics.verdictReached(context.kind, resultOf(outcome))
   if (publicUrl === undefined) return undefined
@@ -24,6 +25,7 @@ export async function keepPage(
   const page = checkPageOf(outcome, context, {
     owner,
     repo,
+    check,
     at,
     ...(repositoryId === undefined ? {} : { repositoryId }),
   })
@@ -32,7 +34,7 @@ export async function keepPage(
     return true
   })
   if (kept !== true) log.warn({ kept, page: `${owner}/${repo}@${context.headSha}` }, 'a page was not kept')
-  return `${publicUrl}${checkPath({ owner, repo, sha: context.headSha })}`
+  return `${publicUrl}${checkPath({ owner, repo, sha: context.headSha, check })}`
 }
 
 function resultOf(outcome: Outcome): string {

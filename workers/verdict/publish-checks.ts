@@ -43,7 +43,7 @@ export async function publishChecks(
       worstOfHead([own, ...counted]),
       led.filter(({ base }) => check.bases.includes(base)),
     )
-    const detailsUrl = await keepPage(context, owner, said)
+    const detailsUrl = await keepPage(context, owner, check.name, said)
     const written = (await sayVerdict(place, check, said, { runs, detailsUrl, again })) || published.written
     const isWorse = decisionOf(said).severity > decisionOf(published.shown).severity
     published = isWorse || check === checks[0] ? { shown: said, written, detailsUrl } : { ...published, written }

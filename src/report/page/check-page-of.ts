@@ -18,8 +18,12 @@ export interface PagePlace {
 /** What a page holds of each list: more than anybody reads, less than what would fill a store. */
 const MAX = { violations: 1_000, warnings: 500, errors: 500, tenants: 3_000, notSeen: 500, graph: 3_000 }
 
-/** The page of what is said on a commit: what the repository's readers may see of it, and no more. */
-export function checkPageOf(outcome: Outcome, context: ReportContext, place: PagePlace): CheckPage {
+/** The page of what one check says on a commit: what the repository's readers may see of it, and no more. */
+export function checkPageOf(
+  outcome: Outcome,
+  context: ReportContext,
+  place: PagePlace & Pick<CheckPage, 'check'>,
+): CheckPage {
   const { kind: about, repository, headSha, fleet, audience, nodes = [], circumstances, changes } = context
   const { title, conclusion } = checkRunOf(outcome, context)
   const page = {

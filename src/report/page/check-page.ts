@@ -31,7 +31,7 @@ export interface PageError {
 }
 
 /**
- * What the page of one commit shows: plain JSON of bounded size. It holds what the readers of its repository may see and
+ * What the page of one check of a commit shows: plain JSON of bounded size. It holds what the readers of its repository may see and
  * nothing else, so whoever may read the repository may read all of it.
  */
 export interface CheckPage {
@@ -43,6 +43,8 @@ export interface CheckPage {
   /** Normalised address. */
   readonly repository: string
   readonly headSha: string
+  /** Name of the check that it explains: each of a commit has its own page. */
+  readonly check: string
   readonly about: ReportContext['kind']
   readonly fleet?: { readonly repository: string; readonly commit: string }
   /** When it was judged, ISO 8601. */

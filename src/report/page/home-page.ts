@@ -10,6 +10,10 @@ export interface PageEntry {
   readonly repositoryId?: number
   readonly at: string
   readonly sha?: string
+  /** Of its page. */
+  readonly path?: string
+  /** Name of the check. */
+  readonly check?: string
   readonly title?: string
   readonly conclusion?: 'success' | 'failure'
 }
@@ -39,16 +43,16 @@ function fleetItem({ owner, repo, at }: PageEntry): Html {
 }
 
 function checkTable(checks: readonly PageEntry[]): Html {
-  const rows = checks.map(({ owner, repo, sha = '', title = '', conclusion, at }) => {
+  const rows = checks.map(({ owner, repo, sha = '', path = '', check = '', title = '', conclusion, at }) => {
     const mark =
       conclusion === 'success'
         ? html`<span class="tag good">✓ passed</span>`
         : html`<span class="tag bad">✗ held back</span>`
-    return html`<tr><td class="cell">${mark}</td><td class="wide"><a href="/checks/${owner}/${repo}/${sha}">${title}</a></td><td class="cell">${owner}/${repo} <code>${sha.slice(0, 7)}</code></td><td class="cell dim">${when(at)}</td></tr>
+    return html`<tr><td class="cell">${mark}</td><td class="wide"><a href="${path}">${title}</a></td><td class="cell">${check}</td><td class="cell">${owner}/${repo} <code>${sha.slice(0, 7)}</code></td><td class="cell dim">${when(at)}</td></tr>
 `
   })
   return html`<div class="scroll" role="region" aria-label="Table of verdicts" tabindex="0"><table>
-<thead><tr><th scope="col">Result</th><th scope="col">Verdict</th><th scope="col">Commit</th><th scope="col">Judged</th></tr></thead>
+<thead><tr><th scope="col">Result</th><th scope="col">Verdict</th><th scope="col">Check</th><th scope="col">Commit</th><th scope="col">Judged</th></tr></thead>
 <tbody>
 ${rows}</tbody>
 </table></div>`

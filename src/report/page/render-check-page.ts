@@ -20,7 +20,7 @@ interface Part {
   readonly content: Content
 }
 
-/** The page of one commit as HTML. */
+/** The page of one check of a commit as HTML. */
 export function renderCheckPage(page: CheckPage, reader?: Frame['reader']): string {
   const { owner, repo, headSha, title } = page
   const frame = {
@@ -84,9 +84,10 @@ const SAYS = {
   },
 } as const
 
-function facts({ repository, headSha, fleet, at, verdict }: CheckPage): Html {
+function facts({ repository, headSha, check, fleet, at, verdict }: CheckPage): Html {
   return html`<dl class="facts">
 <div><dt>Commit</dt><dd>${repositoryLink(repository, headSha)}</dd></div>
+<div><dt>Check</dt><dd>${check}</dd></div>
 ${fleet && html`<div><dt>Fleet</dt><dd>${repositoryLink(fleet.repository, fleet.commit)}</dd></div>`}
 <div><dt>Judged</dt><dd>${when(at)}</dd></div>
 ${verdict && html`<div><dt>Combination</dt><dd><code>${verdict.combination.slice(0, 12)}</code></dd></div>`}

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../../src/errors.ts'
+import { CHECK_NAME } from '../../../src/gate/check-names.ts'
 import type { ReportContext } from '../../../src/report/outcome.ts'
 import type { CheckPage } from '../../../src/report/page/check-page.ts'
 import { checkPageOf } from '../../../src/report/page/check-page-of.ts'
@@ -13,7 +14,7 @@ import { node, sampleFleet, samplePage } from '../../web/sample-pages.ts'
 import { FLEET, failure, finding, HOSTILE, hostile, OPS, overLong, verdict } from '../samples.ts'
 
 const SHA = 'a'.repeat(40)
-const place = { owner: 'acme', repo: 'ops-team', at: '2026-11-21T20:00:00.000Z' }
+const place = { owner: 'acme', repo: 'ops-team', check: CHECK_NAME, at: '2026-11-21T20:00:00.000Z' }
 const context: ReportContext = { kind: 'pull-request', repository: OPS, headSha: SHA }
 
 /** Every tag of a page, with its attributes as they were written. */
@@ -274,12 +275,26 @@ describe('what a page is told', () => {
     const entry = { owner: 'acme', repo: 'fleet', at: place.at }
     const page = homePage(
       [
-        { ...entry, kind: 'check', sha: SHA, title: '<b>', conclusion: 'failure' },
+        {
+          ...entry,
+          kind: 'check',
+          sha: SHA,
+          path: `/checks/acme/fleet/${SHA}/0`,
+          check: '<i>',
+          title: '<b>',
+          conclusion: 'failure',
+        },
         { ...entry, kind: 'fleet' },
       ],
       { login: 'ada' },
     )
-    for (const part of [`/checks/acme/fleet/${SHA}`, '/fleets/acme/fleet', '&lt;b&gt;', 'Signed in as ada'])
+    for (const part of [
+      `/checks/acme/fleet/${SHA}/0"`,
+      '/fleets/acme/fleet',
+      '&lt;i&gt;',
+      '&lt;b&gt;',
+      'Signed in as ada',
+    ])
       expect(page).toContain(part)
   })
 })
