@@ -46,6 +46,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/kustomize/select/parse-pattern.ts MAX_LENGTH',
     'src/onboard/read-tenant-form.ts LONGEST',
     'src/rules/git/attributes.ts MAX_ATTRIBUTES',
+    'src/rules/index/excess-aggregation.ts MAX_ENTRIES',
     'src/rules/git/git-attributes-tamper.ts MAX_STEPS',
     'src/rules/kustomize/named-paths.ts MAX_PATHS',
     'src/rules/kustomize/shared-paths.ts MAX_PATHS',

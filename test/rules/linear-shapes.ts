@@ -1,6 +1,9 @@
 /** What a tenant can write many of, by what it is: `n` objects of its namespace as YAML. */
 export type Shape = (n: number) => readonly string[]
 
+/** The label by which roles select each other. */
+export const LABEL = 'taken-in'
+
 const NAMESPACE = 'apps'
 
 function manifest(apiVersion: string, kind: string, name: string, body: string): string {
@@ -37,7 +40,7 @@ const binding =
       'rbac.authorization.k8s.io/v1',
       'RoleBinding',
       `b${i}`,
-      `roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: ${role}}\nsubjects: [${subject.replaceAll('%', String(i))}]`,
+      `roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: ${role.replaceAll('%', String(i))}}\nsubjects: [${subject.replaceAll('%', String(i))}]`,
     )
 const generator = (i: number) =>
   manifest(
@@ -59,7 +62,7 @@ const pod = (i: number) =>
 const ingress = (i: number) =>
   manifest('networking.k8s.io/v1', 'Ingress', `i${i}`, `spec: {rules: [{host: h${i}.example.com}]}`)
 const clusterRole = (selects: (i: number) => string) => (i: number) =>
-  `apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r${i}, labels: {a: "${i}"}}\naggregationRule: {clusterRoleSelectors: [{matchLabels: {a: "${selects(i)}"}}]}`
+  `apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r${i}, labels: {${LABEL}: "${i}"}}\naggregationRule: {clusterRoleSelectors: [{matchLabels: {${LABEL}: "${selects(i)}"}}]}`
 
 export const shapes: Readonly<Record<string, Shape>> = {
   'idle GitRepositories': n => each(n, git()),
@@ -144,4 +147,11 @@ export const shapes: Readonly<Record<string, Shape>> = {
       n,
       clusterRole(() => '0'),
     ),
+  'bindings to ClusterRoles that select all': n => [
+    ...each(
+      n,
+      clusterRole(() => '0'),
+    ),
+    ...each(n, binding('{kind: ServiceAccount, name: dev-team, namespace: apps}', 'r%')),
+  ],
 }

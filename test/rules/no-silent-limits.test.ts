@@ -87,6 +87,28 @@ describe('what comes after many harmless ones is looked at', () => {
   })
 })
 
+test('aggregated ClusterRoles beyond the limit are the error of the tenant who writes them', () => {
+  const aggregated = (count: number) =>
+    Array.from(
+      { length: count },
+      (_, i) =>
+        `apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r${i}}\naggregationRule: {clusterRoleSelectors: [{matchLabels: {a: b}}]}`,
+    ).join('\n---\n')
+  const errorsOf = (dev: string, platform = '') => {
+    const resources = 'resources: [dev-team.yaml, ops-team.yaml, roles.yaml]\n'
+    const fleet = platform === '' ? {} : { 'tenants/kustomization.yaml': resources, 'tenants/roles.yaml': platform }
+    const { verdict } = judgementOf(miniFleet({ dev: withResource(dev), fleet }), { base: miniFleet() })
+    return verdict.errors.map(({ code, tenant, node, message }) => [code, tenant, node, message])
+  }
+  // each is a role with a selector that has a requirement with a value
+  expect(errorsOf(aggregated(25))).toEqual([])
+  expect(errorsOf(aggregated(26))).toEqual([
+    ['render-limits', 'dev-team', 'staging/apps/dev-team', expect.stringContaining('more than 100 roles, selectors')],
+  ])
+  const harmless = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: apps}'
+  expect(errorsOf(harmless, aggregated(200))).toEqual([])
+})
+
 test('what cannot be looked at is the error of the tenant whose it is', () => {
   const many = lines(60, i => `[attr]m${i} ${lines(100, j => `a${i}x${j}`).replaceAll('\n', ' ')} m${i - 1}`)
   const dev = { '.gitattributes': `${many}\n${lines(100, () => '* m59')}\n` }

@@ -51,7 +51,7 @@ export class RoleStore {
     const written = (this.#objects.get(key) ?? []).map(readOnce).filter(role => role !== undefined)
     const standard = this.#defaults.get(key)
     const roles = standard ? [standard, ...written] : written
-    return roles.length > 0 ? roles.reduce(merge) : undefined
+    return roles.length > 1 ? merged(roles) : roles[0]
   }
 
   #allClusterRoles(): Role[] {
@@ -76,9 +76,9 @@ function readOnce(object: KubeObject): Role | undefined {
  * One role that is written twice: what it can allow at some time. Two Kustomizations that render it take turns, and the API
  * server puts what a default role lacks back whenever it starts.
  */
-function merge(one: Role, other: Role): Role {
-  const selectors = [...(one.selectors ?? []), ...(other.selectors ?? [])]
-  const labels = new Map([...one.labels, ...other.labels])
-  const role: Role = { ...one, labels, rules: [...one.rules, ...other.rules] }
+function merged(roles: readonly Role[]): Role {
+  const selectors = roles.flatMap(one => one.selectors ?? [])
+  const labels = new Map(roles.flatMap(one => [...one.labels]))
+  const role: Role = { ...roles[0]!, labels, rules: roles.flatMap(one => one.rules) }
   return selectors.length > 0 ? { ...role, selectors } : role
 }

@@ -7,6 +7,7 @@ import { confirmWrite, type WriteRefusal } from '../../kube/rbac/confirm-write.t
 import { accountOf, userInfo } from '../../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { excessRights, type Holder, rulesText } from '../rbac/excess-rights.ts'
+import { excessAggregation } from './excess-aggregation.ts'
 import type { FleetIndex } from './fleet-index.ts'
 import type { Rendered } from './object-table.ts'
 
@@ -34,7 +35,9 @@ export function clusterRights(
     namespacesWith,
   )
   const all = (...kinds: readonly string[]) => kinds.flatMap(kind => rendered(`${RBAC_GROUP}/${kind}`))
-  return new ClusterRights(all('Role', 'ClusterRole'), all('RoleBinding', 'ClusterRoleBinding'), made)
+  const excess = excessAggregation(all('ClusterRole'))
+  const roles = all('Role', 'ClusterRole').filter(({ object }) => !excess.has(object))
+  return new ClusterRights(roles, all('RoleBinding', 'ClusterRoleBinding'), made)
 }
 
 /** The same for the cluster of an index. */

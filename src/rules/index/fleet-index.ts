@@ -8,7 +8,7 @@ import { isLabelled } from '../../fleet/tenancy.ts'
 import type { TreeEntry } from '../../git/tree.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Authorizer } from '../../kube/rbac/authorizer.ts'
-import type { RoleRef } from '../../kube/rbac/binding.ts'
+import { RBAC_GROUP, type RoleRef } from '../../kube/rbac/binding.ts'
 import type { WriteRefusal } from '../../kube/rbac/confirm-write.ts'
 import { userOfAccount } from '../../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
@@ -18,6 +18,7 @@ import { capsuleHomes } from './capsule-homes.ts'
 import { chartPartsOf, entriesAt, knownChartsOf } from './chart-parts-of.ts'
 import { type ClusterRights, clusterRightsOf, type ForeignRight } from './cluster-rights.ts'
 import { clusterWideCreation } from './cluster-wide-creation.ts'
+import { excessAggregation } from './excess-aggregation.ts'
 import { type ClusterFacts, Facts } from './facts.ts'
 import { type FollowedSources, followedIn } from './followed-sources.ts'
 import { type KubeConfigUse, kubeConfigUses } from './kubeconfig-uses.ts'
@@ -133,6 +134,12 @@ export class FleetIndex extends ObjectIndex {
   /** The rules that a role stands for where a binding in `namespace` ('': a ClusterRoleBinding) names it. */
   roleRules(cluster: string, role: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
     return this.#rights(cluster).rulesOf(role, namespace)
+  }
+
+  /** Whether an aggregated ClusterRole of a tenant is more than is worked out of that tenant's: nobody knows what it holds. */
+  isExcessAggregation(cluster: string, role: KubeObject): boolean {
+    const work = () => excessAggregation(this.renderedAnywhere(cluster, `${RBAC_GROUP}/ClusterRole`))
+    return this.#facts.memo(`excess aggregation ${cluster}`, work).has(role)
   }
 
   /** Why the API server would refuse that the account of a node writes a Role or RoleBinding, as far as that is known. */

@@ -3,8 +3,10 @@ import { at } from '../../kube/node.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readRole } from '../../kube/rbac/read-role.ts'
 import { textMapOf } from '../../kube/read-text.ts'
+import { MAX_ENTRIES } from '../index/excess-aggregation.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Naming } from '../index/naming.ts'
+import { overLimit } from '../over-limit.ts'
 import type { Breach, Rule, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
@@ -34,6 +36,10 @@ export const rbacAggregation: Rule = {
         'aggregationRule',
         'takes in the rules of other roles by its aggregationRule',
       )
+      if (index.isExcessAggregation(subject.node.cluster, subject.object)) {
+        const what = `the aggregated ClusterRoles of tenant ${subject.node.tenant} have more than ${MAX_ENTRIES} roles, selectors, requirements and values, so what they take in is not worked out`
+        yield overLimit(subject.node, what, 'Remove aggregated ClusterRoles of the tenant.', rule.origin)
+      }
     }
   },
 }
