@@ -103,7 +103,7 @@ test('a field and an image of its own object name nobody else', () => {
   ]
   const changes = {
     ...{ nodes: [change], rights: [], tenants: [], clusters: [], totals: change.counts, hidden: 0 },
-    left: { nodes: 0, objects: 0, fields: 0, rights: 0 },
+    left: { nodes: 0, objects: 0, fields: 0, rights: 0, tenants: 0, clusters: 0 },
   }
   expect(JSON.stringify(changesFor(changes, ['ops-team'], verdict(), nodes))).not.toMatch(TRACE)
 })

@@ -76,19 +76,21 @@ function rightList({ rights }: Changes): Section | undefined {
   return section('Who may do more, and who less', rightLines(rights).map(line), 'list of rights')
 }
 
-function newsList({ tenants, clusters, nodes }: Changes): Section | undefined {
+function newsList({ tenants, clusters, nodes, left }: Changes): Section | undefined {
   const lines = [
     ...clusters.map(({ name, change }) => `The cluster ${code(name, 80)} is ${change}`),
-    ...tenants.map(({ name, change, clusters: on, namespaces }) => {
-      const places = namespaces.map(one => code(one, 80)).join(', ')
-      return `The tenant ${code(name, 80)} is ${change}, on ${clusterList(on)}${places === '' ? '' : ` with ${places}`}`
+    ...tenants.map(({ name, change, clusters: on, namespaces, left: besides }) => {
+      const more = besides.namespaces > 0 ? ` and ${besides.namespaces} more` : ''
+      const places = `${namespaces.map(one => code(one, 80)).join(', ')}${more}`
+      return `The tenant ${code(name, 80)} is ${change}, on ${clusterList(on, besides.clusters)}${places === '' ? '' : ` with ${places}`}`
     }),
     ...groupNodes({ ...NOTHING, nodes }).flatMap(({ node, clusters: on }) => {
       const name = code(`${node.namespace}/${node.name}`)
       return node.change === 'changed' ? [] : [`The Kustomization ${name} is ${node.change}, on ${clusterList(on)}`]
     }),
   ]
-  return section('New and removed', lines.map(line), 'list of what is new and removed')
+  const total = lines.length + left.tenants + left.clusters
+  return section('New and removed', lines.map(line), 'list of what is new and removed', total)
 }
 
 const NOTHING: Pick<Changes, Exclude<keyof Changes, 'nodes'>> = {
@@ -97,7 +99,7 @@ const NOTHING: Pick<Changes, Exclude<keyof Changes, 'nodes'>> = {
   clusters: [],
   totals: sumCounts([]),
   hidden: 0,
-  left: { nodes: 0, objects: 0, fields: 0, rights: 0 },
+  left: { nodes: 0, objects: 0, fields: 0, rights: 0, tenants: 0, clusters: 0 },
 }
 
 function imageList(changes: Changes): Section | undefined {

@@ -74,6 +74,8 @@ function leftNote({ left, hidden }: Changes): string {
     ...(left.objects > 0 ? [count(left.objects, 'object')] : []),
     ...(left.fields > 0 ? [count(left.fields, 'field')] : []),
     ...(left.rights > 0 ? [`the rights of ${count(left.rights, 'account')}`] : []),
+    ...(left.tenants > 0 ? [count(left.tenants, 'new or removed tenant')] : []),
+    ...(left.clusters > 0 ? [count(left.clusters, 'new or removed cluster')] : []),
   ]
   const more = parts.length > 0 ? `Too much to list: ${parts.join(', ')} more.` : ''
   const others = hidden > 0 ? `${count(hidden, 'Kustomization')} of others in the fleet change too.` : ''

@@ -24,7 +24,7 @@ export function changesFor(
     clusters: [],
     totals: sumCounts(own.map(node => node.counts)),
     hidden: changes.nodes.length - mine.length + changes.left.nodes,
-    left: { ...changes.left, nodes: 0 },
+    left: { ...changes.left, nodes: 0, clusters: 0 },
   }
 }
 

@@ -31,11 +31,15 @@ export function changesOf(base: Fleet, head: Fleet, limits: Limits = LIMITS): Ch
     .sort()
     .flatMap(cluster => rightChanges(base, head, cluster, granting.get(cluster)!))
   room.left.rights = Math.max(0, rights.length - limits.rights)
+  const tenants = tenantChanges(base, head, limits.placesOfTenant)
+  room.left.tenants = Math.max(0, tenants.length - limits.tenants)
+  const clusters = clusterChanges(base, head)
+  room.left.clusters = Math.max(0, clusters.length - limits.clusters)
   return {
     nodes: mostImportant(nodes, limits.nodes),
     rights: rights.slice(0, limits.rights),
-    tenants: tenantChanges(base, head),
-    clusters: clusterChanges(base, head),
+    tenants: tenants.slice(0, limits.tenants),
+    clusters: clusters.slice(0, limits.clusters),
     totals: counts.length === 0 ? NO_COUNTS : sumCounts(counts),
     hidden: 0,
     left: room.left,
@@ -51,17 +55,22 @@ function mostImportant(nodes: readonly NodeChange[], most: number): readonly Nod
 }
 
 /** Tenants that come or go. While something of the platform cannot be rendered nobody knows who is gone. */
-function tenantChanges(base: Fleet, head: Fleet): TenantChange[] {
+function tenantChanges(base: Fleet, head: Fleet, places: number): TenantChange[] {
   const isWhole = (fleet: Fleet) =>
     fleet.nodes.every(({ tenant, error }) => tenant !== undefined || error === undefined)
   if (base.tenants === head.tenants || !isWhole(base) || !isWhole(head)) return []
   const without = (fleet: Fleet, other: Fleet, change: TenantChange['change']): TenantChange[] => {
     const names = new Set(other.tenants.map(({ name }) => name))
-    return fleet.tenants.flatMap(({ name, clusters, namespaces }) =>
-      names.has(name) ? [] : [{ name, change, clusters: clusters.slice(0, 50), namespaces: namespaces.slice(0, 50) }],
-    )
+    return fleet.tenants.flatMap(({ name, clusters, namespaces }) => {
+      if (names.has(name)) return []
+      const left = {
+        clusters: Math.max(0, clusters.length - places),
+        namespaces: Math.max(0, namespaces.length - places),
+      }
+      return [{ name, change, clusters: clusters.slice(0, places), namespaces: namespaces.slice(0, places), left }]
+    })
   }
-  return [...without(head, base, 'added'), ...without(base, head, 'removed')].slice(0, 200)
+  return [...without(head, base, 'added'), ...without(base, head, 'removed')]
 }
 
 function clusterChanges(base: Fleet, head: Fleet): Changes['clusters'] {
@@ -72,5 +81,5 @@ function clusterChanges(base: Fleet, head: Fleet): Changes['clusters'] {
   return [
     ...added.map(name => ({ name, change: 'added' as const })),
     ...removed.map(name => ({ name, change: 'removed' as const })),
-  ].slice(0, 100)
+  ]
 }

@@ -25,7 +25,8 @@ function ofCluster(changes: Changes, cluster: string): Changes {
     ...changes,
     nodes,
     rights: changes.rights.filter(right => right.cluster === cluster),
-    tenants: changes.tenants.filter(tenant => tenant.clusters.includes(cluster)),
+    // of a tenant with clusters that are not listed it may be one
+    tenants: changes.tenants.filter(tenant => tenant.clusters.includes(cluster) || tenant.left.clusters > 0),
     clusters: changes.clusters.filter(({ name }) => name === cluster),
     totals: sumCounts(nodes.map(node => node.counts)),
     // what is not listed may be of any cluster

@@ -16,7 +16,17 @@ export interface Changes {
   /** Kustomizations of others, of which whoever reads this is told nothing. */
   readonly hidden: number
   /** What is not listed because there is too much of it. */
-  readonly left: { readonly nodes: number; readonly objects: number; readonly fields: number; readonly rights: number }
+  readonly left: LeftOut
+}
+
+/** How many of each. */
+export interface LeftOut {
+  readonly nodes: number
+  readonly objects: number
+  readonly fields: number
+  readonly rights: number
+  readonly tenants: number
+  readonly clusters: number
 }
 
 export interface Counts {
@@ -124,12 +134,15 @@ export interface TenantChange {
   readonly change: 'added' | 'removed'
   readonly clusters: readonly string[]
   readonly namespaces: readonly string[]
+  /** How many of each are not listed. */
+  readonly left: { readonly clusters: number; readonly namespaces: number }
 }
 
 /** Whether the clusters get exactly what they had. */
 export function isUnchanged(changes: Changes): boolean {
   const { nodes, rights, tenants, clusters, left } = changes
-  return nodes.length + rights.length + tenants.length + clusters.length + left.nodes + left.rights === 0
+  const listed = nodes.length + rights.length + tenants.length + clusters.length
+  return listed + left.nodes + left.rights + left.tenants + left.clusters === 0
 }
 
 export const NO_COUNTS: Counts = { added: 0, changed: 0, replaced: 0, moved: 0, removed: 0, deleted: 0 }

@@ -16,6 +16,8 @@ export function mergeChanges(all: readonly Changes[]): Changes | undefined {
       objects: sum(one => one.left.objects),
       fields: sum(one => one.left.fields),
       rights: sum(one => one.left.rights),
+      tenants: sum(one => one.left.tenants),
+      clusters: sum(one => one.left.clusters),
     },
   }
 }

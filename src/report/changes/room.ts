@@ -10,6 +10,11 @@ export interface Limits {
   /** Of all fields as JSON. */
   readonly bytes: number
   readonly rights: number
+  readonly tenants: number
+  /** Clusters that come or go. */
+  readonly clusters: number
+  /** Clusters, and namespaces, of a tenant. */
+  readonly placesOfTenant: number
 }
 
 export const LIMITS: Limits = {
@@ -19,12 +24,15 @@ export const LIMITS: Limits = {
   fieldsOfObject: 80,
   bytes: 256 * 1024,
   rights: 200,
+  tenants: 200,
+  clusters: 100,
+  placesOfTenant: 50,
 }
 
 /** What is left of the limits, and what was left out. */
 export class Room {
   readonly limits: Limits
-  readonly left = { nodes: 0, objects: 0, fields: 0, rights: 0 }
+  readonly left = { nodes: 0, objects: 0, fields: 0, rights: 0, tenants: 0, clusters: 0 }
   #removed: number
   #objects: number
   #bytes: number

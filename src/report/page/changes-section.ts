@@ -32,13 +32,15 @@ export function changesSection(changes: Changes): Content {
     html`<p>${countsText(changes.totals)}</p>${hiddenLine(hidden)}`,
     clusters.map(({ name, change }) => html`<p>Cluster <strong>${name}</strong> is ${change}.</p>`),
     tenants.map(
-      ({ name, change, namespaces }) =>
-        html`<p>Tenant <strong>${name}</strong> is ${change}${namespaces.length > 0 && `, with ${namespaces.join(', ')}`}.</p>`,
+      ({ name, change, namespaces, left: besides }) =>
+        html`<p>Tenant <strong>${name}</strong> is ${change}${namespaces.length > 0 && `, with ${namespaces.join(', ')}${besides.namespaces > 0 ? ` and ${besides.namespaces} more` : ''}`}.</p>`,
     ),
     pruned.length > 0 &&
       html`<div class="said bad"><h3>Flux deletes ${count(pruned.length, 'object')}</h3><ul class="dots">${pruned.slice(0, 100).map(({ node, object }) => html`<li><code>${display(object.id)}</code> on ${node.cluster}</li>`)}</ul></div>`,
     rights.length > 0 && html`<h3>Who may do what</h3>${rights.map(rightBlock)}`,
     blocks,
+    left.tenants + left.clusters > 0 &&
+      html`<p class="dim">${count(left.tenants, 'tenant')} and ${count(left.clusters, 'cluster')} more are new or removed.</p>`,
     left.nodes + left.objects + left.fields + left.rights > 0 &&
       html`<p class="dim">More changes than a page holds: ${count(left.nodes, 'Kustomization')}, ${count(left.objects, 'object')}, ${count(left.fields, 'field')} and ${count(left.rights, 'right')} are not listed.</p>`,
   ]

@@ -5,9 +5,11 @@ import { nodeOf } from '../../../src/fleet/synthetic.ts'
 import { canonical } from '../../../src/kube/node.ts'
 import type { KubeObject } from '../../../src/kube/object.ts'
 import { changesOf } from '../../../src/report/changes/changes-of.ts'
+import { changesText } from '../../../src/report/changes/changes-text.ts'
 import { LIMITS } from '../../../src/report/changes/room.ts'
 import { commentOf } from '../../../src/report/comment.ts'
 import type { ReportContext } from '../../../src/report/outcome.ts'
+import { changesSection } from '../../../src/report/page/changes-section.ts'
 import { fleetOf } from '../../fleet/fleet-of.ts'
 import { miniFleet } from '../../fleet/mini-fleet.ts'
 import { FLEET, finding, HOSTILE, overLong, verdict } from '../samples.ts'
@@ -131,6 +133,65 @@ describe('what is too large', () => {
     expect(process.cpuUsage(started).user / 1000).toBeLessThan(3000)
     expect(changes.totals.changed).toBe(1)
     expectSound(commentOf(verdict(), context(changes))!)
+  })
+})
+
+describe('tenants and clusters that come', () => {
+  const names = (count: number, prefix: string) => Array.from({ length: count }, (_, i) => `${prefix}-${1000 + i}`)
+  const [cluster] = EMPTY.clusters
+  const [tenant] = EMPTY.tenants
+  const withTenants = (
+    all: readonly string[],
+    clusters: readonly string[] = [],
+    namespaces: readonly string[] = [],
+  ) => ({
+    ...EMPTY,
+    tenants: [...EMPTY.tenants, ...all.map(name => ({ ...tenant!, name, clusters, namespaces }))],
+  })
+  const withClusters = (all: readonly string[]) => ({
+    ...EMPTY,
+    clusters: [...EMPTY.clusters, ...all.map(name => ({ ...cluster!, name }))],
+  })
+  const told = (head: Fleet) => {
+    const changes = changesOf(EMPTY, head)
+    const page = String(changesSection(changes))
+    return { changes, text: changesText(changes), page }
+  }
+
+  test.each([
+    [200, 0],
+    [201, 1],
+  ])('%i tenants: %i are only counted', (count, left) => {
+    const { changes, text, page } = told(withTenants(names(count, 'team')))
+    expect([changes.tenants.length, changes.left.tenants]).toEqual([200, left])
+    expect(text).toContain(`- … and ${count - 60} more`)
+    expect(text.includes('Too much to list: 1 new or removed tenant more.')).toBe(left === 1)
+    expect(page.includes('1 tenant and 0 clusters more are new or removed.')).toBe(left === 1)
+  })
+
+  test.each([
+    [100, 0],
+    [101, 1],
+  ])('%i clusters: %i are only counted', (count, left) => {
+    const { changes, text, page } = told(withClusters(names(count, 'edge')))
+    expect([changes.clusters.length, changes.left.clusters]).toEqual([100, left])
+    expect(text).toContain(`- … and ${count - 60} more`)
+    expect(text.includes('Too much to list: 1 new or removed cluster more.')).toBe(left === 1)
+    expect(page.includes('0 tenants and 1 cluster more are new or removed.')).toBe(left === 1)
+  })
+
+  test.each([
+    [50, 0],
+    [51, 1],
+  ])('a tenant in %i places: %i are only counted', (count, left) => {
+    const { changes, text, page } = told(withTenants(['team'], names(count, 'edge'), names(count, 'space')))
+    expect(changes.tenants).toMatchObject([{ left: { clusters: left, namespaces: left } }])
+    expect(text).toContain(` and ${count - 10} more with \`space-1000\``)
+    expect(text.includes('`space-1049` and 1 more')).toBe(left === 1)
+    expect(page.includes('space-1049 and 1 more.')).toBe(left === 1)
+    // the one that is not listed may be any other cluster
+    const elsewhere = changesText(changes, { cluster: 'edge-1050' })
+    expect(elsewhere.includes('The tenant `team` is added')).toBe(left === 1)
   })
 })
 

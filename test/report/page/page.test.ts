@@ -94,11 +94,13 @@ function pageWith(word: string): CheckPage {
           unknown: [word],
         },
       ],
-      tenants: [{ name: word, change: 'added', clusters: [], namespaces: [word] }],
+      tenants: [
+        { name: word, change: 'added', clusters: [], namespaces: [word], left: { clusters: 0, namespaces: 0 } },
+      ],
       clusters: [{ name: word, change: 'added' }],
       totals: counts,
       hidden: 1,
-      left: { nodes: 0, objects: 0, fields: 0, rights: 0 },
+      left: { nodes: 0, objects: 0, fields: 0, rights: 0, tenants: 0, clusters: 0 },
     },
   }
 }
