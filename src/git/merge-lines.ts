@@ -1,9 +1,9 @@
-/** More differing lines than this on one side are not aligned: memory grows with the square. */
-const MOST_CHANGES = 400
+import { histogramDiff } from './histogram-diff.ts'
+import { slideChanges } from './slide-changes.ts'
 
 /**
- * Three-way merge of text as git merges it: changes of both sides are kept, equal ones once. `conflict`: both sides changed
- * the same lines, or lines that touch; `unknown`: the texts differ too much to be aligned here.
+ * Three-way merge of text as git's `ort` merges it (histogram diff, changes that touch conflict): changes of both sides are
+ * kept, equal ones once. `unknown`: how git pairs the lines is not followed here. Held to git by test/git/merge.oracle.test.ts.
  */
 export function mergeLines(
   base: string,
@@ -11,82 +11,133 @@ export function mergeLines(
   theirs: string,
 ): { readonly text: string } | 'conflict' | 'unknown' {
   const [o, a, b] = [base, ours, theirs].map(linesOf) as [string[], string[], string[]]
-  const inOurs = keptLines(o, a)
-  const inTheirs = keptLines(o, b)
-  if (!inOurs || !inTheirs) return 'unknown'
-  const out: string[] = []
-  let at = { o: 0, a: 0, b: 0 }
-  for (;;) {
-    let next = at.o
-    while (next < o.length && !(inOurs.has(next) && inTheirs.has(next))) next++
-    const end =
-      next < o.length
-        ? { o: next, a: inOurs.get(next)!, b: inTheirs.get(next)! }
-        : { o: o.length, a: a.length, b: b.length }
-    const [was, mine, other] = [o.slice(at.o, end.o), a.slice(at.a, end.a), b.slice(at.b, end.b)].map(part =>
-      part.join(''),
-    )
-    if (mine === other || other === was) out.push(mine!)
-    else if (mine === was) out.push(other!)
-    else return 'conflict'
-    if (next >= o.length) return { text: out.join('') }
-    out.push(o[next]!)
-    at = { o: end.o + 1, a: end.a + 1, b: end.b + 1 }
-  }
+  const mine = changesOf(o, a)
+  const other = changesOf(o, b)
+  if (!mine || !other) return 'unknown'
+  if (mine.length === 0) return { text: theirs }
+  if (other.length === 0) return { text: ours }
+  const parts = join(mine, other, a, b)
+  return parts === 'conflict' ? 'conflict' : { text: print(parts, a, b) }
+}
+
+/** A run of lines of the base, from `at`, `length` long, and what a side has instead. */
+interface Change {
+  readonly at: number
+  readonly length: number
+  readonly to: number
+  readonly toLength: number
+}
+
+/** A run of lines of ours and of theirs that stand for the same lines of the base. */
+interface Part {
+  side: 'ours' | 'theirs' | 'both'
+  ours: { at: number; length: number }
+  theirs: { at: number; length: number }
 }
 
 /** Lines with their ends, so that a missing line break at the end of a file is a difference. */
 const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
-/** Lines of `before` that stand in `after` too, by a shortest edit script (Myers, An O(ND) Difference Algorithm). */
-function keptLines(before: readonly string[], after: readonly string[]): ReadonlyMap<number, number> | undefined {
-  let head = 0
-  while (head < before.length && head < after.length && before[head] === after[head]) head++
-  let tail = 0
-  const most = Math.min(before.length, after.length) - head
-  while (tail < most && before.at(-1 - tail) === after.at(-1 - tail)) tail++
-  const kept = new Map<number, number>()
-  for (let line = 0; line < head; line++) kept.set(line, line)
-  const middle = shortestEdit(before.slice(head, before.length - tail), after.slice(head, after.length - tail))
-  if (!middle) return undefined
-  for (const [one, other] of middle) kept.set(head + one, head + other)
-  for (let line = tail; line > 0; line--) kept.set(before.length - line, after.length - line)
-  return kept
+function changesOf(base: readonly string[], side: readonly string[]): Change[] | undefined {
+  const changed = histogramDiff(base, side)
+  if (!changed) return undefined
+  slideChanges(base, changed.before, changed.after)
+  slideChanges(side, changed.after, changed.before)
+  const changes: Change[] = []
+  let [x, y] = [0, 0]
+  while (x < base.length || y < side.length) {
+    const [at, to] = [x, y]
+    while (changed.before[x]) x++
+    while (changed.after[y]) y++
+    if (x > at || y > to) changes.push({ at, length: x - at, to, toLength: y - to })
+    x++
+    y++
+  }
+  return changes
 }
 
-function shortestEdit(a: readonly string[], b: readonly string[]): [number, number][] | undefined {
-  const furthest = new Map<number, number>([[1, 0]])
-  const trace: Map<number, number>[] = []
-  const isDown = (reached: ReadonlyMap<number, number>, k: number, d: number) =>
-    k === -d || (k !== d && reached.get(k - 1)! < reached.get(k + 1)!)
-  for (let d = 0; d <= Math.min(a.length + b.length, MOST_CHANGES); d++) {
-    trace.push(new Map(furthest))
-    for (let k = -d; k <= d; k += 2) {
-      let x = isDown(furthest, k, d) ? furthest.get(k + 1)! : furthest.get(k - 1)! + 1
-      while (x < a.length && x - k < b.length && a[x] === b[x - k]) x++
-      furthest.set(k, x)
-      if (x >= a.length && x - k >= b.length) return walkBack(trace, a.length, b.length, isDown)
+function join(
+  mine: readonly Change[],
+  other: readonly Change[],
+  a: readonly string[],
+  b: readonly string[],
+): readonly Part[] | 'conflict' {
+  const parts: Part[] = []
+  let [i, j] = [0, 0]
+  // how far each side has moved away from the base
+  let [aOff, bOff] = [0, 0]
+  const endOf = (change: Change) => change.at + change.length
+  while (i < mine.length || j < other.length) {
+    const [one, two] = [mine[i], other[j]]
+    if (one && (!two || endOf(one) < two.at)) {
+      add(parts, 'ours', { at: one.to, length: one.toLength }, { at: one.at + bOff, length: one.length })
+      aOff = one.to + one.toLength - endOf(one)
+      i++
+    } else if (two && (!one || endOf(two) < one.at)) {
+      add(parts, 'theirs', { at: two.at + aOff, length: two.length }, { at: two.to, length: two.toLength })
+      bOff = two.to + two.toLength - endOf(two)
+      j++
+    } else {
+      if (!isSame(one!, two!, a, b)) addOverlap(parts, one!, two!)
+      const [first, second] = [endOf(one!), endOf(two!)]
+      if (first >= second) {
+        bOff = two!.to + two!.toLength - second
+        j++
+      }
+      if (second >= first) {
+        aOff = one!.to + one!.toLength - first
+        i++
+      }
     }
   }
-  return undefined
+  return parts.every(part => part.side !== 'both' || isEqual(part, a, b)) ? parts : 'conflict'
 }
 
-function walkBack(
-  trace: readonly ReadonlyMap<number, number>[],
-  endX: number,
-  endY: number,
-  isDown: (reached: ReadonlyMap<number, number>, k: number, d: number) => boolean,
-): [number, number][] {
-  const kept: [number, number][] = []
-  let [x, y] = [endX, endY]
-  for (let d = trace.length - 1; d >= 0; d--) {
-    const reached = trace[d]!
-    const k = x - y
-    const from = isDown(reached, k, d) ? k + 1 : k - 1
-    const fromX = reached.get(from)!
-    while (x > Math.max(fromX, 0) && y > Math.max(fromX - from, 0)) kept.push([--x, --y])
-    x = fromX
-    y = fromX - from
+const isSame = (one: Change, two: Change, a: readonly string[], b: readonly string[]) =>
+  one.at === two.at &&
+  one.length === two.length &&
+  one.toLength === two.toLength &&
+  a.slice(one.to, one.to + one.toLength).join('') === b.slice(two.to, two.to + two.toLength).join('')
+
+/** Both sides changed these lines, or lines that touch: it is no conflict where the whole of it is equal. */
+function addOverlap(parts: Part[], one: Change, two: Change): void {
+  const above = one.at - two.at
+  const below = one.at + one.length - (two.at + two.length)
+  const [a, b] = [one.to - Math.max(above, 0), two.to - Math.max(-above, 0)]
+  add(
+    parts,
+    'both',
+    { at: a, length: one.to + one.toLength - a + Math.max(-below, 0) },
+    { at: b, length: two.to + two.toLength - b + Math.max(below, 0) },
+  )
+}
+
+function add(parts: Part[], side: Part['side'], ours: Part['ours'], theirs: Part['theirs']): void {
+  const last = parts.at(-1)
+  const touches =
+    last && (ours.at <= last.ours.at + last.ours.length || theirs.at <= last.theirs.at + last.theirs.length)
+  if (!touches) {
+    parts.push({ side, ours, theirs })
+    return
   }
-  return kept.reverse()
+  if (last.side !== side) last.side = 'both'
+  last.ours.length = ours.at + ours.length - last.ours.at
+  last.theirs.length = theirs.at + theirs.length - last.theirs.at
+}
+
+// git does not look for equal text where a side has none
+const isEqual = ({ ours, theirs }: Part, a: readonly string[], b: readonly string[]) =>
+  ours.length > 0 &&
+  ours.length === theirs.length &&
+  a.slice(ours.at, ours.at + ours.length).join('') === b.slice(theirs.at, theirs.at + theirs.length).join('')
+
+function print(parts: readonly Part[], a: readonly string[], b: readonly string[]): string {
+  let text = ''
+  let at = 0
+  for (const { side, ours, theirs } of parts) {
+    if (side !== 'theirs') continue
+    text += a.slice(at, ours.at).join('') + b.slice(theirs.at, theirs.at + theirs.length).join('')
+    at = ours.at + ours.length
+  }
+  return text + a.slice(at).join('')
 }

@@ -1,4 +1,6 @@
+import { mayFollowRenames } from './followed-renames.ts'
 import { mergeLines } from './merge-lines.ts'
+import { parentsOf } from './parents-of.ts'
 import { packSnapshot, type SnapshotFile } from './snapshot.ts'
 import type { SnapshotEntry, TreeSnapshot } from './tree.ts'
 
@@ -8,17 +10,20 @@ export type MergedTree = { readonly tree: TreeSnapshot } | 'conflict' | 'unknown
 /** More files that both sides changed are not merged here. */
 const MOST_TEXTS = 500
 
+/** How far git looks for a NUL, which makes a file binary. */
+const LOOKED_AT = 8000
+
 /**
- * Three-way merge of trees, file by file and line by line, as git merges them where no file was renamed. Where a rename may
- * make a difference (one side removed a file that the other one changed, and has files of its own) it is `unknown`.
+ * Three-way merge of trees, file by file and line by line, as git's `ort` merges them where no file was renamed. Where a
+ * rename may make a difference it is `unknown`, as it is where attributes name another way to merge, and for submodules.
  */
 export function mergeTrees(base: TreeSnapshot, ours: TreeSnapshot, theirs: TreeSnapshot): MergedTree {
   const sides = [base, ours, theirs].map(filesOf) as [Files, Files, Files]
+  if (mayFollowRenames(...sides)) return 'unknown'
   const [o, a, b] = sides
-  const isNewIn = (side: Files) => [...side.keys()].some(path => !o.has(path))
-  const renames = { ours: isNewIn(a), theirs: isNewIn(b) }
   const files: SnapshotFile[] = []
   let texts = 0
+  let isUnknown = false
   for (const path of new Set([...o.keys(), ...a.keys(), ...b.keys()])) {
     const [was, mine, other] = [o.get(path), a.get(path), b.get(path)]
     const kept = unchanged(was, mine, other)
@@ -27,12 +32,13 @@ export function mergeTrees(base: TreeSnapshot, ours: TreeSnapshot, theirs: TreeS
       files.push(fileOf(kept))
       continue
     }
-    if (!mine || !other) return (mine ? renames.theirs : renames.ours) ? 'unknown' : 'conflict'
-    if (++texts > MOST_TEXTS) return 'unknown'
-    const merged = mergeFile(was, mine, other)
-    if (typeof merged === 'string') return merged
-    files.push(merged)
+    if (!mine || !other) return 'conflict'
+    const merged = ++texts > MOST_TEXTS || hasAttributes(path, sides) ? 'unknown' : mergeFile(was, mine, other)
+    if (merged === 'conflict') return 'conflict'
+    if (merged === 'unknown') isUnknown = true
+    else files.push(merged)
   }
+  if (isUnknown) return 'unknown'
   if (collides(files)) return 'conflict'
   return { tree: packSnapshot(files.sort((one, two) => (one.path < two.path ? -1 : 1))) }
 }
@@ -64,23 +70,39 @@ function fileOf({ entry: { path, mode, id }, bytes }: File): SnapshotFile {
 }
 
 function mergeFile(was: File | undefined, mine: File, other: File): SnapshotFile | 'conflict' | 'unknown' {
-  if (!was || [was, mine, other].some(({ entry }) => !entry.mode.startsWith('100'))) return 'conflict'
+  const present = [was, mine, other].filter(file => file !== undefined)
+  // with the submodule at hand, git takes the commit that contains the other one
+  if (present.some(({ entry }) => entry.mode === '160000')) return 'unknown'
+  if (present.some(({ entry }) => entry.mode === '120000')) return 'conflict'
   const { path } = mine.entry
-  const mode = mine.entry.mode === was.entry.mode ? other.entry.mode : mine.entry.mode
-  if (mine.entry.id === other.entry.id || other.entry.id === was.entry.id) return { path, mode, content: mine.bytes }
-  if (mine.entry.id === was.entry.id) return { path, mode, content: other.bytes }
-  // latin1 keeps every byte; a file with a NUL is binary for git and never merged
-  const [base, ours, theirs] = [was, mine, other].map(({ bytes }) => Buffer.from(bytes).toString('latin1'))
-  if ([base, ours, theirs].some(text => text!.includes('\0'))) return 'conflict'
-  const merged = mergeLines(base!, ours!, theirs!)
+  if (!was && mine.entry.mode !== other.entry.mode) return 'conflict'
+  const mode = mine.entry.mode === was?.entry.mode ? other.entry.mode : mine.entry.mode
+  if (mine.entry.id === other.entry.id || other.entry.id === was?.entry.id) return { path, mode, content: mine.bytes }
+  if (mine.entry.id === was?.entry.id) return { path, mode, content: other.bytes }
+  // latin1 keeps every byte
+  const [ours, theirs] = [mine, other].map(({ bytes }) => Buffer.from(bytes).toString('latin1')) as [string, string]
+  const base = was ? Buffer.from(was.bytes).toString('latin1') : ''
+  if ([base, ours, theirs].some(text => text.slice(0, LOOKED_AT).includes('\0'))) return 'conflict'
+  const merged = mergeLines(base, ours, theirs)
   return typeof merged === 'string' ? merged : { path, mode, content: Buffer.from(merged.text, 'latin1') }
+}
+
+/** Whether attributes may say how this file is merged (`merge=union`, `-merge`, `binary`); which of them count is GitHub's. */
+function hasAttributes(path: string, sides: readonly Files[]): boolean {
+  const places = [...parentsOf(path), ''].map(directory =>
+    directory ? `${directory}/.gitattributes` : '.gitattributes',
+  )
+  return sides.some(side =>
+    places.some(place => {
+      const file = side.get(place)
+      return file !== undefined && /merge|binary/.test(Buffer.from(file.bytes).toString('latin1'))
+    }),
+  )
 }
 
 /** Whether a file of one side stands where the other one has a directory. */
 function collides(files: readonly SnapshotFile[]): boolean {
   const directories = new Set<string>()
-  for (const { path } of files) {
-    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) directories.add(path.slice(0, at))
-  }
+  for (const { path } of files) for (const directory of parentsOf(path)) directories.add(directory)
   return files.some(({ path }) => directories.has(path))
 }
