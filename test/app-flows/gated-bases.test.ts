@@ -184,6 +184,19 @@ describe('several gated bases', () => {
     expect(checksOn('clashing')).toEqual({ [STABLE]: 'success', [CHECK_NAME]: 'success' })
   })
 
+  test('one of which nobody knows what the merge gives blocks, and says what to do', async () => {
+    const { github } = stage
+    github.push({ repo: DEV, files: { '.gitattributes': '*.log merge=union\n', 'a.log': 'a\n' }, as: 'ada' })
+    await stage.settle()
+    await propose('attributed', 'stable', { 'a.log': 'b\n' })
+    expect(checksOn('attributed')).toEqual({ [STABLE]: 'success', [CHECK_NAME]: 'failure' })
+    const { output } = lastRun(github, DEV, 'attributed')!
+    expect(output.summary).toContain('merge-unknown')
+    expect(output.summary).toContain('/bailiwick gate')
+    await propose('plain-log', 'stable', { 'b.log': 'b\n' })
+    expect(checksOn('plain-log')).toEqual({ [STABLE]: 'success', [CHECK_NAME]: 'success' })
+  })
+
   test('it is told again whenever one of them moves', async () => {
     const { github } = stage
     await propose('duplicate', 'stable', IN_STAGING)

@@ -3,7 +3,7 @@ import { BailiwickError } from '../../src/errors.ts'
 import { NO_CIRCUMSTANCES } from '../../src/gate/circumstances.ts'
 import { mergeTrees } from '../../src/git/merge-trees.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
-import { readMergeBase } from '../../src/github/merge-base.ts'
+import { isOnlyMergeBase, readMergeBase } from '../../src/github/merge-base.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import type { Attempt } from '../../src/queue/queue.ts'
 import type { People } from '../combination/source-reader.ts'
@@ -82,12 +82,15 @@ async function mergeInto(
 ): Promise<{ readonly tree: TreeSnapshot; readonly base: string } | undefined> {
   const base = await installation.head(repository, { branch })
   if (base === undefined) return undefined
-  const common = await readMergeBase(octokit, { owner: repository.owner, repo: repository.name }, base, sha)
+  const name = { owner: repository.owner, repo: repository.name }
+  const common = await readMergeBase(octokit, name, base, sha)
   if (!common || common.ahead === 0) return undefined
   const ours = await installation.content(repository, base)
   const theirs = await installation.content(repository, sha)
   if (common.commit === base) return { tree: theirs, base }
-  const merged = mergeTrees(await installation.content(repository, common.commit, common.tree), ours, theirs)
+  const merged = (await isOnlyMergeBase(octokit, name, common, base, sha))
+    ? mergeTrees(await installation.content(repository, common.commit, common.tree), ours, theirs)
+    : 'unknown'
   if (merged === 'conflict') return undefined
   if (merged !== 'unknown') return { tree: merged.tree, base }
   throw new BailiwickError(
