@@ -63,12 +63,13 @@ describe('a repository that was renamed', () => {
 
   test('a push to the fleet has its pull requests evaluated again', async () => {
     const { github } = stage
-    const run = await harmless(SHOP)
-    const branch = `harmless-${asked - 1}`
-    const file = 'tenants/base/dev-team/rbac.yaml'
-    github.push({ repo: FLEET, files: { [file]: `${fleetFiles(FLEET)[file]}\n# again\n` }, as: 'ada' })
+    const branch = `hostile-${asked}`
+    expect(await hostile(SHOP)).toMatchObject({ conclusion: 'failure' })
+    const file = 'tenants/staging/dev-team-patch.yaml'
+    const text = fleetFiles(FLEET)[file]!.replace('./staging', './production')
+    github.push({ repo: FLEET, files: { [file]: text }, as: 'ada' })
     await stage.settle()
-    expect(said(github, SHOP, branch)).toMatchObject({ conclusion: run.conclusion })
+    expect(said(github, SHOP, branch), 'nothing of it is deployed any more').toMatchObject({ conclusion: 'success' })
   }, 60_000)
 })
 
