@@ -3,7 +3,16 @@ import { said } from '../story/said.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { giveRoles } from './commands.ts'
 import { outputsOf } from './outputs.ts'
-import { addPrivate, CANARY, follower, source, urlOf, withManifest, withPlatformManifest } from './private-sources.ts'
+import {
+  addInternal,
+  addPrivate,
+  CANARY,
+  follower,
+  source,
+  urlOf,
+  withManifest,
+  withPlatformManifest,
+} from './private-sources.ts'
 import { DEV } from './red-together.ts'
 
 const FLEET = 'acme/fleet'
@@ -12,9 +21,10 @@ let stage: Stage
 beforeAll(async () => {
   stage = await startStage()
   const { github } = stage
-  giveRoles(github, DEV, { rea: 'write', nora: 'write' })
+  giveRoles(github, DEV, { rea: 'write', nora: 'write', mallory: 'write' })
   giveRoles(github, FLEET, { rea: 'write' })
   addPrivate(github, 'hidden', ['rea'])
+  addInternal(github, 'inner')
   github.addRepository({ owner: 'finn', name: 'dev-team', forkOf: DEV, roles: { finn: 'admin' } })
   await stage.settle()
 }, 60_000)
@@ -76,6 +86,18 @@ test.each<[string, string, readonly Move[]]>([
   },
   60_000,
 )
+
+test('an internal repository is not a public one: a member of the organization is shown it, and nobody from outside', async () => {
+  const files = withManifest(source('second', urlOf('inner')) + follower('second'))
+  const member = await brought('inner-member', 'mallory', [{ as: 'mallory', files }])
+  expect(member.run.output.summary).not.toContain(REFUSED)
+  expect(member.outputs).toContain(CANARY)
+  stage.github.forget()
+  const { run, outputs } = await brought('inner-outside', 'nora', [{ as: 'nora', files }])
+  expect(outputs).not.toContain(CANARY)
+  expect(run).toMatchObject({ conclusion: 'failure' })
+  expect(run.output.summary).toContain(REFUSED)
+}, 60_000)
 
 test('nothing is shown to a fork whose pushers nobody knows', async () => {
   const { github } = stage

@@ -20,9 +20,22 @@ data:
 
 /** Adds a repository of acme's that only its administrators and `readers` may read. */
 export function addPrivate(github: FakeGitHub, name: string, readers: readonly string[] = [], isPrivate = true): void {
-  const roles = Object.fromEntries(readers.map(login => [login, 'read' as const]))
-  github.addRepository({ owner: 'acme', name, files: secretFiles, roles, private: isPrivate })
+  github.addRepository({ owner: 'acme', name, files: secretFiles, roles: readRoles(readers), private: isPrivate })
 }
+
+/** The same, seen by all of the enterprise: its members may read it, and nobody else. */
+export function addInternal(github: FakeGitHub, name: string): void {
+  github.addRepository({ owner: 'acme', name, files: secretFiles, internal: true })
+}
+
+/** One that breaks no rule: what it says is shown, and its pull requests get into a queue. */
+export function addTidy(github: FakeGitHub, name: string, readers: readonly string[]): void {
+  const file = `deploy/${CANARY}.yaml`
+  const files = { ...secretFiles, [file]: secretFiles[file]!.replace('kube-system', 'apps') }
+  github.addRepository({ owner: 'acme', name, files, roles: readRoles(readers) })
+}
+
+const readRoles = (logins: readonly string[]) => Object.fromEntries(logins.map(login => [login, 'read' as const]))
 
 export const urlOf = (name: string) => `https://github.com/acme/${name}`
 

@@ -48,6 +48,16 @@ test('a public repository is not told what a private source says, and its pull r
   expect(run.output.summary).toContain('namespace-confinement')
 }, 60_000)
 
+test('nor what an internal one says', async () => {
+  stage.github.repositoryNamed(DEV).private = false
+  const declared = stage.github.repositoryNamed('acme/declared')
+  declared.internal = true
+  const { run, outputs } = await propose(DEV, FOLLOWS)
+  declared.internal = false
+  expect(outputs).not.toContain(CANARY)
+  expect(run.output.summary).toContain('fewer people can see')
+}, 60_000)
+
 test('a private one is', async () => {
   const { outputs } = await propose(DEV, FOLLOWS)
   expect(outputs).toContain(CANARY)

@@ -30,6 +30,8 @@ export interface RepositoryOptions {
   readonly defaultBranch?: string
   /** Default true: who has no role does not see it. */
   readonly private?: boolean
+  /** Private, but for the members of the organization, who have no enterprise here. */
+  readonly internal?: boolean
   readonly roles?: Readonly<Record<string, Role>>
   /** `owner/name` of which this is a fork: it begins with all its branches. */
   readonly forkOf?: string
@@ -173,6 +175,7 @@ export function accounts(world: World) {
     const parent = options.forkOf === undefined ? undefined : repositoryNamed(options.forkOf)
     const repository: Repository = {
       ...{ id: world.nextId(), owner, name: options.name, private: options.private ?? true, parent },
+      internal: options.internal ?? false,
       ...{ archived: false, deleted: false },
       ...{ store: parent?.store ?? new ObjectStore(), refs: new Map(), lastNumber: 0 },
       defaultBranch: options.defaultBranch ?? parent?.defaultBranch ?? 'main',

@@ -77,6 +77,8 @@ export interface Repository {
   owner: User
   name: string
   private: boolean
+  /** A private one that every member of its enterprise may read. */
+  internal: boolean
   archived: boolean
   deleted: boolean
   readonly parent: Repository | undefined

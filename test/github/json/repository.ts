@@ -53,7 +53,7 @@ export function repositoryJson(world: World, repository: Repository) {
     name: repository.name,
     full_name: name,
     private: repository.private,
-    visibility: repository.private ? 'private' : 'public',
+    visibility: repository.private ? (repository.internal ? 'internal' : 'private') : 'public',
     owner: userJson(world, repository.owner),
     html_url: `https://github.com/${name}`,
     description: null,
