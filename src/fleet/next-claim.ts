@@ -5,25 +5,24 @@ import { nodeKey } from './node-key.ts'
 import type { Claim, Walk } from './walk-cluster.ts'
 
 /**
- * The next claim; one whose source was not known yet comes back as soon as a source appeared, or at the very end. One
+ * The next claim; one whose source was not known yet comes back as soon as that appeared, or at the very end. One
  * that waits for values goes on without them when nobody is left who could render them.
  */
-export function take(walk: Walk, waiting: Claim[]): Claim | undefined {
+export function take(walk: Walk): Claim | undefined {
   const platform = walk.claims[0].shift() ?? walk.claims[1].shift()
   if (platform) return platform
-  if (waiting.length > 0 && walk.index.changed()) {
-    for (const claim of waiting.splice(0)) enqueue(walk, claim)
-    return take(walk, waiting)
+  const released = walk.waiting.release(walk.index.added())
+  if (released.length > 0) {
+    for (const claim of released) enqueue(walk, claim)
+    return take(walk)
   }
-  if (giveUp(walk, waiting.some(claim => claim.parent.tenant === undefined) ? [] : ['platform'])) {
-    return take(walk, waiting)
-  }
+  if (giveUp(walk, walk.waiting.hasPlatform ? [] : ['platform'])) return take(walk)
   const tenants = walk.claims[2].shift()
   if (tenants) return tenants
   walk.index.complete = true
-  const last = waiting.shift()
+  const last = walk.waiting.first()
   if (last) return last
-  return giveUp(walk, ['platform', 'anybody']) ? take(walk, waiting) : undefined
+  return giveUp(walk, ['platform', 'anybody']) ? take(walk) : undefined
 }
 
 function giveUp(walk: Walk, sides: readonly Side[]): boolean {

@@ -67,7 +67,12 @@ export function rootNode(context: NodeContext, root: Root): Draft {
 }
 
 /** What has to be rendered before a node can be: its source, or values that it substitutes. */
-export type Unopened = 'source-unknown' | Need
+export type Unopened = UnknownSource | Need
+
+/** The id of the source that nobody has rendered yet: the node's own, or one that this includes. */
+interface UnknownSource {
+  readonly unknownSource: string
+}
 
 /**
  * The node of a Kustomization, rendered; or what it waits for. What Flux would refuse, or what we cannot read, is the
@@ -94,8 +99,8 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
         node: { key: draft.key, follows: id },
       })
     const first = early === undefined ? look(known) : REFUSED
-    unknown = first === undefined ? 'source-unknown' : missing(context, draft, first)
-    if (first === undefined || unknown) return
+    unknown = 'unknownSource' in first ? first : missing(context, draft, first)
+    if ('unknownSource' in first || unknown) return
     const isOwn = first.type === 'content' && first.own && !first.includes
     const user = known ?? context.tenancy.decide(namespace, isOwn)
     // What a tenant wrote stays the tenant's too, where a Kustomization of the platform follows it.
@@ -110,7 +115,8 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
       return
     }
     // what the platform may read is not what the tenant may whom the node turned out to act for
-    const resolved = early === undefined && tenant !== known ? (look(tenant) ?? first) : first
+    const again = early === undefined && tenant !== known ? look(tenant) : first
+    const resolved = 'unknownSource' in again ? first : again
     place(context, draft, id, resolved)
     if (resolved.refused) {
       context.whole.add(draft.key)
@@ -182,7 +188,7 @@ function find(
   id: string,
   draft: Draft,
   reader: Reader,
-): Resolved | undefined {
+): Resolved | UnknownSource {
   const { kind } = spec.source
   const origin = originAt(draft.kustomization.root, ['spec', 'sourceRef', 'name'])
   if (!['GitRepository', 'OCIRepository', 'Bucket', 'ExternalArtifact'].includes(kind)) {
@@ -194,16 +200,22 @@ function find(
   const declared = isFleet ? 'bootstrap' : source
   if (declared) {
     const { pack } = context.budgets.of(reader.tenant)
-    const lookup = (other: string) => context.index.find(other)
+    let absent: string | undefined
+    const lookup = (other: string) => {
+      const found = context.index.find(other)
+      if (found === undefined) absent ??= other
+      return found
+    }
     const resolved = context.sources.resolve(kind, declared, lookup, pack, mayRead(context.access, reader))
-    if (resolved || !context.index.complete) return resolved
+    if (resolved) return resolved
+    if (!context.index.complete) return { unknownSource: absent ?? id }
     const at = declared === 'bootstrap' ? origin : originAt(declared.root, ['spec', 'include'])
     const details = { origin: at, fix: 'Declare it in the same namespace.' }
     throw new BailiwickError('flux-invalid', `no object of the fleet declares what ${id} includes`, details)
   }
   if (kind === 'ExternalArtifact')
     return { type: 'opaque', url: '', ref: {}, reason: 'the content of an ExternalArtifact is not in git' }
-  if (!context.index.complete) return undefined
+  if (!context.index.complete) return { unknownSource: id }
   const fix = 'Declare the source in the fleet, or correct its kind, name and namespace.'
   throw new BailiwickError('flux-invalid', `source '${id}' not found: no object of the fleet declares it`, {
     origin,

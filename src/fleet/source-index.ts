@@ -21,7 +21,7 @@ export class SourceIndex {
   readonly #generators = new Map<string, KubeObject[]>()
   readonly #objects = new Map<string, DeclaredSource>()
   #bootstrap = ''
-  #changed = false
+  #added: string[] = []
 
   /** Throws `graph-conflict`, under `rule` if given, where another node renders the same source differently; the first one stays. */
   add(object: KubeObject, node: DeclaredSource['node'], rule?: string): void {
@@ -35,7 +35,7 @@ export class SourceIndex {
     const known = this.#objects.get(id)
     if (!known) {
       this.#objects.set(id, { object, node })
-      this.#changed = true
+      this.#added.push(id)
       return
     }
     if (!FOLLOWED.has(kind) || canonical(known.object.root) === canonical(object.root)) return
@@ -70,10 +70,10 @@ export class SourceIndex {
     return this.#objects
   }
 
-  /** Whether something was added since the last time this was asked. */
-  changed(): boolean {
-    const changed = this.#changed
-    this.#changed = false
-    return changed
+  /** What was added since the last time this was asked. */
+  added(): readonly string[] {
+    const added = this.#added
+    this.#added = []
+    return added
   }
 }

@@ -23,6 +23,7 @@ import { TenantBudgets } from './tenant-budgets.ts'
 import { authorOf, type TenantRepositories, tenantRepositories } from './tenant-repositories.ts'
 import { UnownedObjects } from './unowned-objects.ts'
 import { ValueIndex } from './value-index.ts'
+import { WaitingClaims } from './waiting-claims.ts'
 
 /** A node while the graph is built: what later objects show about it may still become its error. */
 export type Draft = { -readonly [K in keyof FleetNode]: FleetNode[K] }
@@ -42,6 +43,7 @@ export interface Walk extends NodeContext {
   readonly claims: readonly [Claim[], Claim[], Claim[]]
   readonly counts: Map<string, number>
   readonly blocked: BlockedClaims
+  readonly waiting: WaitingClaims
   readonly unowned: UnownedObjects
 }
 
@@ -115,6 +117,7 @@ function walkWith(
     budgets: new TenantBudgets(),
     readBudgets: new TenantBudgets(),
     blocked: new BlockedClaims(),
+    waiting: new WaitingClaims(),
     unowned: new UnownedObjects(),
     memory,
     access,
@@ -127,8 +130,7 @@ function walkWith(
   walk.drafts.set(first.key, first)
   collect(walk, first)
   walk.index.addBootstrap(`GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}`)
-  const waiting: Claim[] = []
-  for (let claim = take(walk, waiting); claim; claim = take(walk, waiting)) follow(walk, claim, waiting)
+  for (let claim = take(walk); claim; claim = take(walk)) follow(walk, claim)
   finish(walk)
   const cluster = { name, path, lockdown: root.lockdown, owners, capsuleOwners: tenancy.capsule.owners() }
   const nodes = [...walk.drafts.values()]
@@ -146,11 +148,11 @@ function namespacesIn({ tenants }: FleetConfig, cluster: string): ReadonlyMap<st
   return new Map(here.flatMap(({ name, namespaces }) => namespaces.map(namespace => [namespace, name] as const)))
 }
 
-function follow(walk: Walk, claim: Claim, waiting: Claim[]): void {
+function follow(walk: Walk, claim: Claim): void {
   if (!admitChild(walk, claim)) return
   const draft = openNode(walk, claim.kustomization, claim.parent)
-  if (draft === 'source-unknown') {
-    waiting.push(claim)
+  if ('unknownSource' in draft) {
+    walk.waiting.add(claim, draft.unknownSource)
     return
   }
   if (!('key' in draft)) {
