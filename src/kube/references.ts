@@ -85,15 +85,18 @@ const COPIED = /fluxcd\.controlplane\.io\/(?:copyFrom|convertKubeConfigFrom)["']
 
 /** What is copied into the objects of a ResourceSet and into those of its template, which is text. */
 function copies(root: Node): Reference[] {
-  const places = expand(root, ['spec', 'resources', '*']).flatMap(item =>
-    COPYING.map(key => [...item, 'metadata', 'annotations', key]),
-  )
+  const steps: Path[] = [['spec'], ...expand(root, ['spec', 'steps', '*'])]
+  const resources = steps.flatMap(step => expand(root, [...step, 'resources', '*']))
+  const places = resources.flatMap(item => COPYING.map(key => [...item, 'metadata', 'annotations', key]))
   const found = places.flatMap(path =>
     copied(path, stringAt(root, path) ?? '', stringAt(root, [...path.slice(0, -3), 'kind'])),
   )
-  const template: Path = ['spec', 'resourcesTemplate']
-  const texts = [...(stringAt(root, template) ?? '').matchAll(COPIED)]
-  return [...found, ...texts.flatMap(([, text = '']) => copied(template, text.trim()))]
+  const written = steps.flatMap(step => {
+    const template: Path = [...step, 'resourcesTemplate']
+    const texts = [...(stringAt(root, template) ?? '').matchAll(COPIED)]
+    return texts.flatMap(([, text = '']) => copied(template, text.trim()))
+  })
+  return [...found, ...written]
 }
 
 /** A value with placeholders may become any namespace. */

@@ -59,19 +59,34 @@ const secret = (nameAt: string, partAt = nameAt, more: Partial<EmbeddedPlace> = 
 const OWN = 'metadata.name'
 const secrets = (kinds: string, place: EmbeddedPlace): Record<string, readonly EmbeddedPlace[]> =>
   Object.fromEntries(kinds.split(' ').map(kind => [kind, [place]]))
-const workflow = (spec: string): readonly EmbeddedPlace[] => [
-  {
-    at: `${spec}.templates.*.resource.manifest`,
-    form: 'text',
-    by: account(`${spec}.serviceAccountName`, 'default'),
-    placeholder: '{{',
-  },
-  content(
-    `${spec}.templates.*.resource.manifestFrom`,
-    'a manifest out of an artifact',
-    account(`${spec}.serviceAccountName`, 'default'),
-  ),
-]
+const workflow = (spec: string): readonly EmbeddedPlace[] => {
+  const by = account(`${spec}.serviceAccountName`, 'default')
+  // templates stand in lists, in steps and tasks of others, and in what they all begin with
+  return [
+    { at: `${spec}.**.resource.manifest`, form: 'text', by, placeholder: '{{' },
+    content(`${spec}.**.resource.manifestFrom`, 'a manifest out of an artifact', by),
+    content(`${spec}.**.podSpecPatch`, 'a patch of the pods that it makes', by),
+  ]
+}
+/** Where a trigger of Argo Events reads the object that it makes. */
+const triggered = (trigger: string): readonly EmbeddedPlace[] => {
+  const by = account('spec.template.serviceAccountName', 'default')
+  const source = `spec.triggers.*.template.${trigger}.source`
+  return [
+    object(`${source}.resource`, { by, placeholder: '{{' }),
+    { at: `${source}.inline`, form: 'text', by, placeholder: '{{' },
+    ...['s3', 'file', 'url', 'configmap', 'git'].map(from =>
+      content(`${source}.${from}`, 'an object out of a file', by),
+    ),
+  ]
+}
+const resourceSet = (spec: string): readonly EmbeddedPlace[] => {
+  const by = account('spec.serviceAccountName')
+  return [
+    object(`${spec}.resources.*`, { by, placeholder: '<<' }),
+    { at: `${spec}.resourcesTemplate`, form: 'text', by, placeholder: '<<' },
+  ]
+}
 
 /** Kinds by `<group>/<Kind>`; `*` is every kind. From the API of each project. */
 export const EMBEDDINGS: Readonly<Record<string, readonly EmbeddedPlace[]>> = {
@@ -85,10 +100,7 @@ export const EMBEDDINGS: Readonly<Record<string, readonly EmbeddedPlace[]>> = {
   'capsule.clastix.io/TenantResource': [
     object('spec.resources.*.rawItems.*', { namespace: 'own', placeholder: '{{', ownScopeRule: true }),
   ],
-  'fluxcd.controlplane.io/ResourceSet': [
-    object('spec.resources.*', { by: account('spec.serviceAccountName'), placeholder: '<<' }),
-    { at: 'spec.resourcesTemplate', form: 'text', by: account('spec.serviceAccountName'), placeholder: '<<' },
-  ],
+  'fluxcd.controlplane.io/ResourceSet': [...resourceSet('spec'), ...resourceSet('spec.steps.*')],
   'helm.toolkit.fluxcd.io/HelmRelease': [
     { at: 'spec.values', form: 'anywhere', by: account('spec.serviceAccountName'), placeholder: '{{' },
   ],
@@ -110,16 +122,7 @@ export const EMBEDDINGS: Readonly<Record<string, readonly EmbeddedPlace[]>> = {
   'argoproj.io/Workflow': workflow('spec'),
   'argoproj.io/WorkflowTemplate': workflow('spec'),
   'argoproj.io/CronWorkflow': workflow('spec.workflowSpec'),
-  'argoproj.io/Sensor': [
-    object('spec.triggers.*.template.k8s.source.resource', {
-      by: account('spec.template.serviceAccountName', 'default'),
-      placeholder: '{{',
-    }),
-    object('spec.triggers.*.template.argoWorkflow.source.resource', {
-      by: account('spec.template.serviceAccountName', 'default'),
-      placeholder: '{{',
-    }),
-  ],
+  'argoproj.io/Sensor': [...triggered('k8s'), ...triggered('argoWorkflow')],
   'argoproj.io/AnalysisTemplate': [
     {
       at: 'spec.metrics.*.provider.job',
@@ -141,8 +144,12 @@ export const EMBEDDINGS: Readonly<Record<string, readonly EmbeddedPlace[]>> = {
   'argoproj.io/Application': [
     content('spec.source', 'the content of another source'),
     content('spec.sources', 'the content of other sources'),
+    content('spec.sourceHydrator', 'the content of another source'),
   ],
-  'argoproj.io/ApplicationSet': [content('spec.template', 'the content of other sources')],
+  'argoproj.io/ApplicationSet': [
+    content('spec.template', 'the content of other sources'),
+    content('spec.templatePatch', 'a patch of Applications'),
+  ],
   'triggers.tekton.dev/TriggerTemplate': [
     object('spec.resourcetemplates.*', { by: account('spec.serviceAccountName', 'default'), placeholder: '$(' }),
   ],
