@@ -87,7 +87,12 @@ interface Sending {
 }
 
 const KEYS = (at: string) =>
-  ['basicAuth.username', 'basicAuth.password', 'authorization.credentials', 'bearerTokenSecret', 'oauth2.clientSecret']
+  [
+    'basicAuth.username basicAuth.password authorization.credentials bearerTokenSecret',
+    'oauth2.clientId.secret oauth2.clientSecret oauth2.client_id.secret oauth2.client_secret tlsConfig.cert.secret tlsConfig.keySecret',
+  ]
+    .join(' ')
+    .split(' ')
     .map(key => `${at}.${key}`)
     .join(' ')
 
@@ -102,6 +107,19 @@ const SENDS: Readonly<Record<string, Sending>> = {
   'monitoring.coreos.com/PodMonitor': { secrets: KEYS('spec.podMetricsEndpoints.*') },
   'monitoring.coreos.com/Probe': { secrets: KEYS('spec') },
   'monitoring.coreos.com/ScrapeConfig': { secrets: KEYS('spec') },
+  'monitoring.coreos.com/Prometheus': { secrets: KEYS('spec.**') },
+  'monitoring.coreos.com/PrometheusAgent': { secrets: KEYS('spec.**') },
+  ...Object.fromEntries(
+    'VMServiceScrape VMPodScrape VMStaticScrape VMNodeScrape VMScrapeConfig VMProbe VMAgent VMAlert'
+      .split(' ')
+      .map(kind => [`operator.victoriametrics.com/${kind}`, { secrets: KEYS('spec.**') }]),
+  ),
+  'argoproj.io/Sensor': { secrets: 'spec.triggers.**.secretKeyRef' },
+  'flagger.app/AlertProvider': { secrets: 'spec.secretRef' },
+  'flagger.app/MetricTemplate': { secrets: 'spec.provider.secretRef' },
+  'grafana.integreatly.org/GrafanaDatasource': { secrets: 'spec.valuesFrom.*.valueFrom.secretKeyRef' },
+  'generators.external-secrets.io/GithubAccessToken': { secrets: 'spec.auth.privateKey.secretRef' },
+  'volsync.backube/ReplicationSource': { secrets: 'spec.**.repository spec.**.keySecret spec.**.sshKeys' },
   'monitoring.coreos.com/AlertmanagerConfig': {
     secrets:
       'spec.receivers.**.apiURL spec.receivers.**.authPassword spec.receivers.**.authSecret spec.receivers.**.apiKey spec.receivers.**.routingKey spec.receivers.**.serviceKey spec.receivers.**.token spec.receivers.**.userKey spec.receivers.**.botToken spec.receivers.**.urlSecret spec.receivers.**.password spec.receivers.**.credentials spec.receivers.**.bearerTokenSecret',
