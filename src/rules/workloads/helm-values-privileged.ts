@@ -47,9 +47,13 @@ const ANSWERS: readonly ScalarValue[] = [true, false, 0, 'hostPath', 'ALL', 'Unc
 /** Sections of values that are asked about as a whole. */
 const SECTIONS = new Set([...CONTEXTS, 'rbac', 'serviceaccount', 'hostpath', 'capabilities', 'volumes', 'extravolumes'])
 
+/** Lists and maps of manifests, as texts, that charts render as they are. */
+const MANIFESTS = /^(?:extra|additional|raw)(?:deploy|objects?|manifests?|resources?|templates?)$/i
+
 /** Whether some value at a path below a chart's values would be asked about: by what it is, or by the section that it replaces. */
 export function isRuledValue(path: Path): boolean {
   if (SECTIONS.has(String(path.at(-1)).toLowerCase())) return true
+  if (path.slice(-2).some(step => MANIFESTS.test(String(step)))) return true
   return ANSWERS.some(answer => {
     const root = path.reduceRight<Node>(
       (inner, step) =>
