@@ -31,7 +31,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   metrics: ['queue'],
   // What pages show is written by src/report, and kept by src/pages.
   pages: ['errors', 'process', ...core],
-  web: ['errors', 'process', 'pages', 'report'],
+  // Who can see a repository is a word of src/fleet.
+  web: ['errors', 'process', 'pages', 'report', 'fleet'],
   // The command line is a program of its own: it opens its own working copies.
   cli: [...core, 'sops', 'git'],
   webhooks: ['errors', 'process', 'queue'],

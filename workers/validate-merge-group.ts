@@ -54,7 +54,7 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
   const elsewhere = [...new Set(checks.flatMap(({ followed }) => followed))].filter(branch => branch !== data.branch)
   const people = peopleOfGroup(subject, data.branch, { sha: data.sha, base: data.base })
   const led = await judgeIntoEach(context, subject, { sha: data.sha, people }, elsewhere, attempt)
-  const owner = { owner: data.owner, repo: data.repo, repositoryId: repository.id }
+  const owner = { owner: data.owner, repo: data.repo, repositoryId: repository.id, visibility: repository.visibility }
   await alone(present, async latest => {
     for (const check of checks) {
       const counting = led.filter(({ base }) => check.bases.includes(base))

@@ -100,7 +100,7 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   const led = await judgeElsewhere(job, [pull, ...others.map(other => other.pull)])
   const moved = async () => !sameHeads(open, await listOpenPullRequests(octokit, data), headSha)
   if (others.length > 0 && (await moved())) return context.queue.add('validate-pull-request', data)
-  const owner = { ...data, repositoryId: repository.id }
+  const owner = { ...data, repositoryId: repository.id, visibility: repository.visibility }
   const { shown, written, detailsUrl } = await head.alone(present, latest =>
     publishChecks(context, { place, owner, runs: latest, again: rerun }, checks, [own, ...others], led),
   )

@@ -61,7 +61,12 @@ async function judgeCommit(
     if (answers.length === 0) return []
     const { outcome, ...statement } = outcomeOf(answers, repository.url, 'branch')
     const said = { outcome, context: { ...where, ...statement } }
-    await say(context, subject, { ...place, repositoryId: repository.id, again }, said)
+    await say(
+      context,
+      subject,
+      { ...place, repositoryId: repository.id, visibility: repository.visibility, again },
+      said,
+    )
     return answers
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../errors.ts'
+import type { Visibility } from '../fleet/access/visibility.ts'
 
 /** The OAuth side of the App, and where GitHub is. */
 export interface OAuthSettings {
@@ -51,14 +52,27 @@ export function openOAuth({ clientId, clientSecret, apiUrl }: OAuthSettings) {
       const { login } = response.ok ? await fieldsOf(response) : { login: undefined }
       return typeof login === 'string' ? login : undefined
     },
-    repository: async (token: string, owner: string, repo: string): Promise<number | 'hidden' | 'signed-out'> => {
+    repository: async (
+      token: string,
+      owner: string,
+      repo: string,
+    ): Promise<SeenRepository | 'hidden' | 'signed-out'> => {
       const path = `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`
       const response = await ask('read a repository for somebody', `${apiUrl}${path}`, { headers: headersOf(token) })
       if (response.status === 401) return 'signed-out'
-      const { id } = response.ok ? await fieldsOf(response) : { id: undefined }
-      return typeof id === 'number' ? id : 'hidden'
+      if (!response.ok) return 'hidden'
+      const { id, private: isPrivate, visibility } = await fieldsOf(response)
+      if (typeof id !== 'number') return 'hidden'
+      // what is not said to be narrower may be seen by everybody
+      const isInternal = visibility === 'internal'
+      return { id, visibility: isInternal ? 'internal' : isPrivate === true ? 'private' : 'public' }
     },
   }
+}
+
+interface SeenRepository {
+  readonly id: number
+  readonly visibility: Visibility
 }
 
 interface SignInRequest {

@@ -73,8 +73,9 @@ function keyOf(page: Page): string {
 }
 
 function entryOf(page: Page): PageEntry {
-  const { kind, owner, repo, at, repositoryId } = page
-  const place = { kind, owner, repo, at, ...(repositoryId === undefined ? {} : { repositoryId }) }
+  const { kind, owner, repo, at, repositoryId, visibility } = page
+  const known = { ...(repositoryId === undefined ? {} : { repositoryId }), ...(visibility ? { visibility } : {}) }
+  const place = { kind, owner, repo, at, ...known }
   if (page.kind === 'fleet') return place
   const { headSha: sha, check, title, conclusion } = page
   const path = checkPath({ owner, repo, sha, check })

@@ -1,12 +1,22 @@
 import type { IncomingMessage } from 'node:http'
+import type { Visibility } from '../fleet/access/visibility.ts'
 import { isLoopbackHost } from '../process/loopback.ts'
 
 /** Somebody who looks at pages. */
 export interface Reader {
   /** Absent where nobody signs in. */
   readonly login?: string
-  /** GitHub's word on whether they may read the repository; `id`: it must be this one, whoever has its name now. */
-  mayRead(owner: string, repo: string, id: number | undefined): Promise<boolean>
+  /**
+   * GitHub's word on whether they may read the repository. `made`: what is read was made for the repository with this id,
+   * whoever has its name now, and for those who could see it then, however many can now.
+   */
+  mayRead(owner: string, repo: string, made: MadeFor | undefined): Promise<boolean>
+}
+
+/** Whom a page was made for. */
+export interface MadeFor {
+  readonly repositoryId?: number
+  readonly visibility?: Visibility
 }
 
 /** Who may look at pages at all. */

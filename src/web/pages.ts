@@ -101,23 +101,25 @@ export class Pages {
     if (!(await reader.mayRead(owner, repo, undefined))) return undefined
     if (address.kind === 'check') {
       const page = await store.check(owner, repo, address.sha, address.check)
-      if (!page || !(await reader.mayRead(owner, repo, page.repositoryId))) return undefined
+      if (!page || !(await reader.mayRead(owner, repo, page))) return undefined
       return renderCheckPage(page, person)
     }
     const page = await store.fleet(owner, repo)
-    if (!page || !(await reader.mayRead(owner, repo, page.repositoryId))) return undefined
+    if (!page || !(await reader.mayRead(owner, repo, page))) return undefined
     const queue = await queueDepths().catch(() => undefined) // the page says that it does not answer
     return renderFleetPage(page, { reader: person, namespace: (query.get('namespace') ?? '').slice(0, 253), queue })
   }
 
   async #readable(reader: Reader): Promise<readonly PageEntry[]> {
     const entries = await this.#settings.store.list()
-    const groups = Map.groupBy(entries, ({ owner, repo, repositoryId }) => JSON.stringify([owner, repo, repositoryId]))
+    const groups = Map.groupBy(entries, ({ owner, repo, repositoryId, visibility }) =>
+      JSON.stringify([owner, repo, repositoryId, visibility]),
+    )
     const asked = [...groups.values()].slice(0, MAX_ASKED)
     const allowed = await Promise.all(
       asked.map(async group => {
-        const { owner = '', repo = '', repositoryId } = group[0] ?? {}
-        return (await reader.mayRead(owner, repo, repositoryId)) ? group : []
+        const { owner = '', repo = '', ...made } = group[0] ?? {}
+        return (await reader.mayRead(owner, repo, made)) ? group : []
       }),
     )
     const shown = new Set(allowed.flat())

@@ -1,3 +1,5 @@
+import type { Visibility } from '../fleet/access/visibility.ts'
+
 /** What the site asks of GitHub on behalf of a person. Each call throws `github-unavailable` where GitHub does not answer. */
 export interface People {
   /** Where the person's browser goes to sign in. */
@@ -6,8 +8,13 @@ export interface People {
   exchange(request: ExchangeRequest): Promise<PersonToken | undefined>
   /** Whose token it is; undefined for one that is no longer good. */
   login(token: string): Promise<string | undefined>
-  /** GitHub's id of a repository, or why the person does not get it. */
-  repository(token: string, owner: string, repo: string): Promise<number | 'hidden' | 'signed-out'>
+  /** A repository as GitHub says it is, or why the person does not get it. */
+  repository(token: string, owner: string, repo: string): Promise<SeenRepository | 'hidden' | 'signed-out'>
+}
+
+export interface SeenRepository {
+  readonly id: number
+  readonly visibility: Visibility
 }
 
 export interface ExchangeRequest {

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
+import { isWider } from '../fleet/access/visibility.ts'
 import { readCookie } from './cookies.ts'
 import type { Gate, Reader } from './gate.ts'
-import type { People } from './people.ts'
+import type { People, SeenRepository } from './people.ts'
 import type { Session, Sessions } from './sessions.ts'
 
 /** The cookie that holds the id of a session. */
@@ -11,7 +12,7 @@ const BELIEVED_MS = 60_000
 const MAX_BELIEVED = 10_000
 
 interface Belief {
-  readonly id: number | undefined
+  readonly repository: SeenRepository | undefined
   readonly until: number
 }
 
@@ -32,27 +33,34 @@ export class PersonGate implements Gate {
     if (id === undefined || !session) return 'sign-in'
     return {
       login: session.login,
-      mayRead: async (owner, repo, wanted) => {
+      mayRead: async (owner, repo, made) => {
         const found = await this.#repository(id, session, owner, repo)
-        return found !== undefined && (wanted === undefined || found === wanted)
+        if (!found || !made) return found !== undefined
+        const isSame = made.repositoryId === undefined || made.repositoryId === found.id
+        return isSame && !isWider(found.visibility, made.visibility ?? 'private')
       },
     }
   }
 
-  async #repository(session: string, { token }: Session, owner: string, repo: string): Promise<number | undefined> {
+  async #repository(
+    session: string,
+    { token }: Session,
+    owner: string,
+    repo: string,
+  ): Promise<SeenRepository | undefined> {
     const key = JSON.stringify([session, owner.toLowerCase(), repo.toLowerCase()])
     const known = this.#believed.get(key)
-    if (known && known.until > Date.now()) return known.id
+    if (known && known.until > Date.now()) return known.repository
     const answer = await this.#people.repository(token, owner, repo)
     if (answer === 'signed-out') {
       await this.#sessions.end(session)
       throw new SignedOut()
     }
-    const id = answer === 'hidden' ? undefined : answer
+    const repository = answer === 'hidden' ? undefined : answer
     this.#believed.delete(key)
-    this.#believed.set(key, { id, until: Date.now() + BELIEVED_MS })
+    this.#believed.set(key, { repository, until: Date.now() + BELIEVED_MS })
     for (const oldest of this.#believed.keys()) if (this.#believed.size > MAX_BELIEVED) this.#believed.delete(oldest)
-    return id
+    return repository
   }
 }
 

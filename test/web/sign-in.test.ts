@@ -159,6 +159,21 @@ describe('who signed in', () => {
     expect((await (await signedIn('ada')).get(`/checks/acme/fleet/${headSha}`)).status).toBe(404)
   })
 
+  test('does not get a page that was made for fewer people than can see the repository now', async () => {
+    const headSha = 'd'.repeat(40)
+    const open = `/checks/acme/fleet/${headSha}`
+    await store.keep({ ...samplePage({ headSha, repositoryId: repositoryId('acme/fleet') }), visibility: 'public' })
+    github.repositoryNamed('acme/fleet').private = false
+    const mallory = await signedIn('mallory')
+    expect((await mallory.get(FLEET_CHECK)).status).toBe(404)
+    expect((await mallory.get('/fleets/acme/fleet')).status).toBe(404)
+    expect((await mallory.get(open)).status).toBe(200)
+    const list = await (await mallory.get('/')).text()
+    expect(list).toContain(open)
+    expect(list).not.toContain(FLEET_CHECK)
+    github.repositoryNamed('acme/fleet').private = true
+  })
+
   test('is told when GitHub does not answer, and sees nothing', async () => {
     const ada = await signedIn('ada')
     github.failNext(1, 502)

@@ -39,10 +39,10 @@ async function keepFleetPage(
   const narrower = new Set(await narrowerSources(installation, place.repository.url, urls))
   const snapshot = withoutSources(read, narrower)
   const judgement = narrowed(whole, narrower)
-  const { id: repositoryId, owner, name: repo, url: repository } = place.repository
+  const { id: repositoryId, owner, name: repo, url: repository, visibility } = place.repository
   const { audit, access } = await askOverview(evaluator, snapshot)
   const fleet = { repository, branch: place.branch, commit, judgement, audit, access }
-  const page = fleetPageOf(fleet, { owner, repo, repositoryId, at: new Date().toISOString() })
+  const page = fleetPageOf(fleet, { owner, repo, repositoryId, visibility, at: new Date().toISOString() })
   if (!(await pages.store.keep(page))) throw new Error('the page is too large')
 }
 

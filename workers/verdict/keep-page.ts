@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../src/errors.ts'
+import type { Visibility } from '../../src/fleet/access/visibility.ts'
 import { checkPath } from '../../src/pages/page-address.ts'
 import { within } from '../../src/queue/within.ts'
 import type { Outcome } from '../../src/report/outcome.ts'
@@ -15,7 +16,7 @@ const LIMIT_MS = 2_000
  */
 export async function keepPage(
   { pages: { store, publicUrl }, metrics, log }: WorkerContext,
-  { owner, repo, repositoryId }: PageOwner,
+  { owner, repo, repositoryId, visibility }: PageOwner,
   check: string,
   { outcome, context }: Pick<Said, 'outcome' | 'context'>,
 ): Promise<string | undefined> {
@@ -27,6 +28,7 @@ export async function keepPage(
     repo,
     check,
     at,
+    visibility,
     ...(repositoryId === undefined ? {} : { repositoryId }),
   })
   const kept = await within(LIMIT_MS, store.keep(page)).catch(err => {
@@ -48,4 +50,5 @@ export interface PageOwner {
   readonly repo: string
   /** GitHub's id: whoever has the name later does not get the page. */
   readonly repositoryId?: number
+  readonly visibility: Visibility
 }

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
+import type { Visibility } from '../../fleet/access/visibility.ts'
 import type { JudgedNode, Verdict } from '../../rules/finding.ts'
 import { viewFor } from '../audience.ts'
 import { checkRunOf } from '../check-run.ts'
@@ -12,6 +13,8 @@ export interface PagePlace {
   readonly owner: string
   readonly repo: string
   readonly repositoryId?: number
+  /** Who could see the repository when it was made: where more can now, it is not shown. Absent: as of a private one. */
+  readonly visibility?: Visibility
   readonly at: string
 }
 

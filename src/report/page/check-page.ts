@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../errors.ts'
+import type { Visibility } from '../../fleet/access/visibility.ts'
 import type { Circumstances } from '../../gate/circumstances.ts'
 import type { Origin } from '../../kube/origin.ts'
 import type { Verdict } from '../../rules/finding.ts'
@@ -40,6 +41,8 @@ export interface CheckPage {
   readonly repo: string
   /** GitHub's id of the repository; absent where nobody knew it. A name can change hands, an id cannot. */
   readonly repositoryId?: number
+  /** Who could see the repository when it was made: where more can now, it is not shown. Absent: as of a private one. */
+  readonly visibility?: Visibility
   /** Normalised address. */
   readonly repository: string
   readonly headSha: string

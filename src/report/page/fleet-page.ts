@@ -1,3 +1,4 @@
+import type { Visibility } from '../../fleet/access/visibility.ts'
 import type { NotSeen, Tenant } from '../../fleet/fleet.ts'
 import type { AccessOverview } from '../../rules/access/access-overview.ts'
 import type { ClusterAudit } from '../../rules/audit/audit-item.ts'
@@ -22,6 +23,8 @@ export interface FleetPage {
   readonly repo: string
   /** GitHub's id of the repository; absent where nobody knew it. */
   readonly repositoryId?: number
+  /** Who could see the repository when it was made: where more can now, it is not shown. Absent: as of a private one. */
+  readonly visibility?: Visibility
   readonly repository: string
   readonly branch: string
   readonly commit: string

@@ -1,3 +1,4 @@
+import type { Visibility } from '../../fleet/access/visibility.ts'
 import { type Html, html } from './html.ts'
 import { type Frame, layout } from './layout.ts'
 import { when } from './when.ts'
@@ -8,6 +9,8 @@ export interface PageEntry {
   readonly owner: string
   readonly repo: string
   readonly repositoryId?: number
+  /** Who could see the repository when it was made: where more can now, it is not shown. Absent: as of a private one. */
+  readonly visibility?: Visibility
   readonly at: string
   readonly sha?: string
   /** Of its page. */
