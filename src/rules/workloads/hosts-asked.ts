@@ -46,11 +46,27 @@ function ofTraefik(root: Node): RouteHost[] {
   return paths
     .filter(path => {
       const rule = stringAt(root, path) ?? ''
-      return /\bHost(?:SNI)?Regexp\(/.test(rule) || matched(rule).length === 0
+      return /\bHost(?:SNI)?Regexp\(/.test(rule) || matched(rule).length === 0 || !alternatives(rule).every(namesHost)
     })
     .slice(0, 1)
     .map(all)
 }
+
+/** What stands between `||` outside of brackets, without blanks and quoted texts: each is a rule of its own. */
+function alternatives(rule: string): string[] {
+  const found = ['']
+  let depth = 0
+  for (const token of rule.replace(/`[^`]*`|"[^"]*"|\s+/g, '').match(/\|\||[\s\S]/g) ?? []) {
+    if (token === '(') depth++
+    else if (token === ')') depth--
+    if (token === '||' && depth === 0) found.push('')
+    else found[found.length - 1] += token
+  }
+  return found
+}
+
+/** A host that a rule excludes is none that it names. */
+const namesHost = (rule: string): boolean => /\bHost(?:SNI|Header)?\(/.test(rule.replace(/!\(*Host/g, ''))
 
 /** A route without names gets those of the listeners that it is attached to; of a Gateway that nobody sees, all. */
 function ofParents(index: FleetIndex, cluster: string, object: KubeObject, tenant: string): RouteHost[] {
