@@ -130,6 +130,10 @@ class Finder {
         else for (const [key, { value }] of node.fields) open.push({ path: [...here.path, key], node: value })
       } else if (typeof node.value === 'string' && /^apiVersion:/m.test(node.value) && /^kind:/m.test(node.value)) {
         this.#text(holder, place, here.path, node, depth)
+      } else if (typeof node.value === 'string' && MANIFEST.every(key => key.test(node.value as string))) {
+        for (const document of documentsOf(node.value, node)) {
+          if (document.type !== 'scalar') open.push({ path: here.path, node: document })
+        }
       }
     }
   }
@@ -148,6 +152,19 @@ class Finder {
     if (template) this.unevaluated.push({ holder, path: [...path, ...template], place, why: 'template' })
     this.objects.push({ object, holder, place, isTemplate: template !== undefined })
     this.search(object, depth + 1)
+  }
+}
+
+/** A manifest in a text that is JSON, or a list, or written with quotes: what parses and has the keys of an object is one. */
+const MANIFEST = [/(?:^|[\s{,"'-])apiVersion["']?\s*:/m, /(?:^|[\s{,"'-])kind["']?\s*:/m]
+
+/** The documents of a text that may hold manifests; none where it is something else. */
+function documentsOf(text: string, node: Node): readonly Node[] {
+  try {
+    return parseText(text, linesOf(node)).documents
+  } catch (error) {
+    if (error instanceof BailiwickError) return []
+    throw error
   }
 }
 

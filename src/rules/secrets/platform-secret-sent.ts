@@ -7,6 +7,7 @@ import { platformReaders, readerName } from '../references/secret-readers.ts'
 import type { Breach, Rule, RuleContext, TenantSubject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
+const BETWEEN = ['proxy', 'proxySecretRef', 'certSecretRef']
 const PUSH = 'external-secrets.io/PushSecret'
 const SELECTOR = ['spec', 'selector', 'secret', 'selector']
 /** Where an object of the platform says to whom a Secret goes. */
@@ -51,7 +52,11 @@ function judge(
   const others = readers.length > 0 ? readers : namedAfter(subject, { index }, name)
   if (others.length === 0 || (readers.length === 0 && isOwnSecret(index, node, id.namespace, name))) return undefined
   const target = address ? placeAt(object.root, address) : undefined
-  if (target !== undefined && others.some(one => ADDRESSES.some(other => placeAt(one.object.root, other) === target))) {
+  if (
+    target !== undefined &&
+    !isBetween(object.root) &&
+    others.some(one => ADDRESSES.some(other => placeAt(one.object.root, other) === target))
+  ) {
     return undefined
   }
   const to = address ? ` to ${shown(stringAt(object.root, address) ?? 'an unknown address')}` : ''
@@ -76,6 +81,11 @@ function namedAfter({ id, node }: TenantSubject, { index }: Pick<RuleContext, 'i
       return all.filter(one => one.node.tenant === undefined)
     }),
   )
+}
+
+/** A proxy, or a certificate authority, of the sender's own stands between it and the address, and reads what is sent. */
+function isBetween(root: TenantSubject['object']['root']): boolean {
+  return BETWEEN.some(field => at(root, ['spec', field]) !== undefined)
 }
 
 /** An organization of a host: what a credential is for. */
