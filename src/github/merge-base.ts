@@ -1,4 +1,4 @@
-import { unlessMissing } from './github-error.ts'
+import { githubError } from './github-error.ts'
 import type { Octokit, RepositoryName } from './octokit.ts'
 
 /** Where the histories of two commits part. */
@@ -19,19 +19,26 @@ const MOST_PLACES = 20
 
 const PER_PAGE = 100
 
-/** The best common ancestor of two commits; undefined where they have none: GitHub does not merge them. */
+/**
+ * The best common ancestor of two commits; undefined where GitHub says that they have none, so that it does not merge them.
+ * Any other answer is an error: a commit that cannot be read may well be merged.
+ */
 export async function readMergeBase(
   octokit: Octokit,
   { owner, repo }: RepositoryName,
   base: string,
   head: string,
 ): Promise<MergeBase | undefined> {
-  const found = await unlessMissing(`compare two commits of ${owner}/${repo}`, () =>
-    octokit.rest.repos.compareCommitsWithBasehead({ owner, repo, basehead: `${base}...${head}`, per_page: 1 }),
-  )
-  if (!found) return undefined
-  const { merge_base_commit: common, ahead_by: ahead, behind_by: behind } = found.data
-  return { commit: common.sha, tree: common.commit.tree.sha, ahead, behind }
+  try {
+    const basehead = `${base}...${head}`
+    const { data } = await octokit.rest.repos.compareCommitsWithBasehead({ owner, repo, basehead, per_page: 1 })
+    const { merge_base_commit: common, ahead_by: ahead, behind_by: behind } = data
+    return { commit: common.sha, tree: common.commit.tree.sha, ahead, behind }
+  } catch (error) {
+    const { status, message } = error as { readonly status?: unknown; readonly message?: unknown }
+    if (status === 404 && /no common ancestor/i.test(String(message))) return undefined
+    throw githubError(`compare two commits of ${owner}/${repo}`, error)
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { BailiwickError } from '../../src/errors.ts'
 import { isOnlyMergeBase, type MergeBase, readMergeBase } from '../../src/github/merge-base.ts'
 import { rawGitHub } from './raw-github.ts'
 
@@ -32,7 +33,8 @@ async function hostOf(graph: Graph, most = 100) {
       .split('...')
       .map(id => Number.parseInt(id, 16)) as [number, number]
     const [common] = basesOf(graph, base, head)
-    if (common === undefined) return { status: 404, body: { message: 'No common ancestor.' } }
+    if (common === undefined)
+      return { status: 404, body: { message: `No common ancestor between ${idOf(base)} and ${idOf(head)}.` } }
     const [ofBase, ofHead] = [reached(graph, base), reached(graph, head)]
     const ahead = [...ofHead].filter(commit => !ofBase.has(commit)).sort((a, b) => a - b)
     const behind = [...ofBase].filter(commit => !ofHead.has(commit)).length
@@ -63,6 +65,11 @@ test('criss-cross histories have several', async () => {
 
 test('histories without a common commit have none', async () => {
   expect(await isOnly([[], []], 0, 1)).toBeUndefined()
+})
+
+test('a commit that GitHub does not show is not one without a common ancestor', async () => {
+  const { octokit } = await rawGitHub(() => ({ status: 404, body: { message: 'Not Found' } }))
+  await expect(readMergeBase(octokit, NAME, idOf(0), idOf(1))).rejects.toThrow(BailiwickError)
 })
 
 test('random histories are told apart, on however many pages', { timeout: 120_000 }, async () => {

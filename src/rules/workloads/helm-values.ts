@@ -33,15 +33,14 @@ export function* helmInputs(release: KubeObject, cluster: string, index: FleetIn
   for (const path of everyPath(release.root, ['spec', 'postRenderers', '*', 'kustomize', 'patches', '*', 'patch'])) {
     for (const root of parsed(at(release.root, path)!)) yield { path, root, inline: false }
   }
-  for (const path of everyPath(release.root, [
-    'spec',
-    'postRenderers',
-    '*',
-    'kustomize',
-    'patchesStrategicMerge',
-    '*',
-  ])) {
-    yield { path, root: at(release.root, path)!, inline: false }
+  // of older versions of HelmRelease, where patches are no texts
+  for (const field of [
+    ['patchesStrategicMerge', '*'],
+    ['patchesJson6902', '*', 'patch'],
+  ]) {
+    for (const path of everyPath(release.root, ['spec', 'postRenderers', '*', 'kustomize', ...field])) {
+      yield { path, root: at(release.root, path)!, inline: false }
+    }
   }
 }
 
