@@ -41,15 +41,15 @@ function* judgeTenant({ index }: RuleContext, subject: Subject): Iterable<Breach
 function* judgeRole({ node, object, id }: Subject): Iterable<Breach> {
   const isWide = id.kind === 'ClusterRole'
   for (const { at, rule } of writtenRules(object)) {
-    for (const danger of strongest(dangersOf(rule), isWide)) {
+    for (const { danger, what } of strongest(dangersOf(rule), isWide)) {
       yield {
         node,
         object,
         // A rule has no name: it stays the same violation while only other parts of it change.
         path: ['rules'],
         origin: originAt(object.root, ['rules', at]),
-        value: danger.escapes ? danger.what : `${danger.what} ${compactString(rule)}`,
-        message: `${shownObject(id.kind, id.namespace, id.name)} allows ${shown(danger.what)}: ${danger.why}. Allowed are rules that name what they need.`,
+        value: danger.escapes ? what : `${danger.what} ${compactString(rule)}`,
+        message: `${shownObject(id.kind, id.namespace, id.name)} allows ${shown(what)}: ${danger.why}. Allowed are rules that name what they need.`,
         fix: 'Remove it from the rule; name the verbs and resources that are needed.',
         ...levelOf(danger, isWide),
       }
@@ -62,10 +62,19 @@ function levelOf({ escapes }: Danger, isWide: boolean): Pick<Breach, 'level' | '
   return escapes || isWide ? {} : { level: 'warning', severity: 'high' }
 }
 
-/** What blocks, or else what warns: one rule is told of once. */
-function strongest(dangers: readonly Danger[], isWide: boolean): readonly Danger[] {
+/**
+ * What blocks, or else what warns: one finding for a rule. `what` names all that block, so that a danger which is added to
+ * a standing one is another violation.
+ */
+function strongest(
+  dangers: readonly Danger[],
+  isWide: boolean,
+): readonly { readonly danger: Danger; readonly what: string }[] {
   const blocking = dangers.filter(danger => isWide || danger.escapes)
-  return blocking.length > 0 ? blocking.slice(0, 1) : dangers.slice(0, 1)
+  const [danger] = blocking.length > 0 ? blocking : dangers
+  if (!danger) return []
+  const others = [...new Set(blocking.map(one => one.what))].filter(what => what !== danger.what).sort()
+  return [{ danger, what: [danger.what, ...others].join(', ') }]
 }
 
 /**
