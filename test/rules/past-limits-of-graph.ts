@@ -1,0 +1,292 @@
+import { expect } from 'vitest'
+import { type AccessView, askRead } from '../../src/fleet/access/ask-read.ts'
+import { admitChild } from '../../src/fleet/admit-child.ts'
+import { chartParts } from '../../src/fleet/charts/chart-parts.ts'
+import { chartContent } from '../../src/fleet/charts/chart-places.ts'
+import { composeSource } from '../../src/fleet/compose-source.ts'
+import { contentSpec } from '../../src/fleet/source-content.ts'
+import type { Claim, Walk } from '../../src/fleet/walk-cluster.ts'
+import { parsePatterns } from '../../src/flux/ignore-pattern.ts'
+import { canonicalQuantity } from '../../src/flux/normalise/quantity.ts'
+import { PackBudget } from '../../src/flux/pack-budget.ts'
+import { packTree } from '../../src/flux/pack-tree.ts'
+import { envsubst } from '../../src/flux/substitute/envsubst.ts'
+import { type Spent, SubstitutionBudget } from '../../src/flux/substitute/substitution-budget.ts'
+import { checkPaths, checkSize, DEFAULT_LIMITS } from '../../src/git/entry-limits.ts'
+import type { Tree, TreeEntry } from '../../src/git/tree.ts'
+import type { MapNode } from '../../src/kube/node.ts'
+import type { KubeObject } from '../../src/kube/object.ts'
+import { parseDocuments } from '../../src/kube/parse-documents.ts'
+import { fleetOf } from '../fleet/fleet-of.ts'
+import { DEV_URL, fleetFiles, miniFleet, OPS_URL, withResource } from '../fleet/mini-fleet.ts'
+import { treeOf } from '../git/tree-of.ts'
+
+const ORIGIN = { repository: '', file: 'x', line: 1, column: 1 }
+const list = (count: number, of: (index: number) => string) => Array.from({ length: count }, (_one, index) => of(index))
+
+/** The code of what is thrown; undefined where nothing is. */
+function thrown(run: () => unknown): string | undefined {
+  try {
+    run()
+    return undefined
+  } catch (error) {
+    return (error as { code?: string }).code
+  }
+}
+
+/** What `run` throws exactly at the limit, and one past it. */
+const around = (limit: number, run: (count: number) => unknown) => [limit, limit + 1].map(one => thrown(() => run(one)))
+
+const objectOf = (text: string): KubeObject => ({
+  root: parseDocuments({ repository: '', path: 'a.yaml' }, Buffer.from(text))[0] as MapNode,
+  trail: [],
+})
+
+const kustomization = (name: string, path: string) => `---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: ${name}, namespace: apps}
+spec: {interval: 5m, prune: true, serviceAccountName: dev-team, path: ${path}, sourceRef: {kind: GitRepository, name: dev-team}}
+`
+const repository = (name: string, includes: readonly string[], url = `https://github.com/acme/${name}`) => `---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: ${name}, namespace: apps}
+spec: {interval: 1m, url: "${url}", ref: {branch: main}, include: [${includes.map(one => `{repository: {name: ${one}}}`).join(', ')}]}
+`
+
+function errorsOf(dev: Record<string, string>): (string | undefined)[][] {
+  const { nodes } = fleetOf(miniFleet({ dev }))
+  return nodes.flatMap(({ tenant, error }) => (error ? [[tenant, error.code]] : []))
+}
+
+/** Kustomizations below each other, the last of which renders nothing. */
+function nested(count: number) {
+  const files = list(count, index => `deep/${index}`).flatMap((directory, index) => [
+    [`${directory}/kustomization.yaml`, index + 1 < count ? 'resources: [next.yaml]\n' : 'resources: []\n'],
+    [`${directory}/next.yaml`, kustomization(`deep-${index + 1}`, `./deep/${index + 1}`)],
+  ])
+  return { ...withResource(kustomization('deep-0', './deep/0')), ...Object.fromEntries(files) }
+}
+
+/** A tree of that many files, which nobody reads. */
+function flat(count: number): Tree {
+  const entries: TreeEntry[] = list(count, index => `${index}`).map(name => ({
+    name,
+    path: name,
+    type: 'file',
+    id: name,
+  }))
+  const byPath = new Map(entries.map(one => [one.path, one]))
+  return {
+    id: `flat ${count}`,
+    entry: path => byPath.get(path),
+    list: path => (path === '' ? entries : []),
+    read: () => new Uint8Array(),
+  }
+}
+
+const contentOf = (url: string, tree: Tree) => ({
+  ...{ type: 'content' as const, url, ref: {}, commit: 'a', own: false },
+  artifact: { repository: url, tree },
+})
+
+/** Each limit of the graph, its sources and git: goes one past it. */
+export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> = {
+  'src/fleet/access/ask-read.ts MAX_ASKED': () => {
+    const view = {
+      cluster: 'staging',
+      given: { facts: [] },
+      config: { tenants: new Map(), allowedSources: [] },
+      declarerOf: () => 'dev-team',
+      owners: new Map(),
+      asked: new Map(),
+    } as unknown as AccessView
+    const source = objectOf(repository('x', []))
+    const reader = { tenant: 'dev-team', writer: 'dev-team' }
+    const states = list(51, index => askRead(view, reader, source, `https://github.com/other/x${index}`).state)
+    expect(states).toEqual([...list(50, () => 'ask'), 'refused'])
+  },
+
+  'src/fleet/admit-child.ts MAX_DEPTH': () => {
+    // below the root, the tenants and the tenant
+    expect(errorsOf(nested(13))).toEqual([])
+    expect(errorsOf(nested(14))).toEqual([['dev-team', 'graph-limits']])
+  },
+
+  'src/fleet/admit-child.ts MAX_PLATFORM_NODES': () =>
+    expect(admittedBeside(20_000, undefined)).toEqual([true, 'graph-limits']),
+  'src/fleet/admit-child.ts MAX_TENANT_NODES': () =>
+    expect(admittedBeside(1_000, 'dev-team')).toEqual([true, 'graph-limits']),
+
+  'src/fleet/charts/chart-parts.ts MAX_CHARTS': () => {
+    const place = { url: DEV_URL, ref: {} }
+    const partsOf = (count: number) =>
+      chartParts(
+        {
+          placesOf: path => [{ ...place, path }],
+          charts: list(count, index => `chart-${index}`),
+          ...{ files: [], packing: '', sources: [place] },
+        },
+        () => undefined,
+      ).map(({ path }) => path)
+    expect(partsOf(200)).not.toContain('')
+    expect(partsOf(201)).toContain('')
+  },
+
+  'src/fleet/charts/chart-places.ts MAX_PARTS': () => {
+    const release = objectOf(
+      'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: h, namespace: apps}\nspec: {chart: {spec: {chart: shop, sourceRef: {kind: GitRepository, name: top}}}}\n',
+    )
+    // the source, ten that it includes, and what nine and one of them include
+    const errors = [9, 10].map(last => {
+      const includes = (name: string) => {
+        if (name === 'top') return list(10, index => `mid${index}`)
+        return name.startsWith('mid') ? list(name === 'mid9' ? last : 20, index => `leaf${index}`) : []
+      }
+      const find = ({ name }: { name: string }) => objectOf(repository(name, includes(name)))
+      return thrown(() => chartContent(release, { find, generators: () => [], root: undefined }))
+    })
+    expect(errors).toEqual([undefined, 'render-limits'])
+  },
+
+  'src/fleet/cluster-root.ts HOPS': () => {
+    const key = 'clusters/staging/flux-system/gotk-sync.yaml'
+    const rootErrors = (value: string) => {
+      const sync = fleetFiles[key]!.replace(
+        '  prune: true\n',
+        `  prune: true\n  postBuild: {substitute: {a: "${value}"}}\n`,
+      )
+      expect(sync).toContain(value)
+      return fleetOf(miniFleet({ fleet: { [key]: sync } })).nodes.flatMap(({ error }) => error?.code ?? [])
+    }
+    expect(rootErrors('b')).toEqual([])
+    // one more with each rendering
+    expect(rootErrors(`b\${a}`)).toEqual(['graph-limits'])
+  },
+
+  'src/fleet/compose-source.ts MAX_FILES': () => {
+    const spec = { name: 'x', fromPath: '', toPath: 'x', origin: ORIGIN }
+    const one = { id: 'GitRepository/apps/x', spec, resolved: contentOf(OPS_URL, treeOf({ a: 'x' })) }
+    const compose = (count: number) =>
+      composeSource(
+        contentOf(DEV_URL, flat(count - 1)) as never,
+        { include: [spec] } as never,
+        [one] as never,
+        new PackBudget(),
+      )
+    expect(around(50_000, compose)).toEqual([undefined, 'render-limits'])
+  },
+
+  'src/fleet/resolve-source.ts MAX_CHAIN': () => {
+    const errors = [5, 6].map(count => {
+      const key = 'tenants/dev-team.yaml'
+      const own = fleetFiles[key]!.replace(
+        '  ref:\n    branch: main',
+        '  ref: {branch: main}\n  include: [{repository: {name: s1}}]',
+      )
+      const chain = list(count, index => repository(`s${index + 1}`, index + 1 < count ? [`s${index + 2}`] : []))
+      const given = miniFleet({ fleet: { [key]: own + chain.join('') } })
+      const sources = list(count, index => `https://github.com/acme/s${index + 1}`).map(url => ({
+        url,
+        files: { a: 'x' },
+      }))
+      const { nodes, wanted } = fleetOf({ ...given, sources: [...given.sources!, ...sources] })
+      return [wanted.length, nodes.find(node => node.key === 'staging/apps/dev-team')?.error?.code]
+    })
+    expect(errors).toEqual([
+      [0, undefined],
+      [0, 'flux-invalid'],
+    ])
+  },
+
+  'src/fleet/source-content.ts MAX_INCLUDES': () => {
+    const read = (count: number) =>
+      contentSpec(
+        objectOf(
+          repository(
+            'x',
+            list(count, index => `s${index}`),
+          ),
+        ),
+      )
+    expect(around(20, read)).toEqual([undefined, 'flux-invalid'])
+  },
+
+  'src/flux/ignore-pattern.ts MAX_LINE': () => {
+    expect(around(60_000, count => parsePatterns('a'.repeat(count), []))).toEqual([undefined, 'render-limits'])
+  },
+
+  'src/flux/normalise/quantity.ts MAX_LENGTH': () => {
+    const read = (count: number) => canonicalQuantity('1'.padStart(count, '0'), ORIGIN)
+    expect(around(64, read)).toEqual([undefined, 'flux-unsupported'])
+  },
+
+  'src/flux/pack-budget.ts MAX_STEPS': () => {
+    expect(around(30_000_000, count => new PackBudget().spend(count))).toEqual([undefined, 'render-limits'])
+    const pack = (count: number) =>
+      new PackBudget().pack(work => {
+        work.spend(count)
+        return treeOf({})
+      })
+    expect(around(30_000_000, pack)).toEqual([undefined, 'render-limits'])
+  },
+
+  'src/flux/pack-tree.ts MAX_BYTES': () => {
+    const text = (count: number) => `${'#'.repeat(49_999)}\n`.repeat(11).slice(0, count)
+    expect(around(512 * 1024, count => packTree(treeOf({ a: 'x' }), text(count)))).toEqual([undefined, 'render-limits'])
+    const inFile = (count: number) => packTree(treeOf({ '.sourceignore': text(count) }))
+    expect(around(512 * 1024, inFile)).toEqual([undefined, 'render-limits'])
+  },
+
+  'src/flux/pack-tree.ts MAX_PATTERNS': () => {
+    const pack = (count: number) => packTree(treeOf({ a: 'x', '.sourceignore': 'b\n' }), 'c\n'.repeat(count - 1))
+    expect(around(5_000, pack)).toEqual([undefined, 'render-limits'])
+  },
+
+  'src/flux/substitute/substitution-budget.ts LIMITS': () => {
+    const limits: Record<Spent, number> = { characters: 8 * 1024 * 1024, comparisons: 1_500_000, expressions: 200_000 }
+    for (const [what, limit] of Object.entries(limits)) {
+      const spend = (count: number) => new SubstitutionBudget().spend(what as Spent, count, ORIGIN)
+      expect(around(limit, spend), what).toEqual([undefined, 'render-limits'])
+    }
+    const many = (count: number) => substituted(`\${a}`.repeat(count))
+    expect(around(200_000, many)).toEqual([undefined, 'render-limits'])
+  },
+
+  'src/flux/substitute/substitution-budget.ts MAX_NESTING': () => {
+    const nest = (count: number) => substituted(`${`\${b:=`.repeat(count)}x${'}'.repeat(count)}`)
+    expect(around(50, nest)).toEqual([undefined, 'flux-invalid'])
+  },
+
+  'src/git/entry-limits.ts DEFAULT_LIMITS': () => {
+    const { files, bytes } = DEFAULT_LIMITS
+    expect(around(files, count => checkSize('x', count, 0, DEFAULT_LIMITS))).toEqual([undefined, 'render-limits'])
+    expect(around(bytes, count => checkSize('x', 0, count, DEFAULT_LIMITS))).toEqual([undefined, 'render-limits'])
+  },
+
+  'src/git/entry-limits.ts MAX_PATH_BYTES': () => {
+    expect(around(4_096, count => checkPaths('x', [{ path: 'a'.repeat(count) }]))).toEqual([undefined, 'git-ambiguous'])
+    expect(around(2_048, count => checkPaths('x', [{ path: 'é'.repeat(count) }]))).toEqual([undefined, 'git-ambiguous'])
+  },
+}
+
+function substituted(template: string): unknown {
+  const variables = new Map([['a', { value: 'x', origin: ORIGIN }]])
+  return envsubst(template, { variables, strict: false, budget: new SubstitutionBudget(), origin: ORIGIN })
+}
+
+/** Whether a Kustomization is admitted as the last that may be, and the error of its parent where it is one more. */
+function admittedBeside(limit: number, tenant: string | undefined): unknown[] {
+  return [limit - 1, limit].map(count => {
+    const walk = {
+      cluster: 'staging',
+      drafts: new Map(),
+      counts: new Map([[tenant ?? '', count]]),
+      tenancy: { owners: new Map([['apps', tenant]]) },
+    } as unknown as Walk
+    const parent = { key: 'staging/apps/parent', tenant } as unknown as Claim['parent']
+    const isAdmitted = admitChild(walk, { parent, kustomization: objectOf(kustomization('x', './x')) })
+    return isAdmitted || parent.error?.code
+  })
+}
