@@ -54,6 +54,15 @@ describe('strategic merge', () => {
     const patch = 'patches:\n- patch: |\n    {apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {x: 1}}\n'
     expect(patched(patch, pod)).toBe('render-limits @kustomization.yaml:4')
   })
+  test('a comment that steers the merge, however many blanks follow it', () => {
+    const patch = (comment: string) =>
+      patched(
+        `patches:\n- patch: |\n    apiVersion: e/v1\n    kind: Thing\n    metadata: {name: a}\n    spec: # ${comment}\n      x: 1\n`,
+      )
+    expect(patch('{"type":"object"}')).toMatch(/^yaml-ambiguous/)
+    expect(patch(`{"type":"object"}${' '.repeat(100)}`)).toMatch(/^yaml-ambiguous/)
+    expect(patch(`{nothing}${' '.repeat(100)}`)).toContain('"x":1')
+  })
   test('a field with an empty name ends the build, as in kustomize', () => {
     const patch = 'patches:\n- patch: |\n    {apiVersion: e/v1, kind: Thing, metadata: {name: a}, spec: {"": 1}}\n'
     expect(patched(patch)).toBe('kustomize-invalid @kustomization.yaml:4')

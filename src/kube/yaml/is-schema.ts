@@ -15,7 +15,12 @@ export function isSchema(cursor: Cursor): boolean {
   if (text.charCodeAt(at) !== 123) return false
   const end = text.indexOf('\n', at)
   // no JSON object ends otherwise, and a refused parse is slow
-  if (!/\}[ \t\r]*$/.test(text.slice(Math.max(at, (end < 0 ? text.length - 1 : end) - 64), end < 0 ? -1 : end)))
+  if (
+    !text
+      .slice(at, end < 0 ? -1 : end)
+      .trimEnd()
+      .endsWith('}')
+  )
     return false
   if ((end < 0 ? text.length : end) - at > LONGEST)
     cursor.doubt(`a comment in braces of more than ${LONGEST} characters`)
