@@ -116,8 +116,16 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
 
   'src/fleet/admit-child.ts MAX_PLATFORM_NODES': () =>
     expect(admittedBeside(20_000, undefined)).toEqual([true, 'graph-limits']),
-  'src/fleet/admit-child.ts MAX_TENANT_NODES': () =>
-    expect(admittedBeside(1_000, 'dev-team')).toEqual([true, 'graph-limits']),
+  'src/fleet/admit-child.ts MAX_TENANT_NODES': () => {
+    expect(admittedBeside(1_000, 'dev-team')).toEqual([true, 'graph-limits'])
+    const many = (count: number) => ({
+      ...withResource(list(count, index => kustomization(`k${index}`, './none')).join('')),
+      'none/kustomization.yaml': 'resources: []\n',
+    })
+    // with the tenant's own
+    expect(errorsOf(many(999))).toEqual([])
+    expect(errorsOf(many(1_000))).toEqual([['dev-team', 'graph-limits']])
+  },
 
   'src/fleet/charts/chart-parts.ts MAX_CHARTS': () => {
     const place = { url: DEV_URL, ref: {} }
