@@ -1,3 +1,5 @@
+import { seeded } from '../kube/rbac/random-world.ts'
+
 /** Files of a tenant's repository after a random small change. */
 export interface TenantChange {
   readonly files: Readonly<Record<string, string>>
@@ -64,18 +66,10 @@ const NAMESPACES = ['apps', 'apps', 'ops', 'kube-system', 'default', 'flux-syste
 
 /** Random changes, the same for one seed. */
 export class Draw {
-  #state: number
+  readonly #next: () => number
 
   constructor(seed: number) {
-    this.#state = seed >>> 0
-  }
-
-  /** mulberry32. */
-  #next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+    this.#next = seeded(seed)
   }
 
   #one<T>(of: readonly T[]): T {

@@ -2,7 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import type { Tree } from '../../git/tree.ts'
 import { type Node, stringAt } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
-import { parseDocuments } from '../../kube/parse-documents.ts'
+import { readableDocuments } from '../../kube/readable-documents.ts'
 import { KUSTOMIZATION_FILES } from '../../kustomize/read/find-kustomization.ts'
 import { joinPath } from '../../kustomize/read/resolve-path.ts'
 
@@ -94,12 +94,7 @@ function pathsOf(text: string, directory: string, origin: Origin): NamedPath[] {
 
 /** The documents of a file; none where it cannot be read, because then its node fails. */
 function parsed(repository: string, path: string, bytes: Uint8Array): readonly Node[] {
-  try {
-    return parseDocuments({ repository, path }, bytes)
-  } catch (error) {
-    if (!(error instanceof BailiwickError)) throw error
-    return []
-  }
+  return readableDocuments({ repository, path }, bytes) ?? []
 }
 
 /** Every text, and those in a text that is itself a generator or transformer; these stand where the outer one does. */

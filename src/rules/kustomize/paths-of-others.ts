@@ -5,6 +5,7 @@ import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Breach, TenantSubject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { followedBy } from '../source-ref.ts'
+import { everyPath } from '../workloads/every-path.ts'
 import { holderOf, holdsOthersBelow } from './directory-holder.ts'
 
 /** A path that an object names in a source, and the source. */
@@ -63,7 +64,7 @@ function sourcePaths({ kind, object, id }: TenantSubject): SourcePath[] {
 /** Values are named from the root of the source, as the chart is. */
 function ofChart(object: KubeObject, spec: Path, namespace: string): SourcePath[] {
   const source = sourceAt(object, [...spec, 'sourceRef'], namespace)
-  const fields: Path[] = [[...spec, 'valuesFile'], ...items(object, [...spec, 'valuesFiles'])]
+  const fields: Path[] = [[...spec, 'valuesFile'], ...everyPath(object.root, [...spec, 'valuesFiles', '*'])]
   const files = fields.map(field => ({ field, text: stringAt(object.root, field), source, below: false }))
   const chart = { field: [...spec, 'chart'], text: stringAt(object.root, [...spec, 'chart']), source, below: true }
   return [chart, ...files].flatMap(({ text, ...one }) => (text === undefined ? [] : [{ ...one, text }]))
@@ -71,12 +72,12 @@ function ofChart(object: KubeObject, spec: Path, namespace: string): SourcePath[
 
 function ofGenerator(object: KubeObject, namespace: string): SourcePath[] {
   const aliases = new Map(
-    items(object, ['spec', 'sources']).map(path => [
+    everyPath(object.root, ['spec', 'sources', '*']).map(path => [
       stringAt(object.root, [...path, 'alias']) ?? '',
       sourceAt(object, path, namespace),
     ]),
   )
-  const copies = items(object, ['spec', 'artifacts']).flatMap(path => items(object, [...path, 'copy']))
+  const copies = everyPath(object.root, ['spec', 'artifacts', '*', 'copy', '*'])
   return copies.flatMap(path => {
     const field = [...path, 'from']
     const [, alias, text] = /^@([^/]+)\/?(.*)$/.exec(stringAt(object.root, field) ?? '') ?? []
@@ -90,7 +91,7 @@ function ofGenerator(object: KubeObject, namespace: string): SourcePath[] {
 }
 
 function ofIncludes(object: KubeObject, namespace: string): SourcePath[] {
-  return items(object, ['spec', 'include']).map(path => ({
+  return everyPath(object.root, ['spec', 'include', '*']).map(path => ({
     field: [...path, 'fromPath'],
     text: stringAt(object.root, [...path, 'fromPath']) ?? '',
     source: { kind: GIT, namespace, name: stringAt(object.root, [...path, 'repository', 'name']) ?? '' },
@@ -105,9 +106,4 @@ function sourceAt(object: KubeObject, path: Path, namespace: string): SourcePath
     namespace: stringAt(reference, ['namespace']) || namespace,
     name: stringAt(reference, ['name']) ?? '',
   }
-}
-
-function items(object: KubeObject, path: Path): Path[] {
-  const list = at(object.root, path)
-  return list?.type === 'list' ? [...list.items.keys()].map(index => [...path, index]) : []
 }

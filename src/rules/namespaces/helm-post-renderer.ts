@@ -1,7 +1,6 @@
-import { BailiwickError } from '../../errors.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import { parseDocuments } from '../../kube/parse-documents.ts'
+import { readableDocuments } from '../../kube/readable-documents.ts'
 import type { Breach, Rule, RuleContext, TenantSubject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { everyPath } from '../workloads/every-path.ts'
@@ -70,7 +69,9 @@ function* changesOf({ root }: KubeObject): Iterable<Change> {
 
 /** A patch in a text: operations of JSON6902, or an object to merge. */
 function* changesOfText(root: Node, path: Path): Iterable<Change> {
-  const documents = parsed(stringAt(root, path))
+  const text = stringAt(root, path)
+  const documents =
+    text === undefined ? undefined : readableDocuments({ repository: '', path: 'patch' }, Buffer.from(text))
   if (!documents) yield { path, pointer: undefined }
   for (const document of documents ?? []) {
     if (document.type === 'list') for (const item of document.items) yield operation(item, path)
@@ -96,15 +97,6 @@ function* merged(document: Node, path: Path): Iterable<Change> {
   for (const part of GRANTS) {
     const value = at(document, [part])
     if (value) yield { path, pointer: `/${part}`, value }
-  }
-}
-
-function parsed(text: string | undefined): readonly Node[] | undefined {
-  try {
-    return text === undefined ? undefined : parseDocuments({ repository: '', path: 'patch' }, Buffer.from(text))
-  } catch (error) {
-    if (error instanceof BailiwickError) return undefined
-    throw error
   }
 }
 

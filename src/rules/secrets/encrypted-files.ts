@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Tree } from '../../git/tree.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
-import { parseDocuments } from '../../kube/parse-documents.ts'
+import { readableDocuments } from '../../kube/readable-documents.ts'
 import { type Recipients, recipientsOf } from './sops-recipients.ts'
 
 /** What is parsed of one repository: files that speak of SOPS. */
@@ -38,16 +38,11 @@ export function documentsOf(tree: Tree, repository: string, file: string): Encry
   if (tree.entry(file)?.type !== 'file') return []
   const bytes = tree.read(file)
   if (!speaksOfSops(bytes)) return []
-  try {
-    return parseDocuments({ repository, path: file }, bytes).flatMap(root => {
-      const block = at(root, ['sops'])
-      if (block?.type !== 'map') return []
-      return [{ file, root, recipients: recipientsOf(block), id: idOf(root) }]
-    })
-  } catch (error) {
-    if (error instanceof BailiwickError) return []
-    throw error
-  }
+  return (readableDocuments({ repository, path: file }, bytes) ?? []).flatMap(root => {
+    const block = at(root, ['sops'])
+    if (block?.type !== 'map') return []
+    return [{ file, root, recipients: recipientsOf(block), id: idOf(root) }]
+  })
 }
 
 const speaksOfSops = (bytes: Uint8Array): boolean => Buffer.from(bytes).includes('sops')
