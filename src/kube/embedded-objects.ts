@@ -131,7 +131,9 @@ class Finder {
       } else if (typeof node.value === 'string' && /^apiVersion:/m.test(node.value) && /^kind:/m.test(node.value)) {
         this.#text(holder, place, here.path, node, depth)
       } else if (typeof node.value === 'string' && MANIFEST.every(key => key.test(node.value as string))) {
-        for (const document of documentsOf(node.value, node)) {
+        const documents = documentsOf(node.value, node)
+        if (!documents) this.unevaluated.push({ holder, path: here.path, place, why: 'text' })
+        for (const document of documents ?? []) {
           if (document.type !== 'scalar') open.push({ path: here.path, node: document })
         }
       }
@@ -158,13 +160,13 @@ class Finder {
 /** A manifest in a text that is JSON, or a list, or written with quotes: what parses and has the keys of an object is one. */
 const MANIFEST = [/(?:^|[\s{,"'-])apiVersion["']?\s*:/m, /(?:^|[\s{,"'-])kind["']?\s*:/m]
 
-/** The documents of a text that may hold manifests; none where it is something else. */
-function documentsOf(text: string, node: Node): readonly Node[] {
+/** The documents of a text that may hold manifests; none where it is something else, undefined where it is too much to read. */
+function documentsOf(text: string, node: Node): readonly Node[] | undefined {
   try {
     return parseText(text, linesOf(node)).documents
   } catch (error) {
-    if (error instanceof BailiwickError) return []
-    throw error
+    if (!(error instanceof BailiwickError)) throw error
+    return error.code === 'render-limits' ? undefined : []
   }
 }
 
