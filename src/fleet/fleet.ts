@@ -1,5 +1,6 @@
 import type { BailiwickError } from '../errors.ts'
 import type { Tree } from '../git/tree.ts'
+import type { Hole } from '../kube/hole.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Origin } from '../kube/origin.ts'
 import type { AskedRepository } from './access/read-access.ts'
@@ -36,11 +37,19 @@ export interface FleetNode {
   readonly dependsOn: readonly string[]
   readonly suspend: boolean
   readonly prune: boolean
-  /** What it renders; empty where `error` or an opaque source says why. */
+  /**
+   * What it renders, as far as it could be built: with holes, what is left after they were taken out (for findings only,
+   * never applied). Empty where nothing could be built or an opaque source says why.
+   */
   readonly objects: readonly KubeObject[]
-  /** SHA-256 of the canonical objects in order: what is judged is what is applied. '' without objects being known. */
+  /** SHA-256 of the canonical objects in order: what is judged is what is applied. '' without all objects being known. */
   readonly digest: string
+  /** Why nothing of it is applied: Flux refuses it. Set where a hole is fatal, and where nothing could be built. */
   readonly error?: BailiwickError
+  /** What was taken out of the build. */
+  readonly holes?: readonly Hole[]
+  /** With holes or an error: objects that its last complete build had and `objects` lacks. They count as facts, not as findings. */
+  readonly retained?: readonly KubeObject[]
   /** With `error`: hash of everything that the failed rendering read, so that "the change does not touch it" is known. */
   readonly inputs?: string
   /** Of a platform node with an error: the repositories that its content names, which it may lead to (see isNamed). */
