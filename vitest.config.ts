@@ -7,6 +7,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     passWithNoTests: false,
+    // A loaded CI machine gets a second attempt; test/sum-up.ts lists every test that needed it.
+    retry: process.env.CI ? 1 : 0,
     // Node strips the types itself, as it does in production, and a worker imports each module once for all of its files:
     // a file leaves nothing behind (variables, clocks and servers are put back when its tests end).
     isolate: false,

@@ -4,6 +4,7 @@ import { constants, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { findAssets, NO_ASSETS } from './envtest/assets.ts'
 import { findProgram, type Program, programCache, programs } from './programs.ts'
+import type { Count } from './sum-up.ts'
 import type { SkippedTest, Tally } from './tally-reporter.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -25,8 +26,9 @@ async function main(): Promise<number> {
     const failed = tally.failed + refused.length
     const skipped = tally.skipped.length - refused.length
     if (process.env.BAILIWICK_TALLY) {
-      const { passed, slowest } = tally
-      writeFileSync(process.env.BAILIWICK_TALLY, JSON.stringify({ passed, failed, skipped, slowest }))
+      const { passed, failures, unstable, slowest } = tally
+      const count: Count = { passed, failed, failures, unstable, skipped, slowest }
+      writeFileSync(process.env.BAILIWICK_TALLY, JSON.stringify(count))
     }
     console.log(`\n${tally.passed} passed, ${failed} failed, ${skipped} skipped`)
     return code !== 0 ? code : failed > 0 ? 1 : 0
@@ -79,7 +81,7 @@ function programVariables(): Record<string, string> {
 function readTally(report: string): Tally {
   if (existsSync(report)) return JSON.parse(readFileSync(report, 'utf8')) as Tally
   console.log('vitest ended without a report: see its message above')
-  return { passed: 0, failed: 1, skipped: [], slowest: { files: [], tests: [] } }
+  return { passed: 0, failed: 1, failures: [], unstable: [], skipped: [], slowest: { files: [], tests: [] } }
 }
 
 function printSkipped(skipped: readonly SkippedTest[]): void {

@@ -4,6 +4,8 @@ import { type Count, sumUp } from './sum-up.ts'
 const count = (passed: number, failed: number, skipped: number, files: Record<string, number> = {}): Count => ({
   passed,
   failed,
+  failures: [],
+  unstable: [],
   skipped,
   slowest: { files: Object.entries(files).map(([name, ms]) => ({ name, ms })), tests: [] },
 })
@@ -14,7 +16,27 @@ describe('the end of .ci/run', () => {
   })
 
   test('a run without a count is a failure', () => {
-    expect(sumUp([count(7, 0, 1), undefined])).toBe('7 passed, 1 failed, 1 skipped')
+    const lines = ['Failed', '  a whole run: it left no count', '', '7 passed, 1 failed, 1 skipped']
+    expect(sumUp([count(7, 0, 1), undefined]).split('\n')).toEqual(lines)
+  })
+
+  test('what failed, and what passed at the second attempt only, is named', () => {
+    const failures = [{ name: 'a.test.ts: one', message: 'expected 1 to be 2' }]
+    const unstable = [{ name: 'b.test.ts: tw\u001b[0mo', message: 'timed out' }]
+    expect(
+      sumUp([
+        { ...count(7, 1, 0), failures },
+        { ...count(1, 0, 0), unstable },
+      ]).split('\n'),
+    ).toEqual([
+      'Passed at the second attempt only',
+      '  b.test.ts: tw [0mo: timed out',
+      '',
+      'Failed',
+      '  a.test.ts: one: expected 1 to be 2',
+      '',
+      '8 passed, 1 failed, 0 skipped',
+    ])
   })
 
   test('before it the slowest of all runs are named, whatever bytes their names have', () => {

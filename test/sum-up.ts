@@ -1,14 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { SLOWEST, type Tally, type Took } from './tally-reporter.ts'
+import { type Failure, SLOWEST, type Tally, type Took } from './tally-reporter.ts'
 
 /** What test/run.ts writes to BAILIWICK_TALLY. */
-export interface Count extends Pick<Tally, 'passed' | 'failed' | 'slowest'> {
+export interface Count extends Pick<Tally, 'passed' | 'failed' | 'failures' | 'unstable' | 'slowest'> {
   readonly skipped: number
 }
 
-const NOT_RUN: Count = { passed: 0, failed: 1, skipped: 0, slowest: { files: [], tests: [] } }
+const NOT_RUN: Count = {
+  passed: 0,
+  failed: 1,
+  failures: [{ name: 'a whole run', message: 'it left no count' }],
+  unstable: [],
+  skipped: 0,
+  slowest: { files: [], tests: [] },
+}
 
-/** The slowest files and tests of several runs, and as the last line their sum; a run without a count is a failure. */
+/** The slowest files and tests of several runs, what failed, and as the last line their sum; a run without a count is a failure. */
 export function sumUp(counts: readonly (Count | undefined)[]): string {
   const all = counts.map(count => count ?? NOT_RUN)
   const sum = (one: 'passed' | 'failed' | 'skipped') => all.reduce((total, count) => total + count[one], 0)
@@ -21,8 +28,22 @@ export function sumUp(counts: readonly (Count | undefined)[]): string {
       'tests',
       all.flatMap(count => count.slowest.tests),
     ),
+    ...listed(
+      'Passed at the second attempt only',
+      all.flatMap(count => count.unstable),
+    ),
+    ...listed(
+      'Failed',
+      all.flatMap(count => count.failures),
+    ),
     `${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`,
   ].join('\n')
+}
+
+function listed(title: string, failures: readonly Failure[]): string[] {
+  const printable = (text: string) => text.replaceAll(/[^\x20-\x7e]/g, ' ')
+  const lines = failures.map(({ name, message }) => `  ${printable(name)}: ${printable(message)}`)
+  return lines.length === 0 ? [] : [title, ...lines, '']
 }
 
 function slowest(what: string, took: readonly Took[]): string[] {

@@ -15,9 +15,18 @@ export interface Took {
   readonly ms: number
 }
 
+/** A test that failed, in the end or at its first attempt, and the first line of what it said. */
+export interface Failure {
+  readonly name: string
+  readonly message: string
+}
+
 export interface Tally {
   readonly passed: number
   readonly failed: number
+  readonly failures: readonly Failure[]
+  /** Passed at the second attempt (CI only): counted as passed, and listed. */
+  readonly unstable: readonly Failure[]
   readonly skipped: readonly SkippedTest[]
   /** The slowest of each, slowest first. */
   readonly slowest: { readonly files: readonly Took[]; readonly tests: readonly Took[] }
@@ -53,7 +62,23 @@ function tallyOf(modules: readonly TestModule[], unhandled: number): Tally {
       })),
     ),
   }
-  return { passed, failed, skipped: tests.filter(isLeftOut).map(skippedTest), slowest }
+  const failures = [
+    ...tests.filter(test => test.result().state === 'failed').map(failureOf),
+    ...broken.map(part => ({
+      name: 'module' in part ? `${placeOf(part.module)}: ${part.fullName}` : placeOf(part),
+      message: firstLine(part.errors()),
+    })),
+  ]
+  const unstable = tests.filter(test => test.diagnostic()?.flaky).map(failureOf)
+  return { passed, failed, failures, unstable, skipped: tests.filter(isLeftOut).map(skippedTest), slowest }
+}
+
+function failureOf(test: TestCase): Failure {
+  return { name: `${placeOf(test.module)}: ${test.fullName}`, message: firstLine(test.result().errors ?? []) }
+}
+
+function firstLine([error]: readonly SerializedError[]): string {
+  return (error?.message ?? 'no message').split('\n', 1)[0]!.slice(0, 300)
 }
 
 function slowestOf(all: readonly Took[]): Took[] {
