@@ -1,0 +1,60 @@
+import { buildCompleteFleet, directoryReader } from '../../src/cli/working-sources.ts'
+import type { Fleet } from '../../src/fleet/fleet.ts'
+import { FleetSession } from '../../src/fleet/session/fleet-session.ts'
+import { readCommit } from '../../src/git/read-commit.ts'
+import { askGit } from '../../src/git/run-git.ts'
+import { openSnapshot } from '../../src/git/snapshot.ts'
+import type { Tree } from '../../src/git/tree.ts'
+import { normaliseUrl } from '../../src/kube/url.ts'
+import { baselineOf } from '../../src/rules/verdict/baseline.ts'
+import { judge } from '../../src/rules/verdict/judge.ts'
+import type { Evaluated, State } from './fleet-table.ts'
+
+/** The states and changes of one repository, evaluated as `bailiwick check` does, with what they share rendered once. */
+export class FleetReplay {
+  readonly #dir: string
+  readonly #url: string
+  readonly #branch: string
+  #session = new FleetSession()
+  #trees = new Map<string, Promise<Tree>>()
+
+  constructor(dir: string, url: string, branch: string) {
+    this.#dir = dir
+    this.#url = url === '' ? '' : normaliseUrl(url)
+    this.#branch = branch
+  }
+
+  /** A state by itself: everything in it counts. */
+  async evaluate(ref: string): Promise<State> {
+    const tree = await this.#tree(ref)
+    const fleet = await this.#fleet(tree)
+    const baseline = baselineOf(tree, this.#url)
+    return { ...judge(fleet, { baseline, combination: '' }), fleet }
+  }
+
+  /** A commit as a pull request onto its first parent. */
+  async change(commit: string): Promise<Evaluated> {
+    const subject = (await askGit(this.#dir, ['log', '-1', '--format=%s', commit]))?.toString().trim() ?? ''
+    const started = performance.now()
+    const [before, after] = [await this.#tree(`${commit}^1`), await this.#tree(commit)]
+    const base = await this.#fleet(before)
+    const fleet = await this.#fleet(after, before)
+    const judgement = judge(fleet, { base, combination: '' })
+    const seconds = (performance.now() - started) / 1000
+    return { commit, subject, seconds, ...judgement, fleet }
+  }
+
+  async #fleet(tree: Tree, config?: Tree): Promise<Fleet> {
+    const home = { url: this.#url, branch: this.#branch, commit: '', tree }
+    return (await buildCompleteFleet(home, [], [], directoryReader(), config, this.#session)).fleet
+  }
+
+  #tree(ref: string): Promise<Tree> {
+    const known = this.#trees.get(ref)
+    if (known) return known
+    if (this.#trees.size > 8) this.#trees = new Map()
+    const read = readCommit(this.#dir, ref).then(openSnapshot)
+    this.#trees.set(ref, read)
+    return read
+  }
+}

@@ -1,0 +1,122 @@
+import type { Fleet } from '../../src/fleet/fleet.ts'
+import type { Finding, Judgement, NodeFailure } from '../../src/rules/finding.ts'
+
+/** A state of a fleet with what was found in it. */
+export type State = Judgement & { readonly fleet: Fleet }
+
+/** A change of a fleet with its verdict. */
+export type Evaluated = State & { readonly commit: string; readonly subject: string; readonly seconds: number }
+
+/** The first result of a repository in figures. */
+export interface FirstResult {
+  readonly result: string
+  readonly summary: string
+  readonly clusters: number
+  readonly tenants: number
+  readonly reached: number
+  readonly present: number
+  readonly objects: number
+  readonly notSeen: number
+  readonly holes: number
+  readonly errors: ReadonlyMap<string, number>
+  readonly violations: ReadonlyMap<string, number>
+  readonly warnings: ReadonlyMap<string, number>
+}
+
+/** One repository as it was evaluated. */
+export interface Surveyed {
+  readonly name: string
+  readonly seconds: number
+  readonly first: FirstResult
+  readonly changes: readonly Evaluated[]
+}
+
+/** What a first look says, counted. */
+export function firstResult({ verdict, fleet }: State): FirstResult {
+  return {
+    result: verdict.result,
+    summary: verdict.summary,
+    clusters: verdict.clusters.length,
+    tenants: verdict.tenants.length,
+    reached: fleet.nodes.length,
+    present: fleet.nodes.length,
+    objects: fleet.nodes.reduce((sum, node) => sum + node.objects.length, 0),
+    notSeen: verdict.notSeen.length,
+    holes: fleet.nodes.reduce((sum, node) => sum + (node.holes?.length ?? 0), 0),
+    errors: counted(verdict.errors.map(causeOf)),
+    violations: counted(verdict.violations.map(one => one.rule)),
+    warnings: counted(verdict.warnings.map(one => one.rule)),
+  }
+}
+
+const COLUMNS = [
+  'repository',
+  'result',
+  'clusters',
+  'reached',
+  'objects',
+  'tenants',
+  'not visible',
+  'holes',
+  'errors',
+  'violations',
+  'warnings',
+  'changes',
+  'pass',
+  'fail',
+  'error',
+  'seconds',
+]
+
+/** One row for each repository. */
+export function printTable(surveyed: readonly Surveyed[], withHead: boolean): void {
+  if (withHead) console.log(`| ${COLUMNS.join(' | ')} |\n|${COLUMNS.map(() => '---').join('|')}|`)
+  for (const { name, first, changes, seconds } of surveyed) {
+    const of = (result: string) => changes.filter(({ verdict }) => verdict.result === result).length
+    const total = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((sum, count) => sum + count, 0)
+    const reached = first.reached === first.present ? first.reached : `${first.reached}/${first.present}`
+    const row = [name, first.result, first.clusters, reached, first.objects, first.tenants, first.notSeen, first.holes]
+    const found = [total(first.errors), total(first.violations), total(first.warnings)]
+    const replayed = [changes.length, of('pass'), of('fail'), of('error'), seconds.toFixed(1)]
+    console.log(`| ${[...row, ...found, ...replayed].join(' | ')} |`)
+  }
+}
+
+/** What the first result is made of: errors by cause, findings by rule. */
+export function printViolations({ first }: Surveyed): void {
+  console.log(`  ${first.summary}`)
+  for (const [cause, count] of first.errors) console.log(`  error ${count} x ${cause}`)
+  for (const [rule, count] of first.violations) console.log(`  violation ${count} x ${rule}`)
+  for (const [rule, count] of first.warnings) console.log(`  warning ${count} x ${rule}`)
+}
+
+/** Every change that did not pass, with what is new in it. */
+export function printBlocks({ changes }: Surveyed): void {
+  for (const { commit, subject, verdict } of changes) {
+    if (verdict.result === 'pass') continue
+    console.log(`  ${verdict.result} ${commit.slice(0, 10)} ${printable(subject)}`)
+    const lines = [
+      ...verdict.errors.filter(isNew).map(one => `error ${causeOf(one)} at ${placeOf(one)}`),
+      ...verdict.violations
+        .filter(isNew)
+        .map(one => `violation ${one.rule} ${objectOf(one)} at ${placeOf(one)}: ${one.message}`),
+    ]
+    for (const [line, count] of counted(lines)) console.log(`    ${count > 1 ? `${count} x ` : ''}${printable(line)}`)
+  }
+}
+
+const isNew = ({ state }: { readonly state: string }) => state === 'new'
+
+const causeOf = ({ code, message }: NodeFailure) => `${code}: ${message.slice(0, 160)}`
+
+const placeOf = ({ origin }: Finding | NodeFailure) => `${origin.file}:${origin.line}`
+
+const objectOf = ({ object }: Finding) => `${object.kind} ${object.namespace}/${object.name}`
+
+const printable = (text: string) => text.replaceAll(/[^\x20-\x7e]/g, ' ').slice(0, 400)
+
+function counted(items: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)
+  return new Map([...counts].sort(([, a], [, b]) => b - a))
+}

@@ -1,0 +1,68 @@
+import { basename, dirname, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { askGit } from '../../src/git/run-git.ts'
+import { remoteUrl } from '../../src/git/working-copy.ts'
+import { FleetReplay } from './fleet-replay.ts'
+import { type Evaluated, firstResult, printBlocks, printTable, printViolations, type Surveyed } from './fleet-table.ts'
+
+const USAGE = 'usage: npm run fleets -- [--history N] [--branch NAME] [--verbose] [URL=]DIR...'
+
+/**
+ * `npm run fleets`: what a first look at real fleets gives, zero configuration, one row for each repository; with
+ * `--history N` its last N commits are evaluated as pull requests onto their first parents, and every block is listed.
+ */
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { history: { type: 'string' }, branch: { type: 'string' }, verbose: { type: 'boolean' } },
+  })
+  const history = Number(values.history ?? '0')
+  if (positionals.length === 0 || !Number.isInteger(history) || history < 0) {
+    console.error(USAGE)
+    return 2
+  }
+  const surveyed: Surveyed[] = []
+  for (const given of positionals) {
+    const one = await survey(given, values.branch, history)
+    surveyed.push(one)
+    printTable([one], surveyed.length === 1)
+    if (values.verbose) printViolations(one)
+    printBlocks(one)
+  }
+  if (surveyed.length > 1) {
+    console.log('\nall repositories')
+    printTable(surveyed, true)
+  }
+  return 0
+}
+
+async function survey(given: string, branch: string | undefined, history: number): Promise<Surveyed> {
+  const equals = given.indexOf('=')
+  const dir = resolve(given.slice(equals + 1))
+  const url = equals > 0 ? given.slice(0, equals) : ((await remoteUrl(dir)) ?? '')
+  const name = url.replace(/^.*?([^/:]+\/[^/]+?)(?:\.git)?$/, '$1') || basename(dir) || dirname(dir)
+  const replay = new FleetReplay(dir, url, branch ?? (await defaultBranch(dir)))
+  const started = performance.now()
+  const first = firstResult(await replay.evaluate('HEAD'))
+  const seconds = (performance.now() - started) / 1000
+  const changes: Evaluated[] = []
+  for (const commit of await lastCommits(dir, history)) {
+    // a process is not asked to hold the trees of a whole history
+    changes.push(await replay.change(commit))
+  }
+  return { name, seconds, first, changes }
+}
+
+async function defaultBranch(dir: string): Promise<string> {
+  const head = await askGit(dir, ['symbolic-ref', '--short', 'HEAD'])
+  return head?.toString().trim() || 'main'
+}
+
+/** Commits of the first-parent history that have a parent, latest first. */
+async function lastCommits(dir: string, count: number): Promise<string[]> {
+  if (count === 0) return []
+  const lines = await askGit(dir, ['rev-list', '--first-parent', '--min-parents=1', `--max-count=${count}`, 'HEAD'])
+  return lines?.toString().split('\n').filter(Boolean) ?? []
+}
+
+process.exitCode = await main()
