@@ -6,6 +6,7 @@ import { readFleetFile } from './config/read-fleet-file.ts'
 import type { Cluster, Fleet, FleetNode, FleetRepository, NotSeen, Tenant } from './fleet.ts'
 import type { FleetInput, WantedSource } from './input.ts'
 import { ASKED, WANTED } from './open-node.ts'
+import { notReachedOf } from './reach/not-reached.ts'
 import { refKey } from './ref.ts'
 import { openSources, type Sources } from './resolve-source.ts'
 import type { RenderMemory } from './session/render-memory.ts'
@@ -39,6 +40,7 @@ export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
     nodes,
     wanted: wantedOf(nodes),
     notSeen: notSeenOf(nodes),
+    notReached: notReachedOf(repositories[0]!, nodes),
     repositories,
     config,
     proposed,

@@ -138,6 +138,8 @@ export interface Fleet {
   /** Not empty: the graph is not complete yet, read these and build again. */
   readonly wanted: readonly WantedSource[]
   readonly notSeen: readonly NotSeen[]
+  /** Flux Kustomizations that stand in the fleet's own repository and become no node, in the order of its files. */
+  readonly notReached: readonly NotReached[]
   /** The content that it was built from, the fleet's own repository first. */
   readonly repositories: readonly FleetRepository[]
   /** What the fleet's own file says, as it was before the change, with what the tenants' own files tighten. */
@@ -172,5 +174,13 @@ export interface FleetRepository {
 export interface NotSeen {
   readonly source: string
   readonly url: string
+  readonly reason: string
+}
+
+/** A Flux Kustomization that no cluster builds, so that nothing is known about what it would apply. */
+export interface NotReached {
+  /** `<namespace>/<name>` as it is written; without a namespace where an overlay would give one. */
+  readonly id: string
+  readonly origin: Origin
   readonly reason: string
 }

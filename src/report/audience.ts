@@ -45,6 +45,8 @@ export function viewFor(
         url: url === repository ? url : words.hide(url),
         reason: words.hide(reason),
       })),
+      // they stand in the fleet's repository, and are nobody's yet
+      notReached: [],
     },
     hidden: {
       violations: foreignNew(verdict.violations, audience),

@@ -21,6 +21,7 @@ export function verdictJson(verdict: Verdict): Record<string, unknown> {
       origin: originJson(origin),
     })),
     notSeen: verdict.notSeen.map(({ source, url, reason }) => ({ source, url, reason })),
+    notReached: verdict.notReached.map(({ id, origin, reason }) => ({ id, origin: originJson(origin), reason })),
     ...(verdict.notEvaluated.length > 0 ? { notEvaluated: verdict.notEvaluated.map(findingJson) } : {}),
   }
 }

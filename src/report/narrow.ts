@@ -49,6 +49,9 @@ export function narrowed({ verdict, nodes, changes }: Published, narrower: Reado
         url: words.hide(url),
         reason: words.hide(reason),
       })),
+      notReached: verdict.notReached.flatMap(({ id, origin, reason }) =>
+        narrower.has(origin.repository) ? [] : [{ id: words.hide(id), origin, reason: words.hide(reason) }],
+      ),
     },
     nodes: marked,
     ...(changes ? { changes: changesWithout(changes, narrower, marked) } : {}),

@@ -16,6 +16,7 @@ export function terminalText(verdict: Verdict, here: string): string {
     ...groupFindings(shown(verdict.violations)).flatMap(group => findingLines(group, 'violation', here)),
     ...groupFindings(shown(verdict.warnings)).flatMap(group => findingLines(group, 'warning', here)),
     ...verdict.notSeen.map(seen => `not seen: ${visible(seen.source)} (${visible(seen.url)}): ${visible(seen.reason)}`),
+    ...notReachedLines(verdict, here),
     ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${visible(finding.message, 1000)}`),
     `${verdict.result}: ${headlineOf({ verdict, hidden: { violations: 0, errors: 0 } })}${scopeOf(verdict)}`,
   ]
@@ -52,6 +53,19 @@ function failureLines(failure: NodeFailure, here: string): string[] {
     ...(failure.fix ? [`  fix      ${visible(failure.fix, 1000)}`] : []),
     '',
   ]
+}
+
+/** So many are listed one by one. */
+const FEW_NOT_REACHED = 10
+
+function notReachedLines({ notReached }: Verdict, here: string): string[] {
+  const lines = notReached
+    .slice(0, FEW_NOT_REACHED)
+    .map(
+      ({ id, origin, reason }) => `not reached: ${visible(id)} (${visible(placeOf(origin, here))}): ${visible(reason)}`,
+    )
+  const left = notReached.length - lines.length
+  return left > 0 ? [...lines, `not reached: ${left} more Kustomizations (-o json lists all)`] : lines
 }
 
 function scopeOf(verdict: Verdict): string {

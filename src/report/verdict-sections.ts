@@ -4,6 +4,7 @@ import type { Section } from './fit-budget.ts'
 import { type FindingGroup, groupFindings } from './group-findings.ts'
 import { count, isNew } from './headline.ts'
 import { code, prose } from './markdown.ts'
+import { placeOf } from './place.ts'
 
 /**
  * The parts of a verdict as Markdown sections, what matters most first; the end is what may be left out. `rulesUrl`: page
@@ -24,6 +25,7 @@ export function verdictSections(verdict: Verdict, here: string, rulesUrl?: strin
       { here, rulesUrl },
     ),
     ...notSeenSections(verdict),
+    ...notReachedSections(verdict, here),
     ...notEvaluatedSections(verdict),
     ...list('Could not be decided before either', standing, 'standing error', failure => failureText(failure, here)),
     ...folded('Standing violations: they do not block until they change', verdict, 'standing', here),
@@ -68,6 +70,18 @@ function notSeenSections(verdict: Verdict): Section[] {
   if (left > 0) lines.push(`- … and ${left} more`)
   const text = `### Not seen: judged by identity only\n\n${lines.join('\n')}`
   return [{ text, label: 'list of sources that were not seen' }]
+}
+
+function notReachedSections({ notReached }: Verdict, here: string): Section[] {
+  if (notReached.length === 0) return []
+  const lines = notReached
+    .slice(0, 50)
+    .map(({ id, origin, reason }) => `- ${code(id)} at ${code(placeOf(origin, here))}: ${prose(reason)}`)
+  const left = notReached.length - lines.length
+  if (left > 0) lines.push(`- … and ${left} more`)
+  const open = `<details><summary>Not reached: ${count(notReached.length, 'Kustomization')} that no cluster builds</summary>`
+  const text = [open, lines.join('\n'), '</details>'].join('\n\n')
+  return [{ text, label: 'list of Kustomizations that no cluster builds' }]
 }
 
 /** One folded line, however many kinds there are. */

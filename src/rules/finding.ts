@@ -1,4 +1,4 @@
-import type { NotSeen, Tenant } from '../fleet/fleet.ts'
+import type { NotReached, NotSeen, Tenant } from '../fleet/fleet.ts'
 import type { ObjectId } from '../kube/object.ts'
 import type { Origin, Step } from '../kube/origin.ts'
 
@@ -58,6 +58,8 @@ export interface Verdict {
   readonly warnings: readonly Finding[]
   readonly errors: readonly NodeFailure[]
   readonly notSeen: readonly NotSeen[]
+  /** Flux Kustomizations of the fleet's repository that no cluster builds. */
+  readonly notReached: readonly NotReached[]
   /** Kinds of objects of which no rule knows what they can do, one for each kind of a node: said, and never decisive. */
   readonly notEvaluated: readonly Finding[]
   /** Hash of everything that the verdict depends on (DESIGN: the combination). */

@@ -70,6 +70,7 @@ export function verdict(over: Partial<Verdict> = {}): Verdict {
     warnings: [],
     errors: [],
     notSeen: [],
+    notReached: [],
     notEvaluated: [],
     combination: '0123456789abcdef0123456789abcdef',
     ...over,

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import { viewFor } from '../../src/report/audience.ts'
 import { verdictJson } from '../../src/report/json.ts'
 import { terminalText } from '../../src/report/terminal.ts'
-import { failure, finding, hostile, OPS, twoViolations, verdict } from './samples.ts'
+import { verdictSections } from '../../src/report/verdict-sections.ts'
+import { FLEET, failure, finding, hostile, OPS, twoViolations, verdict } from './samples.ts'
 
 test('the text says place, who, what and how to fix', async () => {
   await expect(terminalText(twoViolations(), OPS)).toMatchFileSnapshot('goldens/terminal.txt')
@@ -27,6 +29,7 @@ test('json has exactly the keys of the contract', () => {
     'warnings',
     'errors',
     'notSeen',
+    'notReached',
   ])
   const [violation] = json.violations as Record<string, object>[]
   expect(Object.keys(violation!)).toEqual([
@@ -54,4 +57,31 @@ test('what the message says of the cluster is not said twice', () => {
   const message = 'ConfigMap kube-system/x is not allowed. Kubernetes would say: configmaps is forbidden.'
   expect(terminalText(verdict({ violations: [finding()] }), OPS)).toContain('\n  cluster  ')
   expect(terminalText(verdict({ violations: [finding({ message })] }), OPS)).not.toContain('\n  cluster  ')
+})
+
+test('Kustomizations that no cluster builds are listed, and counted beyond a few', () => {
+  const one = (index: number) => ({
+    id: `apps/k${index}`,
+    origin: { repository: OPS, file: `old/k${index}.yaml`, line: 3, column: 1 },
+    reason: 'its file is in no kustomization.yaml that a cluster builds',
+  })
+  const text = (count: number) =>
+    terminalText(verdict({ notReached: Array.from({ length: count }, (_one, index) => one(index)) }), OPS)
+  expect(text(1)).toContain(
+    'not reached: apps/k0 (old/k0.yaml:3): its file is in no kustomization.yaml that a cluster builds\n',
+  )
+  expect(text(10).match(/^not reached: /gm)).toHaveLength(10)
+  expect(text(12).match(/^not reached: /gm)).toHaveLength(11)
+  expect(text(12)).toContain('not reached: 2 more Kustomizations (-o json lists all)\n')
+})
+
+test('a comment folds them, and a tenant is not shown them', () => {
+  const origin = { repository: FLEET, file: 'old/k.yaml', line: 3, column: 1 }
+  const one = verdict({ notReached: [{ id: 'apps/k', origin, reason: 'no cluster | builds it' }] })
+  const text = verdictSections(one, FLEET)
+    .map(section => section.text)
+    .join('\n')
+  expect(text).toContain('<details><summary>Not reached: 1 Kustomization that no cluster builds</summary>')
+  expect(text).toContain('- `apps/k` at `old/k.yaml:3`: no cluster')
+  expect(viewFor(one, ['ops-team'], OPS).verdict.notReached).toEqual([])
 })

@@ -99,6 +99,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
   memory: [
     'src/fleet/digest.ts MAX_AT_ONCE',
     'src/fleet/session/fleet-session.ts MAX_STATES',
+    'src/fleet/reach/standing-kustomizations.ts MAX_KNOWN',
     'src/kube/url.ts MAX_KNOWN',
     'src/kube/yaml/text-parts.ts MANY',
     'src/kube/yaml/token-list.ts MAX_SPARE',
@@ -117,6 +118,8 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
   ],
   again: ['workers/redeliver.ts MOST_READ', 'workers/redeliver.ts MOST_SENT'],
   shown: [
+    'src/fleet/reach/standing-kustomizations.ts MAX_BYTES',
+    'src/fleet/reach/standing-kustomizations.ts MAX_FILES',
     'src/kube/rbac/covers.ts MOST',
     'src/report/annotations.ts MAX_ANNOTATIONS',
     'src/report/apply-report.ts MAX_OBJECTS',
@@ -164,6 +167,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/report/page/matrix-section.ts MAX_COLUMNS',
     'src/report/page/matrix-section.ts MAX_ROWS',
     'src/report/page/render-fleet-page.ts MAX_ROWS',
+    'src/report/terminal.ts FEW_NOT_REACHED',
     'src/report/would-break.ts MAX_CLUSTERS',
     'src/report/would-break.ts MAX_REPOSITORIES',
     'src/rules/access/access-overview.ts BUDGET',

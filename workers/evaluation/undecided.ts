@@ -27,6 +27,7 @@ export function undecided(reason: { code: ErrorCode; message: string; fix?: stri
         },
       ],
       notSeen: [],
+      notReached: [],
       notEvaluated: [],
       combination: fingerprint,
     },

@@ -14,6 +14,7 @@ import { digestOfTexts } from '../digest.ts'
 import type { FleetNode } from '../fleet.ts'
 import type { FleetInput, SourceContent } from '../input.ts'
 import { objectTexts } from '../object-texts.ts'
+import { notReachedOf } from '../reach/not-reached.ts'
 import { refKey } from '../ref.ts'
 import { sameDeep } from '../same-deep.ts'
 import { FOLLOWED } from '../source-index.ts'
@@ -55,12 +56,15 @@ export function replaceNodes(before: FleetState, input: FleetInput, work: Work):
   const repositories = new Map(
     changed.map(({ place, source }) => [place, { ...before.fleet.repositories[place]!, tree: source.tree }]),
   )
+  const after = withItems(nodes, replaced)
+  const read = withItems(before.fleet.repositories, repositories)
   return {
     input,
     fleet: {
       ...before.fleet,
-      nodes: withItems(nodes, replaced),
-      repositories: withItems(before.fleet.repositories, repositories),
+      nodes: after,
+      repositories: read,
+      notReached: own ? notReachedOf(read[0]!, after) : before.fleet.notReached,
     },
     rendered: before.rendered,
     since: rendered.size === 0 ? before.since : new Map([...before.since, ...rendered]),

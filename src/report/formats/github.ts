@@ -18,10 +18,19 @@ export function githubText(verdict: Verdict, { here }: FormatContext): string {
     ...verdict.notSeen.map(({ source, url, reason }) => {
       return `::notice title=not seen::${data(`${visible(source)} (${visible(url)}): ${visible(reason)}`)}`
     }),
+    ...notReachedNotice(verdict),
     // a line of our own never starts like a command
     `bailiwick: ${verdict.result}: ${headlineOf({ verdict, hidden: { violations: 0, errors: 0 } })}`,
   ]
   return `${lines.join('\n')}\n`
+}
+
+/** One notice for all of them: each one may be old, and a run shows only so many. */
+function notReachedNotice({ notReached }: Verdict): string[] {
+  if (notReached.length === 0) return []
+  const names = notReached.slice(0, 10).map(({ id, reason }) => `${visible(id)}: ${visible(reason)}`)
+  const left = notReached.length - names.length
+  return [`::notice title=not reached::${data([...names, ...(left > 0 ? [`and ${left} more`] : [])].join('\n'))}`]
 }
 
 function command(name: string, id: string, item: Finding | NodeFailure, here: string): string {

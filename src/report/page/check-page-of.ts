@@ -19,7 +19,15 @@ export interface PagePlace {
 }
 
 /** What a page holds of each list: more than anybody reads, less than what would fill a store. */
-const MAX = { violations: 1_000, warnings: 500, errors: 500, tenants: 3_000, notSeen: 500, graph: 3_000 }
+const MAX = {
+  violations: 1_000,
+  warnings: 500,
+  errors: 500,
+  tenants: 3_000,
+  notSeen: 500,
+  notReached: 500,
+  graph: 3_000,
+}
 
 /** The page of what one check says on a commit: what the repository's readers may see of it, and no more. */
 export function checkPageOf(
@@ -58,7 +66,7 @@ export function checkPageOf(
 }
 
 function bounded(verdict: Verdict): Verdict {
-  const { tenants, notSeen, errors } = verdict
+  const { tenants, notSeen, notReached, errors } = verdict
   return {
     ...verdict,
     tenants: tenants.slice(0, MAX.tenants),
@@ -66,6 +74,7 @@ function bounded(verdict: Verdict): Verdict {
     warnings: newFirst(verdict.warnings).slice(0, MAX.warnings),
     errors: newFirst(errors).slice(0, MAX.errors),
     notSeen: notSeen.slice(0, MAX.notSeen),
+    notReached: notReached.slice(0, MAX.notReached),
   }
 }
 

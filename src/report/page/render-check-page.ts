@@ -10,6 +10,7 @@ import { icon } from './icon.ts'
 import { type Frame, layout } from './layout.ts'
 import { type Links, repositoryLink } from './links.ts'
 import { matrixSection } from './matrix-section.ts'
+import { notReachedSection } from './not-reached-section.ts'
 import { sourcesSection } from './sources-section.ts'
 import { when } from './when.ts'
 
@@ -155,6 +156,10 @@ function restParts(verdict: Verdict, { graph, left }: CheckPage, links: Links): 
     ...part(verdict.notSeen.length, 'not-seen', `Not seen (${verdict.notSeen.length})`, () =>
       sourcesSection(verdict.notSeen),
     ),
+    ...part(verdict.notReached.length, 'not-reached', `Not reached (${verdict.notReached.length})`, () => [
+      notReachedSection(verdict.notReached),
+      leftLine(left.notReached, 'Kustomization'),
+    ]),
   ]
 }
 

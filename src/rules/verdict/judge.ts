@@ -67,6 +67,7 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
     warnings: all.filter(one => one.level === 'warning' && !isNotEvaluated(one)),
     errors,
     notSeen: head.notSeen,
+    notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
     combination: waivers.combinationWith(options.combination),
   }

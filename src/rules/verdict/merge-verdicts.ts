@@ -17,6 +17,7 @@ export function mergeVerdicts(verdicts: readonly [Verdict, ...Verdict[]]): Verdi
     warnings: verdicts.flatMap(verdict => verdict.warnings),
     errors: verdicts.flatMap(verdict => verdict.errors),
     notSeen: verdicts.flatMap(verdict => verdict.notSeen),
+    notReached: verdicts.flatMap(verdict => verdict.notReached),
     notEvaluated: verdicts.flatMap(verdict => verdict.notEvaluated),
     combination: hash('sha256', verdicts.map(verdict => verdict.combination).join(' ')),
   }

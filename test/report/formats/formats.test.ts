@@ -26,6 +26,9 @@ const verdicts: Record<string, Verdict> = {
     warnings: [finding({ level: 'warning', rule: 'rbac-dangling-role', tenant: '', fingerprint: 'f5' })],
     errors: [failure(), failure({ state: 'standing' }), failure({ cluster: '', tenant: '', node: '' })],
     notSeen: [{ source: 'OCIRepository/apps/x', url: 'oci://ghcr.io/x', reason: 'not in git' }],
+    notReached: [
+      { id: 'apps/x', origin: { repository: FLEET, file: 'old/x.yaml', line: 3, column: 1 }, reason: 'in no folder' },
+    ],
   }),
   'hostile values': verdict({
     result: 'fail',
@@ -41,6 +44,7 @@ const verdicts: Record<string, Verdict> = {
       finding({ origin: { repository: FLEET, file: 'a b/ü%.yaml', line: 0, column: 0 } }),
     ],
     notSeen: [{ source: HOSTILE, url: HOSTILE, reason: HOSTILE }],
+    notReached: [{ id: HOSTILE, origin: { repository: OPS, file: HOSTILE, line: 1, column: 1 }, reason: HOSTILE }],
   }),
 }
 

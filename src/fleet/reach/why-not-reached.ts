@@ -1,0 +1,109 @@
+import { BailiwickError } from '../../errors.ts'
+import { artifactPath } from '../../flux/artifact-path.ts'
+import { packTree } from '../../flux/pack-tree.ts'
+import type { Tree } from '../../git/tree.ts'
+import { idOf } from '../../kube/object.ts'
+import { BuildBudget } from '../../kustomize/build-budget.ts'
+import type { FleetNode, FleetRepository } from '../fleet.ts'
+import { nodeKey } from '../node-key.ts'
+import { recordReads } from '../record-reads.ts'
+import { touchReachable } from '../touch-reachable.ts'
+import type { RenderedKustomization } from './not-reached.ts'
+import { displayName, type Standing } from './standing-kustomizations.ts'
+
+/** Why no cluster reaches a Kustomization; `rendered`: the nodes that render it without one becoming of it. */
+export type WhyNotReached = (standing: Standing, rendered: readonly RenderedKustomization[]) => string
+
+/** Folders whose content is there to be copied or tried out. */
+const TEMPLATES = /^(?:_.*|\.?templates?|examples?|samples?|tests?|testdata|fixtures|e2e)$/i
+/** Marks by which templates and scripts leave a place for a name. */
+const PLACEHOLDER = /<<|\{\{|\[\[|\$\{|<[A-Za-z_-]+>/
+
+/** Answers for the own repository of a fleet; what is looked up is looked up once. */
+export function whyNotReached(
+  { url, tree }: FleetRepository,
+  nodes: readonly FleetNode[],
+  missing: readonly Standing[],
+): WhyNotReached {
+  const packed = lazy(() => artifactOf(tree))
+  const broken = lazy(() => {
+    const budget = new BuildBudget()
+    const own = nodes.filter(({ source, error, holes = [] }) => source.url === url && (error || holes.length > 0))
+    return own.map(node => withFiles(tree, node, budget))
+  })
+  const unseen = nodes.filter(node => node.source.opaque !== undefined)
+  return (standing, rendered) => {
+    const { file, name } = standing
+    if (rendered[0]) return whyNotFollowed(rendered[0], nodes)
+    if (standing.unreadable !== undefined) return `the file cannot be read: ${standing.unreadable}`
+    const folder = file
+      .split('/')
+      .slice(0, -1)
+      .find(part => TEMPLATES.test(part))
+    if (folder !== undefined) return `it stands in the folder ${folder}, and no cluster builds that`
+    if (PLACEHOLDER.test(`${standing.namespace} ${name}`)) return 'its name is a placeholder of a template'
+    if (packed() && packed()!.entry(file) === undefined) return 'a .sourceignore or a default of Flux excludes its file'
+    const failed = broken().find(({ reads }) => reads(file))
+    if (failed) return `Kustomization ${failed.key}, which leads there, ${failed.why}`
+    const hidden = unseen.find(({ path }) => isBelow(file, artifactPath(path)))
+    if (hidden)
+      return `Kustomization ${hidden.key} builds this path of ${hidden.source.url || hidden.source.id}, which is not visible`
+    if (nodes.length === 0) return 'no cluster was found in the repository'
+    const parent = missing.find(one => one !== standing && one.path !== '' && isBelow(file, artifactPath(one.path)))
+    if (parent) return `Kustomization ${displayName(parent)}, which leads there, is not reached either`
+    return 'its file is in no kustomization.yaml that a cluster builds'
+  }
+}
+
+/** A Kustomization that is rendered, and of which the graph made nothing. */
+function whyNotFollowed({ node, object }: RenderedKustomization, nodes: readonly FleetNode[]): string {
+  const key = nodeKey(node.cluster, idOf(object))
+  if (nodes.some(one => one.key === key))
+    return `Kustomization ${node.key} renders it, and another one of that name too`
+  if (node.error) return `Kustomization ${node.key} renders it and has an error (${node.error.code})`
+  return `Kustomization ${node.key} renders it where it may not: it is not followed`
+}
+
+interface Broken {
+  readonly key: string
+  readonly why: string
+  readonly reads: (file: string) => boolean
+}
+
+/** What a node that could not be built as a whole would read. */
+function withFiles(tree: Tree, { key, path, error }: FleetNode, budget: BuildBudget): Broken {
+  const recorded = recordReads(tree)
+  const directory = artifactPath(path)
+  try {
+    touchReachable(recorded.tree, directory, [], budget)
+  } catch (caught) {
+    if (!(caught instanceof BailiwickError)) throw caught
+  }
+  const paths = new Set(recorded.paths() ?? [directory])
+  const why = error ? `has an error (${error.code})` : 'is not evaluated as a whole'
+  return { key, why, reads: file => [...prefixesOf(file)].some(prefix => paths.has(prefix)) }
+}
+
+/** A file, and the folders above it without the root. */
+function* prefixesOf(file: string): Generator<string> {
+  for (let path = file; path !== ''; path = path.slice(0, Math.max(0, path.lastIndexOf('/')))) yield path
+}
+
+function artifactOf(tree: Tree): Tree | undefined {
+  try {
+    return packTree(tree)
+  } catch (error) {
+    if (error instanceof BailiwickError) return undefined
+    throw error
+  }
+}
+
+const isBelow = (file: string, directory: string) => directory !== '' && file.startsWith(`${directory}/`)
+
+function lazy<T>(work: () => T): () => T {
+  let done: { readonly value: T } | undefined
+  return () => {
+    done ??= { value: work() }
+    return done.value
+  }
+}
