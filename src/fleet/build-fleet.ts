@@ -39,7 +39,7 @@ export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
     tenants: tenantsOf(clusters, nodes),
     nodes,
     wanted: wantedOf(nodes),
-    notSeen: notSeenOf(nodes),
+    notSeen: [...notSeenOf(nodes), ...walked.flatMap(one => one.notSeen)],
     notReached: notReachedOf(repositories[0]!, nodes),
     repositories,
     config,

@@ -172,9 +172,13 @@ export interface FleetRepository {
 }
 
 export interface NotSeen {
+  /** `<Kind>/<namespace>/<name>`. */
   readonly source: string
+  /** '' for values. */
   readonly url: string
   readonly reason: string
+  /** `values`: a ConfigMap or Secret that only a cluster has. `files`: what a build fetches from elsewhere. Absent: a source. */
+  readonly what?: 'values' | 'files'
 }
 
 /** A Flux Kustomization that no cluster builds, so that nothing is known about what it would apply. */

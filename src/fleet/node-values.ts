@@ -44,9 +44,10 @@ export function missingNeed(kustomization: KubeObject, values: ValueIndex): Need
 }
 
 /**
- * Finds values for a Kustomization. What it finds throws `graph-conflict` where two places say what a value is. What nobody
- * renders or declares is an error for the platform, who can declare it; for a tenant it may be what only the cluster has,
- * also where it is optional: who may write the ConfigMap decides later.
+ * Finds values for a Kustomization. What it finds throws `graph-conflict` where two places say what a value is. What nothing
+ * renders or declares is what only the cluster has: unknown values, unless the fleet's file forbids them. For a tenant that
+ * holds for what is optional, too; of the platform what is optional counts as absent, as long as every variable is set or
+ * has a default. Who may write the ConfigMap decides later.
  */
 export function findValues(kustomization: KubeObject, values: ValueIndex, tenant: string | undefined): FindSource {
   const { namespace } = idOf(kustomization)
@@ -56,10 +57,11 @@ export function findValues(kustomization: KubeObject, values: ValueIndex, tenant
     const need = needs.get(id)
     if (values.isContested(id)) throw contested(need!)
     const found = values.find(id)
-    if (found || tenant === undefined || !need) return found
+    if (found || !need || (tenant === undefined && !values.allowsUndeclared)) return found
     const holders = [{ kind, namespace, name, key: '' }]
-    const rest = { value: '', origin: need.origin, hidden: 'opaque', undeclared: true, holders } as const
-    return { variables: new Map(), rest }
+    const unknown = { value: '', origin: need.origin, hidden: 'opaque', undeclared: true, holders } as const
+    const counts = tenant === undefined && need.optional ? 'unset' : 'rest'
+    return { variables: new Map(), [counts]: unknown }
   }
 }
 

@@ -2,7 +2,10 @@ import type { VariableSource } from '../flux/substitute/variable.ts'
 import { type SourceKind, variablesOf } from '../flux/substitute/variable-source.ts'
 import { canonical, type Node } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
-import type { Declaration } from './config/fleet-config.ts'
+import type { FleetConfig } from './config/fleet-config.ts'
+
+/** What the fleet's file says about values. */
+export type ValueConfig = Pick<FleetConfig, 'substituteFrom' | 'forbidUndeclaredValues'>
 
 /** What `substituteFrom` of a cluster can find: what was rendered so far, and what the fleet declares. */
 export class ValueIndex {
@@ -10,7 +13,11 @@ export class ValueIndex {
   readonly #contested = new Set<string>()
   readonly #declared = new Map<string, VariableSource>()
 
-  constructor(cluster: string, declarations: readonly Declaration[]) {
+  /** Whether what neither the fleet renders nor its file declares has unknown values; else it is missing. */
+  readonly allowsUndeclared: boolean
+
+  constructor(cluster: string, { substituteFrom: declarations, forbidUndeclaredValues }: ValueConfig) {
+    this.allowsUndeclared = !forbidUndeclaredValues
     // what is declared for one cluster wins over what is declared for all
     const general = declarations.filter(one => one.cluster === undefined)
     for (const one of [...general, ...declarations.filter(each => each.cluster === cluster)]) {

@@ -11,7 +11,7 @@ import { noteCharts } from './charts/note-charts.ts'
 import { isKustomizationKind, openRoot, ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
 import { failedNode } from './failed-node.ts'
-import type { Cluster, FleetNode } from './fleet.ts'
+import type { Cluster, FleetNode, NotSeen } from './fleet.ts'
 import { enqueue, take } from './next-claim.ts'
 import { needsOf, valuesError } from './node-values.ts'
 import { type NodeContext, openNode, rootNode } from './open-node.ts'
@@ -21,6 +21,7 @@ import { SOURCE_GROUPS, SourceIndex } from './source-index.ts'
 import { Tenancy } from './tenancy.ts'
 import { TenantBudgets } from './tenant-budgets.ts'
 import { authorOf, type TenantRepositories, tenantRepositories } from './tenant-repositories.ts'
+import { undeclaredValues } from './undeclared-values.ts'
 import { UnownedObjects } from './unowned-objects.ts'
 import { ValueIndex } from './value-index.ts'
 import { WaitingClaims } from './waiting-claims.ts'
@@ -51,6 +52,8 @@ export interface Walked {
   readonly cluster: Cluster
   readonly nodes: readonly FleetNode[]
   readonly asked: readonly AskedRepository[]
+  /** Values that only the cluster has. */
+  readonly notSeen: readonly NotSeen[]
   readonly access?: ClusterAccess
 }
 
@@ -69,7 +72,7 @@ export interface WalkInput {
 export function walkCluster(name: string, path: string, input: WalkInput): Walked {
   const { sources, file, memory } = input
   const may = mayRead(input.access && accessOf(name, input.access, input.file), PLATFORM)
-  const root = openRoot(path, sources, new ValueIndex(name, file.substituteFrom), may, memory)
+  const root = openRoot(path, sources, new ValueIndex(name, file), may, memory)
   const { repositories, ...first } = walkWith(name, path, root, input, new Map())
   const own = first.nodes.filter(node => node.tenant === undefined && node.parent !== undefined)
   const followed = own.flatMap(({ source }) => [source, ...(source.includes ?? [])])
@@ -112,7 +115,7 @@ function walkWith(
     drafts: new Map(),
     claims: [[], [], []],
     counts: new Map(),
-    values: new ValueIndex(name, file.substituteFrom),
+    values: new ValueIndex(name, file),
     missed: new Map(),
     budgets: new TenantBudgets(),
     readBudgets: new TenantBudgets(),
@@ -134,9 +137,10 @@ function walkWith(
   finish(walk)
   const cluster = { name, path, lockdown: root.lockdown, owners, capsuleOwners: tenancy.capsule.owners() }
   const nodes = [...walk.drafts.values()]
+  const notSeen = undeclaredValues(name, nodes, walk.values)
   const declared = access && collectAccess(access, index, nodes, sources.own.url)
   return {
-    ...{ cluster, nodes, asked: [...walk.asked, ...(declared?.asked ?? [])] },
+    ...{ cluster, nodes, notSeen, asked: [...walk.asked, ...(declared?.asked ?? [])] },
     ...(declared ? { access: declared } : {}),
     repositories: tenantRepositories(nodes, tenancy, sources),
   }

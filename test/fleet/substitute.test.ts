@@ -63,9 +63,7 @@ describe('values come from what the fleet renders', () => {
     const root = kustomization('user', from(a))
     const input = given(root, { user: shown })
     const dev = withResource(values('a', '{A: stolen}'))
-    expect(seen({ ...input, sources: miniFleet({ dev }).sources! }, 'user')).toBe(
-      'flux-missing-variable clusters/staging/more.yaml:9',
-    )
+    expect(seen({ ...input, sources: miniFleet({ dev }).sources! }, 'user')).toBe('${A}')
   })
 
   test('what is optional may be absent, and is waited for', () => {
@@ -78,14 +76,14 @@ describe('values come from what the fleet renders', () => {
   })
 
   test.each([
-    ['that nobody renders', '', {}],
     ['that only it renders itself', '', { user: shown + values('a', '{A: x}') }],
     ['that wait for each other', kustomization('b', from('{kind: ConfigMap, name: b}')), { b: values('a', '{A: x}') }],
   ])('values %s are an error at their line', (_what, more, folders) => {
     const root = kustomization('user', from(a)) + more
-    expect(seen(given(root, { user: shown + values('b', '{B: x}'), ...folders }), 'user')).toBe(
-      'flux-missing-variable clusters/staging/more.yaml:9',
-    )
+    const input = (file: Files) => given(root, { user: shown + values('b', '{B: x}'), ...folders }, file)
+    expect(seen(input({}), 'user')).toBe('graph-conflict clusters/staging/more.yaml:9')
+    const strict = { '.github/bailiwick.yaml': 'undeclaredValues: forbid\n' }
+    expect(seen(input(strict), 'user')).toBe('flux-missing-variable clusters/staging/more.yaml:9')
   })
 
   test('what is rendered twice, differently, is an error; the same twice is none', () => {
@@ -130,13 +128,65 @@ describe('values that only the cluster has', () => {
   test('are declared', () => {
     expect(seen(declare(entry('values: {A: told}')), 'user')).toBe('told')
     expect(seen(declare(entry('cluster: staging, values: {A: told}')), 'user')).toBe('told')
-    expect(seen(declare(entry('cluster: other, values: {A: told}')), 'user')).toMatch('flux-missing-variable')
+    expect(seen(declare(entry('cluster: other, values: {A: told}')), 'user')).toBe('${A}')
   })
 
   test.each(['opaque: true', 'opaque: [A]'])('with %s the node is judged, and not applied', more => {
     const { verdict, nodes } = judgementOf(declare(entry(more)))
     expect(verdict).toMatchObject({ result: 'pass', errors: [] })
     expect(nodes.find(node => node.name === 'user')!.refused).toEqual(['values that only the cluster has'])
+  })
+
+  describe('and nothing declares', () => {
+    const undeclared = (spec: string, text = shown, file: Files = {}) =>
+      given(kustomization('user', spec), { user: text }, file)
+    const needed = from('{kind: Secret, name: s}')
+    const optional = '  postBuild: {substitute: {B: b}, substituteFrom: [{kind: Secret, name: s, optional: true}]}\n'
+    const strict = { '.github/bailiwick.yaml': 'undeclaredValues: forbid\n' }
+    const once = [{ source: 'Secret/flux-system/s', url: '', what: 'values' }]
+
+    test('are unknown in a node of the platform, listed once for each cluster, and not applied', () => {
+      const twice = given(kustomization('user', needed) + kustomization('other', needed), { user: shown, other: '' })
+      const { verdict, nodes } = judgementOf(undeclared(needed))
+      expect(verdict).toMatchObject({ result: 'pass', errors: [] })
+      expect(verdict.notSeen).toMatchObject(once)
+      expect(fleetOf(twice).notSeen).toMatchObject(once)
+      expect(nodes.find(node => node.name === 'user')!.refused).toEqual(['values that only the cluster has'])
+    })
+
+    test('are missing where the fleet forbids them', () => {
+      const { notSeen } = fleetOf(undeclared(needed, shown, strict))
+      expect(notSeen).toEqual([])
+      expect(seen(undeclared(needed, shown, strict), 'user')).toBe('flux-missing-variable clusters/staging/more.yaml:9')
+      expect(seen(undeclared(optional, shown, strict), 'user')).toBe('flux-missing-variable user/all.yaml:5')
+    })
+
+    test('may be any of the values before them', () => {
+      const first = `  postBuild: {substituteFrom: [{kind: ConfigMap, name: a}, {kind: Secret, name: s}]}\n`
+      const known = kustomization('user', first) + values('a', '{A: known}')
+      expect(seen(given(known, { user: shown }), 'user')).toBe('${A}')
+      const last = first.replace(/(\{kind: C.*?\}), (.*?\})/, '$2, $1')
+      expect(seen(given(known.replace(first, last), { user: shown }), 'user')).toBe('known')
+    })
+
+    test('count as absent where they are optional, but for what nothing else sets', () => {
+      expect(seen(undeclared(optional), 'user')).toBe('${A}')
+      const withDefault = values('shown', '{is: "${A:=none}"}')
+      expect(seen(undeclared(optional, withDefault), 'user')).toBe('none')
+      // without any variable Flux substitutes nothing, not even defaults
+      expect(seen(undeclared(from('{kind: Secret, name: s, optional: true}'), withDefault), 'user')).toBe('${A:=none}')
+      const { verdict, nodes } = judgementOf(undeclared(optional))
+      expect(verdict).toMatchObject({ result: 'pass', errors: [] })
+      expect(verdict.notSeen).toMatchObject(once)
+      expect(nodes.find(node => node.name === 'user')!.refused).toEqual(['values that only the cluster has'])
+    })
+
+    test('are an error where an account of a tenant may write them', () => {
+      const role = `---\napiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: dev, namespace: flux-system}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}\nsubjects: [{kind: ServiceAccount, name: dev-team, namespace: apps}]\n`
+      const { verdict } = judgementOf(given(kustomization('user', needed) + role, { user: shown }))
+      const found = [...verdict.errors, ...verdict.violations].map(one => ('code' in one ? one.code : one.rule))
+      expect(found).toContain('unrendered-variable')
+    })
   })
 
   describe('count from the base of a change on', () => {
@@ -154,8 +204,7 @@ describe('values that only the cluster has', () => {
     test('nor by what it takes away, or is the first to declare', () => {
       const none = given(root, { user: shown })
       expect(digest(judgementOf(none, { base: old }))).toBe(digest(judgementOf(old)))
-      const { verdict } = judgementOf(old, { base: none })
-      expect(verdict.errors).toMatchObject([{ code: 'flux-missing-variable', state: 'standing' }])
+      expect(digest(judgementOf(old, { base: none }))).toBe(digest(judgementOf(none)))
     })
 
     test('but a file that cannot be read is told of', () => {

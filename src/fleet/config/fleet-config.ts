@@ -125,6 +125,8 @@ export interface FleetConfig {
   readonly allowedSources: readonly string[] | undefined
   /** Whether a source whose content nobody can read is a violation. */
   readonly forbidOpaqueSources: boolean
+  /** Whether values of the platform that are neither rendered nor declared are missing, and not merely unknown. */
+  readonly forbidUndeclaredValues: boolean
   readonly gatedBranches: readonly GatedBranch[]
   /** Names of kubeconfig Secrets that tenants may use. */
   readonly allowedKubeConfigs: readonly string[]
@@ -152,6 +154,7 @@ export const DEFAULT_CONFIG: FleetConfig = {
   enforcement: 'block',
   allowedSources: undefined,
   forbidOpaqueSources: false,
+  forbidUndeclaredValues: false,
   gatedBranches: [],
   allowedKubeConfigs: [],
   minimumInterval: 30,

@@ -130,6 +130,10 @@ export const fleetShape = record('what a fleet says about itself', {
     oneOf('allow', 'forbid'),
     'Whether a tenant may follow what nobody can read. Default: allow.',
   ),
+  undeclaredValues: optional(
+    oneOf('allow', 'forbid'),
+    'Whether a Kustomization of the platform may substitute from a ConfigMap or Secret that neither the fleet renders nor this file declares. allow (default): its values are unknown. forbid: an evaluation error.',
+  ),
   gatedBranches: optional(
     list(gatedBranch, ({ url, branch }) => identity(url, branch)),
     'Branches that require our check although no source of the fleet follows them.',

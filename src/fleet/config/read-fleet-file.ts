@@ -64,6 +64,7 @@ function configOf(said: Said): FleetConfig {
     profileDeclared: said.profile !== undefined,
     enforcement: said.enforcement ?? DEFAULT_CONFIG.enforcement,
     allowedSources: said.allowedSources,
+    forbidUndeclaredValues: said.undeclaredValues === 'forbid',
     forbidOpaqueSources: said.opaqueSources === 'forbid',
     gatedBranches: (said.gatedBranches ?? []).map(({ url, branch }) => ({ url: normaliseUrl(url), branch })),
     allowedKubeConfigs: said.allowedKubeConfigs ?? [],

@@ -62,8 +62,10 @@ class Run {
   private expression(expression: Expression): Result {
     const { name, operator, source } = expression
     const args = expression.args.map(arg => this.evaluate(arg))
-    const variable = this.options.variables.get(name) ?? this.options.rest
-    if (!variable && this.options.strict && !isDefault(operator)) {
+    const { variables, rest, unset, strict } = this.options
+    const isNeeded = strict && !isDefault(operator)
+    const variable = variables.get(name) ?? rest ?? (isNeeded ? unset : undefined)
+    if (!variable && isNeeded) {
       throw new TemplateError(`the variable ${shown(name)} is not set`, 'flux-missing-variable')
     }
     if (variable) this.used.add(variable)

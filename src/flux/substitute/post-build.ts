@@ -34,10 +34,10 @@ export function postBuild(
 ): readonly KubeObject[] {
   const spec = readPostBuild(kustomization)
   if (!spec || !objects.some(isSubstituted)) return objects
-  const { variables, rest } = variablesFor(spec, findSource)
+  const { variables, rest, unset } = variablesFor(spec, findSource)
   if (variables.size === 0 && !rest && !spec.always) return objects
   for (const [name, { origin }] of variables) checkName(name, origin)
-  const substitution = { variables, rest, strict, budget }
+  const substitution = { variables, rest, unset, strict, budget }
   const ids = new Ids(objects)
   return objects.map(object => {
     if (!isSubstituted(object)) return object
@@ -56,16 +56,20 @@ const isSubstituted = ({ root }: KubeObject): boolean =>
 function variablesFor(spec: PostBuild, findSource: FindSource | undefined): VariableSource {
   const variables = new Map<string, Variable>()
   let rest: Variable | undefined
+  let unset: Variable | undefined
   for (const reference of spec.substituteFrom) {
     const found = findSource?.(reference.kind, reference.name)
     if (!found && !reference.optional) throw missing(reference)
     // what may have any name may have those of before
     if (found?.rest) variables.clear()
     rest = found?.rest ?? rest
+    unset = found?.unset ?? unset
     for (const [name, variable] of found?.variables ?? []) variables.set(name, variable)
   }
   for (const [name, variable] of spec.substitute) variables.set(name, variable)
-  return rest ? { variables, rest } : { variables }
+  // without any variable Flux leaves every text as it is, so that there may be all of that or none of it
+  if (unset && variables.size === 0 && !spec.always) rest ??= unset
+  return { variables, ...(rest ? { rest } : {}), ...(unset ? { unset } : {}) }
 }
 
 function missing({ kind, name, origin }: Reference): BailiwickError {

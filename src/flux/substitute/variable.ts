@@ -23,4 +23,6 @@ export interface VariableSource {
   readonly variables: Variables
   /** Stands for every other name: which ones there are is only known to the cluster. */
   readonly rest?: Variable
+  /** Stands for a name that nothing sets, where Flux would refuse the object: it may be in what is optional and not known. */
+  readonly unset?: Variable
 }
