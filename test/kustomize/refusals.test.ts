@@ -107,6 +107,11 @@ describe('paths', () => {
 
 describe('fields', () => {
   const cases = {
+    'kind: Component\napiversion: kustomize.config.k8s.io/v1beta1\n':
+      'kustomize-unsupported kustomize-case-variant-key @kustomization.yaml:2',
+    'apiversion: kustomize.config.k8s.io/v1beta1\nAPIVERSION: kustomize.config.k8s.io/v1beta1\n':
+      'kustomize-unsupported kustomize-case-variant-key @kustomization.yaml:1',
+    'Kind: Component\nnamespace: a\n': 'kustomize-unsupported kustomize-case-variant-key @kustomization.yaml:1',
     'namespace: a\nNamespace: b\n': 'kustomize-unsupported kustomize-case-variant-key @kustomization.yaml:2',
     're\u017fources: []\n': 'kustomize-unsupported kustomize-case-variant-key @kustomization.yaml:1',
     'resources: [a.yaml]\nhelmCharts:\n- name: x\n':

@@ -6,6 +6,7 @@ import type { Origin } from '../../kube/origin.ts'
 import { type ParsedFile, parseFile } from '../../kube/parse-documents.ts'
 import { invalid } from '../../kustomize/read/read-fields.ts'
 import { refusePointer } from '../../kustomize/read/refuse-pointer.ts'
+import { spellVersion } from '../../kustomize/read/spell-version.ts'
 import { typedRoot } from './typed-root.ts'
 
 /**
@@ -17,7 +18,8 @@ export function readRoot(tree: Tree, repository: string, file: string): MapNode 
   const bytes = tree.read(file)
   refusePointer(bytes, start)
   const parsed = parseFile(tree.place?.(file) ?? { repository, path: file }, bytes)
-  const [document] = parsed.documents
+  const [written] = parsed.documents
+  const document = written?.type === 'map' ? spellVersion(written) : written
   if (parsed.documents.length > 1 || (document && isLater(parsed, document.origin))) {
     const message = `${file} has more than one document, of which Flux reads the first`
     throw new BailiwickError('flux-unsupported', message, { origin: start, fix: 'Keep one document.' })

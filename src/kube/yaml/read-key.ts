@@ -45,6 +45,10 @@ function keyWithProperties(reader: TokenReader, aliases: Aliases): Key {
   const origin = reader.origin()
   const indent = reader.indent()
   if (kind < token.PLAIN) return noText(reader)
+  // what yq writes for a merge key: the tag that the key has anyway
+  if (tag === 'merge' && anchor === undefined && kind === token.PLAIN && reader.value() === '<<') {
+    return taken(reader, true)
+  }
   if (tag !== undefined && tag !== 'str') refuseAmbiguous('a tag', origin)
   const key = tag === undefined && kind === token.PLAIN ? plainKey(reader) : taken(reader, false)
   if (key.text === '<<' && kind === token.PLAIN) refuseAmbiguous('an anchor or tag on a merge key', origin)

@@ -13,10 +13,17 @@ export function scanName(cursor: Cursor): string {
   return cursor.text.slice(from, cursor.at)
 }
 
-/** Reads the tag at the cursor: `str`, on which readers agree, in both spellings; '' for all others. */
+/** Tags on which readers agree, in both spellings. */
+const TAGS: ReadonlyMap<string, string> = new Map(
+  ['str', 'merge'].flatMap(name => [
+    [`!!${name}`, name],
+    [`!<tag:yaml.org,2002:${name}>`, name],
+  ]),
+)
+
+/** Reads the tag at the cursor: `str`, `merge`, or '' for all others. */
 export function scanTag(cursor: Cursor): string {
   const from = cursor.at
   while (!isBlankOrEnd(cursor.code)) cursor.at++
-  const tag = cursor.text.slice(from, cursor.at)
-  return tag === '!!str' || tag === '!<tag:yaml.org,2002:str>' ? 'str' : ''
+  return TAGS.get(cursor.text.slice(from, cursor.at)) ?? ''
 }

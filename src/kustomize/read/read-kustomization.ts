@@ -9,26 +9,24 @@ import { readJsonPatchEntry, readPatch } from './read-patches.ts'
 import { readReplacements } from './read-replacements.ts'
 import { readReplicas } from './read-replicas.ts'
 import { readSortOptions } from './read-sort-options.ts'
+import { API_VERSIONS, spellVersion } from './spell-version.ts'
 
 const FIELDS = (
   'apiVersion kind metadata resources bases components configurations namespace namePrefix nameSuffix patches patchesJson6902 patchesStrategicMerge labels commonLabels ' +
   'commonAnnotations replicas images imageTags replacements sortOptions buildMetadata configMapGenerator secretGenerator generatorOptions ' +
   'generators transformers'
 ).split(' ')
-const API_VERSIONS = {
-  Kustomization: 'kustomize.config.k8s.io/v1beta1',
-  Component: 'kustomize.config.k8s.io/v1alpha1',
-}
 
 /**
  * Reads a kustomization file as kustomize 5.8.1 would. Throws `kustomize-invalid` for what kustomize refuses, and
  * `kustomize-unsupported` with the field's line for what we do not know; with a `rule` where it is forbidden.
  */
 export function readKustomization(file: string, directory: string, documents: readonly Node[]): Kustomization {
-  const [root, second] = documents
+  const [written, second] = documents
   const start = { repository: '', file, line: 1, column: 1 }
   if (second) invalid(`${file} has more than one document`, second.origin)
-  if (root?.type !== 'map') return invalid(`${file} is empty or no map`, root?.origin ?? start)
+  if (written?.type !== 'map') return invalid(`${file} is empty or no map`, written?.origin ?? start)
+  const root = spellVersion(written)
   checkForbidden(root)
   refuseOtherFields(root, FIELDS, file)
   checkMetadata(mapField(root, 'metadata'))
