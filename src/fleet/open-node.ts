@@ -6,6 +6,7 @@ import { idOf, type KubeObject } from '../kube/object.ts'
 import type { AccessView, Reader } from './access/ask-read.ts'
 import { mayRead } from './access/may-read.ts'
 import type { AskedRepository } from './access/read-access.ts'
+import { accountOf } from './appliers.ts'
 import { ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
 import { digestOfTexts } from './digest.ts'
 import type { Lockdown } from './fleet.ts'
@@ -17,7 +18,7 @@ import { type KustomizationSpec, readName, readSpec } from './read-spec.ts'
 import type { Resolved, Sources } from './resolve-source.ts'
 import type { RenderMemory } from './session/render-memory.ts'
 import type { SourceIndex } from './source-index.ts'
-import type { Tenancy } from './tenancy.ts'
+import type { Content, Tenancy } from './tenancy.ts'
 import type { TenantBudgets } from './tenant-budgets.ts'
 import { authorOf, type TenantRepositories } from './tenant-repositories.ts'
 import { refuseUnknownSpec } from './unknown-spec.ts'
@@ -101,8 +102,7 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
     const first = early === undefined ? look(known) : REFUSED
     unknown = 'unknownSource' in first ? first : missing(context, draft, first)
     if ('unknownSource' in first || unknown) return
-    const isOwn = first.type === 'content' && first.own && !first.includes
-    const user = known ?? context.tenancy.decide(namespace, isOwn)
+    const user = known ?? context.tenancy.decide(namespace, contentOf(first, kustomization, context.lockdown))
     // What a tenant wrote stays the tenant's too, where a Kustomization of the platform follows it.
     const authors = [{ ...first, id }, ...(first.includes ?? [])]
     const author = (source: (typeof authors)[number]) => authorOf(context.repositories, source, context.sources)
@@ -132,6 +132,12 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
     draft.digest = digest(draft.objects)
   })
   return unknown ?? draft
+}
+
+/** What a Kustomization brings, and as whom. A source that cannot be read may hold anything. */
+function contentOf(resolved: Resolved, kustomization: KubeObject, lockdown: Lockdown): Content {
+  if (resolved.type === 'content' && resolved.own && !resolved.includes) return 'own'
+  return accountOf(kustomization, lockdown) === undefined ? 'unconfined' : 'confined'
 }
 
 /** Values without which the node would not be rendered as it is on the cluster; once given up, they are not asked for. */

@@ -12,6 +12,29 @@ import type { Identity } from './fleet.ts'
 export const TENANT_LABEL = ['metadata', 'labels', 'toolkit.fluxcd.io/tenant']
 const LABEL_VALUE = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
 
+/** What the fleet's own file says about the namespaces of one cluster. */
+export interface DeclaredTenancy {
+  /** Tenants by the namespaces that the file gives them. */
+  readonly owners: ReadonlyMap<string, string>
+  /** Tenants that the file declares to be the platform, whatever gives them a namespace. */
+  readonly platformTenants: ReadonlySet<string>
+  /** The namespaces that the file gives to those. */
+  readonly platformNamespaces: ReadonlySet<string>
+}
+
+export const NOTHING_DECLARED: DeclaredTenancy = {
+  owners: new Map(),
+  platformTenants: new Set(),
+  platformNamespaces: new Set(),
+}
+
+/**
+ * What a Kustomization of the platform brings into a namespace of which no object says whose it is: the fleet's own
+ * content, that of another repository as an account of the namespace, or that of another repository with the rights of
+ * Flux's controller.
+ */
+export type Content = 'own' | 'confined' | 'unconfined'
+
 /** Whose a namespace of one cluster is, as far as the platform's objects have said so yet. */
 export class Tenancy {
   readonly owners = new Map<string, string>()
@@ -28,6 +51,13 @@ export class Tenancy {
   /** Namespaces of whom a Kustomization was decided to act for their owner. */
   readonly #used = new Set<string>()
   readonly #configured: ReadonlySet<string>
+  readonly #platformTenants: ReadonlySet<string>
+  /** Namespaces that stay the platform's although something gives them to a tenant. */
+  readonly #platform: Set<string>
+  /** Namespaces in which the platform has an account act for another repository. */
+  readonly #confined: Set<string>
+  /** Namespaces in which another repository was decided to act as the platform. */
+  readonly #unconfined = new Set<string>()
   readonly capsule = new CapsuleNames({
     // one that somebody used before anybody said whose it is keeps the name that it got
     firmOwnerOf: namespace =>
@@ -35,10 +65,13 @@ export class Tenancy {
     assign: (namespace, tenant) => this.#assign(namespace, tenant),
   })
 
-  /** `configured`: tenants by the namespaces that the fleet's own file gives them. */
-  constructor(configured: ReadonlyMap<string, string> = new Map()) {
-    this.#configured = new Set(configured.keys())
-    for (const [namespace, tenant] of configured) this.owners.set(namespace, tenant)
+  /** `confined`: namespaces that are known to have an account for another repository, from an earlier walk. */
+  constructor(declared: DeclaredTenancy = NOTHING_DECLARED, confined: ReadonlySet<string> = new Set()) {
+    this.#configured = new Set(declared.owners.keys())
+    this.#platformTenants = declared.platformTenants
+    this.#platform = new Set(declared.platformNamespaces)
+    this.#confined = new Set(confined)
+    for (const [namespace, tenant] of declared.owners) this.owners.set(namespace, tenant)
   }
 
   /** Takes note of a Namespace that the platform renders. Throws `invalid-object` for a label that is none, `graph-conflict` for a second owner. */
@@ -62,6 +95,10 @@ export class Tenancy {
       })
     }
     const known = this.owners.get(name)
+    if (this.#platformTenants.has(tenant) && (known === undefined || !this.#isFirm(name))) {
+      this.#keepForPlatform(name)
+      return
+    }
     if (known !== undefined && known !== tenant && this.#isFirm(name)) {
       const details = { origin, rule: 'namespace-ownership', fix: 'Give the namespace to one tenant.' }
       throw new BailiwickError(
@@ -70,12 +107,19 @@ export class Tenancy {
         details,
       )
     }
-    for (const used of this.#unlabelled) if (used === name || used === tenant) this.late.add(used)
+    for (const used of this.#unlabelled) {
+      if (used === name || (used === tenant && this.owners.has(used))) this.late.add(used)
+    }
     if (this.#derived.has(name) && this.#used.has(name) && known !== tenant) this.late.add(name)
     this.#created.delete(name)
     this.#derived.delete(name)
     this.owners.set(name, tenant)
     this.capsule.labelled(name, tenant, capsule)
+    if (!this.#platform.delete(name)) return
+    // of two statements the one that confines holds
+    const details = { origin, rule: 'namespace-ownership', fix: 'Give the namespace to one of them.' }
+    const message = `Namespace ${name}: its label gives it to tenant ${JSON.stringify(tenant)}, and .github/bailiwick.yaml to the platform`
+    throw new BailiwickError('graph-conflict', message, details)
   }
 
   /** A Namespace that a tenant renders becomes theirs where Capsule lets them create it and nobody else claims it. */
@@ -90,21 +134,38 @@ export class Tenancy {
   }
 
   /**
-   * The tenant that a Kustomization in `namespace` acts for; undefined for the platform. Without a label, one that
-   * follows another repository than the fleet acts for a tenant of the namespace's name.
+   * The tenant that a Kustomization in `namespace` acts for; undefined for the platform. Without a label, an account that
+   * the platform has Flux impersonate there for another repository makes a tenant of the namespace's name: whoever writes
+   * that repository is confined to what the account may do.
    */
-  decide(namespace: string, ownContent: boolean): string | undefined {
+  decide(namespace: string, content: Content): string | undefined {
     if (namespace === ROOT_NAMESPACE) return undefined
+    if (this.#platform.has(namespace)) {
+      this.#unlabelled.add(namespace)
+      return undefined
+    }
     const known = this.owners.get(namespace)
     if (known !== undefined && !this.#unlabelled.has(namespace)) {
       this.#used.add(namespace)
       return known
     }
     this.#unlabelled.add(namespace)
-    if (ownContent) return undefined
+    if (content === 'own') return undefined
+    if (content === 'confined') this.#confined.add(namespace)
+    else this.#unconfined.add(namespace)
+    if (!this.#confined.has(namespace)) return undefined
     const name = known ?? ([...this.owners.values()].includes(namespace) ? `namespace:${namespace}` : namespace)
+    if (this.#platformTenants.has(name)) return undefined
     this.owners.set(namespace, name)
     return name
+  }
+
+  /**
+   * Namespaces that turned out to have an account for another repository, where one of them was decided to act as the
+   * platform before that was known; undefined where the order did not matter.
+   */
+  confinedLate(): ReadonlySet<string> | undefined {
+    return [...this.#unconfined].some(namespace => this.#confined.has(namespace)) ? this.#confined : undefined
   }
 
   /** The labels of a namespace that the platform writes, and its name, which Kubernetes writes. */
@@ -131,6 +192,14 @@ export class Tenancy {
     }
   }
 
+  /** What acted for a tenant there already makes the Namespace come too late, as a label would. */
+  #keepForPlatform(namespace: string): void {
+    this.#platform.add(namespace)
+    if (!this.owners.has(namespace)) return
+    this.late.add(namespace)
+    this.owners.delete(namespace)
+  }
+
   #isFirm(namespace: string): boolean {
     if (this.#created.has(namespace) || this.#unlabelled.has(namespace)) return false
     return this.owners.has(namespace) && !this.#derived.has(namespace)
@@ -139,6 +208,11 @@ export class Tenancy {
   /** What a Capsule Tenant says counts where no label of Flux and no file of the fleet says anything. */
   #assign(namespace: string, tenant: string): void {
     if (namespace === ROOT_NAMESPACE || !isNamespaceName(namespace) || this.#isFirm(namespace)) return
+    if (this.#platform.has(namespace)) return
+    if (this.#platformTenants.has(tenant)) {
+      this.#keepForPlatform(namespace)
+      return
+    }
     const known = this.owners.get(namespace)
     if (this.#unlabelled.has(namespace) || (this.#used.has(namespace) && known !== tenant)) this.late.add(namespace)
     this.#created.delete(namespace)

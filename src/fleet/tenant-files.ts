@@ -66,6 +66,7 @@ function tightened(tenants: ReadonlyMap<string, TenantConfig>, name: string, fil
 /** A tenant of whom the fleet's file says nothing. */
 const unsaid = (name: string): TenantConfig => ({
   name,
+  platform: false,
   namespaces: [],
   clusters: undefined,
   allowedSources: undefined,

@@ -18,7 +18,7 @@ import { type NodeContext, openNode, rootNode } from './open-node.ts'
 import type { Sources } from './resolve-source.ts'
 import type { RenderMemory } from './session/render-memory.ts'
 import { SOURCE_GROUPS, SourceIndex } from './source-index.ts'
-import { Tenancy } from './tenancy.ts'
+import { type DeclaredTenancy, Tenancy } from './tenancy.ts'
 import { TenantBudgets } from './tenant-budgets.ts'
 import { authorOf, type TenantRepositories, tenantRepositories } from './tenant-repositories.ts'
 import { undeclaredValues } from './undeclared-values.ts'
@@ -73,13 +73,22 @@ export function walkCluster(name: string, path: string, input: WalkInput): Walke
   const { sources, file, memory } = input
   const may = mayRead(input.access && accessOf(name, input.access, input.file), PLATFORM)
   const root = openRoot(path, sources, new ValueIndex(name, file), may, memory)
-  const { repositories, ...first } = walkWith(name, path, root, input, new Map())
+  const { repositories, confinedLate, ...first } = walkWith(name, path, root, input, {})
   const own = first.nodes.filter(node => node.tenant === undefined && node.parent !== undefined)
   const followed = own.flatMap(({ source }) => [source, ...(source.includes ?? [])])
-  if (followed.every(source => authorOf(repositories, source, sources) === undefined)) return first
-  // Whose a repository is shows only at the end, so a fleet whose platform follows one of a tenant is walked again.
-  const { repositories: _known, ...second } = walkWith(name, path, root, input, repositories)
+  const isAlike = followed.every(source => authorOf(repositories, source, sources) === undefined)
+  if (isAlike && !confinedLate) return first
+  // Whose a repository or a namespace is may show only at the end; then the fleet is walked again with that.
+  const known = { repositories, ...(confinedLate ? { confined: confinedLate } : {}) }
+  const { repositories: _known, confinedLate: _late, ...second } = walkWith(name, path, root, input, known)
   return second
+}
+
+/** What a first walk showed that a second one starts with. */
+interface Foreknown {
+  readonly repositories?: TenantRepositories
+  /** Namespaces in which the platform has an account act for another repository. */
+  readonly confined?: ReadonlySet<string>
 }
 
 /** Who reads the cluster's own source. */
@@ -95,10 +104,10 @@ function walkWith(
   path: string,
   root: Root,
   { sources, file, memory, access: given }: WalkInput,
-  repositories: TenantRepositories,
-): Walked & { repositories: TenantRepositories } {
+  { repositories = new Map(), confined = new Set() }: Foreknown,
+): Walked & { repositories: TenantRepositories; confinedLate: ReadonlySet<string> | undefined } {
   const index = new SourceIndex()
-  const tenancy = new Tenancy(namespacesIn(file, name))
+  const tenancy = new Tenancy(declaredIn(file, name), confined)
   const { owners } = tenancy
   const declarerOf = (id: string) => index.declarerOf(id)
   const access = given && { ...accessOf(name, given, file), declarerOf, owners }
@@ -143,13 +152,19 @@ function walkWith(
     ...{ cluster, nodes, notSeen, asked: [...walk.asked, ...(declared?.asked ?? [])] },
     ...(declared ? { access: declared } : {}),
     repositories: tenantRepositories(nodes, tenancy, sources),
+    confinedLate: tenancy.confinedLate(),
   }
 }
 
-/** Tenants by the namespaces that the fleet's own file gives them on a cluster. */
-function namespacesIn({ tenants }: FleetConfig, cluster: string): ReadonlyMap<string, string> {
+/** What the fleet's own file says about the namespaces of a cluster. */
+function declaredIn({ tenants }: FleetConfig, cluster: string): DeclaredTenancy {
   const here = [...tenants.values()].filter(({ clusters }) => clusters === undefined || clusters.includes(cluster))
-  return new Map(here.flatMap(({ name, namespaces }) => namespaces.map(namespace => [namespace, name] as const)))
+  const [platform, others] = [here.filter(one => one.platform), here.filter(one => !one.platform)]
+  return {
+    owners: new Map(others.flatMap(({ name, namespaces }) => namespaces.map(namespace => [namespace, name] as const))),
+    platformTenants: new Set(platform.map(({ name }) => name)),
+    platformNamespaces: new Set(platform.flatMap(({ namespaces }) => namespaces)),
+  }
 }
 
 function follow(walk: Walk, claim: Claim): void {

@@ -81,6 +81,8 @@ export interface GatedBranch {
 /** What the fleet says about one tenant; it adds to what the manifests say, and limits it. */
 export interface TenantConfig {
   readonly name: string
+  /** Whether it is the platform itself under a tenant's label: no rule of tenancy applies to it. */
+  readonly platform: boolean
   /** Namespaces besides those with its label. */
   readonly namespaces: readonly string[]
   /** Undefined: any. */

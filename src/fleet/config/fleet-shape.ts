@@ -14,13 +14,22 @@ import {
   SENTENCE,
   TENANT,
 } from './names.ts'
-import { dictionary, integer, list, needed, oneOf, optional, record, type Shape, text } from './shape.ts'
+import { dictionary, integer, list, needed, oneOf, optional, record, refused, type Shape, text } from './shape.ts'
 
 const RULE = { pattern: /^[a-z][a-z0-9-]{1,60}$/, allowed: 'the id of a rule (docs/rules.md)' }
 const rule = text(RULE.pattern, RULE.allowed)
 const profile = oneOf('restricted', 'baseline')
 const enforcement = oneOf('block', 'report')
 const allowedSources = list(text(sourcePattern.pattern, sourcePattern.allowed), pattern => pattern)
+/** A switch: YAML's own `true` and `false`, no other word for them. */
+const flag: Shape<boolean> = {
+  allowed: 'true or false',
+  schema: { type: 'boolean' },
+  read(node, key) {
+    if (node.type !== 'scalar' || typeof node.value !== 'boolean') throw refused(node, key, 'true or false')
+    return node.value
+  },
+}
 const identity = (...parts: readonly (string | number | undefined)[]) => JSON.stringify(parts)
 /** Each quantity of a unit at most once, as Go writes durations. */
 const duration = text(
@@ -107,6 +116,10 @@ const tenant = record('a tenant', {
   namespaces: optional(
     list(NAMESPACE, name => name),
     'Namespaces besides those that the manifests give it.',
+  ),
+  platform: optional(
+    flag,
+    'true: it is the platform itself under a label of tenants, and no rule of tenancy applies to it. Default: false.',
   ),
   clusters: optional(
     list(CLUSTER, name => name),

@@ -83,6 +83,18 @@ function configOf(said: Said): FleetConfig {
 
 function tenantOf(said: NonNullable<Said['tenants']>[number]): TenantConfig {
   const { name, namespaces = [], clusters, allowedSources, enforcement, profile, repositories = [], origin } = said
+  const platform = said.platform ?? false
   const ids = new Map(repositories.map(({ url, id }) => [normaliseUrl(url), id]))
-  return { name, namespaces, clusters, allowedSources, enforcement, profile, repositories: ids, origin, own: undefined }
+  return {
+    name,
+    platform,
+    namespaces,
+    clusters,
+    allowedSources,
+    enforcement,
+    profile,
+    repositories: ids,
+    origin,
+    own: undefined,
+  }
 }

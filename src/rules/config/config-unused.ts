@@ -1,7 +1,12 @@
+import { capsuleTenantOf } from '../../fleet/capsule.ts'
 import type { FleetNode } from '../../fleet/fleet.ts'
+import { TENANT_LABEL } from '../../fleet/tenancy.ts'
+import { stringAt } from '../../kube/node.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown } from '../shown.ts'
 
+const KUSTOMIZATION = 'kustomize.toolkit.fluxcd.io/Kustomization'
 const FIX = 'Correct the name in .github/bailiwick.yaml, or remove the entry.'
 
 /** A limit for a tenant that there is not limits nobody. */
@@ -17,13 +22,24 @@ export const configUnused: Rule = {
   },
 }
 
+/** Whether a cluster has anything of a tenant that is declared to be the platform: its label, or a namespace of it. */
+function isShown(index: FleetIndex, cluster: string, name: string, namespaces: readonly string[]): boolean {
+  const all = index.renderedAnywhere(cluster, '/Namespace').filter(({ node }) => node.tenant === undefined)
+  const isLabelled = ({ object }: (typeof all)[number]) =>
+    stringAt(object.root, TENANT_LABEL) === name || capsuleTenantOf(object) === name
+  const isApplied = (namespace: string) => index.platformRendered(cluster, KUSTOMIZATION, namespace).length > 0
+  return all.some(isLabelled) || [name, ...namespaces].some(isApplied)
+}
+
 function* unused(root: FleetNode, { config, index }: RuleContext): Iterable<Breach> {
   const known = new Set(index.clusters())
   const isTenant = (name: string) => [...known].some(cluster => index.namespacesOf(cluster, name).length > 0)
-  for (const { name, clusters = [], origin } of config.tenants.values()) {
+  const isPlatform = (name: string, namespaces: readonly string[]) =>
+    [...known].some(cluster => isShown(index, cluster, name, namespaces))
+  for (const { name, platform, namespaces, clusters = [], origin } of config.tenants.values()) {
     if (!origin) continue
     const at = { node: root, object: root.kustomization, path: [], origin, fix: FIX }
-    if (!isTenant(name)) {
+    if (platform ? !isPlatform(name, namespaces) : !isTenant(name)) {
       yield { ...at, value: `tenant ${name}`, message: `No cluster of the fleet has a tenant ${shown(name)}.` }
     }
     for (const cluster of clusters) {

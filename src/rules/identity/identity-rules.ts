@@ -7,6 +7,7 @@ import { kubeconfigRef } from './kubeconfig-ref.ts'
 import { saForeign } from './sa-foreign.ts'
 import { saRequired } from './sa-required.ts'
 import { saTokenSecret } from './sa-token-secret.ts'
+import { unconfinedSource } from './unconfined-source.ts'
 import { workloadIdentityAnnotation } from './workload-identity-annotation.ts'
 import { workloadUsesReconcilerSa } from './workload-uses-reconciler-sa.ts'
 
@@ -20,6 +21,7 @@ export const identityRules: readonly Rule[] = [
   saForeign,
   saRequired,
   saTokenSecret,
+  unconfinedSource,
   workloadIdentityAnnotation,
   workloadUsesReconcilerSa,
 ]

@@ -66,6 +66,11 @@ export class FleetIndex extends ObjectIndex {
     return this.#facts.owner(cluster, namespace)
   }
 
+  /** Whether any namespace of a cluster belongs to a tenant. */
+  hasTenants(cluster: string): boolean {
+    return this.#facts.owners(cluster).size > 0
+  }
+
   /** To whom the platform gave a namespace: by its label, to a Capsule Tenant, or as the home of an account that owns one. */
   givenTo(cluster: string, namespace: string): string | undefined {
     const object = this.platformObject(cluster, '/Namespace', '', namespace)

@@ -1,0 +1,78 @@
+import { capsuleTenantOf } from '../../fleet/capsule.ts'
+import { ROOT_NAMESPACE } from '../../fleet/cluster-root.ts'
+import type { FleetConfig, TenantConfig } from '../../fleet/config/fleet-config.ts'
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { refKey } from '../../fleet/ref.ts'
+import { TENANT_LABEL } from '../../fleet/tenancy.ts'
+import { at, stringAt } from '../../kube/node.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
+import type { Rule } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+const KUBECONFIG = ['spec', 'kubeConfig']
+
+/** What the platform applies of other repositories with all rights is on a list, as long as nothing gives it to a tenant. */
+export const unconfinedSource: Rule = {
+  id: 'unconfined-source',
+  severity: 'high',
+  level: 'warning',
+  title: 'Other repositories are applied as an account',
+  why: "A Kustomization outside flux-system that follows another repository and names no account gives whoever writes that repository the rights of Flux's controller, which is cluster-admin. Nothing gives its namespace to a tenant, so no rule of tenancy looks at what it applies.",
+  source: 'https://fluxcd.io/flux/installation/configuration/multitenancy/',
+  docs: "For a tenant's repository, set `spec.serviceAccountName` to an account of the namespace, or label the namespace with `toolkit.fluxcd.io/tenant`. For one of the platform, list the namespace in `.github/bailiwick.yaml` under a tenant with `platform: true`; then it is not mentioned any more. It is a warning; a change that adds one to a cluster with tenants is a violation.",
+  *checkNode(node, { index, before, config }) {
+    const url = unconfined(node, index, config)
+    if (url === undefined) return
+    const was = before?.node(node.key)
+    const isNew = before !== undefined && !(was && isUnconfined(was) && sourceOf(was) === url)
+    const { namespace, name } = node
+    const where = shown(namespace)
+    yield {
+      node,
+      object: node.kustomization,
+      path: ['spec', 'sourceRef', 'name'],
+      value: url,
+      message: `${shownObject('Kustomization', namespace, name)} applies ${shown(url)} with the rights of ${rightsOf(node)}: whoever writes there is not confined. Allowed are an account of namespace ${where}, and namespaces that .github/bailiwick.yaml declares as the platform's.`,
+      fix: `Set spec.serviceAccountName to an account of namespace ${where}, or add to .github/bailiwick.yaml a tenant with namespaces: [${where}] and platform: true.`,
+      ...(isNew && index.hasTenants(node.cluster) ? { level: 'violation' as const } : {}),
+    }
+  },
+}
+
+/** What a node of the platform applies from elsewhere without an account; undefined for everything else. */
+function unconfined(node: FleetNode, index: FleetIndex, config: FleetConfig): string | undefined {
+  if (!isUnconfined(node) || isOwnSource(node, index) || isPlatform(node, index, config)) return undefined
+  return sourceOf(node)
+}
+
+const isUnconfined = ({ tenant, parent, identity, namespace }: FleetNode): boolean =>
+  tenant === undefined && parent !== undefined && !identity.impersonated && namespace !== ROOT_NAMESPACE
+
+/** Without an address, as that of an ExternalArtifact, the source object stands for it. */
+const sourceOf = ({ source }: FleetNode): string => {
+  const [followed, ...included] = [source, ...(source.includes ?? [])].map(({ url, id }) => url || id)
+  return included.length === 0 ? followed! : `${followed} with ${included.join(', ')}`
+}
+
+/** Whether it follows what the cluster's own root follows. */
+function isOwnSource({ parent, source }: FleetNode, index: FleetIndex): boolean {
+  if (source.includes) return false
+  let root = index.node(parent)
+  while (root?.parent !== undefined) root = index.node(root.parent)
+  if (root === undefined) return false
+  if (source.id === root.source.id) return true
+  return source.url !== '' && source.url === root.source.url && refKey(source.ref) === refKey(root.source.ref)
+}
+
+/** Whether the fleet's own file says that what acts in a namespace is the platform. */
+function isPlatform({ cluster, namespace }: FleetNode, index: FleetIndex, { tenants }: FleetConfig): boolean {
+  const object = index.platformObject(cluster, '/Namespace', '', namespace)
+  const names = object ? [stringAt(object.root, TENANT_LABEL), capsuleTenantOf(object)] : []
+  const isMeant = (one: TenantConfig) =>
+    one.platform && (one.name === namespace || one.namespaces.includes(namespace) || names.includes(one.name))
+  return [...tenants.values()].some(one => isMeant(one) && (one.clusters?.includes(cluster) ?? true))
+}
+
+function rightsOf({ kustomization }: FleetNode): string {
+  return at(kustomization.root, KUBECONFIG) ? 'whoever its kubeConfig is' : "Flux's controller (cluster-admin)"
+}
