@@ -128,7 +128,7 @@ test('who loses the account in a change does not become the platform without a w
 test('the fleet’s own content and flux-system are the platform’s, and not mentioned', () => {
   const own = namespace('monitoring').replace(OTHER, FLEET_URL)
   expect(unconfined(fleetWith(own + follower('boards', 'monitoring')))).toEqual([])
-  const system = fleetWith(namespace('flux-system').split('---\n')[1] + '---\n' + follower('boards', 'flux-system'))
+  const system = fleetWith(`${namespace('flux-system').split('---\n')[1]}---\n${follower('boards', 'flux-system')}`)
   expect(nodeIn(system, 'staging/flux-system/boards')!.source.url).toBe(OTHER)
   expect(unconfined(system)).toEqual([])
 })
