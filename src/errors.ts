@@ -27,6 +27,7 @@ export type ErrorCode =
   | 'git-truncated'
   | 'git-ambiguous'
   | 'source-unreadable'
+  | 'nothing-evaluated'
   // who may evaluate
   | 'fleet-undesignated'
   // GitHub

@@ -3,8 +3,8 @@ import { BailiwickError } from '../errors.ts'
 import { combinationOf } from '../fleet/combination.ts'
 import { visible } from '../report/visible.ts'
 import type { Finding, Verdict } from '../rules/finding.ts'
-import { BASELINE_FILE, type Baseline, baselineOf } from '../rules/verdict/baseline.ts'
-import { baselineText } from '../rules/verdict/baseline-text.ts'
+import { BASELINE_FILE, type Baseline, baselineOf, isAccepted } from '../rules/verdict/baseline.ts'
+import { baselineText, isAcceptable } from '../rules/verdict/baseline-text.ts'
 import { legacyViolations } from '../rules/verdict/legacy-violations.ts'
 import { isHeavier } from '../rules/verdict/level-of.ts'
 import type { Command } from './command.ts'
@@ -50,14 +50,17 @@ export const baseline: Command = {
     if (verdict.clusters.length === 0) throw new BailiwickError('path-not-found', verdict.errors[0]?.message ?? '')
     const before = baselineOf(tree, home.url)
     const change = changeOf(verdict, violations, before)
-    const undecided = verdict.errors[0]
+    const undecided = verdict.errors.find(one => !isAccepted(before, one))
     if (undecided) io.stderr(`${errorLine(undecided)}\n`)
     io.stdout(`${change.lines.join('\n')}\n`)
     if (only) return change.grows ? 1 : undecided ? 2 : 0
-    await writeInside(dir, BASELINE_FILE, baselineText(violations, before, undecided !== undefined))
+    const text = baselineText({ violations, errors: verdict.errors }, before, verdict.errors.length > 0)
+    await writeInside(dir, BASELINE_FILE, text)
     return 0
   },
 }
+
+const counted = (count: number, thing: string) => `${count} ${thing}${count === 1 ? '' : 's'}`
 
 interface Change {
   readonly grows: boolean
@@ -76,7 +79,12 @@ function changeOf(verdict: Verdict, violations: readonly Finding[], before: Base
     ...added.map(({ rule, node, message }) => `+ ${rule} (${visible(node)}): ${visible(message, 300)}`),
     `${BASELINE_FILE}: ${now.size} standing, ${added.length} more than before, ${gone} not needed any more`,
   ]
-  if (verdict.errors.length > 0)
-    lines.push(`${verdict.errors.length} could not be decided: what was listed stays listed`)
+  if (verdict.errors.length > 0) {
+    const accepted = new Set(verdict.errors.filter(isAcceptable).map(one => one.fingerprint)).size
+    lines.push(
+      `${counted(accepted, 'evaluation error')} accepted as they are: other bytes behind them are an error again, and nothing of their Kustomizations is applied`,
+      'violations that were listed stay listed, as they may be in what is not evaluated',
+    )
+  }
   return { grows: added.length > 0, lines }
 }

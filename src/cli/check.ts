@@ -3,7 +3,7 @@ import { FleetSession } from '../fleet/session/fleet-session.ts'
 import { formats } from '../report/formats/formats.ts'
 import type { Verdict } from '../rules/finding.ts'
 import { rules } from '../rules/registry.ts'
-import { baselineOf } from '../rules/verdict/baseline.ts'
+import { acceptedBy, baselineOf } from '../rules/verdict/baseline.ts'
 import { judge } from '../rules/verdict/judge.ts'
 import { CHECK_USAGE, type CheckOptions, checkOptions } from './check-options.ts'
 import { checkSides } from './check-sides.ts'
@@ -62,7 +62,10 @@ async function verdictOf(
     session,
   )
   const [now, before] = [await withSeals(head.fleet, identities), await withSeals(base.fleet, identities)]
-  return { verdict: judge(now, { base: before, ...when }).verdict, here: sides.here }
+  return {
+    verdict: judge(now, { base: before, baseline: acceptedBy(home.tree, home.url), ...when }).verdict,
+    here: sides.here,
+  }
 }
 
 /** What stands on stderr beside the report: why the exit code is 2. */

@@ -1,4 +1,5 @@
 import type { Finding, JudgedNode, NodeFailure, Verdict } from '../rules/finding.ts'
+import { evaluatedIn } from '../rules/verdict/evaluated.ts'
 import { PrivateWords } from './private-words.ts'
 
 /** A verdict as one audience may see it, and how much of it that audience is not shown. */
@@ -34,6 +35,12 @@ export function viewFor(
     verdict: {
       ...verdict,
       summary: '',
+      requiredApprovals: verdict.requiredApprovals.map(one => ({
+        ...one,
+        message: words.hide(one.message, { byOthers: true }),
+        path: words.hide(one.path, { byOthers: true }),
+      })),
+      evaluated: evaluatedFor(verdict, audience, nodes),
       clusters: verdict.clusters.filter(cluster => clusters.has(cluster.name)),
       tenants: tenants.map(tenant => ({ ...tenant, identities: tenant.identities.map(one => words.hide(one)) })),
       violations: mine(verdict.violations).map(finding => ownFinding(finding, words, repository)),
@@ -53,6 +60,17 @@ export function viewFor(
       errors: foreignNew(verdict.errors, audience),
     },
   }
+}
+
+/** Of others' Kustomizations not even the number is told; a reader's own stand under the names of its tenants. */
+function evaluatedFor({ errors, evaluated }: Verdict, audience: readonly string[], nodes: readonly JudgedNode[]) {
+  const own = nodes.filter(({ tenant }) => audience.includes(tenant ?? ''))
+  return nodes.length === 0
+    ? evaluated
+    : evaluatedIn(
+        own,
+        errors.filter(({ tenant }) => audience.includes(tenant)),
+      )
 }
 
 function foreignNew(list: readonly { tenant: string; state: string }[], audience: readonly string[]): number {

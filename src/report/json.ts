@@ -1,4 +1,4 @@
-import type { Finding, Verdict } from '../rules/finding.ts'
+import type { Finding, NodeFailure, Verdict } from '../rules/finding.ts'
 
 /** The object that `check -o json` prints: exactly the keys of the command line's contract, in its order. */
 export function verdictJson(verdict: Verdict): Record<string, unknown> {
@@ -14,14 +14,11 @@ export function verdictJson(verdict: Verdict): Record<string, unknown> {
     })),
     violations: verdict.violations.map(findingJson),
     warnings: verdict.warnings.map(findingJson),
-    errors: verdict.errors.map(({ code, state, message, origin }) => ({
-      code,
-      state,
-      message,
-      origin: originJson(origin),
-    })),
+    errors: verdict.errors.map(failureJson),
     notSeen: verdict.notSeen.map(({ source, url, reason }) => ({ source, url, reason })),
     notReached: verdict.notReached.map(({ id, origin, reason }) => ({ id, origin: originJson(origin), reason })),
+    requiredApprovals: verdict.requiredApprovals.map(({ rule, message, path }) => ({ rule, message, path })),
+    evaluated: verdict.evaluated,
     ...(verdict.notEvaluated.length > 0 ? { notEvaluated: verdict.notEvaluated.map(findingJson) } : {}),
   }
 }
@@ -45,6 +42,11 @@ function findingJson(finding: Finding): Record<string, unknown> {
     fix,
     fingerprint,
   }
+}
+
+function failureJson(failure: NodeFailure): Record<string, unknown> {
+  const { code, state, cluster, tenant, node, message, fix, origin, fingerprint, hides } = failure
+  return { code, state, cluster, tenant, node, message, fix, origin: originJson(origin), fingerprint, hides }
 }
 
 function originJson({ repository, file, line, column }: Finding['origin']) {

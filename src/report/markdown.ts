@@ -35,6 +35,14 @@ export function prose(sentence: string, max = 1500): string {
     .replace(/ ([.,;:!?…]+)(?= |$)/g, '$1')
 }
 
+const isPlain = (word: string): boolean => PLAIN.test(word) && !HEXADECIMAL.test(word)
+
+/** The word of `(59`, `tenants)` or `(gone);`: parentheses mean nothing in running text, but behind a bracket. */
+function inParentheses(token: string): string {
+  const word = /^\(?([^()]*)\)?[.,;:!?…]*$/.exec(token)?.[1] ?? ''
+  return token.startsWith('(') || !/^\d/.test(word) ? word : ''
+}
+
 function words(part: string): string {
   const out: string[] = []
   let quoted: string[] = []
@@ -47,7 +55,7 @@ function words(part: string): string {
     const word = token.slice(0, token.length - tail.length)
     // "1." begins a list
     const numbered = /^\d/.test(word) && tail !== ''
-    if (word === '' || DASH.test(word) || (PLAIN.test(word) && !HEXADECIMAL.test(word) && !numbered)) {
+    if (word === '' || DASH.test(word) || (isPlain(word) && !numbered) || isPlain(inParentheses(token))) {
       flush()
       out.push(token)
     } else {

@@ -44,6 +44,11 @@ export function narrowed({ verdict, nodes, changes }: Published, narrower: Reado
       errors: verdict.errors.map(one =>
         hides(one) ? failureWithoutText(one, parentOf(one.node)) : failureOf(one, words),
       ),
+      requiredApprovals: verdict.requiredApprovals.map(one => ({
+        ...one,
+        message: words.hide(one.message),
+        path: words.hide(one.path),
+      })),
       notSeen: verdict.notSeen.map(({ source, url, reason }) => ({
         source: words.hide(source),
         url: words.hide(url),

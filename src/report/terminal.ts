@@ -2,7 +2,7 @@ import { display } from '../kube/object.ts'
 import type { Finding, NodeFailure, Verdict } from '../rules/finding.ts'
 import { clusterAnswer } from './cluster-answer.ts'
 import { type FindingGroup, groupFindings } from './group-findings.ts'
-import { count, headlineOf, isNew } from './headline.ts'
+import { headlineOf, isNew } from './headline.ts'
 import { placeOf } from './place.ts'
 import { visible } from './visible.ts'
 
@@ -18,7 +18,7 @@ export function terminalText(verdict: Verdict, here: string): string {
     ...verdict.notSeen.map(seen => `not seen: ${visible(seen.source)} (${visible(seen.url)}): ${visible(seen.reason)}`),
     ...notReachedLines(verdict, here),
     ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${visible(finding.message, 1000)}`),
-    `${verdict.result}: ${headlineOf({ verdict, hidden: { violations: 0, errors: 0 } })}${scopeOf(verdict)}`,
+    `${verdict.result}: ${headlineOf({ verdict, hidden: { violations: 0, errors: 0 } })}`,
   ]
   return `${lines.join('\n')}\n`
 }
@@ -66,11 +66,4 @@ function notReachedLines({ notReached }: Verdict, here: string): string[] {
     )
   const left = notReached.length - lines.length
   return left > 0 ? [...lines, `not reached: ${left} more Kustomizations (-o json lists all)`] : lines
-}
-
-function scopeOf(verdict: Verdict): string {
-  const clusters = verdict.clusters.map(cluster => cluster.name).join(', ')
-  return visible(
-    ` (${count(verdict.tenants.length, 'tenant')}, ${count(verdict.clusters.length, 'cluster')}${clusters ? `: ${clusters}` : ''})`,
-  )
 }

@@ -30,14 +30,17 @@ export interface Finding {
   readonly node: string
   /** Identity of the violation across commits: rule, cluster, object, field, value; never file or line. */
   readonly fingerprint: string
+  /** Of what was left out by a rule: the digest of all that it hides. It stands only while this is the same. */
+  readonly hides?: string
   /** What would certainly mend it, at `field`. */
   readonly edit?: Edit
 }
 
-/** A node that could not be decided. */
+/** What could not be evaluated of a node: all of it, or a part that was left out. One for each node that has the cause. */
 export interface NodeFailure {
   /** A code of src/errors.ts, or the id of the rule that cannot decide. */
   readonly code: string
+  /** Standing: the base has the same cause, and it hides the same there; or the baseline file accepts exactly that. */
   readonly state: 'new' | 'standing'
   readonly message: string
   readonly fix: string
@@ -45,12 +48,41 @@ export interface NodeFailure {
   readonly cluster: string
   readonly tenant: string
   readonly node: string
+  /** Identity of the cause: code, repository, file, field and value; never the line, the node, the cluster or the tenant. */
   readonly fingerprint: string
+  /**
+   * Digest of what it keeps from being evaluated: another one with the same cause may hide anything. Absent: what stood
+   * before says nothing about it, and no baseline accepts it.
+   */
+  readonly hides?: string
+  /** Flux refuses it too, so nothing of the node is applied until it is fixed. */
+  readonly blocksApply?: true
+}
+
+/** Something that passes only once a fleet admin approved the change. */
+export interface RequiredApproval {
+  /** `gate-config-change`, `gate-workflow-change`, or the rule about what cannot be seen. */
+  readonly rule: string
+  readonly message: string
+  /** The file that asks for it. */
+  readonly path: string
+}
+
+/** How much of a fleet was evaluated. */
+export interface Evaluated {
+  readonly clusters: number
+  readonly tenants: number
+  /** Flux Kustomizations that a cluster reaches, and those that there are in the fleet's repository. */
+  readonly kustomizations: { readonly reached: number; readonly present: number }
+  readonly objects: number
+  /** Distinct causes for which something was left out: holes, and nodes of which nothing could be built. */
+  readonly holes: number
 }
 
 /** The answer for one combination. The first part is the contract of the command line (`check -o json`). */
 export interface Verdict {
   readonly result: 'pass' | 'fail' | 'error'
+  /** The first line of every result: what was found, and in how much. */
   readonly summary: string
   readonly clusters: readonly { readonly name: string; readonly path: string }[]
   readonly tenants: readonly Tenant[]
@@ -62,6 +94,9 @@ export interface Verdict {
   readonly notReached: readonly NotReached[]
   /** Kinds of objects of which no rule knows what they can do, one for each kind of a node: said, and never decisive. */
   readonly notEvaluated: readonly Finding[]
+  /** What the change passes only with: the command line names them, the App asks a fleet admin. Empty without a base. */
+  readonly requiredApprovals: readonly RequiredApproval[]
+  readonly evaluated: Evaluated
   /** Hash of everything that the verdict depends on (DESIGN: the combination). */
   readonly combination: string
 }
@@ -99,6 +134,8 @@ export interface JudgedNode {
   readonly failures: readonly NodeFailure[]
   /** Canonical JSON text of each object, in the order of the build. */
   readonly objects: readonly string[]
+  /** What was left out of its build: with any, `objects` are for findings only and nothing of it may be applied. */
+  readonly holes?: readonly string[]
   /** Repositories that its content names and that it may lead to, where it could not be rendered (see isNamed). */
   readonly hides: readonly string[]
   /** Fields of the Kustomization that the worker does not honour yet and therefore refuses to apply: `spec.wait`, ... */

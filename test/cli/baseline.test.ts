@@ -86,7 +86,11 @@ test('reasons stay, and so does what could not be looked at', async () => {
   const broken = await bailiwick('baseline')
   expect(broken.code).toBe(0)
   expect(broken.stderr).toMatch(/^error\[yaml-[a-z]+\]: /)
-  expect([...file().matchAll(/"([0-9a-f]{32})"/g)].map(match => match[1]).sort()).toEqual(before)
+  const [violations, errors] = file().split('\nerrors:')
+  expect([...violations!.matchAll(/"([0-9a-f]{32})"/g)].map(match => match[1]).sort()).toEqual(before)
+  expect(errors).toMatch(/hides: \["[0-9a-f]{64}"\]\n {4}code: "yaml-[a-z]+"/)
+  expect((await bailiwick('baseline', '--check')).code).toBe(0)
+  trespass(tenant, { 'staging/a.yaml': 'a: [ 1\n' })
   expect((await bailiwick('baseline', '--check')).code).toBe(2)
 })
 

@@ -72,7 +72,9 @@ describe('check run and comment', () => {
   test('what is too long is cut, and says what is missing', async () => {
     const run = checkRunOf(overLong(), context)
     const comment = commentOf(overLong(), context)!
-    expect(run.title).toBe('400 violations: tenant ops-team on staging')
+    expect(run.title).toBe(
+      '400 violations: tenant ops-team on staging; in 6 Kustomizations (40 objects, 2 clusters, 2 tenants)',
+    )
     expect(run.annotations).toHaveLength(100)
     for (const text of [run.summary, comment]) {
       expect(text.length).toBeLessThanOrEqual(60_000)
@@ -130,7 +132,9 @@ describe('annotations', () => {
     const { annotations, title } = checkRunOf(verdict({ result: 'fail', violations }), context)
     expect(annotations).toHaveLength(1)
     expect(annotations[0]!.title).toContain('(staging, production)')
-    expect(title).toBe('2 violations: tenant ops-team on production, staging')
+    expect(title).toBe(
+      '2 violations: tenant ops-team on production, staging; in 6 Kustomizations (40 objects, 2 clusters, 2 tenants)',
+    )
   })
 })
 
@@ -143,7 +147,7 @@ describe('a tenant is shown only what concerns it', () => {
 
   test("others' findings are counted only", () => {
     const run = checkRunOf(twoViolations(), { ...context, audience: ['dev-team'] })
-    expect(run.title).toBe('2 violations elsewhere in the fleet')
+    expect(run.title).toMatch(/^2 violations elsewhere in the fleet; in /)
     expect(run.conclusion).toBe('failure')
     expect(JSON.stringify(run)).not.toMatch(/ops|steal|token/)
   })

@@ -40,6 +40,7 @@ export function failure(over: Partial<NodeFailure> = {}): NodeFailure {
     tenant: 'ops-team',
     node: 'staging/ops/ops-team',
     fingerprint: 'e1',
+    hides: 'h1',
     ...over,
   }
 }
@@ -72,6 +73,8 @@ export function verdict(over: Partial<Verdict> = {}): Verdict {
     notSeen: [],
     notReached: [],
     notEvaluated: [],
+    requiredApprovals: [],
+    evaluated: { clusters: 2, tenants: 2, kustomizations: { reached: 6, present: 6 }, objects: 40, holes: 0 },
     combination: '0123456789abcdef0123456789abcdef',
     ...over,
   }

@@ -152,6 +152,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/report/fixes/suggestions.ts MAX_SUGGESTIONS',
     'src/report/gate/gate-answer.ts MAX_SHOWN',
     'src/report/in-circumstances.ts MAX_DEMANDS',
+    'src/rules/verdict/summary.ts MAX_TEXT',
     'src/report/matrix.ts MAX_COLUMNS',
     'src/report/matrix.ts MAX_ROWS',
     'src/report/page/changes-section.ts MAX_OBJECTS',

@@ -60,7 +60,10 @@ test('sa-required: a tenant’s Kustomization that the platform renders without 
       },
     }),
   )
-  expect(verdict).toMatchObject({ result: 'fail', summary: '1 violation of tenant dev-team on staging' })
+  expect(verdict).toMatchObject({
+    result: 'fail',
+    summary: expect.stringMatching(/^1 violation: tenant dev-team on staging; in 4 Kustomizations /),
+  })
   expect(verdict.violations[0]).toMatchObject({
     rule: 'sa-required',
     tenant: 'dev-team',

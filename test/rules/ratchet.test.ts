@@ -10,7 +10,7 @@ test('what the base has stands, and does not decide', () => {
   const { verdict } = judgementOf(legacy, { base: legacy })
   expect(verdict.result).toBe('pass')
   expect(verdict.violations.map(one => one.state)).toEqual(['standing'])
-  expect(verdict.summary).toContain('1 standing finding')
+  expect(verdict.summary).toContain('1 existing violation')
 })
 
 test('neither a moved line, another file nor another version makes it new', () => {

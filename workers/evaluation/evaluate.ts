@@ -4,7 +4,7 @@ import type { FleetInput, WantedSource } from '../../src/fleet/input.ts'
 import type { WalkProgress } from '../../src/fleet/session/work.ts'
 import { followedBases } from '../../src/gate/followed-bases.ts'
 import { changesOf } from '../../src/report/changes/changes-of.ts'
-import { baselineOf } from '../../src/rules/verdict/baseline.ts'
+import { acceptedBy, baselineOf } from '../../src/rules/verdict/baseline.ts'
 import { KeptFleet } from './kept-fleet.ts'
 import { leanJudgement } from './lean-judgement.ts'
 import type { CombinationSnapshot, EvaluationAnswer, JudgeRequest, PinnedRepository } from './protocol.ts'
@@ -38,7 +38,8 @@ export function evaluate(
   const { today } = request
   const when = { combination, today, ...(request.changed === undefined ? {} : { changed: request.changed }) }
   if (base) {
-    const judgement = leanJudgement(session.judge(head, { base, ...when }), head, request.changed)
+    const baseline = acceptedBy(input.fleet.tree, input.fleet.url)
+    const judgement = leanJudgement(session.judge(head, { base, baseline, ...when }), head, request.changed)
     return { type: 'judged', judgement, baseline: [], pinned, followed, gated: [], changes: changesOf(base, head) }
   }
   const baseline = baselineOf(input.fleet.tree, input.fleet.url)

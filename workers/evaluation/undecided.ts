@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { ErrorCode } from '../../src/errors.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
+import { NOTHING_EVALUATED } from '../../src/rules/verdict/evaluated.ts'
 
 /** The judgement where not even the fleet could be built: an error of everything, nothing to apply. */
 export function undecided(reason: { code: ErrorCode; message: string; fix?: string | undefined }): Judgement {
@@ -29,6 +30,8 @@ export function undecided(reason: { code: ErrorCode; message: string; fix?: stri
       notSeen: [],
       notReached: [],
       notEvaluated: [],
+      requiredApprovals: [],
+      evaluated: NOTHING_EVALUATED,
       combination: fingerprint,
     },
     nodes: [],

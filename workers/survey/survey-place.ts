@@ -5,6 +5,7 @@ import type { FirstReportFacts } from '../../src/report/first-report/facts.ts'
 import { firstReport, REPORT_MARKER, REPORT_TITLE } from '../../src/report/first-report/first-report.ts'
 import type { FleetSurvey } from '../../src/rules/audit/survey-fleet.ts'
 import { BASELINE_FILE } from '../../src/rules/verdict/baseline.ts'
+import { NOTHING_EVALUATED } from '../../src/rules/verdict/evaluated.ts'
 import type { Installation } from '../combination/installation.ts'
 import type { FleetPlace, JudgedCombination } from '../combination/judge-combination.ts'
 import { narrowerSources, withoutSources } from '../combination/narrower-sources.ts'
@@ -58,7 +59,7 @@ export async function surveyOf(
   const own = { url: repository.url, branch }
   return {
     ...{ clusters: [], tenants: [], seen: [], notSeen: [], audit: [], legacy: [], worst: [] },
-    ...{ errors, errorCount: errors.length, gated: [own], enforcement: 'block' },
+    ...{ errors, errorCount: errors.length, evaluated: NOTHING_EVALUATED, gated: [own], enforcement: 'block' },
   }
 }
 

@@ -3,7 +3,7 @@ import type { Finding, JudgedNode } from '../finding.ts'
 import type { ApprovalEvent, ApprovalState, Judged } from './approval-state.ts'
 
 /** A node that may be applied now: exactly these objects were judged, in the combination that is present, and found clean. */
-export type ApprovedNode = Omit<JudgedNode, 'findings' | 'failures' | 'refused' | 'hides'> & {
+export type ApprovedNode = Omit<JudgedNode, 'findings' | 'failures' | 'refused' | 'hides' | 'holes'> & {
   readonly combination: string
 }
 
@@ -87,6 +87,8 @@ function ownReason(node: JudgedNode, state: ApprovalState, judged: Judged): stri
   if (!heads?.complete) return 'not everything that the graph needs could be read yet'
   if (judged.disputed) return 'two judgements of this combination differ'
   if (node.failures.length > 0) return `it could not be decided: ${node.failures[0]!.message}`
+  const [hole] = node.holes ?? []
+  if (hole !== undefined) return `a part of it was left out of the evaluation: ${hole}`
   const baseline = new Set(judged.baseline)
   const blocking = node.findings.find(one => blocks(one, baseline))
   if (blocking) return `it violates ${blocking.rule}: ${blocking.message}`
@@ -131,6 +133,6 @@ function chainReason(
 }
 
 function approved(node: JudgedNode, combination: string): ApprovedNode {
-  const { findings: _findings, failures: _failures, refused: _refused, hides: _hides, ...rest } = node
+  const { findings: _findings, failures: _failures, refused: _refused, hides: _hides, holes: _holes, ...rest } = node
   return { ...rest, combination }
 }

@@ -1,7 +1,7 @@
 import type { Enforcement, GatedBranch } from '../../fleet/config/fleet-config.ts'
 import type { Fleet, NotSeen, Tenant } from '../../fleet/fleet.ts'
-import type { Finding, NodeFailure } from '../finding.ts'
-import { baselineText } from '../verdict/baseline-text.ts'
+import type { Evaluated, Finding, NodeFailure } from '../finding.ts'
+import { baselineText, isAcceptable } from '../verdict/baseline-text.ts'
 import { legacyViolations } from '../verdict/legacy-violations.ts'
 import { SEVERITIES } from '../verdict/level-of.ts'
 import { auditFleet } from './audit-fleet.ts'
@@ -20,11 +20,13 @@ export interface FleetSurvey {
   readonly legacy: readonly { readonly rule: string; readonly count: number }[]
   /** The heaviest of them, one of a rule before a second one of any. */
   readonly worst: readonly Finding[]
+  /** What could not be evaluated, each cause once. */
   readonly errors: readonly NodeFailure[]
   readonly errorCount: number
+  readonly evaluated: Evaluated
   readonly gated: readonly GatedBranch[]
   readonly enforcement: Enforcement
-  /** The baseline file that would list the violations; undefined where there are none. */
+  /** The baseline file that would list the violations and accept the errors; undefined where there are none. */
   readonly baseline?: string
 }
 
@@ -38,7 +40,9 @@ export function surveyFleet(
   when: { readonly combination: string; readonly today: string },
 ): FleetSurvey {
   const { verdict, violations } = legacyViolations(fleet, when)
+  const stands = violations.length > 0 || verdict.errors.some(isAcceptable)
   const counts = Map.groupBy(violations, one => one.rule)
+  const errors = [...new Map([...verdict.errors].reverse().map(one => [one.fingerprint, one])).values()].reverse()
   const names = fleet.clusters.map(({ name }) => name)
   const seen = fleet.repositories.slice(1).map(({ url, ref }) => ({ url, ref: Object.entries(ref).flat().join(' ') }))
   return {
@@ -51,11 +55,12 @@ export function surveyFleet(
       .map(([rule, list]) => ({ rule, count: list.length }))
       .sort((a, b) => b.count - a.count || (a.rule < b.rule ? -1 : 1)),
     worst: worstOf([...counts.values()]),
-    errors: verdict.errors.slice(0, MAX_ERRORS),
-    errorCount: verdict.errors.length,
+    errors: errors.slice(0, MAX_ERRORS),
+    errorCount: errors.length,
     gated: gatedBranches(fleet, own),
     enforcement: fleet.config.enforcement,
-    ...(violations.length > 0 ? { baseline: baselineText(violations, new Map(), false) } : {}),
+    evaluated: verdict.evaluated,
+    ...(stands ? { baseline: baselineText({ violations, errors: verdict.errors }, new Map(), false) } : {}),
   }
 }
 

@@ -75,12 +75,13 @@ function textOf({
   source,
   charts,
   hides,
+  holes,
   findings,
   failures,
 }: JudgedNode): string {
-  const said = [...findings, ...failures].map(one => `${one.fingerprint} ${one.state}`)
+  const said = [...findings, ...failures].map(one => `${one.fingerprint} ${one.hides ?? ''} ${one.state}`)
   const from = [source.url, source.id, source.opaque, addressesOf({ source, ...(charts ? { charts } : {}) })]
-  return JSON.stringify([digest, user, tenant, parent, suspend, prune, from, hides, said])
+  return JSON.stringify([digest, user, tenant, parent, suspend, prune, from, hides, holes, said])
 }
 
 function changedObjects(

@@ -3,8 +3,9 @@ import type { FleetNode } from '../../fleet/fleet.ts'
 import { WANTED } from '../../fleet/open-node.ts'
 import { embeddedIn } from '../../kube/embedded-objects.ts'
 import { originAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
+import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import type { Origin } from '../../kube/origin.ts'
+import { stablePath } from '../../kube/pointer.ts'
 import type { Finding, NodeFailure } from '../finding.ts'
 import { kindOfId } from '../index/fleet-index.ts'
 import { overLimit } from '../over-limit.ts'
@@ -13,7 +14,8 @@ import type { RuleSet } from '../rule-set.ts'
 import { applyingNode, within } from './embedded-subject.ts'
 import { emptyFound, type Found, listed } from './finding-limits.ts'
 import { failureOf, findingOf } from './finding-of.ts'
-import { hashOf, withoutPositions } from './fingerprint.ts'
+import { withoutPositions } from './fingerprint.ts'
+import { isNotVisible, type LeftOut, leftOutOf } from './left-out.ts'
 import { levelOf } from './level-of.ts'
 
 /** What the rules say about one node, or one cluster or repository; every state is `new` until it is compared. */
@@ -25,7 +27,7 @@ export interface Assessed {
 /** Asks every rule about a node and what it renders. Pure: the same node and the same answers give the same. */
 export function assessNode(rules: RuleSet, node: FleetNode, context: RuleContext): Assessed {
   const said = emptyFound('part')
-  if (node.error) refusal(rules, node, context, said)
+  for (const one of leftOutOf(node)) refusal(rules, node, one, context, said)
   if (node.source.opaque === WANTED) said.failures.add(unread(node))
   for (const object of node.objects) {
     assessObject(rules, node, object, context, said)
@@ -119,18 +121,23 @@ function add(rule: Rule, breach: Breach, context: RuleContext, said: Found, cont
   const weight = levelOf(rule, breach, context.config)
   if (weight === undefined) return
   if (weight.level === 'error') {
+    const { message, fix } = breach
     const origin = breach.origin ?? originAt(breach.object.root, breach.path)
-    const code = breach.code ?? rule.id
-    const failure = failureOf(breach.node, { code, message: breach.message, fix: breach.fix }, origin)
-    const fingerprint = content === undefined ? failure.fingerprint : hashOf([failure.fingerprint, content])
-    said.failures.add({ ...failure, fingerprint })
+    const cause = { code: breach.code ?? rule.id, message, fix, about: placeOf(breach), hides: content ?? '' }
+    said.failures.add(failureOf(breach.node, cause, origin))
   } else said.findings.add(findingOf(rule, weight, breach, context.index))
 }
 
+/** The object and field of a breach, whatever node applies it. */
+function placeOf({ object, path, value }: Breach): string[] {
+  const { apiVersion, kind, namespace, name } = idOf(object)
+  return [groupOf(apiVersion), kind, namespace, name, stablePath(object.root, path), withoutPositions(value)]
+}
+
 /** What the renderer refuses by a rule is a finding of that rule; anything else is an error of the node. */
-function refusal(rules: RuleSet, node: FleetNode, context: RuleContext, said: Found): void {
-  const error = node.error!
-  const rule = isForbidden(node, context) ? rules.named(error.rule!) : undefined
+function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleContext, said: Found): void {
+  const { error, hides, isFatal } = part
+  const rule = isForbidden(node, part, context) ? rules.named(error.rule!) : undefined
   const breach: Breach | undefined = rule && {
     node,
     object: node.kustomization,
@@ -140,19 +147,22 @@ function refusal(rules: RuleSet, node: FleetNode, context: RuleContext, said: Fo
     message: error.message,
     fix: error.fix ?? rule.docs,
   }
+  const weight = rule && breach && levelOf(rule, breach, context.config)
   // a rule that is off does not make the node known: then it is what cannot be rendered
-  if (rule && breach && levelOf(rule, breach, context.config)) add(rule, breach, context, said)
-  else {
+  if (rule && breach && weight && weight.level !== 'error') {
+    said.findings.add({ ...findingOf(rule, weight, breach, context.index), hides })
+  } else if (!isNotVisible(node, part, context.index.cluster(node.cluster)?.lockdown)) {
     const origin = error.origin ?? node.kustomization.root.origin
-    said.failures.add(failureOf(node, { ...plain(error), fix: error.fix ?? 'Correct the file.' }, origin))
+    const what = weight
+      ? { code: rule!.id, fix: breach!.fix }
+      : { code: error.code, fix: error.fix ?? 'Correct the file.' }
+    said.failures.add(failureOf(node, { ...what, message: error.message, hides, blocksApply: isFatal }, origin))
   }
 }
 
-const plain = ({ code, message }: { readonly code: string; readonly message: string }) => ({ code, message })
-
 /** For the platform a remote base is forbidden only where Flux refuses it too, or the fleet's file says how much it counts. */
-function isForbidden(node: FleetNode, { index, config }: RuleContext): boolean {
-  const rule = node.error?.rule
+function isForbidden(node: FleetNode, { error }: LeftOut, { index, config }: RuleContext): boolean {
+  const { rule } = error
   if (rule === undefined) return false
   const locked = index.cluster(node.cluster)?.lockdown.noRemoteBases === true
   return node.tenant !== undefined || rule !== 'kustomize-remote-base' || locked || config.severities.has(rule)

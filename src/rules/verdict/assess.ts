@@ -7,13 +7,14 @@ import { RuleSet } from '../rule-set.ts'
 import type { Assessed } from './assess-node.ts'
 import { partsOf } from './assessed-part.ts'
 import { emptyFound, listed } from './finding-limits.ts'
+import { isBuilt } from './left-out.ts'
 import { unknownRules } from './unknown-rules.ts'
 
 /** What the rules say about a fleet by itself: every state is `new` until it is compared. */
 export interface Assessment {
   readonly findings: readonly Finding[]
   readonly failures: readonly NodeFailure[]
-  /** Of a node whose rendering failed: what it read. A change of it may hide anything behind the same error. */
+  /** Of a node of which nothing could be built: what it read. A change of it may hide anything behind the same finding. */
   readonly inputs: ReadonlyMap<string, string>
 }
 
@@ -44,11 +45,12 @@ export function assessmentOf(fleet: Fleet, parts: Iterable<Assessed>): Assessmen
     for (const one of failures) said.failures.add(one)
   }
   const inputs = new Map<string, string>()
-  for (const node of fleet.nodes) if (node.error) inputs.set(node.key, node.inputs ?? '')
+  for (const node of fleet.nodes) if (node.error && !isBuilt(node)) inputs.set(node.key, node.inputs ?? '')
   const all = listed(said)
   return { findings: unique(all.findings), failures: unique(all.failures), inputs }
 }
 
-function unique<T extends { readonly node: string; readonly fingerprint: string }>(items: readonly T[]): T[] {
-  return [...new Map([...items].reverse().map(item => [`${item.node} ${item.fingerprint}`, item])).values()].reverse()
+function unique<T extends Finding | NodeFailure>(items: readonly T[]): T[] {
+  const keyOf = ({ node, fingerprint, hides }: T) => `${node} ${fingerprint} ${hides ?? ''}`
+  return [...new Map([...items].reverse().map(item => [keyOf(item), item])).values()].reverse()
 }

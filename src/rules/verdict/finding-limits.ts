@@ -26,7 +26,7 @@ export function listed({ findings, failures }: Found): { findings: Finding[]; fa
 interface LeftOut {
   readonly node: Pick<FleetNode, 'key' | 'cluster' | 'tenant'>
   readonly origin: NodeFailure['origin']
-  /** Other findings that are left out give another text, so that the error is a new one then. */
+  /** Other findings that are left out give another text: it is what the error hides. */
   text: string
 }
 
@@ -49,8 +49,9 @@ export class LimitedFindings<T extends Finding | NodeFailure> {
       return
     }
     const { tenant, cluster, node: key, fingerprint, origin } = finding
+    const hides = 'hides' in finding ? (finding.hides ?? '') : ''
     const known = this.#leftOut.get(tenant) ?? { node: { key, cluster, tenant }, origin, text: '' }
-    known.text = hashOf([known.text, fingerprint])
+    known.text = hashOf([known.text, fingerprint, hides])
     this.#leftOut.set(tenant, known)
   }
 
@@ -58,9 +59,8 @@ export class LimitedFindings<T extends Finding | NodeFailure> {
   failures(): NodeFailure[] {
     return [...this.#leftOut.values()].map(({ node, origin, text }) => {
       const message = `tenant ${node.tenant} has more than ${this.#limit} findings, so not all of them are listed`
-      const what = { code: 'render-limits', message, fix: 'Fix the findings that are listed first.' }
-      const failure = failureOf(node, what, origin)
-      return { ...failure, fingerprint: hashOf([failure.fingerprint, text]) }
+      const fix = 'Fix the findings that are listed first.'
+      return failureOf(node, { code: 'render-limits', message, fix, hides: text }, origin)
     })
   }
 }

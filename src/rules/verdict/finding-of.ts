@@ -38,13 +38,24 @@ export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index:
   }
 }
 
-/** What could not be decided about a node. */
+/** What could not be evaluated, and by what it is recognized. */
+export interface Cause {
+  readonly code: string
+  readonly message: string
+  readonly fix: string
+  /** The object and field that it is about, where it is not the place in the file alone. */
+  readonly about?: readonly string[]
+  /** See NodeFailure. */
+  readonly hides?: string | undefined
+  readonly blocksApply?: boolean
+}
+
+/** What could not be evaluated of a node. */
 export function failureOf(
   node: Pick<FleetNode, 'key' | 'cluster' | 'tenant'>,
-  what: { readonly code: string; readonly message: string; readonly fix: string },
+  { code, message, fix, about = [], hides, blocksApply }: Cause,
   origin: Origin,
 ): NodeFailure {
-  const { code, message, fix } = what
   return {
     code,
     state: 'new',
@@ -54,7 +65,9 @@ export function failureOf(
     cluster: node.cluster,
     tenant: node.tenant ?? '',
     node: node.key,
-    fingerprint: hashOf([node.key, code, withoutPositions(message)]),
+    fingerprint: hashOf(['error', code, origin.repository, origin.file, ...about, withoutPositions(message)]),
+    ...(hides === undefined ? {} : { hides }),
+    ...(blocksApply ? { blocksApply } : {}),
   }
 }
 

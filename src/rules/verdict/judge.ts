@@ -1,15 +1,18 @@
 import type { Fleet } from '../../fleet/fleet.ts'
 import { mayLeadTo } from '../../fleet/named-repositories.ts'
-import type { Finding, Judgement, NodeFailure, Verdict } from '../finding.ts'
+import { requiredApprovals } from '../approval/required-approvals.ts'
+import type { Finding, Judgement, NodeFailure } from '../finding.ts'
 import { KIND_NOT_EVALUATED } from '../namespaces/kind-not-evaluated.ts'
 import { type Assess, type Assessment, assess } from './assess.ts'
 import { type Baseline, knownOfBaseline } from './baseline.ts'
-import { hashOf } from './fingerprint.ts'
+import { evaluatedOf, nothingEvaluated } from './evaluated.ts'
+import { KnownFailures } from './failure-state.ts'
 import { fixedFindings } from './fixed-findings.ts'
 import { judgedNodes } from './judged-nodes.ts'
+import { notSeenOf, remoteFiles } from './remote-files.ts'
 import { resultOf } from './result-of.ts'
 import { knownOf, withState } from './states.ts'
-import { summaryOf } from './summary.ts'
+import { withSummary } from './summary.ts'
 import { unreadableSources } from './unreadable-sources.ts'
 import { unusedWaivers } from './unused-waivers.ts'
 import { Waivers } from './waivers.ts'
@@ -20,7 +23,7 @@ export interface JudgeOptions {
   readonly base?: Fleet
   /** combinationOf the input of the head. */
   readonly combination: string
-  /** Violations that were there before the rules were. */
+  /** What the fleet's baseline file accepts: errors always, violations where there is no base to compare with. */
   readonly baseline?: Baseline
   /** The day, `YYYY-MM-DD` in UTC; without it no waiver holds. */
   readonly today?: string
@@ -29,7 +32,7 @@ export interface JudgeOptions {
 }
 
 /**
- * The judgement of a combination. Only what is new decides: an error that is new or that the change touches, then a new
+ * The judgement of a combination. Only what is new decides: an error that is new or hides other bytes than before, then a new
  * violation. Pure, deterministic, never throws for what a repository holds.
  */
 export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess): Judgement {
@@ -39,38 +42,35 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
   const waivers = new Waivers(head.config.waivers, options.today)
   const said = [...now.findings, ...unusedWaivers(head, now.findings, waivers)]
   const stands = before ? new Map([...known, ...knownOf(unusedWaivers(head, before.findings, waivers))]) : known
+  const hiddenBefore = new Set((before?.findings ?? []).filter(one => one.hides !== undefined).map(hiddenBy))
   const findings = said.map(one => {
-    const hidden = before !== undefined && hidesChange(one, now, before)
+    const hidden = before !== undefined && hidesChange(one, now, before, hiddenBefore)
     return withState(one, stands, waivers, hidden)
   })
   const { changed } = options
   const leading = changed === undefined ? [] : head.nodes.filter(node => mayLeadTo(node.hides ?? [], changed))
   const leadsTo = new Set(leading.map(node => node.key))
-  const stood = new Set(
-    [...(options.base ? noClusters(options.base) : []), ...(before?.failures ?? [])].map(one => one.fingerprint),
-  )
-  const failures = [...noClusters(head), ...now.failures].map(one => {
-    const hidden = before === undefined || hidesChange(one, now, before) || leadsTo.has(one.node)
-    return stood.has(one.fingerprint) && !hidden ? { ...one, state: 'standing' as const } : one
-  })
+  const stood = new KnownFailures(before?.failures ?? [], options.baseline ?? new Map())
+  const failures = now.failures.map(one => (leadsTo.has(one.node) ? one : stood.withState(one)))
   const fixed = options.base && before ? fixedFindings(options.base, head, before.findings, findings) : []
   const all = [...findings, ...fixed].sort(inOrder)
   const violations = all.filter(one => one.level === 'violation')
   const unreadable = options.base ? unreadableSources(head, options.base) : []
-  const errors = [...failures, ...unreadable].sort(inOrder)
-  const verdict: Verdict = {
+  const errors = [...nothingEvaluated(head), ...failures, ...unreadable].sort(inOrder)
+  const verdict = withSummary({
     result: resultOf(violations, errors),
-    summary: summaryOf(head, violations, errors),
     clusters: head.clusters.map(({ name, path }) => ({ name, path })),
     tenants: head.tenants,
     violations,
     warnings: all.filter(one => one.level === 'warning' && !isNotEvaluated(one)),
     errors,
-    notSeen: head.notSeen,
+    notSeen: [...head.notSeen, ...remoteFiles(head).map(notSeenOf)],
     notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
+    requiredApprovals: options.base ? requiredApprovals(head, options.base) : [],
+    evaluated: evaluatedOf(head),
     combination: waivers.combinationWith(options.combination),
-  }
+  })
   const of = <T extends { readonly node: string }>(items: readonly T[]) => Map.groupBy(items, item => item.node)
   const [found, failed] = [of(violations.filter(one => one.state !== 'fixed')), of(errors)]
   const nodes = judgedNodes(head.nodes, found, failed, options.base?.nodes)
@@ -80,23 +80,17 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
 /** Where a fleet gives that rule a severity, it is a violation like any other. */
 const isNotEvaluated = ({ rule, level }: Finding) => rule === KIND_NOT_EVALUATED && level === 'warning'
 
-/** A node that cannot be rendered shows nothing of itself: if what it reads changed, the same error may hide anything. */
-function hidesChange(item: Finding | NodeFailure, now: Assessment, before: Assessment): boolean {
+/**
+ * Whether it says less than there may be: of a node of which nothing could be built, where what it reads changed; and of
+ * what was left out by a rule, where that hides something else than in the base.
+ */
+function hidesChange(item: Finding, now: Assessment, before: Assessment, stood: ReadonlySet<string>): boolean {
+  if (item.hides !== undefined) return !stood.has(hiddenBy(item))
   const inputs = now.inputs.get(item.node)
   return inputs !== undefined && inputs !== before.inputs.get(item.node)
 }
 
-/** A repository without clusters is no fleet: nothing to judge is not a pass. */
-function noClusters(fleet: Fleet): NodeFailure[] {
-  if (fleet.clusters.length > 0) return []
-  const message = 'the fleet repository has no directory clusters/<name>, so there is nothing to judge'
-  const origin = { repository: '', file: 'clusters', line: 1, column: 1 }
-  const fix = 'Put the manifests of each cluster under clusters/<name>.'
-  const where = { cluster: '', tenant: '', node: '' }
-  return [
-    { code: 'path-not-found', state: 'new', message, fix, origin, ...where, fingerprint: hashOf(['no-clusters']) },
-  ]
-}
+const hiddenBy = ({ fingerprint, hides }: Finding) => `${fingerprint} ${hides}`
 
 function inOrder(a: Finding | NodeFailure, b: Finding | NodeFailure): number {
   const key = (one: Finding | NodeFailure) => {

@@ -46,6 +46,7 @@ function cleanNode(node: FleetNode): JudgedNode {
     findings: [],
     failures: [],
     objects: objectTexts(node.objects),
+    ...(node.holes?.length ? { holes: node.holes.map(({ error }) => error.message) } : {}),
     hides: node.hides ?? [],
     refused: refusedFields(node.kustomization, node.objects),
   }

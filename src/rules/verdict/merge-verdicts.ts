@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Verdict } from '../finding.ts'
+import { sumOf } from './evaluated.ts'
+import { withSummary } from './summary.ts'
 
 const RANK = { pass: 0, fail: 1, error: 2 } as const
 
@@ -8,9 +10,8 @@ export function mergeVerdicts(verdicts: readonly [Verdict, ...Verdict[]]): Verdi
   const [first, ...others] = verdicts
   if (others.length === 0) return first
   const worst = verdicts.reduce((a, b) => (RANK[b.result] > RANK[a.result] ? b : a))
-  return {
+  return withSummary({
     result: worst.result,
-    summary: worst.summary,
     clusters: verdicts.flatMap(verdict => verdict.clusters),
     tenants: mergeTenants(verdicts.flatMap(verdict => verdict.tenants)),
     violations: verdicts.flatMap(verdict => verdict.violations),
@@ -19,8 +20,10 @@ export function mergeVerdicts(verdicts: readonly [Verdict, ...Verdict[]]): Verdi
     notSeen: verdicts.flatMap(verdict => verdict.notSeen),
     notReached: verdicts.flatMap(verdict => verdict.notReached),
     notEvaluated: verdicts.flatMap(verdict => verdict.notEvaluated),
+    requiredApprovals: verdicts.flatMap(verdict => verdict.requiredApprovals),
+    evaluated: sumOf(verdicts.map(verdict => verdict.evaluated)),
     combination: hash('sha256', verdicts.map(verdict => verdict.combination).join(' ')),
-  }
+  })
 }
 
 /** A name stands once: whoever reads the verdict cannot tell the fleets apart by it. */

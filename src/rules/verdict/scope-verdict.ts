@@ -1,7 +1,9 @@
 import { mayLeadTo } from '../../fleet/named-repositories.ts'
 import type { JudgedNode, Judgement, Verdict } from '../finding.ts'
+import { evaluatedIn } from './evaluated.ts'
 import { readsFrom } from './reads-from.ts'
 import { resultOf } from './result-of.ts'
+import { withSummary } from './summary.ts'
 
 /**
  * The part of a verdict that concerns one repository: what stands in the nodes that read it or may lead there unseen, and in
@@ -14,14 +16,18 @@ export function scopeVerdict(judgement: Judgement, url: string, options: { reado
     own.has(item.node) || item.node === '' || (options.keepNew && item.state === 'new')
   const violations = verdict.violations.filter(concerns)
   const errors = verdict.errors.filter(concerns)
-  return {
+  return withSummary({
     ...verdict,
     result: resultOf(violations, errors),
     violations,
     warnings: verdict.warnings.filter(concerns),
     notEvaluated: verdict.notEvaluated.filter(concerns),
     errors,
-  }
+    evaluated: evaluatedIn(
+      judgement.nodes.filter(({ key }) => own.has(key)),
+      errors,
+    ),
+  })
 }
 
 function nodesOf(nodes: readonly JudgedNode[], url: string): ReadonlySet<string> {

@@ -1,29 +1,123 @@
-import type { Fleet } from '../../fleet/fleet.ts'
-import type { Finding, NodeFailure } from '../finding.ts'
+import type { Evaluated, Finding, NodeFailure, Verdict } from '../finding.ts'
 
-/** One sentence that a person understands: what is new, whose, where. */
-export function summaryOf(fleet: Fleet, violations: readonly Finding[], failures: readonly NodeFailure[]): string {
-  const broken = failures.filter(isNew)
-  if (broken.length > 0) return `${counted(broken.length, 'problem')}${scope(broken)} could not be decided`
-  const bad = violations.filter(isNew)
-  const standing = [...violations, ...failures].filter(item => item.state === 'standing').length
-  const waived = violations.filter(item => item.state === 'waived').length
-  const legacy = standing > 0 ? `; ${counted(standing, 'standing finding')}` : ''
-  const rest = legacy + (waived > 0 ? `; ${counted(waived, 'waived violation')}` : '')
-  if (bad.length > 0) return `${counted(bad.length, 'violation')}${scope(bad)}${rest}`
-  const nodes = counted(fleet.nodes.length, 'Kustomization')
-  return `No new violation in ${nodes} on ${counted(fleet.clusters.length, 'cluster')}${rest}`
+/** All of a verdict but its first line. */
+export type Unsummed = Omit<Verdict, 'summary'>
+
+/** What others have that decides with it, where a verdict is shown to some only. */
+export interface Elsewhere {
+  readonly violations: number
+  readonly errors: number
 }
 
-const isNew = ({ state }: { readonly state: string }) => state === 'new'
+const NOTHING: Elsewhere = { violations: 0, errors: 0 }
+const MAX_TEXT = 110
 
-const counted = (count: number, thing: string) => `${count} ${thing}${count === 1 ? '' : 's'}`
+/** What there is to say of a fleet without tenants: a green result must not be read as "they are kept apart". */
+const NO_TENANTS =
+  'No tenants found: tenancy rules did not apply (a namespace labeled toolkit.fluxcd.io/tenant, a Capsule Tenant or tenants in .github/bailiwick.yaml make one)'
 
-function scope(items: readonly { readonly tenant: string; readonly cluster: string }[]): string {
-  const tenants = [...new Set(items.map(item => item.tenant))]
-  const clusters = [...new Set(items.map(item => item.cluster))].filter(name => name !== '')
-  const one = tenants[0] === '' ? 'the platform' : `tenant ${tenants[0]}`
-  const whose = tenants.length === 1 ? one : counted(tenants.filter(name => name !== '').length, 'tenant')
-  const where = clusters.length === 1 ? clusters[0] : counted(clusters.length, 'cluster')
-  return clusters.length === 0 ? '' : ` of ${whose} on ${where}`
+export function withSummary(verdict: Unsummed): Verdict {
+  const { result, ...rest } = verdict
+  return { result, summary: summaryOf(verdict), ...rest }
 }
+
+/**
+ * The first line of a result, the same on every surface, in plain text: what decided it, in how much of the fleet, and
+ * what limits that. `elsewhere`: counted only. The one place that makes it.
+ */
+export function summaryOf(verdict: Unsummed, elsewhere: Elsewhere = NOTHING): string {
+  const { evaluated } = verdict
+  const parts = [lead(verdict, elsewhere), ...approvals(verdict), ...existing(verdict), ...notVisible(verdict)]
+  const noTenants = evaluated.tenants === 0 && evaluated.clusters > 0 && verdict.result !== 'error'
+  return `${parts.join('; ')}${noTenants ? `. ${NO_TENANTS}` : ''}`
+}
+
+function lead(verdict: Unsummed, elsewhere: Elsewhere): string {
+  const { result, evaluated } = verdict
+  const violations = verdict.violations.filter(isNew)
+  const warnings = verdict.warnings.filter(isNew)
+  const reported = warnings.filter(finding => finding.reported)
+  const plain = warnings.length - reported.length
+  const tail = plain > 0 ? `, ${count(plain, 'warning')}` : ''
+  const within = `in ${extent(evaluated)}`
+  if (result === 'error') return `${undecided(verdict.errors)}; ${within}`
+  if (result === 'fail') {
+    if (violations.length === 0) return `${count(elsewhere.violations, 'violation')} elsewhere in the fleet; ${within}`
+    return `${count(violations.length, 'violation')}${tail}: ${concerned(violations)}; ${within}`
+  }
+  if (reported.length > 0) {
+    // the mode is named first: a green check must not be read as clean
+    return `Would block (report mode): ${count(reported.length, 'violation')}${tail}: ${concerned(reported)}; ${within}`
+  }
+  const isClean = verdict.violations.every(({ state }) => state === 'fixed')
+  return `No ${isClean ? '' : 'new '}violations${tail} in ${extent(evaluated)}`
+}
+
+/** How much was evaluated: `31 of 35 Kustomizations (412 objects, 3 clusters, 12 tenants)`. */
+export function extent({ kustomizations, objects, clusters, tenants }: Evaluated): string {
+  const { reached, present } = kustomizations
+  const of = reached === present ? count(reached, 'Kustomization') : `${reached} of ${count(present, 'Kustomization')}`
+  const whose = tenants === 0 ? [] : [count(tenants, 'tenant')]
+  return `${of} (${[count(objects, 'object'), count(clusters, 'cluster'), ...whose].join(', ')})`
+}
+
+function undecided(errors: readonly NodeFailure[]): string {
+  const causes = [...new Map(errors.filter(isNew).map(one => [one.fingerprint, one])).values()]
+  const first = causes[0] ?? errors[0]
+  if (!first) return 'Could not decide: something outside of what this repository is shown'
+  return `Could not decide: ${cut(first.message)}${causes.length > 1 ? ` (and ${causes.length - 1} more)` : ''}`
+}
+
+function approvals({ requiredApprovals: all }: Unsummed): string[] {
+  const [first] = all
+  if (!first) return []
+  return [
+    `required approval of a fleet admin: ${cut(first.message)}${all.length > 1 ? ` (and ${all.length - 1} more)` : ''}`,
+  ]
+}
+
+/** What was there before the change: it does not block, and what it keeps from being applied is said. */
+function existing({ violations, errors }: Unsummed): string[] {
+  const of = (state: Finding['state']) => violations.filter(one => one.state === state).length
+  const [standing, waived] = [of('standing'), of('waived')]
+  const failures = errors.filter(one => !isNew(one))
+  const causes = new Set(failures.map(one => one.fingerprint)).size
+  return [
+    ...(standing > 0 ? [count(standing, 'existing violation')] : []),
+    ...(waived > 0 ? [count(waived, 'waived violation')] : []),
+    ...(causes > 0 ? [`${count(causes, 'existing evaluation error')}${notApplied(failures)}`] : []),
+  ]
+}
+
+function notApplied(failures: readonly NodeFailure[]): string {
+  const nodes = [...new Set(failures.filter(one => one.blocksApply).map(one => one.node))]
+  if (nodes.length === 0) return ''
+  const more = nodes.length > 1 ? ` and ${nodes.length - 1} more` : ''
+  return ` (Flux applies nothing of ${cut(nodes[0]!)}${more} until ${causesText(failures)} fixed)`
+}
+
+const causesText = (failures: readonly NodeFailure[]) =>
+  new Set(failures.map(one => one.fingerprint)).size === 1 ? 'it is' : 'they are'
+
+function notVisible({ notSeen }: Unsummed): string[] {
+  const sources = new Set(notSeen.map(({ source, url }) => `${url === '' ? source : url}`)).size
+  return sources === 0 ? [] : [`${count(sources, 'source')} not visible`]
+}
+
+const isNew = ({ state }: { readonly state: Finding['state'] }) => state === 'new'
+
+const cut = (text: string) => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}...` : text)
+
+/** `1 violation`, `2 violations`. */
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
+
+function concerned(findings: readonly Finding[]): string {
+  const tenants = [...new Set(findings.map(finding => finding.tenant))].sort()
+  const clusters = [...new Set(findings.map(finding => finding.cluster))].sort()
+  const who = tenants.length === 1 ? nameOf(tenants[0]!) : count(tenants.length, 'tenant')
+  return `${who} on ${clusters.length <= 3 ? clusters.join(', ') : count(clusters.length, 'cluster')}`
+}
+
+const nameOf = (tenant: string) => (tenant === '' ? 'the platform' : `tenant ${tenant}`)

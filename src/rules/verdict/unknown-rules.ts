@@ -46,6 +46,7 @@ function failed(node: FleetNode, { origin }: NamedRule, message: string): NodeFa
       code: 'config',
       message: `${origin.file}: ${message}`,
       fix: 'Name a rule of docs/rules.md with a severity that is allowed there, or remove the entry.',
+      hides: '',
     },
     origin,
   )

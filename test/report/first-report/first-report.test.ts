@@ -23,6 +23,7 @@ function factsOf(survey: Partial<FleetSurvey>, more: Partial<FirstReportFacts> =
     url: FLEET,
     survey: {
       ...{ clusters: [], tenants: [], seen: [], notSeen: [], audit: [], legacy: [], worst: [], errors: [] },
+      evaluated: { clusters: 1, tenants: 1, kustomizations: { reached: 3, present: 3 }, objects: 12, holes: 0 },
       ...{ errorCount: 0, gated: [], enforcement: 'block', ...survey },
     },
     gates: [],

@@ -1,0 +1,74 @@
+import type { Fleet } from '../../fleet/fleet.ts'
+import type { Evaluated, JudgedNode, NodeFailure } from '../finding.ts'
+import { failureOf } from './finding-of.ts'
+import { isBuilt, leftOutOf } from './left-out.ts'
+
+export const NOTHING_EVALUATED: Evaluated = {
+  clusters: 0,
+  tenants: 0,
+  kustomizations: { reached: 0, present: 0 },
+  objects: 0,
+  holes: 0,
+}
+
+/** How much of a fleet was evaluated. */
+export function evaluatedOf(fleet: Fleet): Evaluated {
+  const { clusters, tenants, nodes, notReached } = fleet
+  const causes = new Set<string>()
+  for (const node of nodes) {
+    if (!node.error && !node.holes) continue
+    for (const { error } of leftOutOf(node)) {
+      const { code, message, origin = node.kustomization.root.origin } = error
+      causes.add(failureOf(node, { code, message, fix: '' }, origin).fingerprint)
+    }
+  }
+  return {
+    clusters: clusters.length,
+    tenants: tenants.length,
+    kustomizations: { reached: nodes.length, present: nodes.length + notReached.length },
+    objects: nodes.reduce((sum, { objects }) => sum + objects.length, 0),
+    holes: causes.size,
+  }
+}
+
+/** The part of it that some nodes are, for readers who are shown these only: what else there is, is not counted to them. */
+export function evaluatedIn(nodes: readonly JudgedNode[], errors: readonly NodeFailure[]): Evaluated {
+  const tenants = new Set(nodes.flatMap(({ tenant }) => (tenant === null ? [] : [tenant])))
+  return {
+    clusters: new Set(nodes.map(({ cluster }) => cluster)).size,
+    tenants: tenants.size,
+    kustomizations: { reached: nodes.length, present: nodes.length },
+    objects: nodes.reduce((sum, { objects }) => sum + objects.length, 0),
+    holes: new Set(errors.filter(({ hides }) => hides).map(({ fingerprint }) => fingerprint)).size,
+  }
+}
+
+/** The sum over several fleets. */
+export function sumOf(all: readonly Evaluated[]): Evaluated {
+  const sum = (pick: (one: Evaluated) => number) => all.reduce((total, one) => total + pick(one), 0)
+  return {
+    clusters: sum(one => one.clusters),
+    tenants: sum(one => one.tenants),
+    kustomizations: {
+      reached: sum(one => one.kustomizations.reached),
+      present: sum(one => one.kustomizations.present),
+    },
+    objects: sum(one => one.objects),
+    holes: sum(one => one.holes),
+  }
+}
+
+/** Nothing evaluated is not a pass: a repository without clusters is no fleet, and one of which nothing is built shows nothing. */
+export function nothingEvaluated({ clusters, nodes }: Fleet): NodeFailure[] {
+  const where = { key: '', cluster: '' }
+  const at = (file: string) => ({ repository: '', file, line: 1, column: 1 })
+  if (clusters.length === 0) {
+    const message = 'the fleet repository has no directory clusters/<name>, so there is nothing to judge'
+    const fix = 'Put the manifests of each cluster under clusters/<name>.'
+    return [failureOf(where, { code: 'path-not-found', message, fix }, at('clusters'))]
+  }
+  if (nodes.some(isBuilt)) return []
+  const message = 'none of the Kustomizations of the fleet could be built, so nothing was evaluated'
+  const fix = 'Correct the errors of the clusters, or give the sources that they follow.'
+  return [failureOf(where, { code: 'nothing-evaluated', message, fix }, at(''))]
+}
