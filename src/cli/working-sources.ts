@@ -1,10 +1,10 @@
+import { addressIn } from '../fleet/config/address-in.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { FleetInput, OpaqueSource, SourceContent, SourceRef, WantedSource } from '../fleet/input.ts'
 import { FleetSession } from '../fleet/session/fleet-session.ts'
 import { openSnapshot } from '../git/snapshot.ts'
 import type { Tree } from '../git/tree.ts'
 import { readWorkingCopy } from '../git/working-copy.ts'
-import { normaliseUrl } from '../kube/url.ts'
 import type { GivenRepository } from './given-repository.ts'
 
 /** Content that lies in memory already: the tenant's own repository. */
@@ -51,11 +51,13 @@ export async function buildCompleteFleet(
     const input = { fleet: home, sources: [...sources], opaque: [...opaque], ...(config ? { config } : {}) }
     const fleet = session.build(input)
     if (fleet.wanted.length === 0) return { fleet, input }
+    const inFleet = <T extends { readonly url: string }>(all: readonly T[]): T[] =>
+      all.map(one => ({ ...one, url: addressIn(fleet.config.aliases, one.url) }))
     // each round supplies all that was asked for, so the graph grows or the loop ends; its size is limited in the core
     for (const wanted of fleet.wanted) {
-      const tree = (await find(wanted, given, repositories, read)) ?? undefined
+      const tree = (await find(wanted, inFleet(given), inFleet(repositories), read)) ?? undefined
       if (tree) sources.push({ ...wanted, commit: '', tree })
-      else opaque.push({ ...wanted, reason: reasonFor(wanted, given, repositories) })
+      else opaque.push({ ...wanted, reason: reasonFor(wanted, inFleet(given), inFleet(repositories)) })
     }
   }
 }
@@ -66,7 +68,7 @@ async function find(
   repositories: readonly GivenRepository[],
   read: ReadDirectory,
 ): Promise<Tree | undefined> {
-  const own = given.find(one => normaliseUrl(one.url) === url && one.branch === ref.branch)
+  const own = given.find(one => one.url === url && one.branch === ref.branch)
   if (own) return own.tree
   const same = repositories.filter(one => one.url === url)
   const repository = same.find(one => one.ref === nameOf(ref)) ?? same.find(one => one.ref === undefined)
@@ -79,7 +81,7 @@ function reasonFor(
   repositories: readonly GivenRepository[],
 ): string {
   const refs = [
-    ...given.filter(one => normaliseUrl(one.url) === wanted.url).map(one => one.branch),
+    ...given.filter(one => one.url === wanted.url).map(one => one.branch),
     ...repositories.filter(one => one.url === wanted.url).map(one => one.ref),
   ]
   const [first] = refs

@@ -1,7 +1,9 @@
 import { normaliseUrl } from '../kube/url.ts'
 import type { AskedRepository } from './access/read-access.ts'
 import { declarationKey } from './access/source-access.ts'
+import { type Aliases, addressIn } from './config/address-in.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
+import { withOwnAddress } from './config/own-address.ts'
 import { readFleetFile } from './config/read-fleet-file.ts'
 import type { Cluster, Fleet, FleetNode, FleetRepository, NotSeen, Tenant } from './fleet.ts'
 import type { FleetInput, WantedSource } from './input.ts'
@@ -19,16 +21,17 @@ import { type Walked, walkCluster } from './walk-cluster.ts'
  * `memory` spares work, and never changes the answer.
  */
 export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
-  const sources = openSources(input)
   const directories = input.fleet.tree.list('clusters').filter(entry => entry.type === 'directory')
   const names = directories.map(entry => entry.name).sort()
-  const proposed = readFleetFile(input.fleet.tree, sources.own.artifact.repository)
-  const file = fleetFile(input, proposed, sources.own.artifact.repository)
+  const repository = normaliseUrl(input.fleet.url)
+  const proposed = readFleetFile(input.fleet.tree, repository)
+  const file = withOwnAddress(fleetFile(input, proposed, repository), repository)
+  const sources = openSources(input, file.aliases)
   const walked = names.map(name =>
     walkCluster(name, `clusters/${name}`, { sources, file, memory, access: input.access }),
   )
   const clusters = walked.map(one => one.cluster)
-  const repositories = repositoriesOf(input, sources.own)
+  const repositories = repositoriesOf(input, sources.own, file.aliases)
   const { config, nodes } = tenantFiles(
     file,
     walked.flatMap(one => one.nodes),
@@ -67,8 +70,8 @@ function accessOf(walked: readonly Walked[]): Pick<Fleet, 'asked' | 'access'> {
   return { asked: [...asked.values()].sort((a, b) => (a.url < b.url ? -1 : 1)), access }
 }
 
-function repositoriesOf({ fleet, sources }: FleetInput, own: Sources['own']): FleetRepository[] {
-  const others = sources.map(({ url, ref, tree }) => ({ url: normaliseUrl(url), ref, tree }))
+function repositoriesOf({ fleet, sources }: FleetInput, own: Sources['own'], aliases: Aliases): FleetRepository[] {
+  const others = sources.map(({ url, ref, tree }) => ({ url: addressIn(aliases, url), ref, tree }))
   return [{ url: own.url, ref: own.ref, tree: fleet.tree }, ...others]
 }
 

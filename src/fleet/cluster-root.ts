@@ -135,14 +135,17 @@ function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: 
   }
   if (resolved.refused) throw resolved.refused
   if (resolved.url === sources.own.url) return resolved
-  throw new BailiwickError(
-    'source-unreadable',
-    `the cluster follows ${resolved.url}, but this repository is ${sources.own.url}: what it would get cannot be judged here`,
-    {
-      origin: originAt(source.root, ['spec', 'url']),
-      fix: 'Correct spec.url of the source of the cluster, or name the address of this repository.',
-    },
-  )
+  const reason =
+    resolved.type === 'opaque' && kind !== 'GitRepository'
+      ? resolved.reason
+      : `this repository is ${sources.own.url}; if both are the same repository, list the other address under aliases in .github/bailiwick.yaml`
+  return {
+    type: 'opaque',
+    url: resolved.url,
+    ref: resolved.ref,
+    reason,
+    unmatched: { why: 'other-address', origin: originAt(source.root, ['spec', 'url']) },
+  }
 }
 
 function sameContent(a: Resolved, b: Resolved): boolean {
@@ -152,7 +155,8 @@ function sameContent(a: Resolved, b: Resolved): boolean {
 
 /** Everything of a cluster hangs on its root: a root that nobody could read is never passed over in silence. */
 function unread(resolved: Resolved, kustomization: KubeObject): { error?: BailiwickError } {
-  if (resolved.type !== 'opaque') return {}
+  // what it follows is no content of this repository: that is listed, and the other clusters are evaluated
+  if (resolved.type !== 'opaque' || resolved.unmatched) return {}
   const message = `the cluster's own source ${resolved.url} could not be read: ${resolved.reason}`
   const details = {
     origin: kustomization.root.origin,

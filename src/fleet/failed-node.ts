@@ -7,6 +7,7 @@ import { renderKustomization } from '../flux/render-kustomization.ts'
 import type { Tree } from '../git/tree.ts'
 import { at, canonical, stringAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
+import { addressIn } from './config/address-in.ts'
 import { namedRepositories } from './named-repositories.ts'
 import { needsOf } from './node-values.ts'
 import type { NodeContext } from './open-node.ts'
@@ -29,7 +30,8 @@ export function failedNode(context: NodeContext, draft: Draft): void {
   // what a tenant's node names is not believed: it could so turn the gate of anybody red
   if (reads && artifact && draft.tenant === undefined) {
     const own = canonical(draft.kustomization.root)
-    draft.hides = namedRepositories([own, ...values, ...textsAt(artifact.tree, reads.paths)])
+    const named = namedRepositories([own, ...values, ...textsAt(artifact.tree, reads.paths)])
+    draft.hides = [...new Set(named.flatMap(name => [name, addressIn(context.aliases, name)]))].sort()
   }
 }
 

@@ -65,10 +65,19 @@ export interface NodeSource {
   readonly commit: string
   /** Why its content was not seen. */
   readonly opaque?: string
+  /** With `opaque`: nothing in git says what it follows. */
+  readonly unmatched?: UnmatchedSource
   /** Only a tenant's declaration leads there: its repository is not gated by it, and nothing is published on it. */
   readonly lent?: true
   /** The sources whose content `spec.include` puts into this one's, those that they include too. */
   readonly includes?: readonly IncludedSource[]
+}
+
+/** Why nothing in git says what a source follows, and where the reference to it stands. */
+export interface UnmatchedSource {
+  /** `no-object`: no manifest of the fleet declares it. `other-address`: a cluster follows another address than this repository's. */
+  readonly why: 'no-object' | 'other-address'
+  readonly origin: Origin
 }
 
 /** A source in git of charts that the releases of a node deploy; `opaque`: why its content was not seen. */

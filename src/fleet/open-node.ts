@@ -8,6 +8,7 @@ import { mayRead } from './access/may-read.ts'
 import type { AskedRepository } from './access/read-access.ts'
 import { accountOf } from './appliers.ts'
 import { ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
+import type { Aliases } from './config/address-in.ts'
 import { digestOfTexts } from './digest.ts'
 import type { Lockdown } from './fleet.ts'
 import { CONTROLLER, identityOf } from './identity.ts'
@@ -31,6 +32,7 @@ export interface NodeContext {
   readonly cluster: string
   readonly lockdown: Lockdown
   readonly sources: Sources
+  readonly aliases: Aliases
   readonly index: SourceIndex
   readonly tenancy: Tenancy
   /** Repositories that the platform is known to have given to tenants. */
@@ -222,6 +224,8 @@ function find(
   if (kind === 'ExternalArtifact')
     return { type: 'opaque', url: '', ref: {}, reason: 'the content of an ExternalArtifact is not in git' }
   if (!context.index.complete) return { unknownSource: id }
+  if (reader.writer === undefined)
+    return { type: 'opaque', url: '', ref: {}, reason: NO_OBJECT, unmatched: { why: 'no-object', origin } }
   const fix = 'Declare the source in the fleet, or correct its kind, name and namespace.'
   throw new BailiwickError('flux-invalid', `source '${id}' not found: no object of the fleet declares it`, {
     origin,
@@ -231,7 +235,13 @@ function find(
 
 function place(context: NodeContext, draft: Draft, id: string, resolved: Resolved): void {
   const { url, ref, includes, lent } = resolved
-  const source = { id, url, ref, commit: '', ...(lent ? { lent } : {}), ...(includes ? { includes } : {}) }
+  const { unmatched } = resolved
+  const source = {
+    ...{ id, url, ref, commit: '' },
+    ...(unmatched ? { unmatched } : {}),
+    ...(lent ? { lent } : {}),
+    ...(includes ? { includes } : {}),
+  }
   if (resolved.type === 'content') {
     draft.source = { ...source, commit: resolved.commit }
     context.artifacts.set(draft.key, resolved.artifact)
@@ -241,6 +251,10 @@ function place(context: NodeContext, draft: Draft, id: string, resolved: Resolve
   const opaque = resolved.type === 'opaque' ? resolved.reason : resolved.asks ? ASKED : WANTED
   draft.source = { ...source, opaque }
 }
+
+/** Reason of a source of the platform that no manifest declares: Flux needs an object, which may be applied by hand. */
+const NO_OBJECT =
+  'no object of the fleet declares it; declare it there, or under sources in .github/bailiwick.yaml if it is applied by hand'
 
 /** Stands for a source that is not looked for. */
 const REFUSED: Resolved = { type: 'opaque', url: '', ref: {}, reason: '' }

@@ -4,11 +4,11 @@ import type { PackBudget } from '../flux/pack-budget.ts'
 import { originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import type { Origin } from '../kube/origin.ts'
-import { normaliseUrl } from '../kube/url.ts'
 import type { ReadDecision } from './access/decide-read.ts'
 import { NOT_READABLE } from './access/read-access.ts'
 import { composeSource, type Included } from './compose-source.ts'
-import type { IncludedSource } from './fleet.ts'
+import { type Aliases, addressIn } from './config/address-in.ts'
+import type { IncludedSource, UnmatchedSource } from './fleet.ts'
 import type { FleetInput, SourceRef } from './input.ts'
 import { text } from './read-spec.ts'
 import { canonicalRef, refKey } from './ref.ts'
@@ -22,6 +22,8 @@ export type Resolved = {
   readonly includes?: readonly IncludedSource[]
   /** Only a tenant's declaration leads there. */
   readonly lent?: true
+  /** Why nothing is known of what it follows, and how that can be said in the fleet's file. */
+  readonly unmatched?: UnmatchedSource
   /** Why these files are not all that Flux would put into the artifact: the node that follows it fails. */
   readonly refused?: BailiwickError
 } & (
@@ -61,9 +63,9 @@ export interface Sources {
 }
 
 /** Sources of one input. */
-export function openSources(input: FleetInput): Sources {
-  const fleetUrl = normaliseUrl(input.fleet.url)
-  const find = contentOf(input, fleetUrl)
+export function openSources(input: FleetInput, aliases: Aliases = new Map()): Sources {
+  const fleetUrl = addressIn(aliases, input.fleet.url)
+  const find = contentOf(input, fleetUrl, aliases)
   const READ = { state: 'read', lent: false } as const
   const own = find(fleetUrl, { branch: input.fleet.branch }, undefined, READ) as Sources['own']
   const ownFor = (may: MayRead) => find(fleetUrl, own.ref, undefined, may.ask('bootstrap', fleetUrl))
@@ -77,7 +79,7 @@ export function openSources(input: FleetInput): Sources {
     const url = text(source, ['spec', 'url'])
     if (!url) throw invalid(source, 'url', 'the GitRepository has no spec.url')
     const spec = contentSpec(source)
-    const address = normaliseUrl(url)
+    const address = addressIn(aliases, url)
     const base = find(address, sourceRefOf(source), text(source, ['spec', 'ignore']), may.ask(source, address))
     if (base.type !== 'content') return base
     let height = 0
@@ -115,12 +117,12 @@ export function openSources(input: FleetInput): Sources {
 type FindContent = (url: string, ref: SourceRef, ignore: string | undefined, read: ReadDecision) => Resolved
 
 /** What an input has of a repository, for whoever may read it: the only place where content is taken out of it. */
-function contentOf(input: FleetInput, fleetUrl: string): FindContent {
+function contentOf(input: FleetInput, fleetUrl: string, aliases: Aliases): FindContent {
   const fleetRef = refKey({ branch: input.fleet.branch })
   const artifacts = new Map<string, Artifact>()
-  const contents = new Map(input.sources.map(s => [`${normaliseUrl(s.url)} ${refKey(s.ref)}`, s]))
+  const contents = new Map(input.sources.map(s => [`${addressIn(aliases, s.url)} ${refKey(s.ref)}`, s]))
   contents.set(`${fleetUrl} ${fleetRef}`, { ...input.fleet, url: fleetUrl, ref: { branch: input.fleet.branch } })
-  const opaque = new Map(input.opaque.map(o => [`${normaliseUrl(o.url)} ${refKey(o.ref)}`, o]))
+  const opaque = new Map(input.opaque.map(o => [`${addressIn(aliases, o.url)} ${refKey(o.ref)}`, o]))
 
   return (url, ref, ignore, read) => {
     const lent = read.state !== 'ask' && read.lent ? { lent: true as const } : {}

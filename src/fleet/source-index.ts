@@ -18,10 +18,16 @@ export interface DeclaredSource {
 export class SourceIndex {
   /** Nothing more will be added: a source that is not here is nowhere. */
   complete = false
+  /** Sources that the fleet's file declares, for want of an object; they count once nothing more is added. */
+  readonly byHand: ReadonlyMap<string, KubeObject>
   readonly #generators = new Map<string, KubeObject[]>()
   readonly #objects = new Map<string, DeclaredSource>()
   #bootstrap = ''
   #added: string[] = []
+
+  constructor(byHand: ReadonlyMap<string, KubeObject> = new Map()) {
+    this.byHand = byHand
+  }
 
   /** Throws `graph-conflict`, under `rule` if given, where another node renders the same source differently; the first one stays. */
   add(object: KubeObject, node: DeclaredSource['node'], rule?: string): void {
@@ -57,7 +63,8 @@ export class SourceIndex {
   }
 
   find(id: string): KubeObject | 'bootstrap' | undefined {
-    return this.#objects.get(id)?.object ?? (id === this.#bootstrap ? 'bootstrap' : undefined)
+    const object = this.#objects.get(id)?.object ?? (this.complete ? this.byHand.get(id) : undefined)
+    return object ?? (id === this.#bootstrap ? 'bootstrap' : undefined)
   }
 
   /** Tenant of the node that renders a source; undefined: the platform's. */

@@ -10,6 +10,7 @@ import { CAPSULE_GROUP, nameOfOwner, readCapsuleTenants } from './capsule.ts'
 import { noteCharts } from './charts/note-charts.ts'
 import { isKustomizationKind, openRoot, ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
+import { declaredSources } from './declared-sources.ts'
 import { failedNode } from './failed-node.ts'
 import type { Cluster, FleetNode, NotSeen } from './fleet.ts'
 import { enqueue, take } from './next-claim.ts'
@@ -106,7 +107,7 @@ function walkWith(
   { sources, file, memory, access: given }: WalkInput,
   { repositories = new Map(), confined = new Set() }: Foreknown,
 ): Walked & { repositories: TenantRepositories; confinedLate: ReadonlySet<string> | undefined } {
-  const index = new SourceIndex()
+  const index = new SourceIndex(declaredSources(file, name))
   const tenancy = new Tenancy(declaredIn(file, name), confined)
   const { owners } = tenancy
   const declarerOf = (id: string) => index.declarerOf(id)
@@ -115,6 +116,7 @@ function walkWith(
     cluster: name,
     lockdown: root.lockdown,
     sources,
+    aliases: file.aliases,
     repositories,
     index,
     tenancy,

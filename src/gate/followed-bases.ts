@@ -19,7 +19,7 @@ function declaredByTenants(fleet: Fleet): GatedBranch[] {
     return node.objects.flatMap(object => {
       const { kind, apiVersion } = idOf(object)
       if (kind !== 'GitRepository' || groupOf(apiVersion) !== 'source.toolkit.fluxcd.io') return []
-      const { url, ref } = followedBy(object)
+      const { url, ref } = followedBy(object, fleet.config.aliases)
       return url === node.source.url && ref.branch !== undefined ? [{ url, branch: ref.branch }] : []
     })
   })

@@ -1,8 +1,8 @@
+import { type Aliases, addressIn } from '../fleet/config/address-in.ts'
 import type { SourceRef } from '../fleet/input.ts'
 import { canonicalRef } from '../fleet/ref.ts'
 import { type Path, stringAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { normaliseUrl } from '../kube/url.ts'
 
 /** What a GitRepository follows: the repository in one spelling, and the one field of `spec.ref` that counts for Flux. */
 export interface Followed {
@@ -11,8 +11,11 @@ export interface Followed {
 }
 
 /** Reads what a GitRepository follows; fields that are no text count as absent. */
-export function followedBy(object: KubeObject): Followed {
-  return { url: normaliseUrl(stringAt(object.root, ['spec', 'url']) ?? ''), ref: readRef(object, ['spec', 'ref']) }
+export function followedBy(object: KubeObject, aliases: Aliases): Followed {
+  return {
+    url: addressIn(aliases, stringAt(object.root, ['spec', 'url']) ?? ''),
+    ref: readRef(object, ['spec', 'ref']),
+  }
 }
 
 /** A ref of Flux, in one form. */

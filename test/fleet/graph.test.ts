@@ -210,9 +210,10 @@ test('two contents for one source are an error of who wrote the second', () => {
   expect(said(judgementOf(given))).toContain('ownership-conflict deploy/extra.yaml:3')
 })
 
-test('a cluster that follows another repository is an error', () => {
+test('a fleet whose only cluster follows another repository is an error', () => {
   const files = changed('clusters/staging/flux-system/gotk-sync.yaml', 'github.com/acme/fleet', 'github.com/evil/fleet')
   expect(said(judgementOf(miniFleet({ fleet: files })))).toEqual([
+    'error nothing-evaluated :1',
     'error source-unreadable clusters/staging/flux-system/gotk-sync.yaml:8',
   ])
 })

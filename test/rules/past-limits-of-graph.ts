@@ -153,7 +153,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
         return name.startsWith('mid') ? list(name === 'mid9' ? last : 20, index => `leaf${index}`) : []
       }
       const find = ({ name }: { name: string }) => objectOf(repository(name, includes(name)))
-      return thrown(() => chartContent(release, { find, generators: () => [], root: undefined }))
+      return thrown(() => chartContent(release, { find, generators: () => [], root: undefined, aliases: new Map() }))
     })
     expect(errors).toEqual([undefined, 'render-limits'])
   },

@@ -1,6 +1,6 @@
 import { canonical, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { normaliseUrl } from '../../kube/url.ts'
+import { addressIn } from '../config/address-in.ts'
 import { matchesSource } from '../config/allowed-sources.ts'
 import type { FleetConfig } from '../config/fleet-config.ts'
 import { decideRead, type ReadDecision } from './decide-read.ts'
@@ -70,10 +70,10 @@ export const sourceIdOf = (source: KubeObject): string => {
   return `${kind}/${namespace}/${name}`
 }
 
-/** The normalised address that a source object names. */
-export function addressOfSource(source: KubeObject): string | undefined {
+/** The address of the repository that a source object names. */
+export function addressOfSource({ aliases }: FleetConfig, source: KubeObject): string | undefined {
   const url = stringAt(source.root, ['spec', 'url'])
-  return url ? normaliseUrl(url) : undefined
+  return url ? addressIn(aliases, url) : undefined
 }
 
 /** Whether the source lies in a namespace of the reader's. */

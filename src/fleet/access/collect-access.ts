@@ -27,7 +27,7 @@ export function collectAccess(
   const declarations: SourceDeclaration[] = []
   const own = new Map<string, string>()
   for (const [id, { object, node }] of index.all()) {
-    const url = addressOfSource(object)
+    const url = addressOfSource(view.config, object)
     const { kind, namespace } = idOf(object)
     if (url === undefined || kind !== 'GitRepository') continue
     const owner = view.owners.get(namespace)
@@ -47,6 +47,14 @@ export function collectAccess(
       text: canonical(object.root),
       refused: tenant !== undefined && decision.state === 'refused',
     })
+  }
+  for (const [id, object] of index.byHand) {
+    const url = addressOfSource(view.config, object)
+    const owner = view.owners.get(idOf(object).namespace)
+    if (url === undefined || idOf(object).kind !== 'GitRepository') continue
+    if (!own.has(id)) own.set(id, url)
+    platform.add(readerKey('', url))
+    if (owner !== undefined) platform.add(readerKey(owner, url))
   }
   const platforms = new Set(nodes.flatMap(node => (node.tenant === undefined ? [node.key] : [])))
   for (const { tenant, parent, source } of nodes) {

@@ -2,8 +2,8 @@ import { BailiwickError } from '../../errors.ts'
 import { at, canonical, originAt, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Origin } from '../../kube/origin.ts'
-import { normaliseUrl } from '../../kube/url.ts'
 import { ROOT_NAME, ROOT_NAMESPACE } from '../cluster-root.ts'
+import { type Aliases, addressIn } from '../config/address-in.ts'
 import type { SourceRef } from '../input.ts'
 import { sourceRefOf } from '../resolve-source.ts'
 import { contentSpec } from '../source-content.ts'
@@ -38,6 +38,7 @@ export interface ClusterObjects {
   generators(namespace: string, artifact: string): readonly KubeObject[]
   /** What the cluster's own root follows: a fleet need not hold the source that bootstrap makes. */
   readonly root: Pick<ContentPlace, 'url' | 'ref'> | undefined
+  readonly aliases: Aliases
 }
 
 const SOURCES = 'source.toolkit.fluxcd.io'
@@ -101,7 +102,13 @@ function partsOf(named: NamedObject, search: Search, depth: number): Part[] {
       const value = at(source.root, ['spec', field])
       return value ? canonical(value) : ''
     })
-    const own = { url: normaliseUrl(url), ref: sourceRefOf(source), from: '', to: '', packing: packing.join(' ') }
+    const own = {
+      url: addressIn(search.objects.aliases, url),
+      ref: sourceRefOf(source),
+      from: '',
+      to: '',
+      packing: packing.join(' '),
+    }
     const included = contentSpec(source).include.flatMap(({ name, fromPath, toPath }) => {
       const other = { kind: GIT, namespace: named.namespace, name }
       return partsOf(other, search, depth + 1).flatMap(part => moved(part, inside(fromPath), inside(toPath)))

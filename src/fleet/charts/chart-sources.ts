@@ -68,7 +68,7 @@ function decide(
     tenant: tenant ?? tenancy.owners.get(idOf(release).namespace),
     ...{ writer: tenant, stands: release.root.origin.repository },
   }
-  const sources = named.filter(one => addressOfSource(one) === url)
+  const sources = named.filter(one => addressOfSource(access.config, one) === url)
   const answers = (sources.length > 0 ? sources : [undefined]).map(one => askRead(access, reader, one, url))
   const best = (state: ReadDecision['state']) => answers.find(one => one.state === state)
   return answers.find(one => one.state === 'read' && !one.lent) ?? best('read') ?? best('ask') ?? answers[0]!
@@ -92,7 +92,7 @@ function contentOf(release: KubeObject, objects: ClusterObjects): ReturnType<typ
 }
 
 /** `named` takes down the sources that were looked for. */
-function clusterObjects({ index, sources }: NodeContext, named: Map<string, KubeObject>): ClusterObjects {
+function clusterObjects({ index, sources, aliases }: NodeContext, named: Map<string, KubeObject>): ClusterObjects {
   return {
     find: ({ kind, namespace, name }: NamedObject) => {
       const id = `${kind.slice(kind.indexOf('/') + 1)}/${namespace}/${name}`
@@ -103,5 +103,6 @@ function clusterObjects({ index, sources }: NodeContext, named: Map<string, Kube
     },
     generators: namespace => index.generators(namespace),
     root: { url: sources.own.url, ref: sources.own.ref },
+    aliases,
   }
 }

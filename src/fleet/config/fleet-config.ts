@@ -2,6 +2,8 @@ import type { BailiwickError } from '../../errors.ts'
 import type { VariableSource } from '../../flux/substitute/variable.ts'
 import type { SourceKind } from '../../flux/substitute/variable-source.ts'
 import type { Origin } from '../../kube/origin.ts'
+import type { SourceRef } from '../input.ts'
+import type { Aliases } from './address-in.ts'
 
 /** Where a fleet says what is not in its manifests. */
 export const FLEET_FILE = '.github/bailiwick.yaml'
@@ -78,6 +80,18 @@ export interface GatedBranch {
   readonly branch: string
 }
 
+/** A source that is applied by hand. */
+export interface DeclaredSource {
+  readonly kind: 'GitRepository' | 'OCIRepository' | 'Bucket'
+  readonly namespace: string
+  readonly name: string
+  readonly url: string
+  readonly ref: SourceRef
+  /** Undefined: every cluster. */
+  readonly clusters: readonly string[] | undefined
+  readonly origin: Origin
+}
+
 /** What the fleet says about one tenant; it adds to what the manifests say, and limits it. */
 export interface TenantConfig {
   readonly name: string
@@ -143,6 +157,9 @@ export interface FleetConfig {
   readonly substituteFrom: readonly Declaration[]
   readonly accounts: readonly DeclaredAccount[]
   readonly kinds: readonly DeclaredKind[]
+  /** Other addresses of repositories. */
+  readonly aliases: Aliases
+  readonly sources: readonly DeclaredSource[]
   readonly tenants: ReadonlyMap<string, TenantConfig>
   readonly namedRules: readonly NamedRule[]
   /** Why the file says nothing. */
@@ -167,6 +184,8 @@ export const DEFAULT_CONFIG: FleetConfig = {
   substituteFrom: [],
   accounts: [],
   kinds: [],
+  aliases: new Map(),
+  sources: [],
   tenants: new Map(),
   namedRules: [],
 }

@@ -1,3 +1,4 @@
+import { normaliseUrl } from '../../kube/url.ts'
 import { sourcePattern } from './allowed-sources.ts'
 import { declaration } from './declaration.ts'
 import {
@@ -6,12 +7,15 @@ import {
   APPROVER,
   BRANCH,
   CLUSTER,
+  COMMIT,
   CUSTOM_KIND,
   GROUP,
   KIND,
   NAME,
   NAMESPACE,
+  REF,
   SENTENCE,
+  SOURCE_ADDRESS,
   TENANT,
 } from './names.ts'
 import { dictionary, integer, list, needed, oneOf, optional, record, refused, type Shape, text } from './shape.ts'
@@ -111,6 +115,35 @@ const repository = record('a repository', {
   id: needed(integer(1, Number.MAX_SAFE_INTEGER), 'Its number on GitHub, which outlives a rename.'),
 })
 
+const alias = record('a repository with several addresses', {
+  url: needed(ADDRESS, 'The address by which this fleet calls the repository.'),
+  addresses: needed(
+    list(ADDRESS, address => normaliseUrl(address)),
+    'Its other addresses: a mirror, another host, an alias of ssh.',
+  ),
+})
+
+const source = record('a source that is not in git', {
+  kind: needed(oneOf('GitRepository', 'OCIRepository', 'Bucket'), 'Its kind.'),
+  namespace: needed(NAMESPACE, 'Its namespace.'),
+  name: needed(NAME, 'Its name.'),
+  url: needed(SOURCE_ADDRESS, 'What it follows, as its spec.url says.'),
+  ref: optional(
+    record('spec.ref of a source', {
+      branch: optional(BRANCH, 'A branch. Default: master, as in Flux.'),
+      tag: optional(REF, 'A tag.'),
+      semver: optional(REF, 'A range of versions.'),
+      name: optional(REF, 'The full name of a ref.'),
+      commit: optional(COMMIT, 'A commit.'),
+    }),
+    'What of it, as its spec.ref says.',
+  ),
+  clusters: optional(
+    list(CLUSTER, name => name),
+    'The clusters that have it. Default: every cluster.',
+  ),
+})
+
 const tenant = record('a tenant', {
   name: needed(TENANT, 'Its name.'),
   namespaces: optional(
@@ -183,6 +216,14 @@ export const fleetShape = record('what a fleet says about itself', {
   kinds: optional(
     list(declaredKind, one => identity(one.group, one.kind)),
     'Custom kinds whose CustomResourceDefinition the fleet does not render.',
+  ),
+  aliases: optional(
+    list(alias, one => normaliseUrl(one.url)),
+    'Repositories that sources name by another address.',
+  ),
+  sources: optional(
+    list(source, one => identity(one.kind, one.namespace, one.name, ...(one.clusters ?? []))),
+    'Sources that are applied by hand, so that only the cluster has them.',
   ),
   tenants: optional(
     list(tenant, ({ name }) => name),

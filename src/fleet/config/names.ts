@@ -51,3 +51,14 @@ export const ADDRESS = text(
   'the address of a repository, as https://github.com/acme/fleet',
   address => normaliseUrl(address).startsWith('https://'),
 )
+
+/** What a source of any kind follows. */
+export const SOURCE_ADDRESS = text(
+  /^(?:[a-z][a-z0-9+.-]{1,20}:\/\/|[\w.-]{1,60}@)?[^\s\p{Cc}]{1,500}$/u,
+  'the address of a source, as https://github.com/acme/fleet or oci://ghcr.io/acme/fleet',
+)
+
+/** A tag, a range of versions, or the full name of a ref. */
+export const REF = text(/^[^\p{Cc}]{1,250}$/u, 'what a source follows, as spec.ref of Flux writes it')
+
+export const COMMIT = text(/^[0-9a-f]{40}$/, 'a commit id of 40 hex digits')

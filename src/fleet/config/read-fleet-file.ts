@@ -3,6 +3,8 @@ import type { Tree } from '../../git/tree.ts'
 import type { Node } from '../../kube/node.ts'
 import { parseDocuments } from '../../kube/parse-documents.ts'
 import { normaliseUrl } from '../../kube/url.ts'
+import type { SourceRef } from '../input.ts'
+import type { Aliases } from './address-in.ts'
 import { DEFAULT_CONFIG, FLEET_FILE, type FleetConfig, type NamedRule, type TenantConfig } from './fleet-config.ts'
 import { fleetShape, secondsOf } from './fleet-shape.ts'
 import { wrong } from './shape.ts'
@@ -76,10 +78,37 @@ function configOf(said: Said): FleetConfig {
     substituteFrom: said.substituteFrom ?? [],
     accounts: (said.accounts ?? []).map(({ cluster, namespace, name }) => ({ cluster, namespace, name })),
     kinds: (said.kinds ?? []).map(({ group, kind, scope }) => ({ group, kind, scope })),
+    aliases: aliasesOf(said),
+    sources: (said.sources ?? []).map(one => ({ ...one, ref: plainRef(one.ref) })),
     tenants: new Map((said.tenants ?? []).map(one => [one.name, tenantOf(one)])),
     namedRules,
   }
 }
+
+/** Throws where an address stands for two repositories, or for one that is called otherwise itself. */
+function aliasesOf({ aliases = [] }: Said): Aliases {
+  const names = new Set(aliases.map(({ url }) => normaliseUrl(url)))
+  const found = new Map<string, string>()
+  for (const { url, addresses, origin } of aliases) {
+    for (const address of addresses.map(normaliseUrl)) {
+      const isTaken = names.has(address) || found.has(address)
+      if (isTaken) throw wrong(origin, `the address ${address} stands under aliases twice`, 'each address once')
+      found.set(address, normaliseUrl(url))
+    }
+  }
+  return found
+}
+
+type SaidRef = NonNullable<Said['sources']>[number]['ref']
+
+/** The fields that are set. */
+const plainRef = (ref: SaidRef): SourceRef =>
+  Object.fromEntries(
+    ['branch', 'tag', 'semver', 'name', 'commit'].flatMap(key => {
+      const value = ref?.[key as keyof SourceRef]
+      return value === undefined ? [] : [[key, value]]
+    }),
+  )
 
 function tenantOf(said: NonNullable<Said['tenants']>[number]): TenantConfig {
   const { name, namespaces = [], clusters, allowedSources, enforcement, profile, repositories = [], origin } = said

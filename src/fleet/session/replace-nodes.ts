@@ -5,10 +5,10 @@ import { PLATFORM_SCALE, RenderBudget } from '../../flux/render-budget.ts'
 import type { Tree } from '../../git/tree.ts'
 import { embeddedIn } from '../../kube/embedded-objects.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
-import { normaliseUrl } from '../../kube/url.ts'
 import { sameAccess } from '../access/same-access.ts'
 import { chartSpecOf } from '../charts/chart-of.ts'
 import { HOPS, isRoot } from '../cluster-root.ts'
+import { addressIn } from '../config/address-in.ts'
 import { FLEET_FILE } from '../config/fleet-config.ts'
 import { digestOfTexts } from '../digest.ts'
 import type { FleetNode } from '../fleet.ts'
@@ -36,7 +36,7 @@ export function replaceNodes(before: FleetState, input: FleetInput, work: Work):
   const replaced = new Map<number, FleetNode>()
   const rendered = new Map<string, readonly KubeObject[]>()
   for (const { source } of changed) {
-    const id = `${normaliseUrl(source.url)} ${refKey(source.ref)}`
+    const id = `${addressIn(before.fleet.config.aliases, source.url)} ${refKey(source.ref)}`
     for (const key of before.shape.readers.get(id) ?? []) {
       const position = before.shape.positions.get(key)!
       const node = replaced.get(position) ?? nodes[position]!

@@ -18,7 +18,7 @@ export function gatedBranches(fleet: Fleet, own: GatedBranch): GatedBranch[] {
       const { kind, apiVersion } = idOf(object)
       return kind === 'GitRepository' && groupOf(apiVersion) === 'source.toolkit.fluxcd.io'
     })
-    .map(followedBy)
+    .map(object => followedBy(object, fleet.config.aliases))
   const followed = [...roots, ...declared].flatMap(({ url, ref }) =>
     ref.branch !== undefined && url.startsWith('https://') ? [{ url, branch: ref.branch }] : [],
   )

@@ -36,6 +36,7 @@ export function chartPartsOf(
     generators: (namespace: string, artifact: string) =>
       index.found(cluster, GENERATOR, namespace, MAKES, artifact).map(({ object }) => object),
     root: facts.ownSource(),
+    aliases: facts.aliases(),
   }
   // what was not read for this tenant is not there, though the fleet reads it for another one
   const isTenants = by?.tenant !== undefined || index.ownerOf(cluster, idOf(release).namespace) !== undefined

@@ -78,6 +78,12 @@ export class Facts {
     return this.#fleet.config.kinds
   }
 
+  /** The addresses that the fleet's file declares to be one repository. */
+  aliases(): FleetConfig['aliases'] {
+    this.#used?.add('aliases')
+    return this.#fleet.config.aliases
+  }
+
   cluster(name: string): ClusterFacts | undefined {
     this.#used?.add(`cluster ${name}`)
     return this.#clusters.get(name)
@@ -169,6 +175,7 @@ export class Facts {
     const inOrder = this.#moveNodes(before, changed)
     this.#moveClusters(fleet, changed)
     if (!sameDeep(before.config.kinds, fleet.config.kinds)) changed.add('kinds')
+    if (!sameDeep(before.config.aliases, fleet.config.aliases)) changed.add('aliases')
     for (const name of changedContents(before.repositories, fleet.repositories)) changed.add(name)
     if (before.repositories !== fleet.repositories) this.#contents = undefined
     if (before.access !== fleet.access) changed.add('access')

@@ -1,5 +1,6 @@
 import { declarationKey } from '../../fleet/access/source-access.ts'
 import { CAPSULE_GROUP, capsuleOwners } from '../../fleet/capsule.ts'
+import type { Aliases } from '../../fleet/config/address-in.ts'
 import type { Fleet, FleetNode } from '../../fleet/fleet.ts'
 import type { SourceRef } from '../../fleet/input.ts'
 import { nodeKey } from '../../fleet/node-key.ts'
@@ -41,6 +42,11 @@ export class FleetIndex extends ObjectIndex {
     const facts = fleet instanceof Facts ? fleet : new Facts(fleet, false)
     super(facts)
     this.#facts = facts
+  }
+
+  /** The addresses that the fleet's file declares to be one repository. */
+  aliases(): Aliases {
+    return this.#facts.aliases()
   }
 
   node(key: string | undefined): FleetNode | undefined {

@@ -1,3 +1,4 @@
+import type { Aliases } from '../../fleet/config/address-in.ts'
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { refKey } from '../../fleet/ref.ts'
 import { idOf } from '../../kube/object.ts'
@@ -20,7 +21,8 @@ export type OwnerOf = (cluster: string, namespace: string) => string | undefined
 export function followedIn(index: FleetIndex, nodes: readonly FleetNode[]): FollowedSources {
   const kind = 'source.toolkit.fluxcd.io/GitRepository'
   const sources = index.clusters().flatMap(name => index.renderedAnywhere(name, kind))
-  return followedSources(sources, nodes, (cluster, namespace) => index.ownerOf(cluster, namespace))
+  const ownerOf: OwnerOf = (cluster, namespace) => index.ownerOf(cluster, namespace)
+  return followedSources(sources, nodes, ownerOf, index.aliases())
 }
 
 /** What the GitRepositories of a fleet follow, and the roots of its clusters, which bootstrap made. */
@@ -28,6 +30,7 @@ export function followedSources(
   sources: Iterable<Rendered>,
   nodes: readonly FleetNode[],
   ownerOf: OwnerOf,
+  aliases: Aliases,
 ): FollowedSources {
   const byRef = new Map<string, 'platform' | 'tenant'>()
   const known = new Map<string, Set<string>>()
@@ -38,7 +41,7 @@ export function followedSources(
     know(source.url, '')
   }
   for (const { object, node } of sources) {
-    const { url, ref } = followedBy(object)
+    const { url, ref } = followedBy(object, aliases)
     const key = `${url} ${refKey(ref)}`
     if (node.tenant !== undefined) byRef.set(key, byRef.get(key) ?? 'tenant')
     else {

@@ -29,7 +29,7 @@ export function* pathsOfOthers(subject: TenantSubject, index: FleetIndex): Itera
   for (const { field, text, source, below } of sourcePaths(subject)) {
     if (source.kind !== GIT) continue
     const [found] = index.versionsOf(node.cluster, `source.toolkit.fluxcd.io/${GIT}`, source.namespace, source.name)
-    const directories = found && index.directoriesOf(followedBy(found.object).url)
+    const directories = found && index.directoriesOf(followedBy(found.object, index.aliases()).url)
     if (!directories) continue
     const path = joinPath('', text.replace(/^\/+/, ''))?.join('/')
     if (path === undefined) continue

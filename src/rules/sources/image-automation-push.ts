@@ -1,9 +1,8 @@
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { normaliseUrl } from '../../kube/url.ts'
 import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
-import { followedBy } from '../source-ref.ts'
+import { followedBy, readRef } from '../source-ref.ts'
 
 const GIT = 'source.toolkit.fluxcd.io/GitRepository'
 /** Where the versions of the API say what is pushed, and what the commit says. */
@@ -38,7 +37,7 @@ export const imageAutomationPush: Rule = {
 function* judgePush(subject: Subject, context: RuleContext): Iterable<Breach> {
   const { object } = subject
   const source = sourceOf(subject, context)
-  const url = source && normaliseUrl(stringAt(source.root, ['spec', 'url']) ?? '')
+  const url = source && followedBy(source, context.config.aliases).url
   for (const { path, branch } of targetsOf(object, source)) {
     const isTold = source !== undefined && !isRefused(subject, source, context)
     const follower = url === undefined || !isTold ? undefined : context.index.followerOf(url, { branch })
@@ -83,7 +82,7 @@ const plain = (ref: string) => ref.trim().replace(/^refs\/heads\//, '')
 /** The branch that the automation works on; '' where it cannot be told. */
 function checkedOut(object: KubeObject, source: KubeObject | undefined): string {
   const written = CHECKOUTS.map(path => stringAt(object.root, path)).find(text => text)
-  return written ? plain(written) : ((source && followedBy(source).ref.branch) ?? '')
+  return written ? plain(written) : ((source && readRef(source, ['spec', 'ref']).branch) ?? '')
 }
 
 /** Words by which a commit gets around checks, or claims that somebody looked at it. */

@@ -43,12 +43,12 @@ function ungated({ id, node }: Subject, name: string, { index, config }: RuleCon
   const open = versions
     .filter(one => one.node.tenant !== undefined)
     .find(({ object }) => {
-      const { url, ref } = followedBy(object)
+      const { url, ref } = followedBy(object, config.aliases)
       if (index.isRefused(node.cluster, id.namespace, name)) return ref.commit === undefined
       if (ref.commit || index.followerOf(url, ref) === 'platform') return false
       return ref.branch === undefined || !isGatedBranch(config, url, ref.branch)
     })
   if (!open) return undefined
-  const { url, ref } = followedBy(open.object)
+  const { url, ref } = followedBy(open.object, config.aliases)
   return `${wordsOf(ref)} of ${url}`
 }

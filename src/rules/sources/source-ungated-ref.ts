@@ -20,7 +20,7 @@ export const sourceUngatedRef: Rule = {
 
 function judge({ object, id, node }: Subject, { index, config }: RuleContext): Breach | undefined {
   if (node.tenant === undefined) return undefined
-  const { url, ref } = followedBy(object)
+  const { url, ref } = followedBy(object, config.aliases)
   if (url === '' || url.includes('${') || ref.commit || ref.tag || ref.semver) return undefined
   // A reference to a change that nobody merged is a rule of its own.
   if (ref.name !== undefined && /^(?:refs\/)?(?:pulls?|merge-requests|pull-requests|changes|for)\//i.test(ref.name)) {

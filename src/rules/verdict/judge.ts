@@ -13,6 +13,7 @@ import { notSeenOf, remoteFiles } from './remote-files.ts'
 import { resultOf } from './result-of.ts'
 import { knownOf, withState } from './states.ts'
 import { withSummary } from './summary.ts'
+import { unmatchedSources } from './unmatched-sources.ts'
 import { unreadableSources } from './unreadable-sources.ts'
 import { unusedWaivers } from './unused-waivers.ts'
 import { Waivers } from './waivers.ts'
@@ -55,7 +56,10 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
   const fixed = options.base && before ? fixedFindings(options.base, head, before.findings, findings) : []
   const all = [...findings, ...fixed].sort(inOrder)
   const violations = all.filter(one => one.level === 'violation')
-  const unreadable = options.base ? unreadableSources(head, options.base) : []
+  const unreadable = [
+    ...(options.base ? unreadableSources(head, options.base) : []),
+    ...unmatchedSources(head, options.base),
+  ]
   const errors = [...nothingEvaluated(head), ...failures, ...unreadable].sort(inOrder)
   const verdict = withSummary({
     result: resultOf(violations, errors),

@@ -35,6 +35,8 @@ waivers:
   - {rule: sa-required, object: {kind: rbac.authorization.k8s.io/ClusterRole, name: "system:x"}, cluster: staging, reason: r, approver: a, expires: 2026-12-31}
   - ${WAIVER}
 accounts: [{name: default}, {name: robot, namespace: apps, cluster: staging}]
+aliases: [{url: git@github.com:Acme/Web.git, addresses: ["ssh://git@git.test:2222/web", git@work:acme/web]}]
+sources: [{kind: GitRepository, namespace: apps, name: web, url: https://github.com/acme/web, ref: {tag: v1}, clusters: [staging]}]
 tenants:
   - name: dev-team
     namespaces: [extra]
@@ -60,6 +62,13 @@ tenants:
     ],
     accounts: [{ name: 'default', namespace: undefined }, { namespace: 'apps' }],
   })
+  expect([...config.aliases]).toEqual([
+    ['https://git.test:2222/web', 'https://github.com/acme/web'],
+    ['https://work/acme/web', 'https://github.com/acme/web'],
+  ])
+  expect(config.sources).toMatchObject([
+    { kind: 'GitRepository', namespace: 'apps', name: 'web', ref: { tag: 'v1' }, clusters: ['staging'] },
+  ])
   expect([...config.severities]).toEqual([
     ['sa-required', 'low'],
     ['pod-security', 'off'],
@@ -97,6 +106,14 @@ test.each([
   ['tenants: [{name: a, clusters: staging}]\n', 'tenants[0].clusters is "staging"; allowed: a list'],
   ['tenants: {a: {}}\n', 'tenants is a map; allowed: a list'],
   ['tenants: [{name: a, repositories: [{url: https://x.test/a, id: 0.5}]}]\n', 'id is 0.5; allowed: a whole number'],
+  ['aliases: [{url: https://x.test/a}]\n', 'aliases[0].addresses is missing'],
+  ['aliases: [{url: https://x.test/a, addresses: [x]}]\n', 'addresses[0] is "x"; allowed: the address of a repository'],
+  ['aliases: [{url: https://x.test/a, addresses: [https://x.test/a.git]}]\n', 'stands under aliases twice'],
+  ['sources: [{kind: HelmRepository, namespace: a, name: b, url: https://x.test/a}]\n', 'kind is "HelmRepository"'],
+  [
+    'sources: [{kind: GitRepository, namespace: a, name: b, url: https://x.test/a, ref: {commit: abc}}]\n',
+    'ref.commit',
+  ],
   ['accounts: [robot]\n', 'accounts[0] is "robot"; allowed: a service account: a map with the keys name'],
   ['substituteFrom: [{kind: Secret, namespace: a, name: b}]\n', 'has neither values nor opaque'],
   ['substituteFrom: [{kind: Secret, namespace: a, name: b, values: {A: 1}}]\n', 'a value of substituteFrom[0].values'],

@@ -81,6 +81,22 @@ const file = record({
     ),
   ),
   accounts: list(record({ name, namespace: name, cluster }, ['name'])),
+  aliases: list(
+    record({ url: address, addresses: list(some('https://git.test/x', 'git@work:acme/fleet')) }, ['url', 'addresses']),
+  ),
+  sources: list(
+    record(
+      {
+        kind: some('GitRepository', 'Bucket', 'HelmRepository'),
+        namespace: name,
+        name,
+        url: some('https://github.com/acme/x', 'oci://ghcr.io/acme/x', 'a b'),
+        ref: record({ branch: some('main', 'a b'), commit: some('a'.repeat(40), 'abc'), semver: some('>=1.0.0') }),
+        clusters: list(cluster),
+      },
+      ['kind', 'namespace', 'name', 'url'],
+    ),
+  ),
   tenants: list(
     record(
       {
@@ -107,7 +123,7 @@ test('the schema accepts what the reader reads, and refuses what it refuses', ()
       expect({ value, said, read: said === 'read' }).toEqual({ value, said, read: validate(value) })
       seen[said === 'read' ? 'read' : 'refused']++
     }),
-    { numRuns: 1500, seed: 7 },
+    { numRuns: 2000, seed: 7 },
   )
   expect(Math.min(seen.read, seen.refused)).toBeGreaterThan(150)
 })
