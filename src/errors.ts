@@ -61,6 +61,10 @@ export interface ErrorDetails {
   readonly origin?: Origin | undefined
   readonly rule?: string | undefined
   readonly fix?: string | undefined
+  /** Whether kustomize or Flux refuses the whole build for it, where the code does not say. */
+  readonly refused?: boolean | undefined
+  /** The address that it is about, without credentials, where that is in no repository that was given. */
+  readonly remote?: string | undefined
   /** Seconds after which the other side said to come back. */
   readonly retryAfter?: number | undefined
   /** The other side refuses everything of ours until then, not only this. */
@@ -75,6 +79,8 @@ export class BailiwickError extends Error {
   readonly origin: Origin | undefined
   readonly rule: string | undefined
   readonly fix: string | undefined
+  readonly refused: boolean | undefined
+  readonly remote: string | undefined
   readonly retryAfter: number | undefined
   readonly limited: boolean
 
@@ -84,6 +90,8 @@ export class BailiwickError extends Error {
     this.origin = details.origin
     this.rule = details.rule
     this.fix = details.fix
+    this.refused = details.refused
+    this.remote = details.remote
     this.retryAfter = details.retryAfter
     this.limited = details.limited ?? false
   }

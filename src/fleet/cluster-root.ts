@@ -1,8 +1,9 @@
 import { BailiwickError } from '../errors.ts'
 import { PackBudget } from '../flux/pack-budget.ts'
 import { PLATFORM_SCALE, RenderBudget } from '../flux/render-budget.ts'
-import { renderKustomization } from '../flux/render-kustomization.ts'
+import { renderWithHoles } from '../flux/render-with-holes.ts'
 import { withField } from '../kube/edit-node.ts'
+import type { Hole } from '../kube/hole.ts'
 import { at, canonical, originAt, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import type { Lockdown } from './fleet.ts'
@@ -24,7 +25,9 @@ export interface Root {
   readonly kustomization: KubeObject
   readonly resolved: Resolved
   readonly objects: readonly KubeObject[]
+  readonly holes: readonly Hole[]
   readonly lockdown: Lockdown
+  /** With holes: what the build without them stopped at. */
   readonly error?: BailiwickError
 }
 
@@ -62,23 +65,28 @@ export function openRoot(
   let resolved: Resolved = sources.own
   let kustomization = bootstrapKustomization(path, repository, tree)
   let objects: readonly KubeObject[] = []
+  let holes: readonly Hole[] = []
   let strict = true
   try {
     for (let hop = 0; hop < HOPS; hop++) {
       if (resolved.type !== 'content')
-        return { kustomization, resolved, objects: [], lockdown: OPEN, ...unread(resolved, kustomization) }
+        return { kustomization, resolved, objects: [], holes: [], lockdown: OPEN, ...unread(resolved, kustomization) }
       const findSource = findValues(kustomization, values, undefined)
       const budget = new RenderBudget(PLATFORM_SCALE)
-      const render = memory?.render(`${path} ${hop}`) ?? renderKustomization
-      objects = render(resolved.artifact, kustomization, { findSource, strict, budget })
+      const facts = { findSource, strict, budget, holeBudget: new RenderBudget(PLATFORM_SCALE) }
+      const rendered = renderWithHoles(resolved.artifact, kustomization, facts, memory?.render(`${path} ${hop}`))
+      objects = rendered.objects
+      holes = rendered.holes
+      const failed = rendered.error ? { error: rendered.error } : {}
       strict = readLockdown(objects)?.strictSubstitution ?? true
       const self = objects.find(isRoot)
-      if (!self) return probed(path, kustomization, resolved, objects)
+      if (!self) return { ...probed(path, kustomization, resolved, objects), holes, ...failed }
       const source = resolveRoot(self, objects, sources, may)
       const settled = canonical(self.root) === canonical(kustomization.root) && sameContent(source, resolved)
       kustomization = self
       resolved = source
-      if (settled) return { kustomization, resolved, objects, lockdown: readLockdown(objects) ?? OPEN }
+      if (settled)
+        return { kustomization, resolved, objects, holes, lockdown: readLockdown(objects) ?? OPEN, ...failed }
     }
     const details = {
       origin: kustomization.root.origin,
@@ -91,7 +99,7 @@ export function openRoot(
     )
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
-    return { kustomization, resolved, objects: [], lockdown: OPEN, error }
+    return { kustomization, resolved, objects: [], holes: [], lockdown: OPEN, error }
   }
 }
 
@@ -101,7 +109,7 @@ function probed(
   synthetic: KubeObject,
   resolved: Resolved & { type: 'content' },
   objects: readonly KubeObject[],
-): Root {
+): Omit<Root, 'holes' | 'error'> {
   const probe = probeBootstrap(path, synthetic, resolved.artifact)
   const kustomization = withAccount(synthetic, (probe ?? installedFlux(objects)?.objects)?.find(isRoot))
   const lockdown = readLockdown(objects) ?? readLockdown(probe ?? [], 'patches') ?? OPEN

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../errors.ts'
 import type { Artifact } from '../flux/artifact.ts'
-import { renderKustomization } from '../flux/render-kustomization.ts'
+import { renderWithHoles } from '../flux/render-with-holes.ts'
 import { originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import type { AccessView, Reader } from './access/ask-read.ts'
@@ -9,12 +9,11 @@ import type { AskedRepository } from './access/read-access.ts'
 import { accountOf } from './appliers.ts'
 import { ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
 import type { Aliases } from './config/address-in.ts'
-import { digestOfTexts } from './digest.ts'
 import type { Lockdown } from './fleet.ts'
 import { CONTROLLER, identityOf } from './identity.ts'
+import { nodeContent } from './node-content.ts'
 import { nodeKey } from './node-key.ts'
 import { findValues, missingNeed, type Need, needsOf } from './node-values.ts'
-import { objectTexts } from './object-texts.ts'
 import { type KustomizationSpec, readName, readSpec } from './read-spec.ts'
 import type { Resolved, Sources } from './resolve-source.ts'
 import type { RenderMemory } from './session/render-memory.ts'
@@ -45,6 +44,8 @@ export interface NodeContext {
   /** Nodes that are rendered although values are missing, by key, and which were. */
   readonly missed: Map<string, Set<string>>
   readonly budgets: TenantBudgets
+  /** The same for what is rendered again with holes. */
+  readonly holeBudgets: TenantBudgets
   /** The same for what failed nodes read. */
   readonly readBudgets: TenantBudgets
   /** Without, everything is rendered anew. */
@@ -58,13 +59,14 @@ export interface NodeContext {
 /** The node of a cluster's root. */
 export function rootNode(context: NodeContext, root: Root): Draft {
   const draft = blank(context, root.kustomization)
-  if (root.error) draft.error = root.error
+  const { digest, error, ...content } = nodeContent(root, undefined)
+  if (error) draft.error = error
   fill(context, draft, () => {
     const spec = readSpec(root.kustomization, ROOT_NAMESPACE)
     describe(context, draft, spec)
     place(context, draft, `GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}`, root.resolved)
-    draft.objects = root.objects
-    if (!draft.error && root.resolved.type === 'content') draft.digest = digest(root.objects)
+    Object.assign(draft, content)
+    if (!draft.error && root.resolved.type === 'content') draft.digest = digest
   })
   return draft
 }
@@ -129,9 +131,9 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
     const findSource = findValues(kustomization, context.values, tenant)
     const strict = context.lockdown.strictSubstitution ?? true
     const budget = context.budgets.of(tenant)
-    const render = context.memory?.render(draft.key) ?? renderKustomization
-    draft.objects = render(resolved.artifact, kustomization, { findSource, strict, budget })
-    draft.digest = digest(draft.objects)
+    const facts = { findSource, strict, budget, holeBudget: context.holeBudgets.of(tenant) }
+    const render = context.memory?.render(draft.key)
+    Object.assign(draft, nodeContent(renderWithHoles(resolved.artifact, kustomization, facts, render), tenant))
   })
   return unknown ?? draft
 }
@@ -264,5 +266,3 @@ export const WANTED = 'it was not read yet'
 
 /** Reason of a source of which it is not known yet whether it may be read; such a graph is not complete either. */
 export const ASKED = 'it is not known yet whether it may be read'
-
-const digest = (objects: readonly KubeObject[]) => digestOfTexts(objectTexts(objects))

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../errors.ts'
 import type { Artifact } from '../flux/artifact.ts'
-import { renderKustomization } from '../flux/render-kustomization.ts'
+import { renderWithHoles } from '../flux/render-with-holes.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { BOOTSTRAP_COMPONENTS, bootstrapSync } from './bootstrap-components.ts'
 import { overlayTree } from './overlay-tree.ts'
@@ -23,7 +23,7 @@ export function probeBootstrap(
   }
   if (files.size === 0) return undefined
   try {
-    return renderKustomization({ ...artifact, tree: overlayTree(artifact.tree, files) }, kustomization)
+    return renderWithHoles({ ...artifact, tree: overlayTree(artifact.tree, files) }, kustomization).objects
   } catch (error) {
     if (error instanceof BailiwickError) return undefined
     throw error

@@ -1,4 +1,5 @@
 import type { BailiwickError } from '../errors.ts'
+import type { Hole } from '../kube/hole.ts'
 import type { FleetNode, NodeSource } from './fleet.ts'
 
 /**
@@ -25,6 +26,7 @@ export function sameButObjects(a: FleetNode, b: FleetNode): boolean {
     sameTexts(a.hides, b.hides) &&
     sameSource(a.source, b.source) &&
     sameCharts(a.charts, b.charts) &&
+    sameHoles(a.holes, b.holes) &&
     sameError(a.error, b.error)
   )
 }
@@ -56,6 +58,14 @@ function withoutCommit({ commit: _commit, includes, ...rest }: NodeSource): stri
   const { id, url, ref, opaque, lent } = rest
   const parts = includes?.map(one => [one.id, one.url, one.ref, one.lent ?? false]) ?? null
   return JSON.stringify([id, url, ref, opaque ?? null, lent ?? false, parts])
+}
+
+function sameHoles(a: FleetNode['holes'] = [], b: FleetNode['holes'] = []): boolean {
+  return a.length === b.length && a.every((hole, index) => sameHole(hole, b[index]!))
+}
+
+function sameHole(a: Hole, b: Hole): boolean {
+  return a.fatal === b.fatal && a.effect === b.effect && a.hides === b.hides && sameError(a.error, b.error)
 }
 
 function sameError(a: BailiwickError | undefined, b: BailiwickError | undefined): boolean {

@@ -129,6 +129,7 @@ function walkWith(
     values: new ValueIndex(name, file),
     missed: new Map(),
     budgets: new TenantBudgets(),
+    holeBudgets: new TenantBudgets(),
     readBudgets: new TenantBudgets(),
     blocked: new BlockedClaims(),
     waiting: new WaitingClaims(),

@@ -1,10 +1,11 @@
 import { BailiwickError } from '../errors.ts'
 import type { Tree } from '../git/tree.ts'
 import { isAbsent } from '../kube/edit-node.ts'
-import { at, type MapNode, type Node } from '../kube/node.ts'
+import { at, canonical, type MapNode, type Node } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { buildFrom } from '../kustomize/build.ts'
 import { refuseLink } from '../kustomize/read/refuse-link.ts'
+import { STRICT, type Tolerance } from '../kustomize/tolerance.ts'
 import type { Artifact } from './artifact.ts'
 import { artifactPath } from './artifact-path.ts'
 import { normalise } from './normalise/normalise.ts'
@@ -22,6 +23,8 @@ const BUILDER = 'kustomize-(devel)'
 export interface RenderFacts extends PostBuildFacts {
   /** What is left for this Kustomization and others; without it, it has one of its own. */
   readonly budget?: RenderBudget
+  /** Whether parts that fail are taken out. */
+  readonly tolerance?: Tolerance
 }
 
 /**
@@ -32,16 +35,32 @@ export interface RenderFacts extends PostBuildFacts {
 export function renderKustomization(
   artifact: Artifact,
   kustomization: KubeObject,
-  { budget = new RenderBudget(), ...cluster }: RenderFacts = {},
+  { budget = new RenderBudget(), tolerance = STRICT, ...cluster }: RenderFacts = {},
 ): readonly KubeObject[] {
   const { root } = kustomization
   const tree = packTree(artifact.tree, artifact.ignore, budget.pack)
   const directory = directoryOf(tree, root)
-  const overlay = fluxOverlay(tree, artifact.repository, directory, root, budget.build)
+  const overlay = fluxOverlay(tree, artifact.repository, directory, root, budget.build, tolerance)
   const decrypts = !isAbsent(at(root, ['spec', 'decryption']))
-  const built = buildFrom(tree, artifact.repository, overlay, { builder: BUILDER, budget: budget.build, decrypts })
-  const substituted = postBuild(built, root, cluster, budget.substitution)
-  return overrideMetadata(normalise(readObjects(substituted)), root)
+  const options = { builder: BUILDER, budget: budget.build, decrypts, tolerance }
+  const built = buildFrom(tree, artifact.repository, overlay, options)
+  const substituted = postBuild(built, root, cluster, budget.substitution, tolerance)
+  const read = eachAlone(substituted, readObjects, tolerance)
+  const normalised = eachAlone(read, normalise, tolerance)
+  const metadata = at(root, ['spec', 'commonMetadata'])
+  const hides = () => (metadata ? canonical(metadata) : '')
+  return tolerance.attempt({ effect: 'different', hides }, () => overrideMetadata(normalised, root)) ?? normalised
+}
+
+type Objects = readonly KubeObject[]
+
+/** What `step` makes of objects, without those that it does not take. */
+function eachAlone(objects: Objects, step: (objects: Objects) => Objects, tolerance: Tolerance): Objects {
+  if (!tolerance.isLenient) return step(objects)
+  return objects.flatMap(object => {
+    const hides = () => canonical(object.root)
+    return tolerance.attempt({ effect: 'missing', hides }, () => step([object])) ?? []
+  })
 }
 
 function directoryOf(tree: Tree, root: MapNode): string {

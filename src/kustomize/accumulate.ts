@@ -4,9 +4,10 @@ import { type MapNode, stringAt } from '../kube/node.ts'
 import type { Origin, Step } from '../kube/origin.ts'
 import { BuildBudget } from './build-budget.ts'
 import { BuildFiles } from './build-files.ts'
-import { isInline, loadConfigs, parseEntry } from './builtin/load-configs.ts'
+import { isInline, loadConfigs } from './builtin/load-configs.ts'
 import { runGenerator } from './builtin/run-generator.ts'
 import { runTransformer } from './builtin/run-transformer.ts'
+import { Configuration } from './configuration.ts'
 import type { Entry } from './entry.ts'
 import { BuildNotes } from './finish/build-notes.ts'
 import { transformerNames } from './finish/transformer-names.ts'
@@ -14,18 +15,17 @@ import { checkDecrypted } from './generate/check-decrypted.ts'
 import { generateObject } from './generate/generate-object.ts'
 import type { ConfigEntry, Kustomization } from './kustomization.ts'
 import { checkBuiltin } from './read/check-forbidden.ts'
-import { readConfiguration } from './read/read-configuration.ts'
-import { resolvePath } from './read/resolve-path.ts'
 import { absorb } from './resource/absorb.ts'
-import { loadResources } from './resource/load-resources.ts'
+import { loadTolerantly } from './resource/load-tolerantly.ts'
+import type { Resource } from './resource/resource.ts'
 import { ResourceList } from './resource/resource-list.ts'
-import { mergeConfig, SORTED_DEFAULTS, sorted } from './transform/merge-config.ts'
+import { checkDepth, Scan } from './scan.ts'
+import { type Part, STRICT, type Tolerance } from './tolerance.ts'
+import { transformLeniently } from './transform/lenient-transform.ts'
+import { SORTED_DEFAULTS } from './transform/merge-config.ts'
 import type { TransformContext } from './transform/transformer.ts'
 import type { TransformerConfig } from './transform/transformer-config.ts'
 import { TRANSFORMERS } from './transform/transformers.ts'
-
-/** How many directories may lead to one. */
-const MAX_DEPTH = 50
 
 /** Objects, and the fields that transformers write to: both go up from a base to what uses it. */
 export interface Accumulated {
@@ -40,12 +40,16 @@ export interface AccumulationOptions {
   readonly budget?: BuildBudget
   /** Flux decrypts files before it builds; without, an encrypted file is a file as any other. */
   readonly decrypts?: boolean
+  /** Whether parts that fail are taken out. */
+  readonly tolerance?: Tolerance
 }
 
 /** One build: collects objects directory by directory, each kustomization transforming what is below it. */
 export class Accumulation {
   readonly budget: BuildBudget
   readonly files: BuildFiles
+  readonly tolerance: Tolerance
+  private readonly configuration: Configuration
   private readonly decrypts: boolean
   /** Both are what the root says. */
   notes = new BuildNotes({ buildMetadata: [] })
@@ -54,11 +58,13 @@ export class Accumulation {
   constructor(
     tree: Tree,
     repository: string,
-    { origins = true, budget = new BuildBudget(), decrypts = false }: AccumulationOptions = {},
+    { origins = true, budget = new BuildBudget(), decrypts = false, tolerance = STRICT }: AccumulationOptions = {},
   ) {
+    this.tolerance = tolerance
     this.budget = budget
     this.decrypts = decrypts
-    this.files = new BuildFiles(tree, repository, this.budget, origins)
+    this.files = new BuildFiles(tree, repository, this.budget, origins, tolerance)
+    this.configuration = new Configuration(this.files, budget, tolerance)
   }
 
   directory(directory: string): Accumulated {
@@ -66,103 +72,98 @@ export class Accumulation {
   }
 
   root(kustomization: Kustomization): Accumulated {
-    this.scan(kustomization, [])
+    // a lenient build meets each part anyway, and may do without it
+    if (!this.tolerance.isLenient) new Scan(this.files, this.decrypts).run(kustomization)
     this.files.unseen.push(...(kustomization.unseen ?? []))
     this.notes = new BuildNotes(kustomization)
     this.sortOptions = kustomization.sortOptions
-    const all: Accumulated = { resources: new ResourceList(), config: undefined }
+    const all: Accumulated = { resources: new ResourceList(this.tolerance), config: undefined }
     this.accumulate(kustomization, all, [kustomization.directory])
     return all
   }
 
-  /** Reads everything that is reachable before building any of it: what is forbidden is said even where a build fails. */
-  private scan(kustomization: Kustomization, chain: readonly string[]): void {
-    const { resources, components, generators, transformers, directory } = kustomization
-    for (const entry of [...generators, ...transformers]) {
-      if (isInline(entry)) parseEntry(entry).documents.forEach(checkBuiltin)
-      else this.scanBuiltins(directory, entry, chain)
-    }
-    if (this.decrypts) checkDecrypted(kustomization, this.files)
-    for (const entry of [...resources, ...components]) {
-      if (this.files.typeOf(directory, entry) !== 'directory') continue
-      const path = resolvePath(directory, entry)
-      if (chain.includes(path) || this.files.isRead(path)) continue
-      checkDepth(chain, entry.origin)
-      this.scan(this.files.kustomizationIn(path, entry.origin), [...chain, path])
-    }
-  }
-
-  /** What configures a builtin must do nothing that is forbidden, wherever it is. */
-  private scanBuiltins(directory: string, entry: Entry, chain: readonly string[]): void {
-    const type = entry.text === '' ? undefined : this.files.typeOf(directory, entry)
-    if (type === 'file') this.files.fileBeside(directory, entry).documents.forEach(checkBuiltin)
-    if (type !== 'directory') return
-    const path = resolvePath(directory, entry)
-    if (chain.includes(path)) return
-    checkDepth(chain, entry.origin)
-    const child = this.files.kustomizationIn(path, entry.origin)
-    this.scan(child, [...chain, path])
-    for (const below of child.resources) this.scanBuiltins(path, below, [...chain, path])
-  }
-
   private accumulate(kustomization: Kustomization, into: Accumulated, chain: readonly string[]): void {
-    for (const entry of kustomization.resources) this.addResource(kustomization, entry, into, chain)
-    this.configure(kustomization, into)
+    const { tolerance } = this
+    for (const entry of kustomization.resources) {
+      const part = this.partOf(kustomization, entry, 'missing')
+      tolerance.attempt(part, () => this.addResource(kustomization, entry, into, chain))
+    }
+    into.config = this.configuration.with(into.config, kustomization)
     this.generate(kustomization, into.resources, chain)
-    for (const entry of kustomization.components) this.addComponent(kustomization, entry, into, chain)
+    for (const entry of kustomization.components) {
+      const part = this.partOf(kustomization, entry, 'different')
+      tolerance.attempt(part, () => this.addComponent(kustomization, entry, into, chain))
+    }
     this.transform(kustomization, into, chain)
   }
 
-  /** The configurations of one kustomization become one before they meet those of its bases. */
-  private configure({ configurations, directory, file }: Kustomization, into: Accumulated): void {
-    let added: TransformerConfig | undefined
-    for (const entry of configurations) {
-      const config = readConfiguration(this.files.fileBeside(directory, entry).documents)
-      added = this.merge(added, sorted(config), entry.origin)
-    }
-    const origin = configurations[0]?.origin ?? this.files.start(file)
-    const own = added ? this.merge(SORTED_DEFAULTS, added, origin) : SORTED_DEFAULTS
-    into.config = this.merge(into.config, own, origin)
+  private partOf({ directory }: Kustomization, entry: unknown, effect: Part['effect']): Part {
+    return { effect, hides: () => this.files.hidden(directory, entry) }
   }
 
-  private merge(config: TransformerConfig | undefined, more: TransformerConfig, origin: Origin): TransformerConfig {
-    // the defaults, which nearly everybody has, are not merged with themselves
-    if ((config !== undefined && config !== SORTED_DEFAULTS) || more !== SORTED_DEFAULTS) {
-      this.budget.spend('steps', 8 * ((config ? sizeOf(config) : 0) + sizeOf(more)), origin)
+  /** How to put objects back, which costs a look at each. */
+  private saving(resources: ResourceList, origin: Origin): Pick<Part, 'changes'> {
+    if (!this.tolerance.isLenient) return {}
+    const save = () => {
+      this.budget.spend('steps', resources.all.length, origin)
+      return resources.save()
     }
-    return mergeConfig(config, more, origin)
+    return { changes: { save } }
   }
 
   private generate(kustomization: Kustomization, resources: ResourceList, chain: readonly string[]): void {
     const read = (entry: Entry) => this.files.bytesBeside(kustomization.directory, entry)
     const context = { file: kustomization.file, budget: this.budget, read }
+    const add = (entry: unknown, origin: Origin, make: () => Resource) => {
+      const part = this.partOf(kustomization, entry, 'different')
+      this.tolerance.attempt({ ...part, ...this.saving(resources, origin), depends: true }, () => {
+        this.budget.spend('objects', 1, origin)
+        absorb(resources, make())
+      })
+    }
     for (const entry of [...kustomization.configMapGenerator, ...kustomization.secretGenerator]) {
-      this.budget.spend('objects', 1, entry.origin)
-      const made = generateObject(entry, context)
-      this.notes.generated(made, kustomization.file, `${entry.kind}Generator`)
-      absorb(resources, made)
+      add(entry, entry.origin, () => {
+        this.refuseDecrypted({ ...kustomization, secretGenerator: [entry], patches: [] })
+        const made = generateObject(entry, context)
+        this.notes.generated(made, kustomization.file, `${entry.kind}Generator`)
+        return made
+      })
     }
     for (const config of this.builtins(kustomization, kustomization.generators, chain)) {
-      this.budget.spend('objects', 1, config.origin)
-      const made = runGenerator(config, context)
-      this.notes.generated(made, kustomization.file, stringAt(config, ['kind'])!, config)
-      absorb(resources, made)
+      add(config, config.origin, () => {
+        const made = runGenerator(config, context)
+        this.notes.generated(made, kustomization.file, stringAt(config, ['kind'])!, config)
+        return made
+      })
     }
   }
 
+  /** Without leniency the scan has asked already. */
+  private refuseDecrypted(only: Kustomization): void {
+    if (this.decrypts && this.tolerance.isLenient) checkDecrypted(only, this.files)
+  }
+
   private builtins(parent: Kustomization, entries: readonly ConfigEntry[], chain: readonly string[]): MapNode[] {
-    const configs = loadConfigs(entries, (entry, resources) => {
-      this.addResource(parent, entry, { resources, config: undefined }, chain)
-    })
-    configs.forEach(checkBuiltin)
-    return configs
+    if (entries.length === 0) return []
+    const load = (some: readonly ConfigEntry[]) => {
+      const configs = loadConfigs(some, (entry, resources) => {
+        this.addResource(parent, entry, { resources, config: undefined }, chain)
+      })
+      configs.forEach(checkBuiltin)
+      return configs
+    }
+    if (!this.tolerance.isLenient) return load(entries)
+    const part = (entry: ConfigEntry) => this.partOf(parent, entry, 'different')
+    const kept = entries.filter(entry => this.tolerance.attempt(part(entry), () => [isInline(entry)]))
+    const ordered = [...kept.filter(isInline), ...kept.filter(entry => !isInline(entry))]
+    return ordered.flatMap(entry => this.tolerance.attempt(part(entry), () => load([entry])) ?? [])
   }
 
   private addResource(parent: Kustomization, entry: Entry, into: Accumulated, chain: readonly string[]): void {
     const { path, type } = this.files.locate(parent.directory, entry)
     const trail: Step[] = parent.generated ? [] : [{ step: 'resource', file: parent.file, line: entry.origin.line }]
     if (type === 'file') {
-      const loaded = loadResources(this.files.parse(path), trail)
+      const loaded = loadTolerantly(this.files.parse(path), trail, this.tolerance)
       this.budget.spend('objects', loaded.length, entry.origin)
       this.notes.read(loaded, entry)
       into.resources.appendAll(loaded)
@@ -170,13 +171,13 @@ export class Accumulation {
     }
     const child = this.enter(path, entry, chain)
     if (child.kind === 'Component') refuse(`${path} is a Component; list it under components`, entry.origin)
-    const below: Accumulated = { resources: new ResourceList(), config: undefined }
+    const below: Accumulated = { resources: new ResourceList(this.tolerance), config: undefined }
     this.notes.enter(entry)
     this.accumulate(child, below, [...chain, path])
     this.notes.leave()
     for (const resource of below.resources.all) resource.trail = [...resource.trail, ...trail]
     into.resources.appendAll(below.resources.all)
-    into.config = this.merge(into.config, below.config ?? SORTED_DEFAULTS, entry.origin)
+    into.config = this.configuration.merge(into.config, below.config ?? SORTED_DEFAULTS, entry.origin)
   }
 
   /** A component works on what its parent has so far. */
@@ -192,7 +193,7 @@ export class Accumulation {
     this.budget.spend('steps', into.resources.all.length, entry.origin)
     for (const resource of into.resources.all) resource.trail = [...resource.trail, step]
     into.resources.checkUnique()
-    into.config = this.merge(undefined, into.config ?? SORTED_DEFAULTS, entry.origin)
+    into.config = this.configuration.merge(undefined, into.config ?? SORTED_DEFAULTS, entry.origin)
   }
 
   /** kustomize refuses a directory that is, or holds, one that led to it. */
@@ -209,33 +210,38 @@ export class Accumulation {
 
   private transform(kustomization: Kustomization, into: Accumulated, chain: readonly string[]): void {
     const { resources, config } = into
+    const { tolerance } = this
     const context: TransformContext = {
       kustomization,
       config: config ?? SORTED_DEFAULTS,
       budget: this.budget,
       file: entry => this.files.fileBeside(kustomization.directory, entry),
     }
+    const saving = this.saving(resources, this.files.start(kustomization.file))
+    const lenient = saving.changes && {
+      ...context,
+      tolerance,
+      changes: saving.changes,
+      hidden: (entry: unknown) => this.files.hidden(kustomization.directory, entry),
+      check: (only: Kustomization) => this.refuseDecrypted({ ...only, secretGenerator: [] }),
+    }
+    const different = this.partOf(kustomization, kustomization.buildMetadata, 'different')
     for (const transformer of TRANSFORMERS) {
-      transformer(resources, context)
+      if (lenient) transformLeniently(transformer, resources, lenient)
+      else transformer(resources, context)
       if (this.notes.wanted.length === 0) continue
-      this.notes.transformed(resources.all, kustomization.file, transformerNames(transformer, kustomization))
+      tolerance.attempt({ ...different, ...saving }, () =>
+        this.notes.transformed(resources.all, kustomization.file, transformerNames(transformer, kustomization)),
+      )
     }
     for (const object of this.builtins(kustomization, kustomization.transformers, chain)) {
-      runTransformer(object, resources, context)
-      this.notes.transformedBy(resources.all, kustomization.file, object)
+      const part = this.partOf(kustomization, object, 'different')
+      tolerance.attempt({ ...part, ...saving, depends: true }, () => {
+        runTransformer(object, resources, context)
+        this.notes.transformedBy(resources.all, kustomization.file, object)
+      })
     }
   }
-}
-
-/** How many field specs there are. */
-function sizeOf(config: TransformerConfig): number {
-  const lists = Object.values(config) as readonly (readonly unknown[])[]
-  return config.nameReference.reduce((sum, rule) => sum + rule.referrers.length, 0) + lists.flat().length
-}
-
-function checkDepth(chain: readonly string[], origin: Origin): void {
-  if (chain.length <= MAX_DEPTH) return
-  throw new BailiwickError('render-limits', `more than ${MAX_DEPTH} levels of directories in one build`, { origin })
 }
 
 function refuse(message: string, origin: Origin): never {

@@ -5,12 +5,15 @@ import { type ParsedFile, parseFile } from '../kube/parse-documents.ts'
 import type { Unseen } from '../kube/yaml/unseen.ts'
 import type { BuildBudget } from './build-budget.ts'
 import type { Entry } from './entry.ts'
+import { hiddenText } from './hidden-text.ts'
 import type { Kustomization } from './kustomization.ts'
 import { type Kept, type ParsedFiles, parsedFilesOf } from './parsed-files.ts'
 import { findKustomizationFile } from './read/find-kustomization.ts'
 import { readKustomization } from './read/read-kustomization.ts'
+import { readLeniently } from './read/read-leniently.ts'
 import { refusePointer } from './read/refuse-pointer.ts'
 import { entryAt, resolvePath } from './read/resolve-path.ts'
+import { STRICT, type Tolerance } from './tolerance.ts'
 
 /** What one build reads, each file once. Every path is relative to the root of the tree. */
 export class BuildFiles {
@@ -20,17 +23,19 @@ export class BuildFiles {
   private readonly repository: string
   private readonly budget: BuildBudget
   private readonly origins: boolean
+  private readonly tolerance: Tolerance
   private readonly parsed = new Map<string, ParsedFile>()
   /** What other builds of the same tree have parsed. */
   private readonly shared: ParsedFiles
   private readonly kustomizations = new Map<string, Kustomization>()
 
-  constructor(tree: Tree, repository: string, budget: BuildBudget, origins: boolean) {
+  constructor(tree: Tree, repository: string, budget: BuildBudget, origins: boolean, tolerance: Tolerance = STRICT) {
     this.tree = tree
     this.shared = parsedFilesOf(tree)
     this.repository = repository
     this.budget = budget
     this.origins = origins
+    this.tolerance = tolerance
   }
 
   /** Start of a file (or a directory), to point at it as a whole. */
@@ -63,10 +68,20 @@ export class BuildFiles {
     if (!file) return missing(`${directory || '.'}/kustomization.yaml`, origin)
     const { documents } = this.parse(file)
     const kept = this.keptOf(file)
-    const kustomization = kept?.kustomization ?? readKustomization(file, directory, documents)
-    if (kept) kept.kustomization = kustomization
+    const kustomization = kept?.kustomization ?? this.readKustomization(file, directory, documents)
+    if (kept && !this.tolerance.isLenient) kept.kustomization = kustomization
     this.kustomizations.set(directory, kustomization)
     return kustomization
+  }
+
+  private readKustomization(file: string, directory: string, documents: ParsedFile['documents']): Kustomization {
+    if (!this.tolerance.isLenient) return readKustomization(file, directory, documents)
+    return readLeniently(file, directory, documents, this.tolerance, part => this.hidden(directory, part))
+  }
+
+  /** Text of all that decides what a part of the kustomization in `directory` would do. */
+  hidden(directory: string, part: unknown): string {
+    return hiddenText(this.tree, directory, part, this.budget)
   }
 
   /** The documents of a file that an entry of the kustomization in `directory` names. */

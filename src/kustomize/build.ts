@@ -1,4 +1,5 @@
 import type { Tree } from '../git/tree.ts'
+import { canonical } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { type Accumulated, Accumulation, type AccumulationOptions } from './accumulate.ts'
 import { sortObjects } from './finish/sort-objects.ts'
@@ -7,8 +8,9 @@ import type { Kustomization } from './kustomization.ts'
 import { fixReferences } from './references/name-references.ts'
 import { annotationsAsText } from './resource/annotations.ts'
 import { localConfig } from './resource/local-config.ts'
-import { toKubeObject } from './resource/resource.ts'
+import { type Resource, toKubeObject } from './resource/resource.ts'
 import { roundTrip } from './resource/round-trip.ts'
+import type { Part } from './tolerance.ts'
 
 /** What the program that builds calls itself in the label that `managedByLabel` asks for. */
 const KUSTOMIZE = 'kustomize-v5.8.1'
@@ -46,18 +48,31 @@ export function buildFrom(
 }
 
 function finish(accumulation: Accumulation, accumulated: Accumulated, builder: string): readonly KubeObject[] {
-  const { budget, notes, sortOptions } = accumulation
+  const { budget, notes, sortOptions, tolerance } = accumulation
   const { config, resources } = accumulated
-  const { all } = resources
-  for (const resource of all) if (resource.needsHash) appendHash(resource)
-  fixReferences(all, config?.nameReference ?? [], budget)
+  const part = (resource: Resource, effect: Part['effect']): Part => ({
+    effect,
+    hides: () => canonical(resource.root),
+    depends: true,
+  })
+  const hashed = (resource: Resource) => {
+    if (resource.needsHash) appendHash(resource)
+    return true
+  }
+  const all = resources.all.filter(resource => tolerance.attempt(part(resource, 'different'), () => hashed(resource)))
+  fixReferences(all, config?.nameReference ?? [], budget, tolerance)
   const kept = all.filter(resource => !localConfig(resource.root))
   const { unseen } = accumulation.files
-  return sortObjects(kept, sortOptions).map((resource, index) => {
-    // kustomize keeps its notes among the annotations of every object, and writes them all anew to take the notes out
-    const root = annotationsAsText(notes.finish(resource.root, builder))
-    const hasFolded = budget.spendOnResult(root)
-    const object = toKubeObject(resource, hasFolded ? roundTrip(root) : root)
-    return index === 0 && unseen.length > 0 ? { ...object, unseen } : object
+  const order: Part = { effect: 'different', hides: () => accumulation.files.hidden('', sortOptions) }
+  const sorted = tolerance.attempt(order, () => sortObjects(kept, sortOptions)) ?? kept
+  const finished = sorted.flatMap(resource => {
+    const finishOne = () => {
+      // kustomize keeps its notes among the annotations of every object, and writes them all anew to take the notes out
+      const root = annotationsAsText(notes.finish(resource.root, builder))
+      const hasFolded = budget.spendOnResult(root)
+      return toKubeObject(resource, hasFolded ? roundTrip(root) : root)
+    }
+    return tolerance.attempt(part(resource, 'missing'), finishOne) ?? []
   })
+  return finished.map((object, index) => (index === 0 && unseen.length > 0 ? { ...object, unseen } : object))
 }

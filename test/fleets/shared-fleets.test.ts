@@ -114,11 +114,20 @@ describe.runIf(present)('clastix/flux2-capsule-multi-tenancy', () => {
     'rbac-cluster-binding ops-team staging/privilege-escalation/cluserrolebinding.yaml:5',
   ]
 
-  test('its branch is found out, but for the directory that cannot be built: that is an error, as in Flux', () => {
+  test('its branch is found out beside the file that is not there: that is an error, as in Flux', () => {
     const { verdict } = judgementOf(withOps(ops), { base: before() })
     expect(verdict.result).toBe('error')
     expect(found(verdict)).toEqual(
-      [...SEEN, 'error kustomize-missing ops-team base/podinfo-disclosure/kustomization.yaml:6'].sort(),
+      [
+        ...SEEN,
+        'error kustomize-missing ops-team base/podinfo-disclosure/kustomization.yaml:6',
+        // releases into the namespace of dev-team, and the charts of all of them
+        'cross-namespace-ref ops-team base/podinfo-disclosure/podinfo-release-to-infra-from-apps.yaml:19',
+        'target-namespace ops-team base/podinfo-disclosure/podinfo-release-to-apps.yaml:7',
+        'warning source-opaque ops-team base/podinfo-disclosure/podinfo-release-to-apps.yaml:15',
+        'warning source-opaque ops-team base/podinfo-disclosure/podinfo-release-to-infra-from-apps.yaml:15',
+        'warning source-opaque ops-team base/podinfo/podinfo-release-to-infra.yaml:15',
+      ].sort(),
     )
   })
 

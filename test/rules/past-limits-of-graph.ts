@@ -7,9 +7,11 @@ import { composeSource } from '../../src/fleet/compose-source.ts'
 import { contentSpec } from '../../src/fleet/source-content.ts'
 import type { Claim, Walk } from '../../src/fleet/walk-cluster.ts'
 import { parsePatterns } from '../../src/flux/ignore-pattern.ts'
+import { MAX_HOLES } from '../../src/flux/leniency.ts'
 import { canonicalQuantity } from '../../src/flux/normalise/quantity.ts'
 import { PackBudget } from '../../src/flux/pack-budget.ts'
 import { packTree } from '../../src/flux/pack-tree.ts'
+import { renderWithHoles } from '../../src/flux/render-with-holes.ts'
 import { envsubst } from '../../src/flux/substitute/envsubst.ts'
 import { type Spent, SubstitutionBudget } from '../../src/flux/substitute/substitution-budget.ts'
 import { checkPaths, checkSize, DEFAULT_LIMITS } from '../../src/git/entry-limits.ts'
@@ -223,6 +225,17 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
 
   'src/flux/ignore-pattern.ts MAX_LINE': () => {
     expect(around(60_000, count => parsePatterns('a'.repeat(count), []))).toEqual([undefined, 'render-limits'])
+  },
+
+  'src/flux/leniency.ts MAX_HOLES': () => {
+    const files = (count: number) => list(count, index => `- absent-${index}.yaml\n`).join('')
+    const render = (count: number) => {
+      const tree = treeOf({ 'kustomization.yaml': `resources:\n${files(count)}` })
+      const { root } = objectOf('kind: Kustomization\nmetadata: {name: k}\nspec: {path: ./}\n')
+      return renderWithHoles({ repository: '', tree }, { root, trail: [] }).holes.length
+    }
+    expect(render(MAX_HOLES)).toBe(MAX_HOLES)
+    expect(around(MAX_HOLES, render)).toEqual([undefined, 'kustomize-missing'])
   },
 
   'src/flux/normalise/quantity.ts MAX_LENGTH': () => {

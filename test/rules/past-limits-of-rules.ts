@@ -150,7 +150,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
       passes(at, past, new RegExp(`^render-limits: .* has more than ${YAML_LIMITS[what as keyof typeof cases]} `))
     }
   },
-  'src/kustomize/accumulate.ts MAX_DEPTH': () => {
+  'src/kustomize/scan.ts MAX_DEPTH': () => {
     const chain = (levels: number) =>
       built({
         'kustomization.yaml': 'resources: [l1]\n',

@@ -3,11 +3,15 @@ import { isAbsent } from '../../kube/edit-node.ts'
 import { at, type MapNode } from '../../kube/node.ts'
 import { findUnseen, type Unseen } from '../../kube/yaml/unseen.ts'
 import type { BuildBudget } from '../../kustomize/build-budget.ts'
+import { hiddenText } from '../../kustomize/hidden-text.ts'
 import type { Kustomization, PatchEntry } from '../../kustomize/kustomization.ts'
 import { findKustomizationFile } from '../../kustomize/read/find-kustomization.ts'
 import { readKustomization } from '../../kustomize/read/read-kustomization.ts'
+import { readLeniently } from '../../kustomize/read/read-leniently.ts'
 import { joinPath } from '../../kustomize/read/resolve-path.ts'
+import { STRICT, type Tolerance } from '../../kustomize/tolerance.ts'
 import { generateRoot } from './generate-root.ts'
+import { keepSpec } from './keep-spec.ts'
 import type { Found } from './local-components.ts'
 import { mergeSpec } from './merge-spec.ts'
 import { readRoot } from './read-root.ts'
@@ -23,16 +27,24 @@ export function fluxOverlay(
   directory: string,
   kustomization: MapNode,
   budget: BuildBudget,
+  tolerance: Tolerance = STRICT,
 ): Kustomization {
   const spec = at(kustomization, ['spec'])
   if (!isAbsent(spec) && spec.type !== 'map') wrongType(kustomization, ['spec'], 'an object')
   const file = findKustomizationFile(tree, directory, { repository, file: directory, line: 1, column: 1 })
   const origin = at(kustomization, ['spec', 'path'])?.origin ?? kustomization.origin
-  const root = file ? readRoot(tree, repository, file) : generateRoot(tree, repository, directory, origin, budget)
-  const merged = mergeSpec(root, kustomization, component => find(tree, directory, component))
+  const parts = { tolerance, hides: (part: unknown) => hiddenText(tree, directory, part, budget) }
+  const root = file
+    ? readRoot(tree, repository, file, parts)
+    : generateRoot(tree, repository, directory, origin, budget)
+  const findComponent = (component: string) => find(tree, directory, component)
+  const kept = tolerance.isLenient ? keepSpec(kustomization, parts, findComponent) : kustomization
+  const merged = mergeSpec(root, kept, findComponent)
   const path = file ?? [directory, 'kustomization.yaml'].filter(Boolean).join('/')
-  const overlay = readKustomization(path, directory, [merged])
-  const patches = withSteps(overlay.patches, kustomization)
+  const overlay = tolerance.isLenient
+    ? readLeniently(path, directory, [merged], tolerance, parts.hides)
+    : readKustomization(path, directory, [merged])
+  const patches = withSteps(overlay.patches, kept)
   const unseen = file ? unseenIn(tree, repository, file) : []
   return { ...overlay, patches, ...(file ? {} : { generated: true }), ...(unseen.length > 0 ? { unseen } : {}) }
 }

@@ -4,6 +4,7 @@ import { isAbsent, mapNode, textNode, withField } from '../../kube/edit-node.ts'
 import { at, type ListNode, type MapNode } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { type ParsedFile, parseFile } from '../../kube/parse-documents.ts'
+import { keepReadable, type PartReader } from '../../kustomize/read/keep-readable.ts'
 import { invalid } from '../../kustomize/read/read-fields.ts'
 import { refusePointer } from '../../kustomize/read/refuse-pointer.ts'
 import { spellVersion } from '../../kustomize/read/spell-version.ts'
@@ -13,7 +14,7 @@ import { typedRoot } from './typed-root.ts'
  * The kustomization file that `spec.path` points at, as Flux writes it back before it builds: its first document, read
  * leniently. Without `resources` Flux asks for origin annotations, so that the file is not called empty.
  */
-export function readRoot(tree: Tree, repository: string, file: string): MapNode {
+export function readRoot(tree: Tree, repository: string, file: string, { tolerance, hides }: Parts): MapNode {
   const start: Origin = { repository, file, line: 1, column: 1 }
   const bytes = tree.read(file)
   refusePointer(bytes, start)
@@ -21,16 +22,29 @@ export function readRoot(tree: Tree, repository: string, file: string): MapNode 
   const [written] = parsed.documents
   const document = written?.type === 'map' ? spellVersion(written) : written
   if (parsed.documents.length > 1 || (document && isLater(parsed, document.origin))) {
-    const message = `${file} has more than one document, of which Flux reads the first`
-    throw new BailiwickError('flux-unsupported', message, { origin: start, fix: 'Keep one document.' })
+    const others = parsed.documents.slice(1)
+    tolerance.attempt({ effect: 'different', hides: () => hides(others) }, () => refuseSecond(file, start))
   }
   if (document && document.type !== 'map' && !isAbsent(document)) invalid(`${file} is no map`, document.origin)
-  const root = typedRoot(document?.type === 'map' ? document : mapNode([], start))
+  const root = typedRoot(document?.type === 'map' ? readable(document, { tolerance, hides }) : mapNode([], start))
   const versioned =
     document?.type === 'map' && !isAbsent(at(document, ['apiVersion']))
       ? root
       : withField(root, 'apiVersion', textNode('kustomize.config.k8s.io/v1beta1', root.origin))
   return at(versioned, ['resources']) ? versioned : withField(versioned, 'buildMetadata', originAnnotations(start))
+}
+
+/** How parts of the file are taken out, and what that hides. */
+type Parts = Pick<PartReader, 'tolerance' | 'hides'>
+
+function readable(document: MapNode, parts: Parts): MapNode {
+  if (!parts.tolerance.isLenient) return document
+  return keepReadable(document, mapNode([], document.origin), { ...parts, read: typedRoot })
+}
+
+function refuseSecond(file: string, origin: Origin): never {
+  const message = `${file} has more than one document, of which Flux reads the first`
+  throw new BailiwickError('flux-unsupported', message, { origin, fix: 'Keep one document.' })
 }
 
 function originAnnotations(origin: Origin): ListNode {

@@ -1,12 +1,13 @@
 import { BailiwickError } from '../../errors.ts'
-import { type MapNode, originAt, stringAt } from '../../kube/node.ts'
+import { at, canonical, type MapNode, originAt, stringAt } from '../../kube/node.ts'
 import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { idOfRoot } from '../../kustomize/resource/resource.ts'
+import { STRICT, type Tolerance } from '../../kustomize/tolerance.ts'
 import { type PostBuild, type Reference, readPostBuild } from './read-post-build.ts'
 import { substituteObject } from './substitute-object.ts'
 import type { SubstitutionBudget } from './substitution-budget.ts'
-import type { Variable, VariableSource } from './variable.ts'
+import type { Variable, VariableSource, Variables } from './variable.ts'
 import type { FindSource } from './variable-source.ts'
 
 /** What the cluster of a Kustomization says about substitution. */
@@ -31,45 +32,84 @@ export function postBuild(
   kustomization: MapNode,
   { findSource, strict = true }: PostBuildFacts,
   budget: SubstitutionBudget,
+  tolerance: Tolerance = STRICT,
 ): readonly KubeObject[] {
-  const spec = readPostBuild(kustomization)
+  const written = at(kustomization, ['spec', 'postBuild'])
+  const hides = () => (written ? canonical(written) : '')
+  const spec = tolerance.attempt({ effect: 'different', hides }, () => readPostBuild(kustomization))
   if (!spec || !objects.some(isSubstituted)) return objects
-  const { variables, rest, unset } = variablesFor(spec, findSource)
+  const source = variablesFor(spec, kustomization, findSource, tolerance)
+  const { variables, rest, unset } = { ...source, variables: named(source.variables, tolerance) }
   if (variables.size === 0 && !rest && !spec.always) return objects
-  for (const [name, { origin }] of variables) checkName(name, origin)
   const substitution = { variables, rest, unset, strict, budget }
   const ids = new Ids(objects)
-  return objects.map(object => {
+  return objects.flatMap(object => {
     if (!isSubstituted(object)) return object
-    const root = substituteObject(object.root, substitution)
-    const made = root.made ? { made: root.made } : {}
-    const substituted = root === object.root ? object : { ...object, root, ...made }
-    ids.replace(object, substituted)
-    return substituted
+    const step = () => {
+      const root = substituteObject(object.root, substitution)
+      const made = root.made ? { made: root.made } : {}
+      const substituted = root === object.root ? object : { ...object, root, ...made }
+      ids.replace(object, substituted)
+      return substituted
+    }
+    const all = () => JSON.stringify([canonical(object.root), ...valuesOf(variables)])
+    return tolerance.attempt({ effect: 'missing', hides: all }, step) ?? []
   })
+}
+
+const valuesOf = (variables: Variables): string[] =>
+  [...variables].map(([name, { value, hidden }]) => JSON.stringify([name, value, hidden ?? null])).sort()
+
+/** Variables without those whose name Flux refuses. */
+function named(variables: Variables, tolerance: Tolerance): Variables {
+  const isNamed = ([name, { value, origin }]: readonly [string, Variable]) => {
+    const check = () => [checkName(name, origin)]
+    return tolerance.attempt({ effect: 'different', hides: () => JSON.stringify([name, value]) }, check)
+  }
+  return new Map([...variables].filter(isNamed))
 }
 
 const isSubstituted = ({ root }: KubeObject): boolean =>
   ['labels', 'annotations'].every(field => stringAt(root, ['metadata', field, SWITCH]) !== 'disabled')
 
 /** Later sources win over earlier ones, and what the Kustomization says itself over all. */
-function variablesFor(spec: PostBuild, findSource: FindSource | undefined): VariableSource {
+function variablesFor(
+  spec: PostBuild,
+  kustomization: MapNode,
+  findSource: FindSource | undefined,
+  tolerance: Tolerance,
+): VariableSource {
   const variables = new Map<string, Variable>()
   let rest: Variable | undefined
   let unset: Variable | undefined
   for (const reference of spec.substituteFrom) {
-    const found = findSource?.(reference.kind, reference.name)
-    if (!found && !reference.optional) throw missing(reference)
+    const { kind, name, optional } = reference
+    const find = (): VariableSource => {
+      const found = findSource?.(kind, name)
+      if (!found && !optional) throw missing(reference)
+      return found ?? NOTHING
+    }
+    const hides = () => JSON.stringify([kind, name])
+    const found = tolerance.attempt({ effect: 'different', hides }, find) ?? unknown(reference, kustomization)
     // what may have any name may have those of before
-    if (found?.rest) variables.clear()
-    rest = found?.rest ?? rest
-    unset = found?.unset ?? unset
-    for (const [name, variable] of found?.variables ?? []) variables.set(name, variable)
+    if (found.rest) variables.clear()
+    rest = found.rest ?? rest
+    unset = found.unset ?? unset
+    for (const [key, variable] of found.variables) variables.set(key, variable)
   }
   for (const [name, variable] of spec.substitute) variables.set(name, variable)
   // without any variable Flux leaves every text as it is, so that there may be all of that or none of it
   if (unset && variables.size === 0 && !spec.always) rest ??= unset
   return { variables, ...(rest ? { rest } : {}), ...(unset ? { unset } : {}) }
+}
+
+const NOTHING: VariableSource = { variables: new Map() }
+
+/** What is not there may have any variable. */
+function unknown({ kind, name, origin }: Reference, kustomization: MapNode): VariableSource {
+  const namespace = stringAt(kustomization, ['metadata', 'namespace']) ?? ''
+  const holders = [{ kind, namespace, name, key: '' }]
+  return { variables: new Map(), rest: { value: '', origin, hidden: 'opaque', undeclared: true, holders } }
 }
 
 function missing({ kind, name, origin }: Reference): BailiwickError {

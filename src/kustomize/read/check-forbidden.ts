@@ -100,6 +100,7 @@ function refuseRemote(text: string, origin: Origin): never {
     {
       origin,
       rule: 'kustomize-remote-base',
+      remote: shown,
       fix: 'Copy the files into this repository, or make them a Flux source of their own.',
     },
   )

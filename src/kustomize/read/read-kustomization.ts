@@ -58,9 +58,14 @@ export function readKustomization(file: string, directory: string, documents: re
     generators: textList(root, 'generators'),
     transformers: textList(root, 'transformers'),
   }
+  refuseEmpty(root, file)
+  return kustomization
+}
+
+/** Throws `kustomize-invalid` where nothing is set. */
+export function refuseEmpty(root: MapNode, file: string): void {
   const content = [...root.fields].filter(([name]) => name !== 'apiVersion' && name !== 'kind')
   if (!content.some(([name, field]) => isSet(name, field.value))) invalid(`${file} is empty`, root.origin)
-  return kustomization
 }
 
 /**

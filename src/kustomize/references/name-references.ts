@@ -1,8 +1,9 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, withField, writtenText } from '../../kube/edit-node.ts'
-import { at, type MapNode, type Node } from '../../kube/node.ts'
+import { at, canonical, type MapNode, type Node } from '../../kube/node.ts'
 import type { BuildBudget } from '../build-budget.ts'
 import { NO_NAMESPACE, originalId, type Resource, resourceOrigin } from '../resource/resource.ts'
+import { STRICT, type Tolerance } from '../tolerance.ts'
 import { editField } from '../transform/field-spec.ts'
 import type { ReferenceRule } from './reference-fields.ts'
 import { referenceTable } from './reference-table.ts'
@@ -18,30 +19,47 @@ export function fixReferences(
   resources: readonly Resource[],
   rules: readonly ReferenceRule[],
   budget: BuildBudget,
+  tolerance: Tolerance = STRICT,
 ): void {
   const table = referenceTable(rules)
   const targets = new ReferenceTargets(resources)
   for (const referrer of resources) {
-    const { fields, trie } = table.fieldsOf(originalId(referrer))
-    if (fields.length === 0) continue
-    const origin = resourceOrigin(referrer)
-    budget.spend('steps', fields.length, origin)
-    const before = referrer.current
     const { root } = referrer
-    const met = trie.met(root)
-    const seen = targets.seenBy(referrer)
-    if (met.size === 0) continue
-    for (let index = 0; index < fields.length; index++) {
-      // a reference that is fixed may get a field that it had not
-      if (referrer.root === root && !met.has(index)) continue
-      const { rule, spec } = fields[index]!
-      const fixing = new Fixing({ referrer, rule, path: spec.path }, seen, budget)
-      referrer.root = editField(referrer.root, spec, origin, node => fixing.value(node!))
+    const save = () => () => {
+      referrer.root = root
     }
-    if (referrer.current === before) continue
-    const message = 'a reference is the name of the object itself, which kustomize renames in no certain order'
-    throw new BailiwickError('kustomize-unsupported', message, { origin })
+    const hides = () => canonical(root)
+    tolerance.attempt({ effect: 'different', hides, depends: true, changes: { save } }, () =>
+      fixReferrer(referrer, table, targets, budget),
+    )
   }
+}
+
+function fixReferrer(
+  referrer: Resource,
+  table: ReturnType<typeof referenceTable>,
+  targets: ReferenceTargets,
+  budget: BuildBudget,
+): void {
+  const { fields, trie } = table.fieldsOf(originalId(referrer))
+  if (fields.length === 0) return
+  const origin = resourceOrigin(referrer)
+  budget.spend('steps', fields.length, origin)
+  const before = referrer.current
+  const { root } = referrer
+  const met = trie.met(root)
+  const seen = targets.seenBy(referrer)
+  if (met.size === 0) return
+  for (let index = 0; index < fields.length; index++) {
+    // a reference that is fixed may get a field that it had not
+    if (referrer.root === root && !met.has(index)) continue
+    const { rule, spec } = fields[index]!
+    const fixing = new Fixing({ referrer, rule, path: spec.path }, seen, budget)
+    referrer.root = editField(referrer.root, spec, origin, node => fixing.value(node!))
+  }
+  if (referrer.current === before) return
+  const message = 'a reference is the name of the object itself, which kustomize renames in no certain order'
+  throw new BailiwickError('kustomize-unsupported', message, { origin })
 }
 
 /** One field of one referrer. */

@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
-import { stringAt } from '../../kube/node.ts'
+import { canonical, stringAt } from '../../kube/node.ts'
+import { STRICT, type Tolerance } from '../tolerance.ts'
 import { IdIndex } from './id-index.ts'
 import { describe, keyOfId, type Resource, type ResourceId, resourceOrigin } from './resource.ts'
 
@@ -18,6 +19,12 @@ export class ResourceList {
   private readonly keys = new Map<Resource, string>()
   /** By every identity, for those who ask: many lists are only handed on. */
   private any: { readonly index: IdIndex; readonly keys: Map<Resource, readonly string[]> } | undefined
+  private readonly tolerance: Tolerance
+
+  /** With a lenient one, the second of two objects of one identity is taken out. */
+  constructor(tolerance: Tolerance = STRICT) {
+    this.tolerance = tolerance
+  }
 
   get all(): readonly Resource[] {
     return this.list
@@ -27,7 +34,10 @@ export class ResourceList {
   append(resource: Resource): void {
     this.refresh()
     const other = this.current.first(resource.key)
-    if (other) refuseTwice(other, resource)
+    if (other) {
+      this.refuse(other, resource)
+      return
+    }
     this.list.push(resource)
     this.enter(resource)
   }
@@ -50,8 +60,26 @@ export class ResourceList {
   /** Throws `kustomize-invalid` where two objects have become one. */
   checkUnique(): void {
     this.refresh()
-    const collision = this.current.collision()
-    if (collision) refuseTwice(collision[0]!, collision[1]!)
+    for (let collision = this.current.collision(); collision; collision = this.current.collision()) {
+      this.refuse(collision[0]!, collision[1]!)
+      this.remove(collision[1]!)
+    }
+  }
+
+  private refuse(first: Resource, second: Resource): void {
+    const hides = () => canonical(second.root)
+    this.tolerance.attempt({ effect: 'missing', hides, depends: true }, () => refuseTwice(first, second))
+  }
+
+  /** Gives back what puts the list, and the objects in it, back as they are now. */
+  save(): () => void {
+    const copies = this.list.map(resource => resource.copy())
+    return () => {
+      for (const resource of this.list) this.leave(resource)
+      this.changed.clear()
+      this.list = copies
+      for (const resource of copies) this.enter(resource)
+    }
   }
 
   /** Objects that have or had this identity. */

@@ -76,6 +76,13 @@ export class Resource {
     return this.isGenerated || this.previous.length > 0
   }
 
+  /** The object as it is now, which changes of this one leave alone. It is in no list. */
+  copy(): Resource {
+    const copy: Resource = Object.assign(Object.create(Resource.prototype), this)
+    const own = { previous: [...this.previous], prefixes: [...this.prefixes], suffixes: [...this.suffixes] }
+    return Object.assign(copy, own, { changes: undefined })
+  }
+
   /** New content in which fields have got other values, those that are shared with other places everywhere. */
   overwrite(root: MapNode): void {
     this.root = this.hasShared ? settleShared(this.content, root) : root

@@ -1,0 +1,18 @@
+import { canonical, type Node } from '../../kube/node.ts'
+import type { Step } from '../../kube/origin.ts'
+import type { ParsedFile } from '../../kube/parse-documents.ts'
+import type { Tolerance } from '../tolerance.ts'
+import { loadResources } from './load-resources.ts'
+import type { Resource } from './resource.ts'
+
+/** The objects of one file, without the documents that hold none that kustomize takes. */
+export function loadTolerantly(file: ParsedFile, trail: readonly Step[], tolerance: Tolerance): Resource[] {
+  if (!tolerance.isLenient) return loadResources(file, trail)
+  const load = (documents: readonly Node[]) => {
+    const pieces = file.pieces - file.documents.length + documents.length
+    return loadResources({ ...file, documents, pieces }, trail)
+  }
+  const isLoadable = (document: Node) =>
+    tolerance.attempt({ effect: 'missing', hides: () => canonical(document) }, () => [load([document])]) !== undefined
+  return load(file.documents.filter(isLoadable))
+}

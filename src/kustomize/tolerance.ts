@@ -1,0 +1,30 @@
+import type { BailiwickError } from '../errors.ts'
+import type { Hole } from '../kube/hole.ts'
+
+/** A part of a build that may be taken out where it fails. */
+export interface Part {
+  readonly effect: Hole['effect']
+  /** Text of all that decides what the part would have given. */
+  readonly hides: () => string
+  /** What other parts gave decides, too: it may fail only because one of these was taken out. */
+  readonly depends?: true
+  /** What the part changes step by step; it is put back where a later step fails. */
+  readonly changes?: { readonly save: () => () => void }
+}
+
+/** What a build does about a part that fails. */
+export interface Tolerance {
+  /** False: the first failure ends the build. */
+  readonly isLenient: boolean
+  /** Whether an error is one of a part, and not of the build as a whole. */
+  takesOut(error: unknown): error is BailiwickError
+  /** What `step` gives; undefined where it failed and its part was taken out. Throws what ends the build. */
+  attempt<T>(part: Part, step: () => T): T | undefined
+}
+
+/** What kustomize and Flux do: whatever fails ends the build. */
+export const STRICT: Tolerance = {
+  isLenient: false,
+  takesOut: (_error): _error is BailiwickError => false,
+  attempt: (_part, step) => step(),
+}

@@ -1,0 +1,146 @@
+import { canonical } from '../../kube/node.ts'
+import { EMPTY_KUSTOMIZATION } from '../empty-kustomization.ts'
+import type { Kustomization } from '../kustomization.ts'
+import type { Resource } from '../resource/resource.ts'
+import { ResourceList } from '../resource/resource-list.ts'
+import type { Part, Tolerance } from '../tolerance.ts'
+import { commonAnnotations } from './annotations.ts'
+import { images } from './images.ts'
+import { jsonPatches } from './json-patches.ts'
+import { labels } from './labels.ts'
+import { nameAffixes } from './name-affixes.ts'
+import { namespace } from './namespace.ts'
+import { patches } from './patches.ts'
+import { replacements } from './replacements.ts'
+import { replicas } from './replicas.ts'
+import { strategicMergePatches } from './strategic-merge-patches.ts'
+import type { TransformContext, Transformer } from './transformer.ts'
+
+/** What a transformer serves. */
+interface Served {
+  readonly fields: readonly (keyof Kustomization)[]
+  /** It does the same to each object, so that one of them may be to blame. */
+  readonly toEach?: true
+}
+
+const SERVED: ReadonlyMap<Transformer, Served> = new Map<Transformer, Served>([
+  [strategicMergePatches, { fields: ['patchesStrategicMerge'] }],
+  [patches, { fields: ['patches'] }],
+  [namespace, { fields: ['namespace'], toEach: true }],
+  [nameAffixes, { fields: ['namePrefix', 'nameSuffix'], toEach: true }],
+  [labels, { fields: ['labels', 'commonLabels'], toEach: true }],
+  [commonAnnotations, { fields: ['commonAnnotations'], toEach: true }],
+  [jsonPatches, { fields: ['patchesJson6902'] }],
+  [replicas, { fields: ['replicas'] }],
+  [images, { fields: ['images'], toEach: true }],
+  [replacements, { fields: ['replacements'] }],
+])
+/** Lists that are one entry, of pairs. */
+const PAIRS: ReadonlySet<keyof Kustomization> = new Set(['commonLabels', 'commonAnnotations'])
+
+export interface LenientContext extends TransformContext {
+  readonly tolerance: Tolerance
+  /** Text of all that decides what an entry would do. */
+  readonly hidden: (entry: unknown) => string
+  /** How to put the objects back. */
+  readonly changes: NonNullable<Part['changes']>
+  /** Throws for an entry that may not be used. */
+  readonly check: (only: Kustomization) => void
+}
+
+/** Runs a transformer without the entries that fail, or without the objects that an entry for all of them does not fit. */
+export function transformLeniently(transformer: Transformer, resources: ResourceList, context: LenientContext): void {
+  const { kustomization, tolerance } = context
+  const { fields, toEach = false } = SERVED.get(transformer)!
+  const entries = fields.flatMap(field => entriesOf(kustomization, field))
+  if (entries.length === 0) return
+  const step = new Step(transformer, resources, context)
+  const undo = context.changes.save()
+  try {
+    step.run(resources, kustomization)
+  } catch (error) {
+    if (!tolerance.takesOut(error)) throw error
+    undo()
+    for (const entry of entries) step.entry(entry, toEach)
+  }
+}
+
+/** One entry of a field, as a kustomization that has nothing else. */
+interface Only {
+  readonly entry: unknown
+  readonly kustomization: Kustomization
+}
+
+function entriesOf(kustomization: Kustomization, field: keyof Kustomization): Only[] {
+  const value = kustomization[field]
+  const { file, directory, kind } = kustomization
+  const only = (entry: unknown, fields: unknown): Only => ({
+    entry: [field, entry],
+    kustomization: { ...EMPTY_KUSTOMIZATION, file, directory, kind, [field]: fields },
+  })
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return []
+  return Array.isArray(value) && !PAIRS.has(field) ? value.map(entry => only(entry, [entry])) : [only(value, value)]
+}
+
+class Step {
+  private readonly transformer: Transformer
+  private readonly resources: ResourceList
+  private readonly context: LenientContext
+
+  constructor(transformer: Transformer, resources: ResourceList, context: LenientContext) {
+    this.transformer = transformer
+    this.resources = resources
+    this.context = context
+  }
+
+  run(resources: ResourceList, kustomization: Kustomization): void {
+    this.context.check(kustomization)
+    this.transformer(resources, { ...this.context, kustomization })
+  }
+
+  entry({ entry, kustomization }: Only, toEach: boolean): void {
+    const { tolerance, hidden, changes } = this.context
+    const run = () => this.run(this.resources, kustomization)
+    const hides = () => hidden(entry)
+    for (const misfit of toEach ? this.misfits(kustomization) : []) {
+      const alone = () => this.run(listOf([misfit]), kustomization)
+      const both = () => JSON.stringify([canonical(misfit.root), hides()])
+      tolerance.attempt({ effect: 'missing', hides: both, depends: true }, alone)
+      this.resources.remove(misfit)
+    }
+    tolerance.attempt({ effect: 'different', hides, depends: true, changes }, run)
+  }
+
+  /** The objects that an entry does not fit; none where it is the entry that is wrong. */
+  private misfits(kustomization: Kustomization): readonly Resource[] {
+    const { all } = this.resources
+    if (this.fails([], kustomization)) return []
+    const misfits = this.among(all, kustomization)
+    return misfits.length === all.length && all.length > 1 ? [] : misfits
+  }
+
+  private among(resources: readonly Resource[], kustomization: Kustomization): readonly Resource[] {
+    if (resources.length === 0 || !this.fails(resources, kustomization)) return []
+    if (resources.length === 1) return resources
+    const middle = resources.length >> 1
+    const halves = [resources.slice(0, middle), resources.slice(middle)]
+    return halves.flatMap(half => this.among(half, kustomization))
+  }
+
+  private fails(resources: readonly Resource[], kustomization: Kustomization): boolean {
+    try {
+      this.run(listOf(resources), kustomization)
+      return false
+    } catch (error) {
+      if (!this.context.tolerance.takesOut(error)) throw error
+      return true
+    }
+  }
+}
+
+/** Copies, so that the objects themselves stay as they are. */
+function listOf(resources: readonly Resource[]): ResourceList {
+  const list = new ResourceList()
+  list.appendAll(resources.map(resource => resource.copy()))
+  return list
+}
