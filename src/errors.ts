@@ -28,6 +28,7 @@ export type ErrorCode =
   | 'git-ambiguous'
   | 'source-unreadable'
   | 'nothing-evaluated'
+  | 'not-followed'
   // who may evaluate
   | 'fleet-undesignated'
   // GitHub

@@ -9,11 +9,9 @@ import { legacyViolations } from '../rules/verdict/legacy-violations.ts'
 import { isHeavier } from '../rules/verdict/level-of.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
-import { givenRepository } from './given-repository.ts'
 import { parseOptions } from './parse-options.ts'
-import { repositoryAddress } from './repository-address.ts'
+import { readFleet } from './read-fleet.ts'
 import { today } from './today.ts'
-import { buildCompleteFleet, directoryReader } from './working-sources.ts'
 import { writeInside } from './write-inside.ts'
 
 const USAGE = 'baseline [DIR] [--check] [--url URL] [--branch NAME] [--repo URL[#REF]=DIR]...'
@@ -27,7 +25,7 @@ export const baseline: Command = {
   DIR            a working copy of the fleet (default: .)
   --check        write nothing; exit 1 where the file would grow
   --url URL      address of DIR as Flux sources name it (default: remote origin)
-  --branch NAME  branch that DIR stands for (default: the checked-out one, main for a folder)
+  --branch NAME  branch that DIR is evaluated as (default: the checked-out one, else the default branch)
   --repo URL[#REF]=DIR   where the content of another source lies`,
   async run(args, io) {
     const only = args.includes('--check')
@@ -39,16 +37,10 @@ export const baseline: Command = {
       })
     }
     const dir = resolve(io.cwd, positionals[0] ?? '.')
-    const read = directoryReader()
-    const tree = await read(dir)
-    const [url, branch] = [one('url'), one('branch')]
-    const given = { ...(url === undefined ? {} : { url }), ...(branch === undefined ? {} : { branch }) }
-    const home = { ...(await repositoryAddress(dir, given)), commit: '', tree }
-    const repositories = all('repo').map(text => givenRepository(text, io.cwd))
-    const { fleet, input } = await buildCompleteFleet(home, [], repositories, read)
+    const { fleet, input, tree, here } = await readFleet({ one, all }, dir, io.cwd)
     const { verdict, violations } = legacyViolations(fleet, { combination: combinationOf(input), today: today() })
     if (verdict.clusters.length === 0) throw new BailiwickError('path-not-found', verdict.errors[0]?.message ?? '')
-    const before = baselineOf(tree, home.url)
+    const before = baselineOf(tree, here)
     const change = changeOf(verdict, violations, before)
     const undecided = verdict.errors.find(one => !isAccepted(before, one))
     if (undecided) io.stderr(`${errorLine(undecided)}\n`)

@@ -4,7 +4,7 @@ import { readCommit } from '../git/read-commit.ts'
 import { openSnapshot } from '../git/snapshot.ts'
 import { isWorkingCopy } from '../git/working-copy.ts'
 import type { CheckOptions } from './check-options.ts'
-import { repositoryAddress } from './repository-address.ts'
+import { type RepositoryAddress, repositoryAddress } from './repository-address.ts'
 import type { GivenTree, ReadDirectory } from './working-sources.ts'
 
 /** One side of a comparison: the fleet, and the repository of a tenant where that is what is checked. */
@@ -14,39 +14,45 @@ export interface Side {
 }
 
 export interface Sides {
-  /** Normalised address of the repository that is checked; '' where it has none. */
-  readonly here: string
+  /** The repository that is checked, and what it stands for; its url is '' where it has none. */
+  readonly here: RepositoryAddress
+  /** The fleet, where that is another repository. */
+  readonly fleet?: RepositoryAddress
   readonly head: Side
   readonly base?: Side
 }
 
 /**
  * What is judged, and what it is compared with. With `--fleet` DIR is a tenant's repository, and the fleet stands still on
- * both sides. Throws `usage` for options that do not go together and `git-missing` for what is not there.
+ * both sides, at its own branch. Throws `usage` for options that do not go together and `git-missing` for what is not there.
  */
-export async function checkSides(options: CheckOptions, read: ReadDirectory): Promise<Sides> {
-  const { dir, base, fleet } = options
+export async function checkSides(options: CheckOptions, read: ReadDirectory, env: Environment): Promise<Sides> {
+  const { dir, base } = options
   if (base !== undefined && !(await isWorkingCopy(dir))) {
     throw new BailiwickError('usage', `--base needs a git working copy, ${dir} is a plain folder`, {
-      fix: 'Leave --base out, or name the root of a working copy.',
+      fix: 'Leave --base out, or name a folder of a working copy.',
     })
   }
-  const here = await repositoryAddress(dir, options)
+  const here = await repositoryAddress(dir, { ...options, env })
+  const { url, branch } = here
   const tree = await read(dir)
   const baseTree = base === undefined ? undefined : await readCommit(dir, base)
-  if (fleet === undefined) {
+  if (options.fleet === undefined) {
     const side = (own: Side['home']): Side => ({ home: own, given: [] })
-    const head = side({ ...here, commit: '', tree })
-    if (!baseTree) return { here: here.url, head }
-    return { here: here.url, head, base: side({ ...here, commit: baseTree.commit, tree: openSnapshot(baseTree) }) }
+    const head = side({ url, branch, commit: '', tree })
+    if (!baseTree) return { here, head }
+    return { here, head, base: side({ url, branch, commit: baseTree.commit, tree: openSnapshot(baseTree) }) }
   }
-  if (here.url === '') {
-    throw new BailiwickError('usage', `nobody knows which source of the fleet ${dir} is`, {
+  if (url === '') {
+    throw new BailiwickError('usage', `it is not known which source of the fleet ${dir} is`, {
       fix: 'Add --url with the address that the fleet names it by.',
     })
   }
-  const home = { ...(await repositoryAddress(fleet, {})), commit: '', tree: await read(fleet) }
-  const head = { home, given: [{ ...here, tree }] }
-  if (!baseTree) return { here: here.url, head }
-  return { here: here.url, head, base: { home, given: [{ ...here, tree: openSnapshot(baseTree) }] } }
+  const fleet = await repositoryAddress(options.fleet, {})
+  const home = { url: fleet.url, branch: fleet.branch, commit: '', tree: await read(options.fleet) }
+  const head = { home, given: [{ url, branch, tree }] }
+  if (!baseTree) return { here, fleet, head }
+  return { here, fleet, head, base: { home, given: [{ url, branch, tree: openSnapshot(baseTree) }] } }
 }
+
+type Environment = Readonly<Record<string, string | undefined>>

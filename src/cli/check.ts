@@ -1,15 +1,20 @@
 import { combinationOf } from '../fleet/combination.ts'
+import type { Fleet } from '../fleet/fleet.ts'
 import { FleetSession } from '../fleet/session/fleet-session.ts'
+import type { Tree } from '../git/tree.ts'
+import type { EvaluatedAs } from '../report/formats/format-context.ts'
 import { formats } from '../report/formats/formats.ts'
-import type { Verdict } from '../rules/finding.ts'
+import type { NodeFailure, Verdict } from '../rules/finding.ts'
 import { rules } from '../rules/registry.ts'
 import { acceptedBy, baselineOf } from '../rules/verdict/baseline.ts'
+import { hashOf } from '../rules/verdict/fingerprint.ts'
 import { judge } from '../rules/verdict/judge.ts'
 import { CHECK_USAGE, type CheckOptions, checkOptions } from './check-options.ts'
-import { checkSides } from './check-sides.ts'
-import type { Command } from './command.ts'
+import { checkSides, type Side, type Sides } from './check-sides.ts'
+import type { Command, Io } from './command.ts'
 import { ageIdentities, withSeals } from './encrypted-seals.ts'
 import { errorLine } from './error-line.ts'
+import { followedVersions, notFollowed, unusedRepositories } from './not-followed.ts'
 import { programVersion } from './program-version.ts'
 import { today } from './today.ts'
 import { buildCompleteFleet, directoryReader } from './working-sources.ts'
@@ -23,15 +28,18 @@ export const check: Command = {
   DIR            a git working copy or a plain folder (default: .)
   --base REF     compare with this commit: only new violations give exit 1
   --url URL      address of DIR as Flux sources name it (default: remote origin)
-  --branch NAME  branch that DIR stands for (default: the checked-out one, main for a folder)
+  --branch NAME  branch that DIR is evaluated as (default: the one that --base names or tracks, else GITHUB_BASE_REF or
+                 CI_MERGE_REQUEST_TARGET_BRANCH_NAME, else the default branch; without --base the checked-out one)
   --fleet DIR    the fleet, when DIR is the repository of a tenant
   --repo URL[#REF]=DIR   where the content of another source lies
   --sops-age-key-file FILE   check the MAC of encrypted files with these age keys (default: SOPS_AGE_KEY_FILE)
   -o FORMAT      text for people; json, sarif, junit and github (workflow commands) for programs`,
   async run(args, io) {
     const options = checkOptions(args, io.cwd)
-    const { verdict, here } = await verdictOf(options, await ageIdentities(options.sopsAgeKeyFile))
-    io.stdout(formats.get(options.output)!(verdict, { here, rules, version: programVersion() }))
+    const env = io.env ?? process.env
+    const { verdict, evaluatedAs } = await verdictOf(options, await ageIdentities(options.sopsAgeKeyFile, env), env)
+    const context = { here: evaluatedAs.repository, rules, version: programVersion(), evaluatedAs }
+    io.stdout(formats.get(options.output)!(verdict, context))
     if (verdict.result === 'error') io.stderr(`${undecidedLine(verdict)}\n`)
     return { pass: 0, fail: 1, error: 2 }[verdict.result]
   },
@@ -40,32 +48,47 @@ export const check: Command = {
 async function verdictOf(
   options: CheckOptions,
   identities: readonly string[],
-): Promise<{ verdict: Verdict; here: string }> {
+  env: NonNullable<Io['env']>,
+): Promise<{ verdict: Verdict; evaluatedAs: EvaluatedAs }> {
   const read = directoryReader()
-  const sides = await checkSides(options, read)
-  const { home, given } = sides.head
+  const sides = await checkSides(options, read, env)
+  const { here } = sides
   const session = new FleetSession()
-  const head = await buildCompleteFleet(home, given, options.repositories, read, sides.base?.home.tree, session)
-  const combination = combinationOf(head.input)
-  const changed = options.fleet === undefined ? {} : { changed: sides.here }
-  const when = { combination, today: today(), ...changed }
-  if (!sides.base) {
-    const baseline = baselineOf(home.tree, home.url)
-    return { verdict: judge(await withSeals(head.fleet, identities), { baseline, ...when }).verdict, here: sides.here }
+  const build = ({ home, given }: Side, config?: Tree) =>
+    buildCompleteFleet(home, given, options.repositories, read, config, session)
+  const head = await build(sides.head, sides.base?.home.tree)
+  const base = sides.base && (await build(sides.base))
+  const states = [head, ...(base ? [base] : [])].map(one => one.fleet)
+  const when = {
+    combination: combinationOf(head.input),
+    today: today(),
+    failures: unfollowed(states, sides, options),
+    ...(sides.fleet ? { changed: here.url } : {}),
   }
-  const base = await buildCompleteFleet(
-    sides.base.home,
-    sides.base.given,
-    options.repositories,
-    read,
-    undefined,
-    session,
-  )
-  const [now, before] = [await withSeals(head.fleet, identities), await withSeals(base.fleet, identities)]
-  return {
-    verdict: judge(now, { base: before, baseline: acceptedBy(home.tree, home.url), ...when }).verdict,
-    here: sides.here,
-  }
+  const now = await withSeals(head.fleet, identities)
+  const { home } = sides.head
+  const known = base
+    ? { base: await withSeals(base.fleet, identities), baseline: acceptedBy(home.tree, home.url) }
+    : { baseline: baselineOf(home.tree, home.url) }
+  const { url: repository, branch, because } = here
+  const evaluatedAs = { repository, branch, because, versions: followedVersions(head.fleet, here) }
+  return { verdict: judge(now, { ...known, ...when }).verdict, evaluatedAs }
+}
+
+/** What was to be evaluated and was not, because nothing follows it. A fleet without clusters is another error. */
+function unfollowed(
+  states: readonly Fleet[],
+  { here, fleet }: Sides,
+  { fleet: directory, repositories }: CheckOptions,
+): NodeFailure[] {
+  if (states[0]!.clusters.length === 0) return []
+  const checkOut = (branch: string | undefined) => `Run: git -C ${directory} checkout ${branch}`
+  const error = (fleet && notFollowed(states, fleet, checkOut)) ?? notFollowed(states, here)
+  return [...(error ? [error] : []), ...unusedRepositories(states, repositories)].map(({ code, message, fix = '' }) => {
+    const origin = { repository: here.url, file: '', line: 0, column: 0 }
+    const where = { cluster: '', tenant: '', node: '', origin }
+    return { code, state: 'new', message, fix, ...where, fingerprint: hashOf([code, message]) }
+  })
 }
 
 /** What stands on stderr beside the report: why the exit code is 2. */

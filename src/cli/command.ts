@@ -5,6 +5,8 @@ export interface Io {
   readonly stdin: AsyncIterable<Buffer | string>
   /** Absolute path that relative arguments start from. */
   readonly cwd: string
+  /** The variables of the process; absent: its own. */
+  readonly env?: Readonly<Record<string, string | undefined>>
 }
 
 /** One command of `bailiwick`: one file, listed in src/cli/commands.ts. */

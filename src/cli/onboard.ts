@@ -1,9 +1,12 @@
 import { openSnapshot } from '../git/snapshot.ts'
-import { currentBranch, readWorkingCopy, remoteUrl } from '../git/working-copy.ts'
+import { readWorkingCopy } from '../git/working-copy.ts'
+import { fleetAt } from '../onboard/fleet-at.ts'
 import { ONBOARD_USAGE, parseOnboardArguments } from '../onboard/parse-command.ts'
 import { planOnboarding } from '../onboard/plan.ts'
 import { visible } from '../report/visible.ts'
 import type { Command } from './command.ts'
+import { notFollowed } from './not-followed.ts'
+import { repositoryAddress } from './repository-address.ts'
 import { writeInside } from './write-inside.ts'
 
 /** `bailiwick onboard`: writes into the working copy what the onboarding pull request would contain. */
@@ -21,8 +24,11 @@ export const onboard: Command = {
   async run(args, io) {
     const request = parseOnboardArguments(args)
     const tree = openSnapshot(await readWorkingCopy(io.cwd))
-    const url = (await remoteUrl(io.cwd)) ?? ''
-    const { files, summary } = planOnboarding(request, tree, url, (await currentBranch(io.cwd)) ?? 'main')
+    const here = await repositoryAddress(io.cwd, {})
+    const { url, usual = here.branch } = here
+    // the files are written on a branch of their own, as often as not, and merged into the one that clusters follow
+    const branch = notFollowed([fleetAt(tree, url, here.branch)], here) ? usual : here.branch
+    const { files, summary } = planOnboarding(request, tree, url, branch)
     for (const file of files) await writeInside(io.cwd, file.path, file.content)
     const lines = [
       ...files.map(file => `${file.change} ${visible(file.path)}`),

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path'
 import { BailiwickError } from '../errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { givenRepository } from './given-repository.ts'
+import type { Tree } from '../git/tree.ts'
+import { type GivenRepository, givenRepository } from './given-repository.ts'
+import { notFollowed, unusedRepositories } from './not-followed.ts'
 import type { ParsedOptions } from './parse-options.ts'
-import { repositoryAddress } from './repository-address.ts'
-import { buildCompleteFleet, directoryReader } from './working-sources.ts'
+import { type RepositoryAddress, repositoryAddress } from './repository-address.ts'
+import { type BuiltFleet, buildCompleteFleet, directoryReader } from './working-sources.ts'
 
 /** The options by which a command says what its fleet is; `readFleet` reads them. */
 export const FLEET_OPTIONS = ['repo', 'url', 'branch'] as const
@@ -13,11 +15,12 @@ export const FLEET_OPTIONS = ['repo', 'url', 'branch'] as const
 export const FLEET_HELP = `  FLEET          the fleet: a git working copy or a plain folder (default: .)
   --repo URL[#REF]=DIR   where the content of another source lies
   --url URL      address of FLEET as Flux sources name it (default: remote origin)
-  --branch NAME  branch that FLEET stands for (default: the checked-out one, main for a folder)`
+  --branch NAME  branch that FLEET is evaluated as (default: the checked-out one, else the default branch)`
 
 /** A fleet, and its own repository's address ('' where that is not known): places in it are told without the address. */
-export interface ReadFleet {
-  readonly fleet: Fleet
+export interface ReadFleet extends BuiltFleet {
+  /** What the folder holds. */
+  readonly tree: Tree
   readonly here: string
 }
 
@@ -30,13 +33,19 @@ export async function readFleet(
   const dir = resolve(cwd, fleet)
   const read = directoryReader()
   const [url, branch] = [options.one('url'), options.one('branch')]
-  const address = await repositoryAddress(dir, {
-    ...(url === undefined ? {} : { url }),
-    ...(branch === undefined ? {} : { branch }),
-  })
+  const address = await repositoryAddress(dir, { url, branch })
   const repositories = options.all('repo').map(text => givenRepository(text, cwd))
-  const built = await buildCompleteFleet({ ...address, commit: '', tree: await read(dir) }, [], repositories, read)
-  return { fleet: built.fleet, here: address.url }
+  const home = { url: address.url, branch: address.branch, commit: '', tree: await read(dir) }
+  const built = await buildCompleteFleet(home, [], repositories, read)
+  assertFollowed(built.fleet, address, repositories)
+  return { ...built, tree: home.tree, here: address.url }
+}
+
+/** Throws where the folder is the source of nothing that was built, or a repository was given for nothing. */
+function assertFollowed(fleet: Fleet, address: RepositoryAddress, repositories: readonly GivenRepository[]): void {
+  if (fleet.clusters.length === 0) return
+  const error = notFollowed([fleet], address) ?? unusedRepositories([fleet], repositories)[0]
+  if (error) throw error
 }
 
 /** The clusters that `--cluster` means: that one, or all. Throws `usage` for one that there is not. */

@@ -1,14 +1,16 @@
 import { addressIn } from '../fleet/config/address-in.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import type { FleetInput, OpaqueSource, SourceContent, SourceRef, WantedSource } from '../fleet/input.ts'
+import type { FleetInput, OpaqueSource, SourceContent, WantedSource } from '../fleet/input.ts'
 import { FleetSession } from '../fleet/session/fleet-session.ts'
 import { openSnapshot } from '../git/snapshot.ts'
 import type { Tree } from '../git/tree.ts'
 import { readWorkingCopy } from '../git/working-copy.ts'
+import { refName, standsForRef } from './followed-sources.ts'
 import type { GivenRepository } from './given-repository.ts'
 
-/** Content that lies in memory already: the tenant's own repository. */
+/** Content that lies in memory already: the repository of a tenant, or the fleet's own for those that follow its tags. */
 export interface GivenTree {
+  /** Normalised by normaliseUrl. */
   readonly url: string
   readonly branch: string
   readonly tree: Tree
@@ -47,6 +49,7 @@ export async function buildCompleteFleet(
 ): Promise<BuiltFleet> {
   const sources: SourceContent[] = []
   const opaque: OpaqueSource[] = []
+  const own = [...given, home]
   for (;;) {
     const input = { fleet: home, sources: [...sources], opaque: [...opaque], ...(config ? { config } : {}) }
     const fleet = session.build(input)
@@ -55,9 +58,9 @@ export async function buildCompleteFleet(
       all.map(one => ({ ...one, url: addressIn(fleet.config.aliases, one.url) }))
     // each round supplies all that was asked for, so the graph grows or the loop ends; its size is limited in the core
     for (const wanted of fleet.wanted) {
-      const tree = (await find(wanted, inFleet(given), inFleet(repositories), read)) ?? undefined
+      const tree = await find(wanted, inFleet(own), inFleet(repositories), read)
       if (tree) sources.push({ ...wanted, commit: '', tree })
-      else opaque.push({ ...wanted, reason: reasonFor(wanted, inFleet(given), inFleet(repositories)) })
+      else opaque.push({ ...wanted, reason: reasonFor(wanted, inFleet(own), inFleet(repositories)) })
     }
   }
 }
@@ -68,11 +71,14 @@ async function find(
   repositories: readonly GivenRepository[],
   read: ReadDirectory,
 ): Promise<Tree | undefined> {
-  const own = given.find(one => one.url === url && one.branch === ref.branch)
-  if (own) return own.tree
-  const same = repositories.filter(one => one.url === url)
-  const repository = same.find(one => one.ref === nameOf(ref)) ?? same.find(one => one.ref === undefined)
-  return repository && read(repository.dir)
+  const same = given.filter(one => one.url === url)
+  const others = repositories.filter(one => one.url === url)
+  const own = same.find(one => one.branch === ref.branch)
+  const named = others.find(one => one.ref === refName(ref))
+  if (own || named) return own ? own.tree : read(named!.dir)
+  const future = same.find(one => standsForRef(one.branch, ref))
+  const rest = others.find(one => one.ref === undefined)
+  return future ? future.tree : rest && read(rest.dir)
 }
 
 function reasonFor(
@@ -85,8 +91,6 @@ function reasonFor(
     ...repositories.filter(one => one.url === wanted.url).map(one => one.ref),
   ]
   const [first] = refs
-  if (first === undefined) return `not given: --repo ${wanted.url}#${nameOf(wanted.ref)}=DIR shows it`
-  return `it follows ${nameOf(wanted.ref)}, given is ${refs.join(', ')}`
+  if (first === undefined) return `not given: --repo ${wanted.url}#${refName(wanted.ref)}=DIR shows it`
+  return `it follows ${refName(wanted.ref)}, given is ${refs.join(', ')}`
 }
-
-const nameOf = (ref: SourceRef) => ref.commit ?? ref.name ?? ref.semver ?? ref.tag ?? ref.branch ?? 'master'

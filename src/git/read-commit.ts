@@ -4,6 +4,7 @@ import { checkPaths, checkSize, DEFAULT_LIMITS, type TreeLimits } from './entry-
 import { isMode, type ListedEntry } from './listed-tree.ts'
 import { readBlobs } from './read-blobs.ts'
 import { statsOf } from './read-file-entry.ts'
+import { resolveRef } from './resolve-ref.ts'
 import { askGit } from './run-git.ts'
 import { packSnapshot } from './snapshot.ts'
 import type { TreeSnapshot } from './tree.ts'
@@ -22,13 +23,9 @@ export async function readCommit(
   limits: TreeLimits = DEFAULT_LIMITS,
 ): Promise<CommitSnapshot> {
   await assertRoot(dir)
-  const commit = await revision(dir, `${ref}^{commit}`)
-  const tree = commit && (await revision(dir, `${commit}^{tree}`))
-  if (!commit || !tree) {
-    throw new BailiwickError('git-missing', `${dir} has no commit ${JSON.stringify(ref.slice(0, 200))}`, {
-      fix: 'Name a branch, tag or commit that is in this repository (git fetch brings those of a remote).',
-    })
-  }
+  const { commit } = await resolveRef(dir, ref)
+  const tree = await revision(dir, `${commit}^{tree}`)
+  if (!tree) throw new BailiwickError('git-missing', `${dir} has commit ${commit} without its tree`)
   const listing = await askGit(dir, ['ls-tree', '-r', '-z', '-l', '--full-tree', commit])
   if (!listing) throw new BailiwickError('git-missing', `git could not list commit ${commit} of ${dir}`)
   const entries = decodeRecords(dir, listing).map(record => parseRecord(dir, record))

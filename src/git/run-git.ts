@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { BailiwickError } from '../errors.ts'
 
 /** Answers larger than this are no listing of a repository that we read. */
@@ -19,7 +20,12 @@ const SAFE = [
 export interface GitAnswer {
   readonly status: number
   readonly output: Buffer
+  /** What git says on stderr, in English; the start of it. */
+  readonly message: string
 }
+
+/** What is kept of stderr: a sentence, not the progress of a large repository. */
+const MAX_MESSAGE = 4096
 
 /**
  * Runs git in a directory, without a shell and without the caller's GIT_* variables (inside a hook they name another
@@ -27,7 +33,7 @@ export interface GitAnswer {
  */
 export function runGit(dir: string, args: readonly string[], input?: Uint8Array | string): Promise<GitAnswer> {
   return new Promise((resolve, reject) => {
-    const child = spawn('git', [...SAFE, ...args], { cwd: dir, env: environment(), stdio: ['pipe', 'pipe', 'ignore'] })
+    const child = spawn('git', [...SAFE, ...args], { cwd: dir, env: environment(), stdio: 'pipe' })
     const chunks: Buffer[] = []
     let size = 0
     child.stdout.on('data', (chunk: Buffer) => {
@@ -37,14 +43,24 @@ export function runGit(dir: string, args: readonly string[], input?: Uint8Array 
         reject(new BailiwickError('render-limits', `git ${args[0]} answers with more than ${MAX_OUTPUT} bytes`))
       } else chunks.push(chunk)
     })
-    child.on('error', cause =>
-      reject(new BailiwickError('git-missing', 'The program git could not be started', { fix: 'Install git.', cause })),
-    )
-    child.on('close', code => resolve({ status: code ?? 1, output: Buffer.concat(chunks) }))
+    let message = ''
+    child.stderr.on('data', (chunk: Buffer) => {
+      message = (message + chunk.toString('utf8')).slice(0, MAX_MESSAGE)
+    })
+    child.on('error', cause => reject(notStarted(dir, cause)))
+    child.on('close', code => resolve({ status: code ?? 1, output: Buffer.concat(chunks), message }))
     // git may end before it has read everything; its status tells
     child.stdin.on('error', () => {})
     child.stdin.end(input)
   })
+}
+
+/** The system gives one code for a program and for a working directory that is not there. */
+function notStarted(dir: string, cause: Error): BailiwickError {
+  if (!existsSync(dir))
+    return new BailiwickError('git-missing', `${dir} does not exist`, { fix: 'Name an existing folder.' })
+  const message = `git cannot be started (${cause.message})`
+  return new BailiwickError('git-missing', message, { fix: 'Install git and make sure that it is on the PATH.', cause })
 }
 
 /** Runs git and returns what it prints; undefined when it ends with a failure. */

@@ -1,12 +1,13 @@
 import { realpath } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { BailiwickError } from '../errors.ts'
 import { decodeRecords } from './decode-paths.ts'
 import { DEFAULT_LIMITS, type TreeLimits } from './entry-limits.ts'
 import { readFolder, readPaths } from './folder-tree.ts'
 import { readBlobs } from './read-blobs.ts'
 import { statsOf } from './read-file-entry.ts'
-import { askGit } from './run-git.ts'
+import { refusalOf } from './refusal-of.ts'
+import { askGit, runGit } from './run-git.ts'
 import type { SnapshotFile } from './snapshot.ts'
 import type { SnapshotEntry, TreeSnapshot } from './tree.ts'
 
@@ -24,8 +25,10 @@ export async function readWorkingCopy(dir: string, limits: TreeLimits = DEFAULT_
   const listing = own && (await askGit(dir, ['ls-files', '--cached', '--others', '--exclude-standard', '-z']))
   const index = own && (await askGit(dir, ['ls-files', '--stage', '-t', '-z']))
   if (!listing || !index) {
-    throw new BailiwickError('git-missing', `git does not list the files of ${dir}`, {
-      fix: 'Run `git status` there: git says why (another owner, a damaged index).',
+    const { message } = await runGit(dir, ['rev-parse', '--show-toplevel'])
+    const why = firstLine(message)
+    throw new BailiwickError('git-missing', `git does not list the files of ${dir}${why ? `: ${why}` : ''}`, {
+      fix: 'Run `git status` there.',
     })
   }
   const tracked = decodeRecords(dir, index).map(parseIndexRecord)
@@ -42,11 +45,27 @@ export async function readWorkingCopy(dir: string, limits: TreeLimits = DEFAULT_
   return readPaths(dir, [...paths], limits, others)
 }
 
-/** Whether `dir` is the root of a git working copy (not a folder somewhere inside of one, nor a bare repository). */
+/**
+ * Whether `dir` is the root of a git working copy (not a folder somewhere inside of one, nor a bare repository). Throws
+ * `source-unreadable` for one that git refuses because another user owns it.
+ */
 export async function isWorkingCopy(dir: string): Promise<boolean> {
   if (!(await statsOf(join(dir, '.git')))) return false
-  const top = (await askGit(dir, ['rev-parse', '--show-toplevel']))?.toString().replace(/\n$/, '')
-  return top !== undefined && top !== '' && (await realpath(top)) === (await realpath(dir))
+  const { status, output, message } = await runGit(dir, ['rev-parse', '--show-toplevel'])
+  if (status !== 0) {
+    const refusal = refusalOf(dir, message)
+    if (refusal) throw refusal
+  }
+  const top = output.toString().replace(/\n$/, '')
+  return status === 0 && top !== '' && (await realpath(top)) === (await realpath(dir))
+}
+
+/** The root of the git working copy around a folder: itself, or one above it; undefined outside of any. */
+export async function workingCopyAround(dir: string): Promise<string | undefined> {
+  for (let folder = dir; ; folder = dirname(folder)) {
+    if (await isWorkingCopy(folder)) return folder
+    if (folder === dirname(folder)) return undefined
+  }
 }
 
 /** Address of a remote, or undefined where there is none (or `dir` is no working copy). */
@@ -95,3 +114,5 @@ async function absentByChoice(dir: string, tracked: readonly IndexEntry[]): Prom
 function submodule(path: string, id: string): SnapshotFile {
   return { path, mode: '160000', id, content: new Uint8Array() }
 }
+
+const firstLine = (message: string) => message.split('\n', 1)[0]!.replace(/^fatal: /, '')

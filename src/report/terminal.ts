@@ -49,7 +49,7 @@ function failureLines(failure: NodeFailure, here: string): string[] {
   const state = isNew(failure) ? '' : ` (${failure.state})`
   return [
     `${place ? `${visible(place)}: ` : ''}error[${failure.code}]${state}: ${visible(failure.message, 1000)}`,
-    `  node     ${visible(failure.node)}`,
+    ...(failure.node ? [`  node     ${visible(failure.node)}`] : []),
     ...(failure.fix ? [`  fix      ${visible(failure.fix, 1000)}`] : []),
     '',
   ]

@@ -8,7 +8,7 @@ import { run, scratch, write } from './run-main.ts'
 const ACME = join(import.meta.dirname, '../fleets/acme')
 const SHARED = join(import.meta.dirname, '../../../shared/fleets')
 const ADDRESS = 'https://github.com/acme/'
-const SOURCES = ['dev-team', 'ops-team'].flatMap(name => ['--repo', `${ADDRESS}${name}=${ACME}/${name}`])
+const SOURCES = ['dev-team'].flatMap(name => ['--repo', `${ADDRESS}${name}=${ACME}/${name}`])
 const FLEET = ['fleet', '--url', `${ADDRESS}fleet`, ...SOURCES]
 
 interface Audit {

@@ -8,10 +8,7 @@ import { run, scratch, write } from './run-main.ts'
 
 const ACME = join(import.meta.dirname, '../fleets/acme')
 const ADDRESS = 'https://github.com/acme/'
-const ARGUMENTS = [
-  ...['--url', `${ADDRESS}fleet`],
-  ...['--repo', `${ADDRESS}dev-team=${ACME}/dev-team`, '--repo', `${ADDRESS}ops-team=${ACME}/ops-team`],
-]
+const ARGUMENTS = [...['--url', `${ADDRESS}fleet`], ...['--repo', `${ADDRESS}dev-team=${ACME}/dev-team`]]
 
 type Shown = { [key: string]: Json } & { namespace: string; name: string; path: string; objects: Json[] }
 

@@ -6,10 +6,7 @@ import { run, scratch, write } from './run-main.ts'
 const ACME = join(import.meta.dirname, '../fleets/acme')
 const SHARED = join(import.meta.dirname, '../../../shared/fleets')
 const ADDRESS = 'https://github.com/acme/'
-const FLEET = [
-  ...['fleet', '--url', `${ADDRESS}fleet`],
-  ...['--repo', `${ADDRESS}dev-team=${ACME}/dev-team`, '--repo', `${ADDRESS}ops-team=${ACME}/ops-team`],
-]
+const FLEET = [...['fleet', '--url', `${ADDRESS}fleet`], ...['--repo', `${ADDRESS}dev-team=${ACME}/dev-team`]]
 
 const canI = (...args: string[]) => run(ACME, 'can-i', ...args, ...FLEET)
 

@@ -89,6 +89,7 @@ describe('a fleet', () => {
     const { fleet } = acme()
     const ran = await run(fleet, 'check', '--repo', `${DEV}#v2=../dev-team`, '-o', 'json')
     expect(json(ran).notSeen).toEqual([expect.objectContaining({ url: DEV, reason: 'it follows main, given is v2' })])
+    expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining(`Sources follow: ${DEV}#main`)])
   })
 
   test('files that are not committed count, ignored ones do not', async () => {
@@ -157,11 +158,12 @@ describe("a tenant's repository", () => {
     expect(ran.stdout).toContain('forbidden: User "system:serviceaccount:apps:dev-team" cannot patch resource')
   })
 
-  test('on a branch that nobody follows changes nothing, and that is said', async () => {
+  test('on a branch that no source follows is not evaluated, which is an error', async () => {
     const { tenant } = acme()
     trespass(tenant)
     const ran = await run(tenant, 'check', '--fleet', '../fleet', '--branch', 'try', '-o', 'json')
-    expect(ran.code).toBe(0)
+    expect(ran.code).toBe(2)
+    expect(json(ran)).toMatchObject({ result: 'error', errors: [{ code: 'not-followed' }] })
     expect(json(ran).notSeen[0].reason).toBe('it follows main, given is try')
   })
 

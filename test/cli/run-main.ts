@@ -13,7 +13,12 @@ export interface Ran {
 }
 
 /** Runs a command line in this process. */
-export async function run(cwd: string, ...argv: string[]): Promise<Ran> {
+export function run(cwd: string, ...argv: string[]): Promise<Ran> {
+  return runWith(undefined, cwd, ...argv)
+}
+
+/** The same with these variables and no others. */
+export async function runWith(env: Record<string, string> | undefined, cwd: string, ...argv: string[]): Promise<Ran> {
   const out = { stdout: '', stderr: '' }
   const io = {
     stdout: (text: string) => {
@@ -24,6 +29,7 @@ export async function run(cwd: string, ...argv: string[]): Promise<Ran> {
     },
     stdin: Readable.from([]),
     cwd,
+    ...(env ? { env } : {}),
   }
   return { code: await main(argv, io), ...out }
 }

@@ -1,5 +1,16 @@
 import type { RuleText } from '../../rules/rule.ts'
 
+/** What a working copy was evaluated as: what its sources follow. */
+export interface EvaluatedAs {
+  /** Normalised address; '' where it has none. */
+  readonly repository: string
+  readonly branch: string
+  /** Where the branch is known from. */
+  readonly because: string
+  /** Tags and ranges of versions that sources follow instead: the working copy is evaluated as their next content. */
+  readonly versions: readonly string[]
+}
+
 /** What a format of a verdict needs besides the verdict. */
 export interface FormatContext {
   /** Normalised address of the repository in which the reader stands; '' where it has none. */
@@ -7,4 +18,5 @@ export interface FormatContext {
   readonly rules: readonly RuleText[]
   /** Version of this program. */
   readonly version: string
+  readonly evaluatedAs?: EvaluatedAs
 }

@@ -1,16 +1,22 @@
 import type { Verdict } from '../../rules/finding.ts'
 import { verdictJson } from '../json.ts'
 import { terminalText } from '../terminal.ts'
-import type { FormatContext } from './format-context.ts'
+import { visible } from '../visible.ts'
+import type { EvaluatedAs, FormatContext } from './format-context.ts'
 import { githubText } from './github.ts'
 import { junitText } from './junit.ts'
 import { sarifText } from './sarif.ts'
 
 /** Every way to print a verdict, by the name that `-o` takes. */
 export const formats: ReadonlyMap<string, (verdict: Verdict, context: FormatContext) => string> = new Map([
-  ['text', (verdict, { here }) => terminalText(verdict, here)],
-  ['json', verdict => `${JSON.stringify(verdictJson(verdict), null, 2)}\n`],
+  ['text', (verdict, { here, evaluatedAs }) => terminalText(verdict, here) + (evaluatedAs ? asLine(evaluatedAs) : '')],
+  ['json', (verdict, { evaluatedAs }) => `${JSON.stringify({ ...verdictJson(verdict), evaluatedAs }, null, 2)}\n`],
   ['sarif', sarifText],
   ['junit', junitText],
   ['github', githubText],
 ])
+
+function asLine({ repository, branch, because, versions }: EvaluatedAs): string {
+  const more = versions.length > 0 ? ` and as the next ${versions.join(', ')}` : ''
+  return `${visible(`evaluated as branch ${branch} of ${repository || 'this folder'} (${because})${more}`, 500)}\n`
+}

@@ -30,6 +30,8 @@ export interface JudgeOptions {
   readonly today?: string
   /** Normalised address of the repository that the change is in, where it is not the fleet: what may lead there and cannot be rendered decides. */
   readonly changed?: string
+  /** Why nothing of what was to be evaluated was: errors that no node has. */
+  readonly failures?: readonly NodeFailure[]
 }
 
 /**
@@ -60,7 +62,7 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
     ...(options.base ? unreadableSources(head, options.base) : []),
     ...unmatchedSources(head, options.base),
   ]
-  const errors = [...nothingEvaluated(head), ...failures, ...unreadable].sort(inOrder)
+  const errors = [...(options.failures ?? []), ...nothingEvaluated(head), ...failures, ...unreadable].sort(inOrder)
   const verdict = withSummary({
     result: resultOf(violations, errors),
     clusters: head.clusters.map(({ name, path }) => ({ name, path })),

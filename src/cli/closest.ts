@@ -1,0 +1,33 @@
+/** Of these names the ones most like `name` first, as many as `count`: for a message that says what there is. */
+export function closest(name: string, names: Iterable<string>, count = 20): string[] {
+  const short = name.slice(0, MAX)
+  return [...new Set(names)]
+    .map(one => ({ one, distance: distance(short, one.slice(0, MAX)) }))
+    .sort((a, b) => a.distance - b.distance || (a.one < b.one ? -1 : 1))
+    .slice(0, count)
+    .map(({ one }) => one)
+}
+
+/** The one name that `name` was probably meant to be. */
+export function probably(name: string, names: Iterable<string>): string | undefined {
+  const [first] = closest(name, names, 1)
+  return first !== undefined && distance(name.slice(0, MAX), first.slice(0, MAX)) <= Math.max(1, name.length / 4)
+    ? first
+    : undefined
+}
+
+const MAX = 200
+
+/** Characters to insert, remove or replace. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1
+      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + same))
+    }
+    row = next
+  }
+  return row[b.length]!
+}

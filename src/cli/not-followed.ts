@@ -1,0 +1,94 @@
+import { BailiwickError } from '../errors.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { closest } from './closest.ts'
+import {
+  addressesOf,
+  type FollowedSource,
+  followedSources,
+  isHidden,
+  refName,
+  standsForRef,
+} from './followed-sources.ts'
+import type { GivenRepository } from './given-repository.ts'
+import { CHECKED_OUT, type RepositoryAddress } from './repository-address.ts'
+
+/**
+ * Why a result about this working copy would be about nothing: no source of the fleet, in any of its states, follows its
+ * branch, or names its repository. Undefined where one does.
+ */
+export function notFollowed(
+  fleets: readonly Fleet[],
+  here: RepositoryAddress,
+  remedy = (branch: string | undefined) =>
+    `Add --branch ${branch}${here.because === CHECKED_OUT ? ` or --base ${branch}` : ''}.`,
+): BailiwickError | undefined {
+  const sources = followedSources(fleets)
+  const addresses = addressesOf(fleets, here.url)
+  const own = sources.filter(({ url }) => addresses.has(url))
+  if (own.length === 0) return isHidden(fleets, here.url) ? undefined : notNamed(sources, here.url)
+  const followed = own.filter(({ ref }) => standsForRef(here.branch, ref))
+  const declared = own.filter(one => one.declared)
+  // where a cluster was only taken to follow this repository, sources that say the default branch know better
+  const isElsewhere =
+    here.usual !== undefined &&
+    !declared.some(({ ref }) => standsForRef(here.branch, ref)) &&
+    declared.some(({ ref }) => ref.branch === here.usual)
+  if (followed.length > 0 && !isElsewhere) return undefined
+  const there = new Map(own.filter(one => one.declared || !isElsewhere).map(({ id, ref }) => [refName(ref), id]))
+  const [first] = closest(here.usual ?? here.branch, there.keys(), 1)
+  const branch = here.usual !== undefined && there.has(here.usual) ? here.usual : first
+  const message = `no source follows branch ${here.branch} (${here.because}) of ${here.url || 'this repository'}, so nothing of it was evaluated`
+  const list = [...there].slice(0, MAX_LISTED).map(([ref, id]) => `${ref} (${id})`)
+  const fix = `Sources follow: ${list.join(', ')}. ${remedy(branch)}`
+  return new BailiwickError('not-followed', message, { fix })
+}
+
+/** Tags and ranges of versions of this repository that sources follow: the working copy is evaluated as what they will be. */
+export function followedVersions(fleet: Fleet, { url }: RepositoryAddress): string[] {
+  const versions = followedSources([fleet]).filter(({ ref }) => ref.tag !== undefined || ref.semver !== undefined)
+  const addresses = addressesOf([fleet], url)
+  return [...new Set(versions.filter(one => addresses.has(one.url)).map(({ ref }) => refName(ref)))].sort()
+}
+
+/** Every `--repo` that no source of these states of the fleet follows: what it was given for is not evaluated. */
+export function unusedRepositories(
+  fleets: readonly Fleet[],
+  repositories: readonly GivenRepository[],
+): BailiwickError[] {
+  if (repositories.length === 0) return []
+  const sources = followedSources(fleets)
+  return repositories.flatMap(({ url, ref }) => {
+    const addresses = addressesOf(fleets, url)
+    const same = sources.filter(one => addresses.has(one.url))
+    if (same.some(one => ref === undefined || refName(one.ref) === ref) || isHidden(fleets, url)) return []
+    const given = `--repo ${url}${ref === undefined ? '' : `#${ref}`}`
+    if (same.length === 0) {
+      const message = `${given}: no source of the fleet names this address`
+      return [new BailiwickError('not-followed', message, { fix: named(sources, url) })]
+    }
+    const refs = [...new Set(same.map(one => `${url}#${refName(one.ref)}`))].slice(0, MAX_LISTED)
+    const message = `${given}: no source of the fleet follows ${ref} of it`
+    return [new BailiwickError('not-followed', message, { fix: `Sources follow: ${refs.join(', ')}.` })]
+  })
+}
+
+/** Addresses in one message. */
+const MAX_LISTED = 10
+
+function notNamed(sources: readonly FollowedSource[], url: string): BailiwickError {
+  const message = `no source of the fleet names ${url}, so nothing of it was evaluated`
+  return new BailiwickError('not-followed', message, {
+    fix: `${named(sources, url)} Add --url with the one that DIR is.`,
+  })
+}
+
+function named(sources: readonly FollowedSource[], url: string): string {
+  const addresses = new Map(sources.filter(one => one.url !== '').map(one => [one.url, one]))
+  if (addresses.size === 0) return 'There is no source in the fleet.'
+  const list = closest(url, addresses.keys(), MAX_LISTED).map(address => {
+    const { ref } = addresses.get(address)!
+    return Object.keys(ref).length === 0 ? address : `${address}#${refName(ref)}`
+  })
+  const more = addresses.size > list.length ? ` and ${addresses.size - list.length} more` : ''
+  return `Sources name: ${list.join(', ')}${more}.`
+}

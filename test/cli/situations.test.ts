@@ -1,0 +1,355 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { git, repository, runWith, scratch, write } from './run-main.ts'
+
+const FLEET = 'https://github.com/acme/fleet'
+const DEV = 'https://github.com/acme/dev-team'
+
+const source = (name: string, namespace: string, url: string, ref: string) => `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: { name: ${name}, namespace: ${namespace} }
+spec: { url: ${url}, interval: 1m, ref: { ${ref} } }
+`
+const kustomization = (name: string, namespace: string, path: string, more = '') => `---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: { name: ${name}, namespace: ${namespace} }
+spec: { path: ${path}, prune: true, interval: 1m, sourceRef: { kind: GitRepository, name: ${name} }${more} }
+`
+
+/** A fleet of one cluster that follows `ref` of its own address, with one tenant that follows `tenantRef`. */
+const fleetFiles = (ref = 'branch: main', tenantRef = 'branch: main') => ({
+  'clusters/prod/flux-system/gotk-sync.yaml':
+    source('flux-system', 'flux-system', FLEET, ref) + kustomization('flux-system', 'flux-system', './clusters/prod'),
+  'clusters/prod/tenants.yaml': `apiVersion: v1
+kind: Namespace
+metadata: { name: apps, labels: { toolkit.fluxcd.io/tenant: dev-team } }
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: { name: dev-team, namespace: apps }
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: { name: dev-team, namespace: apps }
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin }
+subjects: [{ kind: ServiceAccount, name: dev-team, namespace: apps }]
+---
+${source('dev-team', 'apps', DEV, tenantRef)}${kustomization('dev-team', 'apps', './deploy', ', serviceAccountName: dev-team')}`,
+})
+
+const GOOD = { 'deploy/config.yaml': configMap('apps') }
+const BAD = { 'deploy/config.yaml': configMap('flux-system') }
+
+function configMap(namespace: string): string {
+  return `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: config, namespace: ${namespace} }\n`
+}
+
+/** Fleet and tenant side by side. */
+function world({ ref, tenantRef }: { ref?: string; tenantRef?: string } = {}) {
+  const root = scratch()
+  const fleet = repository(join(root, 'fleet'), fleetFiles(ref, tenantRef), `${FLEET}.git`)
+  const tenant = repository(join(root, 'dev-team'), GOOD, DEV)
+  return { root, fleet, tenant }
+}
+
+const run = (cwd: string, args: readonly string[], env = {}) => runWith(env, cwd, 'check', ...args)
+
+interface Situation {
+  /** Prepares the folders and gives the one to run in. */
+  readonly given: () => string
+  readonly args?: readonly string[]
+  readonly env?: Record<string, string>
+  readonly code: 0 | 1 | 2
+  /** What stands on stdout or stderr. */
+  readonly says: readonly (string | RegExp)[]
+}
+
+/** The tenant's repository on a feature branch with a violation, beside a fleet that follows `main`. */
+function tenantOnBranch(change: Record<string, string> = BAD): string {
+  const { tenant } = world()
+  git(tenant, 'checkout', '--quiet', '-b', 'feature/x')
+  write(tenant, change)
+  git(tenant, 'commit', '--quiet', '-am', 'change')
+  return tenant
+}
+
+const TENANT = ['--fleet', '../fleet']
+const as = (branch: string, because: string) => `evaluated as branch ${branch} of ${DEV} (${because})`
+
+/** The remote's refs as a clone has them, without a network. */
+function tracked(dir: string, branch: string, commit = 'main'): void {
+  git(dir, 'update-ref', `refs/remotes/origin/${branch}`, commit)
+}
+
+const situations: Record<string, Situation> = {
+  'a feature branch with --base main stands for main': {
+    given: tenantOnBranch,
+    args: [...TENANT, '--base', 'main'],
+    code: 1,
+    says: ['namespace-confinement', as('main', '--base main')],
+  },
+  'and passes where it is good': {
+    given: () => tenantOnBranch({ 'deploy/config.yaml': `${configMap('apps')}data: { a: b }\n` }),
+    args: [...TENANT, '--base', 'main'],
+    code: 0,
+    says: [as('main', '--base main')],
+  },
+  'origin/main names main': {
+    given: () => {
+      const tenant = tenantOnBranch()
+      tracked(tenant, 'main')
+      return tenant
+    },
+    args: [...TENANT, '--base', 'origin/main'],
+    code: 1,
+    says: [as('main', '--base origin/main')],
+  },
+  'a name that only the remote has is that one': {
+    given: () => {
+      const tenant = tenantOnBranch()
+      tracked(tenant, 'main')
+      git(tenant, 'branch', '--quiet', '-D', 'main')
+      return tenant
+    },
+    args: [...TENANT, '--base', 'main'],
+    code: 1,
+    says: [as('main', '--base main')],
+  },
+  'a local branch of another name stands for the one that it tracks': {
+    given: () => {
+      const tenant = tenantOnBranch()
+      tracked(tenant, 'main')
+      git(tenant, 'branch', '--quiet', 'before', 'main')
+      git(tenant, 'config', 'branch.before.remote', 'origin')
+      git(tenant, 'config', 'branch.before.merge', 'refs/heads/main')
+      return tenant
+    },
+    args: [...TENANT, '--base', 'before'],
+    code: 1,
+    says: [as('main', '--base before')],
+  },
+  'a commit of the base names no branch: the default one counts': {
+    given: tenantOnBranch,
+    args: [...TENANT, '--base', 'HEAD~1'],
+    code: 1,
+    says: [as('main', 'the default branch')],
+  },
+  'in GitHub Actions: what the pull request is to be merged into': {
+    given: () => detached(tenantOnBranch()),
+    args: [...TENANT, '--base', 'HEAD~1'],
+    env: { GITHUB_BASE_REF: 'main' },
+    code: 1,
+    says: [as('main', 'GITHUB_BASE_REF')],
+  },
+  'in GitLab CI too': {
+    given: () => detached(tenantOnBranch()),
+    args: [...TENANT, '--base', 'HEAD~1'],
+    env: { GITHUB_BASE_REF: '', CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'main' },
+    code: 1,
+    says: [as('main', 'CI_MERGE_REQUEST_TARGET_BRANCH_NAME')],
+  },
+  'a target that no source follows is no pass': {
+    given: () => detached(tenantOnBranch()),
+    args: [...TENANT, '--base', 'HEAD~1'],
+    env: { GITHUB_BASE_REF: 'release' },
+    code: 2,
+    says: [/^error\[not-followed\]: no source follows branch release \(GITHUB_BASE_REF\) of .*main \(GitRepository/m],
+  },
+  'a detached head stands for the default branch': {
+    given: () => {
+      const tenant = tenantOnBranch()
+      tracked(tenant, 'main')
+      git(tenant, 'symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/main')
+      return detached(tenant)
+    },
+    args: TENANT,
+    code: 1,
+    says: [as('main', 'the default branch')],
+  },
+  'a feature branch without --base is nothing that a source follows': {
+    given: tenantOnBranch,
+    args: TENANT,
+    code: 2,
+    says: [
+      /^error\[not-followed\]: no source follows branch feature\/x \(checked out\) .* Add --branch main or --base main\.$/m,
+      /^error: /m,
+    ],
+  },
+  '--branch overrides': {
+    given: tenantOnBranch,
+    args: [...TENANT, '--base', 'HEAD~1', '--branch', 'main'],
+    code: 1,
+    says: [as('main', '--branch')],
+  },
+  'a branch that no source follows': {
+    given: tenantOnBranch,
+    args: [...TENANT, '--base', 'main', '--branch', 'mian'],
+    code: 2,
+    says: ['error[not-followed]: no source follows branch mian (--branch)', 'Add --branch main.'],
+  },
+  'a repository that is the source of nothing': {
+    given: tenantOnBranch,
+    args: [...TENANT, '--base', 'main', '--url', 'https://github.com/acme/dev-taem'],
+    code: 2,
+    says: [
+      `no source of the fleet names https://github.com/acme/dev-taem`,
+      `Sources name: ${DEV}#main, ${FLEET}#main.`,
+    ],
+  },
+  'the fleet on a feature branch': {
+    given: () => fleetOnBranch(),
+    args: ['--base', 'main'],
+    code: 1,
+    says: ['sa-required', `evaluated as branch main of ${FLEET} (--base main)`],
+  },
+  'and without --base': {
+    given: () => fleetOnBranch(),
+    code: 2,
+    says: [
+      'error[not-followed]: no source follows branch feature/x (checked out)',
+      'Add --branch main or --base main.',
+    ],
+  },
+  'a fleet whose clusters follow master': {
+    given: () => fleetOnBranch('branch: master', 'master'),
+    args: ['--base', 'HEAD~1'],
+    code: 1,
+    says: ['sa-required', `evaluated as branch master of ${FLEET} (the default branch)`],
+  },
+  'a fleet whose source names no branch follows master': {
+    given: () => fleetOnBranch('', 'master'),
+    args: ['--base', 'master'],
+    code: 1,
+    says: ['sa-required', `evaluated as branch master of ${FLEET} (--base master)`],
+  },
+  'a fleet that follows its tags: the working copy is the next one': {
+    given: () => fleetOnBranch('semver: ">=1.0.0"'),
+    args: ['--base', 'main'],
+    code: 1,
+    says: ['sa-required', 'and as the next >=1.0.0'],
+  },
+  'a tenant whose tag is followed': {
+    given: () => {
+      const { tenant } = world({ tenantRef: 'tag: v1.0.0' })
+      write(tenant, BAD)
+      return tenant
+    },
+    args: [...TENANT, '--base', 'main'],
+    code: 1,
+    says: ['namespace-confinement', 'and as the next v1.0.0'],
+  },
+  'a tenant that is pinned to a commit': {
+    given: () => {
+      const { tenant } = world({ tenantRef: `commit: ${'a'.repeat(40)}` })
+      write(tenant, BAD)
+      return tenant
+    },
+    args: [...TENANT, '--base', 'main'],
+    code: 2,
+    says: [`error[not-followed]: no source follows branch main`, 'a'.repeat(40)],
+  },
+  'the fleet beside a tenant has a branch of its own, and the CI says nothing about it': {
+    given: () => {
+      const { root, fleet, tenant } = world({ ref: 'branch: trunk' })
+      git(fleet, 'branch', '--quiet', '-m', 'trunk')
+      write(tenant, BAD)
+      return join(root, 'dev-team')
+    },
+    args: [...TENANT, '--base', 'HEAD'],
+    env: { GITHUB_BASE_REF: 'main' },
+    code: 1,
+    says: ['namespace-confinement'],
+  },
+  'a fleet beside a tenant that stands on a feature branch': {
+    given: () => {
+      const { fleet, tenant } = world()
+      git(fleet, 'checkout', '--quiet', '-b', 'try')
+      return tenant
+    },
+    args: [...TENANT, '--base', 'main'],
+    code: 2,
+    says: [`error[not-followed]: no source follows branch try (checked out) of ${FLEET}`, 'fleet checkout main'],
+  },
+  'a source given for an address that none names': {
+    given: () => world().fleet,
+    args: ['--repo', 'https://github.com/acme/dev-taem=../dev-team'],
+    code: 2,
+    says: [
+      'error[not-followed]: --repo https://github.com/acme/dev-taem: no source of the fleet names this address',
+      DEV,
+    ],
+  },
+  'and one that some source names': {
+    given: () => world().fleet,
+    args: ['--repo', 'git@github.com:acme/dev-team.git=../dev-team'],
+    code: 0,
+    says: [`evaluated as branch main of ${FLEET} (checked out)`],
+  },
+  'a base that is not there': {
+    given: () => world().fleet,
+    args: ['--base', 'nowhere'],
+    code: 2,
+    says: [
+      /^error\[git-missing\]: no commit "nowhere" in .*, Run: git fetch --depth=1 origin nowhere:refs\/remotes\/origin\/nowhere$/m,
+    ],
+  },
+  'a branch and a tag of one name that differ': {
+    given: () => {
+      const tenant = tenantOnBranch()
+      git(tenant, 'tag', 'main', 'feature/x')
+      return tenant
+    },
+    args: [...TENANT, '--base', 'main'],
+    code: 2,
+    says: [
+      'error[git-ambiguous]: "main" is refs/heads/main and refs/tags/main, which differ',
+      'Write refs/heads/main.',
+    ],
+  },
+}
+
+describe('check', () => {
+  test.each(Object.entries(situations))('%s', async (_, { given, args = [], env = {}, code, says }) => {
+    const ran = await run(given(), args, env)
+    for (const text of says) {
+      if (typeof text === 'string') expect(ran.stdout + ran.stderr).toContain(text)
+      else expect(ran.stdout + ran.stderr).toMatch(text)
+    }
+    expect(ran.code).toBe(code)
+  })
+
+  test('a shallow clone without the base says what to fetch', async () => {
+    const { root, tenant } = world()
+    write(tenant, BAD)
+    git(tenant, 'commit', '--quiet', '-am', 'change')
+    const before = git(tenant, 'rev-parse', 'HEAD~1').trim()
+    git(root, 'clone', '--quiet', '--depth=1', `file://${tenant}`, 'clone')
+    const clone = join(root, 'clone')
+    const args = [...TENANT, '--url', DEV, '--base']
+    const { code, stderr } = await run(clone, [...args, before])
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining(`a shallow clone, Run: git fetch --depth=1 origin ${before}`),
+    ])
+    expect((await run(clone, [...args, 'HEAD~1'])).stderr).toContain('git fetch --unshallow')
+    git(clone, 'fetch', '--quiet', '--depth=1', 'origin', before)
+    expect((await run(clone, [...args, before])).code).toBe(1)
+  })
+})
+
+function detached(dir: string): string {
+  git(dir, 'checkout', '--quiet', '--detach')
+  return dir
+}
+
+/** The fleet on a feature branch in which the tenant lost its account. */
+function fleetOnBranch(ref = 'branch: main', branch = 'main'): string {
+  const { fleet } = world({ ref })
+  if (branch !== 'main') git(fleet, 'branch', '--quiet', '-m', branch)
+  git(fleet, 'checkout', '--quiet', '-b', 'feature/x')
+  const [path, text] = Object.entries(fleetFiles(ref))[1]!
+  write(fleet, { [path]: text.replace(', serviceAccountName: dev-team', '') })
+  git(fleet, 'commit', '--quiet', '-am', 'change')
+  return fleet
+}
