@@ -52,7 +52,7 @@ function assertFollowed(fleet: Fleet, address: RepositoryAddress, repositories: 
 export function clustersOf(fleet: Fleet, name: string | undefined, usage: string): string[] {
   const names = fleet.clusters.map(cluster => cluster.name)
   const fix = `usage: bailiwick ${usage}`
-  if (names.length === 0) throw new BailiwickError('usage', 'there is no clusters/NAME in the fleet', { fix })
+  if (names.length === 0) throw new BailiwickError('usage', 'no cluster was found in the fleet', { fix })
   if (name === undefined) return names
   if (names.includes(name)) return [name]
   throw new BailiwickError('usage', `no cluster ${JSON.stringify(name)}; there are: ${names.join(', ')}`, { fix })

@@ -1,6 +1,8 @@
 import { normaliseUrl } from '../kube/url.ts'
 import type { AskedRepository } from './access/read-access.ts'
 import { declarationKey } from './access/source-access.ts'
+import { type FoundClusters, findClusters } from './clusters/find-clusters.ts'
+import { walkClusters } from './clusters/walk-clusters.ts'
 import { type Aliases, addressIn } from './config/address-in.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
 import { withOwnAddress } from './config/own-address.ts'
@@ -13,23 +15,21 @@ import { refKey } from './ref.ts'
 import { openSources, type Sources } from './resolve-source.ts'
 import type { RenderMemory } from './session/render-memory.ts'
 import { tenantFiles } from './tenant-files.ts'
-import { type Walked, walkCluster } from './walk-cluster.ts'
+import type { Walked } from './walk-cluster.ts'
 
 /**
- * What every cluster of a fleet would get: a pure function of its input. Clusters are the directories
- * `clusters/<name>`. Problems are errors of the nodes that they concern; nothing is thrown for what a repository holds.
+ * What every cluster of a fleet would get: a pure function of its input. Where clusters start is what findClusters
+ * finds. Problems are errors of the nodes that they concern; nothing is thrown for what a repository holds.
  * `memory` spares work, and never changes the answer.
  */
 export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
-  const directories = input.fleet.tree.list('clusters').filter(entry => entry.type === 'directory')
-  const names = directories.map(entry => entry.name).sort()
   const repository = normaliseUrl(input.fleet.url)
   const proposed = readFleetFile(input.fleet.tree, repository)
   const file = withOwnAddress(fleetFile(input, proposed, repository), repository)
   const sources = openSources(input, file.aliases)
-  const walked = names.map(name =>
-    walkCluster(name, `clusters/${name}`, { sources, file, memory, access: input.access }),
-  )
+  const found = rootsOf(input, file.aliases)
+  const walk = { sources, file: found.error ? { error: found.error, ...file } : file, memory, access: input.access }
+  const walked = walkClusters(found.roots, walk)
   const clusters = walked.map(one => one.cluster)
   const repositories = repositoriesOf(input, sources.own, file.aliases)
   const { config, nodes } = tenantFiles(
@@ -50,6 +50,12 @@ export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
     disabledRules: input.disabledRules ?? [],
     ...(input.access ? accessOf(walked) : {}),
   }
+}
+
+/** Where the clusters of an input start. */
+export function rootsOf({ fleet, config }: Pick<FleetInput, 'fleet' | 'config'>, aliases: Aliases): FoundClusters {
+  const url = normaliseUrl(fleet.url)
+  return findClusters({ url, aliases, tree: fleet.tree, ...(config ? { base: config } : {}) })
 }
 
 /** What all clusters declare about their sources, and what has to be known before that can be decided. */

@@ -6,6 +6,7 @@ import { withField } from '../kube/edit-node.ts'
 import type { Hole } from '../kube/hole.ts'
 import { at, canonical, originAt, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import type { ClusterRoot } from './clusters/cluster-root.ts'
 import type { Lockdown } from './fleet.ts'
 import { installedFlux } from './flux-instance.ts'
 import { OPEN, readLockdown } from './lockdown.ts'
@@ -31,10 +32,11 @@ export interface Root {
   readonly error?: BailiwickError
 }
 
-/** Whether an object is the Flux Kustomization that a cluster starts from. */
-export function isRoot(object: KubeObject): boolean {
-  const id = idOf(object)
-  return isKustomization(object) && id.namespace === ROOT_NAMESPACE && id.name === ROOT_NAME
+/** Whether an object is the Flux Kustomization that a cluster starts from: `root`, or that of bootstrap. */
+export function isRoot(object: KubeObject, root?: KubeObject): boolean {
+  const { namespace, name } = idOf(object)
+  const wanted = root ? idOf(root) : { namespace: ROOT_NAMESPACE, name: ROOT_NAME }
+  return isKustomization(object) && namespace === wanted.namespace && name === wanted.name
 }
 
 /** Whether an object is a Flux Kustomization, of any version. */
@@ -51,35 +53,39 @@ export function isKustomizationKind(group: string, kind: string): boolean {
 export const HOPS = 4
 
 /**
- * Opens the root of the cluster at `path`. Its spec is what it renders itself, its source what that spec follows; both
- * are followed until they stay the same. A root that cannot be settled or read carries the error; nothing is thrown.
+ * Opens the root of a cluster. Its spec is what it renders itself, its source what that spec follows; both are followed
+ * until they stay the same. A root that cannot be settled or read carries the error; nothing is thrown. One that starts
+ * with a source that is not visible here has no objects, and no error: what it gets is not this repository's to say.
  */
 export function openRoot(
-  path: string,
+  root: ClusterRoot,
   sources: Sources,
   values: ValueIndex,
   may: MayRead,
   memory?: RenderMemory,
 ): Root {
-  const { repository, tree } = sources.own.artifact
+  const { name, path } = root
+  let kustomization = startOf(root, sources)
   let resolved: Resolved = sources.own
-  let kustomization = bootstrapKustomization(path, repository, tree)
   let objects: readonly KubeObject[] = []
   let holes: readonly Hole[] = []
   let strict = true
   try {
+    if (kustomization === root.kustomization) resolved = firstSource(root, sources, may)
     for (let hop = 0; hop < HOPS; hop++) {
-      if (resolved.type !== 'content')
-        return { kustomization, resolved, objects: [], holes: [], lockdown: OPEN, ...unread(resolved, kustomization) }
+      if (resolved.type !== 'content') {
+        const error = hop === 0 ? {} : unread(resolved, kustomization)
+        return { kustomization, resolved, objects: [], holes: [], lockdown: OPEN, ...error }
+      }
       const findSource = findValues(kustomization, values, undefined)
       const budget = new RenderBudget(PLATFORM_SCALE)
       const facts = { findSource, strict, budget, holeBudget: new RenderBudget(PLATFORM_SCALE) }
-      const rendered = renderWithHoles(resolved.artifact, kustomization, facts, memory?.render(`${path} ${hop}`))
+      const rendered = renderWithHoles(resolved.artifact, kustomization, facts, memory?.render(`${name} ${hop}`))
       objects = rendered.objects
       holes = rendered.holes
       const failed = rendered.error ? { error: rendered.error } : {}
       strict = readLockdown(objects)?.strictSubstitution ?? true
-      const self = objects.find(isRoot)
+      const self = objects.find(object => isRoot(object, kustomization))
       if (!self) return { ...probed(path, kustomization, resolved, objects), holes, ...failed }
       const source = resolveRoot(self, objects, sources, may)
       const settled = canonical(self.root) === canonical(kustomization.root) && sameContent(source, resolved)
@@ -103,6 +109,29 @@ export function openRoot(
   }
 }
 
+/** What the cluster starts with: what the repository holds of it, where that is all of it, or what bootstrap writes. */
+function startOf({ path, kustomization }: ClusterRoot, sources: Sources): KubeObject {
+  const { repository, tree } = sources.own.artifact
+  if (!kustomization) return bootstrapKustomization(path, repository, tree)
+  const { namespace, name } = idOf(kustomization)
+  const isWhole = namespace !== '' && name !== '' && stringAt(kustomization.root, ['spec', 'sourceRef', 'name'])
+  return isWhole ? kustomization : bootstrapKustomization(path, repository, tree)
+}
+
+/** What the first source of a cluster holds, where that is this repository. */
+function firstSource({ kustomization, source }: ClusterRoot, sources: Sources, may: MayRead): Resolved {
+  if (!kustomization || !source || sources.own.url === '') return sources.own
+  const kind = stringAt(kustomization.root, ['spec', 'sourceRef', 'kind']) ?? ''
+  const find = (wanted: string) => (wanted === sourceIdOf(source) ? source : undefined)
+  const resolved = sources.resolve(kind, source, find, new PackBudget(PLATFORM_SCALE), may) ?? sources.own
+  return resolved.url === sources.own.url ? resolved : elsewhere(kind, source, resolved, sources)
+}
+
+const sourceIdOf = (source: KubeObject) => {
+  const { kind, namespace, name } = idOf(source)
+  return `${kind}/${namespace}/${name}`
+}
+
 /** A fleet that holds no bootstrap objects: its overlay still says what it does to them. */
 function probed(
   path: string,
@@ -111,7 +140,11 @@ function probed(
   objects: readonly KubeObject[],
 ): Omit<Root, 'holes' | 'error'> {
   const probe = probeBootstrap(path, synthetic, resolved.artifact)
-  const kustomization = withAccount(synthetic, (probe ?? installedFlux(objects)?.objects)?.find(isRoot))
+  const installed = probe ?? installedFlux(objects)?.objects
+  const kustomization = withAccount(
+    synthetic,
+    installed?.find(object => isRoot(object)),
+  )
   const lockdown = readLockdown(objects) ?? readLockdown(probe ?? [], 'patches') ?? OPEN
   return { kustomization, resolved, objects, lockdown }
 }
@@ -142,18 +175,17 @@ function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: 
     throw new BailiwickError('flux-invalid', 'the source of the cluster includes one that it does not hold', details)
   }
   if (resolved.refused) throw resolved.refused
-  if (resolved.url === sources.own.url) return resolved
+  return resolved.url === sources.own.url ? resolved : elsewhere(kind ?? '', source, resolved, sources)
+}
+
+/** What a cluster follows that is no content of this repository. */
+function elsewhere(kind: string, source: KubeObject, resolved: Resolved, { own }: Sources): Resolved {
   const reason =
     resolved.type === 'opaque' && kind !== 'GitRepository'
       ? resolved.reason
-      : `this repository is ${sources.own.url}; if both are the same repository, list the other address under aliases in .github/bailiwick.yaml`
-  return {
-    type: 'opaque',
-    url: resolved.url,
-    ref: resolved.ref,
-    reason,
-    unmatched: { why: 'other-address', origin: originAt(source.root, ['spec', 'url']) },
-  }
+      : `this repository is ${own.url}; if both are the same repository, list the other address under aliases in .github/bailiwick.yaml`
+  const unmatched = { why: 'other-address', origin: originAt(source.root, ['spec', 'url']) } as const
+  return { type: 'opaque', url: resolved.url, ref: resolved.ref, reason, unmatched }
 }
 
 function sameContent(a: Resolved, b: Resolved): boolean {

@@ -5,6 +5,7 @@ import type { KubeObject } from '../kube/object.ts'
 import type { Origin } from '../kube/origin.ts'
 import type { AskedRepository } from './access/read-access.ts'
 import type { SourceAccess } from './access/source-access.ts'
+import type { RootKind } from './clusters/cluster-root.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
 import type { SourceRef, WantedSource } from './input.ts'
 
@@ -95,8 +96,10 @@ export interface Tenant {
 
 export interface Cluster {
   readonly name: string
-  /** Directory of the fleet repository: `clusters/<name>`. */
+  /** Directory of the fleet repository, `clusters/<name>` for most; '' is its root. */
   readonly path: string
+  /** How it is known that a cluster starts there. */
+  readonly how: RootKind
   readonly lockdown: Lockdown
   /** Which tenant each namespace belongs to; a namespace that is not here is the platform's. */
   readonly owners?: ReadonlyMap<string, string>

@@ -62,9 +62,9 @@ export function rootNode(context: NodeContext, root: Root): Draft {
   const { digest, error, ...content } = nodeContent(root, undefined)
   if (error) draft.error = error
   fill(context, draft, () => {
-    const spec = readSpec(root.kustomization, ROOT_NAMESPACE)
+    const spec = readSpec(root.kustomization, draft.namespace)
     describe(context, draft, spec)
-    place(context, draft, `GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}`, root.resolved)
+    place(context, draft, `${spec.source.kind}/${spec.source.namespace}/${spec.source.name}`, root.resolved)
     Object.assign(draft, content)
     if (!draft.error && root.resolved.type === 'content') draft.digest = digest
   })

@@ -3,6 +3,7 @@ import type { Artifact } from '../flux/artifact.ts'
 import { renderWithHoles } from '../flux/render-with-holes.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { BOOTSTRAP_COMPONENTS, bootstrapSync } from './bootstrap-components.ts'
+import { isEmpty } from './clusters/layout-roots.ts'
 import { overlayTree } from './overlay-tree.ts'
 
 /**
@@ -18,7 +19,7 @@ export function probeBootstrap(
   const files = new Map<string, string>()
   const contents = { 'gotk-components.yaml': BOOTSTRAP_COMPONENTS, 'gotk-sync.yaml': bootstrapSync(`./${path}`) }
   for (const [name, content] of Object.entries(contents)) {
-    const file = `${path}/flux-system/${name}`
+    const file = `${path === '' ? '' : `${path}/`}flux-system/${name}`
     if (artifact.tree.entry(file)?.type === 'file' && isEmpty(artifact.tree.read(file))) files.set(file, content)
   }
   if (files.size === 0) return undefined
@@ -28,12 +29,4 @@ export function probeBootstrap(
     if (error instanceof BailiwickError) return undefined
     throw error
   }
-}
-
-function isEmpty(bytes: Uint8Array): boolean {
-  if (bytes.length > 4096) return false
-  return new TextDecoder()
-    .decode(bytes)
-    .split('\n')
-    .every(line => /^(#.*|---)?\s*$/.test(line))
 }

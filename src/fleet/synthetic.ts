@@ -18,7 +18,8 @@ export function nodeOf(value: Plain, origin: Origin): Node {
 export function bootstrapKustomization(path: string, repository: string, tree: Tree): KubeObject {
   const candidates = ['flux-system/gotk-sync.yaml', 'flux-system/kustomization.yaml', 'kustomization.yaml']
   const first = tree.list(path).find(entry => entry.type === 'file')?.name
-  const file = [...candidates, first ?? ''].find(name => tree.entry(`${path}/${name}`)?.type === 'file')
+  const at = (name: string) => (path === '' ? name : `${path}/${name}`)
+  const file = [...candidates, first ?? ''].find(name => tree.entry(at(name))?.type === 'file')
   const root = nodeOf(
     {
       apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
@@ -26,7 +27,7 @@ export function bootstrapKustomization(path: string, repository: string, tree: T
       metadata: { name: 'flux-system', namespace: 'flux-system' },
       spec: { path: `./${path}`, prune: true, sourceRef: { kind: 'GitRepository', name: 'flux-system' } },
     },
-    { repository, file: file === undefined ? path : `${path}/${file}`, line: 1, column: 1 },
+    { repository, file: file === undefined ? path : at(file), line: 1, column: 1 },
   )
   return { root: root as MapNode, trail: [] }
 }

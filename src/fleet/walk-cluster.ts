@@ -9,6 +9,7 @@ import { BlockedClaims } from './blocked-claims.ts'
 import { CAPSULE_GROUP, nameOfOwner, readCapsuleTenants } from './capsule.ts'
 import { noteCharts } from './charts/note-charts.ts'
 import { isKustomizationKind, openRoot, ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
+import type { ClusterRoot } from './clusters/cluster-root.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
 import { declaredSources } from './declared-sources.ts'
 import { failedNode } from './failed-node.ts'
@@ -67,21 +68,22 @@ export interface WalkInput {
 }
 
 /**
- * The nodes of the cluster at `path`, parents first. What the platform renders is followed before what tenants render,
+ * The nodes of a cluster, parents first. What the platform renders is followed before what tenants render,
  * so a tenant's object never takes the place of the platform's. Problems become errors of nodes; nothing is thrown.
  */
-export function walkCluster(name: string, path: string, input: WalkInput): Walked {
+export function walkCluster(cluster: ClusterRoot, input: WalkInput): Walked {
   const { sources, file, memory } = input
+  const { name } = cluster
   const may = mayRead(input.access && accessOf(name, input.access, input.file), PLATFORM)
-  const root = openRoot(path, sources, new ValueIndex(name, file), may, memory)
-  const { repositories, confinedLate, ...first } = walkWith(name, path, root, input, {})
+  const root = openRoot(cluster, sources, new ValueIndex(name, file), may, memory)
+  const { repositories, confinedLate, ...first } = walkWith(cluster, root, input, {})
   const own = first.nodes.filter(node => node.tenant === undefined && node.parent !== undefined)
   const followed = own.flatMap(({ source }) => [source, ...(source.includes ?? [])])
   const isAlike = followed.every(source => authorOf(repositories, source, sources) === undefined)
   if (isAlike && !confinedLate) return first
   // Whose a repository or a namespace is may show only at the end; then the fleet is walked again with that.
   const known = { repositories, ...(confinedLate ? { confined: confinedLate } : {}) }
-  const { repositories: _known, confinedLate: _late, ...second } = walkWith(name, path, root, input, known)
+  const { repositories: _known, confinedLate: _late, ...second } = walkWith(cluster, root, input, known)
   return second
 }
 
@@ -101,8 +103,7 @@ function accessOf(cluster: string, given: ReadAccess, config: FleetConfig): Acce
 }
 
 function walkWith(
-  name: string,
-  path: string,
+  { name, path, how }: ClusterRoot,
   root: Root,
   { sources, file, memory, access: given }: WalkInput,
   { repositories = new Map(), confined = new Set() }: Foreknown,
@@ -144,10 +145,10 @@ function walkWith(
   walk.missed.set(first.key, new Set(absent.map(need => need.id)))
   walk.drafts.set(first.key, first)
   collect(walk, first)
-  walk.index.addBootstrap(`GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}`)
+  walk.index.addBootstrap(first.source.id || `GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}`)
   for (let claim = take(walk); claim; claim = take(walk)) follow(walk, claim)
   finish(walk)
-  const cluster = { name, path, lockdown: root.lockdown, owners, capsuleOwners: tenancy.capsule.owners() }
+  const cluster = { name, path, how, lockdown: root.lockdown, owners, capsuleOwners: tenancy.capsule.owners() }
   const nodes = [...walk.drafts.values()]
   const notSeen = undeclaredValues(name, nodes, walk.values)
   const declared = access && collectAccess(access, index, nodes, sources.own.url)

@@ -5,7 +5,7 @@ export function verdictJson(verdict: Verdict): Record<string, unknown> {
   return {
     result: verdict.result,
     summary: verdict.summary,
-    clusters: verdict.clusters.map(({ name, path }) => ({ name, path })),
+    clusters: verdict.clusters.map(({ name, path, how }) => ({ name, path, how })),
     tenants: verdict.tenants.map(({ name, clusters, namespaces, identities }) => ({
       name,
       clusters,

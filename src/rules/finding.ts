@@ -1,4 +1,4 @@
-import type { NotReached, NotSeen, Tenant } from '../fleet/fleet.ts'
+import type { Cluster, NotReached, NotSeen, Tenant } from '../fleet/fleet.ts'
 import type { ObjectId } from '../kube/object.ts'
 import type { Origin, Step } from '../kube/origin.ts'
 
@@ -84,7 +84,7 @@ export interface Verdict {
   readonly result: 'pass' | 'fail' | 'error'
   /** The first line of every result: what was found, and in how much. */
   readonly summary: string
-  readonly clusters: readonly { readonly name: string; readonly path: string }[]
+  readonly clusters: readonly VerdictCluster[]
   readonly tenants: readonly Tenant[]
   readonly violations: readonly Finding[]
   readonly warnings: readonly Finding[]
@@ -147,3 +147,6 @@ export interface Judgement {
   readonly verdict: Verdict
   readonly nodes: readonly JudgedNode[]
 }
+
+/** A cluster of a verdict, and how it is known that it starts at `path`. */
+export type VerdictCluster = Pick<Cluster, 'name' | 'path' | 'how'>

@@ -153,7 +153,7 @@ test('a fleet that is none, and an option that is none, are said', async () => {
   const dir = scratch()
   write(dir, { 'README.md': '' })
   const { code, stderr } = await run(dir, 'audit')
-  expect([code, stderr]).toEqual([2, expect.stringContaining('error[usage]: there is no clusters/NAME in the fleet')])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('error[usage]: no cluster was found in the fleet')])
   expect((await run(ACME, 'audit', 'fleet', '--cluster', 'nowhere')).code).toBe(2)
   expect((await run(ACME, 'audit', 'fleet', '-o', 'yaml')).code).toBe(2)
 })

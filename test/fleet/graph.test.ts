@@ -218,6 +218,13 @@ test('a fleet whose only cluster follows another repository is an error', () => 
   ])
 })
 
+test('a change that leads a cluster to another repository is an error', () => {
+  const files = changed('clusters/staging/flux-system/gotk-sync.yaml', 'github.com/acme/fleet', 'github.com/evil/fleet')
+  expect(said(judgementOf(miniFleet({ fleet: files }), { base: miniFleet() }))).toContain(
+    'error source-unreadable clusters/staging/flux-system/gotk-sync.yaml:8',
+  )
+})
+
 test('a cluster that follows another branch gets what that branch holds', () => {
   const files = changed('clusters/staging/flux-system/gotk-sync.yaml', 'branch: main', 'branch: prod')
   const given = miniFleet({ fleet: files })

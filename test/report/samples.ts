@@ -50,8 +50,8 @@ export function verdict(over: Partial<Verdict> = {}): Verdict {
     result: 'pass',
     summary: 'No violations',
     clusters: [
-      { name: 'production', path: 'clusters/production' },
-      { name: 'staging', path: 'clusters/staging' },
+      { name: 'production', path: 'clusters/production', how: 'layout' },
+      { name: 'staging', path: 'clusters/staging', how: 'layout' },
     ],
     tenants: [
       {
@@ -104,7 +104,7 @@ export const HOSTILE = '`](https://evil.example) @org/everyone <img src=//e> fix
 export const hostile = () =>
   verdict({
     result: 'fail',
-    clusters: [{ name: HOSTILE, path: 'clusters/x' }],
+    clusters: [{ name: HOSTILE, path: 'clusters/x', how: 'layout' }],
     tenants: [{ name: HOSTILE, clusters: [HOSTILE], namespaces: [HOSTILE], identities: [HOSTILE] }],
     violations: [
       finding({

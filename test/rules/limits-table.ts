@@ -20,6 +20,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/fleet/charts/chart-places.ts MAX_PARTS',
     'src/fleet/charts/chart-sources.ts MAX_SOURCES',
     'src/fleet/cluster-root.ts HOPS',
+    'src/fleet/clusters/flux-files.ts MAX_FLUX_FILES',
     'src/fleet/compose-source.ts MAX_FILES',
     'src/fleet/resolve-source.ts MAX_CHAIN',
     'src/fleet/source-content.ts MAX_INCLUDES',
@@ -98,6 +99,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/rules/policies/pattern-tree.ts MAX_DEPTH',
   ],
   memory: [
+    'src/fleet/clusters/flux-files.ts MAX_FOLDERS',
     'src/fleet/digest.ts MAX_AT_ONCE',
     'src/fleet/session/fleet-session.ts MAX_STATES',
     'src/fleet/reach/standing-kustomizations.ts MAX_KNOWN',

@@ -3,6 +3,8 @@ import { type AccessView, askRead } from '../../src/fleet/access/ask-read.ts'
 import { admitChild } from '../../src/fleet/admit-child.ts'
 import { chartParts } from '../../src/fleet/charts/chart-parts.ts'
 import { chartContent } from '../../src/fleet/charts/chart-places.ts'
+import { findClusters } from '../../src/fleet/clusters/find-clusters.ts'
+import { fluxFiles } from '../../src/fleet/clusters/flux-files.ts'
 import { composeSource } from '../../src/fleet/compose-source.ts'
 import { contentSpec } from '../../src/fleet/source-content.ts'
 import type { Claim, Walk } from '../../src/fleet/walk-cluster.ts'
@@ -158,6 +160,18 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
       return thrown(() => chartContent(release, { find, generators: () => [], root: undefined, aliases: new Map() }))
     })
     expect(errors).toEqual([undefined, 'render-limits'])
+  },
+
+  'src/fleet/clusters/flux-files.ts MAX_FLUX_FILES': () => {
+    const bytes = new TextEncoder().encode('# kustomize.toolkit.fluxcd.io')
+    const files = (count: number, id: string): Tree => {
+      const entry = (name: string): TreeEntry => ({ name, path: name, type: 'file', id })
+      const entries = Array.from({ length: count }, (_one, index) => entry(`${index}.yaml`))
+      return { id, entry: () => undefined, list: path => (path === '' ? entries : []), read: () => bytes }
+    }
+    expect(around(20_000, count => fluxFiles(files(count, `${count}`), ''))).toEqual([undefined, 'graph-limits'])
+    const fleet = (tree: Tree) => findClusters({ url: '', aliases: new Map(), tree }).error?.code
+    expect([fleet(files(1, 'one')), fleet(files(20_001, '20001'))]).toEqual([undefined, 'graph-limits'])
   },
 
   'src/fleet/cluster-root.ts HOPS': () => {

@@ -41,7 +41,7 @@ export class FleetSession {
     this.work.rendered += memory.count
     this.work.walked++
     const fleet = before ? keepUnchanged(built, before.fleet) : built
-    const kept = new Set([...fleet.nodes.map(node => node.key), ...fleet.clusters.map(cluster => cluster.path)])
+    const kept = new Set([...fleet.nodes.map(node => node.key), ...fleet.clusters.map(cluster => cluster.name)])
     const rendered = [...memory.rendered].filter(([key]) => kept.has(key.split(' ')[0]!))
     return { input, fleet, rendered: new Map(rendered), since: new Map(), shape: shapeOf(fleet) }
   }

@@ -6,6 +6,7 @@ import type { Tree } from '../../git/tree.ts'
 import { embeddedIn } from '../../kube/embedded-objects.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { sameAccess } from '../access/same-access.ts'
+import { rootsOf } from '../build-fleet.ts'
 import { chartSpecOf } from '../charts/chart-of.ts'
 import { HOPS, isRoot } from '../cluster-root.ts'
 import { addressIn } from '../config/address-in.ts'
@@ -31,6 +32,8 @@ import type { Work } from './work.ts'
 export function replaceNodes(before: FleetState, input: FleetInput, work: Work): FleetState | undefined {
   const changed = changedSources(before.input, input)
   if (!changed || !readsAlike(before, input)) return undefined
+  if ((input.config !== before.input.config || changed.some(one => one.place === 0)) && !sameRoots(before, input))
+    return undefined
   if (changed.length === 0) return { ...before, input }
   const { nodes } = before.fleet
   const replaced = new Map<number, FleetNode>()
@@ -132,16 +135,19 @@ function changedSources(before: FleetInput, input: FleetInput): Changed[] | unde
 
 const ownSource = ({ fleet }: FleetInput): SourceContent => ({ ...fleet, ref: { branch: fleet.branch } })
 
-/** Whether the roots of all clusters are certainly what they were, and the clusters the same ones. */
-function rootsStay({ fleet, rendered }: FleetState, { source, was }: Changed): boolean {
-  if (was.tree.entry('clusters')?.id !== source.tree.entry('clusters')?.id) return false
+/** Whether the same folders are what clusters start from. */
+const sameRoots = ({ input: was, fleet }: FleetState, input: FleetInput) =>
+  sameDeep(rootsOf(was, fleet.config.aliases), rootsOf(input, fleet.config.aliases))
+
+/** Whether what the roots of all clusters render is certainly what it was. */
+function rootsStay({ fleet, rendered }: FleetState, { source }: Changed): boolean {
   const hops = [...Array(HOPS).keys()]
-  return fleet.clusters.every(({ name, path }) => {
+  return fleet.clusters.every(({ name }) => {
     const root = fleet.nodes.find(node => node.cluster === name && node.parent === undefined)
     // one that is not among its own objects was found out by looking at more than what was rendered
-    if (!root?.objects.some(isRoot)) return false
+    if (!root?.objects.some(object => isRoot(object, root.kustomization))) return false
     const all = hops.flatMap(hop => {
-      const objects = rendered.get(`${path} ${hop}`)
+      const objects = rendered.get(`${name} ${hop}`)
       return objects ? [objects] : []
     })
     return all.every(objects => {

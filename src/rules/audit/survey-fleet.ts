@@ -1,6 +1,6 @@
 import type { Enforcement, GatedBranch } from '../../fleet/config/fleet-config.ts'
 import type { Fleet, NotSeen, Tenant } from '../../fleet/fleet.ts'
-import type { Evaluated, Finding, NodeFailure } from '../finding.ts'
+import type { Evaluated, Finding, NodeFailure, VerdictCluster } from '../finding.ts'
 import { baselineText, isAcceptable } from '../verdict/baseline-text.ts'
 import { legacyViolations } from '../verdict/legacy-violations.ts'
 import { SEVERITIES } from '../verdict/level-of.ts'
@@ -10,7 +10,7 @@ import { gatedBranches } from './gated-branches.ts'
 
 /** What a fleet is found to be on the first day. Plain JSON. */
 export interface FleetSurvey {
-  readonly clusters: readonly { readonly name: string; readonly path: string }[]
+  readonly clusters: readonly VerdictCluster[]
   readonly tenants: readonly Tenant[]
   /** Addresses and refs of what was read besides the fleet itself. */
   readonly seen: readonly { readonly url: string; readonly ref: string }[]

@@ -1,7 +1,7 @@
 import type { Fleet } from '../../fleet/fleet.ts'
 import type { Evaluated, JudgedNode, NodeFailure } from '../finding.ts'
 import { failureOf } from './finding-of.ts'
-import { isBuilt, leftOutOf } from './left-out.ts'
+import { leftOutOf } from './left-out.ts'
 
 export const NOTHING_EVALUATED: Evaluated = {
   clusters: 0,
@@ -56,19 +56,4 @@ export function sumOf(all: readonly Evaluated[]): Evaluated {
     objects: sum(one => one.objects),
     holes: sum(one => one.holes),
   }
-}
-
-/** Nothing evaluated is not a pass: a repository without clusters is no fleet, and one of which nothing is built shows nothing. */
-export function nothingEvaluated({ clusters, nodes }: Fleet): NodeFailure[] {
-  const where = { key: '', cluster: '' }
-  const at = (file: string) => ({ repository: '', file, line: 1, column: 1 })
-  if (clusters.length === 0) {
-    const message = 'the fleet repository has no directory clusters/<name>, so there is nothing to judge'
-    const fix = 'Put the manifests of each cluster under clusters/<name>.'
-    return [failureOf(where, { code: 'path-not-found', message, fix }, at('clusters'))]
-  }
-  if (nodes.some(isBuilt)) return []
-  const message = 'none of the Kustomizations of the fleet could be built, so nothing was evaluated'
-  const fix = 'Correct the errors of the clusters, or give the sources that they follow.'
-  return [failureOf(where, { code: 'nothing-evaluated', message, fix }, at(''))]
 }

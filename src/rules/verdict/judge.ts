@@ -5,10 +5,11 @@ import type { Finding, Judgement, NodeFailure } from '../finding.ts'
 import { KIND_NOT_EVALUATED } from '../namespaces/kind-not-evaluated.ts'
 import { type Assess, type Assessment, assess } from './assess.ts'
 import { type Baseline, knownOfBaseline } from './baseline.ts'
-import { evaluatedOf, nothingEvaluated } from './evaluated.ts'
+import { evaluatedOf } from './evaluated.ts'
 import { KnownFailures } from './failure-state.ts'
 import { fixedFindings } from './fixed-findings.ts'
 import { judgedNodes } from './judged-nodes.ts'
+import { nothingEvaluated } from './nothing-evaluated.ts'
 import { notSeenOf, remoteFiles } from './remote-files.ts'
 import { resultOf } from './result-of.ts'
 import { knownOf, withState } from './states.ts'
@@ -65,7 +66,7 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
   const errors = [...(options.failures ?? []), ...nothingEvaluated(head), ...failures, ...unreadable].sort(inOrder)
   const verdict = withSummary({
     result: resultOf(violations, errors),
-    clusters: head.clusters.map(({ name, path }) => ({ name, path })),
+    clusters: head.clusters.map(({ name, path, how }) => ({ name, path, how })),
     tenants: head.tenants,
     violations,
     warnings: all.filter(one => one.level === 'warning' && !isNotEvaluated(one)),

@@ -35,7 +35,7 @@ function factsOf(survey: Partial<FleetSurvey>, more: Partial<FirstReportFacts> =
 
 const hostile = factsOf(
   {
-    clusters: [{ name: EVIL, path: EVIL }],
+    clusters: [{ name: EVIL, path: EVIL, how: 'layout' }],
     tenants: [{ name: EVIL, clusters: [EVIL], namespaces: [EVIL], identities: [EVIL] }],
     seen: [{ url: `https://github.com/${EVIL}`, ref: `branch ${EVIL}` }],
     notSeen: [{ source: EVIL, url: '', reason: EVIL }],
@@ -80,7 +80,11 @@ describe('a large fleet', () => {
     Array.from({ length: number }, (_, index) => make(index))
   const large = factsOf(
     {
-      clusters: many(200, index => ({ name: `cluster-${index}`, path: `clusters/cluster-${index}` })),
+      clusters: many(200, index => ({
+        name: `cluster-${index}`,
+        path: `clusters/cluster-${index}`,
+        how: 'layout' as const,
+      })),
       tenants: many(2000, index => ({
         name: `tenant-${index}`,
         clusters: many(200, of => `cluster-${of}`),

@@ -45,7 +45,7 @@ function pageWith(word: string): CheckPage {
   const page = checkPageOf(
     verdict({
       result: 'fail',
-      clusters: [{ name: word, path: word }],
+      clusters: [{ name: word, path: word, how: 'layout' }],
       tenants: [{ name: word, clusters: [word], namespaces: [word], identities: [word] }],
       violations: [
         finding({ ...texts, identity: word, object: id, field: word, via: [{ step: 'patch', file: word, line: 1 }] }),

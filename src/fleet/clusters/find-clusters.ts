@@ -1,0 +1,134 @@
+import { BailiwickError } from '../../errors.ts'
+import type { Tree } from '../../git/tree.ts'
+import { stringAt } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { normaliseUrl } from '../../kube/url.ts'
+import { type Aliases, addressIn } from '../config/address-in.ts'
+import { refKey } from '../ref.ts'
+import { sourceRefOf } from '../resolve-source.ts'
+import { isLayoutPath, nameOfPath, plain, uniqueName } from './cluster-names.ts'
+import type { ClusterRoot } from './cluster-root.ts'
+import { fluxFiles } from './flux-files.ts'
+import { layoutRoots, placeholderRoots } from './layout-roots.ts'
+import { folderOf, syncRoots, type UnnamedRoot, urlOf } from './sync-roots.ts'
+
+/** What clusters are looked for in. */
+export interface ClusterSearch {
+  /** Normalised address of the fleet's own repository; '' where that is not known. */
+  readonly url: string
+  /** Other addresses of it and of others. */
+  readonly aliases: Aliases
+  readonly tree: Tree
+  /**
+   * What the change is compared with. A cluster of it stays one as long as its folder is there: a change that takes its
+   * root away is applied by it all the same, and one that is changed starts as it did before.
+   */
+  readonly base?: Tree
+}
+
+/** Folders that clusters may start from, in the order in which they are decided on, and why there may be more. */
+export interface FoundClusters {
+  readonly roots: readonly ClusterRoot[]
+  readonly error?: BailiwickError
+}
+
+/**
+ * The folders of a repository that say that a cluster starts from them, wherever they are; pure. Those of the layout
+ * first, then by depth, so that what is deeper never decides about what holds it.
+ */
+export function findClusters({ url, aliases, tree, base }: ClusterSearch): FoundClusters {
+  try {
+    const before = base && base !== tree ? unnamed(base, url, aliases) : []
+    const still = before.filter(({ path }) => tree.entry(path)?.type === 'directory' || path === '')
+    const known = new Set(before.map(keyOf))
+    const now = unnamed(tree, url, aliases)
+    const files = [before, now].map(onlyOnes)
+    const isNew = (root: UnnamedRoot) => !known.has(keyOf(root)) && !files.every(one => one.has(root.file))
+    const added = now.filter(isNew)
+    return { roots: named([...still, ...added].sort(inOrder)) }
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    return { roots: named(layoutRoots(tree)), error }
+  }
+}
+
+/** Files that say of one root only where it is: what such a one says afterwards is about the same cluster. */
+function onlyOnes(roots: readonly UnnamedRoot[]): ReadonlySet<string> {
+  const byFile = Map.groupBy(roots, ({ file }) => file)
+  return new Set([...byFile].flatMap(([file, { length }]) => (length === 1 ? [file] : [])))
+}
+
+/** One root for each folder and what is followed there; a folder of the layout is where its own sync leads. */
+function unnamed(tree: Tree, url: string, aliases: Aliases): UnnamedRoot[] {
+  const isHere = (source: KubeObject) => url !== '' && addressIn(aliases, urlOf(source)) === url
+  const syncs = syncRoots(fluxFiles(tree, url), tree, isHere)
+  const layout = layoutRoots(tree)
+  const folders = new Set(layout.map(({ path }) => path))
+  const found = new Map<string, UnnamedRoot>()
+  const add = (root: UnnamedRoot) => {
+    const home = homeOf(root)
+    // the sync of a folder of the layout may lead elsewhere: it is that cluster's all the same
+    const placed = folders.has(home) ? { ...root, path: home } : root
+    const key = keyOf(placed)
+    if (!found.has(key)) found.set(key, placed)
+  }
+  for (const root of [...syncs.filter(isAtHome), ...syncs.filter(one => !isAtHome(one))]) add(root)
+  const paths = new Set([...found.values()].map(({ path }) => path))
+  for (const root of [...placeholderRoots(tree, url), ...layout]) {
+    if (!paths.has(root.path)) found.set(keyOf(root), root)
+    paths.add(root.path)
+  }
+  return [...found.values()]
+}
+
+/** The folder whose Flux a file sets up: without the folder `flux-system` in it. */
+const homeOf = ({ file }: UnnamedRoot) => folderOf(file).replace(/(?:^|\/)flux-system$/, '')
+
+/** Whether it is where bootstrap would put it: such a one is never taken the place of by one from elsewhere. */
+const isAtHome = (root: UnnamedRoot) => homeOf(root) === root.path
+
+/** The same for roots that would get the same. */
+function keyOf({ path, source }: UnnamedRoot): string {
+  return JSON.stringify([path, source === undefined ? '' : followed(source)])
+}
+
+function followed(source: NonNullable<UnnamedRoot['source']>): string {
+  try {
+    return `${normaliseUrl(urlOf(source))} ${refKey(sourceRefOf(source))}`
+  } catch (error) {
+    // what is wrong with it is said where it is followed
+    if (error instanceof BailiwickError) return ''
+    throw error
+  }
+}
+
+function inOrder(a: UnnamedRoot, b: UnnamedRoot): number {
+  const key = (root: UnnamedRoot) => {
+    const { path, source } = root
+    const depth = String(path.split('/').length).padStart(4, '0')
+    const rank = `${isLayoutPath(path) ? 0 : 1} ${depth} ${path}`
+    return [rank, isAtHome(root) ? 0 : 1, source ? followed(source) : '', root.file].join('\0')
+  }
+  const [one, other] = [key(a), key(b)]
+  return one < other ? -1 : one > other ? 1 : 0
+}
+
+/** Several that start from one folder, each with another revision, are told apart by it. */
+function named(roots: readonly UnnamedRoot[]): ClusterRoot[] {
+  const taken = new Set<string>()
+  return roots.map(({ file: _file, ...root }) => {
+    const several = roots.filter(({ path }) => path === root.path).length > 1
+    const ref = several && root.source ? plain(refTextOf(root.source)) : ''
+    const name = nameOfPath(root.path)
+    const first = roots.find(({ path }) => path === root.path)
+    const wanted = ref === '' || first?.source === root.source ? name : `${name}-${ref}`
+    const unique = uniqueName(wanted, JSON.stringify([root.path, ref]), taken)
+    taken.add(unique)
+    return { name: unique, ...root }
+  })
+}
+
+const refTextOf = (source: NonNullable<ClusterRoot['source']>) =>
+  ['branch', 'tag', 'semver', 'name', 'commit']
+    .map(field => stringAt(source.root, ['spec', 'ref', field]) ?? '')
+    .join('')

@@ -1,0 +1,48 @@
+import { artifactPath } from '../../flux/artifact-path.ts'
+import type { FleetNode, NodeSource } from '../fleet.ts'
+import { refKey } from '../ref.ts'
+import { type Walked, type WalkInput, walkCluster } from '../walk-cluster.ts'
+import { isLayoutPath } from './cluster-names.ts'
+import type { ClusterRoot } from './cluster-root.ts'
+import { folderOf, isWithin } from './sync-roots.ts'
+
+/**
+ * Walks the clusters that start from these roots, in their order. A root in what an earlier cluster lets a tenant write is
+ * none: a tenant would make a cluster whose platform they are. A folder of the layout that says nothing of itself is none
+ * where another cluster applies it, or where it only holds the folders of clusters.
+ */
+export function walkClusters(roots: readonly ClusterRoot[], input: WalkInput): Walked[] {
+  const walked: { root: ClusterRoot; result: Walked }[] = []
+  for (const root of roots) {
+    const tenants = walked.flatMap(({ result }) => foldersOf(result.nodes, input, node => node.tenant !== undefined))
+    if (!isLayoutPath(root.path) && tenants.some(folder => isIn(root, folder))) continue
+    walked.push({ root, result: walkCluster(root, input) })
+  }
+  const told = walked.filter(({ root }) => root.how !== 'layout')
+  const applied = told.flatMap(({ result }) =>
+    foldersOf(result.nodes, input, node => node.tenant === undefined && node.parent !== undefined),
+  )
+  const isOwn = ({ root: { how, path, bare } }: (typeof walked)[number]) => {
+    if (how !== 'layout') return true
+    if (applied.includes(path)) return false
+    return !bare || ![...applied, ...told.map(({ root }) => root.path)].some(below => isWithin(below, path))
+  }
+  return walked
+    .filter(isOwn)
+    .map(({ result }) => result)
+    .sort((a, b) => (a.cluster.name < b.cluster.name ? -1 : 1))
+}
+
+const isIn = ({ path, origin }: ClusterRoot, folder: string): boolean =>
+  isWithin(path, folder) || (origin !== undefined && isWithin(folderOf(origin.file), folder))
+
+/** The folders of the fleet's own repository that nodes apply. */
+function foldersOf(
+  nodes: readonly FleetNode[],
+  { sources: { own } }: WalkInput,
+  which: (node: FleetNode) => boolean,
+): string[] {
+  const isOwn = ({ url, ref, opaque }: NodeSource) =>
+    opaque === undefined && url === own.url && refKey(ref) === refKey(own.ref)
+  return nodes.filter(node => which(node) && isOwn(node.source)).map(node => artifactPath(node.path))
+}

@@ -1,0 +1,23 @@
+import type { Fleet } from '../../fleet/fleet.ts'
+import type { NodeFailure } from '../finding.ts'
+import { failureOf } from './finding-of.ts'
+import { isBuilt } from './left-out.ts'
+
+/** What makes a cluster, for those in whose repository none was found. */
+const LOOKED_FOR =
+  'Looked for: flux-system/gotk-sync.yaml or another pair of a source and the Kustomization that follows it, and folders clusters/<name>'
+
+/** Nothing evaluated is not a pass: a repository without clusters is no fleet, and one of which nothing is built shows nothing. */
+export function nothingEvaluated({ clusters, nodes }: Fleet): NodeFailure[] {
+  const where = { key: '', cluster: '' }
+  const at = (file: string) => ({ repository: '', file, line: 1, column: 1 })
+  if (clusters.length === 0) {
+    const message = `no cluster was found in this repository, so there is nothing to evaluate. ${LOOKED_FOR}`
+    const fix = 'Commit the sync of Flux, or put the manifests of each cluster under clusters/<name>.'
+    return [failureOf(where, { code: 'path-not-found', message, fix }, at('clusters'))]
+  }
+  if (nodes.some(isBuilt)) return []
+  const message = 'none of the Kustomizations of the fleet could be built, so nothing was evaluated'
+  const fix = 'Correct the errors of the clusters, or give the sources that they follow.'
+  return [failureOf(where, { code: 'nothing-evaluated', message, fix }, at(''))]
+}
