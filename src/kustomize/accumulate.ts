@@ -11,8 +11,8 @@ import { Configuration } from './configuration.ts'
 import type { Entry } from './entry.ts'
 import { BuildNotes } from './finish/build-notes.ts'
 import { transformerNames } from './finish/transformer-names.ts'
-import { checkDecrypted } from './generate/check-decrypted.ts'
 import { generateObject } from './generate/generate-object.ts'
+import { noteDecrypted } from './generate/note-decrypted.ts'
 import type { ConfigEntry, Kustomization } from './kustomization.ts'
 import { checkBuiltin } from './read/check-forbidden.ts'
 import { absorb } from './resource/absorb.ts'
@@ -123,7 +123,8 @@ export class Accumulation {
     }
     for (const entry of [...kustomization.configMapGenerator, ...kustomization.secretGenerator]) {
       add(entry, entry.origin, () => {
-        this.refuseDecrypted({ ...kustomization, secretGenerator: [entry], patches: [] })
+        const secretGenerator = entry.kind === 'Secret' ? [entry] : []
+        this.noteDecrypted({ ...kustomization, secretGenerator, patches: [] })
         const made = generateObject(entry, context)
         this.notes.generated(made, kustomization.file, `${entry.kind}Generator`)
         return made
@@ -139,8 +140,8 @@ export class Accumulation {
   }
 
   /** Without leniency the scan has asked already. */
-  private refuseDecrypted(only: Kustomization): void {
-    if (this.decrypts && this.tolerance.isLenient) checkDecrypted(only, this.files)
+  private noteDecrypted(only: Kustomization): void {
+    if (this.decrypts && this.tolerance.isLenient) noteDecrypted(only, this.files)
   }
 
   private builtins(parent: Kustomization, entries: readonly ConfigEntry[], chain: readonly string[]): MapNode[] {
@@ -223,7 +224,7 @@ export class Accumulation {
       tolerance,
       changes: saving.changes,
       hidden: (entry: unknown) => this.files.hidden(kustomization.directory, entry),
-      check: (only: Kustomization) => this.refuseDecrypted({ ...only, secretGenerator: [] }),
+      check: (only: Kustomization) => this.noteDecrypted({ ...only, secretGenerator: [] }),
     }
     const different = this.partOf(kustomization, kustomization.buildMetadata, 'different')
     for (const transformer of TRANSFORMERS) {

@@ -28,6 +28,8 @@ export class BuildFiles {
   /** What other builds of the same tree have parsed. */
   private readonly shared: ParsedFiles
   private readonly kustomizations = new Map<string, Kustomization>()
+  /** Files that Flux decrypts in place before the build. */
+  private readonly decrypted = new Set<string>()
 
   constructor(tree: Tree, repository: string, budget: BuildBudget, origins: boolean, tolerance: Tolerance = STRICT) {
     this.tree = tree
@@ -89,19 +91,26 @@ export class BuildFiles {
     return this.parse(this.pathBeside(directory, entry))
   }
 
-  /** The same as it is. */
-  bytesBeside(directory: string, entry: Entry): { path: string; bytes: Uint8Array } {
+  /** Takes note that a file is another one by the time of the build. Throws where it was read as it is. */
+  noteDecrypted(path: string, origin: Origin): void {
+    if (this.parsed.has(path)) refuseDecrypted(path, origin)
+    this.decrypted.add(path)
+  }
+
+  /** The same as it is; `unknown`: Flux decrypts it before the build. */
+  bytesBeside(directory: string, entry: Entry): { path: string; bytes: Uint8Array; unknown: boolean } {
     const path = this.pathBeside(directory, entry)
     const bytes = this.tree.read(path)
     this.budget.spend('bytes', bytes.length, entry.origin)
     refusePointer(bytes, this.start(path))
-    return { path, bytes }
+    return { path, bytes, unknown: this.decrypted.has(path) }
   }
 
   /** The documents of a file. */
   parse(path: string): ParsedFile {
     const known = this.parsed.get(path)
     if (known) return known
+    if (this.decrypted.has(path)) refuseDecrypted(path, this.start(path))
     const kept = this.keptOf(path)
     const file = kept?.file ?? this.parseAnew(path)
     if (kept) this.budget.spend('bytes', kept.bytes, this.start(path))
@@ -130,6 +139,12 @@ export class BuildFiles {
     const { path, type } = this.locate(directory, entry)
     return type === 'file' ? path : missing(path, entry.origin)
   }
+}
+
+function refuseDecrypted(path: string, origin: Origin): never {
+  const message = `${path} is encrypted, and Flux decrypts it for a Secret before the build: what else it makes is not known here`
+  const fix = 'Give the Secret a file of its own.'
+  throw new BailiwickError('kustomize-unsupported', message, { origin, fix })
 }
 
 function missing(path: string, origin: Origin): never {

@@ -3,7 +3,7 @@ import type { Origin } from '../kube/origin.ts'
 import type { BuildFiles } from './build-files.ts'
 import { isInline, parseEntry } from './builtin/load-configs.ts'
 import type { Entry } from './entry.ts'
-import { checkDecrypted } from './generate/check-decrypted.ts'
+import { noteDecrypted } from './generate/note-decrypted.ts'
 import type { Kustomization } from './kustomization.ts'
 import { checkBuiltin } from './read/check-forbidden.ts'
 import { resolvePath } from './read/resolve-path.ts'
@@ -27,7 +27,7 @@ export class Scan {
       if (isInline(entry)) parseEntry(entry).documents.forEach(checkBuiltin)
       else this.builtins(directory, entry, chain)
     }
-    if (this.decrypts) checkDecrypted(kustomization, this.files)
+    if (this.decrypts) noteDecrypted(kustomization, this.files)
     for (const entry of [...resources, ...components]) {
       if (this.files.typeOf(directory, entry) !== 'directory') continue
       const path = resolvePath(directory, entry)

@@ -77,7 +77,9 @@ function base64(node: Node): Node | undefined {
   const text = value.replace(/[\r\n]/g, '')
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined
   const written = Buffer.from(text, 'base64').toString('base64')
-  return written === value ? node : textNode(written, node.origin)
+  if (written === value) return node
+  const opaque = node.type === 'scalar' && node.opaque ? { opaque: node.opaque } : {}
+  return { ...textNode(written, node.origin), ...opaque }
 }
 
 /** Go takes a list of numbers for bytes, too, and keeps the lowest eight bits of each. */

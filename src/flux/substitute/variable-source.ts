@@ -26,7 +26,12 @@ export function variablesOf(root: MapNode): Variables {
     if (node.type !== 'scalar' || typeof node.value !== 'string')
       throw noText('a value of data is no text', node.origin)
     const { value, origin } = node
-    const own: Variable = { value: '', origin, hidden: 'opaque', holders: node.opaque ?? [holderOf(root, name)] }
+    const own: Variable = {
+      value: '',
+      origin,
+      hidden: 'opaque',
+      holders: node.opaque?.length ? node.opaque : [holderOf(root, name)],
+    }
     if (node.opaque || isEncrypted(value)) variables.set(name, own)
     else variables.set(name, secret ? (decoded(value, origin) ?? own) : plainVariable(value, origin))
   }

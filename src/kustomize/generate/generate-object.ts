@@ -78,9 +78,10 @@ function splitByEncoding(pairs: readonly Pair[], step: Step): [Entries, Entries]
   return [data, binary]
 }
 
-function inBase64({ key, value, origin }: Pair, step: Step): readonly [string, Node] {
+function inBase64({ key, value, origin, unknown }: Pair, step: Step): readonly [string, Node] {
   const bytes = typeof value === 'string' ? Buffer.from(value) : value
-  return [key, valueNode(encodeBase64(bytes), from(origin, step))]
+  const node = valueNode(encodeBase64(bytes), from(origin, step))
+  return [key, unknown ? { ...node, opaque: [] } : node]
 }
 
 /** A value of another file came here through the entry that names the file. */

@@ -3,19 +3,24 @@ import { BailiwickError } from '../../errors.ts'
 import { withValueAt, writtenText } from '../../kube/edit-node.ts'
 import { at, type Node } from '../../kube/node.ts'
 import { type Resource, resourceOrigin } from '../resource/resource.ts'
+import { isUnknown } from './unknown-values.ts'
 
 const ALPHABET: Readonly<Record<string, string>> = { 0: 'g', 1: 'h', 3: 'k', a: 'm', e: 't' }
 
 /**
  * Gives a generated ConfigMap or Secret its name with a hash of its content (hasher.go; the name in the hash is always
- * empty). Throws `kustomize-unsupported` for an object that a patch has made one of another kind.
+ * empty). With unknown values the hash is unknown, too: in its place stands one of what is encrypted, marked by a word
+ * that no hash of kustomize can be. Throws `kustomize-unsupported` for an object that a patch has made one of another kind.
  */
 export function appendHash(resource: Resource): void {
   const name = at(resource.root, ['metadata', 'name'])!
   resource.remember()
-  const suffixed: Node = { ...name, type: 'scalar', value: `${writtenText(name)}-${contentHash(resource)}` } as Node
+  const suffixed: Node = { ...name, type: 'scalar', value: `${writtenText(name)}-${suffixOf(resource)}` } as Node
   resource.root = withValueAt(resource.root, ['metadata', 'name'], suffixed)
 }
+
+const suffixOf = (resource: Resource): string =>
+  isUnknown(at(resource.root, ['data'])) ? `unknown-${contentHash(resource)}` : contentHash(resource)
 
 function contentHash(resource: Resource): string {
   const { kind } = resource.current

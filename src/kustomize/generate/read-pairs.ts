@@ -8,18 +8,26 @@ import { readEnvFile } from './env-file.ts'
 import { checkCharacters } from './value-node.ts'
 
 /** A file that an entry of a kustomization names: its path in the tree and its bytes. */
-export type ReadBytes = (entry: Entry) => { readonly path: string; readonly bytes: Uint8Array }
+export type ReadBytes = (entry: Entry) => {
+  readonly path: string
+  readonly bytes: Uint8Array
+  /** Flux decrypts it before the build. */
+  readonly unknown: boolean
+}
 
 /** One key of a generated object; the value stands where it was written. */
 export interface Pair {
   readonly key: string
   readonly value: string | Uint8Array
   readonly origin: Origin
+  /** Flux decrypts the value before the build; here it is as it is encrypted. */
+  readonly unknown?: true
 }
 
 /**
  * Keys and values of a generator: of its env files, its literals and its files (api/kv/kv.go, 5.8.1). Throws
- * `kustomize-invalid` for a key twice and for what kustomize cannot write as a key.
+ * `kustomize-invalid` for a key twice and for what kustomize cannot write as a key, `kustomize-unsupported` for what is
+ * encrypted and cannot be told in part.
  */
 export function readPairs(entry: GeneratorEntry, read: ReadBytes): Pair[] {
   const local = (path: Entry): ReturnType<ReadBytes> => readLocal(entry, path, read)
@@ -42,13 +50,28 @@ function readLocal(entry: GeneratorEntry, path: Entry, read: ReadBytes): ReturnT
     const message = `a file of ${entry.name.text} is fetched from outside this repository`
     throw new BailiwickError('kustomize-unsupported', message, { origin: path.origin, rule: 'kustomize-remote-base' })
   }
-  return read(path)
+  const file = read(path)
+  if (!file.unknown || entry.kind === 'Secret') return file
+  const message = `${file.path} is encrypted, and Flux decrypts it before the build: it would stand in a ConfigMap in plain text`
+  throw new BailiwickError('kustomize-unsupported', message, { origin: path.origin, fix: 'Put it into a Secret only.' })
 }
 
 function envPairs(file: ReturnType<ReadBytes>, path: Entry): Pair[] {
   const origin = { ...path.origin, file: file.path, line: 1, column: 1 }
-  return readEnvFile(file.bytes, origin).map(({ key, value, line }) => ({ key, value, origin: { ...origin, line } }))
+  const lines = readEnvFile(file.bytes, origin)
+  if (!file.unknown) return lines.map(({ key, value, line }) => ({ key, value, origin: { ...origin, line } }))
+  // of every other format the keys would be made of what is decrypted
+  if (/\.(?:ya?ml|json|ini)$/.test(path.text) || !lines.some(({ key }) => key === 'sops_mac')) {
+    const message = `${file.path} is encrypted, and no env file: which keys it gives is not known here`
+    const fix = 'Encrypt it as dotenv, or name it under files.'
+    throw new BailiwickError('kustomize-unsupported', message, { origin: path.origin, fix })
+  }
+  const own = lines.filter(({ key }) => !key.startsWith(SOPS_PREFIX))
+  return own.map(({ key, value, line }) => ({ key, value, origin: { ...origin, line }, unknown: true }))
 }
+
+/** Of the keys that SOPS writes into an env file beside those that it encrypts. */
+const SOPS_PREFIX = 'sops_'
 
 function literalPair({ text, origin }: Entry): Pair {
   checkCharacters(text, origin)
@@ -71,7 +94,8 @@ function filePair(source: Entry, read: ReadBytes): Pair {
   }
   const file = read(path === undefined ? source : { ...source, text: path })
   const key = path === undefined ? baseName(first) : first
-  return { key, value: file.bytes, origin: { ...source.origin, file: file.path, line: 1, column: 1 } }
+  const origin = { ...source.origin, file: file.path, line: 1, column: 1 }
+  return { key, value: file.bytes, origin, ...(file.unknown ? { unknown: true } : {}) }
 }
 
 const baseName = (path: string): string => path.split('/').findLast(part => part !== '') ?? ''

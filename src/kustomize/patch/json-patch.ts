@@ -3,6 +3,7 @@ import { withElement, withField, withoutField } from '../../kube/edit-node.ts'
 import { canonical, type ListNode, type MapNode, type Node } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { checkObjectSize } from '../build-budget.ts'
+import { refuseUnknown } from '../generate/unknown-values.ts'
 import type { Operation } from './read-json-patch.ts'
 
 /**
@@ -33,6 +34,7 @@ function apply(root: Node, operation: Operation): Node {
   const from = partsOf(textOf(operation, 'from') ?? fail(`${op} without from`, origin), origin)
   refuseNotes(from, origin)
   const source = lookup(root, from, origin)
+  refuseUnknown(source, origin)
   const rest = op === 'move' ? change(root, from, origin, remove) : root
   return change(rest, pathOf(operation), origin, (node, key) => add(node, key, source ?? nothing(origin), origin))
 }
@@ -68,6 +70,7 @@ function test(root: Node, operation: Operation, value: Node | undefined): Node {
   const path = textOf(operation, 'path') === '' ? [] : pathOf(operation)
   refuseNotes(path, origin)
   const found = lookup(root, path, origin)
+  refuseUnknown(found, origin)
   const equal = canonical(found ?? nothing(origin)) === canonical(value ?? nothing(origin))
   return equal ? root : fail('the test of a patch fails', origin)
 }

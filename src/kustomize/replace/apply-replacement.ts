@@ -4,6 +4,7 @@ import { at, type MapNode, type Node, type ScalarNode, stringAt } from '../../ku
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import { type BuildBudget, checkObjectSize } from '../build-budget.ts'
 import type { Entry } from '../entry.ts'
+import { refuseUnknown } from '../generate/unknown-values.ts'
 import type { Resource } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { PathEditor } from './edit-path.ts'
@@ -82,6 +83,7 @@ class Copy {
 
   private write(node: Node, place: readonly (string | number)[]): Node {
     checkNotes(this.resource, place, this.path.origin)
+    refuseUnknown(node, this.path.origin)
     const written = this.written(node)
     this.value.noteWrite(this.resource, place, written, this.path.origin)
     return written

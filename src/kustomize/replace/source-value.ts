@@ -3,6 +3,7 @@ import { isEmpty, through, writtenText } from '../../kube/edit-node.ts'
 import { at, type Node } from '../../kube/node.ts'
 import type { Origin, Step } from '../../kube/origin.ts'
 import { type BuildBudget, checkObjectSize } from '../build-budget.ts'
+import { refuseUnknown } from '../generate/unknown-values.ts'
 import { currentId, type Resource } from '../resource/resource.ts'
 import { withoutShared } from '../resource/shared-values.ts'
 import { untyped } from './edit-path.ts'
@@ -79,6 +80,7 @@ export function findSource(resources: readonly Resource[], { from, step, origin 
     return invalid(`${from.fieldPath.text} of ${kind} ${name} is no value for a replacement`, from.fieldPath.origin)
   }
   checkNotes(resource, found.place, from.fieldPath.origin)
+  refuseUnknown(found.node, from.fieldPath.origin)
   const { delimiter, index } = from.options
   if (delimiter === '') return new SourceValue(found.node, step, { resource, place: found.place })
   if (found.node.type !== 'scalar') return invalid('a delimiter cuts a text only', from.fieldPath.origin)

@@ -2,6 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import type { Node, ScalarNode } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import type { BuildBudget } from '../build-budget.ts'
+import { refuseUnknown } from '../generate/unknown-values.ts'
 import { type PathEdit, PathEditor } from './edit-path.ts'
 import { goJson } from './go-json.ts'
 import { type Found, lookUpStep } from './look-up.ts'
@@ -32,6 +33,7 @@ export function editStructuredText(
 ): Structured | undefined {
   const found = findText(root, path)
   if (!found) return undefined
+  refuseUnknown(found.text, how.origin)
   const embedded = readEmbedded(found.text)
   if (!embedded) return undefined
   how.spend(embedded.text.length)

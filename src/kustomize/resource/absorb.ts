@@ -63,11 +63,12 @@ function withTextsOfBoth(root: MapNode, old: MapNode, path: readonly string[]): 
 function textsAt(root: MapNode, path: Path): [string, Field][] {
   const map = at(root, path)
   if (map?.type !== 'map' || isEmpty(map)) return []
-  return [...map.fields].map(([key, { key: origin, value }]) => [
-    key,
+  return [...map.fields].map(([key, { key: origin, value }]) => {
     // of a null in data kustomize sees nothing, of one in labels what was written
-    { key: origin, value: valueNode(path.length === 1 && isAbsent(value) ? '' : writtenText(value), value.origin) },
-  ])
+    const text = path.length === 1 && isAbsent(value) ? '' : writtenText(value)
+    const opaque = value.type === 'scalar' && value.opaque ? { opaque: value.opaque } : {}
+    return [key, { key: origin, value: { ...valueNode(text, value.origin), ...opaque } }]
+  })
 }
 
 function fail(message: string, generated: Resource): never {

@@ -39,8 +39,9 @@ export function refusedFields(kustomization: KubeObject, objects: readonly KubeO
   const dependsOn = at(spec, ['dependsOn'])
   const conditions = dependsOn?.type === 'list' && dependsOn.items.some(item => at(item, ['readyExpr']))
   const sealed = objects.some(isSealed)
-  // only substitution makes values opaque
-  const hidden = spec.fields.has('postBuild') && objects.some(object => isOpaque(object.root))
+  // only substitution and decryption make values unknown
+  const mayHide = spec.fields.has('postBuild') || spec.fields.has('decryption')
+  const hidden = mayHide && objects.some(object => isOpaque(object.root))
   return [
     ...set.map(([key]) => `spec.${key}`),
     ...(conditions ? ['spec.dependsOn.readyExpr'] : []),
