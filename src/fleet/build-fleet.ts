@@ -30,7 +30,7 @@ export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
   const found = rootsOf(input, file.aliases)
   const walk = { sources, file: found.error ? { error: found.error, ...file } : file, memory, access: input.access }
   const walked = walkClusters(found.roots, walk)
-  const clusters = walked.map(one => one.cluster)
+  const clusters = walked.flatMap(one => [one.cluster, ...one.remotes])
   const repositories = repositoriesOf(input, sources.own, file.aliases)
   const { config, nodes } = tenantFiles(
     file,

@@ -19,9 +19,12 @@ export interface Identity {
 
 /** One Flux Kustomization on one cluster: the unit of rendering, judgement and apply. */
 export interface FleetNode {
-  /** `<cluster>/<namespace>/<name>`. */
+  /** `<cluster>/<namespace>/<name>`, of the cluster on which its Kustomization stands. */
   readonly key: string
+  /** Where what it renders is applied: the cluster on which it stands, or the one that its kubeConfig names. */
   readonly cluster: string
+  /** The cluster on which its Kustomization stands and whose Flux applies it, where that is another one. */
+  readonly hub?: string
   readonly namespace: string
   readonly name: string
   /** Key of the node that renders this Kustomization; absent for the root of the cluster. */
@@ -100,6 +103,8 @@ export interface Cluster {
   readonly path: string
   /** How it is known that a cluster starts there. */
   readonly how: RootKind
+  /** The cluster whose Flux applies to this one by a kubeconfig: what it has is only what its hub gives it. */
+  readonly hub?: string
   readonly lockdown: Lockdown
   /** Which tenant each namespace belongs to; a namespace that is not here is the platform's. */
   readonly owners?: ReadonlyMap<string, string>

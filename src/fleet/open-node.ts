@@ -15,6 +15,7 @@ import { nodeContent } from './node-content.ts'
 import { nodeKey } from './node-key.ts'
 import { findValues, missingNeed, type Need, needsOf } from './node-values.ts'
 import { type KustomizationSpec, readName, readSpec } from './read-spec.ts'
+import { remoteClusterOf } from './remote-cluster.ts'
 import type { Resolved, Sources } from './resolve-source.ts'
 import type { RenderMemory } from './session/render-memory.ts'
 import type { SourceIndex } from './source-index.ts'
@@ -190,6 +191,16 @@ function describe(context: NodeContext, draft: Draft, spec: KustomizationSpec): 
   draft.suspend = spec.suspend
   draft.prune = spec.prune
   draft.identity = identityOf(draft.kustomization, draft.namespace, draft.tenant, context.lockdown)
+  // what acts for a tenant is evaluated by what its hub gives the tenant: a kubeconfig may lead back there (Capsule's does)
+  if (draft.tenant !== undefined || draft.parent === undefined) return
+  const remote = remoteClusterOf(context.cluster, draft.kustomization)
+  if (remote === undefined) return
+  draft.hub = context.cluster
+  draft.cluster = remote
+  // an account that is named is impersonated there, too (fluxcd/pkg runtime/client/impersonator.go)
+  if (!draft.identity.impersonated) {
+    draft.identity = { user: remote.slice(context.cluster.length + ' -> '.length), impersonated: false }
+  }
 }
 
 function find(

@@ -17,6 +17,7 @@ import type { Cluster, FleetNode, NotSeen } from './fleet.ts'
 import { enqueue, take } from './next-claim.ts'
 import { needsOf, valuesError } from './node-values.ts'
 import { type NodeContext, openNode, rootNode } from './open-node.ts'
+import { RemoteClusters } from './remote-clusters.ts'
 import type { Sources } from './resolve-source.ts'
 import type { RenderMemory } from './session/render-memory.ts'
 import { SOURCE_GROUPS, SourceIndex } from './source-index.ts'
@@ -48,10 +49,13 @@ export interface Walk extends NodeContext {
   readonly blocked: BlockedClaims
   readonly waiting: WaitingClaims
   readonly unowned: UnownedObjects
+  readonly remotes: RemoteClusters
 }
 
 export interface Walked {
   readonly cluster: Cluster
+  /** The clusters to which it applies by kubeconfigs. */
+  readonly remotes: readonly Cluster[]
   readonly nodes: readonly FleetNode[]
   readonly asked: readonly AskedRepository[]
   /** Values that only the cluster has. */
@@ -135,6 +139,7 @@ function walkWith(
     blocked: new BlockedClaims(),
     waiting: new WaitingClaims(),
     unowned: new UnownedObjects(),
+    remotes: new RemoteClusters(cluster => declaredIn(file, cluster)),
     memory,
     access,
     asked: [],
@@ -149,11 +154,12 @@ function walkWith(
   for (let claim = take(walk); claim; claim = take(walk)) follow(walk, claim)
   finish(walk)
   const cluster = { name, path, how, lockdown: root.lockdown, owners, capsuleOwners: tenancy.capsule.owners() }
+  const remotes = walk.remotes.settled({ name, path, how, lockdown: root.lockdown })
   const nodes = [...walk.drafts.values()]
   const notSeen = undeclaredValues(name, nodes, walk.values)
   const declared = access && collectAccess(access, index, nodes, sources.own.url)
   return {
-    ...{ cluster, nodes, notSeen, asked: [...walk.asked, ...(declared?.asked ?? [])] },
+    ...{ cluster, remotes, nodes, notSeen, asked: [...walk.asked, ...(declared?.asked ?? [])] },
     ...(declared ? { access: declared } : {}),
     repositories: tenantRepositories(nodes, tenancy, sources),
     confinedLate: tenancy.confinedLate(),
@@ -192,6 +198,10 @@ function follow(walk: Walk, claim: Claim): void {
 
 /** Takes note of what a node renders: namespaces first, then sources, then Kustomizations, whatever their order. */
 function collect(walk: Walk, draft: Draft): void {
+  if (draft.hub !== undefined) {
+    walk.remotes.add(draft)
+    return
+  }
   const own = draft.tenant === undefined
   const namespaces: KubeObject[] = []
   const ofCapsule: KubeObject[] = []

@@ -105,6 +105,8 @@ export interface Verdict {
 export interface JudgedNode {
   readonly key: string
   readonly cluster: string
+  /** The cluster whose Flux applies it, where that is another one. */
+  readonly hub?: string
   readonly namespace: string
   readonly name: string
   readonly parent: string | null

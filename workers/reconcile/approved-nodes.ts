@@ -40,7 +40,7 @@ export async function approvedNodes(
     const { state } = approve(before, { type: 'judged', combination, nodes, baseline: judged.baseline })
     const heads = await presentHeads(new SourceReader(look()), place, judged)
     const { apply, held } = approve(state, { type: 'heads-read', heads })
-    const here = nodes.filter(node => node.cluster === binding.name)
+    const here = nodes.filter(node => (node.hub ?? node.cluster) === binding.name)
     if (heads.combination === combination) {
       return { nodes: here, judgement: judged.judgement, apply, held, fleetCommit: judged.fleetCommit }
     }

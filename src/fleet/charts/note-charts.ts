@@ -6,6 +6,8 @@ import { chartSources } from './chart-sources.ts'
 export function noteCharts(walk: Pick<Walk, keyof Parameters<typeof chartSources>[0] | 'drafts'>): void {
   const known = new Map<string, Set<string>>()
   for (const draft of walk.drafts.values()) {
+    // the releases there take their charts from sources that are there
+    if (draft.hub !== undefined) continue
     const ofTenant = known.get(draft.tenant ?? '') ?? new Set()
     known.set(draft.tenant ?? '', ofTenant)
     try {

@@ -57,6 +57,8 @@ export function whyNotReached(
 
 /** A Kustomization that is rendered, and of which the graph made nothing. */
 function whyNotFollowed({ node, object }: RenderedKustomization, nodes: readonly FleetNode[]): string {
+  if (node.hub !== undefined)
+    return `Kustomization ${node.key} applies it to ${node.cluster}, where no Flux is known to reconcile it`
   const key = nodeKey(node.cluster, idOf(object))
   if (nodes.some(one => one.key === key))
     return `Kustomization ${node.key} renders it, and another one of that name too`

@@ -35,11 +35,11 @@ export function shapeOf({ nodes }: Fleet): FleetShape {
   const deployers = new Map<string, string[]>()
   const tenants = new Map<string, string[]>()
   const needs = new Set<string>()
-  for (const { key, cluster, tenant, source, charts = [], kustomization } of nodes) {
+  for (const { key, cluster, hub, tenant, source, charts = [], kustomization } of nodes) {
     for (const one of [source, ...(source.includes ?? [])]) add(readers, sourceId(one), key)
     for (const one of charts) add(deployers, sourceId(one), key)
     if (tenant !== undefined) add(tenants, `${cluster}\0${tenant}`, key)
-    for (const { id } of needsOf(kustomization)) needs.add(`${cluster}\0${id}`)
+    for (const { id } of needsOf(kustomization)) needs.add(`${hub ?? cluster}\0${id}`)
   }
   const positions = new Map(nodes.map((node, index) => [node.key, index]))
   return { positions, readers, deployers, tenants, needs }

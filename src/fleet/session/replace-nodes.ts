@@ -142,7 +142,8 @@ const sameRoots = ({ input: was, fleet }: FleetState, input: FleetInput) =>
 /** Whether what the roots of all clusters render is certainly what it was. */
 function rootsStay({ fleet, rendered }: FleetState, { source }: Changed): boolean {
   const hops = [...Array(HOPS).keys()]
-  return fleet.clusters.every(({ name }) => {
+  return fleet.clusters.every(({ name, hub }) => {
+    if (hub !== undefined) return true
     const root = fleet.nodes.find(node => node.cluster === name && node.parent === undefined)
     // one that is not among its own objects was found out by looking at more than what was rendered
     if (!root?.objects.some(object => isRoot(object, root.kustomization))) return false

@@ -32,7 +32,7 @@ export function approve(before: ApprovalState, event: ApprovalEvent): Approval {
   if (!heads) return { state, apply: [], held: [] }
   const judged = state.judgements.get(heads.combination)
   if (!judged) return { state, apply: [], held: [] }
-  const nodes = judged.nodes.filter(node => node.cluster === state.binding.cluster)
+  const nodes = judged.nodes.filter(node => (node.hub ?? node.cluster) === state.binding.cluster)
   const why = new Map<string, string | undefined>()
   for (const node of nodes)
     why.set(node.key, why.has(node.key) ? 'two nodes have this key' : ownReason(node, state, judged))

@@ -9,7 +9,7 @@ import { remoteBaseItems, sourceItems } from './source-items.ts'
 /** What keeps the tenants of each of these clusters apart, and what does not, as far as the fleet shows it. Pure. */
 export function auditFleet(fleet: Fleet, names: readonly string[]): ClusterAudit[] {
   const index = new FleetIndex(fleet)
-  const asked = fleet.clusters.filter(({ name }) => names.includes(name))
+  const asked = fleet.clusters.filter(({ name, hub }) => names.includes(name) && hub === undefined)
   return asked.map(cluster => {
     const audited = { cluster, index, nodes: fleet.nodes.filter(node => node.cluster === cluster.name) }
     const items = [

@@ -1,4 +1,6 @@
 import { isKustomization } from '../../fleet/cluster-root.ts'
+import type { FleetNode } from '../../fleet/fleet.ts'
+import { remoteClusterOf } from '../../fleet/remote-cluster.ts'
 import { canonical, originAt } from '../../kube/node.ts'
 import type { Rendered } from '../index/object-table.ts'
 import type { Rule, RuleContext, Subject, TenantSubject } from '../rule.ts'
@@ -32,6 +34,12 @@ export const ownershipConflict: Rule = {
   },
 }
 
+/** Whether two Kustomizations apply to two clusters, neither of which is the one on which they stand. */
+function isElsewhere(one: FleetNode, other: FleetNode): boolean {
+  const [here, there] = [one, other].map(({ cluster, kustomization }) => remoteClusterOf(cluster, kustomization))
+  return here !== undefined && there !== undefined && here !== there
+}
+
 /** A Kustomization that renders itself as it is, as every bootstrapped fleet does. */
 const isSelf = ({ object, id, node }: Subject) =>
   isKustomization(object) &&
@@ -57,7 +65,14 @@ function rival({ id, kind, node }: TenantSubject, { index, before }: RuleContext
   if (all.length < 2) return undefined
   // another tenant has no business there: that is its own violation, and none of who is at home
   const isHome = index.owns(cluster, tenant, id.namespace)
-  const others = all.filter(one => one.node.key !== node.key && (!isHome || (one.node.tenant ?? tenant) === tenant))
+  // the kubeconfigs of Capsule lead back to this cluster
+  const mayLeave = !index.isCapsuleTenant(cluster, tenant)
+  const others = all.filter(
+    one =>
+      one.node.key !== node.key &&
+      !(mayLeave && isElsewhere(one.node, node)) &&
+      (!isHome || (one.node.tenant ?? tenant) === tenant),
+  )
   if (others.length === 0 || !before) return others[0]
   const stood = before.versionsOf(cluster, kind, id.namespace, id.name).map(one => one.node.key)
   // who was there first is not to blame for who comes later

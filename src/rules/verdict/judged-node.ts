@@ -24,6 +24,7 @@ function cleanNode(node: FleetNode): JudgedNode {
   return {
     key: node.key,
     cluster: node.cluster,
+    ...(node.hub === undefined ? {} : { hub: node.hub }),
     namespace: node.namespace,
     name: node.name,
     parent: node.parent ?? null,
