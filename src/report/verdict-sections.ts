@@ -1,4 +1,5 @@
 import type { Finding, Verdict } from '../rules/finding.ts'
+import { UNENCRYPTED_SETTING } from '../rules/secrets/unencrypted-setting.ts'
 import { failureText, findingText } from './finding-text.ts'
 import type { Section } from './fit-budget.ts'
 import { type FindingGroup, groupFindings } from './group-findings.ts'
@@ -84,16 +85,34 @@ function notReachedSections({ notReached }: Verdict, here: string): Section[] {
   return [{ text, label: 'list of Kustomizations that no cluster builds' }]
 }
 
-/** One folded line, however many kinds there are. */
+/** One folded line each for kinds and for Secrets, however many there are. */
 function notEvaluatedSections({ notEvaluated }: Verdict): Section[] {
-  const groups = groupFindings(notEvaluated)
+  const [values, kinds] = [true, false].map(isValue =>
+    notEvaluated.filter(({ rule }) => (rule === UNENCRYPTED_SETTING) === isValue),
+  ) as [Finding[], Finding[]]
+  const names = new Set(kinds.map(({ object }) => `${object.apiVersion} ${object.kind}`)).size
+  return [
+    ...listed(
+      kinds,
+      `Not evaluated: what ${count(names, 'kind')} of custom objects can do`,
+      'kinds that were not evaluated',
+    ),
+    ...listed(
+      values,
+      `Not encrypted and taken for settings: values of ${count(groupFindings(values).length, 'object')}`,
+      'Secrets with settings in the open',
+    ),
+  ]
+}
+
+function listed(findings: readonly Finding[], summary: string, what: string): Section[] {
+  const groups = groupFindings(findings)
   if (groups.length === 0) return []
   const lines = groups.slice(0, 50).map(({ finding }) => `- ${prose(finding.message)}`)
   const left = groups.length - lines.length
   if (left > 0) lines.push(`- … and ${left} more`)
-  const kinds = new Set(notEvaluated.map(({ object }) => `${object.apiVersion} ${object.kind}`)).size
-  const open = `<details><summary>Not evaluated: what ${count(kinds, 'kind')} of custom objects can do</summary>`
-  return [{ text: [open, lines.join('\n'), '</details>'].join('\n\n'), label: 'list of kinds that were not evaluated' }]
+  const open = `<details><summary>${summary}</summary>`
+  return [{ text: [open, lines.join('\n'), '</details>'].join('\n\n'), label: `list of ${what}` }]
 }
 
 function folded(summary: string, verdict: Verdict, state: Finding['state'], here: string): Section[] {

@@ -1,3 +1,5 @@
+import { isPlaceholder } from './placeholder.ts'
+
 /** Endings of names, without their separators, that say that the value is a credential. */
 const ENDINGS =
   'password passwd passphrase apikey clientsecret accesstoken authtoken bearertoken apitoken privatekey secretaccesskey'.split(
@@ -14,6 +16,7 @@ export function isCredentialName(name: string): boolean {
 
 /** Whether text is the credential itself: not empty, a reference, a path, a placeholder or a sentence. */
 export function isLiteral(text: string): boolean {
+  if (isPlaceholder(text)) return false
   if (text.length < 3 || text.length > 4096 || WORDS.has(text.toLowerCase())) return false
   if (/\s|\$\{|\$\(|\{\{|^[/<~.$]|^(?:file|vault|op|ref\+|secret|secretref|env|arn|awssm):/i.test(text)) return false
   return !/^(?:x{3,}|\*{3,}|\.{3,}|ENC\[.*)$/i.test(text)

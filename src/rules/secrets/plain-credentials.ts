@@ -4,7 +4,7 @@ import { everyMap } from '../every-map.ts'
 import { credentialIn, mayHoldCredential } from './credential-forms.ts'
 import { assignedCredential, isCredentialName, isLiteral } from './credential-keys.ts'
 import { scalarsOf } from './scalars-of.ts'
-import { plainValues } from './secret-values.ts'
+import { type OpenValue, openValues } from './secret-values.ts'
 
 /** What a first look at an object shows: most hold nothing that is worth a second. */
 export interface Glance {
@@ -13,10 +13,15 @@ export interface Glance {
   environment: boolean
 }
 
+const glances = new WeakMap<Node, Glance>()
+
 /** Looks at each value and name of an object once. */
 export function glanceAt(root: Node): Glance {
+  const known = glances.get(root)
+  if (known) return known
   const seen: Glance = { credential: false, secret: false, environment: false }
   look(root, seen, true)
+  glances.set(root, seen)
   return seen
 }
 
@@ -41,6 +46,9 @@ export interface PlainCredential {
   readonly byName: boolean
 }
 
+/** A value of a Secret inside of an object of another kind; `harmless`: why it is no secret all the same. */
+export type EmbeddedValue = PlainCredential & Pick<OpenValue, 'harmless'>
+
 /** Credentials in an object that is no Secret, by their form. */
 export function* knownCredentials(kind: string, { root }: KubeObject): Iterable<PlainCredential> {
   const binary = kind === '/ConfigMap' ? at(root, ['binaryData']) : undefined
@@ -59,13 +67,14 @@ export function* knownCredentials(kind: string, { root }: KubeObject): Iterable<
 }
 
 /** Secrets inside of objects of other kinds: what a controller would create from a list of manifests. */
-export function* embeddedSecrets({ root }: KubeObject): Iterable<PlainCredential> {
+export function* embeddedSecrets({ root }: KubeObject): Iterable<EmbeddedValue> {
   for (const { path, node } of everyMap(root)) {
     if (path.length === 0 || stringAt(node, ['kind']) !== 'Secret' || stringAt(node, ['apiVersion']) !== 'v1') continue
     // a policy that generates a Secret names it beside its data, not in metadata
     if (at(node, ['metadata'])?.type !== 'map') continue
-    for (const inner of plainValues(node, false)) {
-      yield { path: [...path, ...inner], what: 'a value of a Secret', byName: false }
+    for (const { path: inner, harmless } of openValues(node, false)) {
+      const value = { path: [...path, ...inner], what: 'a value of a Secret', byName: false }
+      yield harmless ? { ...value, harmless } : value
     }
   }
 }

@@ -15,7 +15,7 @@ import {
   type PlainCredential,
 } from './plain-credentials.ts'
 import { readerOf } from './reader-of.ts'
-import { plainValues } from './secret-values.ts'
+import { openValues } from './secret-values.ts'
 import { secretsInFiles } from './secrets-in-files.ts'
 import { isSealed } from './sops.ts'
 
@@ -26,7 +26,7 @@ export const plaintextSecret: Rule = {
   title: 'Secrets in git are encrypted',
   why: 'A plain value in git is known to everybody who can or ever could read the repository, its forks and its history. Base64 is no encryption, and a `sops` block does not make the values beside it secret.',
   source: 'Flux security best practices: secret decryption',
-  docs: "Encrypt `data` and `stringData` with `sops --encrypt --encrypted-regex '^(data|stringData)$'`, keep the `sops` block, and change the value that was in the open. A credential in a file that nothing renders gives a warning. `bailiwick check --sops-age-key-file` checks the MAC of what its key opens. Keys and tokens elsewhere, comments included, belong into such a Secret; what only its name makes a credential gives a warning where a tenant applies it.",
+  docs: "Encrypt `data` and `stringData` with `sops --encrypt --encrypted-regex '^(data|stringData)$'`, keep the `sops` block, and change the value that was in the open. A value made of variables alone, a placeholder as `<token>` or `REPLACE_ME`, a public key, and a setting by its key (`host`, `port`, `database`, `username`) that does not look random are no secrets; they are listed by `unencrypted-setting`. What neither key nor form explains is a secret, and so is `changeme`. A credential in a file that nothing renders gives a warning. `bailiwick check --sops-age-key-file` checks the MAC of what its key opens. Keys and tokens elsewhere, comments included, belong into such a Secret; what only its name makes a credential gives a warning where a tenant applies it.",
   kinds: 'every',
   *checkObject(subject) {
     if (subject.kind === '/Secret') yield* secret(subject)
@@ -39,7 +39,8 @@ export const plaintextSecret: Rule = {
 }
 
 function* secret({ object, node }: Subject): Iterable<Breach> {
-  for (const path of plainValues(object.root, isSealed(object))) {
+  for (const { path, harmless } of openValues(object.root, isSealed(object))) {
+    if (harmless) continue
     yield breach(
       node,
       object,
@@ -86,7 +87,7 @@ const mayHold = ({ root }: KubeObject, seen: Glance) => seen.credential || root.
 
 function* credentialsIn(object: KubeObject, kind: string, seen: Glance, isNamed: boolean): Iterable<PlainCredential> {
   if (mayHold(object, seen)) yield* knownCredentials(kind, object)
-  if (seen.secret) yield* embeddedSecrets(object)
+  if (seen.secret) for (const value of embeddedSecrets(object)) if (!value.harmless) yield value
   if (isNamed) yield* namedCredentials(kind, object)
 }
 

@@ -1,17 +1,26 @@
 import { at, type Node, type Path } from '../../kube/node.ts'
 import { isSopsFile, isSopsValue } from './sops.ts'
+import { type Harmless, harmlessValue } from './value-in-the-open.ts'
 
-/** Paths of the values of a Secret that are not encrypted; `sealed`: it carries the block that SOPS leaves. */
-export function* plainValues(secret: Node, sealed: boolean): Iterable<Path> {
+/** A value of a Secret that nothing encrypts; `harmless`: why it is no secret all the same. */
+export interface OpenValue {
+  readonly path: Path
+  readonly harmless?: Harmless
+}
+
+/** The values of a Secret that are not encrypted; `sealed`: it carries the block that SOPS leaves. */
+export function* openValues(secret: Node, sealed: boolean): Iterable<OpenValue> {
   for (const part of ['data', 'stringData']) {
     const values = at(secret, [part])
     if (!values || isEmpty(values)) continue
     if (values.type !== 'map') {
-      yield [part]
+      yield { path: [part] }
       continue
     }
     for (const [key, { value }] of values.fields) {
-      if (!isEmpty(value) && !isEncrypted(value, part, sealed)) yield [part, key]
+      if (isEmpty(value) || isEncrypted(value, part, sealed)) continue
+      const harmless = harmlessOf(key, value, part)
+      yield { path: [part, key], ...(harmless ? { harmless } : {}) }
     }
   }
 }
@@ -30,4 +39,21 @@ function isEncrypted(node: Node, part: string, sealed: boolean): boolean {
   if (node.opaque && [node.value, content.toString('utf8')].some(text => VARIABLES.test(text))) return true
   // A generator puts a whole encrypted file into one key; Flux decrypts the file before it builds.
   return isSopsFile(content)
+}
+
+function harmlessOf(key: string, node: Node, part: string): Harmless | undefined {
+  if (node.type !== 'scalar') return undefined
+  const text = String(node.value)
+  if (part === 'stringData') return harmlessValue(key, text)
+  // what Flux substitutes into data stands there before base64
+  const asWritten = harmlessValue(key, text)
+  if (asWritten === 'a variable' || asWritten === 'a placeholder') return asWritten
+  const content = Buffer.from(text, 'base64')
+  // bytes that are no text are a key store, or may be
+  return content.length > 0 && isText(content) ? harmlessValue(key, content.toString('utf8')) : undefined
+}
+
+const isText = (bytes: Buffer): boolean => {
+  const text = bytes.toString('utf8')
+  return !text.includes('\ufffd') && !text.includes('\0')
 }

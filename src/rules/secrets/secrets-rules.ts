@@ -5,6 +5,7 @@ import { platformSecretSent } from './platform-secret-sent.ts'
 import { secretExfilSubstitution } from './secret-exfil-substitution.ts'
 import { sopsCiphertextReuse } from './sops-ciphertext-reuse.ts'
 import { sopsRecipient } from './sops-recipient.ts'
+import { unencryptedSetting } from './unencrypted-setting.ts'
 
 /** What must not be read. */
 export const secretsRules: readonly Rule[] = [
@@ -14,4 +15,5 @@ export const secretsRules: readonly Rule[] = [
   secretExfilSubstitution,
   sopsCiphertextReuse,
   sopsRecipient,
+  unencryptedSetting,
 ]

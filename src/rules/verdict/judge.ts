@@ -3,6 +3,7 @@ import { mayLeadTo } from '../../fleet/named-repositories.ts'
 import { requiredApprovals } from '../approval/required-approvals.ts'
 import type { Finding, Judgement, NodeFailure } from '../finding.ts'
 import { KIND_NOT_EVALUATED } from '../namespaces/kind-not-evaluated.ts'
+import { UNENCRYPTED_SETTING } from '../secrets/unencrypted-setting.ts'
 import { type Assess, type Assessment, assess } from './assess.ts'
 import { type Baseline, knownOfBaseline } from './baseline.ts'
 import { evaluatedOf } from './evaluated.ts'
@@ -85,7 +86,8 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
 }
 
 /** Where a fleet gives that rule a severity, it is a violation like any other. */
-const isNotEvaluated = ({ rule, level }: Finding) => rule === KIND_NOT_EVALUATED && level === 'warning'
+const isNotEvaluated = ({ rule, level }: Finding) => LISTED.has(rule) && level === 'warning'
+const LISTED = new Set([KIND_NOT_EVALUATED, UNENCRYPTED_SETTING])
 
 /**
  * Whether it says less than there may be: of a node of which nothing could be built, where what it reads changed; and of

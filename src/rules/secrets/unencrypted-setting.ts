@@ -1,0 +1,46 @@
+import { idOf } from '../../kube/object.ts'
+import type { Rule } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+import { embeddedSecrets, glanceAt, isDocumentation } from './plain-credentials.ts'
+import { type OpenValue, openValues } from './secret-values.ts'
+import { isSealed } from './sops.ts'
+
+/** The verdict lists what it says apart from warnings (see Verdict.notEvaluated). */
+export const UNENCRYPTED_SETTING = 'unencrypted-setting'
+
+const MAX_NAMES = 10
+
+/** What plaintext-secret lets pass is on a list: a key and a form are no proof. */
+export const unencryptedSetting: Rule = {
+  id: UNENCRYPTED_SETTING,
+  severity: 'low',
+  level: 'warning',
+  title: 'Values of Secrets that are no secrets are listed',
+  why: 'A host, a user name, a placeholder or a public key in a Secret is no secret by its key and form, and blocks nobody. Whether that is true only its author knows.',
+  docs: 'No action is required where it is true: it is one folded line, `notEvaluated` in the JSON, and never decides. Put settings into a ConfigMap, or encrypt the Secret as a whole. A fleet that wants every value encrypted gives the rule a severity under `severities` of .github/bailiwick.yaml; then it is a violation.',
+  kinds: 'every',
+  *checkObject({ object, kind, node }) {
+    const values = [...openIn(object, kind)].filter(({ harmless }) => harmless !== undefined)
+    if (values.length === 0) return
+    const { kind: name, namespace, name: called } = idOf(object)
+    const shownOnes = values
+      .slice(0, MAX_NAMES)
+      .map(({ path, harmless }) => `${shown(String(path.at(-1)))} (${harmless})`)
+    const more = values.length > MAX_NAMES ? ` and ${values.length - MAX_NAMES} more` : ''
+    yield {
+      node,
+      object,
+      path: values[0]!.path.slice(0, -1),
+      value: 'settings',
+      message: `${shownObject(name, namespace, called)}: ${values.length === 1 ? '1 value is' : `${values.length} values are`} not encrypted and taken for no secret: ${shownOnes.join(', ')}${more}.`,
+      fix: 'Encrypt the Secret with SOPS if one of them is a secret.',
+    }
+  },
+}
+
+type Subject = Parameters<NonNullable<Rule['checkObject']>>[0]
+
+function openIn(object: Subject['object'], kind: string): Iterable<OpenValue> {
+  if (kind === '/Secret') return openValues(object.root, isSealed(object))
+  return !isDocumentation(object) && glanceAt(object.root).secret ? embeddedSecrets(object) : []
+}
