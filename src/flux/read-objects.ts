@@ -75,12 +75,13 @@ function isKustomizeConfig({ root }: KubeObject): boolean {
 
 function requireIdentity(object: KubeObject): void {
   const { apiVersion, kind, name } = idOf(object)
-  if (!apiVersion || !kind || !name) fail('an object lacks apiVersion, kind or metadata.name', object)
+  if (!apiVersion || !kind || !name) fail('an object lacks apiVersion, kind or metadata.name', object, false)
 }
 
-function fail(message: string, object: KubeObject): never {
+function fail(message: string, object: KubeObject, refused = true): never {
   throw new BailiwickError('invalid-object', message, {
     origin: object.root.origin,
+    refused,
     fix: 'Every object needs apiVersion, kind and metadata.name.',
   })
 }

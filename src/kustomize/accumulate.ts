@@ -202,7 +202,11 @@ export class Accumulation {
     const circular = chain.some(visited => visited === path || path === '' || visited.startsWith(`${path}/`))
     if (circular) {
       const message = `${path || 'the root'} leads back to itself`
-      throw new BailiwickError('render-limits', message, { origin: entry.origin, fix: 'Break the circle.' })
+      throw new BailiwickError('render-limits', message, {
+        origin: entry.origin,
+        refused: true,
+        fix: 'Break the circle.',
+      })
     }
     this.budget.spend('directories', 1, entry.origin)
     checkDepth(chain, entry.origin)

@@ -5,7 +5,7 @@ import { refuseCaseVariant } from './read-fields.ts'
 import { isRemote } from './remote.ts'
 
 /** Every field that a kustomization file may have (kustomize 5.8.1, api/types/kustomization.go). */
-const KNOWN_FIELDS = (
+export const KNOWN_FIELDS = (
   'apiVersion kind metadata openapi namePrefix nameSuffix namespace commonLabels labels commonAnnotations ' +
   'patchesStrategicMerge patchesJson6902 patches images imageTags replacements replicas vars sortOptions resources ' +
   'components crds bases configMapGenerator secretGenerator helmGlobals helmCharts helmChartInflationGenerator ' +

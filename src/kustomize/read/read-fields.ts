@@ -83,14 +83,21 @@ export function booleanField(map: MapNode, name: string): boolean {
 
 /**
  * Refuses every field of `map` that is not in `allowed`: another spelling of one is a violation (Go reads field names
- * without regard to case, so a reader that is strict about it is blind), anything else is not supported.
+ * without regard to case, so a reader that is strict about it is blind), anything else is not supported. What is not among
+ * the `known` ones kustomize refuses, too.
  */
-export function refuseOtherFields(map: MapNode, allowed: readonly string[], where: string): void {
+export function refuseOtherFields(
+  map: MapNode,
+  allowed: readonly string[],
+  where: string,
+  known: readonly string[] | undefined = undefined,
+): void {
   for (const [name, field] of map.fields) {
     if (allowed.includes(name)) continue
     refuseCaseVariant(name, allowed, field.key)
     const message = `${where} has the field ${JSON.stringify(name)}, which is not supported (supported: ${allowed.join(', ')})`
-    throw new BailiwickError('kustomize-unsupported', message, { origin: field.key })
+    const refused = known && !known.includes(name) ? { refused: true } : {}
+    throw new BailiwickError('kustomize-unsupported', message, { origin: field.key, ...refused })
   }
 }
 

@@ -1,6 +1,6 @@
 import type { MapNode, Node } from '../../kube/node.ts'
 import type { Kustomization } from '../kustomization.ts'
-import { checkForbidden } from './check-forbidden.ts'
+import { checkForbidden, KNOWN_FIELDS } from './check-forbidden.ts'
 import { invalid, listField, mapField, refuseOtherFields, textField, textList, textPairs } from './read-fields.ts'
 import { readGenerators } from './read-generators.ts'
 import { readImages } from './read-images.ts'
@@ -28,7 +28,7 @@ export function readKustomization(file: string, directory: string, documents: re
   if (written?.type !== 'map') return invalid(`${file} is empty or no map`, written?.origin ?? start)
   const root = spellVersion(written)
   checkForbidden(root)
-  refuseOtherFields(root, FIELDS, file)
+  refuseOtherFields(root, FIELDS, file, KNOWN_FIELDS)
   checkMetadata(mapField(root, 'metadata'))
   const kind = readKind(root)
   const kustomization: Kustomization = {

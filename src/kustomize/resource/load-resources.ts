@@ -49,7 +49,10 @@ function inlineLists(documents: readonly MapNode[]): MapNode[] {
     else if (!isAbsent(items)) {
       queue.push(...keepObjects(elementsOf(items)).map(object => listed(canonicalText(object), document)))
     }
-    if (queue.length > 50_000) refuse('more than 50000 objects', document.origin, 'render-limits')
+    if (queue.length > 50_000)
+      throw new BailiwickError('render-limits', `${document.origin.file} has more than 50000 objects`, {
+        origin: document.origin,
+      })
   }
   return result
 }
@@ -129,6 +132,8 @@ function refusePrototype(field: string, origin: Origin): never {
 function refuse(what: string, origin: Origin, code: 'invalid-object' | 'render-limits' = 'invalid-object'): never {
   throw new BailiwickError(code, `${origin.file} has ${what}; kustomize cannot build with it`, {
     origin,
+    // a shape that kustomize refuses, and not too much of anything
+    ...(code === 'render-limits' ? { refused: true } : {}),
     fix: 'Every document must be one Kubernetes object with apiVersion, kind and metadata.name.',
   })
 }

@@ -1,4 +1,6 @@
+import type { BailiwickError } from '../../errors.ts'
 import { canonical } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
 import { EMPTY_KUSTOMIZATION } from '../empty-kustomization.ts'
 import type { Kustomization } from '../kustomization.ts'
 import type { Resource } from '../resource/resource.ts'
@@ -98,11 +100,12 @@ class Step {
     this.transformer(resources, { ...this.context, kustomization })
   }
 
-  entry({ entry, kustomization }: Only, toEach: boolean): void {
+  entry(only: Only, toEach: boolean): void {
+    const { entry, kustomization } = only
     const { tolerance, hidden, changes } = this.context
     const run = () => this.run(this.resources, kustomization)
     const hides = () => hidden(entry)
-    for (const misfit of toEach ? this.misfits(kustomization) : []) {
+    for (const misfit of toEach ? this.misfits(only) : []) {
       const alone = () => this.run(listOf([misfit]), kustomization)
       const both = () => JSON.stringify([canonical(misfit.root), hides()])
       tolerance.attempt({ effect: 'missing', hides: both, depends: true }, alone)
@@ -112,30 +115,46 @@ class Step {
   }
 
   /** The objects that an entry does not fit; none where it is the entry that is wrong. */
-  private misfits(kustomization: Kustomization): readonly Resource[] {
+  private misfits({ entry, kustomization }: Only): readonly Resource[] {
     const { all } = this.resources
-    if (this.fails([], kustomization)) return []
-    const misfits = this.among(all, kustomization)
-    return misfits.length === all.length && all.length > 1 ? [] : misfits
+    const error = this.failure(all, kustomization)
+    const isOwn = !error?.origin || placesIn(entry).has(placeOf(error.origin))
+    return isOwn ? [] : this.among(all, kustomization)
   }
 
   private among(resources: readonly Resource[], kustomization: Kustomization): readonly Resource[] {
-    if (resources.length === 0 || !this.fails(resources, kustomization)) return []
+    if (resources.length === 0 || !this.failure(resources, kustomization)) return []
     if (resources.length === 1) return resources
     const middle = resources.length >> 1
     const halves = [resources.slice(0, middle), resources.slice(middle)]
     return halves.flatMap(half => this.among(half, kustomization))
   }
 
-  private fails(resources: readonly Resource[], kustomization: Kustomization): boolean {
+  private failure(resources: readonly Resource[], kustomization: Kustomization): BailiwickError | undefined {
     try {
       this.run(listOf(resources), kustomization)
-      return false
+      return undefined
     } catch (error) {
-      if (!this.context.tolerance.takesOut(error)) throw error
-      return true
+      if (this.context.tolerance.takesOut(error)) return error
+      throw error
     }
   }
+}
+
+const placeOf = ({ file, line, column }: Origin): string => `${file} ${line} ${column}`
+
+/** Where an entry and its parts stand. */
+function placesIn(entry: unknown): Set<string> {
+  const places = new Set<string>()
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [key, part] of Object.entries(value)) {
+      if (key === 'origin') places.add(placeOf(part as Origin))
+      else visit(part)
+    }
+  }
+  visit(entry)
+  return places
 }
 
 /** Copies, so that the objects themselves stay as they are. */
