@@ -158,7 +158,7 @@ export const HOLE_CASES: Readonly<Record<string, HoleCase>> = {
     holes: [`refused, different: kustomize-missing @${K}:5`],
   },
   'one of three patches': {
-    fields: `${patch('{kind: ConfigMap}', '[{"op": "add", "path": "/data/x", "value": "1"}]')}- target: {kind: Deployment}\n  patch: `\${REMOVE}`\n- target: {kind: ConfigMap}\n  patch: '[{"op": "add", "path": "/data/y", "value": "1"}]'\n`,
+    fields: `${patch('{kind: ConfigMap}', '[{"op": "add", "path": "/data/x", "value": "1"}]')}- target: {kind: Deployment}\n  patch: '${REMOVE}'\n- target: {kind: ConfigMap}\n  patch: '[{"op": "add", "path": "/data/y", "value": "1"}]'\n`,
     without: {
       fields: `${patch('{kind: ConfigMap}', '[{"op": "add", "path": "/data/x", "value": "1"}]')}- target: {kind: ConfigMap}\n  patch: '[{"op": "add", "path": "/data/y", "value": "1"}]'\n`,
     },
@@ -174,7 +174,7 @@ export const HOLE_CASES: Readonly<Record<string, HoleCase>> = {
     holes: ['refused, different: kustomize-invalid @p.yaml:1'],
   },
   'a patch of patchesJson6902': {
-    fields: `patchesJson6902:\n- target: {version: v1, kind: Deployment, name: web}\n  patch: `\${REMOVE}`\n`,
+    fields: `patchesJson6902:\n- target: {version: v1, kind: Deployment, name: web}\n  patch: '${REMOVE}'\n`,
     holes: [`refused, different: kustomize-invalid @${K}:6`],
   },
   'a generator whose file is not there': {
@@ -249,7 +249,7 @@ export const HOLE_CASES: Readonly<Record<string, HoleCase>> = {
   'a transformer that fails': {
     fields: 'transformers:\n- t.yaml\n',
     files: {
-      't.yaml': `apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: t}\ntarget: {kind: Deployment}\npatch: `\${REMOVE}`\n`,
+      't.yaml': `apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: t}\ntarget: {kind: Deployment}\npatch: '${REMOVE}'\n`,
     },
     holes: ['refused, different: kustomize-invalid @t.yaml:5'],
   },
@@ -258,7 +258,7 @@ export const HOLE_CASES: Readonly<Record<string, HoleCase>> = {
     holes: [`refused, different: kustomize-invalid @${K}:4`],
   },
   'a patch of the spec': {
-    spec: `  patches:\n  - target: {kind: ConfigMap}\n    patch: '[{"op": "add", "path": "/data/y", "value": "1"}]'\n  - target: {kind: Deployment}\n    patch: `\${REMOVE}`\n`,
+    spec: `  patches:\n  - target: {kind: ConfigMap}\n    patch: '[{"op": "add", "path": "/data/y", "value": "1"}]'\n  - target: {kind: Deployment}\n    patch: '${REMOVE}'\n`,
     without: {
       spec: `  patches:\n  - target: {kind: ConfigMap}\n    patch: '[{"op": "add", "path": "/data/y", "value": "1"}]'\n`,
     },
