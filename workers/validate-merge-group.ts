@@ -1,5 +1,6 @@
 import { readBranch } from '../src/github/branch.ts'
 import type { Attempt, ValidateMergeGroup } from '../src/queue/queue.ts'
+import type { RequiredApproval } from '../src/rules/finding.ts'
 import { findRepository } from './combination/find-repository.ts'
 import { githubInstallation } from './combination/github-installation.ts'
 import { judgeChange } from './combination/judge-change.ts'
@@ -8,6 +9,7 @@ import { readBases } from './gate/repository-bases.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { announceSlow, watched } from './verdict/announce-slow.ts'
 import { changedPaths } from './verdict/changed-paths.ts'
+import type { FleetApprovals } from './verdict/demands/read-demands.ts'
 import { HeadRuns } from './verdict/head-runs.ts'
 import { judgeIntoEach } from './verdict/judge-into.ts'
 import type { Said, Subject } from './verdict/judge-pull-request.ts'
@@ -80,7 +82,7 @@ async function judgeGroup(
   const head = { ...pin, commit: data.sha }
   const people = peopleOfGroup(subject, data.branch, { sha: data.sha, base: baseCommit })
   const answers = await judgeChange(context, installation, { head, base: { ...pin, commit: baseCommit }, people })
-  const { outcome, ...statement } = outcomeOf(answers, repository.url, where.kind)
+  const { outcome, required, ...statement } = outcomeOf(answers, repository.url, where.kind)
   const alone = data.base === baseCommit
   if (answers.length === 0) {
     const said = { outcome, context: where }
@@ -93,7 +95,37 @@ async function judgeGroup(
   const [before, previous, after] = await Promise.all([baseCommit, data.base, head.commit].map(content))
   const judged: Said = { outcome, context: { ...where, ...statement, changedPaths: changedPaths(before!, after!) } }
   // what the groups before it bring is asked for on theirs
-  const own: Said = { outcome, context: { ...judged.context, changedPaths: changedPaths(previous!, after!) } }
+  const earlier = required.length === 0 || alone ? [] : await requiredBefore(context, subject, data, baseCommit)
+  const own: Said = {
+    outcome,
+    context: { ...judged.context, changedPaths: changedPaths(previous!, after!) },
+    required: withoutEarlier(required, earlier),
+  }
   const circumstances = await readGroupCircumstances(context, subject, data, { alone, said: own })
   return { outcome, context: { ...judged.context, circumstances }, tree: after! }
+}
+
+/** What the groups before this one need an approval for: it is asked for on theirs. */
+async function requiredBefore(
+  context: WorkerContext,
+  { installation, repository }: Subject,
+  data: ValidateMergeGroup,
+  base: string,
+): Promise<readonly FleetApprovals[]> {
+  const pin = { url: repository.url, branch: data.branch }
+  const before = await judgeChange(context, installation, {
+    head: { ...pin, commit: data.base },
+    base: { ...pin, commit: base },
+  })
+  return outcomeOf(before, repository.url, 'merge-group').required
+}
+
+function withoutEarlier(
+  required: readonly FleetApprovals[],
+  earlier: readonly FleetApprovals[],
+): readonly FleetApprovals[] {
+  const keyOf = ({ fleet }: FleetApprovals, one: RequiredApproval) =>
+    JSON.stringify([fleet.repository.url, fleet.branch, one.rule, one.path, one.message])
+  const known = new Set(earlier.flatMap(all => all.approvals.map(one => keyOf(all, one))))
+  return required.map(all => ({ ...all, approvals: all.approvals.filter(one => !known.has(keyOf(all, one))) }))
 }

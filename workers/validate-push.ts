@@ -59,7 +59,7 @@ async function judgeCommit(
   try {
     const answers = await judgeChange(context, installation, { head })
     if (answers.length === 0) return []
-    const { outcome, ...statement } = outcomeOf(answers, repository.url, 'branch')
+    const { outcome, required: _required, ...statement } = outcomeOf(answers, repository.url, 'branch')
     const said = { outcome, context: { ...where, ...statement } }
     await say(
       context,

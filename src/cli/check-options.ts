@@ -13,18 +13,22 @@ export interface CheckOptions {
   /** File with the age keys that open encrypted files, to check their MAC. */
   readonly sopsAgeKeyFile?: string
   readonly repositories: readonly GivenRepository[]
+  /** Where something needs an approval that the command line cannot see, the exit code is 1. */
+  readonly failOnRequiredApproval: boolean
   /** One of the names of `formats`. */
   readonly output: string
 }
 
 export const CHECK_USAGE =
-  'check [DIR] [--base REF] [--url URL] [--branch NAME] [--fleet DIR] [--repo URL[#REF]=DIR]... [--sops-age-key-file FILE] [-o text|json|sarif|junit|github]'
+  'check [DIR] [--base REF] [--url URL] [--branch NAME] [--fleet DIR] [--repo URL[#REF]=DIR]... [--sops-age-key-file FILE] [--fail-on-required-approval] [-o text|json|sarif|junit|github]'
 
+const FAIL_ON_APPROVAL = '--fail-on-required-approval'
 const OPTIONS = ['base', 'url', 'branch', 'fleet', 'repo', 'sops-age-key-file', 'output']
 
 /** Reads the arguments of `check`; directories become absolute, starting from `cwd`. Throws `usage`. */
 export function checkOptions(args: readonly string[], cwd: string): CheckOptions {
-  const { positionals, one, all } = parseOptions(args, OPTIONS, CHECK_USAGE)
+  const rest = args.filter(arg => arg !== FAIL_ON_APPROVAL)
+  const { positionals, one, all } = parseOptions(rest, OPTIONS, CHECK_USAGE)
   if (positionals.length > 1) throw usage(`${JSON.stringify(positionals[1])} is one DIR too many`)
   const [base, url, branch, fleet, keys] = ['base', 'url', 'branch', 'fleet', 'sops-age-key-file'].map(one)
   return {
@@ -35,6 +39,7 @@ export function checkOptions(args: readonly string[], cwd: string): CheckOptions
     ...(fleet === undefined ? {} : { fleet: resolve(cwd, fleet) }),
     ...(keys === undefined ? {} : { sopsAgeKeyFile: resolve(cwd, keys) }),
     repositories: all('repo').map(text => givenRepository(text, cwd)),
+    failOnRequiredApproval: rest.length < args.length,
     output: outputOf(one('output') ?? 'text'),
   }
 }

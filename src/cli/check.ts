@@ -33,6 +33,7 @@ export const check: Command = {
   --fleet DIR    the fleet, when DIR is the repository of a tenant
   --repo URL[#REF]=DIR   where the content of another source lies
   --sops-age-key-file FILE   check the MAC of encrypted files with these age keys (default: SOPS_AGE_KEY_FILE)
+  --fail-on-required-approval   exit 1 where a fleet admin must approve the change: approvals cannot be seen here
   -o FORMAT      text for people; json, sarif, junit and github (workflow commands) for programs`,
   async run(args, io) {
     const options = checkOptions(args, io.cwd)
@@ -41,7 +42,8 @@ export const check: Command = {
     const context = { here: evaluatedAs.repository, rules, version: programVersion(), evaluatedAs }
     io.stdout(formats.get(options.output)!(verdict, context))
     if (verdict.result === 'error') io.stderr(`${undecidedLine(verdict)}\n`)
-    return { pass: 0, fail: 1, error: 2 }[verdict.result]
+    const waits = options.failOnRequiredApproval && verdict.requiredApprovals.length > 0
+    return { pass: waits ? 1 : 0, fail: 1, error: 2 }[verdict.result]
   },
 }
 

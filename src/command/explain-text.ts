@@ -1,5 +1,6 @@
 import { failureText, findingText } from '../report/finding-text.ts'
 import { fitBudget, type Section } from '../report/fit-budget.ts'
+import { groupFailures } from '../report/group-failures.ts'
 import { groupFindings } from '../report/group-findings.ts'
 import { count } from '../report/headline.ts'
 import { code, prose } from '../report/markdown.ts'
@@ -52,14 +53,14 @@ function none(verdict: Verdict | undefined): Section[] {
 }
 
 function sections(found: readonly (Finding | NodeFailure)[], here: string): Section[] {
-  const failures = found.filter((one): one is NodeFailure => 'code' in one)
+  const causes = groupFailures(found.filter((one): one is NodeFailure => 'code' in one))
   const groups = groupFindings(found.filter((one): one is Finding => !('code' in one)))
   return [
-    { text: `**Here** (${count(groups.length + failures.length, 'finding')}):`, label: '' },
+    { text: `**Here** (${count(groups.length + causes.length, 'finding')}):`, label: '' },
     ...groups.map(group => ({
       text: `${findingText(group, here)}\n- Finding: ${code(shortFingerprint(group.finding.fingerprint))} (${group.finding.state})`,
       label: 'finding',
     })),
-    ...failures.map(failure => ({ text: failureText(failure, here), label: 'error' })),
+    ...causes.map(group => ({ text: failureText(group, here), label: 'error' })),
   ]
 }

@@ -1,5 +1,6 @@
 import { display } from '../kube/object.ts'
-import type { Finding, NodeFailure, Verdict } from '../rules/finding.ts'
+import type { Finding, Verdict } from '../rules/finding.ts'
+import { type FailureGroup, firstOf, groupFailures } from './group-failures.ts'
 import { groupFindings } from './group-findings.ts'
 import { isNew } from './headline.ts'
 import type { ReportContext } from './outcome.ts'
@@ -19,7 +20,7 @@ export const MAX_ANNOTATIONS = 100
 
 /** What stands at lines of this repository: new errors, then new violations by severity, then new warnings. */
 export function annotationsOf(verdict: Verdict, context: ReportContext): Annotation[] {
-  const errors = verdict.errors.filter(isNew).flatMap(failure => failureAnnotation(failure, context))
+  const errors = groupFailures(verdict.errors.filter(isNew)).flatMap(group => failureAnnotation(group, context))
   const violations = groupFindings(verdict.violations.filter(isNew))
   const warnings = groupFindings(verdict.warnings.filter(isNew))
   return [
@@ -70,15 +71,17 @@ function changedPlace(finding: Finding, { changedPaths }: ReportContext): { file
   return own.find(step => changedPaths.has(step.file)) ?? origin
 }
 
-function failureAnnotation(failure: NodeFailure, context: ReportContext): Annotation[] {
+function failureAnnotation({ failure, nodes }: FailureGroup, context: ReportContext): Annotation[] {
   const { origin } = failure
+  const { shown, left } = firstOf(nodes)
+  const whose = `${shown.join(', ') || 'the fleet'}${left > 0 ? ` and ${left} more` : ''}`
   if (origin.repository !== context.repository || origin.file === '' || !isShown(origin.file, context)) return []
   return [
     {
       path: origin.file,
       line: Math.max(1, origin.line),
       level: 'failure',
-      title: visible(`could not decide (${failure.code}): ${failure.node}`, 200),
+      title: visible(`could not decide (${failure.code}): ${whose}`, 200),
       message: `${visible(failure.message, 2000)}${failure.fix ? `\nFix: ${visible(failure.fix, 1000)}` : ''}`,
     },
   ]

@@ -47,7 +47,12 @@ function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
   if (outcome === undefined) return untouched(context)
   if (outcome instanceof BailiwickError) return undecided(outcome, context)
   const { repository, rulesUrl, audience, nodes = [] } = context
-  const view = viewFor(outcome, audience, repository, nodes)
+  const whole = viewFor(outcome, audience, repository, nodes)
+  // what is approved, and what is not, is said by the required approvals themselves
+  const view = {
+    ...whole,
+    verdict: context.circumstances ? { ...whole.verdict, requiredApprovals: [] } : whole.verdict,
+  }
   const all = annotationsOf(view.verdict, context)
   const annotations = all.slice(0, MAX_ANNOTATIONS)
   const head = [

@@ -11,6 +11,7 @@ import { failureText, findingText } from './finding-text.ts'
 import type { Section } from './fit-budget.ts'
 import { fitLevels } from './fit-levels.ts'
 import { fold } from './fold.ts'
+import { type FailureGroup, groupFailures } from './group-failures.ts'
 import { groupFindings } from './group-findings.ts'
 import { isNew } from './headline.ts'
 import { code, htmlCode, prose } from './markdown.ts'
@@ -64,10 +65,14 @@ function isSilent(outcome: Verdict, { verdict }: View, { changes }: ReportContex
 
 function sections(verdict: Verdict, context: ReportContext, level: Level): Section[] {
   const { repository: here, changes, audience, nodes = [] } = context
-  const errors = verdict.errors.filter(isNew).map(failure => ({
-    text: fold(`could not decide ${htmlCode(failure.node, 150)}`, failureText(failure, here)),
-    label: 'error',
-  }))
+  const groups = groupFailures(verdict.errors)
+  const errors = groups
+    .filter(({ failure }) => isNew(failure))
+    .map(group => ({
+      text: fold(`could not decide ${whoseOf(group)}`, failureText(group, here)),
+      label: 'error',
+    }))
+  const existing = groups.filter(({ failure }) => !isNew(failure)).map(group => failureText(group, here))
   const findings = (list: Verdict['violations'], noun: string) =>
     groupFindings(list.filter(isNew)).map(group => {
       const { rule, object } = group.finding
@@ -85,5 +90,22 @@ function sections(verdict: Verdict, context: ReportContext, level: Level): Secti
     ...(changes ? changeLists(changes) : []),
     ...findings(verdict.warnings, 'warning'),
     ...(changes ? changeSections(changes, level) : []),
+    ...(existing.length === 0
+      ? []
+      : [
+          {
+            text: fold(
+              `Existing: could not be decided before either (${existing.length})`,
+              existing.slice(0, 20).join('\n\n'),
+            ),
+            label: 'list of existing errors',
+          },
+        ]),
   ]
+}
+
+function whoseOf({ nodes }: FailureGroup): string {
+  const [first] = nodes
+  if (first === undefined) return 'the fleet'
+  return `${htmlCode(first, 150)}${nodes.length > 1 ? ` and ${nodes.length - 1} more` : ''}`
 }

@@ -1,7 +1,8 @@
 import { display } from '../kube/object.ts'
-import type { NodeFailure } from '../rules/finding.ts'
 import { clusterAnswer } from './cluster-answer.ts'
+import { type FailureGroup, firstOf, noteOf } from './group-failures.ts'
 import type { FindingGroup } from './group-findings.ts'
+import { isNew } from './headline.ts'
 import { code, prose } from './markdown.ts'
 import { placeOf } from './place.ts'
 
@@ -21,12 +22,16 @@ export function findingText({ finding, clusters }: FindingGroup, here: string): 
   return lines.join('\n')
 }
 
-/** One node that could not be decided, the same way. */
-export function failureText(failure: NodeFailure, here: string): string {
+/** What could not be evaluated, the same way: one error for all nodes that have it. */
+export function failureText({ failure, nodes }: FailureGroup, here: string): string {
   const place = placeOf(failure.origin, here)
+  const { shown, left } = firstOf(nodes)
+  const whose = shown.length > 0 ? shown.map(key => code(key)).join(', ') : 'The fleet'
+  const note = noteOf(failure)
   return [
-    `**${code(failure.node)}** (${code(failure.code)}, ${failure.state})`,
+    `**${whose}**${left > 0 ? ` and ${left} more` : ''} (${code(failure.code)}, ${isNew(failure) ? 'new' : 'existing'})`,
     `- What: ${prose(failure.message)}`,
+    ...(note === '' ? [] : [`- Note: ${note}`]),
     ...(place ? [`- Where: ${code(place)}`] : []),
     ...(failure.fix ? [`- Fix: ${prose(failure.fix)}`] : []),
   ].join('\n')

@@ -1,6 +1,7 @@
 import { display } from '../kube/object.ts'
-import type { Finding, NodeFailure, Verdict } from '../rules/finding.ts'
+import type { Finding, RequiredApproval, Verdict } from '../rules/finding.ts'
 import { clusterAnswer } from './cluster-answer.ts'
+import { type FailureGroup, firstOf, groupFailures, noteOf } from './group-failures.ts'
 import { type FindingGroup, groupFindings } from './group-findings.ts'
 import { headlineOf, isNew } from './headline.ts'
 import { placeOf } from './place.ts'
@@ -12,7 +13,8 @@ import { visible } from './visible.ts'
  */
 export function terminalText(verdict: Verdict, here: string): string {
   const lines = [
-    ...verdict.errors.flatMap(failure => failureLines(failure, here)),
+    ...verdict.requiredApprovals.flatMap(approvalLines),
+    ...groupFailures(verdict.errors).flatMap(group => failureLines(group, here)),
     ...groupFindings(shown(verdict.violations)).flatMap(group => findingLines(group, 'violation', here)),
     ...groupFindings(shown(verdict.warnings)).flatMap(group => findingLines(group, 'warning', here)),
     ...verdict.notSeen.map(seen => `not seen: ${visible(seen.source)} (${visible(seen.url)}): ${visible(seen.reason)}`),
@@ -44,12 +46,25 @@ function findingLines({ finding, clusters }: FindingGroup, noun: string, here: s
   return lines
 }
 
-function failureLines(failure: NodeFailure, here: string): string[] {
+function approvalLines({ rule, path, message }: RequiredApproval): string[] {
+  return [
+    `${visible(path)}: required approval[${rule}]: ${visible(message, 1000)}`,
+    '  fix      Have a fleet admin approve the pull request.',
+    '',
+  ]
+}
+
+function failureLines({ failure, nodes }: FailureGroup, here: string): string[] {
   const place = placeOf(failure.origin, here)
-  const state = isNew(failure) ? '' : ` (${failure.state})`
+  const state = isNew(failure) ? '' : ' (existing)'
+  const { shown: few, left } = firstOf(nodes, 20)
+  const note = noteOf(failure)
   return [
     `${place ? `${visible(place)}: ` : ''}error[${failure.code}]${state}: ${visible(failure.message, 1000)}`,
-    ...(failure.node ? [`  node     ${visible(failure.node)}`] : []),
+    ...(few.length > 0
+      ? [`  node     ${few.map(key => visible(key)).join(', ')}${left > 0 ? ` and ${left} more` : ''}`]
+      : []),
+    ...(note === '' ? [] : [`  note     ${note}`]),
     ...(failure.fix ? [`  fix      ${visible(failure.fix, 1000)}`] : []),
     '',
   ]

@@ -2,6 +2,7 @@ import type { Finding, Verdict } from '../rules/finding.ts'
 import { UNENCRYPTED_SETTING } from '../rules/secrets/unencrypted-setting.ts'
 import { failureText, findingText } from './finding-text.ts'
 import type { Section } from './fit-budget.ts'
+import { groupFailures } from './group-failures.ts'
 import { type FindingGroup, groupFindings } from './group-findings.ts'
 import { count, isNew } from './headline.ts'
 import { code, prose } from './markdown.ts'
@@ -17,7 +18,8 @@ export function verdictSections(verdict: Verdict, here: string, rulesUrl?: strin
   const warnings = verdict.warnings.filter(isNew)
   const reported = warnings.filter(finding => finding.reported)
   return [
-    ...list('Could not be decided', fresh, 'error', failure => failureText(failure, here)),
+    ...approvalSections(verdict),
+    ...list('Could not be decided', groupFailures(fresh), 'error', group => failureText(group, here)),
     ...byRule(verdict.violations.filter(isNew), 'violation', { here, rulesUrl }),
     ...byRule(reported, 'reported violation', { here, rulesUrl }),
     ...byRule(
@@ -28,11 +30,22 @@ export function verdictSections(verdict: Verdict, here: string, rulesUrl?: strin
     ...notSeenSections(verdict),
     ...notReachedSections(verdict, here),
     ...notEvaluatedSections(verdict),
-    ...list('Could not be decided before either', standing, 'standing error', failure => failureText(failure, here)),
+    ...list('Existing: could not be decided before either', groupFailures(standing), 'existing error', group =>
+      failureText(group, here),
+    ),
     ...folded('Standing violations: they do not block until they change', verdict, 'standing', here),
     ...folded('Waived', verdict, 'waived', here),
     ...folded('Fixed by this', verdict, 'fixed', here),
   ]
+}
+
+/** What passes only with an approval, where nobody says whether there is one. */
+function approvalSections({ requiredApprovals: all }: Verdict): Section[] {
+  if (all.length === 0) return []
+  const lines = all.slice(0, 20).map(({ rule, path, message }) => `- ${code(rule)}, ${code(path)}: ${prose(message)}`)
+  if (all.length > lines.length) lines.push(`- … and ${all.length - lines.length} more`)
+  const text = `### Required approvals of a fleet admin (${all.length})\n\n${lines.join('\n')}`
+  return [{ text, label: 'list of required approvals' }]
 }
 
 function list<T>(heading: string, items: readonly T[], label: string, text: (item: T) => string): Section[] {

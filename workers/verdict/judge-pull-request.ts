@@ -10,6 +10,7 @@ import { assertDesignated } from '../designation/assert-designated.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { changedPaths } from './changed-paths.ts'
+import type { FleetApprovals } from './demands/read-demands.ts'
 import { outcomeOf } from './outcome-of.ts'
 import { peopleOfPull } from './people-of.ts'
 
@@ -19,6 +20,8 @@ export interface Said {
   readonly context: ReportContext
   /** What was judged, of the repository that it is said on; absent where nothing of it was read. */
   readonly tree?: TreeSnapshot
+  /** What admins of fleets must agree to by what was evaluated; guarded files besides are known by their paths. */
+  readonly required?: readonly FleetApprovals[]
 }
 
 /** A repository as one installation reads it. */
@@ -76,11 +79,12 @@ export async function judgeMerge(
   const head = { ...pin, commit: merge.sha, tree: merge.tree }
   await assertDesignated(installation)
   const answers = await judgeChange(context, installation, { head, base, people })
-  const { outcome, ...statement } = outcomeOf(answers, repository.url, 'pull-request')
+  const { outcome, required, ...statement } = outcomeOf(answers, repository.url, 'pull-request')
   if (answers.length === 0) return { outcome, context: where }
   const [before, after] = await Promise.all([
     installation.content(repository, base.commit, base.tree),
     installation.content(repository, head.commit, head.tree),
   ])
-  return { outcome, context: { ...where, ...statement, changedPaths: changedPaths(before, after) }, tree: after }
+  const said = { ...where, ...statement, changedPaths: changedPaths(before, after) }
+  return { outcome, context: said, tree: after, required }
 }

@@ -6,9 +6,14 @@ import { mergeVerdicts } from '../../src/rules/verdict/merge-verdicts.ts'
 import { readsFrom } from '../../src/rules/verdict/reads-from.ts'
 import { scopeVerdict } from '../../src/rules/verdict/scope-verdict.ts'
 import type { FleetAnswer } from '../combination/judge-change.ts'
+import type { FleetApprovals } from './demands/read-demands.ts'
 
 /** What is said on a repository, and to whom. */
-export type Statement = Pick<ReportContext, 'fleet' | 'audience' | 'nodes' | 'changes'> & { readonly outcome: Outcome }
+export type Statement = Pick<ReportContext, 'fleet' | 'audience' | 'nodes' | 'changes'> & {
+  readonly outcome: Outcome
+  /** What the admins of each fleet must agree to by what was evaluated. */
+  readonly required: readonly FleetApprovals[]
+}
 
 /**
  * What the fleets' answers come to on the repository at `url`: a fleet's own repository is told everything; a tenant's is
@@ -16,7 +21,7 @@ export type Statement = Pick<ReportContext, 'fleet' | 'audience' | 'nodes' | 'ch
  */
 export function outcomeOf(answers: readonly FleetAnswer[], url: string, kind: ReportContext['kind']): Statement {
   const [first, ...more] = answers
-  if (!first) return { outcome: undefined }
+  if (!first) return { outcome: undefined, required: [] }
   // of designated fleets, or of the repository alone: never by what a tenant's repository holds
   const isFleet = answers.some(answer => answer.place.repository.url === url)
   const keepNew = kind !== 'branch'
@@ -32,11 +37,18 @@ export function outcomeOf(answers: readonly FleetAnswer[], url: string, kind: Re
   const audience = isFleet ? undefined : tenantsOf(answers, url)
   return {
     outcome,
+    required: answers.flatMap(requiredOf),
     fleet: { repository: first.place.repository.url, commit: first.fleetCommit },
     nodes,
     ...(audience === undefined ? {} : { audience }),
     ...(changes ? { changes: changesFor(changes, audience, outcome, nodes) } : {}),
   }
+}
+
+/** Guarded files are known by their paths, whatever is evaluated. */
+function requiredOf({ place: fleet, judgement }: FleetAnswer): FleetApprovals[] {
+  const approvals = judgement.verdict.requiredApprovals.filter(({ rule }) => !rule.startsWith('gate-'))
+  return approvals.length > 0 ? [{ fleet, approvals }] : []
 }
 
 function tenantsOf(answers: readonly FleetAnswer[], url: string): string[] {

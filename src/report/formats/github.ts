@@ -1,4 +1,6 @@
 import type { Finding, NodeFailure, Verdict } from '../../rules/finding.ts'
+import { firstOf, groupFailures } from '../group-failures.ts'
+import { groupFindings } from '../group-findings.ts'
 import { headlineOf, isNew } from '../headline.ts'
 import { placeOf } from '../place.ts'
 import { visible } from '../visible.ts'
@@ -10,7 +12,14 @@ import type { FormatContext } from './format-context.ts'
  */
 export function githubText(verdict: Verdict, { here }: FormatContext): string {
   const lines = [
-    ...verdict.errors.map(one => command(isNew(one) ? 'error' : 'notice', one.code, one, here)),
+    ...groupFailures(verdict.errors).map(group => {
+      const { failure, nodes } = group
+      return command(isNew(failure) ? 'error' : 'notice', failure.code, failure, here, whoseOf(nodes))
+    }),
+    ...verdict.requiredApprovals.map(({ rule, path, message }) => {
+      const properties = `file=${property(path)},title=${property(`bailiwick: required approval: ${rule}`)}`
+      return `::warning ${properties}::${data(`${visible(message, 2000)}\nHave a fleet admin approve the pull request.`)}`
+    }),
     ...verdict.violations
       .filter(one => one.state !== 'fixed')
       .map(one => command(isNew(one) ? 'error' : 'notice', one.rule, one, here)),
@@ -18,6 +27,9 @@ export function githubText(verdict: Verdict, { here }: FormatContext): string {
     ...verdict.notSeen.map(({ source, url, reason }) => {
       return `::notice title=not seen::${data(`${visible(source)} (${visible(url)}): ${visible(reason)}`)}`
     }),
+    ...groupFindings(verdict.notEvaluated).map(
+      ({ finding }) => `::notice title=not evaluated::${data(visible(finding.message, 2000))}`,
+    ),
     ...notReachedNotice(verdict),
     // a line of our own never starts like a command
     `bailiwick: ${verdict.result}: ${headlineOf({ verdict, hidden: { violations: 0, errors: 0 } })}`,
@@ -33,7 +45,14 @@ function notReachedNotice({ notReached }: Verdict): string[] {
   return [`::notice title=not reached::${data([...names, ...(left > 0 ? [`and ${left} more`] : [])].join('\n'))}`]
 }
 
-function command(name: string, id: string, item: Finding | NodeFailure, here: string): string {
+function whoseOf(nodes: readonly string[]): string {
+  const { shown, left } = firstOf(nodes)
+  return shown.length === 0
+    ? ''
+    : `\nKustomizations: ${visible(shown.join(', '), 1000)}${left > 0 ? ` and ${left} more` : ''}`
+}
+
+function command(name: string, id: string, item: Finding | NodeFailure, here: string, more = ''): string {
   const { repository, file, line, column } = item.origin
   const isHere = file !== '' && (repository === here || repository === '')
   const place = isHere ? '' : placeOf(item.origin, here)
@@ -41,7 +60,7 @@ function command(name: string, id: string, item: Finding | NodeFailure, here: st
     ...(isHere ? [`file=${property(file)}`, `line=${line}`, `col=${Math.max(1, column)}`] : []),
     `title=${property(`bailiwick: ${id}${item.state === 'new' ? '' : ` (${item.state})`}`)}`,
   ]
-  const message = `${place === '' ? '' : `${visible(place)}: `}${visible(item.message, 2000)}\n${visible(item.fix, 1000)}`
+  const message = `${place === '' ? '' : `${visible(place)}: `}${visible(item.message, 2000)}\n${visible(item.fix, 1000)}${more}`
   return `::${name} ${properties.join(',')}::${data(message)}`
 }
 

@@ -1,4 +1,5 @@
 import type { Finding, NodeFailure, Verdict } from '../../rules/finding.ts'
+import { type FailureGroup, groupFailures } from '../group-failures.ts'
 import { isNew } from '../headline.ts'
 import { placeOf } from '../place.ts'
 import { visible } from '../visible.ts'
@@ -33,14 +34,27 @@ function suiteOf(verdict: Verdict, cluster: string, here: string): Suite {
   const on = <T extends { readonly cluster: string }>(items: readonly T[]) =>
     items.filter(item => item.cluster === cluster)
   const [violations, warnings, errors] = [on(verdict.violations), on(verdict.warnings), on(verdict.errors)]
+  const notEvaluated = on(verdict.notEvaluated)
   const named = verdict.tenants.filter(tenant => tenant.clusters.includes(cluster)).map(tenant => tenant.name)
-  const tenants = [...new Set(['', ...named, ...[...violations, ...warnings, ...errors].map(item => item.tenant)])]
+  const tenants = [
+    ...new Set(['', ...named, ...[...violations, ...warnings, ...errors, ...notEvaluated].map(item => item.tenant)]),
+  ]
   const cases = tenants.flatMap(tenant => {
     const of = <T extends { readonly tenant: string }>(items: readonly T[]) =>
       items.filter(item => item.tenant === tenant)
-    return caseOf(cluster, tenant, { violations: of(violations), warnings: of(warnings), errors: of(errors) }, here)
+    const said = {
+      violations: of(violations),
+      warnings: of(warnings),
+      errors: groupFailures(of(errors)),
+      notEvaluated: of(notEvaluated),
+    }
+    return caseOf(cluster, tenant, said, here)
   })
-  const [failures, broken] = [violations.filter(isNew).length, errors.filter(isNew).length]
+  const broken = [...Map.groupBy(errors.filter(isNew), one => one.tenant).values()].reduce(
+    (sum, all) => sum + groupFailures(all).length,
+    0,
+  )
+  const failures = violations.filter(isNew).length
   const counts = `tests="${tenants.length}" failures="${failures}" errors="${broken}"`
   const lines = [`  <testsuite name="${text(cluster || 'fleet')}" ${counts}>`, ...cases, '  </testsuite>']
   return { lines, tests: tenants.length, failures, errors: broken }
@@ -49,17 +63,31 @@ function suiteOf(verdict: Verdict, cluster: string, here: string): Suite {
 interface Said {
   readonly violations: readonly Finding[]
   readonly warnings: readonly Finding[]
-  readonly errors: readonly NodeFailure[]
+  readonly errors: readonly FailureGroup[]
+  readonly notEvaluated: readonly Finding[]
 }
 
-function caseOf(cluster: string, tenant: string, { violations, warnings, errors }: Said, here: string): string[] {
+function caseOf(
+  cluster: string,
+  tenant: string,
+  { violations, warnings, errors, notEvaluated }: Said,
+  here: string,
+): string[] {
   const told = [
     ...violations.filter(one => !isNew(one)).map(one => `${one.state} ${lineOf(one.rule, one, here)}`),
     ...warnings.map(one => `warning ${lineOf(one.rule, one, here)}`),
-    ...errors.filter(one => !isNew(one)).map(one => `${one.state} error ${lineOf(one.code, one, here)}`),
+    ...errors
+      .filter(({ failure }) => !isNew(failure))
+      .map(
+        ({ failure, nodes }) =>
+          `existing error ${lineOf(failure.code, failure, here)} (${visible(nodes.join(', '), 2000)})`,
+      ),
+    ...notEvaluated.map(one => `not evaluated ${lineOf(one.rule, one, here)}`),
   ]
   const inside = [
-    ...errors.filter(isNew).map(one => outcome('error', one.code, one, here)),
+    ...errors
+      .filter(({ failure }) => isNew(failure))
+      .map(({ failure, nodes }) => outcome('error', failure.code, failure, here, nodes.join(', '))),
     ...violations.filter(isNew).map(one => outcome('failure', one.rule, one, here)),
     ...(told.length > 0 ? [`      <system-out>${text(told.join('\n'), 100_000)}</system-out>`] : []),
   ]
@@ -67,9 +95,12 @@ function caseOf(cluster: string, tenant: string, { violations, warnings, errors 
   return inside.length === 0 ? [`${name}/>`] : [`${name}>`, ...inside, '    </testcase>']
 }
 
-function outcome(element: string, id: string, item: Finding | NodeFailure, here: string): string {
+function outcome(element: string, id: string, item: Finding | NodeFailure, here: string, nodes = ''): string {
   const message = text(`${visible(item.message, 2000)}`, 4000)
-  const body = text(`${lineOf(id, item, here)}\n${visible(item.fix, 1000)}`, 8000)
+  const body = text(
+    `${lineOf(id, item, here)}\n${visible(item.fix, 1000)}${nodes === '' ? '' : `\nKustomizations: ${visible(nodes, 2000)}`}`,
+    8000,
+  )
   return `      <${element} type="${text(id)}" message="${message}">${body}</${element}>`
 }
 
@@ -78,8 +109,8 @@ function lineOf(id: string, item: Finding | NodeFailure, here: string): string {
   return `${place === '' ? '' : `${visible(place)}: `}[${id}] ${visible(item.message, 2000)}`
 }
 
-const concerned = ({ violations, warnings, errors }: Verdict) =>
-  [...violations, ...warnings, ...errors].map(item => item.cluster)
+const concerned = ({ violations, warnings, errors, notEvaluated }: Verdict) =>
+  [...violations, ...warnings, ...errors, ...notEvaluated].map(item => item.cluster)
 
 /** Text as it may stand in an attribute or an element; XML 1.0 has no way to write most control characters. */
 function text(value: string, max = 1000): string {

@@ -1,6 +1,8 @@
 import { display } from '../../kube/object.ts'
-import type { Finding, NodeFailure, Severity, Verdict } from '../../rules/finding.ts'
+import type { Finding, RequiredApproval, Severity, Verdict } from '../../rules/finding.ts'
 import type { RuleText } from '../../rules/rule.ts'
+import { type FailureGroup, groupFailures } from '../group-failures.ts'
+import { groupFindings } from '../group-findings.ts'
 import { visible } from '../visible.ts'
 import type { FormatContext } from './format-context.ts'
 
@@ -16,8 +18,10 @@ const HERE = 'HERE'
  */
 export function sarifText(verdict: Verdict, context: FormatContext): string {
   const findings = [...verdict.violations, ...verdict.warnings]
-  const bases = basesOf([...findings, ...verdict.errors], context.here)
-  const ids = [...new Set([...findings.map(one => one.rule), ...verdict.errors.map(one => one.code)])].sort()
+  const { errors, notEvaluated, requiredApprovals } = verdict
+  const bases = basesOf([...findings, ...errors, ...notEvaluated], context.here)
+  const named = [...findings, ...notEvaluated, ...requiredApprovals].map(one => one.rule)
+  const ids = [...new Set([...named, ...errors.map(one => one.code)])].sort()
   const known = new Map(context.rules.map(rule => [rule.id, rule]))
   const run = {
     tool: {
@@ -31,7 +35,9 @@ export function sarifText(verdict: Verdict, context: FormatContext): string {
     ...(bases.size > 0 ? { originalUriBaseIds: uriBases(bases) } : {}),
     results: [
       ...findings.map(one => findingResult(one, ids, bases)),
-      ...verdict.errors.map(one => failureResult(one, ids, bases)),
+      ...groupFailures(verdict.errors).map(group => failureResult(group, ids, bases)),
+      ...groupFindings(verdict.notEvaluated).map(({ finding }) => notEvaluatedResult(finding, ids, bases)),
+      ...verdict.requiredApprovals.map(one => approvalResult(one, ids)),
     ],
     columnKind: 'utf16CodeUnits',
     properties: { result: verdict.result, summary: visible(verdict.summary, 1000) },
@@ -66,7 +72,29 @@ function findingResult(finding: Finding, ids: readonly string[], bases: Readonly
   }
 }
 
-function failureResult(failure: NodeFailure, ids: readonly string[], bases: ReadonlyMap<string, string>) {
+/** Said, and never decisive. */
+function notEvaluatedResult(finding: Finding, ids: readonly string[], bases: ReadonlyMap<string, string>) {
+  return { ...findingResult(finding, ids, bases), level: 'note' }
+}
+
+function approvalResult({ rule, message, path }: RequiredApproval, ids: readonly string[]) {
+  return {
+    ruleId: rule,
+    ruleIndex: ids.indexOf(rule),
+    kind: 'review',
+    level: 'none',
+    baselineState: 'new',
+    message: { text: `Required approval of a fleet admin: ${visible(message, 2000)}` },
+    locations: [physical({ repository: '', file: path, line: 1, column: 1 }, new Map())],
+    properties: { requiredApproval: true },
+  }
+}
+
+function failureResult(
+  { failure, nodes, clusters, tenants }: FailureGroup,
+  ids: readonly string[],
+  bases: ReadonlyMap<string, string>,
+) {
   const { code, state, message, fix, cluster, tenant, node } = failure
   return {
     ruleId: code,
@@ -76,7 +104,7 @@ function failureResult(failure: NodeFailure, ids: readonly string[], bases: Read
     message: { text: `Could not be decided: ${visible(message, 2000)} ${visible(fix, 1000)}` },
     locations: [physical(failure.origin, bases)],
     partialFingerprints: { 'bailiwick/v1': failure.fingerprint },
-    properties: { state, cluster, tenant, node },
+    properties: { state, cluster, tenant, node, nodes, clusters, tenants },
   }
 }
 

@@ -1,4 +1,5 @@
 import type { NodeFailure } from '../../rules/finding.ts'
+import { type FailureGroup, firstOf, groupFailures, noteOf } from '../group-failures.ts'
 import type { PageError } from './check-page.ts'
 import { type Content, type Html, html } from './html.ts'
 import { type Links, placeLink } from './links.ts'
@@ -9,17 +10,23 @@ const MAX_SHOWN = 300
 
 /** Nodes that could not be decided. */
 export function failureSection(failures: readonly NodeFailure[], links: Links): Content {
-  const left = failures.length - MAX_SHOWN
+  const groups = groupFailures(failures)
+  const left = groups.length - MAX_SHOWN
   return [
-    failures.slice(0, MAX_SHOWN).map(failure => card(failure, links)),
+    groups.slice(0, MAX_SHOWN).map(group => card(group, links)),
     left > 0 && html`<p class="dim">and ${left} more</p>`,
   ]
 }
 
-function card({ code, message, fix, origin, node, tenant }: NodeFailure, links: Links): Html {
-  const title = node === '' ? 'The fleet' : `Kustomization ${node}`
+function card({ failure, nodes, tenants }: FailureGroup, links: Links): Html {
+  const { code, message, fix, origin } = failure
+  const { shown, left } = firstOf(nodes, 10)
+  const noun = nodes.length > 1 ? 'Kustomizations' : 'Kustomization'
+  const title = nodes.length === 0 ? 'The fleet' : `${noun} ${shown.join(', ')}${left > 0 ? ` and ${left} more` : ''}`
+  const note = noteOf(failure)
   return html`<article class="finding">
-<header><h3 class="rule">${title} <span class="tag warn">${code}</span></h3><span class="tag">${tenant === '' ? 'the platform' : tenant}</span></header>
+<header><h3 class="rule">${title} <span class="tag warn">${code}</span></h3><span class="tags">${tenants.map(name => html`<span class="tag">${name === '' ? 'the platform' : name}</span>`)}</span></header>
+${note !== '' && html`<p><strong>${note}</strong></p>`}
 ${body({ message, fix }, origin, links)}
 </article>
 `

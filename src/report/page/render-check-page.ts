@@ -1,4 +1,6 @@
 import type { Verdict } from '../../rules/finding.ts'
+import { groupFailures } from '../group-failures.ts'
+import { groupFindings } from '../group-findings.ts'
 import { count, isNew } from '../headline.ts'
 import { changesSection } from './changes-section.ts'
 import type { CheckPage } from './check-page.ts'
@@ -11,6 +13,7 @@ import { type Frame, layout } from './layout.ts'
 import { type Links, repositoryLink } from './links.ts'
 import { matrixSection } from './matrix-section.ts'
 import { notReachedSection } from './not-reached-section.ts'
+import { prose } from './prose.ts'
 import { sourcesSection } from './sources-section.ts'
 import { when } from './when.ts'
 
@@ -122,7 +125,9 @@ function verdictParts(verdict: Verdict, { left, changes }: CheckPage, links: Lin
   const errors = verdict.errors.filter(isNew)
   const matrix = matrixSection(verdict)
   return [
-    ...part(errors.length, 'errors', `Could not be decided (${errors.length})`, () => failureSection(errors, links)),
+    ...part(errors.length, 'errors', `Could not be decided (${groupFailures(errors).length})`, () =>
+      failureSection(errors, links),
+    ),
     ...part(violations.length, 'violations', `Violations (${violations.length})`, () => [
       findingsSection(violations, links),
       leftLine(left.violations, 'violation'),
@@ -147,7 +152,8 @@ function restParts(verdict: Verdict, { graph, left }: CheckPage, links: Links): 
   return [
     ...part(older.length + standing.length, 'before', 'What was there before', () => [
       older,
-      standing.length > 0 && html`<h3>Could not be decided before either</h3>${failureSection(standing, links)}`,
+      standing.length > 0 &&
+        html`<h3>Existing: could not be decided before either</h3>${failureSection(standing, links)}`,
     ]),
     ...part(graph.length, 'graph', 'What was judged', () => [
       graphSection(graph, verdict),
@@ -156,10 +162,25 @@ function restParts(verdict: Verdict, { graph, left }: CheckPage, links: Links): 
     ...part(verdict.notSeen.length, 'not-seen', `Not seen (${verdict.notSeen.length})`, () =>
       sourcesSection(verdict.notSeen),
     ),
+    ...part(verdict.notEvaluated.length, 'not-evaluated', 'Not evaluated', () => notEvaluatedList(verdict)),
     ...part(verdict.notReached.length, 'not-reached', `Not reached (${verdict.notReached.length})`, () => [
       notReachedSection(verdict.notReached),
       leftLine(left.notReached, 'Kustomization'),
     ]),
+  ]
+}
+
+/** How many kinds it lists. */
+const MAX_KINDS = 50
+
+function notEvaluatedList({ notEvaluated }: Verdict): Content {
+  const groups = groupFindings(notEvaluated)
+  const left = groups.length - MAX_KINDS
+  return [
+    html`<ul>
+${groups.slice(0, MAX_KINDS).map(({ finding }) => html`<li>${prose(finding.message)}</li>`)}
+</ul>`,
+    left > 0 && html`<p class="dim">and ${left} more</p>`,
   ]
 }
 

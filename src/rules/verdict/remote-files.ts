@@ -32,5 +32,5 @@ export const keyOf = ({ url, file, repository }: RemoteFile): string => JSON.str
 
 export function notSeenOf({ url, file, node }: RemoteFile): NotSeen {
   const reason = `a remote file of the platform, named in ${file}; nothing of it is evaluated`
-  return { source: `Kustomization/${node.namespace}/${node.name}`, url, reason }
+  return { source: `Kustomization/${node.namespace}/${node.name}`, url, reason, what: 'files' }
 }

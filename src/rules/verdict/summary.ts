@@ -99,9 +99,18 @@ function notApplied(failures: readonly NodeFailure[]): string {
 const causesText = (failures: readonly NodeFailure[]) =>
   new Set(failures.map(one => one.fingerprint)).size === 1 ? 'it is' : 'they are'
 
+const NOUNS = {
+  sources: ['source', 'sources'],
+  files: ['remote file', 'remote files'],
+  values: ['set of values', 'sets of values'],
+} as const
+
 function notVisible({ notSeen }: Unsummed): string[] {
-  const sources = new Set(notSeen.map(({ source, url }) => `${url === '' ? source : url}`)).size
-  return sources === 0 ? [] : [`${count(sources, 'source')} not visible`]
+  const parts = Object.entries(NOUNS).flatMap(([kind, [one, many]]) => {
+    const all = new Set(notSeen.filter(({ what = 'sources' }) => what === kind).map(({ source, url }) => url || source))
+    return all.size === 0 ? [] : [`${all.size} ${all.size === 1 ? one : many}`]
+  })
+  return parts.length === 0 ? [] : [`${parts.join(', ')} not visible`]
 }
 
 const isNew = ({ state }: { readonly state: Finding['state'] }) => state === 'new'

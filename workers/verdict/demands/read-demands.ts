@@ -1,12 +1,16 @@
 import type { Demand } from '../../../src/gate/circumstances.ts'
 import type { PullRequest } from '../../../src/github/pull-request.ts'
+import { guardedChanges } from '../../../src/rules/approval/guarded-changes.ts'
+import { approvalOf } from '../../../src/rules/approval/required-approvals.ts'
+import type { RequiredApproval } from '../../../src/rules/finding.ts'
+import type { FleetPlace } from '../../combination/judge-combination.ts'
 import type { Said, Subject } from '../judge-pull-request.ts'
+import { adminDemands } from './admin-demands.ts'
 import { forkDemand } from './fork-demand.ts'
-import { guardedDemands } from './guarded-demands.ts'
 
 /**
  * What a pull request asks somebody with more rights to agree to, and nobody did yet. Asks GitHub nothing where it changes
- * no guarded file of a fleet and comes from no fork. `said`: its verdict, which knows what it changes.
+ * no guarded file of a fleet, adds no remote file and comes from no fork. `said`: its verdict, which knows what it changes.
  */
 export async function readDemands(subject: Subject, pull: PullRequest, said: Said): Promise<readonly Demand[]> {
   const changed = said.context.changedPaths
@@ -15,7 +19,40 @@ export async function readDemands(subject: Subject, pull: PullRequest, said: Sai
   const own = fleets.find(
     ({ repository, branch }) => repository.url === subject.repository.url && branch === pull.base.ref,
   )
-  const guarded = own ? await guardedDemands(subject, pull, own, changed) : []
+  const asked: FleetApprovals[] = [
+    ...(own ? [{ fleet: own, approvals: guardedChanges(changed).map(approvalOf) }] : []),
+    ...(said.required ?? []).map(({ fleet, approvals }) => ({
+      fleet,
+      approvals: approvals.map(one => told(one, changed)),
+    })),
+  ]
+  const byFleet = Map.groupBy(asked, ({ fleet }) => `${fleet.repository.url} ${fleet.branch}`)
+  const demands = await Promise.all(
+    [...byFleet.values()].map(all =>
+      adminDemands(
+        subject,
+        pull,
+        all[0]!.fleet,
+        all.flatMap(one => one.approvals),
+      ),
+    ),
+  )
   const fork = pull.head.fork ? await forkDemand(subject, pull, fleets) : undefined
-  return fork ? [...guarded, fork] : guarded
+  return fork ? [...demands.flat(), fork] : demands.flat()
+}
+
+/** What the admins of one fleet must agree to. */
+export interface FleetApprovals {
+  readonly fleet: FleetPlace
+  readonly approvals: readonly RequiredApproval[]
+}
+
+/** A file of another repository is not named to the readers of this one. */
+function told(approval: RequiredApproval, changed: ReadonlySet<string>): RequiredApproval {
+  if (changed.has(approval.path)) return approval
+  return {
+    ...approval,
+    path: '',
+    message: 'it has Flux fetch a remote file that it did not fetch before, and that is not evaluated',
+  }
 }

@@ -3,7 +3,7 @@ import { listApprovals } from '../../../src/github/approvals.ts'
 import { isSince, openedAnew } from '../../../src/github/opened-anew.ts'
 import type { PullRequest } from '../../../src/github/pull-request.ts'
 import { readPusher } from '../../../src/github/pusher.ts'
-import { type GuardedChange, guardedChanges } from '../../../src/rules/approval/guarded-changes.ts'
+import type { RequiredApproval } from '../../../src/rules/finding.ts'
 import type { FleetPlace } from '../../combination/judge-combination.ts'
 import { isFleetAdmin } from '../../fleet-admin/is-fleet-admin.ts'
 import type { Subject } from '../judge-pull-request.ts'
@@ -11,17 +11,16 @@ import type { Subject } from '../judge-pull-request.ts'
 /** More are counted, not listed: one sentence is enough to know what to do. */
 const LISTED = 10
 
-/** The guarded files of a fleet that a pull request changes while no fleet admin agreed to its present head. */
-export async function guardedDemands(
+/** What a pull request passes only with by the approval of a fleet admin, while none agreed to its present head. */
+export async function adminDemands(
   subject: Subject,
   pull: PullRequest,
   fleet: FleetPlace,
-  changed: ReadonlySet<string>,
+  required: readonly RequiredApproval[],
 ): Promise<Demand[]> {
-  const guarded = guardedChanges(changed)
-  if (guarded.length === 0 || (await isAgreed(subject, pull, fleet))) return []
-  const left = guarded.length - LISTED
-  return guarded.slice(0, LISTED).map((change, index) => demandOf(change, index === LISTED - 1 ? left : 0))
+  if (required.length === 0 || (await isAgreed(subject, pull, fleet))) return []
+  const left = required.length - LISTED
+  return required.slice(0, LISTED).map((one, index) => demandOf(one, index === LISTED - 1 ? left : 0))
 }
 
 /**
@@ -45,12 +44,12 @@ async function isAgreed(subject: Subject, pull: PullRequest, fleet: FleetPlace):
   return pusher?.toLowerCase() === author && (await isFleetAdmin(subject, fleet, pull.author.login))
 }
 
-function demandOf({ rule, path, what }: GuardedChange, left: number): Demand {
-  const more = left > 0 ? ` So do ${left} more files.` : ''
+function demandOf({ rule, path, message }: RequiredApproval, left: number): Demand {
+  const more = left > 0 ? ` So do ${left} more.` : ''
   return {
     rule,
-    path,
-    message: `${path} ${what}; no fleet admin has agreed to this head.${more}`,
+    ...(path === '' ? {} : { path }),
+    message: `${message}; no fleet admin has agreed to this head.${more}`,
     fix: 'Have a fleet admin who did not open this approve its present head in a review; a push takes the approval back.',
   }
 }
