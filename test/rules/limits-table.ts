@@ -170,6 +170,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/report/page/html.ts MAX_TEXT',
     'src/report/page/matrix-section.ts MAX_COLUMNS',
     'src/report/page/matrix-section.ts MAX_ROWS',
+    'src/report/page/render-check-page.ts MAX_KINDS',
     'src/report/page/render-fleet-page.ts MAX_ROWS',
     'src/report/terminal.ts FEW_NOT_REACHED',
     'src/report/would-break.ts MAX_CLUSTERS',
@@ -183,7 +184,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/rules/sources/changed-files.ts MAX_DIRECTORIES',
     'src/rules/sources/changed-files.ts MAX_NAMED',
     'workers/survey/read-gates.ts MAX_BRANCHES',
-    'workers/verdict/demands/guarded-demands.ts LISTED',
+    'workers/verdict/demands/admin-demands.ts LISTED',
     'workers/verdict/keep-fleet-pages.ts MAX_PORTIONS',
   ],
 }

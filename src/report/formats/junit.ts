@@ -13,14 +13,29 @@ export function junitText(verdict: Verdict, { here }: FormatContext): string {
   const clusters = [...new Set([...verdict.clusters.map(one => one.name), ...concerned(verdict)])]
   const suites = clusters.map(cluster => suiteOf(verdict, cluster, here))
   const sum = (pick: (suite: Suite) => number) => suites.reduce((total, suite) => total + pick(suite), 0)
-  const totals = `tests="${sum(one => one.tests)}" failures="${sum(one => one.failures)}" errors="${sum(one => one.errors)}"`
+  const more = verdict.requiredApprovals.length > 0 ? 1 : 0
+  const totals = `tests="${sum(one => one.tests) + more}" failures="${sum(one => one.failures)}" errors="${sum(one => one.errors)}"`
   const lines = [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="bailiwick" ${totals}>`,
     ...suites.flatMap(suite => suite.lines),
+    ...approvalLines(verdict),
     '</testsuites>',
   ]
   return `${lines.join('\n')}\n`
+}
+
+/** An approval is no test that failed: a suite that passes, and says what is missing. */
+function approvalLines({ requiredApprovals: all }: Verdict): string[] {
+  if (all.length === 0) return []
+  const lines = all.map(({ rule, path, message }) => `${visible(path)}: [${rule}] ${visible(message, 2000)}`)
+  return [
+    '  <testsuite name="required approvals" tests="1" failures="0" errors="0">',
+    '    <testcase classname="required approvals" name="of a fleet admin">',
+    `      <system-out>${text(lines.join('\n'), 100_000)}</system-out>`,
+    '    </testcase>',
+    '  </testsuite>',
+  ]
 }
 
 interface Suite {

@@ -25,6 +25,10 @@ const verdicts: Record<string, Verdict> = {
     ],
     warnings: [finding({ level: 'warning', rule: 'rbac-dangling-role', tenant: '', fingerprint: 'f5' })],
     errors: [failure(), failure({ state: 'standing' }), failure({ cluster: '', tenant: '', node: '' })],
+    notEvaluated: [finding({ level: 'warning', rule: 'kind-not-evaluated', message: 'Widget is not evaluated.' })],
+    requiredApprovals: [
+      { rule: 'kustomize-remote-base', path: 'infra/kustomization.yaml', message: 'infra names the remote file x' },
+    ],
     notSeen: [{ source: 'OCIRepository/apps/x', url: 'oci://ghcr.io/x', reason: 'not in git' }],
     notReached: [
       { id: 'apps/x', origin: { repository: FLEET, file: 'old/x.yaml', line: 3, column: 1 }, reason: 'in no folder' },
@@ -101,8 +105,30 @@ test('junit counts what blocks, per cluster and tenant', () => {
 test('sarif knows what is new, what stands and what was waived', () => {
   const { results } = JSON.parse(print('sarif', verdicts['one of each']!)).runs[0]
   const states = results.map((one: { baselineState: string }) => one.baselineState)
-  expect(states).toEqual(['new', 'unchanged', 'absent', 'unchanged', 'new', 'new', 'unchanged', 'new'])
+  // the error of one node and that of the whole fleet are one cause; then what is not evaluated, and the approval
+  const errors = ['new', 'unchanged']
+  expect(states).toEqual(['new', 'unchanged', 'absent', 'unchanged', 'new', ...errors, 'new', 'new'])
   expect(results[3].suppressions).toEqual([{ kind: 'external', status: 'accepted' }])
+})
+
+test.each([...formats.keys()])('%s lists errors, what is not evaluated and required approvals', name => {
+  const text = print(name, verdicts['one of each']!)
+  expect(text).toContain('field ')
+  expect(text).toContain('Widget is not evaluated.')
+  expect(text).toContain('infra names the remote file x')
+})
+
+test.each(['text', 'github', 'sarif', 'junit'])('%s says an error of several clusters and nodes once', name => {
+  const errors = ['production', 'staging'].flatMap(cluster =>
+    ['one', 'other'].map(node => failure({ cluster, tenant: '', node: `${cluster}/flux-system/${node}` })),
+  )
+  const text = print(name, verdict({ result: 'error', errors }))
+  // junit has a suite for each cluster
+  const times = { junit: 2, sarif: 1, text: 2, github: 2 }[name]!
+  const said = text.match(/is not supported yet/g) ?? []
+  expect(said.length).toBe(name === 'junit' ? times * 2 : times)
+  for (const { node } of errors) expect(text).toContain(node)
+  expect(JSON.parse(print('json', verdict({ result: 'error', errors }))).errors).toHaveLength(4)
 })
 
 test('github names only files of the repository at hand', () => {
