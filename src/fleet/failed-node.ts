@@ -10,13 +10,14 @@ import type { KubeObject } from '../kube/object.ts'
 import { addressIn } from './config/address-in.ts'
 import { namedRepositories } from './named-repositories.ts'
 import { needsOf } from './node-values.ts'
+import { objectTexts } from './object-texts.ts'
 import type { NodeContext } from './open-node.ts'
 import { recordReads } from './record-reads.ts'
 import { touchReachable } from './touch-reachable.ts'
 import type { Draft } from './walk-cluster.ts'
 
 /**
- * Adds to a failed node what its rendering reads or would read if we knew how, so that a change elsewhere is known not
+ * Adds to a node that failed, or of which something was left out, what its rendering reads or would read if we knew how, so that a change elsewhere is known not
  * to touch it, and a change behind what we do not know is never taken for one elsewhere.
  */
 export function failedNode(context: NodeContext, draft: Draft): void {
@@ -31,7 +32,10 @@ export function failedNode(context: NodeContext, draft: Draft): void {
   if (reads && artifact && draft.tenant === undefined) {
     const own = canonical(draft.kustomization.root)
     const named = namedRepositories([own, ...values, ...textsAt(artifact.tree, reads.paths)])
-    draft.hides = [...new Set(named.flatMap(name => [name, addressIn(context.aliases, name)]))].sort()
+    // where only parts were left out, what the rest of it names leads there in the open
+    const open = new Set(namedRepositories(objectTexts(draft.objects)))
+    const hidden = named.filter(name => !open.has(name))
+    draft.hides = [...new Set(hidden.flatMap(name => [name, addressIn(context.aliases, name)]))].sort()
   }
 }
 

@@ -56,7 +56,7 @@ export interface FleetNode {
   readonly retained?: readonly KubeObject[]
   /** With `error`: hash of everything that the failed rendering read, so that "the change does not touch it" is known. */
   readonly inputs?: string
-  /** Of a platform node with an error: the repositories that its content names, which it may lead to (see isNamed). */
+  /** Of a platform node with an error or holes: the repositories that what is not seen names, which it may lead to (see isNamed). */
   readonly hides?: readonly string[]
 }
 

@@ -267,6 +267,6 @@ function finish(walk: Walk): void {
     const missed = walk.missed.get(draft.key) ?? new Set()
     const error = draft.digest === '' ? undefined : valuesError(draft.kustomization, missed, walk.values)
     if (error) draft.error ??= error
-    if (draft.error) failedNode(walk, draft)
+    if (draft.error || draft.holes) failedNode(walk, draft)
   }
 }

@@ -71,13 +71,22 @@ test('an error of one directory is not touched by a change of another one in the
   expect(judgementOf(other('b'), { base: other('a') }).verdict.result).toBe('pass')
 })
 
+/** What dev-team may not apply, in a file beside its own. */
+const withStray = (given: ReturnType<typeof miniFleet>) => ({
+  ...given,
+  sources: given.sources!.map(one => ({ ...one, files: { ...one.files, 'deploy/stray.yaml': config('kube-system') } })),
+})
+
 test('a standing remote base does not hide what comes behind it', () => {
   const remote = (more = '') =>
     miniFleet({ dev: { 'deploy/kustomization.yaml': `resources:\n  - https://example.com/x.yaml\n${more}` } })
   expect(judgementOf(remote(), { base: remote() }).verdict.result).toBe('pass')
-  expect(said(judgementOf(remote('  - web.yaml\n'), { base: remote() }))).toEqual([
-    'kustomize-remote-base deploy/kustomization.yaml:2',
+  expect(judgementOf(remote('  - web.yaml\n'), { base: remote() }).verdict.result).toBe('pass')
+  expect(said(judgementOf(remote('  - https://example.com/y.yaml\n'), { base: remote() }))).toEqual([
+    'kustomize-remote-base deploy/kustomization.yaml:3',
   ])
+  const stray = withStray(remote('  - stray.yaml\n'))
+  expect(said(judgementOf(stray, { base: remote() }))).toEqual(['namespace-confinement deploy/stray.yaml:5'])
 })
 
 test('one tenant’s error leaves the others judged', () => {
