@@ -8,7 +8,7 @@ import { at, canonical, originAt, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import type { ClusterRoot } from './clusters/cluster-root.ts'
 import type { Lockdown } from './fleet.ts'
-import { installedFlux } from './flux-instance.ts'
+import { installedFlux, installedSync, isFluxInstance } from './flux-instance.ts'
 import { OPEN, readLockdown } from './lockdown.ts'
 import { findValues } from './node-values.ts'
 import { probeBootstrap } from './probe-bootstrap.ts'
@@ -23,6 +23,8 @@ export const ROOT_NAME = 'flux-system'
 
 /** The Kustomization that a cluster starts from, settled: it renders itself as it is. */
 export interface Root {
+  /** What it starts to follow, where that is known. */
+  readonly source?: KubeObject
   readonly kustomization: KubeObject
   readonly resolved: Resolved
   readonly objects: readonly KubeObject[]
@@ -84,15 +86,18 @@ export function openRoot(
       objects = rendered.objects
       holes = rendered.holes
       const failed = rendered.error ? { error: rendered.error } : {}
-      strict = readLockdown(objects)?.strictSubstitution ?? true
-      const self = objects.find(object => isRoot(object, kustomization))
-      if (!self) return { ...probed(path, kustomization, resolved, objects), holes, ...failed }
-      const source = resolveRoot(self, objects, sources, may)
+      const seen: readonly KubeObject[] = withSync(objects, root, kustomization)
+      strict = readLockdown(seen)?.strictSubstitution ?? true
+      const self = seen.find(object => isRoot(object, kustomization))
+      if (!self) return { ...probed(path, kustomization, resolved, objects), holes, ...failed, ...declared(root) }
+      const source = resolveRoot(self, seen, sources, may)
       const settled = canonical(self.root) === canonical(kustomization.root) && sameContent(source, resolved)
       kustomization = self
       resolved = source
-      if (settled)
-        return { kustomization, resolved, objects, holes, lockdown: readLockdown(objects) ?? OPEN, ...failed }
+      if (settled) {
+        const lockdown = readLockdown(seen) ?? OPEN
+        return { kustomization, resolved, objects, holes, lockdown, ...failed, ...declared(root) }
+      }
     }
     const details = {
       origin: kustomization.root.origin,
@@ -108,6 +113,26 @@ export function openRoot(
     return { kustomization, resolved, objects: [], holes: [], lockdown: OPEN, error }
   }
 }
+
+/**
+ * What a cluster gets, with what its FluxInstance makes: the one that it renders itself, or else the one by which it was
+ * found, whose chart or operator another Kustomization of it deploys.
+ */
+function withSync(
+  objects: readonly KubeObject[],
+  { instance }: ClusterRoot,
+  current: KubeObject,
+): readonly KubeObject[] {
+  if (objects.some(object => isRoot(object, current))) return objects
+  const rendered = objects.find(isFluxInstance)
+  const flux = rendered ?? instance
+  const { kustomization, source } = flux ? installedSync(flux) : {}
+  if (!flux || !kustomization || !source) return objects
+  return [...objects, ...(rendered ? [] : [flux]), source, kustomization]
+}
+
+/** The source that the cluster starts with, which other Kustomizations of it follow whether or not it is rendered. */
+const declared = ({ source }: ClusterRoot) => (source ? { source } : {})
 
 /** What the cluster starts with: what the repository holds of it, where that is all of it, or what bootstrap writes. */
 function startOf({ path, kustomization }: ClusterRoot, sources: Sources): KubeObject {
@@ -138,12 +163,12 @@ function probed(
   synthetic: KubeObject,
   resolved: Resolved & { type: 'content' },
   objects: readonly KubeObject[],
-): Omit<Root, 'holes' | 'error'> {
+): Omit<Root, 'holes' | 'error' | 'source'> {
   const probe = probeBootstrap(path, synthetic, resolved.artifact)
   const installed = probe ?? installedFlux(objects)?.objects
   const kustomization = withAccount(
     synthetic,
-    installed?.find(object => isRoot(object)),
+    installed?.find(object => isRoot(object, synthetic)),
   )
   const lockdown = readLockdown(objects) ?? readLockdown(probe ?? [], 'patches') ?? OPEN
   return { kustomization, resolved, objects, lockdown }

@@ -1,6 +1,5 @@
 import { idOf } from '../kube/object.ts'
 import type { Side } from './blocked-claims.ts'
-import { ROOT_NAMESPACE } from './cluster-root.ts'
 import { nodeKey } from './node-key.ts'
 import type { Claim, Walk } from './walk-cluster.ts'
 
@@ -40,6 +39,6 @@ function giveUp(walk: Walk, sides: readonly Side[]): boolean {
 /** Puts a claim where its turn is: the platform's before those of tenants. */
 export function enqueue(walk: Walk, claim: Claim): void {
   const own = claim.parent.tenant === undefined
-  const place = own ? (idOf(claim.kustomization).namespace === ROOT_NAMESPACE ? 0 : 1) : 2
+  const place = own ? (idOf(claim.kustomization).namespace === walk.platform ? 0 : 1) : 2
   walk.claims[place].push(claim)
 }

@@ -12,6 +12,7 @@ import type { IncludedSource, UnmatchedSource } from './fleet.ts'
 import type { FleetInput, SourceRef } from './input.ts'
 import { text } from './read-spec.ts'
 import { canonicalRef, refKey } from './ref.ts'
+import { signedContent } from './signed-content.ts'
 import { contentSpec } from './source-content.ts'
 
 /** What a source object stands for: content, or why there is none. */
@@ -106,6 +107,10 @@ export function openSources(input: FleetInput, aliases: Aliases = new Map()): So
       if (kind === 'GitRepository') {
         const { namespace, name } = idOf(source)
         return resolve(source, lookup, { ids: [`GitRepository/${namespace}/${name}`], budget, may })
+      }
+      const signed = kind === 'OCIRepository' ? signedContent(source) : undefined
+      if (signed && addressIn(aliases, signed.url) === fleetUrl && signed.branch === input.fleet.branch) {
+        return find(fleetUrl, own.ref, text(source, ['spec', 'ignore']), may.ask(source, fleetUrl))
       }
       const url = text(source, ['spec', 'url']) ?? text(source, ['spec', 'endpoint']) ?? ''
       const reason = `the content of a ${kind} is not in git`

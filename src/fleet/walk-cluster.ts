@@ -40,6 +40,8 @@ export interface Claim {
 
 /** One cluster as it is known so far. */
 export interface Walk extends NodeContext {
+  /** The namespace of Flux on this cluster. */
+  readonly platform: string
   /** Who owns a Capsule Tenant. */
   readonly capsule: Set<string>
   readonly drafts: Map<string, Draft>
@@ -113,12 +115,13 @@ function walkWith(
   { repositories = new Map(), confined = new Set() }: Foreknown,
 ): Walked & { repositories: TenantRepositories; confinedLate: ReadonlySet<string> | undefined } {
   const index = new SourceIndex(declaredSources(file, name))
-  const tenancy = new Tenancy(declaredIn(file, name), confined)
+  const tenancy = new Tenancy(withPlatform(declaredIn(file, name), root), confined)
   const { owners } = tenancy
   const declarerOf = (id: string) => index.declarerOf(id)
   const access = given && { ...accessOf(name, given, file), declarerOf, owners }
   const walk: Walk = {
     cluster: name,
+    platform: idOf(root.kustomization).namespace,
     lockdown: root.lockdown,
     sources,
     aliases: file.aliases,
@@ -150,7 +153,7 @@ function walkWith(
   walk.missed.set(first.key, new Set(absent.map(need => need.id)))
   walk.drafts.set(first.key, first)
   collect(walk, first)
-  walk.index.addBootstrap(first.source.id || `GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}`)
+  addStart(walk, first, root)
   for (let claim = take(walk); claim; claim = take(walk)) follow(walk, claim)
   finish(walk)
   const cluster = { name, path, how, lockdown: root.lockdown, owners, capsuleOwners: tenancy.capsule.owners() }
@@ -175,6 +178,21 @@ function declaredIn({ tenants }: FleetConfig, cluster: string): DeclaredTenancy 
     platformTenants: new Set(platform.map(({ name }) => name)),
     platformNamespaces: new Set(platform.flatMap(({ namespaces }) => namespaces)),
   }
+}
+
+/** Flux's own namespace is the platform's wherever it is: its objects decide what the cluster gets. */
+function withPlatform(declared: DeclaredTenancy, { kustomization }: Root): DeclaredTenancy {
+  const { namespace } = idOf(kustomization)
+  if (namespace === '' || namespace === ROOT_NAMESPACE) return declared
+  return { ...declared, platformNamespaces: new Set([...declared.platformNamespaces, namespace]) }
+}
+
+/** What is made of no file that the root applies is there all the same: its own start. */
+function addStart(walk: Walk, first: Draft, { source }: Root): void {
+  walk.index.addBootstrap(first.source.id || `GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}`)
+  if (!source) return
+  const { kind, namespace, name } = idOf(source)
+  if (walk.index.find(`${kind}/${namespace}/${name}`) === undefined) walk.index.add(source, first)
 }
 
 function follow(walk: Walk, claim: Claim): void {

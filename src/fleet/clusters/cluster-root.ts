@@ -23,4 +23,6 @@ export interface ClusterRoot {
   readonly kustomization?: KubeObject
   /** The source that this follows, where the repository holds it. */
   readonly source?: KubeObject
+  /** The FluxInstance that makes both, as it is written or as its chart makes it. */
+  readonly instance?: KubeObject
 }

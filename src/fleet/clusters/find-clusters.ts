@@ -1,14 +1,16 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Tree } from '../../git/tree.ts'
 import { stringAt } from '../../kube/node.ts'
-import type { KubeObject } from '../../kube/object.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
 import { normaliseUrl } from '../../kube/url.ts'
+import { ROOT_NAME } from '../cluster-root.ts'
 import { type Aliases, addressIn } from '../config/address-in.ts'
 import { refKey } from '../ref.ts'
 import { sourceRefOf } from '../resolve-source.ts'
 import { isLayoutPath, nameOfPath, plain, uniqueName } from './cluster-names.ts'
 import type { ClusterRoot } from './cluster-root.ts'
 import { fluxFiles } from './flux-files.ts'
+import { instanceRoots } from './instance-roots.ts'
 import { layoutRoots, placeholderRoots } from './layout-roots.ts'
 import { folderOf, syncRoots, type UnnamedRoot, urlOf } from './sync-roots.ts'
 
@@ -21,7 +23,7 @@ export interface ClusterSearch {
   readonly tree: Tree
   /**
    * What the change is compared with. A cluster of it stays one as long as its folder is there: a change that takes its
-   * root away is applied by it all the same, and one that is changed starts as it did before.
+   * root away is applied by it all the same.
    */
   readonly base?: Tree
 }
@@ -38,14 +40,13 @@ export interface FoundClusters {
  */
 export function findClusters({ url, aliases, tree, base }: ClusterSearch): FoundClusters {
   try {
-    const before = base && base !== tree ? unnamed(base, url, aliases) : []
-    const still = before.filter(({ path }) => tree.entry(path)?.type === 'directory' || path === '')
-    const known = new Set(before.map(keyOf))
     const now = unnamed(tree, url, aliases)
+    const before = base && base !== tree ? unnamed(base, url, aliases) : []
+    const known = new Set(now.map(keyOf))
     const files = [before, now].map(onlyOnes)
-    const isNew = (root: UnnamedRoot) => !known.has(keyOf(root)) && !files.every(one => one.has(root.file))
-    const added = now.filter(isNew)
-    return { roots: named([...still, ...added].sort(inOrder)) }
+    const isGone = (root: UnnamedRoot) => !known.has(keyOf(root)) && !files.every(one => one.has(root.file))
+    const still = before.filter(({ path }) => tree.entry(path)?.type === 'directory' || path === '').filter(isGone)
+    return { roots: named([...now, ...still].sort(inOrder)) }
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
     return { roots: named(layoutRoots(tree)), error }
@@ -61,7 +62,8 @@ function onlyOnes(roots: readonly UnnamedRoot[]): ReadonlySet<string> {
 /** One root for each folder and what is followed there; a folder of the layout is where its own sync leads. */
 function unnamed(tree: Tree, url: string, aliases: Aliases): UnnamedRoot[] {
   const isHere = (source: KubeObject) => url !== '' && addressIn(aliases, urlOf(source)) === url
-  const syncs = syncRoots(fluxFiles(tree, url), tree, isHere)
+  const written = fluxFiles(tree, url)
+  const syncs = [...syncRoots(written, tree, isHere), ...instanceRoots(written)]
   const layout = layoutRoots(tree)
   const folders = new Set(layout.map(({ path }) => path))
   const found = new Map<string, UnnamedRoot>()
@@ -102,11 +104,15 @@ function followed(source: NonNullable<UnnamedRoot['source']>): string {
   }
 }
 
+/** Any other may turn out to be what a cluster leads to, so those come first. */
+const isBootstrap = ({ how, kustomization }: UnnamedRoot) =>
+  how !== 'sync' || !kustomization || idOf(kustomization).name === ROOT_NAME
+
 function inOrder(a: UnnamedRoot, b: UnnamedRoot): number {
   const key = (root: UnnamedRoot) => {
     const { path, source } = root
     const depth = String(path.split('/').length).padStart(4, '0')
-    const rank = `${isLayoutPath(path) ? 0 : 1} ${depth} ${path}`
+    const rank = `${isLayoutPath(path) ? 0 : isBootstrap(root) ? 1 : 2} ${depth} ${path}`
     return [rank, isAtHome(root) ? 0 : 1, source ? followed(source) : '', root.file].join('\0')
   }
   const [one, other] = [key(a), key(b)]

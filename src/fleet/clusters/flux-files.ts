@@ -14,7 +14,11 @@ const MAX_FLUX_FILES = 20_000
 /** Folders whose files are remembered, of all repositories. */
 const MAX_FOLDERS = 50_000
 
-const MARKS = ['kustomize.toolkit.fluxcd.io', 'fluxcd.controlplane.io'].map(mark => Buffer.from(mark))
+const MARKS = ['kustomize.toolkit.fluxcd.io', 'source.toolkit.fluxcd.io', 'fluxcd.controlplane.io'].map(mark =>
+  Buffer.from(mark),
+)
+/** What values of the chart flux-instance say, which name no API. */
+const VALUES = ['instance:', 'sync:', 'url:', 'path:'].map(mark => Buffer.from(mark))
 
 /** By the id of a folder, which stands for its content, and by where it is: origins name the place. */
 const remembered = new Map<string, readonly FluxFile[]>()
@@ -47,7 +51,7 @@ const isYaml = (name: string) => /\.ya?ml$/i.test(name)
 function read(tree: Tree, repository: string, path: string): FluxFile[] {
   const bytes = tree.read(path)
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (!MARKS.some(mark => text.includes(mark))) return []
+  if (!MARKS.some(mark => text.includes(mark)) && !VALUES.every(mark => text.includes(mark))) return []
   try {
     const documents = parseDocuments({ repository, path }, bytes)
     return [{ path, objects: documents.flatMap(root => (root.type === 'map' ? [{ root, trail: [] }] : [])) }]

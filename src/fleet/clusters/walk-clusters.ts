@@ -1,4 +1,6 @@
 import { artifactPath } from '../../flux/artifact-path.ts'
+import { idOf } from '../../kube/object.ts'
+import { ROOT_NAME } from '../cluster-root.ts'
 import type { FleetNode, NodeSource } from '../fleet.ts'
 import { refKey } from '../ref.ts'
 import { type Walked, type WalkInput, walkCluster } from '../walk-cluster.ts'
@@ -8,7 +10,7 @@ import { folderOf, isWithin } from './sync-roots.ts'
 
 /**
  * Walks the clusters that start from these roots, in their order. A root in what an earlier cluster lets a tenant write is
- * none: a tenant would make a cluster whose platform they are. A folder of the layout that says nothing of itself is none
+ * none: a tenant would make a cluster whose platform they are. Nor is one that another cluster leads to. A folder of the layout that says nothing of itself is none
  * where another cluster applies it, or where it only holds the folders of clusters.
  */
 export function walkClusters(roots: readonly ClusterRoot[], input: WalkInput): Walked[] {
@@ -16,6 +18,7 @@ export function walkClusters(roots: readonly ClusterRoot[], input: WalkInput): W
   for (const root of roots) {
     const tenants = walked.flatMap(({ result }) => foldersOf(result.nodes, input, node => node.tenant !== undefined))
     if (!isLayoutPath(root.path) && tenants.some(folder => isIn(root, folder))) continue
+    if (walked.some(({ result }) => leadsTo(root, result.nodes))) continue
     walked.push({ root, result: walkCluster(root, input) })
   }
   const told = walked.filter(({ root }) => root.how !== 'layout')
@@ -31,6 +34,14 @@ export function walkClusters(roots: readonly ClusterRoot[], input: WalkInput): W
     .filter(isOwn)
     .map(({ result }) => result)
     .sort((a, b) => (a.cluster.name < b.cluster.name ? -1 : 1))
+}
+
+/** Whether another cluster makes its Kustomization one of its own: then it is no start. */
+function leadsTo({ kustomization }: ClusterRoot, nodes: readonly FleetNode[]): boolean {
+  if (!kustomization) return false
+  const { namespace, name } = idOf(kustomization)
+  if (name === ROOT_NAME) return false
+  return nodes.some(node => node.parent !== undefined && node.namespace === namespace && node.name === name)
 }
 
 const isIn = ({ path, origin }: ClusterRoot, folder: string): boolean =>

@@ -133,7 +133,7 @@ test('names never collide: the layout keeps its own', () => {
   expect(new Set(names).size).toBe(3)
 })
 
-test('a root that a change takes away, or leads elsewhere, is still a cluster of the change', () => {
+test('a root that a change takes away is still a cluster of the change', () => {
   const before = { 'hub/flux-system/gotk-sync.yaml': syncText({ path: './hub' }), 'hub/a.yaml': configMap('a') }
   const find = (fleet: Files) =>
     rootsOf({ ...inputOf({ fleet }), config: inputOf({ fleet: before }).fleet.tree }, new Map()).roots.map(
@@ -141,6 +141,21 @@ test('a root that a change takes away, or leads elsewhere, is still a cluster of
     )
   expect(find({ 'hub/a.yaml': configMap('a'), 'hub/evil.yaml': configMap('evil') })).toEqual(['hub'])
   expect(find({ ...before, 'hub/flux-system/gotk-sync.yaml': ': no yaml' })).toEqual(['hub'])
-  expect(find({ ...before, 'hub/flux-system/gotk-sync.yaml': syncText({ path: './other' }) })).toEqual(['hub'])
+  expect(find({ ...before, 'hub/flux-system/gotk-sync.yaml': syncText({ path: './other' }) })).toEqual(['other'])
   expect(find({ 'other/a.yaml': configMap('a') })).toEqual([])
+})
+
+test('what a cluster leads to is no start, although it is in the folder that it applies and follows the fleet', () => {
+  const crds = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: crds, namespace: flux-system}
+spec: {path: ./apps/crds, sourceRef: {kind: GitRepository, name: flux-system}}
+`
+  const files = {
+    'hub/flux-system/gotk-sync.yaml': syncText({ path: './hub' }),
+    'hub/kustomization.yaml': 'resources: [flux-system, ../apps/crds/kustomize.yaml]\n',
+    'hub/flux-system/kustomization.yaml': 'resources: [gotk-sync.yaml]\n',
+    'apps/crds/kustomize.yaml': crds,
+  }
+  expect(clustersOf(files)).toEqual(['hub hub sync'])
 })

@@ -1,0 +1,26 @@
+import { at, stringAt } from '../kube/node.ts'
+import type { KubeObject } from '../kube/object.ts'
+
+const ISSUER = 'https://token.actions.githubusercontent.com'
+const SUBJECT = /^https:\/\/github\.com\/([\w-]+\/[\w.-]+)\/\.github\/workflows\/[\w./-]+@refs\/heads\/([\w./-]+)$/
+
+/**
+ * The repository and branch whose own workflow must have signed an OCI artifact (`spec.verify.matchOIDCIdentity` of the
+ * OCIRepository): source-controller takes no other content. Undefined where the identities leave a choice.
+ */
+export function signedContent(source: KubeObject): { readonly url: string; readonly branch: string } | undefined {
+  const verify = at(source.root, ['spec', 'verify'])
+  const identities = at(verify, ['matchOIDCIdentity'])
+  if (stringAt(verify, ['provider']) !== 'cosign' || identities?.type !== 'list' || identities.items.length !== 1)
+    return
+  const [identity] = identities.items
+  if (literal(stringAt(identity, ['issuer'])) !== ISSUER) return undefined
+  const [, name, branch] = SUBJECT.exec(literal(stringAt(identity, ['subject'])) ?? '') ?? []
+  return name === undefined || branch === undefined ? undefined : { url: `https://github.com/${name}`, branch }
+}
+
+/** The one text that a regular expression matches; undefined where it may match others. A dot stands for itself here. */
+function literal(pattern: string | undefined): string | undefined {
+  const inner = /^\^([^^$]*)\$$/.exec(pattern ?? '')?.[1]?.replaceAll(/\\([./-])/g, '$1')
+  return inner === undefined || /[\\^$*+?()[\]{}|]/.test(inner) ? undefined : inner
+}
