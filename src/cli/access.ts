@@ -11,7 +11,7 @@ import { parseOptions } from './parse-options.ts'
 import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { table } from './table.ts'
 
-const USAGE = 'access NAMESPACE [--cluster NAME] [FLEET] [--repo URL[#REF]=DIR]... [-o text|json]'
+const USAGE = 'access NAMESPACE [--cluster NAME] [FLEET] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
 
 /** `bailiwick access`: who can change a namespace: repository, Kustomization, account and role, for each cluster. */
 export const access: Command = {

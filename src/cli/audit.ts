@@ -9,7 +9,7 @@ import { parseOptions } from './parse-options.ts'
 import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { table } from './table.ts'
 
-const USAGE = 'audit [FLEET] [--cluster NAME] [--strict] [--repo URL[#REF]=DIR]... [-o text|json]'
+const USAGE = 'audit [FLEET] [--cluster NAME] [--strict] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
 
 /** `bailiwick audit`: what keeps the tenants of a cluster apart, and what does not. */
 export const audit: Command = {

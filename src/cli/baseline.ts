@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { BailiwickError } from '../errors.ts'
 import { combinationOf } from '../fleet/combination.ts'
 import { visible } from '../report/visible.ts'
@@ -10,11 +9,11 @@ import { isHeavier } from '../rules/verdict/level-of.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
 import { parseOptions } from './parse-options.ts'
-import { readFleet } from './read-fleet.ts'
+import { FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { today } from './today.ts'
 import { writeInside } from './write-inside.ts'
 
-const USAGE = 'baseline [DIR] [--check] [--url URL] [--branch NAME] [--repo URL[#REF]=DIR]...'
+const USAGE = 'baseline [DIR] [--check] [--url URL] [--branch NAME] [--repo URL[#REF]=DIR]... [--repos-dir DIR]'
 
 /** `bailiwick baseline`: writes down what stands in a fleet, so that only what is new or gets worse blocks. */
 export const baseline: Command = {
@@ -26,18 +25,18 @@ export const baseline: Command = {
   --check        write nothing; exit 1 where the file would grow
   --url URL      address of DIR as Flux sources name it (default: remote origin)
   --branch NAME  branch that DIR is evaluated as (default: the checked-out one, else the default branch)
-  --repo URL[#REF]=DIR   where the content of another source lies`,
+  --repo URL[#REF]=DIR   where the content of another source lies
+  --repos-dir DIR   a folder of clones: each is found by the address of its remote`,
   async run(args, io) {
     const only = args.includes('--check')
     const rest = args.filter(arg => arg !== '--check')
-    const { positionals, one, all } = parseOptions(rest, ['url', 'branch', 'repo'], USAGE)
+    const { positionals, one, all } = parseOptions(rest, FLEET_OPTIONS, USAGE)
     if (positionals.length > 1) {
       throw new BailiwickError('usage', `${JSON.stringify(positionals[1])} is one DIR too many`, {
         fix: `usage: bailiwick ${USAGE}`,
       })
     }
-    const dir = resolve(io.cwd, positionals[0] ?? '.')
-    const { fleet, input, tree, here } = await readFleet({ one, all }, dir, io.cwd)
+    const { fleet, input, dir, tree, here } = await readFleet({ one, all }, positionals[0] ?? '.', io.cwd)
     const { verdict, violations } = legacyViolations(fleet, { combination: combinationOf(input), today: today() })
     if (verdict.clusters.length === 0) throw new BailiwickError('path-not-found', verdict.errors[0]?.message ?? '')
     const before = baselineOf(tree, here)

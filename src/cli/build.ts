@@ -8,7 +8,8 @@ import { parseOptions } from './parse-options.ts'
 import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { yamlText } from './yaml-text.ts'
 
-const USAGE = 'build --cluster NAME [FLEET] [--repo URL[#REF]=DIR]... [--url URL] [--branch NAME] [-o yaml|json]'
+const USAGE =
+  'build --cluster NAME [FLEET] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [--url URL] [--branch NAME] [-o yaml|json]'
 
 /** `bailiwick build`: what each Flux Kustomization of a cluster renders, across repositories. */
 export const build: Command = {

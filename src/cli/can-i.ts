@@ -14,7 +14,7 @@ import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.t
 import { type AskedResource, resourceArgument } from './resource-argument.ts'
 
 const USAGE =
-  'can-i VERB RESOURCE[/NAME] [-n NS] --as IDENTITY [--as-group GROUP]... [--subresource NAME] [--cluster NAME] [FLEET] [--repo URL[#REF]=DIR]... [-o text|json]'
+  'can-i VERB RESOURCE[/NAME] [-n NS] --as IDENTITY [--as-group GROUP]... [--subresource NAME] [--cluster NAME] [FLEET] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
 const OPTIONS = ['namespace', 'as', 'as-group', 'subresource', 'cluster', ...FLEET_OPTIONS, 'output']
 
 /** `bailiwick can-i`: whether an identity may do something, and through what, from what the fleet renders. */

@@ -15,38 +15,87 @@ export interface CheckOptions {
   readonly repositories: readonly GivenRepository[]
   /** Where something needs an approval that the command line cannot see, the exit code is 1. */
   readonly failOnRequiredApproval: boolean
+  /** A folder of clones, each of which may be the content of a source. */
+  readonly reposDir?: string
+  /** Only what concerns these is shown and decides; absent: all. */
+  readonly clusters?: readonly string[]
+  readonly tenants?: readonly string[]
   /** One of the names of `formats`. */
   readonly output: string
 }
 
-export const CHECK_USAGE =
-  'check [DIR] [--base REF] [--url URL] [--branch NAME] [--fleet DIR] [--repo URL[#REF]=DIR]... [--sops-age-key-file FILE] [--fail-on-required-approval] [-o text|json|sarif|junit|github]'
+const FAIL_ON_APPROVAL = 'fail-on-required-approval'
 
-const FAIL_ON_APPROVAL = '--fail-on-required-approval'
-const OPTIONS = ['base', 'url', 'branch', 'fleet', 'repo', 'sops-age-key-file', 'output']
+/** Every option: how it is written in the usage line, and what the help says. A new one is a line here and a field above. */
+const OPTIONS: readonly (readonly [name: string, usage: string, help: string])[] = [
+  ['base', '[--base REF]', '--base REF     compare with this commit: only new violations give exit 1'],
+  ['url', '[--url URL]', '--url URL      address of DIR as Flux sources name it (default: remote origin)'],
+  [
+    'branch',
+    '[--branch NAME]',
+    `--branch NAME  branch that DIR is evaluated as (default: the one that --base names or tracks, else GITHUB_BASE_REF or
+                 CI_MERGE_REQUEST_TARGET_BRANCH_NAME, else the default branch; without --base the checked-out one)`,
+  ],
+  ['fleet', '[--fleet DIR]', '--fleet DIR    the fleet, when DIR is the repository of a tenant'],
+  ['repo', '[--repo URL[#REF]=DIR]...', '--repo URL[#REF]=DIR   where the content of another source lies'],
+  [
+    'repos-dir',
+    '[--repos-dir DIR]',
+    '--repos-dir DIR   a folder of clones: each is found by the address of its remote',
+  ],
+  ['cluster', '[--cluster C]...', '--cluster C    show only this cluster, and let only it decide'],
+  ['tenant', '[--tenant T]...', '--tenant T     show only this tenant, and let only it decide'],
+  [
+    'sops-age-key-file',
+    '[--sops-age-key-file FILE]',
+    '--sops-age-key-file FILE   check the MAC of encrypted files with these age keys (default: SOPS_AGE_KEY_FILE)',
+  ],
+  [
+    FAIL_ON_APPROVAL,
+    `[--${FAIL_ON_APPROVAL}]`,
+    `--${FAIL_ON_APPROVAL}   exit 1 where a fleet admin must approve the change: approvals cannot be seen here`,
+  ],
+  [
+    'output',
+    `[-o ${[...formats.keys()].join('|')}]`,
+    '-o FORMAT      text for people; json, sarif, junit and github (workflow commands) for programs',
+  ],
+]
+
+export const CHECK_USAGE = ['check [DIR]', ...OPTIONS.map(([, usage]) => usage)].join(' ')
+
+export const CHECK_HELP = [
+  '  DIR            a git working copy, any folder of one, or a plain folder (default: .)',
+  ...OPTIONS.map(([, , help]) => `  ${help}`),
+].join('\n')
 
 /** Reads the arguments of `check`; directories become absolute, starting from `cwd`. Throws `usage`. */
 export function checkOptions(args: readonly string[], cwd: string): CheckOptions {
-  const rest = args.filter(arg => arg !== FAIL_ON_APPROVAL)
-  const { positionals, one, all } = parseOptions(rest, OPTIONS, CHECK_USAGE)
+  const rest = args.filter(arg => arg !== `--${FAIL_ON_APPROVAL}`)
+  const names = OPTIONS.map(([name]) => name).filter(name => name !== FAIL_ON_APPROVAL)
+  const { positionals, one, all } = parseOptions(rest, names, CHECK_USAGE)
   if (positionals.length > 1) throw usage(`${JSON.stringify(positionals[1])} is one DIR too many`)
-  const [base, url, branch, fleet, keys] = ['base', 'url', 'branch', 'fleet', 'sops-age-key-file'].map(one)
+  const [base, url, branch] = ['base', 'url', 'branch'].map(one)
+  const [fleet, reposDir, keys] = ['fleet', 'repos-dir', 'sops-age-key-file'].map(one)
   return {
     dir: resolve(cwd, positionals[0] ?? '.'),
     ...(base === undefined ? {} : { base }),
     ...(url === undefined ? {} : { url }),
     ...(branch === undefined ? {} : { branch }),
     ...(fleet === undefined ? {} : { fleet: resolve(cwd, fleet) }),
+    ...(reposDir === undefined ? {} : { reposDir: resolve(cwd, reposDir) }),
     ...(keys === undefined ? {} : { sopsAgeKeyFile: resolve(cwd, keys) }),
     repositories: all('repo').map(text => givenRepository(text, cwd)),
     failOnRequiredApproval: rest.length < args.length,
+    ...(all('cluster').length > 0 ? { clusters: all('cluster') } : {}),
+    ...(all('tenant').length > 0 ? { tenants: all('tenant') } : {}),
     output: outputOf(one('output') ?? 'text'),
   }
 }
 
 function outputOf(value: string): string {
   if (formats.has(value)) return value
-  throw usage(`-o ${JSON.stringify(value)} is no format; allowed are ${[...formats.keys()].join(', ')}`)
+  throw usage(`-o ${JSON.stringify(value)} is not a format; allowed are ${[...formats.keys()].join(', ')}`)
 }
 
 function usage(message: string): BailiwickError {

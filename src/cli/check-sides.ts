@@ -5,6 +5,7 @@ import { openSnapshot } from '../git/snapshot.ts'
 import { isWorkingCopy } from '../git/working-copy.ts'
 import type { CheckOptions } from './check-options.ts'
 import { type RepositoryAddress, repositoryAddress } from './repository-address.ts'
+import { rootFolder } from './root-folder.ts'
 import type { GivenTree, ReadDirectory } from './working-sources.ts'
 
 /** One side of a comparison: the fleet, and the repository of a tenant where that is what is checked. */
@@ -27,7 +28,8 @@ export interface Sides {
  * both sides, at its own branch. Throws `usage` for options that do not go together and `git-missing` for what is not there.
  */
 export async function checkSides(options: CheckOptions, read: ReadDirectory, env: Environment): Promise<Sides> {
-  const { dir, base } = options
+  const { base, url: said } = options
+  const dir = await rootFolder(options.dir, { base, url: said, isTenant: options.fleet !== undefined })
   if (base !== undefined && !(await isWorkingCopy(dir))) {
     throw new BailiwickError('usage', `--base needs a git working copy, ${dir} is a plain folder`, {
       fix: 'Leave --base out, or name a folder of a working copy.',
@@ -48,8 +50,9 @@ export async function checkSides(options: CheckOptions, read: ReadDirectory, env
       fix: 'Add --url with the address that the fleet names it by.',
     })
   }
-  const fleet = await repositoryAddress(options.fleet, {})
-  const home = { url: fleet.url, branch: fleet.branch, commit: '', tree: await read(options.fleet) }
+  const fleetDir = await rootFolder(options.fleet)
+  const fleet = await repositoryAddress(fleetDir, {})
+  const home = { url: fleet.url, branch: fleet.branch, commit: '', tree: await read(fleetDir) }
   const head = { home, given: [{ url, branch, tree }] }
   if (!baseTree) return { here, fleet, head }
   return { here, fleet, head, base: { home, given: [{ url, branch, tree: openSnapshot(baseTree) }] } }

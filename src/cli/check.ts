@@ -7,10 +7,13 @@ import { formats } from '../report/formats/formats.ts'
 import type { NodeFailure, Verdict } from '../rules/finding.ts'
 import { rules } from '../rules/registry.ts'
 import { acceptedBy, baselineOf } from '../rules/verdict/baseline.ts'
+import { filterVerdict, type VerdictFilter } from '../rules/verdict/filter-verdict.ts'
 import { hashOf } from '../rules/verdict/fingerprint.ts'
 import { judge } from '../rules/verdict/judge.ts'
-import { CHECK_USAGE, type CheckOptions, checkOptions } from './check-options.ts'
+import { assertKnown } from './assert-known.ts'
+import { CHECK_HELP, CHECK_USAGE, type CheckOptions, checkOptions } from './check-options.ts'
 import { checkSides, type Side, type Sides } from './check-sides.ts'
+import { cloneReader, clonesIn } from './clones.ts'
 import type { Command, Io } from './command.ts'
 import { ageIdentities, withSeals } from './encrypted-seals.ts'
 import { errorLine } from './error-line.ts'
@@ -23,18 +26,7 @@ import { buildCompleteFleet, directoryReader } from './working-sources.ts'
 export const check: Command = {
   name: 'check',
   summary: 'Judge a fleet, or what a tenant would change in it',
-  usage: `${CHECK_USAGE}
-
-  DIR            a git working copy or a plain folder (default: .)
-  --base REF     compare with this commit: only new violations give exit 1
-  --url URL      address of DIR as Flux sources name it (default: remote origin)
-  --branch NAME  branch that DIR is evaluated as (default: the one that --base names or tracks, else GITHUB_BASE_REF or
-                 CI_MERGE_REQUEST_TARGET_BRANCH_NAME, else the default branch; without --base the checked-out one)
-  --fleet DIR    the fleet, when DIR is the repository of a tenant
-  --repo URL[#REF]=DIR   where the content of another source lies
-  --sops-age-key-file FILE   check the MAC of encrypted files with these age keys (default: SOPS_AGE_KEY_FILE)
-  --fail-on-required-approval   exit 1 where a fleet admin must approve the change: approvals cannot be seen here
-  -o FORMAT      text for people; json, sarif, junit and github (workflow commands) for programs`,
+  usage: `${CHECK_USAGE}\n\n${CHECK_HELP}`,
   async run(args, io) {
     const options = checkOptions(args, io.cwd)
     const env = io.env ?? process.env
@@ -53,11 +45,12 @@ async function verdictOf(
   env: NonNullable<Io['env']>,
 ): Promise<{ verdict: Verdict; evaluatedAs: EvaluatedAs }> {
   const read = directoryReader()
+  const fromClones = options.reposDir === undefined ? undefined : cloneReader(await clonesIn(options.reposDir), read)
   const sides = await checkSides(options, read, env)
   const { here } = sides
   const session = new FleetSession()
   const build = ({ home, given }: Side, config?: Tree) =>
-    buildCompleteFleet(home, given, options.repositories, read, config, session)
+    buildCompleteFleet(home, given, options.repositories, read, config, session, fromClones)
   const head = await build(sides.head, sides.base?.home.tree)
   const base = sides.base && (await build(sides.base))
   const states = [head, ...(base ? [base] : [])].map(one => one.fleet)
@@ -74,7 +67,27 @@ async function verdictOf(
     : { baseline: baselineOf(home.tree, home.url) }
   const { url: repository, branch, because } = here
   const evaluatedAs = { repository, branch, because, versions: followedVersions(head.fleet, here) }
-  return { verdict: judge(now, { ...known, ...when }).verdict, evaluatedAs }
+  const filter = filterOf(states, options)
+  const judgement = judge(now, { ...known, ...when })
+  return { verdict: filter ? filterVerdict(judgement, filter) : judgement.verdict, evaluatedAs }
+}
+
+/** What `--cluster` and `--tenant` leave; undefined without. Throws `usage` for a name that neither state of the fleet has. */
+function filterOf(states: readonly Fleet[], { clusters = [], tenants = [] }: CheckOptions): VerdictFilter | undefined {
+  if (clusters.length + tenants.length === 0 || states[0]!.clusters.length === 0) return undefined
+  const known = (of: (fleet: Fleet) => readonly { readonly name: string }[]) =>
+    new Set(states.flatMap(of).map(({ name }) => name))
+  assertKnown(
+    'cluster',
+    clusters,
+    known(fleet => fleet.clusters),
+  )
+  assertKnown(
+    'tenant',
+    tenants,
+    known(fleet => fleet.tenants),
+  )
+  return { clusters, tenants }
 }
 
 /** What was to be evaluated and was not, because nothing follows it. A fleet without clusters is another error. */

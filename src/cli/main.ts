@@ -60,6 +60,20 @@ function usage(message: string, fix: string): BailiwickError {
 /** Of an unexpected error the stack stays out, its first line says what it was. */
 function lineOf(error: unknown): string {
   if (error instanceof BailiwickError) return errorLine(error)
+  const refused = refusedBySystem(error)
+  if (refused) return errorLine(refused)
   const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
   return `error[internal]: ${visible(what, 1000)}: this is a bug of bailiwick, please report it`
+}
+
+/** A file or folder that the system does not give: permissions, a full disk, too many open files. */
+function refusedBySystem(error: unknown): BailiwickError | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { code, syscall, path } = error as NodeJS.ErrnoException
+  if (code === undefined || syscall === undefined || path === undefined) return undefined
+  const isDenied = code === 'EACCES' || code === 'EPERM'
+  const fix = isDenied ? 'Run as a user who may read it, or correct its permissions.' : 'Correct that and run it again.'
+  return new BailiwickError('source-unreadable', `${path}: ${isDenied ? 'permission denied' : code} (${syscall})`, {
+    fix,
+  })
 }

@@ -7,6 +7,7 @@ import { visible } from '../report/visible.ts'
 import type { Command } from './command.ts'
 import { notFollowed } from './not-followed.ts'
 import { repositoryAddress } from './repository-address.ts'
+import { rootFolder } from './root-folder.ts'
 import { writeInside } from './write-inside.ts'
 
 /** `bailiwick onboard`: writes into the working copy what the onboarding pull request would contain. */
@@ -23,13 +24,14 @@ export const onboard: Command = {
   --path ./DIR      directory of the tenant's repository (default: its root)`,
   async run(args, io) {
     const request = parseOnboardArguments(args)
-    const tree = openSnapshot(await readWorkingCopy(io.cwd))
-    const here = await repositoryAddress(io.cwd, {})
+    const dir = await rootFolder(io.cwd)
+    const tree = openSnapshot(await readWorkingCopy(dir))
+    const here = await repositoryAddress(dir, {})
     const { url, usual = here.branch } = here
     // the files are written on a branch of their own, as often as not, and merged into the one that clusters follow
     const branch = notFollowed([fleetAt(tree, url, here.branch)], here) ? usual : here.branch
     const { files, summary } = planOnboarding(request, tree, url, branch)
-    for (const file of files) await writeInside(io.cwd, file.path, file.content)
+    for (const file of files) await writeInside(dir, file.path, file.content)
     const lines = [
       ...files.map(file => `${file.change} ${visible(file.path)}`),
       ...summary.map(note => visible(note)),

@@ -2,23 +2,29 @@ import { resolve } from 'node:path'
 import { BailiwickError } from '../errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Tree } from '../git/tree.ts'
+import { assertKnown } from './assert-known.ts'
+import { cloneReader, clonesIn } from './clones.ts'
 import { type GivenRepository, givenRepository } from './given-repository.ts'
 import { notFollowed, unusedRepositories } from './not-followed.ts'
 import type { ParsedOptions } from './parse-options.ts'
 import { type RepositoryAddress, repositoryAddress } from './repository-address.ts'
+import { rootFolder } from './root-folder.ts'
 import { type BuiltFleet, buildCompleteFleet, directoryReader } from './working-sources.ts'
 
 /** The options by which a command says what its fleet is; `readFleet` reads them. */
-export const FLEET_OPTIONS = ['repo', 'url', 'branch'] as const
+export const FLEET_OPTIONS = ['repo', 'repos-dir', 'url', 'branch'] as const
 
 /** How these options are explained. */
 export const FLEET_HELP = `  FLEET          the fleet: a git working copy or a plain folder (default: .)
   --repo URL[#REF]=DIR   where the content of another source lies
+  --repos-dir DIR   a folder of clones: each is found by the address of its remote
   --url URL      address of FLEET as Flux sources name it (default: remote origin)
   --branch NAME  branch that FLEET is evaluated as (default: the checked-out one, else the default branch)`
 
 /** A fleet, and its own repository's address ('' where that is not known): places in it are told without the address. */
 export interface ReadFleet extends BuiltFleet {
+  /** The folder that it was read from: the root of its working copy. */
+  readonly dir: string
   /** What the folder holds. */
   readonly tree: Tree
   readonly here: string
@@ -30,15 +36,17 @@ export async function readFleet(
   fleet: string,
   cwd: string,
 ): Promise<ReadFleet> {
-  const dir = resolve(cwd, fleet)
+  const dir = await rootFolder(resolve(cwd, fleet))
   const read = directoryReader()
   const [url, branch] = [options.one('url'), options.one('branch')]
   const address = await repositoryAddress(dir, { url, branch })
   const repositories = options.all('repo').map(text => givenRepository(text, cwd))
   const home = { url: address.url, branch: address.branch, commit: '', tree: await read(dir) }
-  const built = await buildCompleteFleet(home, [], repositories, read)
+  const reposDir = options.one('repos-dir')
+  const clones = reposDir === undefined ? undefined : cloneReader(await clonesIn(resolve(cwd, reposDir)), read)
+  const built = await buildCompleteFleet(home, [], repositories, read, undefined, undefined, clones)
   assertFollowed(built.fleet, address, repositories)
-  return { ...built, tree: home.tree, here: address.url }
+  return { ...built, dir, tree: home.tree, here: address.url }
 }
 
 /** Throws where the folder is the source of nothing that was built, or a repository was given for nothing. */
@@ -54,6 +62,6 @@ export function clustersOf(fleet: Fleet, name: string | undefined, usage: string
   const fix = `usage: bailiwick ${usage}`
   if (names.length === 0) throw new BailiwickError('usage', 'no cluster was found in the fleet', { fix })
   if (name === undefined) return names
-  if (names.includes(name)) return [name]
-  throw new BailiwickError('usage', `no cluster ${JSON.stringify(name)}; there are: ${names.join(', ')}`, { fix })
+  assertKnown('cluster', [name], new Set(names))
+  return [name]
 }

@@ -5,6 +5,7 @@ import { FleetSession } from '../fleet/session/fleet-session.ts'
 import { openSnapshot } from '../git/snapshot.ts'
 import type { Tree } from '../git/tree.ts'
 import { readWorkingCopy } from '../git/working-copy.ts'
+import type { FromClones } from './clones.ts'
 import { refName, standsForRef } from './followed-sources.ts'
 import type { GivenRepository } from './given-repository.ts'
 
@@ -36,7 +37,7 @@ export interface BuiltFleet {
 
 /**
  * Builds the fleet and reads what it turns out to need, until nothing is missing: from `given`, from `repositories`, and
- * what nobody gave is opaque. `config` is the tree that the fleet's own file is read from, where that is another one.
+ * from clones, and what nobody gave is opaque. `config` is the tree that the fleet's own file is read from, where that is another one.
  * Whoever builds both sides of a comparison in one session renders what they share once.
  */
 export async function buildCompleteFleet(
@@ -46,6 +47,7 @@ export async function buildCompleteFleet(
   read: ReadDirectory,
   config?: Tree,
   session = new FleetSession(),
+  fromClones: FromClones = async () => undefined,
 ): Promise<BuiltFleet> {
   const sources: SourceContent[] = []
   const opaque: OpaqueSource[] = []
@@ -54,12 +56,15 @@ export async function buildCompleteFleet(
     const input = { fleet: home, sources: [...sources], opaque: [...opaque], ...(config ? { config } : {}) }
     const fleet = session.build(input)
     if (fleet.wanted.length === 0) return { fleet, input }
+    const addressOf = (url: string) => addressIn(fleet.config.aliases, url)
     const inFleet = <T extends { readonly url: string }>(all: readonly T[]): T[] =>
-      all.map(one => ({ ...one, url: addressIn(fleet.config.aliases, one.url) }))
+      all.map(one => ({ ...one, url: addressOf(one.url) }))
     // each round supplies all that was asked for, so the graph grows or the loop ends; its size is limited in the core
     for (const wanted of fleet.wanted) {
-      const tree = await find(wanted, inFleet(own), inFleet(repositories), read)
-      if (tree) sources.push({ ...wanted, commit: '', tree })
+      const named = await find(wanted, inFleet(own), inFleet(repositories), read)
+      const found = named ?? (await fromClones(wanted, addressOf))
+      if (typeof found === 'string') opaque.push({ ...wanted, reason: found })
+      else if (found) sources.push({ ...wanted, commit: '', tree: found })
       else opaque.push({ ...wanted, reason: reasonFor(wanted, inFleet(own), inFleet(repositories)) })
     }
   }

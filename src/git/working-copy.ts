@@ -22,7 +22,7 @@ const UNKNOWN_COMMIT = '0'.repeat(40)
 export async function readWorkingCopy(dir: string, limits: TreeLimits = DEFAULT_LIMITS): Promise<TreeSnapshot> {
   if (!(await statsOf(join(dir, '.git')))) return readFolder(dir, limits)
   const own = await isWorkingCopy(dir)
-  const listing = own && (await askGit(dir, ['ls-files', '--cached', '--others', '--exclude-standard', '-z']))
+  const listing = own && (await listFiles(dir))
   const index = own && (await askGit(dir, ['ls-files', '--stage', '-t', '-z']))
   if (!listing || !index) {
     const { message } = await runGit(dir, ['rev-parse', '--show-toplevel'])
@@ -43,6 +43,20 @@ export async function readWorkingCopy(dir: string, limits: TreeLimits = DEFAULT_
     if (!taken.has(path.slice(0, -1))) others.push(submodule(path.slice(0, -1), UNKNOWN_COMMIT))
   }
   return readPaths(dir, [...paths], limits, others)
+}
+
+/** git leaves out what it may not open with a warning: an answer without it would be about something else. */
+async function listFiles(dir: string): Promise<Buffer | undefined> {
+  const { status, output, message } = await runGit(dir, [
+    'ls-files',
+    '--cached',
+    '--others',
+    '--exclude-standard',
+    '-z',
+  ])
+  const refusal = refusalOf(dir, message)
+  if (refusal) throw refusal
+  return status === 0 ? output : undefined
 }
 
 /**
@@ -70,9 +84,26 @@ export async function workingCopyAround(dir: string): Promise<string | undefined
 
 /** Address of a remote, or undefined where there is none (or `dir` is no working copy). */
 export async function remoteUrl(dir: string, remote: string = 'origin'): Promise<string | undefined> {
-  if (!(await isWorkingCopy(dir))) return undefined
-  const output = await askGit(dir, ['config', '--local', '--get', `remote.${remote}.url`])
-  return output?.toString().trim() || undefined
+  return (await isWorkingCopy(dir)) ? (await remoteUrls(dir)).get(remote) : undefined
+}
+
+/** The addresses of the remotes of a repository, by name. */
+export async function remoteUrls(dir: string): Promise<ReadonlyMap<string, string>> {
+  const output = await askGit(dir, ['config', '--local', '-z', '--get-regexp', '^remote\\..*\\.url$'])
+  const urls = new Map<string, string>()
+  for (const record of output?.toString().split('\0') ?? []) {
+    const [key = '', url = ''] = record.split('\n')
+    const name = key.slice('remote.'.length, -'.url'.length)
+    // of several addresses of one remote git fetches from the first
+    if (url.trim() !== '' && !urls.has(name)) urls.set(name, url.trim())
+  }
+  return urls
+}
+
+/** Whether a folder is a repository without a working copy (`git clone --bare` or `--mirror`). */
+export async function isBareRepository(dir: string): Promise<boolean> {
+  const parts = await Promise.all(['HEAD', 'objects', 'refs'].map(name => statsOf(join(dir, name))))
+  return parts.every(part => part !== undefined) && !(await statsOf(join(dir, '.git')))
 }
 
 /** The branch that is checked out; undefined on a detached head or in a plain folder. */

@@ -19,6 +19,7 @@ export function verdictJson(verdict: Verdict): Record<string, unknown> {
     notReached: verdict.notReached.map(({ id, origin, reason }) => ({ id, origin: originJson(origin), reason })),
     requiredApprovals: verdict.requiredApprovals.map(({ rule, message, path }) => ({ rule, message, path })),
     evaluated: verdict.evaluated,
+    ...(verdict.filter ? { filter: verdict.filter } : {}),
     ...(verdict.notEvaluated.length > 0 ? { notEvaluated: verdict.notEvaluated.map(findingJson) } : {}),
   }
 }

@@ -97,6 +97,8 @@ export interface Verdict {
   /** What the change passes only with: the command line names them, the App asks a fleet admin. Empty without a base. */
   readonly requiredApprovals: readonly RequiredApproval[]
   readonly evaluated: Evaluated
+  /** Only these clusters and tenants were asked for; an empty list is all of them. */
+  readonly filter?: { readonly clusters: readonly string[]; readonly tenants: readonly string[] }
   /** Hash of everything that the verdict depends on (DESIGN: the combination). */
   readonly combination: string
 }

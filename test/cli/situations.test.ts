@@ -1,86 +1,22 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { git, repository, runWith, scratch, write } from './run-main.ts'
-
-const FLEET = 'https://github.com/acme/fleet'
-const DEV = 'https://github.com/acme/dev-team'
-
-const source = (name: string, namespace: string, url: string, ref: string) => `apiVersion: source.toolkit.fluxcd.io/v1
-kind: GitRepository
-metadata: { name: ${name}, namespace: ${namespace} }
-spec: { url: ${url}, interval: 1m, ref: { ${ref} } }
-`
-const kustomization = (name: string, namespace: string, path: string, more = '') => `---
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata: { name: ${name}, namespace: ${namespace} }
-spec: { path: ${path}, prune: true, interval: 1m, sourceRef: { kind: GitRepository, name: ${name} }${more} }
-`
-
-/** A fleet of one cluster that follows `ref` of its own address, with one tenant that follows `tenantRef`. */
-const fleetFiles = (ref = 'branch: main', tenantRef = 'branch: main') => ({
-  'clusters/prod/flux-system/gotk-sync.yaml':
-    source('flux-system', 'flux-system', FLEET, ref) + kustomization('flux-system', 'flux-system', './clusters/prod'),
-  'clusters/prod/tenants.yaml': `apiVersion: v1
-kind: Namespace
-metadata: { name: apps, labels: { toolkit.fluxcd.io/tenant: dev-team } }
----
-apiVersion: v1
-kind: ServiceAccount
-metadata: { name: dev-team, namespace: apps }
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata: { name: dev-team, namespace: apps }
-roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin }
-subjects: [{ kind: ServiceAccount, name: dev-team, namespace: apps }]
----
-${source('dev-team', 'apps', DEV, tenantRef)}${kustomization('dev-team', 'apps', './deploy', ', serviceAccountName: dev-team')}`,
-})
-
-const GOOD = { 'deploy/config.yaml': configMap('apps') }
-const BAD = { 'deploy/config.yaml': configMap('flux-system') }
-
-function configMap(namespace: string): string {
-  return `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: config, namespace: ${namespace} }\n`
-}
-
-/** Fleet and tenant side by side. */
-function world({ ref, tenantRef }: { ref?: string; tenantRef?: string } = {}) {
-  const root = scratch()
-  const fleet = repository(join(root, 'fleet'), fleetFiles(ref, tenantRef), `${FLEET}.git`)
-  const tenant = repository(join(root, 'dev-team'), GOOD, DEV)
-  return { root, fleet, tenant }
-}
-
-const run = (cwd: string, args: readonly string[], env = {}) => runWith(env, cwd, 'check', ...args)
-
-interface Situation {
-  /** Prepares the folders and gives the one to run in. */
-  readonly given: () => string
-  readonly args?: readonly string[]
-  readonly env?: Record<string, string>
-  readonly code: 0 | 1 | 2
-  /** What stands on stdout or stderr. */
-  readonly says: readonly (string | RegExp)[]
-}
-
-/** The tenant's repository on a feature branch with a violation, beside a fleet that follows `main`. */
-function tenantOnBranch(change: Record<string, string> = BAD): string {
-  const { tenant } = world()
-  git(tenant, 'checkout', '--quiet', '-b', 'feature/x')
-  write(tenant, change)
-  git(tenant, 'commit', '--quiet', '-am', 'change')
-  return tenant
-}
-
-const TENANT = ['--fleet', '../fleet']
-const as = (branch: string, because: string) => `evaluated as branch ${branch} of ${DEV} (${because})`
-
-/** The remote's refs as a clone has them, without a network. */
-function tracked(dir: string, branch: string, commit = 'main'): void {
-  git(dir, 'update-ref', `refs/remotes/origin/${branch}`, commit)
-}
+import { git, write } from './run-main.ts'
+import {
+  as,
+  BAD,
+  configMap,
+  DEV,
+  detached,
+  FLEET,
+  fleetOnBranch,
+  run,
+  type Situation,
+  TENANT,
+  tenantOnBranch,
+  testAll,
+  tracked,
+  world,
+} from './situation.ts'
 
 const situations: Record<string, Situation> = {
   'a feature branch with --base main stands for main': {
@@ -309,15 +245,8 @@ const situations: Record<string, Situation> = {
   },
 }
 
-describe('check', () => {
-  test.each(Object.entries(situations))('%s', async (_, { given, args = [], env = {}, code, says }) => {
-    const ran = await run(given(), args, env)
-    for (const text of says) {
-      if (typeof text === 'string') expect(ran.stdout + ran.stderr).toContain(text)
-      else expect(ran.stdout + ran.stderr).toMatch(text)
-    }
-    expect(ran.code).toBe(code)
-  })
+describe('which branch a working copy stands for', () => {
+  testAll(situations)
 
   test('a shallow clone without the base says what to fetch', async () => {
     const { root, tenant } = world()
@@ -337,19 +266,3 @@ describe('check', () => {
     expect((await run(clone, [...args, before])).code).toBe(1)
   })
 })
-
-function detached(dir: string): string {
-  git(dir, 'checkout', '--quiet', '--detach')
-  return dir
-}
-
-/** The fleet on a feature branch in which the tenant lost its account. */
-function fleetOnBranch(ref = 'branch: main', branch = 'main'): string {
-  const { fleet } = world({ ref })
-  if (branch !== 'main') git(fleet, 'branch', '--quiet', '-m', branch)
-  git(fleet, 'checkout', '--quiet', '-b', 'feature/x')
-  const [path, text] = Object.entries(fleetFiles(ref))[1]!
-  write(fleet, { [path]: text.replace(', serviceAccountName: dev-team', '') })
-  git(fleet, 'commit', '--quiet', '-am', 'change')
-  return fleet
-}

@@ -27,7 +27,13 @@ export function withSummary(verdict: Unsummed): Verdict {
  */
 export function summaryOf(verdict: Unsummed, elsewhere: Elsewhere = NOTHING): string {
   const { evaluated } = verdict
-  const parts = [lead(verdict, elsewhere), ...approvals(verdict), ...existing(verdict), ...notVisible(verdict)]
+  const parts = [
+    lead(verdict, elsewhere),
+    ...approvals(verdict),
+    ...existing(verdict),
+    ...notVisible(verdict),
+    ...only(verdict),
+  ]
   const noTenants = evaluated.tenants === 0 && evaluated.clusters > 0 && verdict.result !== 'error'
   return `${parts.join('; ')}${noTenants ? `. ${NO_TENANTS}` : ''}`
 }
@@ -111,6 +117,14 @@ function notVisible({ notSeen }: Unsummed): string[] {
     return all.size === 0 ? [] : [`${all.size} ${all.size === 1 ? one : many}`]
   })
   return parts.length === 0 ? [] : [`${parts.join(', ')} not visible`]
+}
+
+/** A result about a part of the fleet must not be read as one about all of it. */
+function only({ filter }: Unsummed): string[] {
+  if (!filter) return []
+  const of = (noun: string, names: readonly string[]) =>
+    names.length === 0 ? [] : [`${noun}${names.length === 1 ? '' : 's'} ${names.join(', ')}`]
+  return [`only ${[...of('cluster', filter.clusters), ...of('tenant', filter.tenants)].map(cut).join(' and ')}`]
 }
 
 const isNew = ({ state }: { readonly state: Finding['state'] }) => state === 'new'
