@@ -1,7 +1,7 @@
 import { combinationOf } from '../fleet/combination.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { retainOf } from '../fleet/retain.ts'
 import { FleetSession } from '../fleet/session/fleet-session.ts'
-import type { Tree } from '../git/tree.ts'
 import type { EvaluatedAs } from '../report/formats/format-context.ts'
 import { formats } from '../report/formats/formats.ts'
 import type { NodeFailure, Verdict } from '../rules/finding.ts'
@@ -20,7 +20,7 @@ import { errorLine } from './error-line.ts'
 import { followedVersions, notFollowed, unusedRepositories } from './not-followed.ts'
 import { programVersion } from './program-version.ts'
 import { today } from './today.ts'
-import { buildCompleteFleet, directoryReader } from './working-sources.ts'
+import { buildCompleteFleet, type Compared, directoryReader } from './working-sources.ts'
 
 /** `bailiwick check`: judges a working copy of a fleet, or of a tenant's repository together with its fleet. */
 export const check: Command = {
@@ -49,10 +49,12 @@ async function verdictOf(
   const sides = await checkSides(options, read, env)
   const { here } = sides
   const session = new FleetSession()
-  const build = ({ home, given }: Side, config?: Tree) =>
-    buildCompleteFleet(home, given, options.repositories, read, config, session, fromClones)
-  const head = await build(sides.head, sides.base?.home.tree)
+  const build = ({ home, given }: Side, compared: Compared = {}) =>
+    buildCompleteFleet(home, given, options.repositories, read, compared, session, fromClones)
   const base = sides.base && (await build(sides.base))
+  // what the base has of tenants and restrictions stays where the change does not build
+  const compared = sides.base && base ? { config: sides.base.home.tree, retain: retainOf(base.fleet) } : {}
+  const head = await build(sides.head, compared)
   const states = [head, ...(base ? [base] : [])].map(one => one.fleet)
   const when = {
     combination: combinationOf(head.input),

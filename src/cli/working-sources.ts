@@ -30,6 +30,9 @@ export function directoryReader(): ReadDirectory {
   }
 }
 
+/** What a change takes from the state that it is compared with. */
+export type Compared = Pick<FleetInput, 'config' | 'retain'>
+
 export interface BuiltFleet {
   readonly fleet: Fleet
   readonly input: FleetInput
@@ -37,7 +40,7 @@ export interface BuiltFleet {
 
 /**
  * Builds the fleet and reads what it turns out to need, until nothing is missing: from `given`, from `repositories`, and
- * from clones, and what nobody gave is opaque. `config` is the tree that the fleet's own file is read from, where that is another one.
+ * from clones, and what nobody gave is opaque. `compared`: what a change takes from the state that it is compared with.
  * Whoever builds both sides of a comparison in one session renders what they share once.
  */
 export async function buildCompleteFleet(
@@ -45,7 +48,7 @@ export async function buildCompleteFleet(
   given: readonly GivenTree[],
   repositories: readonly GivenRepository[],
   read: ReadDirectory,
-  config?: Tree,
+  compared: Compared = {},
   session = new FleetSession(),
   fromClones: FromClones = async () => undefined,
 ): Promise<BuiltFleet> {
@@ -53,7 +56,7 @@ export async function buildCompleteFleet(
   const opaque: OpaqueSource[] = []
   const own = [...given, home]
   for (;;) {
-    const input = { fleet: home, sources: [...sources], opaque: [...opaque], ...(config ? { config } : {}) }
+    const input = { fleet: home, sources: [...sources], opaque: [...opaque], ...compared }
     const fleet = session.build(input)
     if (fleet.wanted.length === 0) return { fleet, input }
     const addressOf = (url: string) => addressIn(fleet.config.aliases, url)

@@ -28,7 +28,13 @@ export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
   const file = withOwnAddress(fleetFile(input, proposed, repository), repository)
   const sources = openSources(input, file.aliases)
   const found = rootsOf(input, file.aliases)
-  const walk = { sources, file: found.error ? { error: found.error, ...file } : file, memory, access: input.access }
+  const walk = {
+    sources,
+    file: found.error ? { error: found.error, ...file } : file,
+    memory,
+    access: input.access,
+    retain: input.retain,
+  }
   const walked = walkClusters(found.roots, walk)
   const clusters = walked.flatMap(one => [one.cluster, ...one.remotes])
   const repositories = repositoriesOf(input, sources.own, file.aliases)

@@ -106,8 +106,14 @@ export interface Cluster {
   /** The cluster whose Flux applies to this one by a kubeconfig: what it has is only what its hub gives it. */
   readonly hub?: string
   readonly lockdown: Lockdown
+  /** What the root shows by itself, where it does not build as a whole and `lockdown` holds flags of its last complete build. */
+  readonly shownLockdown?: Lockdown
+  /** Of `owners`: namespaces that only the fleet before the change gives to their tenant. */
+  readonly formerOwners?: ReadonlyMap<string, string>
   /** Which tenant each namespace belongs to; a namespace that is not here is the platform's. */
   readonly owners?: ReadonlyMap<string, string>
+  /** Of `owners`: namespaces that a tenant made for itself, as Capsule lets it. */
+  readonly selfMade?: ReadonlySet<string>
   /** Users and groups that own Capsule Tenants, by the name of the tenant. */
   readonly capsuleOwners?: ReadonlyMap<string, ReadonlySet<string>>
 }

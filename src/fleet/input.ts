@@ -1,5 +1,6 @@
 import type { Tree } from '../git/tree.ts'
 import type { ReadAccess } from './access/read-access.ts'
+import type { Retain } from './retain.ts'
 
 /** What a source follows. One of its forms is set; a branch is the default form. */
 export interface SourceRef {
@@ -45,6 +46,8 @@ export interface FleetInput {
   readonly disabledRules?: readonly string[]
   /** By what it is decided what may be read for whom; absent: whoever gives the input reads all of it anyway. */
   readonly access?: ReadAccess
+  /** What the fleet was before: facts that stay where a node does not build as a whole; absent: nothing is known of it. */
+  readonly retain?: Retain
 }
 
 /** A source that the graph needs and the input does not hold: read it and build again, or pass it as opaque. */

@@ -1,27 +1,31 @@
 import { idOf } from '../kube/object.ts'
 import type { Side } from './blocked-claims.ts'
+import { enqueue } from './enqueue.ts'
 import { nodeKey } from './node-key.ts'
+import { releaseRetained } from './retained-facts.ts'
 import type { Claim, Walk } from './walk-cluster.ts'
 
 /**
  * The next claim; one whose source was not known yet comes back as soon as that appeared, or at the very end. One
  * that waits for values goes on without them when nobody is left who could render them.
  */
-export function take(walk: Walk): Claim | undefined {
+export function nextClaim(walk: Walk): Claim | undefined {
   const platform = walk.claims[0].shift() ?? walk.claims[1].shift()
   if (platform) return platform
   const released = walk.waiting.release(walk.index.added())
   if (released.length > 0) {
     for (const claim of released) enqueue(walk, claim)
-    return take(walk)
+    return nextClaim(walk)
   }
-  if (giveUp(walk, walk.waiting.hasPlatform ? [] : ['platform'])) return take(walk)
+  if (releaseRetained(walk, 'platform')) return nextClaim(walk)
+  if (giveUp(walk, walk.waiting.hasPlatform ? [] : ['platform'])) return nextClaim(walk)
   const tenants = walk.claims[2].shift()
   if (tenants) return tenants
+  if (releaseRetained(walk, 'tenants')) return nextClaim(walk)
   walk.index.complete = true
   const last = walk.waiting.first()
   if (last) return last
-  return giveUp(walk, ['platform', 'anybody']) ? take(walk) : undefined
+  return giveUp(walk, ['platform', 'anybody']) ? nextClaim(walk) : undefined
 }
 
 function giveUp(walk: Walk, sides: readonly Side[]): boolean {
@@ -34,11 +38,4 @@ function giveUp(walk: Walk, sides: readonly Side[]): boolean {
     if (claims.length > 0) return true
   }
   return false
-}
-
-/** Puts a claim where its turn is: the platform's before those of tenants. */
-export function enqueue(walk: Walk, claim: Claim): void {
-  const own = claim.parent.tenant === undefined
-  const place = own ? (idOf(claim.kustomization).namespace === walk.platform ? 0 : 1) : 2
-  walk.claims[place].push(claim)
 }

@@ -34,7 +34,18 @@ export function sameButObjects(a: FleetNode, b: FleetNode): boolean {
 /** Whether two nodes are the same in everything. */
 export function sameNode(a: FleetNode, b: FleetNode): boolean {
   if (a === b) return true
-  return sameButObjects(a, b) && a.digest === b.digest && a.objects === b.objects && commits(a) === commits(b)
+  const sameObjects = a.digest === b.digest && a.objects === b.objects && sameRetained(a, b)
+  return sameButObjects(a, b) && sameObjects && commits(a) === commits(b)
+}
+
+interface Retaining {
+  readonly retained?: FleetNode['retained'] | undefined
+}
+
+/** Whether the very same objects of last complete builds still count. */
+export function sameRetained({ retained: a }: Retaining, { retained: b }: Retaining): boolean {
+  if (a === b) return true
+  return a?.length === b?.length && (a ?? []).every((object, index) => object === b?.[index])
 }
 
 const commits = ({ source, charts }: FleetNode): string =>

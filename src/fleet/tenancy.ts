@@ -58,6 +58,8 @@ export class Tenancy {
   readonly #confined: Set<string>
   /** Namespaces in which another repository was decided to act as the platform. */
   readonly #unconfined = new Set<string>()
+  /** Namespaces whose owner only an earlier state of the fleet tells. */
+  readonly #lost = new Map<string, string>()
   readonly capsule = new CapsuleNames({
     // one that somebody used before anybody said whose it is keeps the name that it got
     firmOwnerOf: namespace =>
@@ -65,13 +67,54 @@ export class Tenancy {
     assign: (namespace, tenant) => this.#assign(namespace, tenant),
   })
 
-  /** `confined`: namespaces that are known to have an account for another repository, from an earlier walk. */
-  constructor(declared: DeclaredTenancy = NOTHING_DECLARED, confined: ReadonlySet<string> = new Set()) {
+  /**
+   * `confined`: namespaces that are known to have an account for another repository, from an earlier walk; `lost`: tenants by
+   * the namespaces that they had before the change, and that nothing gives to anybody after it.
+   */
+  constructor(
+    declared: DeclaredTenancy = NOTHING_DECLARED,
+    confined: ReadonlySet<string> = new Set(),
+    lost: ReadonlyMap<string, string> = new Map(),
+  ) {
     this.#configured = new Set(declared.owners.keys())
     this.#platformTenants = declared.platformTenants
     this.#platform = new Set(declared.platformNamespaces)
     this.#confined = new Set(confined)
     for (const [namespace, tenant] of declared.owners) this.owners.set(namespace, tenant)
+    for (const [namespace, tenant] of lost) {
+      this.#lost.set(namespace, tenant)
+      this.#keep(namespace, tenant)
+    }
+  }
+
+  /** Takes note of a Namespace of the platform's last complete build: what is rendered now counts for more. */
+  keepDeclared(object: KubeObject): void {
+    const { name } = idOf(object)
+    if (name === ROOT_NAMESPACE || !isNamespaceName(name)) return
+    if (!this.#declared.has(name))
+      this.#labels.set(name, textMapOf(at(object.root, ['metadata', 'labels'])) ?? new Map())
+    this.#declared.add(name)
+    const label = stringAt(object.root, TENANT_LABEL)
+    const capsule = capsuleTenantOf(object)
+    if (label && LABEL_VALUE.test(label)) this.#keep(name, label)
+    else if (capsule !== undefined && !this.owners.has(name)) this.capsule.join(name, capsule)
+  }
+
+  /** Namespaces that only the fleet before the change gives to their tenant. */
+  former(): ReadonlyMap<string, string> {
+    return new Map([...this.#lost].filter(([namespace, tenant]) => this.owners.get(namespace) === tenant))
+  }
+
+  /** Namespaces that tenants made for themselves. */
+  selfMade(): ReadonlySet<string> {
+    return new Set([...this.#created.keys()].filter(namespace => this.owners.has(namespace)))
+  }
+
+  /** As of a Capsule Tenant: whoever labels the namespace now says more. */
+  #keep(namespace: string, tenant: string): void {
+    if (this.owners.has(namespace) || this.#platform.has(namespace) || this.#platformTenants.has(tenant)) return
+    this.#derived.add(namespace)
+    this.owners.set(namespace, tenant)
   }
 
   /** Takes note of a Namespace that the platform renders. Throws `invalid-object` for a label that is none, `graph-conflict` for a second owner. */

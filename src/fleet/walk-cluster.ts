@@ -5,6 +5,7 @@ import { type ClusterAccess, collectAccess } from './access/collect-access.ts'
 import { mayRead } from './access/may-read.ts'
 import type { AskedRepository, ReadAccess } from './access/read-access.ts'
 import { admitChild } from './admit-child.ts'
+import { attempt } from './attempt.ts'
 import { BlockedClaims } from './blocked-claims.ts'
 import { CAPSULE_GROUP, nameOfOwner, readCapsuleTenants } from './capsule.ts'
 import { noteCharts } from './charts/note-charts.ts'
@@ -12,13 +13,20 @@ import { isKustomizationKind, openRoot, ROOT_NAME, ROOT_NAMESPACE, type Root } f
 import type { ClusterRoot } from './clusters/cluster-root.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
 import { declaredSources } from './declared-sources.ts'
+import { enqueue } from './enqueue.ts'
 import { failedNode } from './failed-node.ts'
 import type { Cluster, FleetNode, NotSeen } from './fleet.ts'
-import { enqueue, take } from './next-claim.ts'
+import { keptLockdown } from './kept-lockdown.ts'
+import { lostOwners } from './lost-owners.ts'
+import { nextClaim } from './next-claim.ts'
+import { nodeKey } from './node-key.ts'
 import { needsOf, valuesError } from './node-values.ts'
 import { type NodeContext, openNode, rootNode } from './open-node.ts'
 import { RemoteClusters } from './remote-clusters.ts'
 import type { Sources } from './resolve-source.ts'
+import type { Retain } from './retain.ts'
+import { keepTenants } from './retained-facts.ts'
+import { retainedObjects } from './retained-objects.ts'
 import type { RenderMemory } from './session/render-memory.ts'
 import { SOURCE_GROUPS, SourceIndex } from './source-index.ts'
 import { type DeclaredTenancy, Tenancy } from './tenancy.ts'
@@ -52,6 +60,11 @@ export interface Walk extends NodeContext {
   readonly waiting: WaitingClaims
   readonly unowned: UnownedObjects
   readonly remotes: RemoteClusters
+  /** Keys of Kustomizations that are rendered now. */
+  readonly claimed: Set<string>
+  /** Nodes that did not build as a whole, until what their last complete builds say is taken note of. */
+  readonly incomplete: { readonly platform: Draft[]; readonly tenants: Draft[] }
+  readonly retain: Retain | undefined
 }
 
 export interface Walked {
@@ -71,6 +84,7 @@ export interface WalkInput {
   readonly file: FleetConfig
   readonly memory?: RenderMemory | undefined
   readonly access?: ReadAccess | undefined
+  readonly retain?: Retain | undefined
 }
 
 /**
@@ -82,15 +96,27 @@ export function walkCluster(cluster: ClusterRoot, input: WalkInput): Walked {
   const { name } = cluster
   const may = mayRead(input.access && accessOf(name, input.access, input.file), PLATFORM)
   const root = openRoot(cluster, sources, new ValueIndex(name, file), may, memory)
-  const { repositories, confinedLate, ...first } = walkWith(cluster, root, input, {})
-  const own = first.nodes.filter(node => node.tenant === undefined && node.parent !== undefined)
+  const walked = (known: Foreknown) => walkWith(cluster, root, input, known)
+  let known: Foreknown = {}
+  let last = walked(known)
+  // Whose a namespace or a repository is may show only at the end; then the cluster is walked again with that.
+  const confined = last.tenancy.confinedLate()
+  if (confined) {
+    known = { ...known, confined }
+    last = walked(known)
+  }
+  // A tenant that the change takes away stays one for its verdict.
+  const before = input.retain?.isCompared ? input.retain.clusters.get(name) : undefined
+  const lost = lostOwners(before, last.tenancy)
+  if (lost.size > 0) {
+    known = { ...known, lost }
+    last = walked(known)
+  }
+  const { repositories } = last
+  const own = last.walked.nodes.filter(node => node.tenant === undefined && node.parent !== undefined)
   const followed = own.flatMap(({ source }) => [source, ...(source.includes ?? [])])
-  const isAlike = followed.every(source => authorOf(repositories, source, sources) === undefined)
-  if (isAlike && !confinedLate) return first
-  // Whose a repository or a namespace is may show only at the end; then the fleet is walked again with that.
-  const known = { repositories, ...(confinedLate ? { confined: confinedLate } : {}) }
-  const { repositories: _known, confinedLate: _late, ...second } = walkWith(cluster, root, input, known)
-  return second
+  if (followed.every(source => authorOf(repositories, source, sources) === undefined)) return last.walked
+  return walked({ ...known, repositories }).walked
 }
 
 /** What a first walk showed that a second one starts with. */
@@ -98,6 +124,14 @@ interface Foreknown {
   readonly repositories?: TenantRepositories
   /** Namespaces in which the platform has an account act for another repository. */
   readonly confined?: ReadonlySet<string>
+  /** Tenants by the namespaces that only the fleet before the change gives them. */
+  readonly lost?: ReadonlyMap<string, string>
+}
+
+interface WalkedCluster {
+  readonly walked: Walked
+  readonly tenancy: Tenancy
+  readonly repositories: TenantRepositories
 }
 
 /** Who reads the cluster's own source. */
@@ -111,18 +145,19 @@ function accessOf(cluster: string, given: ReadAccess, config: FleetConfig): Acce
 function walkWith(
   { name, path, how }: ClusterRoot,
   root: Root,
-  { sources, file, memory, access: given }: WalkInput,
-  { repositories = new Map(), confined = new Set() }: Foreknown,
-): Walked & { repositories: TenantRepositories; confinedLate: ReadonlySet<string> | undefined } {
+  { sources, file, memory, access: given, retain }: WalkInput,
+  { repositories = new Map(), confined = new Set(), lost = new Map() }: Foreknown,
+): WalkedCluster {
   const index = new SourceIndex(declaredSources(file, name))
-  const tenancy = new Tenancy(withPlatform(declaredIn(file, name), root), confined)
+  const tenancy = new Tenancy(withPlatform(declaredIn(file, name), root), confined, lost)
+  const lockdown = keptLockdown(root, retain?.clusters.get(name))
   const { owners } = tenancy
   const declarerOf = (id: string) => index.declarerOf(id)
   const access = given && { ...accessOf(name, given, file), declarerOf, owners }
   const walk: Walk = {
     cluster: name,
     platform: idOf(root.kustomization).namespace,
-    lockdown: root.lockdown,
+    lockdown,
     sources,
     aliases: file.aliases,
     repositories,
@@ -143,10 +178,27 @@ function walkWith(
     waiting: new WaitingClaims(),
     unowned: new UnownedObjects(),
     remotes: new RemoteClusters(cluster => declaredIn(file, cluster)),
+    claimed: new Set(),
+    incomplete: { platform: [], tenants: [] },
+    retain,
     memory,
     access,
     asked: [],
   }
+  start(walk, root, file)
+  for (let claim = nextClaim(walk); claim; claim = nextClaim(walk)) follow(walk, claim)
+  finish(walk)
+  const cluster = clusterOf(walk, { name, path, how }, root)
+  const remotes = walk.remotes.settled({ name, path, how, lockdown })
+  const nodes = [...walk.drafts.values()]
+  const notSeen = undeclaredValues(name, nodes, walk.values)
+  const declared = access && collectAccess(access, index, nodes, sources.own.url)
+  const asked = [...walk.asked, ...(declared?.asked ?? [])]
+  const walked = { cluster, remotes, nodes, notSeen, asked, ...(declared ? { access: declared } : {}) }
+  return { walked, repositories: tenantRepositories(nodes, tenancy, sources), tenancy }
+}
+
+function start(walk: Walk, root: Root, file: FleetConfig): void {
   const first = rootNode(walk, root)
   if (file.error) first.error ??= file.error
   const absent = needsOf(root.kustomization).filter(need => !walk.values.has(need.id))
@@ -154,18 +206,15 @@ function walkWith(
   walk.drafts.set(first.key, first)
   collect(walk, first)
   addStart(walk, first, root)
-  for (let claim = take(walk); claim; claim = take(walk)) follow(walk, claim)
-  finish(walk)
-  const cluster = { name, path, how, lockdown: root.lockdown, owners, capsuleOwners: tenancy.capsule.owners() }
-  const remotes = walk.remotes.settled({ name, path, how, lockdown: root.lockdown })
-  const nodes = [...walk.drafts.values()]
-  const notSeen = undeclaredValues(name, nodes, walk.values)
-  const declared = access && collectAccess(access, index, nodes, sources.own.url)
+}
+
+function clusterOf({ lockdown, tenancy }: Walk, { name, path, how }: ClusterRoot, root: Root): Cluster {
+  const [former, selfMade] = [tenancy.former(), tenancy.selfMade()]
   return {
-    ...{ cluster, remotes, nodes, notSeen, asked: [...walk.asked, ...(declared?.asked ?? [])] },
-    ...(declared ? { access: declared } : {}),
-    repositories: tenantRepositories(nodes, tenancy, sources),
-    confinedLate: tenancy.confinedLate(),
+    ...{ name, path, how, lockdown, owners: tenancy.owners, capsuleOwners: tenancy.capsule.owners() },
+    ...(lockdown === root.lockdown ? {} : { shownLockdown: root.lockdown }),
+    ...(selfMade.size === 0 ? {} : { selfMade }),
+    ...(former.size === 0 ? {} : { formerOwners: former }),
   }
 }
 
@@ -216,11 +265,14 @@ function follow(walk: Walk, claim: Claim): void {
 
 /** Takes note of what a node renders: namespaces first, then sources, then Kustomizations, whatever their order. */
 function collect(walk: Walk, draft: Draft): void {
+  const retained = retainedObjects(draft, walk.retain?.nodes.get(draft.key))
+  if (retained.length > 0) draft.retained = retained
   if (draft.hub !== undefined) {
     walk.remotes.add(draft)
     return
   }
   const own = draft.tenant === undefined
+  if (draft.retained) walk.incomplete[own ? 'platform' : 'tenants'].push(draft)
   const namespaces: KubeObject[] = []
   const ofCapsule: KubeObject[] = []
   for (const object of draft.objects) {
@@ -238,6 +290,7 @@ function collect(walk: Walk, draft: Draft): void {
     if (own) attempt(draft, () => walk.tenancy.declare(object))
     else walk.tenancy.create(object, draft.tenant!, draft.identity, walk.capsule)
   }
+  keepTenants(walk, draft)
   note(walk, draft, own ? draft.objects : walk.unowned.own(draft, draft.objects, walk.tenancy.owners))
   for (const object of namespaces) {
     for (const late of walk.unowned.release(idOf(object).name, walk.tenancy.owners))
@@ -260,15 +313,9 @@ function note(walk: Walk, draft: Draft, objects: readonly KubeObject[]): void {
     const id = walk.values.add(object)
     if (id !== undefined) for (const claim of walk.blocked.release(id)) enqueue(walk, claim)
   }
-  for (const kustomization of kustomizations) enqueue(walk, { kustomization, parent: draft })
-}
-
-function attempt(draft: Draft, step: () => void): void {
-  try {
-    step()
-  } catch (error) {
-    if (!(error instanceof BailiwickError)) throw error
-    draft.error ??= error
+  for (const kustomization of kustomizations) {
+    walk.claimed.add(nodeKey(walk.cluster, idOf(kustomization)))
+    enqueue(walk, { kustomization, parent: draft })
   }
 }
 

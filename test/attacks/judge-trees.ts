@@ -2,6 +2,7 @@ import { buildFleet } from '../../src/fleet/build-fleet.ts'
 import { combinationOf } from '../../src/fleet/combination.ts'
 import type { Fleet } from '../../src/fleet/fleet.ts'
 import type { FleetInput, OpaqueSource, SourceContent } from '../../src/fleet/input.ts'
+import { retainOf } from '../../src/fleet/retain.ts'
 import type { Tree } from '../../src/git/tree.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
@@ -52,7 +53,8 @@ function complete(trees: Trees, base: Trees | undefined): Complete {
   const sources: SourceContent[] = []
   const opaque: OpaqueSource[] = []
   for (;;) {
-    const input = { fleet, sources: [...sources], opaque: [...opaque], ...(config ? { config } : {}) }
+    const compared = config && base ? { config, retain: retainOf(completed(base).fleet) } : {}
+    const input = { fleet, sources: [...sources], opaque: [...opaque], ...compared }
     const built = buildFleet(input)
     if (built.wanted.length === 0) return { input, fleet: built }
     for (const { url, ref } of built.wanted) {

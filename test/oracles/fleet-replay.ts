@@ -1,5 +1,7 @@
 import { buildCompleteFleet, directoryReader } from '../../src/cli/working-sources.ts'
 import type { Fleet } from '../../src/fleet/fleet.ts'
+import type { FleetInput } from '../../src/fleet/input.ts'
+import { retainOf } from '../../src/fleet/retain.ts'
 import { FleetSession } from '../../src/fleet/session/fleet-session.ts'
 import { readCommit } from '../../src/git/read-commit.ts'
 import { askGit } from '../../src/git/run-git.ts'
@@ -38,15 +40,15 @@ export class FleetReplay {
     const started = performance.now()
     const [before, after] = [await this.#tree(`${commit}^1`), await this.#tree(commit)]
     const base = await this.#fleet(before)
-    const fleet = await this.#fleet(after, before)
+    const fleet = await this.#fleet(after, { config: before, retain: retainOf(base) })
     const judgement = judge(fleet, { base, combination: '' })
     const seconds = (performance.now() - started) / 1000
     return { commit, subject, seconds, ...judgement, fleet }
   }
 
-  async #fleet(tree: Tree, config?: Tree): Promise<Fleet> {
+  async #fleet(tree: Tree, compared: Pick<FleetInput, 'config' | 'retain'> = {}): Promise<Fleet> {
     const home = { url: this.#url, branch: this.#branch, commit: '', tree }
-    return (await buildCompleteFleet(home, [], [], directoryReader(), config, this.#session)).fleet
+    return (await buildCompleteFleet(home, [], [], directoryReader(), compared, this.#session)).fleet
   }
 
   #tree(ref: string): Promise<Tree> {

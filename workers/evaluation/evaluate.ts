@@ -1,6 +1,7 @@
 import { combinationOf } from '../../src/fleet/combination.ts'
 import type { Fleet, FleetNode } from '../../src/fleet/fleet.ts'
 import type { FleetInput, WantedSource } from '../../src/fleet/input.ts'
+import { retainOf } from '../../src/fleet/retain.ts'
 import type { WalkProgress } from '../../src/fleet/session/work.ts'
 import { followedBases } from '../../src/gate/followed-bases.ts'
 import { changesOf } from '../../src/report/changes/changes-of.ts'
@@ -63,7 +64,8 @@ function buildSides({ kept, request, onProgress }: Sides, withheld: string | und
   }
   const before = request.base && side(request.base)
   const base = before && kept.session.build(before, onProgress)
-  const input = { ...side(request.head, base), ...(before ? { config: before.fleet.tree } : {}) }
+  const compared = before && base ? { config: before.fleet.tree, retain: retainOf(base) } : {}
+  const input = { ...side(request.head, base), ...compared }
   return { input, head: kept.session.build(input, onProgress), base }
 }
 

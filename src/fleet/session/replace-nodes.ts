@@ -14,10 +14,14 @@ import { FLEET_FILE } from '../config/fleet-config.ts'
 import { digestOfTexts } from '../digest.ts'
 import type { FleetNode } from '../fleet.ts'
 import type { FleetInput, SourceContent } from '../input.ts'
+import { isIncomplete } from '../is-complete.ts'
+import { lostOwners } from '../lost-owners.ts'
 import { objectTexts } from '../object-texts.ts'
 import { notReachedOf } from '../reach/not-reached.ts'
 import { refKey } from '../ref.ts'
+import { retainedObjects } from '../retained-objects.ts'
 import { sameDeep } from '../same-deep.ts'
+import { sameRetained } from '../same-node.ts'
 import { FOLLOWED } from '../source-index.ts'
 import { changedPaths } from './changed-paths.ts'
 import { type FleetState, sourceId } from './fleet-state.ts'
@@ -31,7 +35,7 @@ import type { Work } from './work.ts'
  */
 export function replaceNodes(before: FleetState, input: FleetInput, work: Work): FleetState | undefined {
   const changed = changedSources(before.input, input)
-  if (!changed || !readsAlike(before, input)) return undefined
+  if (!changed || !readsAlike(before, input) || !retainsAlike(before, input)) return undefined
   if ((input.config !== before.input.config || changed.some(one => one.place === 0)) && !sameRoots(before, input))
     return undefined
   if (changed.length === 0) return { ...before, input }
@@ -74,6 +78,27 @@ export function replaceNodes(before: FleetState, input: FleetInput, work: Work):
     shape: before.shape,
   }
 }
+
+/**
+ * Whether the same stays of what the fleet was before: where every node builds as a whole, and everybody who was a tenant is
+ * one without it, nothing does.
+ */
+function retainsAlike({ input: was, fleet }: FleetState, { retain }: FleetInput): boolean {
+  if (was.retain === retain) return true
+  if (fleet.clusters.some(one => one.formerOwners)) return false
+  const isOther = (node: FleetNode) =>
+    isIncomplete(node) && (node.parent === undefined || !sameRetained(node, { retained: kept(node, retain) }))
+  if (fleet.nodes.some(isOther)) return false
+  return fleet.clusters.every(({ name, owners }) => {
+    const before = retain?.isCompared ? retain.clusters.get(name) : undefined
+    return lostOwners(before, { owners: owners ?? new Map(), givenTo: () => undefined }).size === 0
+  })
+}
+
+const kept = (node: FleetNode, retain: FleetInput['retain']) =>
+  notEmpty(retainedObjects(node, retain?.nodes.get(node.key)))
+
+const notEmpty = <T>(list: readonly T[]) => (list.length === 0 ? undefined : list)
 
 /** A node whose charts of one source are of another commit. */
 function withCommit(node: FleetNode, id: string, commit: string): FleetNode {

@@ -1,4 +1,5 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
+import { isIncomplete } from '../../fleet/is-complete.ts'
 import { at, type Node } from '../../kube/node.ts'
 import type { Authorizer } from '../../kube/rbac/authorizer.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
@@ -52,7 +53,7 @@ function creates({ verbs, apiGroups, resources }: PolicyRule, group: string): bo
 /** What may render roles or bindings of the whole cluster and could not be seen. */
 function holeOf(index: FleetIndex, facts: Facts, cluster: string): string | undefined {
   for (const node of facts.nodes()) {
-    if (node.cluster !== cluster || (!node.error && node.source.opaque === undefined)) continue
+    if (node.cluster !== cluster || (!node.error && !isIncomplete(node))) continue
     if (node.tenant === undefined || bindsClusterWide(index, node))
       return 'the fleet holds RBAC that could not be evaluated'
   }

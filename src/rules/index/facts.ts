@@ -1,7 +1,7 @@
 import type { FleetConfig } from '../../fleet/config/fleet-config.ts'
 import type { Cluster, Fleet, FleetNode, FleetRepository } from '../../fleet/fleet.ts'
 import { sameDeep } from '../../fleet/same-deep.ts'
-import { sameButObjects } from '../../fleet/same-node.ts'
+import { sameButObjects, sameRetained } from '../../fleet/same-node.ts'
 import type { Tree } from '../../git/tree.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { followed } from '../verdict/judged-repositories.ts'
@@ -60,10 +60,11 @@ export class Facts {
     return this.#nodes.get(key)
   }
 
-  /** What a node renders. */
+  /** What a node renders, and what of its last complete build still counts. */
   objects(key: string): readonly KubeObject[] {
     this.#used?.add(`objects ${key}`)
-    return this.#nodes.get(key)?.objects ?? []
+    const node = this.#nodes.get(key)
+    return node?.retained ? [...node.objects, ...node.retained] : (node?.objects ?? [])
   }
 
   /** All of them, as far as they are more than what they render: any new node is another answer. */
@@ -219,7 +220,7 @@ export class Facts {
     const rank = (node: FleetNode) => this.#ranks.get(node.key) ?? -1
     const other = !was || !is || !sameButObjects(was, is)
     // another commit of the same is nothing that anybody asks for
-    if (!other && was.objects === is.objects) return
+    if (!other && was.objects === is.objects && sameRetained(was, is)) return
     changed.add(`objects ${(was ?? is)!.key}`)
     if (other) changed.add('nodes').add(`node ${(was ?? is)!.key}`)
     for (const cluster of new Set([was?.cluster, is?.cluster])) {

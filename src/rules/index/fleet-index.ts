@@ -24,7 +24,9 @@ import { type ClusterFacts, Facts } from './facts.ts'
 import { type FollowedSources, followedIn } from './followed-sources.ts'
 import { type KubeConfigUse, kubeConfigUses } from './kubeconfig-uses.ts'
 import { isPlatform, ObjectIndex } from './object-index.ts'
+import type { Rendered } from './object-table.ts'
 import { type ReconcilerOf, reconcilersIn } from './reconciler-accounts.ts'
+import { remainsIn } from './remains-in.ts'
 import { repositoryAuthors } from './repository-authors.ts'
 import { type TenantRights, tenantRights } from './tenant-rights.ts'
 
@@ -62,7 +64,7 @@ export class FleetIndex extends ObjectIndex {
     return this.#facts.clusterNames()
   }
 
-  /** What a node renders, in the order of the build. */
+  /** What a node renders, in the order of the build; then what of its last complete build still counts. */
   objectsOf(key: string): readonly KubeObject[] {
     return this.#facts.objects(key)
   }
@@ -262,6 +264,16 @@ export class FleetIndex extends ObjectIndex {
     if (node.tenant !== undefined) return node.tenant
     const child = this.nodeOf(node.cluster, object)
     return child ? child.tenant : this.givenTo(node.cluster, idOf(object).namespace)
+  }
+
+  /** What is still rendered of a namespace, of all that its cluster renders: ask it only of one that a tenant lost. */
+  remainsIn(cluster: string, namespace: string): Rendered | undefined {
+    return this.#facts.memo(`remains ${cluster} ${namespace}`, () => remainsIn(this, this.#facts, cluster, namespace))
+  }
+
+  /** The Kustomizations in a namespace. */
+  nodesIn(cluster: string, namespace: string): readonly FleetNode[] {
+    return this.#facts.nodes().filter(node => node.cluster === cluster && node.namespace === namespace)
   }
 
   #followed(): FollowedSources {

@@ -58,9 +58,9 @@ export class ObjectTable {
   }
 }
 
-/** What a node renders, and what controllers make of it for a tenant. */
-function* withEmbedded({ objects, tenant }: FleetNode): Iterable<KubeObject> {
-  for (const object of objects) {
+/** What a node renders or rendered when it last built as a whole, and what controllers make of it for a tenant. */
+function* withEmbedded({ objects, retained = [], tenant }: FleetNode): Iterable<KubeObject> {
+  for (const object of [...objects, ...retained]) {
     yield object
     if (tenant !== undefined) for (const one of embeddedIn(object).objects) yield one.object
   }

@@ -10,7 +10,9 @@ import { shown, shownIdentity, shownObject } from '../shown.ts'
  * out of the tenant's namespace, would free the tenant of every rule without a word.
  */
 export function lostConfinement(node: FleetNode, before: FleetIndex, index: FleetIndex): Breach | undefined {
-  if (node.tenant !== undefined || node.parent === undefined) return undefined
+  // one that is a tenant's only because it was before the change has lost it
+  const former = index.cluster(node.cluster)?.formerOwners?.get(node.namespace)
+  if ((node.tenant !== undefined && former === undefined) || node.parent === undefined) return undefined
   const was = before.node(node.key)
   const known = new Set(was && keysOf(was))
   const author = keysOf(node).find(key => !known.has(key) && before.authorOf(key) !== undefined)

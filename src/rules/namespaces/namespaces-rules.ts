@@ -10,6 +10,7 @@ import { namespaceOwnership } from './namespace-ownership.ts'
 import { namespaceProtectedMetadata } from './namespace-protected-metadata.ts'
 import { protectedObjectName } from './protected-object-name.ts'
 import { targetNamespace } from './target-namespace.ts'
+import { tenantRemoved } from './tenant-removed.ts'
 import { unknownScope } from './unknown-scope.ts'
 
 /** Where objects lie, and what they are. */
@@ -25,5 +26,6 @@ export const namespacesRules: readonly Rule[] = [
   namespaceProtectedMetadata,
   protectedObjectName,
   targetNamespace,
+  tenantRemoved,
   unknownScope,
 ]

@@ -1,6 +1,6 @@
 import type { Fleet, FleetNode, FleetRepository } from '../../fleet/fleet.ts'
 import { sameDeep } from '../../fleet/same-deep.ts'
-import { sameButObjects } from '../../fleet/same-node.ts'
+import { sameButObjects, sameRetained } from '../../fleet/same-node.ts'
 import { rules } from '../registry.ts'
 import { RuleSet } from '../rule-set.ts'
 import type { Assessed } from '../verdict/assess-node.ts'
@@ -194,5 +194,6 @@ function sameAbout(a: readonly unknown[], b: readonly unknown[]): boolean {
 /** Nodes are the same thing for rules where only the commit of their source is another. */
 function sameRendered(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || !a || !b || !('objects' in a) || !('objects' in b)) return false
-  return a.objects === b.objects && sameButObjects(a as FleetNode, b as FleetNode)
+  const [one, other] = [a as FleetNode, b as FleetNode]
+  return one.objects === other.objects && sameRetained(one, other) && sameButObjects(one, other)
 }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { buildFleet } from '../../../src/fleet/build-fleet.ts'
 import { combinationOf } from '../../../src/fleet/combination.ts'
 import type { Fleet } from '../../../src/fleet/fleet.ts'
+import { retainOf } from '../../../src/fleet/retain.ts'
 import { sameDeep } from '../../../src/fleet/same-deep.ts'
 import { JudgeSession } from '../../../src/rules/session/judge-session.ts'
 import { judge } from '../../../src/rules/verdict/judge.ts'
@@ -47,18 +48,20 @@ function step(session: JudgeSession, world: World, base: World | undefined): num
   const inputs = () => ({ head: inputOf(world, base), base: base && inputOf(base) })
   const given = inputs()
   const before = given.base && session.build(given.base)
-  const head = session.build(given.head)
+  const head = session.build({ ...given.head, ...retained(before) })
   const options = { combination: combinationOf(given.head), ...(before ? { base: before } : {}) }
   const answer = session.judge(head, options)
   const anew = inputs()
   const wholeBefore = anew.base && buildFleet(anew.base)
-  const whole = buildFleet(anew.head)
+  const whole = buildFleet({ ...anew.head, ...retained(wholeBefore) })
   const expected = judge(whole, { ...options, ...(wholeBefore ? { base: wholeBefore } : {}) })
   expect(answer).toEqual(expected)
   expect(JSON.stringify(answer)).toBe(JSON.stringify(expected))
   expect(sameDeep(withoutTrees(head), withoutTrees(whole))).toBe(true)
   return expected.verdict.violations.length + expected.verdict.errors.length
 }
+
+const retained = (base: Fleet | undefined) => (base ? { retain: retainOf(base) } : {})
 
 const withoutTrees = (fleet: Fleet) => ({
   ...fleet,

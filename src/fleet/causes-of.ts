@@ -1,0 +1,17 @@
+import type { BailiwickError } from '../errors.ts'
+import type { FleetNode } from './fleet.ts'
+
+/**
+ * Why a node did not build as a whole, without the lines and the node. Two builds of the same causes lack the same; what
+ * one of them has and the other lacks was taken out by somebody.
+ */
+export function causesOf({ error, holes = [], source }: Pick<FleetNode, 'error' | 'holes' | 'source'>): Set<string> {
+  return new Set([
+    ...(error ? [causeOf(error, '')] : []),
+    ...holes.map(hole => causeOf(hole.error, hole.hides)),
+    ...(source.opaque === undefined ? [] : [`opaque ${source.url}`]),
+  ])
+}
+
+const causeOf = ({ code, message, origin }: BailiwickError, hides: string): string =>
+  JSON.stringify([code, origin?.repository, origin?.file, message.replace(/\d+/g, '#'), hides])

@@ -1,0 +1,98 @@
+import type { Cluster, FleetNode } from '../../fleet/fleet.ts'
+import { nodeKey } from '../../fleet/node-key.ts'
+import { refKey } from '../../fleet/ref.ts'
+import { TENANT_LABEL } from '../../fleet/tenancy.ts'
+import { idOf } from '../../kube/object.ts'
+import type { FleetIndex } from '../index/fleet-index.ts'
+import type { Breach, Rule } from '../rule.ts'
+import { shown, shownObject } from '../shown.ts'
+
+const ROOT = { namespace: 'flux-system', name: 'flux-system' }
+
+/** Whoever was a tenant before a change stays one for its verdict, and that the change ends that is a finding. */
+export const tenantRemoved: Rule = {
+  id: 'tenant-removed',
+  severity: 'critical',
+  title: 'A tenant is not removed while something of it remains',
+  why: 'Whose a namespace is follows from a label, a Capsule Tenant or the fleet’s file. Where that goes and the namespace stays, its content becomes the platform’s, and no rule about tenants applies to it any more.',
+  source: 'flux create tenant: the label toolkit.fluxcd.io/tenant',
+  docs: 'Remove a tenant as a whole: its Namespaces with everything that is rendered into them, and what makes them the tenant’s. That is reported as a warning. To keep a namespace for the platform on purpose, waive the rule, or merge with an override. A cluster is removed with its directory.',
+  *checkCluster(cluster, { index, before }) {
+    const root = index.node(nodeKey(cluster.name, ROOT))
+    if (!before || !root || !cluster.formerOwners) return
+    const gone = new Map<string, string[]>()
+    for (const [namespace, tenant] of cluster.formerOwners) {
+      if (isToldByNode(cluster, namespace, tenant, before, index)) continue
+      const left = remaining(cluster, namespace, tenant, index)
+      if (left) yield left
+      else gone.set(tenant, [...(gone.get(tenant) ?? []), namespace])
+    }
+    for (const [tenant, namespaces] of gone) yield offboarded(root, tenant, namespaces.sort())
+  },
+  *checkRemoved(node, { index, before }) {
+    const cluster = before?.cluster(node.cluster)
+    if (node.parent !== undefined || !cluster || index.cluster(node.cluster)) return
+    yield removedCluster(node, cluster.path, index)
+  },
+}
+
+/** A Kustomization that acted for the tenant and stays is what the rule namespace-confinement points at. */
+function isToldByNode(
+  { name }: Cluster,
+  namespace: string,
+  tenant: string,
+  before: FleetIndex,
+  index: FleetIndex,
+): boolean {
+  return index.nodesIn(name, namespace).some(({ key }) => before.node(key)?.tenant === tenant)
+}
+
+function remaining({ name }: Cluster, namespace: string, tenant: string, index: FleetIndex): Breach | undefined {
+  const left = index.remainsIn(name, namespace)
+  if (!left) return undefined
+  const { node, object } = left
+  const id = idOf(object)
+  const isNamespace = id.kind === 'Namespace' && id.namespace === ''
+  const what = isNamespace ? 'the Namespace' : shownObject(id.kind, id.namespace, id.name)
+  return {
+    node,
+    object,
+    path: isNamespace ? TENANT_LABEL : ['metadata', 'namespace'],
+    value: `${tenant} ${namespace}`,
+    message: `${shownObject('Namespace', '', namespace)} no longer belongs to tenant ${shown(tenant)}, but ${what} is still rendered: it becomes the platform's, and no rule about tenants applies to it. Allowed is a tenant that is removed with everything in its namespaces. Flux and Kubernetes would let it through.`,
+    fix: `Put back what gives the namespace to ${shown(tenant)} (the label toolkit.fluxcd.io/tenant, its Capsule Tenant, or its entry in .github/bailiwick.yaml), or remove everything in the namespace with it.`,
+  }
+}
+
+function offboarded(root: FleetNode, tenant: string, namespaces: readonly string[]): Breach {
+  const list = namespaces.map(name => shown(name)).join(', ')
+  return {
+    node: root,
+    object: root.kustomization,
+    path: ['metadata', 'name'],
+    value: `${tenant} ${namespaces.join(' ')}`,
+    level: 'warning',
+    severity: 'high',
+    message: `Tenant ${shown(tenant)} loses ${namespaces.length === 1 ? 'the namespace' : 'the namespaces'} ${list} on this cluster, and nothing is rendered into ${namespaces.length === 1 ? 'it' : 'them'} any more.`,
+    fix: 'Check that the tenant is meant to go.',
+  }
+}
+
+/** A cluster without its directory keeps what it has, and nothing of it is evaluated any more. */
+function removedCluster(root: FleetNode, path: string, index: FleetIndex): Breach {
+  const isLeft = index.entriesAt(root.source.url, refKey(root.source.ref), path).length > 0
+  const name = shown(root.cluster)
+  return {
+    node: root,
+    object: root.kustomization,
+    path: ['spec', 'path'],
+    value: `cluster ${root.cluster}`,
+    ...(isLeft ? {} : { level: 'warning' as const, severity: 'high' as const }),
+    message: isLeft
+      ? `Cluster ${name} is not found any more, but its directory ${shown(path)} still holds files: Flux may still apply them, and nothing of the cluster would be evaluated. Allowed is a cluster that is removed with its directory.`
+      : `Cluster ${name} is removed from the fleet: a Flux that still follows ${shown(path)} keeps what it applied, and nothing of the cluster is evaluated any more.`,
+    fix: isLeft
+      ? `Put back what makes ${shown(path)} the root of the cluster, or remove the directory.`
+      : 'Check that the cluster is meant to go, and that its Flux was uninstalled.',
+  }
+}
