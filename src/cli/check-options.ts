@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
 import { BailiwickError } from '../errors.ts'
+import type { DeclaredCluster } from '../fleet/clusters/declared-roots.ts'
 import { formats } from '../report/formats/formats.ts'
+import { CLUSTER_ROOT_HELP, clusterRoot } from './cluster-root.ts'
 import { type GivenRepository, givenRepository } from './given-repository.ts'
 import { parseOptions } from './parse-options.ts'
 
@@ -13,6 +15,8 @@ export interface CheckOptions {
   /** File with the age keys that open encrypted files, to check their MAC. */
   readonly sopsAgeKeyFile?: string
   readonly repositories: readonly GivenRepository[]
+  /** Folders of the fleet that clusters start from. */
+  readonly roots: readonly DeclaredCluster[]
   /** Where something needs an approval that the command line cannot see, the exit code is 1. */
   readonly failOnRequiredApproval: boolean
   /** A folder of clones, each of which may be the content of a source. */
@@ -43,6 +47,7 @@ const OPTIONS: readonly (readonly [name: string, usage: string, help: string])[]
     '[--repos-dir DIR]',
     '--repos-dir DIR   a folder of clones: each is found by the address of its remote',
   ],
+  ['cluster-root', '[--cluster-root NAME=PATH]...', CLUSTER_ROOT_HELP.trim()],
   ['cluster', '[--cluster C]...', '--cluster C    show only this cluster, and let only it decide'],
   ['tenant', '[--tenant T]...', '--tenant T     show only this tenant, and let only it decide'],
   [
@@ -85,6 +90,7 @@ export function checkOptions(args: readonly string[], cwd: string): CheckOptions
     ...(fleet === undefined ? {} : { fleet: resolve(cwd, fleet) }),
     ...(reposDir === undefined ? {} : { reposDir: resolve(cwd, reposDir) }),
     ...(keys === undefined ? {} : { sopsAgeKeyFile: resolve(cwd, keys) }),
+    roots: all('cluster-root').map(clusterRoot),
     repositories: all('repo').map(text => givenRepository(text, cwd)),
     failOnRequiredApproval: rest.length < args.length,
     ...(all('cluster').length > 0 ? { clusters: all('cluster') } : {}),

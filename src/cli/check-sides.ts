@@ -28,7 +28,7 @@ export interface Sides {
  * both sides, at its own branch. Throws `usage` for options that do not go together and `git-missing` for what is not there.
  */
 export async function checkSides(options: CheckOptions, read: ReadDirectory, env: Environment): Promise<Sides> {
-  const { base, url: said } = options
+  const { base, url: said, roots: clusters } = options
   const dir = await rootFolder(options.dir, { base, url: said, isTenant: options.fleet !== undefined })
   if (base !== undefined && !(await isWorkingCopy(dir))) {
     throw new BailiwickError('usage', `--base needs a git working copy, ${dir} is a plain folder`, {
@@ -41,9 +41,9 @@ export async function checkSides(options: CheckOptions, read: ReadDirectory, env
   const baseTree = base === undefined ? undefined : await readCommit(dir, base)
   if (options.fleet === undefined) {
     const side = (own: Side['home']): Side => ({ home: own, given: [] })
-    const head = side({ url, branch, commit: '', tree })
+    const head = side({ url, branch, commit: '', tree, clusters })
     if (!baseTree) return { here, head }
-    return { here, head, base: side({ url, branch, commit: baseTree.commit, tree: openSnapshot(baseTree) }) }
+    return { here, head, base: side({ url, branch, commit: baseTree.commit, tree: openSnapshot(baseTree), clusters }) }
   }
   if (url === '') {
     throw new BailiwickError('usage', `it is not known which source of the fleet ${dir} is`, {
@@ -52,7 +52,7 @@ export async function checkSides(options: CheckOptions, read: ReadDirectory, env
   }
   const fleetDir = await rootFolder(options.fleet)
   const fleet = await repositoryAddress(fleetDir, {})
-  const home = { url: fleet.url, branch: fleet.branch, commit: '', tree: await read(fleetDir) }
+  const home = { url: fleet.url, branch: fleet.branch, commit: '', tree: await read(fleetDir), clusters }
   const head = { home, given: [{ url, branch, tree }] }
   if (!baseTree) return { here, fleet, head }
   return { here, fleet, head, base: { home, given: [{ url, branch, tree: openSnapshot(baseTree) }] } }

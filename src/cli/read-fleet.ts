@@ -4,6 +4,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import type { Tree } from '../git/tree.ts'
 import { assertKnown } from './assert-known.ts'
 import { cloneReader, clonesIn } from './clones.ts'
+import { CLUSTER_ROOT_HELP, clusterRoot } from './cluster-root.ts'
 import { type GivenRepository, givenRepository } from './given-repository.ts'
 import { notFollowed, unusedRepositories } from './not-followed.ts'
 import type { ParsedOptions } from './parse-options.ts'
@@ -12,12 +13,13 @@ import { rootFolder } from './root-folder.ts'
 import { type BuiltFleet, buildCompleteFleet, directoryReader } from './working-sources.ts'
 
 /** The options by which a command says what its fleet is; `readFleet` reads them. */
-export const FLEET_OPTIONS = ['repo', 'repos-dir', 'url', 'branch'] as const
+export const FLEET_OPTIONS = ['repo', 'repos-dir', 'url', 'branch', 'cluster-root'] as const
 
 /** How these options are explained. */
 export const FLEET_HELP = `  FLEET          the fleet: a git working copy or a plain folder (default: .)
   --repo URL[#REF]=DIR   where the content of another source lies
   --repos-dir DIR   a folder of clones: each is found by the address of its remote
+${CLUSTER_ROOT_HELP}
   --url URL      address of FLEET as Flux sources name it (default: remote origin)
   --branch NAME  branch that FLEET is evaluated as (default: the checked-out one, else the default branch)`
 
@@ -41,7 +43,8 @@ export async function readFleet(
   const [url, branch] = [options.one('url'), options.one('branch')]
   const address = await repositoryAddress(dir, { url, branch })
   const repositories = options.all('repo').map(text => givenRepository(text, cwd))
-  const home = { url: address.url, branch: address.branch, commit: '', tree: await read(dir) }
+  const clusters = options.all('cluster-root').map(clusterRoot)
+  const home = { url: address.url, branch: address.branch, commit: '', tree: await read(dir), clusters }
   const reposDir = options.one('repos-dir')
   const clones = reposDir === undefined ? undefined : cloneReader(await clonesIn(resolve(cwd, reposDir)), read)
   const built = await buildCompleteFleet(home, [], repositories, read, undefined, undefined, clones)

@@ -27,7 +27,7 @@ export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
   const proposed = readFleetFile(input.fleet.tree, repository)
   const file = withOwnAddress(fleetFile(input, proposed, repository), repository)
   const sources = openSources(input, file.aliases)
-  const found = rootsOf(input, file.aliases)
+  const found = rootsOf(input, file)
   const walk = {
     sources,
     file: found.error ? { error: found.error, ...file } : file,
@@ -59,9 +59,13 @@ export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
 }
 
 /** Where the clusters of an input start. */
-export function rootsOf({ fleet, config }: Pick<FleetInput, 'fleet' | 'config'>, aliases: Aliases): FoundClusters {
+export function rootsOf(
+  { fleet, config }: Pick<FleetInput, 'fleet' | 'config'>,
+  { aliases, clusters }: Pick<FleetConfig, 'aliases' | 'clusters'>,
+): FoundClusters {
   const url = normaliseUrl(fleet.url)
-  return findClusters({ url, aliases, tree: fleet.tree, ...(config ? { base: config } : {}) })
+  const declared = [...(fleet.clusters ?? []), ...clusters]
+  return findClusters({ url, aliases, declared, tree: fleet.tree, ...(config ? { base: config } : {}) })
 }
 
 /** What all clusters declare about their sources, and what has to be known before that can be decided. */

@@ -17,6 +17,7 @@ export function combinationOf(input: FleetInput): string {
     JSON.stringify(input.opaque.map(o => [normaliseUrl(o.url), refKey(o.ref), o.reason].join(' ')).sort()),
     JSON.stringify(config?.id ?? ''),
     JSON.stringify([...(input.disabledRules ?? [])].sort()),
+    ...(fleet.clusters?.length ? [JSON.stringify(fleet.clusters.map(({ name, path }) => [name, path]))] : []),
     ...(input.access ? [JSON.stringify([input.access.facts, input.access.withheld ?? ''])] : []),
   ]
   return hash('sha256', `[${parts.join(',')}]`)

@@ -1,5 +1,6 @@
 import type { Tree } from '../git/tree.ts'
 import type { ReadAccess } from './access/read-access.ts'
+import type { DeclaredCluster } from './clusters/declared-roots.ts'
 import type { Retain } from './retain.ts'
 
 /** What a source follows. One of its forms is set; a branch is the default form. */
@@ -34,7 +35,14 @@ export const ANOTHER_REPOSITORY = 'its address belongs to another repository tha
 /** Everything that a verdict on one combination depends on. */
 export interface FleetInput {
   /** The fleet repository at one commit; its url and branch are how Flux sources name it. */
-  readonly fleet: { readonly url: string; readonly branch: string; readonly commit: string; readonly tree: Tree }
+  readonly fleet: {
+    readonly url: string
+    readonly branch: string
+    readonly commit: string
+    readonly tree: Tree
+    /** Clusters that the caller names. */
+    readonly clusters?: readonly DeclaredCluster[]
+  }
   readonly sources: readonly SourceContent[]
   readonly opaque: readonly OpaqueSource[]
   /**

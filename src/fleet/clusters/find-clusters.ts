@@ -9,6 +9,7 @@ import { refKey } from '../ref.ts'
 import { sourceRefOf } from '../resolve-source.ts'
 import { isLayoutPath, nameOfPath, plain, uniqueName } from './cluster-names.ts'
 import type { ClusterRoot } from './cluster-root.ts'
+import { type DeclaredCluster, withDeclared } from './declared-roots.ts'
 import { fluxFiles } from './flux-files.ts'
 import { instanceRoots } from './instance-roots.ts'
 import { layoutRoots, placeholderRoots } from './layout-roots.ts'
@@ -21,6 +22,8 @@ export interface ClusterSearch {
   /** Other addresses of it and of others. */
   readonly aliases: Aliases
   readonly tree: Tree
+  /** Those that are named by the fleet's file or the caller. */
+  readonly declared?: readonly DeclaredCluster[]
   /**
    * What the change is compared with. A cluster of it stays one as long as its folder is there: a change that takes its
    * root away is applied by it all the same.
@@ -38,7 +41,7 @@ export interface FoundClusters {
  * The folders of a repository that say that a cluster starts from them, wherever they are; pure. Those of the layout
  * first, then by depth, so that what is deeper never decides about what holds it.
  */
-export function findClusters({ url, aliases, tree, base }: ClusterSearch): FoundClusters {
+export function findClusters({ url, aliases, tree, base, declared = [] }: ClusterSearch): FoundClusters {
   try {
     const now = unnamed(tree, url, aliases)
     const before = base && base !== tree ? unnamed(base, url, aliases) : []
@@ -46,10 +49,10 @@ export function findClusters({ url, aliases, tree, base }: ClusterSearch): Found
     const files = [before, now].map(onlyOnes)
     const isGone = (root: UnnamedRoot) => !known.has(keyOf(root)) && !files.every(one => one.has(root.file))
     const still = before.filter(({ path }) => tree.entry(path)?.type === 'directory' || path === '').filter(isGone)
-    return { roots: named([...now, ...still].sort(inOrder)) }
+    return { roots: named(withDeclared([...now, ...still], declared).sort(inOrder)) }
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
-    return { roots: named(layoutRoots(tree)), error }
+    return { roots: named(withDeclared(layoutRoots(tree), declared)), error }
   }
 }
 
@@ -112,7 +115,8 @@ function inOrder(a: UnnamedRoot, b: UnnamedRoot): number {
   const key = (root: UnnamedRoot) => {
     const { path, source } = root
     const depth = String(path.split('/').length).padStart(4, '0')
-    const rank = `${isLayoutPath(path) ? 0 : isBootstrap(root) ? 1 : 2} ${depth} ${path}`
+    const group = root.declared === undefined ? (isLayoutPath(path) ? 1 : isBootstrap(root) ? 2 : 3) : 0
+    const rank = `${group} ${depth} ${path}`
     return [rank, isAtHome(root) ? 0 : 1, source ? followed(source) : '', root.file].join('\0')
   }
   const [one, other] = [key(a), key(b)]
@@ -122,12 +126,12 @@ function inOrder(a: UnnamedRoot, b: UnnamedRoot): number {
 /** Several that start from one folder, each with another revision, are told apart by it. */
 function named(roots: readonly UnnamedRoot[]): ClusterRoot[] {
   const taken = new Set<string>()
-  return roots.map(({ file: _file, ...root }) => {
+  return roots.map(({ file: _file, declared, ...root }) => {
     const several = roots.filter(({ path }) => path === root.path).length > 1
     const ref = several && root.source ? plain(refTextOf(root.source)) : ''
     const name = nameOfPath(root.path)
     const first = roots.find(({ path }) => path === root.path)
-    const wanted = ref === '' || first?.source === root.source ? name : `${name}-${ref}`
+    const wanted = declared ?? (ref === '' || first?.source === root.source ? name : `${name}-${ref}`)
     const unique = uniqueName(wanted, JSON.stringify([root.path, ref]), taken)
     taken.add(unique)
     return { name: unique, ...root }

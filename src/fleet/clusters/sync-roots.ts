@@ -10,6 +10,8 @@ import { isNotACluster } from './not-a-cluster.ts'
 export type UnnamedRoot = Omit<ClusterRoot, 'name'> & {
   /** The file that says so. */
   readonly file: string
+  /** The name that is declared for it. */
+  readonly declared?: string
 }
 
 /** What `flux bootstrap` calls its source and its Kustomization, and their namespace. */

@@ -17,7 +17,8 @@ export function walkClusters(roots: readonly ClusterRoot[], input: WalkInput): W
   const walked: { root: ClusterRoot; result: Walked }[] = []
   for (const root of roots) {
     const tenants = walked.flatMap(({ result }) => foldersOf(result.nodes, input, node => node.tenant !== undefined))
-    if (!isLayoutPath(root.path) && tenants.some(folder => isIn(root, folder))) continue
+    const isGiven = root.how === 'declared' || isLayoutPath(root.path)
+    if (!isGiven && tenants.some(folder => isIn(root, folder))) continue
     if (walked.some(({ result }) => leadsTo(root, result.nodes))) continue
     walked.push({ root, result: walkCluster(root, input) })
   }

@@ -2,6 +2,7 @@ import type { BailiwickError } from '../../errors.ts'
 import type { VariableSource } from '../../flux/substitute/variable.ts'
 import type { SourceKind } from '../../flux/substitute/variable-source.ts'
 import type { Origin } from '../../kube/origin.ts'
+import type { DeclaredCluster } from '../clusters/declared-roots.ts'
 import type { SourceRef } from '../input.ts'
 import type { Aliases } from './address-in.ts'
 
@@ -160,6 +161,8 @@ export interface FleetConfig {
   /** Other addresses of repositories. */
   readonly aliases: Aliases
   readonly sources: readonly DeclaredSource[]
+  /** Clusters whose start is not found, or that have another name. */
+  readonly clusters: readonly DeclaredCluster[]
   readonly tenants: ReadonlyMap<string, TenantConfig>
   readonly namedRules: readonly NamedRule[]
   /** Why the file says nothing. */
@@ -186,6 +189,7 @@ export const DEFAULT_CONFIG: FleetConfig = {
   kinds: [],
   aliases: new Map(),
   sources: [],
+  clusters: [],
   tenants: new Map(),
   namedRules: [],
 }

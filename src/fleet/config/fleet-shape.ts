@@ -7,6 +7,7 @@ import {
   APPROVER,
   BRANCH,
   CLUSTER,
+  CLUSTER_NAME,
   COMMIT,
   CUSTOM_KIND,
   GROUP,
@@ -123,24 +124,41 @@ const alias = record('a repository with several addresses', {
   ),
 })
 
+const ref = record('spec.ref of a source', {
+  branch: optional(BRANCH, 'A branch. Default: master, as in Flux.'),
+  tag: optional(REF, 'A tag.'),
+  semver: optional(REF, 'A range of versions.'),
+  name: optional(REF, 'The full name of a ref.'),
+  commit: optional(COMMIT, 'A commit.'),
+})
+
 const source = record('a source that is not in git', {
   kind: needed(oneOf('GitRepository', 'OCIRepository', 'Bucket'), 'Its kind.'),
   namespace: needed(NAMESPACE, 'Its namespace.'),
   name: needed(NAME, 'Its name.'),
   url: needed(SOURCE_ADDRESS, 'What it follows, as its spec.url says.'),
-  ref: optional(
-    record('spec.ref of a source', {
-      branch: optional(BRANCH, 'A branch. Default: master, as in Flux.'),
-      tag: optional(REF, 'A tag.'),
-      semver: optional(REF, 'A range of versions.'),
-      name: optional(REF, 'The full name of a ref.'),
-      commit: optional(COMMIT, 'A commit.'),
-    }),
-    'What of it, as its spec.ref says.',
-  ),
+  ref: optional(ref, 'What of it, as its spec.ref says.'),
   clusters: optional(
     list(CLUSTER, name => name),
     'The clusters that have it. Default: every cluster.',
+  ),
+})
+
+const cluster = record('a cluster', {
+  name: needed(text(CLUSTER_NAME, 'the name of a cluster: letters, digits, - . and _'), 'Its name in results.'),
+  path: needed(
+    text(
+      /^(?!.*(?:^|\/)\.\.(?:\/|$))[^\p{Cc}{}$]{1,500}$/u,
+      'a folder of this repository, as ./kubernetes/flux/cluster',
+    ),
+    'The folder that its Flux starts from: spec.path of its Kustomization.',
+  ),
+  source: optional(
+    record('the source that it follows', {
+      url: needed(SOURCE_ADDRESS, 'Its address.'),
+      ref: optional(ref, 'What of it.'),
+    }),
+    'What it follows, where that is not this repository at the branch that is evaluated.',
   ),
 })
 
@@ -224,6 +242,10 @@ export const fleetShape = record('what a fleet says about itself', {
   sources: optional(
     list(source, one => identity(one.kind, one.namespace, one.name, ...(one.clusters ?? []))),
     'Sources that are applied by hand, so that only the cluster has them.',
+  ),
+  clusters: optional(
+    list(cluster, ({ name }) => name),
+    'Clusters whose start is not found in this repository, or that are to have another name.',
   ),
   tenants: optional(
     list(tenant, ({ name }) => name),

@@ -6,6 +6,9 @@ import { text } from './shape.ts'
 /** Short text for people, on one line. */
 export const SENTENCE = text(/^\S(?:[^\p{Cc}]{0,498}\S)?$/u, 'a text of one line and up to 500 characters')
 
+/** Name of a cluster that is declared. */
+export const CLUSTER_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
+
 /** Name of a directory below `clusters`, or of a cluster to which that one applies by a kubeconfig. */
 export const CLUSTER = text(
   /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?(?: -> kubeconfig (?:ConfigMap\/)?[\w.?-]{1,253}(?:\/[\w.?-]{1,253}){1,2})?$/,

@@ -80,6 +80,10 @@ function configOf(said: Said): FleetConfig {
     kinds: (said.kinds ?? []).map(({ group, kind, scope }) => ({ group, kind, scope })),
     aliases: aliasesOf(said),
     sources: (said.sources ?? []).map(one => ({ ...one, ref: plainRef(one.ref) })),
+    clusters: (said.clusters ?? []).map(({ source, name, path, origin }) => ({
+      ...{ name, path, origin },
+      ...(source ? { source: { url: source.url, ref: plainRef(source.ref) } } : {}),
+    })),
     tenants: new Map((said.tenants ?? []).map(one => [one.name, tenantOf(one)])),
     namedRules,
   }

@@ -36,7 +36,8 @@ import type { Work } from './work.ts'
 export function replaceNodes(before: FleetState, input: FleetInput, work: Work): FleetState | undefined {
   const changed = changedSources(before.input, input)
   if (!changed || !readsAlike(before, input) || !retainsAlike(before, input)) return undefined
-  if ((input.config !== before.input.config || changed.some(one => one.place === 0)) && !sameRoots(before, input))
+  const mayMove = input.config !== before.input.config || changed.some(one => one.place === 0)
+  if ((mayMove || !sameDeep(input.fleet.clusters, before.input.fleet.clusters)) && !sameRoots(before, input))
     return undefined
   if (changed.length === 0) return { ...before, input }
   const { nodes } = before.fleet
@@ -162,7 +163,7 @@ const ownSource = ({ fleet }: FleetInput): SourceContent => ({ ...fleet, ref: { 
 
 /** Whether the same folders are what clusters start from. */
 const sameRoots = ({ input: was, fleet }: FleetState, input: FleetInput) =>
-  sameDeep(rootsOf(was, fleet.config.aliases), rootsOf(input, fleet.config.aliases))
+  sameDeep(rootsOf(was, fleet.config), rootsOf(input, fleet.config))
 
 /** Whether what the roots of all clusters render is certainly what it was. */
 function rootsStay({ fleet, rendered }: FleetState, { source }: Changed): boolean {

@@ -5,7 +5,7 @@ import { isBuilt } from './left-out.ts'
 
 /** What makes a cluster, for those in whose repository none was found. */
 const LOOKED_FOR =
-  'Looked for: flux-system/gotk-sync.yaml or another pair of a source and the Kustomization that follows it, and folders clusters/<name>'
+  'Looked for: a source and the Kustomization that follows it (flux-system/gotk-sync.yaml), a FluxInstance or values of its chart, and folders clusters/<name>'
 
 /** Nothing evaluated is not a pass: a repository without clusters is no fleet, and one of which nothing is built shows nothing. */
 export function nothingEvaluated({ clusters, nodes }: Fleet): NodeFailure[] {
@@ -13,7 +13,8 @@ export function nothingEvaluated({ clusters, nodes }: Fleet): NodeFailure[] {
   const at = (file: string) => ({ repository: '', file, line: 1, column: 1 })
   if (clusters.length === 0) {
     const message = `no cluster was found in this repository, so there is nothing to evaluate. ${LOOKED_FOR}`
-    const fix = 'Commit the sync of Flux, or put the manifests of each cluster under clusters/<name>.'
+    const fix =
+      'Name the folder that each cluster starts from under clusters in .github/bailiwick.yaml (name, path), or with --cluster-root NAME=PATH.'
     return [failureOf(where, { code: 'path-not-found', message, fix }, at('clusters'))]
   }
   if (nodes.some(isBuilt)) return []

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { rootsOf } from '../../../src/fleet/build-fleet.ts'
+import { DEFAULT_CONFIG } from '../../../src/fleet/config/fleet-config.ts'
 import { type Files, fleetOf, inputOf, judgementOf, said } from '../fleet-of.ts'
 import { configMap, syncText } from './sync-text.ts'
 
@@ -136,7 +137,7 @@ test('names never collide: the layout keeps its own', () => {
 test('a root that a change takes away is still a cluster of the change', () => {
   const before = { 'hub/flux-system/gotk-sync.yaml': syncText({ path: './hub' }), 'hub/a.yaml': configMap('a') }
   const find = (fleet: Files) =>
-    rootsOf({ ...inputOf({ fleet }), config: inputOf({ fleet: before }).fleet.tree }, new Map()).roots.map(
+    rootsOf({ ...inputOf({ fleet }), config: inputOf({ fleet: before }).fleet.tree }, DEFAULT_CONFIG).roots.map(
       ({ name }) => name,
     )
   expect(find({ 'hub/a.yaml': configMap('a'), 'hub/evil.yaml': configMap('evil') })).toEqual(['hub'])
