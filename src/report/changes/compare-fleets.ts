@@ -54,6 +54,8 @@ export class FleetComparison {
   /** What becomes of an object that a node renders no more. */
   fateOf({ was, now }: NodePair, pair: ObjectPair): Fate {
     if (this.movedTo(was!.cluster, pair) !== undefined) return 'moved'
+    // with another kubeConfig Flux looks for the same objects on the other cluster, and leaves these alone
+    if (!now && this.#after.has(was!.key)) return 'orphaned'
     return now ? fateIn(now, pair.was!) : fateWithout(was!, pair.was!, this.#fateOfNode(was!))
   }
 
@@ -68,7 +70,7 @@ export class FleetComparison {
   #pair(key: string): NodePair[] {
     const [was, now] = [this.#before.get(key), this.#after.get(key)]
     if (was === now) return []
-    if (was && now) return this.#both(key, was, now)
+    if (was && now) return was.cluster === now.cluster ? this.#both(key, was, now) : this.#elsewhere(key, was, now)
     const [one, others, lost] = was ? ([was, this.#after, 'after'] as const) : ([now!, this.#before, 'before'] as const)
     const above = this.#nearest(one, was ? this.#before : this.#after, others)
     // a cluster that is gone or new is told as such
@@ -79,12 +81,26 @@ export class FleetComparison {
     return [{ ...sides, objects: pairObjects(was?.objects ?? [], now?.objects ?? []) }]
   }
 
+  /** One that is applied to another cluster than before: that gets all of it, and the one before gets nothing more. */
+  #elsewhere(key: string, was: FleetNode, now: FleetNode): NodePair[] {
+    return [
+      isUnknown(was)
+        ? { key, was, unknown: 'before', objects: [] }
+        : { key, was, objects: pairObjects(was.objects, []) },
+      isUnknown(now)
+        ? { key, now, unknown: 'after', objects: [] }
+        : { key, now, objects: pairObjects([], now.objects) },
+    ]
+  }
+
   #both(key: string, was: FleetNode, now: FleetNode): NodePair[] {
     if (isUnknown(was) && isUnknown(now)) return []
     if (isUnknown(was)) return [{ key, was, now, unknown: 'before', objects: [] }]
     if (isUnknown(now)) return [{ key, was, now, unknown: 'after', objects: [] }]
     const objects =
-      was.objects === now.objects || was.digest === now.digest ? [] : pairObjects(was.objects, now.objects)
+      was.objects === now.objects || (was.digest !== '' && was.digest === now.digest)
+        ? []
+        : pairObjects(was.objects, now.objects)
     const isOther = was.identity.user !== now.identity.user || was.suspend !== now.suspend || was.prune !== now.prune
     return objects.length > 0 || (isOther && !sameButObjects(was, now)) ? [{ key, was, now, objects }] : []
   }
