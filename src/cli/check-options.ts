@@ -18,7 +18,7 @@ export interface CheckOptions {
   /** Folders of the fleet that clusters start from. */
   readonly roots: readonly DeclaredCluster[]
   /** Where something needs an approval that the command line cannot see, the exit code is 1. */
-  readonly failOnRequiredApproval: boolean
+  readonly failOnRequiredApproval?: true
   /** A folder of clones, each of which may be the content of a source. */
   readonly reposDir?: string
   /** Only what concerns these is shown and decides; absent: all. */
@@ -92,7 +92,7 @@ export function checkOptions(args: readonly string[], cwd: string): CheckOptions
     ...(keys === undefined ? {} : { sopsAgeKeyFile: resolve(cwd, keys) }),
     roots: all('cluster-root').map(clusterRoot),
     repositories: all('repo').map(text => givenRepository(text, cwd)),
-    failOnRequiredApproval: rest.length < args.length,
+    ...(rest.length < args.length ? { failOnRequiredApproval: true as const } : {}),
     ...(all('cluster').length > 0 ? { clusters: all('cluster') } : {}),
     ...(all('tenant').length > 0 ? { tenants: all('tenant') } : {}),
     output: outputOf(one('output') ?? 'text'),

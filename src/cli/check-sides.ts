@@ -1,7 +1,6 @@
 import { BailiwickError } from '../errors.ts'
 import type { FleetInput } from '../fleet/input.ts'
-import { readCommit } from '../git/read-commit.ts'
-import { openSnapshot } from '../git/snapshot.ts'
+import { openCommit } from '../git/read-commit.ts'
 import { isWorkingCopy } from '../git/working-copy.ts'
 import type { CheckOptions } from './check-options.ts'
 import { type RepositoryAddress, repositoryAddress } from './repository-address.ts'
@@ -38,12 +37,12 @@ export async function checkSides(options: CheckOptions, read: ReadDirectory, env
   const here = await repositoryAddress(dir, { ...options, env })
   const { url, branch } = here
   const tree = await read(dir)
-  const baseTree = base === undefined ? undefined : await readCommit(dir, base)
+  const baseTree = base === undefined ? undefined : await openCommit(dir, base, tree)
   if (options.fleet === undefined) {
     const side = (own: Side['home']): Side => ({ home: own, given: [] })
     const head = side({ url, branch, commit: '', tree, clusters })
     if (!baseTree) return { here, head }
-    return { here, head, base: side({ url, branch, commit: baseTree.commit, tree: openSnapshot(baseTree), clusters }) }
+    return { here, head, base: side({ url, branch, commit: baseTree.commit, tree: baseTree, clusters }) }
   }
   if (url === '') {
     throw new BailiwickError('usage', `it is not known which source of the fleet ${dir} is`, {
@@ -55,7 +54,7 @@ export async function checkSides(options: CheckOptions, read: ReadDirectory, env
   const home = { url: fleet.url, branch: fleet.branch, commit: '', tree: await read(fleetDir), clusters }
   const head = { home, given: [{ url, branch, tree }] }
   if (!baseTree) return { here, fleet, head }
-  return { here, fleet, head, base: { home, given: [{ url, branch, tree: openSnapshot(baseTree) }] } }
+  return { here, fleet, head, base: { home, given: [{ url, branch, tree: baseTree }] } }
 }
 
 type Environment = Readonly<Record<string, string | undefined>>

@@ -2,8 +2,7 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BailiwickError } from '../errors.ts'
 import type { SourceRef, WantedSource } from '../fleet/input.ts'
-import { readCommit } from '../git/read-commit.ts'
-import { openSnapshot } from '../git/snapshot.ts'
+import { openCommit } from '../git/read-commit.ts'
 import type { Tree } from '../git/tree.ts'
 import { currentBranch, isBareRepository, isWorkingCopy, remoteUrls } from '../git/working-copy.ts'
 import { normaliseUrl } from '../kube/url.ts'
@@ -89,8 +88,8 @@ async function contentOf(
   if (ref.semver) return `the clone ${dir} is not searched for a range of versions: --repo URL=DIR gives one`
   if (!isBare && ref.branch !== undefined && (await currentBranch(dir)) === ref.branch) return read(dir)
   for (const name of namesOf(ref, remote)) {
-    const snapshot = await readCommit(dir, name).catch(unlessMissing)
-    if (snapshot) return openSnapshot(snapshot)
+    const tree = await openCommit(dir, name).catch(unlessMissing)
+    if (tree) return tree
   }
   return `the clone ${dir} has no ${ref.branch === undefined ? refName(ref) : `branch ${ref.branch}`}: fetch it`
 }

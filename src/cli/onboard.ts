@@ -1,5 +1,4 @@
-import { openSnapshot } from '../git/snapshot.ts'
-import { readWorkingCopy } from '../git/working-copy.ts'
+import { openWorkingCopy } from '../git/working-copy.ts'
 import { fleetAt } from '../onboard/fleet-at.ts'
 import { ONBOARD_USAGE, parseOnboardArguments } from '../onboard/parse-command.ts'
 import { planOnboarding } from '../onboard/plan.ts'
@@ -25,7 +24,7 @@ export const onboard: Command = {
   async run(args, io) {
     const request = parseOnboardArguments(args)
     const dir = await rootFolder(io.cwd)
-    const tree = openSnapshot(await readWorkingCopy(dir))
+    const tree = await openWorkingCopy(dir)
     const here = await repositoryAddress(dir, {})
     const { url, usual = here.branch } = here
     // the files are written on a branch of their own, as often as not, and merged into the one that clusters follow

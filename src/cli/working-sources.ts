@@ -2,9 +2,8 @@ import { addressIn } from '../fleet/config/address-in.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { FleetInput, OpaqueSource, SourceContent, WantedSource } from '../fleet/input.ts'
 import { FleetSession } from '../fleet/session/fleet-session.ts'
-import { openSnapshot } from '../git/snapshot.ts'
 import type { Tree } from '../git/tree.ts'
-import { readWorkingCopy } from '../git/working-copy.ts'
+import { openWorkingCopy } from '../git/working-copy.ts'
 import type { FromClones } from './clones.ts'
 import { refName, standsForRef } from './followed-sources.ts'
 import type { GivenRepository } from './given-repository.ts'
@@ -24,7 +23,7 @@ export type ReadDirectory = (dir: string) => Promise<Tree>
 export function directoryReader(): ReadDirectory {
   const trees = new Map<string, Promise<Tree>>()
   return dir => {
-    const known = trees.get(dir) ?? readWorkingCopy(dir).then(openSnapshot)
+    const known = trees.get(dir) ?? openWorkingCopy(dir)
     trees.set(dir, known)
     return known
   }

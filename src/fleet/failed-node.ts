@@ -4,7 +4,7 @@ import type { Artifact } from '../flux/artifact.ts'
 import { artifactPath } from '../flux/artifact-path.ts'
 import { markPacked, packTree } from '../flux/pack-tree.ts'
 import { renderKustomization } from '../flux/render-kustomization.ts'
-import type { Tree } from '../git/tree.ts'
+import { readUnlessLarge, type Tree } from '../git/tree.ts'
 import { at, canonical, stringAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { addressIn } from './config/address-in.ts'
@@ -56,7 +56,8 @@ function* textsAt(tree: Tree, paths: readonly string[] | undefined): Generator<s
   const queue = paths === undefined ? [''] : [...paths]
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     const { type } = tree.entry(path) ?? {}
-    if (type === 'file') yield decoder.decode(tree.read(path).slice())
+    const bytes = type === 'file' ? readUnlessLarge(tree, path) : undefined
+    if (bytes) yield decoder.decode(bytes.slice())
     if (type !== 'directory') continue
     for (const below of tree.list(path)) if (below.type === 'file' || paths === undefined) queue.push(below.path)
   }

@@ -9,6 +9,21 @@ export interface TreeLimits {
 /** Room for a fleet of some thousand tenants; memory stays bounded. */
 export const DEFAULT_LIMITS: TreeLimits = { files: 100_000, bytes: 256 * 1024 * 1024 }
 
+/** The same for what lies on this machine, of which only what is asked for is read into memory. */
+export const LOCAL_LIMITS: TreeLimits = { files: 200_000, bytes: Number.POSITIVE_INFINITY }
+
+/** One file that is asked for. */
+export const MAX_FILE_BYTES = 64 * 1024 * 1024
+
+/** Throws `render-limits`, with the file, for one that is larger than anything that is built from. */
+export function checkFileSize(path: string, size: number, limit: number = MAX_FILE_BYTES): void {
+  if (size <= limit) return
+  throw new BailiwickError('render-limits', `${path} holds ${size} bytes; at most ${limit} of a file are read`, {
+    origin: { repository: '', file: path, line: 1, column: 1 },
+    fix: 'Split the file, or do not refer to it.',
+  })
+}
+
 /** git's own limit for a path on Linux. */
 const MAX_PATH_BYTES = 4096
 

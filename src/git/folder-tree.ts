@@ -11,6 +11,11 @@ import type { TreeSnapshot } from './tree.ts'
  * folder, `git-ambiguous` for a name that is not UTF-8, `render-limits`.
  */
 export async function readFolder(dir: string, limits: TreeLimits = DEFAULT_LIMITS): Promise<TreeSnapshot> {
+  return readPaths(dir, await listFolder(dir, limits), limits)
+}
+
+/** The paths of all files of a plain folder. Throws as readFolder. */
+export async function listFolder(dir: string, limits: TreeLimits): Promise<string[]> {
   if (!(await isDirectory(dir))) {
     throw new BailiwickError('git-missing', `${dir} is no folder`, { fix: 'Name an existing folder.' })
   }
@@ -26,7 +31,7 @@ export async function readFolder(dir: string, limits: TreeLimits = DEFAULT_LIMIT
     }
   }
   await visit('')
-  return readPaths(dir, paths, limits)
+  return paths
 }
 
 /** Packs these files of a folder; those that are gone are left out, as are those behind a directory that became a link. */

@@ -1,15 +1,22 @@
 import { BailiwickError } from '../errors.ts'
 import { decodeRecords } from './decode-paths.ts'
-import { checkPaths, checkSize, DEFAULT_LIMITS, type TreeLimits } from './entry-limits.ts'
+import { checkPaths, checkSize, DEFAULT_LIMITS, LOCAL_LIMITS, type TreeLimits } from './entry-limits.ts'
+import { lazyTree } from './lazy-tree.ts'
 import { isMode, type ListedEntry } from './listed-tree.ts'
-import { readBlobs } from './read-blobs.ts'
+import { blobOf } from './open-files.ts'
+import { readBlobs, smallBlobs } from './read-blobs.ts'
 import { statsOf } from './read-file-entry.ts'
 import { resolveRef } from './resolve-ref.ts'
 import { askGit } from './run-git.ts'
 import { packSnapshot } from './snapshot.ts'
-import type { TreeSnapshot } from './tree.ts'
+import type { Tree, TreeSnapshot } from './tree.ts'
 
 export interface CommitSnapshot extends TreeSnapshot {
+  readonly commit: string
+}
+
+/** A commit of which only what is asked for is read. */
+export interface CommitTree extends Tree {
   readonly commit: string
 }
 
@@ -22,13 +29,7 @@ export async function readCommit(
   ref: string,
   limits: TreeLimits = DEFAULT_LIMITS,
 ): Promise<CommitSnapshot> {
-  await assertRoot(dir)
-  const { commit } = await resolveRef(dir, ref)
-  const tree = await revision(dir, `${commit}^{tree}`)
-  if (!tree) throw new BailiwickError('git-missing', `${dir} has commit ${commit} without its tree`)
-  const listing = await askGit(dir, ['ls-tree', '-r', '-z', '-l', '--full-tree', commit])
-  if (!listing) throw new BailiwickError('git-missing', `git could not list commit ${commit} of ${dir}`)
-  const entries = decodeRecords(dir, listing).map(record => parseRecord(dir, record))
+  const { commit, tree, entries } = await listCommit(dir, ref)
   checkPaths(dir, entries)
   checkSize(
     dir,
@@ -36,14 +37,49 @@ export async function readCommit(
     entries.reduce((sum, entry) => sum + entry.size, 0),
     limits,
   )
-  const ids = new Set(entries.filter(entry => entry.mode !== '160000').map(entry => entry.id))
-  const blobs = await readBlobs(dir, [...ids])
+  const blobs = await readBlobs(dir, idsOf(entries))
   const snapshot = packSnapshot(
     entries.map(({ path, mode, id }) => ({ path, mode, id, content: blobs.get(id) ?? new Uint8Array() })),
   )
-  if (snapshot.id !== tree)
-    throw new BailiwickError('git-corrupt', `the files of ${commit} make another tree than ${tree}`)
-  return { ...snapshot, commit }
+  return { ...assertTree(snapshot, tree, commit), commit }
+}
+
+/**
+ * The same, of which only what is asked for is read: its size does not matter, the number of its files is limited. What
+ * `beside`, another tree of that repository, has at the same path is taken from there.
+ */
+export async function openCommit(
+  dir: string,
+  ref: string,
+  beside?: Tree,
+  limits: TreeLimits = LOCAL_LIMITS,
+): Promise<CommitTree> {
+  const { commit, tree, entries } = await listCommit(dir, ref)
+  const isBeside = ({ path, id }: ListedEntry) => beside?.entry(path)?.id === id
+  const blobs = await smallBlobs(dir, idsOf(entries.filter(entry => !isBeside(entry))))
+  const load = (entry: ListedEntry) =>
+    isBeside(entry) ? beside!.read(entry.path) : (blobs.get(entry.id) ?? blobOf(dir, entry.id))
+  const opened = assertTree(lazyTree(dir, entries, load, limits), tree, commit)
+  return { ...opened, commit }
+}
+
+const idsOf = (entries: readonly ListedEntry[]): string[] => [
+  ...new Set(entries.filter(entry => entry.mode !== '160000').map(entry => entry.id)),
+]
+
+function assertTree<T extends { readonly id: string }>(made: T, tree: string, commit: string): T {
+  if (made.id === tree) return made
+  throw new BailiwickError('git-corrupt', `the files of ${commit} make another tree than ${tree}`)
+}
+
+async function listCommit(dir: string, ref: string) {
+  await assertRoot(dir)
+  const { commit } = await resolveRef(dir, ref)
+  const tree = await revision(dir, `${commit}^{tree}`)
+  if (!tree) throw new BailiwickError('git-missing', `${dir} has commit ${commit} without its tree`)
+  const listing = await askGit(dir, ['ls-tree', '-r', '-z', '-l', '--full-tree', commit])
+  if (!listing) throw new BailiwickError('git-missing', `git could not list commit ${commit} of ${dir}`)
+  return { commit, tree, entries: decodeRecords(dir, listing).map(record => parseRecord(dir, record)) }
 }
 
 /** A commit is a whole repository's: compared with a folder inside of it, every path would be another. */

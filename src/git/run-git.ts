@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { BailiwickError } from '../errors.ts'
 
@@ -71,6 +71,13 @@ export async function askGit(
 ): Promise<Buffer | undefined> {
   const { status, output } = await runGit(dir, args, input)
   return status === 0 ? output : undefined
+}
+
+/** The same at once, for what turns out to be needed while something else is built; undefined for a failure or more bytes. */
+export function askGitNow(dir: string, args: readonly string[], maxBytes: number): Buffer | undefined {
+  const options = { cwd: dir, env: environment(), maxBuffer: maxBytes }
+  const { status, stdout } = spawnSync('git', [...SAFE, ...args], options)
+  return status === 0 ? stdout : undefined
 }
 
 function environment(): NodeJS.ProcessEnv {

@@ -1,3 +1,5 @@
+import { BailiwickError } from '../errors.ts'
+
 /** An entry of a git tree. `id` is its git object id (SHA-1, 40 hex digits). */
 export interface TreeEntry {
   readonly name: string
@@ -37,4 +39,14 @@ export interface SnapshotEntry {
   readonly id: string
   readonly offset: number
   readonly length: number
+}
+
+/** The bytes of a file for whoever looks through all files; undefined for one that is larger than what is read at all. */
+export function readUnlessLarge(tree: Tree, path: string): Uint8Array | undefined {
+  try {
+    return tree.read(path)
+  } catch (error) {
+    if (error instanceof BailiwickError && error.code === 'render-limits') return undefined
+    throw error
+  }
 }

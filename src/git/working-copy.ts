@@ -2,14 +2,17 @@ import { realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { BailiwickError } from '../errors.ts'
 import { decodeRecords } from './decode-paths.ts'
-import { DEFAULT_LIMITS, type TreeLimits } from './entry-limits.ts'
-import { readFolder, readPaths } from './folder-tree.ts'
-import { readBlobs } from './read-blobs.ts'
+import { DEFAULT_LIMITS, LOCAL_LIMITS, type TreeLimits } from './entry-limits.ts'
+import { listFolder, readFolder, readPaths } from './folder-tree.ts'
+import { indexStats } from './index-stats.ts'
+import type { ListedEntry } from './listed-tree.ts'
+import { openFiles } from './open-files.ts'
+import { readBlobs, smallBlobs } from './read-blobs.ts'
 import { statsOf } from './read-file-entry.ts'
 import { refusalOf } from './refusal-of.ts'
 import { askGit, runGit } from './run-git.ts'
 import type { SnapshotFile } from './snapshot.ts'
-import type { SnapshotEntry, TreeSnapshot } from './tree.ts'
+import type { Tree, TreeSnapshot } from './tree.ts'
 
 /** An untracked repository inside the folder would be committed as a submodule; which commit nobody can say yet. */
 const UNKNOWN_COMMIT = '0'.repeat(40)
@@ -21,6 +24,28 @@ const UNKNOWN_COMMIT = '0'.repeat(40)
  */
 export async function readWorkingCopy(dir: string, limits: TreeLimits = DEFAULT_LIMITS): Promise<TreeSnapshot> {
   if (!(await statsOf(join(dir, '.git')))) return readFolder(dir, limits)
+  const { paths, others } = await listWorkingCopy(dir)
+  const blobs = await readBlobs(dir, [...new Set(others.filter(isFile).map(({ id }) => id))])
+  const files = others.map((entry): SnapshotFile => ({ ...entry, content: blobs.get(entry.id) ?? new Uint8Array() }))
+  return readPaths(dir, paths, limits, files)
+}
+
+/** The same, of which only what is asked for is read: its size does not matter, the number of its files is limited. */
+export async function openWorkingCopy(dir: string, limits: TreeLimits = LOCAL_LIMITS): Promise<Tree> {
+  if (!(await statsOf(join(dir, '.git')))) return openFiles(dir, await listFolder(dir, limits), { limits })
+  const { paths, others } = await listWorkingCopy(dir)
+  const [known, blobs] = [
+    await indexStats(dir),
+    await smallBlobs(
+      dir,
+      others.filter(isFile).map(({ id }) => id),
+    ),
+  ]
+  return openFiles(dir, paths, { others, blobs, known, limits })
+}
+
+/** The files to read, and what is part of the tree without lying there: submodules, and what a sparse checkout leaves out. */
+async function listWorkingCopy(dir: string): Promise<{ paths: string[]; others: ListedEntry[] }> {
   const own = await isWorkingCopy(dir)
   const listing = own && (await listFiles(dir))
   const index = own && (await askGit(dir, ['ls-files', '--stage', '-t', '-z']))
@@ -33,8 +58,7 @@ export async function readWorkingCopy(dir: string, limits: TreeLimits = DEFAULT_
   }
   const tracked = decodeRecords(dir, index).map(parseIndexRecord)
   const submodules = tracked.filter(entry => entry.mode === '160000')
-  const unreadable = await absentByChoice(dir, tracked)
-  const others: SnapshotFile[] = [...submodules.map(({ path, id }) => submodule(path, id)), ...unreadable]
+  const others = [...submodules.map(({ path, id }) => submodule(path, id)), ...(await absentByChoice(dir, tracked))]
   const taken = new Set(others.map(file => file.path))
   const paths = new Set(decodeRecords(dir, listing).filter(path => !taken.has(path)))
   for (const path of paths) {
@@ -42,8 +66,10 @@ export async function readWorkingCopy(dir: string, limits: TreeLimits = DEFAULT_
     paths.delete(path)
     if (!taken.has(path.slice(0, -1))) others.push(submodule(path.slice(0, -1), UNKNOWN_COMMIT))
   }
-  return readPaths(dir, [...paths], limits, others)
+  return { paths: [...paths], others }
 }
+
+const isFile = ({ mode }: ListedEntry) => mode !== '160000'
 
 /** git leaves out what it may not open with a warning: an answer without it would be about something else. */
 async function listFiles(dir: string): Promise<Buffer | undefined> {
@@ -128,22 +154,15 @@ function parseIndexRecord(record: string): IndexEntry {
 }
 
 /** A sparse checkout leaves files out on purpose (tag S): they are still part of the tree, so the index has their content. */
-async function absentByChoice(dir: string, tracked: readonly IndexEntry[]): Promise<SnapshotFile[]> {
-  const absent: IndexEntry[] = []
-  for (const entry of tracked) {
-    if (entry.tag === 'S' && entry.mode !== '160000' && !(await statsOf(join(dir, entry.path)))) absent.push(entry)
+async function absentByChoice(dir: string, tracked: readonly IndexEntry[]): Promise<ListedEntry[]> {
+  const absent: ListedEntry[] = []
+  for (const { tag, mode, id, path } of tracked) {
+    if (tag !== 'S' || mode === '160000' || (await statsOf(join(dir, path)))) continue
+    absent.push({ path, mode: mode as ListedEntry['mode'], id })
   }
-  const blobs = await readBlobs(dir, [...new Set(absent.map(entry => entry.id))])
-  return absent.map(({ path, mode, id }) => ({
-    path,
-    mode: mode as SnapshotEntry['mode'],
-    id,
-    content: blobs.get(id)!,
-  }))
+  return absent
 }
 
-function submodule(path: string, id: string): SnapshotFile {
-  return { path, mode: '160000', id, content: new Uint8Array() }
-}
+const submodule = (path: string, id: string): ListedEntry => ({ path, mode: '160000', id })
 
 const firstLine = (message: string) => message.split('\n', 1)[0]!.replace(/^fatal: /, '')

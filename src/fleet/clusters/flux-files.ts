@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import type { Tree, TreeEntry } from '../../git/tree.ts'
+import { readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { parseDocuments } from '../../kube/parse-documents.ts'
 
@@ -49,7 +49,8 @@ function filesBelow(tree: Tree, repository: string, { path, id }: TreeEntry): re
 const isYaml = (name: string) => /\.ya?ml$/i.test(name)
 
 function read(tree: Tree, repository: string, path: string): FluxFile[] {
-  const bytes = tree.read(path)
+  const bytes = readUnlessLarge(tree, path)
+  if (!bytes) return []
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (!MARKS.some(mark => text.includes(mark)) && !VALUES.every(mark => text.includes(mark))) return []
   try {

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import type { Tree } from '../../git/tree.ts'
+import { readUnlessLarge, type Tree } from '../../git/tree.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
 import { readableDocuments } from '../../kube/readable-documents.ts'
 import { type Recipients, recipientsOf } from './sops-recipients.ts'
@@ -25,8 +25,9 @@ export function* encryptedDocuments(tree: Tree, repository: string): Iterable<En
     for (const entry of tree.list(directory)) {
       if (entry.type === 'directory') open.push(entry.path)
       if (entry.type !== 'file' || !STRUCTURED.test(entry.path)) continue
-      if (!speaksOfSops(tree.read(entry.path))) continue
-      left -= tree.read(entry.path).length
+      const bytes = readUnlessLarge(tree, entry.path)
+      if (!bytes || !speaksOfSops(bytes)) continue
+      left -= bytes.length
       if (left < 0) throw tooMuch(repository, entry.path)
       yield* documentsOf(tree, repository, entry.path)
     }

@@ -1,5 +1,5 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
-import type { Tree, TreeEntry } from '../../git/tree.ts'
+import { readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
 import type { JudgedRepository } from '../judged-repository.ts'
 import { overLimit } from '../over-limit.ts'
 import type { Breach } from '../rule.ts'
@@ -19,9 +19,9 @@ export function* secretsInFiles({ url, tree, nodes }: JudgedRepository): Iterabl
   let left = MAX_BYTES
   let unread: string | undefined
   for (const { path } of files(tree)) {
-    const bytes = tree.read(path)
-    left -= bytes.length
-    if (left < 0) {
+    const bytes = readUnlessLarge(tree, path)
+    left -= bytes?.length ?? MAX_BYTES
+    if (!bytes || left < 0) {
       const reader = readerOf(nodes, path)
       unread ??= path
       if (!reader || !isBelow(reader, path)) continue
