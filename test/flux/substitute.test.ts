@@ -141,8 +141,22 @@ describe('values that only the cluster has', () => {
     'apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {serviceAccountName: "${A}"}\n',
     'apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: x}\nrules: [{verbs: ["${A}"]}]\n',
     'apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: x}\nspec: {url: "https://${A}"}\n',
+    'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\nspec: {template: {metadata: {labels: {a: "${A}"}}}}\n',
+    'apiVersion: gateway.networking.k8s.io/v1beta1\nkind: ReferenceGrant\nmetadata: {name: x}\nspec: {from: [{group: a, kind: B, namespace: "${A}"}]}\n',
+    'apiVersion: example.com/v1\nkind: Bundle\nmetadata: {name: x}\nspec: {manifests: [{apiVersion: v1, kind: "${A}", metadata: {name: y}}]}\n',
+    'apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: x}\nspec: {healthChecks: [{kind: "${A}", name: y}]}\n',
   ])('are refused in an identity: %s', file => {
     expect(refusal(() => opaque(file))).toMatch(/^unrendered-variable a\.yaml/)
+  })
+
+  test.each([
+    'apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: x}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: "${A}", name: y}}\n',
+    'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: x}\nspec: {values: {tempo: {endpoint: "${A}", url: "${A}", metadata: {labels: {a: "${A}"}}}}}\n',
+    'apiVersion: opentelemetry.io/v1beta1\nkind: OpenTelemetryCollector\nmetadata: {name: x}\nspec: {config: {exporters: {otlp: {endpoint: "${A}", headers: {kind: "${A}"}}}}}\n',
+    'apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: x, annotations: {a: "${A}"}}\nspec: {url: "${A}", template: {labels: {a: "${A}"}}, dependsOn: ["${A}"]}\n',
+    'apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: x}\nspec: {nfs: {server: "${A}", path: "/${A}"}}\n',
+  ])('stay marks in what only looks like an identity: %s', file => {
+    expect(opaque(file)).toHaveLength(1)
   })
 
   test('an encrypted Secret gives names, and values that are marks', () => {

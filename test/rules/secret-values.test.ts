@@ -46,6 +46,10 @@ test.each<[key: string, value: string, why: string]>([
   ['DATABASE_URL', `postgres://app:\${PASSWORD}@db/orders`, 'a setting'],
   ['grafana', 'https://grafana.acme.io', 'a setting'],
   ['debugging', 'true', 'a setting'],
+  ['USE_WORKLOAD_IDENTITY_AUTH', 'true', 'a setting'],
+  ['SYNC_INTERVAL_MAX', '1h', 'a setting'],
+  ['MAX_CONCURRENT_RECONCILES', '1', 'a setting'],
+  ['address', 'http://alertmanager.monitoring.svc:9093/api/v2/alerts', 'a setting'],
   // files
   [
     'values.yaml',
@@ -54,6 +58,12 @@ test.each<[key: string, value: string, why: string]>([
   ],
   ['config', `[server]\nhost = db\npassword = \${PASSWORD}\n`, 'a file of settings'],
   ['.env', `LOG_LEVEL=info\nDB_HOST=db\nDB_PASSWORD="\${DB_PASSWORD}"\n`, 'a file of settings'],
+  ['jcasc.yaml', `login:\n  clientSecret: "\${google-oauth-client-secret}"\n`, 'a file of settings'],
+  [
+    'agent.yaml',
+    'opts: -XX:+UseContainerSupport -XX:InitialRAMPercentage=20.0 -XX:MaxDirectMemorySize=32m\n',
+    'a file of settings',
+  ],
   ['values.yaml', `caBundle: |\n${pem('CERTIFICATE')}`, 'a file of settings'],
 ])('%s: %j is %s', (key, value, why) => {
   expect(harmlessValue(key, value)).toBe(why)
@@ -106,7 +116,8 @@ test.each<[key: string, value: string]>([
   ['value', '{"clusters": [], "users": [{"user": {"exec": {"command": "sh"}}}]}'],
   ['config.yaml', 'users: [{name: u, user: {token: abc}}]\n'],
   ['address', 'http://10.0.0.1/x'],
-  ['grafana', 'https://grafana.acme.io/a/secret/place'],
+  ['grafana', 'https://grafana.acme.io/x7Kp9'],
+  ['apiKey', 'true'],
   ['notes', 'first line\nhunter2'],
   ['values.yaml', 'a: 1\nb: ENC[AES256_GCM,data:x]\n'],
 ])('%s: %j is a secret', (key, value) => {

@@ -1,15 +1,23 @@
 import { BailiwickError } from '../../errors.ts'
-import { type MapNode, stringAt } from '../../kube/node.ts'
+import { fieldsNaming } from '../../kube/capabilities/index.ts'
+import { placesOf } from '../../kube/capabilities/places-of.ts'
+import { KUBERNETES } from '../../kube/kubernetes-scopes.ts'
+import { at, type MapNode, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
 import type { Origin } from '../../kube/origin.ts'
 
-/** Fields that say what an object is, whose it is, what it follows or who applies it; and what may hold such fields. */
-const IDENTITY = new Set(
+/** Fields of Flux's kinds that say what is applied where, from where, and by whom; and what may hold such fields. */
+const OF_FLUX = new Set(
   (
-    'apiVersion kind namespace serviceAccountName serviceAccount subjects roleRef sourceRef chartRef url ' +
-    'endpoint targetNamespace storageNamespace kubeConfig dependsOn accessFrom labels finalizers ownerReferences'
+    'apiVersion kind namespace serviceAccountName serviceAccount sourceRef chartRef url endpoint targetNamespace ' +
+    'storageNamespace kubeConfig dependsOn accessFrom labels'
   ).split(' '),
 )
+const FLUX = /(?:^|\.)(?:toolkit\.fluxcd\.io|fluxcd\.controlplane\.io|extensions\.fluxcd\.io)$/
+/** Fields of Kubernetes' own kinds: the account of a pod, and the namespace of whatever they refer to. */
+const OF_KUBERNETES = new Set(['serviceAccountName', 'serviceAccount', 'namespace'])
+const OF_METADATA = new Set(['namespace', 'labels', 'finalizers', 'ownerReferences'])
+const TEMPLATE = new Set(['template', 'jobTemplate'])
 const STRUCTURE = new Set(['metadata', 'spec', 'template', 'jobTemplate', 'annotations', 'items', 'containers'])
 
 /** Names that people give to what they keep, not fields of the API: any word may stand there. */
@@ -20,28 +28,62 @@ const CONTENT: ReadonlyMap<string, readonly (readonly string[])[]> = new Map([
   ['kustomize.toolkit.fluxcd.io/Kustomization', [['spec', 'postBuild', 'substitute']]],
 ])
 
-function isContent(root: MapNode, path: readonly string[]): boolean {
-  const kind = `${groupOf(stringAt(root, ['apiVersion']) ?? '')}/${stringAt(root, ['kind']) ?? ''}`
-  const places = CONTENT.get(kind) ?? []
-  return places.some(place => path.length > place.length && place.every((step, index) => step === path[index]))
-}
-
 /**
  * Throws `unrendered-variable` where a value that only the cluster has stands in an identity: there a verdict on the rest would
- * be about another object. Anywhere else the value is marked and nobody is misled.
+ * be about another object. Anywhere else the value is marked and nobody is misled. Identities are known by the schema of a
+ * kind: a word as `kind` or `url` in the settings of another one is none.
  */
-export function refuseOpaque(root: MapNode, path: readonly string[], origin: Origin): void {
-  if (isContent(root, path)) return
-  const last = path.at(-1) ?? ''
-  const rbac = groupOf(stringAt(root, ['apiVersion']) ?? '') === 'rbac.authorization.k8s.io'
-  const isName = path.length === 2 && path[0] === 'metadata' && last === 'name'
-  const switches = last.includes('toolkit.fluxcd.io/')
-  const isPath = path.length === 2 && path[0] === 'spec' && last === 'path'
-  const hit = isPath || path.some(step => IDENTITY.has(step)) || STRUCTURE.has(last) || path.length === 0
-  if (!hit && !isName && !switches && !(rbac && path[0] !== 'metadata')) return
-  const message = `${path.join('.')} takes a value that only the cluster has, and decides what is applied where, or by whom`
+export function refuseOpaque(root: MapNode, place: Path, origin: Origin): void {
+  if (!isIdentity(root, place)) return
+  const path = place.filter(step => typeof step === 'string').join('.')
+  const message = `${path} takes a value that only the cluster has, and decides what is applied where, or by whom`
   throw new BailiwickError('unrendered-variable', message, {
     origin,
     fix: 'Write it into the fleet, or declare its values in .github/bailiwick.yaml.',
   })
 }
+
+function isIdentity(root: MapNode, place: Path): boolean {
+  const path = place.filter(step => typeof step === 'string')
+  const last = path.at(-1) ?? ''
+  if (path.every(step => STRUCTURE.has(step))) return true
+  const group = groupOf(stringAt(root, ['apiVersion']) ?? '')
+  const kind = `${group}/${stringAt(root, ['kind']) ?? ''}`
+  if (isContent(kind, path)) return false
+  if (isOfObject(root, place, path)) return true
+  if (path[0] === 'metadata') return false
+  if (group === 'rbac.authorization.k8s.io') return true
+  if (FLUX.test(group))
+    return path.some(step => OF_FLUX.has(step)) || STRUCTURE.has(last) || path.join('.') === 'spec.path'
+  if (Object.hasOwn(KUBERNETES, group) || group.endsWith('.k8s.io')) return OF_KUBERNETES.has(last)
+  return fieldsNaming(kind, 'namespace', 'identity').some(field =>
+    placesOf(root, field.at).some(one => isWithin(place, one)),
+  )
+}
+
+/** What says which object it is: of the root, of the template of a pod, and of a manifest that another object holds. */
+function isOfObject(root: MapNode, place: Path, path: readonly string[]): boolean {
+  const last = path.at(-1) ?? ''
+  if (last === 'apiVersion' || last === 'kind') {
+    const holder = at(root, place.slice(0, -1))
+    return path.length === 1 || (holder?.type === 'map' && holder.fields.has('metadata'))
+  }
+  const index = path.lastIndexOf('metadata')
+  if (index < 0 || (index > 0 && !TEMPLATE.has(path[index - 1]!) && !isManifest(root, place))) return false
+  const field = path[index + 1] ?? ''
+  if (last.includes('toolkit.fluxcd.io/') || OF_METADATA.has(field)) return true
+  return field === 'name' && path.length === index + 2
+}
+
+/** Whether the metadata that a field stands in is that of a whole manifest. */
+function isManifest(root: MapNode, place: Path): boolean {
+  const holder = at(root, place.slice(0, place.lastIndexOf('metadata')))
+  return holder?.type === 'map' && holder.fields.has('apiVersion') && holder.fields.has('kind')
+}
+
+function isContent(kind: string, path: readonly string[]): boolean {
+  const places = CONTENT.get(kind) ?? []
+  return places.some(place => path.length > place.length && place.every((step, index) => step === path[index]))
+}
+
+const isWithin = (place: Path, field: Path): boolean => field.every((step, index) => step === place[index])

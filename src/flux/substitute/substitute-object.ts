@@ -24,8 +24,7 @@ export function substituteObject(root: MapNode, substitution: Substitution): Map
 class Walker {
   private readonly substitution: Substitution
   readonly made: Made[] = []
-  private readonly path: string[] = []
-  /** The same with the places in lists. */
+  /** Where it is in the object. */
   private readonly place: (string | number)[] = []
   private readonly root: MapNode
 
@@ -41,11 +40,9 @@ class Walker {
       const [key, origin] = this.key(name, field.key, indent)
       if (fields.has(key)) throw refusal(`a second key ${JSON.stringify(key)} in one map`, origin)
       if (key === '<<') throw refusal('a merge key', origin)
-      this.path.push(key)
       this.place.push(key)
       const value = this.node(field.value, this.valuePlace(name, indent))
       this.place.pop()
-      this.path.pop()
       changed ||= value !== field.value || key !== name
       fields.set(key, value === field.value && key === name ? field : { key: origin, value })
     }
@@ -76,7 +73,7 @@ class Walker {
     const result = this.expand(node.value, node.origin, place)
     this.note(result)
     if (result.opaque) {
-      refuseOpaque(this.root, this.path, node.origin)
+      refuseOpaque(this.root, this.place, node.origin)
       return { ...node, origin: result.origin, opaque: result.opaque }
     }
     return rounded(result.node)

@@ -2,6 +2,9 @@ import type { FleetConfig } from '../../fleet/config/fleet-config.ts'
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { needsOf } from '../../fleet/node-values.ts'
 import { valueId } from '../../fleet/value-index.ts'
+import { capabilityOf, fieldsNaming } from '../../kube/capabilities/index.ts'
+import { placesOf } from '../../kube/capabilities/places-of.ts'
+import { KUBERNETES } from '../../kube/kubernetes-scopes.ts'
 import { originAt, type Path } from '../../kube/node.ts'
 import { groupOf, idOf } from '../../kube/object.ts'
 import { type FleetIndex, kindOfId } from '../index/fleet-index.ts'
@@ -141,11 +144,24 @@ function* substituted(subject: Subject): Generator<Breach> {
 
 const DECLARE = 'Let the fleet render the ConfigMap or Secret, or declare it in .github/bailiwick.yaml.'
 
+/** Words for places and accounts in objects of kinds that nobody has looked at. */
+const PLACES = new Set('namespace targetNamespace serviceAccountName serviceAccount url endpoint'.split(' '))
+
+/** Whether a field says where an object leads to: by the table of its kind, by its name where no table knows the kind. */
+function leadsElsewhere({ kind, object, id }: Subject, path: Path): boolean {
+  const group = groupOf(id.apiVersion)
+  // of these the renderer knows the fields
+  if (Object.hasOwn(KUBERNETES, group) || /(?:^|\.)fluxcd\.(?:io|controlplane\.io)$/.test(group)) return false
+  if (capabilityOf(kind) === undefined) return path.some(step => typeof step === 'string' && PLACES.has(step))
+  const named = fieldsNaming(kind, 'namespace', 'identity', 'url').flatMap(({ at }) => placesOf(object.root, at))
+  return named.some(field => field.every((step, index) => step === path[index]))
+}
+
 /** Elsewhere such a value may stand, declared or not; of an identity the renderer refuses it. */
 function* undecided(subject: Subject): Generator<Breach> {
   const { object, id, node } = subject
   for (const { path } of scanObject(object.root).opaque) {
-    if (!isGuarded(subject, path)) continue
+    if (!isGuarded(subject, path) && !leadsElsewhere(subject, path)) continue
     yield {
       node,
       object,

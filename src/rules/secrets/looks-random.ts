@@ -9,9 +9,10 @@ const ENTROPY = 3.2
 export function looksRandom(text: string): boolean {
   const rest = text.replace(UUID, ' ').replace(DIGEST, ' ')
   for (const [token] of rest.matchAll(TOKEN)) {
-    for (const part of token.split(/[-_/]/)) if (isRandom(part)) return true
+    for (const part of token.split(/[-_/=]+/)) if (isRandom(part)) return true
     // base64 for addresses has dashes and underscores in it
-    if (/[A-Z]/.test(token) && /[a-z]/.test(token) && !/[/-]/.test(token) && isRandom(token)) return true
+    if (/^[A-Za-z0-9+_]{20,}={0,2}$/.test(token) && /[A-Z]/.test(token) && /[a-z]/.test(token) && isRandom(token))
+      return true
   }
   return false
 }

@@ -1,5 +1,6 @@
-/** A variable of Flux (`${X}`), of Kubernetes (`$(X)`) or of a template (`{{ .x }}`); the default of one is in the first group. */
-const VARIABLE = /\$?\$\{\w{1,200}(?::?[=-]([^}]{0,2000}))?\}|\$\([\w.-]{1,200}\)|\{\{[^{}]{1,500}\}\}/g
+/** A variable of Flux (`${X}`), of another program (`${db-password}`), of Kubernetes (`$(X)`) or of a template (`{{ .x }}`); the default of one is in the first group. */
+const VARIABLE =
+  /\$\{[a-z][a-z0-9]{0,60}(?:[-./][a-z0-9]{1,60}){1,10}\}|\$?\$\{\w{1,200}(?::?[=-]([^}]{0,2000}))?\}|\$\([\w.-]{1,200}\)|\{\{[^{}]{1,500}\}\}/g
 
 /** Texts that stand for a value that is filled in later. A weak password, as `changeme`, is none of them. */
 const PLACEHOLDER =

@@ -1,8 +1,8 @@
 import { holdsSecret, isConfigText } from './config-text.ts'
 import { credentialIn } from './credential-forms.ts'
 import { looksRandom } from './looks-random.ts'
+import { meaningOf } from './meaning-of.ts'
 import { isPlaceholder, literalPart } from './placeholder.ts'
-import { meaningOf } from './secret-key-names.ts'
 import { urlSecret } from './url-secret.ts'
 
 /** Why a value of a Secret is none although nothing encrypts it, for people. */
@@ -23,9 +23,12 @@ const AGE_RECIPIENT = /^age1[0-9a-z]{50,4000}$/
 /** What stands before a variable in a header. */
 const SCHEME = /^(?:bearer|basic|token)$/i
 const SWITCH = /^(?:true|false|yes|no|on|off|enabled|disabled)$/i
-/** A host by its name, also as the start of an address; what lies behind it may be for those who know it. */
+/** Keys whose value is the secret itself, whatever it is. */
+const ITSELF = /(?:password|passwd|passphrase|pass|pwd|pw|secret|token|key|pin)$/i
+const QUANTITY = /^\d{1,9}(?:ms|s|m|h|d|[kMGT]i?|%)$/
+/** A host by its name, also in an address with plain words behind it: anything else there may be for those who know it. */
 const ADDRESS =
-  /^(?:(?:https?:\/\/)?(?:[a-z0-9](?:[a-z0-9-]{0,62})\.){1,10}[a-z]{2,24}(?::\d{1,5})?\/?|(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\d{1,5})?|[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,24})$/i
+  /^(?:(?:https?:\/\/)?(?:[a-z0-9](?:[a-z0-9-]{0,62})\.){1,10}[a-z]{2,24}(?::\d{1,5})?(?:\/(?:[a-z]{1,30}(?:-[a-z]{1,30}){0,5}|v\d{1,2})){0,10}\/?|(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\d{1,5})?|[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,24})$/i
 const MAX_SETTING = 512
 
 /**
@@ -46,9 +49,10 @@ export function harmlessValue(key: string, written: string): Harmless | undefine
   }
   if (isConfigText(key, text)) return holdsSecret(written) ? undefined : 'a file of settings'
   if (text.includes('\n') || text.length > MAX_SETTING || urlSecret(text) || looksRandom(text)) return undefined
+  if (SWITCH.test(text) && !ITSELF.test(key)) return 'a setting'
   const meaning = meaningOf(key)
   if (meaning === 'setting') return 'a setting'
-  return meaning === 'unknown' && (SWITCH.test(text) || ADDRESS.test(text)) ? 'a setting' : undefined
+  return meaning === 'unknown' && (QUANTITY.test(text) || ADDRESS.test(text)) ? 'a setting' : undefined
 }
 
 function isPublic(text: string): boolean {

@@ -15,7 +15,8 @@ const SETTING = new Set(
     'endpoints domain path file filename dir directory folder mode type kind protocol scheme sslmode ssl tls level ' +
     'timezone tz locale lang language cluster org organization organisation project issuer audience scope scopes realm ' +
     'provider driver engine dialect size count length limit timeout interval ttl expiry lifetime algorithm format prefix ' +
-    'suffix class environment env debug from to sender subject title comment description'
+    'suffix class period concurrency reconciles workers threads retries attempts rate qps burst memory cpu percent weight ' +
+    'priority days hours minutes seconds environment env debug from to sender subject title comment description'
   ).split(' '),
 )
 
