@@ -9,12 +9,12 @@ import { withOwnAddress } from './config/own-address.ts'
 import { readFleetFile } from './config/read-fleet-file.ts'
 import type { Cluster, Fleet, FleetNode, FleetRepository, NotSeen, Tenant } from './fleet.ts'
 import type { FleetInput, WantedSource } from './input.ts'
-import { ASKED, WANTED } from './open-node.ts'
 import { notReachedOf } from './reach/not-reached.ts'
 import { refKey } from './ref.ts'
 import { openSources, type Sources } from './resolve-source.ts'
 import type { RenderMemory } from './session/render-memory.ts'
 import { tenantFiles } from './tenant-files.ts'
+import { ASKED, WANTED } from './unread.ts'
 import type { Walked } from './walk-cluster.ts'
 
 /**
@@ -127,7 +127,7 @@ const sourcesOf = (nodes: readonly FleetNode[]) => nodes.flatMap(({ source, char
 
 function wantedOf(nodes: readonly FleetNode[]): WantedSource[] {
   const wanted = new Map<string, WantedSource>()
-  for (const source of sourcesOf(nodes)) {
+  for (const source of [...sourcesOf(nodes), ...nodes.flatMap(({ remotes = [] }) => remotes)]) {
     if (source.opaque === WANTED)
       wanted.set(`${source.url} ${refKey(source.ref)}`, { url: source.url, ref: source.ref })
   }

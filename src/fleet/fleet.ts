@@ -37,6 +37,8 @@ export interface FleetNode {
   readonly source: NodeSource
   /** Where the charts come from that it deploys for a tenant, as far as they come from git. */
   readonly charts?: readonly ChartSource[]
+  /** Repositories at a commit that its build names and whose content is not at hand. */
+  readonly remotes?: readonly ChartSource[]
   readonly path: string
   readonly dependsOn: readonly string[]
   readonly suspend: boolean

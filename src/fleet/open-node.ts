@@ -13,6 +13,7 @@ import type { Lockdown } from './fleet.ts'
 import { CONTROLLER, identityOf } from './identity.ts'
 import { nodeContent } from './node-content.ts'
 import { nodeKey } from './node-key.ts'
+import { NodeRemotes } from './node-remotes.ts'
 import { findValues, missingNeed, type Need, needsOf } from './node-values.ts'
 import { type KustomizationSpec, readName, readSpec } from './read-spec.ts'
 import { remoteClusterOf } from './remote-cluster.ts'
@@ -23,6 +24,7 @@ import type { Content, Tenancy } from './tenancy.ts'
 import type { TenantBudgets } from './tenant-budgets.ts'
 import { authorOf, type TenantRepositories } from './tenant-repositories.ts'
 import { refuseUnknownSpec } from './unknown-spec.ts'
+import { ASKED, WANTED } from './unread.ts'
 import type { ValueIndex } from './value-index.ts'
 import type { Draft } from './walk-cluster.ts'
 import { whyNotRead } from './why-not-read.ts'
@@ -129,14 +131,40 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
     }
     refuseUnknownSpec(kustomization, tenant !== undefined, context.tenancy.owners)
     if (resolved.type !== 'content') return
-    const findSource = findValues(kustomization, context.values, tenant)
-    const strict = context.lockdown.strictSubstitution ?? true
-    const budget = context.budgets.of(tenant)
-    const facts = { findSource, strict, budget, holeBudget: context.holeBudgets.of(tenant) }
-    const render = context.memory?.render(draft.key)
-    Object.assign(draft, nodeContent(renderWithHoles(resolved.artifact, kustomization, facts, render), tenant))
+    renderNode(context, draft, kustomization, resolved.artifact, parent.tenant)
   })
   return unknown ?? draft
+}
+
+/** What a node renders, and what of other repositories is in it. */
+function renderNode(
+  context: NodeContext,
+  draft: Draft,
+  kustomization: KubeObject,
+  artifact: Artifact,
+  writer: string | undefined,
+): void {
+  const { tenant } = draft
+  const stands = kustomization.root.origin.repository
+  const remotes = new NodeRemotes(context, kustomization, { tenant, writer, stands })
+  // a tenant's build fetches nothing, nor does one of the platform where Flux is told so
+  const mayFetch = tenant === undefined && !context.lockdown.noRemoteBases
+  const facts = {
+    findSource: findValues(kustomization, context.values, tenant),
+    strict: context.lockdown.strictSubstitution ?? true,
+    budget: context.budgets.of(tenant),
+    holeBudget: context.holeBudgets.of(tenant),
+    ...(mayFetch ? { remotes: (url: string, commit: string) => remotes.find(url, commit) } : {}),
+  }
+  const rendered = renderWithHoles(artifact, kustomization, facts, context.memory?.render(draft.key))
+  Object.assign(draft, nodeContent(rendered, tenant))
+  withRemotes(draft, remotes)
+}
+
+/** What was read of other repositories counts as included in the source: the node depends on it, and shows its text. */
+function withRemotes(draft: Draft, { read, absent }: NodeRemotes): void {
+  if (read.length > 0) draft.source = { ...draft.source, includes: [...(draft.source.includes ?? []), ...read] }
+  if (absent.length > 0) draft.remotes = absent
 }
 
 /** What a Kustomization brings, and as whom. A source that cannot be read may hold anything. */
@@ -271,9 +299,3 @@ const NO_OBJECT =
 
 /** Stands for a source that is not looked for. */
 const REFUSED: Resolved = { type: 'opaque', url: '', ref: {}, reason: '' }
-
-/** Reason of a source that nobody has read yet; such a graph is not complete. */
-export const WANTED = 'it was not read yet'
-
-/** Reason of a source of which it is not known yet whether it may be read; such a graph is not complete either. */
-export const ASKED = 'it is not known yet whether it may be read'

@@ -4,6 +4,7 @@ import { isAbsent } from '../kube/edit-node.ts'
 import { at, canonical, type MapNode, type Node } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { buildFrom } from '../kustomize/build.ts'
+import type { FindRemote } from '../kustomize/mounted-tree.ts'
 import { refuseLink } from '../kustomize/read/refuse-link.ts'
 import { STRICT, type Tolerance } from '../kustomize/tolerance.ts'
 import type { Artifact } from './artifact.ts'
@@ -25,6 +26,8 @@ export interface RenderFacts extends PostBuildFacts {
   readonly budget?: RenderBudget
   /** Whether parts that fail are taken out. */
   readonly tolerance?: Tolerance
+  /** Finds the content of repositories at a commit that the build names; without it none is at hand. */
+  readonly remotes?: FindRemote | undefined
 }
 
 /**
@@ -35,14 +38,14 @@ export interface RenderFacts extends PostBuildFacts {
 export function renderKustomization(
   artifact: Artifact,
   kustomization: KubeObject,
-  { budget = new RenderBudget(), tolerance = STRICT, ...cluster }: RenderFacts = {},
+  { budget = new RenderBudget(), tolerance = STRICT, remotes, ...cluster }: RenderFacts = {},
 ): readonly KubeObject[] {
   const { root } = kustomization
   const tree = packTree(artifact.tree, artifact.ignore, budget.pack)
   const directory = directoryOf(tree, root)
   const overlay = fluxOverlay(tree, artifact.repository, directory, root, budget.build, tolerance)
   const decrypts = !isAbsent(at(root, ['spec', 'decryption']))
-  const options = { builder: BUILDER, budget: budget.build, decrypts, tolerance }
+  const options = { builder: BUILDER, budget: budget.build, decrypts, tolerance, remotes }
   const built = buildFrom(tree, artifact.repository, overlay, options)
   const substituted = postBuild(built, root, cluster, budget.substitution, tolerance)
   const read = eachAlone(substituted, readObjects, tolerance)

@@ -14,7 +14,9 @@ import { transformerNames } from './finish/transformer-names.ts'
 import { generateObject } from './generate/generate-object.ts'
 import { noteDecrypted } from './generate/note-decrypted.ts'
 import type { ConfigEntry, Kustomization } from './kustomization.ts'
+import type { FindRemote } from './mounted-tree.ts'
 import { checkBuiltin } from './read/check-forbidden.ts'
+import { MOUNT } from './read/resolve-path.ts'
 import { absorb } from './resource/absorb.ts'
 import { loadTolerantly } from './resource/load-tolerantly.ts'
 import type { Resource } from './resource/resource.ts'
@@ -42,6 +44,8 @@ export interface AccumulationOptions {
   readonly decrypts?: boolean
   /** Whether parts that fail are taken out. */
   readonly tolerance?: Tolerance
+  /** Finds repositories at a commit that entries name; without it none is at hand. */
+  readonly remotes?: FindRemote | undefined
 }
 
 /** One build: collects objects directory by directory, each kustomization transforming what is below it. */
@@ -55,15 +59,12 @@ export class Accumulation {
   notes = new BuildNotes({ buildMetadata: [] })
   sortOptions: Kustomization['sortOptions']
 
-  constructor(
-    tree: Tree,
-    repository: string,
-    { origins = true, budget = new BuildBudget(), decrypts = false, tolerance = STRICT }: AccumulationOptions = {},
-  ) {
+  constructor(tree: Tree, repository: string, options: AccumulationOptions = {}) {
+    const { budget = new BuildBudget(), decrypts = false, tolerance = STRICT } = options
     this.tolerance = tolerance
     this.budget = budget
     this.decrypts = decrypts
-    this.files = new BuildFiles(tree, repository, this.budget, origins, tolerance)
+    this.files = new BuildFiles(tree, repository, this.budget, options)
     this.configuration = new Configuration(this.files, budget, tolerance)
   }
 
@@ -160,8 +161,16 @@ export class Accumulation {
     return ordered.flatMap(entry => this.tolerance.attempt(part(entry), () => load([entry])) ?? [])
   }
 
+  /** Where an entry is; of what comes from another repository kustomize would note that. */
+  private locate(directory: string, entry: Entry) {
+    const found = this.files.locate(directory, entry)
+    if (!found.path.startsWith(MOUNT) || this.notes.wanted.length === 0) return found
+    const message = 'buildMetadata with a base of another repository is not supported'
+    throw new BailiwickError('kustomize-unsupported', message, { origin: entry.origin })
+  }
+
   private addResource(parent: Kustomization, entry: Entry, into: Accumulated, chain: readonly string[]): void {
-    const { path, type } = this.files.locate(parent.directory, entry)
+    const { path, type } = this.locate(parent.directory, entry)
     const trail: Step[] = parent.generated ? [] : [{ step: 'resource', file: parent.file, line: entry.origin.line }]
     if (type === 'file') {
       const loaded = loadTolerantly(this.files.parse(path), trail, this.tolerance)
@@ -171,7 +180,8 @@ export class Accumulation {
       return
     }
     const child = this.enter(path, entry, chain)
-    if (child.kind === 'Component') refuse(`${path} is a Component; list it under components`, entry.origin)
+    if (child.kind === 'Component')
+      refuse(`${this.files.told(path)} is a Component; list it under components`, entry.origin)
     const below: Accumulated = { resources: new ResourceList(this.tolerance), config: undefined }
     this.notes.enter(entry)
     this.accumulate(child, below, [...chain, path])
@@ -183,10 +193,10 @@ export class Accumulation {
 
   /** A component works on what its parent has so far. */
   private addComponent(parent: Kustomization, entry: Entry, into: Accumulated, chain: readonly string[]): void {
-    const { path, type } = this.files.locate(parent.directory, entry)
-    if (type !== 'directory') refuse(`${path} is no directory`, entry.origin)
+    const { path, type } = this.locate(parent.directory, entry)
+    if (type !== 'directory') refuse(`${this.files.told(path)} is no directory`, entry.origin)
     const child = this.enter(path, entry, chain)
-    if (child.kind !== 'Component') refuse(`${path} is no Component`, entry.origin)
+    if (child.kind !== 'Component') refuse(`${this.files.told(path)} is no Component`, entry.origin)
     this.notes.enter(entry)
     this.accumulate(child, into, [...chain, path])
     this.notes.leave()
@@ -201,7 +211,7 @@ export class Accumulation {
   private enter(path: string, entry: Entry, chain: readonly string[]): Kustomization {
     const circular = chain.some(visited => visited === path || path === '' || visited.startsWith(`${path}/`))
     if (circular) {
-      const message = `${path || 'the root'} leads back to itself`
+      const message = `${this.files.told(path) || 'the root'} leads back to itself`
       throw new BailiwickError('render-limits', message, {
         origin: entry.origin,
         refused: true,

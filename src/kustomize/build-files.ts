@@ -7,13 +7,23 @@ import type { BuildBudget } from './build-budget.ts'
 import type { Entry } from './entry.ts'
 import { hiddenText } from './hidden-text.ts'
 import type { Kustomization } from './kustomization.ts'
+import { type FindRemote, MountedTree } from './mounted-tree.ts'
 import { type Kept, type ParsedFiles, parsedFilesOf } from './parsed-files.ts'
+import { refuseRemote } from './read/check-forbidden.ts'
 import { findKustomizationFile } from './read/find-kustomization.ts'
+import { pinnedAddress } from './read/pinned-address.ts'
 import { readKustomization } from './read/read-kustomization.ts'
 import { readLeniently } from './read/read-leniently.ts'
 import { refusePointer } from './read/refuse-pointer.ts'
-import { entryAt, resolvePath } from './read/resolve-path.ts'
+import { entryAt, MOUNT, resolvePath } from './read/resolve-path.ts'
 import { STRICT, type Tolerance } from './tolerance.ts'
+
+export interface FileOptions {
+  readonly origins?: boolean
+  readonly tolerance?: Tolerance
+  /** Finds repositories at a commit; without it none is at hand. */
+  readonly remotes?: FindRemote | undefined
+}
 
 /** What one build reads, each file once. Every path is relative to the root of the tree. */
 export class BuildFiles {
@@ -31,8 +41,13 @@ export class BuildFiles {
   /** Files that Flux decrypts in place before the build. */
   private readonly decrypted = new Set<string>()
 
-  constructor(tree: Tree, repository: string, budget: BuildBudget, origins: boolean, tolerance: Tolerance = STRICT) {
-    this.tree = tree
+  constructor(
+    tree: Tree,
+    repository: string,
+    budget: BuildBudget,
+    { origins = true, tolerance = STRICT, remotes }: FileOptions,
+  ) {
+    this.tree = remotes ? new MountedTree(tree, remotes) : tree
     this.shared = parsedFilesOf(tree)
     this.repository = repository
     this.budget = budget
@@ -42,20 +57,50 @@ export class BuildFiles {
 
   /** Start of a file (or a directory), to point at it as a whole. */
   start(file: string): Origin {
-    return { repository: this.repository, file, line: 1, column: 1 }
+    const place = file.startsWith(MOUNT) ? this.tree.place?.(file) : undefined
+    const { repository, path } = place ?? { repository: this.repository, path: file }
+    return { repository, file: path, line: 1, column: 1 }
+  }
+
+  /**
+   * The path of what an entry of the kustomization in `directory` names. Throws what resolvePath throws, and rule
+   * `kustomize-remote-base` for a repository that is not at hand.
+   */
+  pathOf(directory: string, entry: Entry): string {
+    const address = pinnedAddress(entry.text)
+    if (!address) return resolvePath(directory, entry)
+    const path = this.tree instanceof MountedTree ? this.tree.mount(address) : undefined
+    if (path === undefined) return refuseRemote(entry.text, entry.origin)
+    const type = path.includes('/') ? this.tree.entry(path)?.type : 'directory'
+    return type === address.type ? path : missing(this.told(path), entry.origin)
   }
 
   /** What an entry of the kustomization in `directory` names, and what that is. Throws `kustomize-missing`. */
   locate(directory: string, entry: Entry): { path: string; type: 'file' | 'directory' } {
-    const path = resolvePath(directory, entry)
+    const path = this.pathOf(directory, entry)
     const type = this.typeOf(directory, entry)
-    return type === 'file' || type === 'directory' ? { path, type } : missing(path, entry.origin)
+    if (type === 'file') this.refuseOutside(directory, path, entry)
+    return type === 'file' || type === 'directory' ? { path, type } : missing(this.told(path), entry.origin)
+  }
+
+  /** In a repository that it has cloned, kustomize reads no file outside of the directory that names it. */
+  private refuseOutside(directory: string, path: string, { origin }: Entry): void {
+    if (!directory.startsWith(MOUNT) || !path.startsWith(MOUNT) || path.startsWith(`${directory}/`)) return
+    const message = `${this.told(path)} is outside of the directory of the remote base that names it`
+    throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Name a directory.' })
+  }
+
+  /** A path as people know it. */
+  told(path: string): string {
+    return path.startsWith(MOUNT) ? (this.tree.place?.(path)?.path ?? '') || '.' : path
   }
 
   /** What is there; undefined for nothing. */
   typeOf(directory: string, entry: Entry): TreeEntry['type'] | undefined {
-    const path = resolvePath(directory, entry)
-    return path === '' ? 'directory' : entryAt(this.tree, path, entry)?.type
+    const path = this.pathOf(directory, entry)
+    return path === '' || (path.startsWith(MOUNT) && !path.includes('/'))
+      ? 'directory'
+      : entryAt(this.tree, path, entry)?.type
   }
 
   isRead(directory: string): boolean {
@@ -67,10 +112,10 @@ export class BuildFiles {
     const known = this.kustomizations.get(directory)
     if (known) return known
     const file = findKustomizationFile(this.tree, directory, origin)
-    if (!file) return missing(`${directory || '.'}/kustomization.yaml`, origin)
+    if (!file) return missing(`${this.told(directory) || '.'}/kustomization.yaml`, origin)
     const { documents } = this.parse(file)
     const kept = this.keptOf(file)
-    const kustomization = kept?.kustomization ?? this.readKustomization(file, directory, documents)
+    const kustomization = kept?.kustomization ?? this.readKustomization(this.told(file), directory, documents)
     if (kept && !this.tolerance.isLenient) kept.kustomization = kustomization
     this.kustomizations.set(directory, kustomization)
     return kustomization
@@ -137,7 +182,7 @@ export class BuildFiles {
 
   private pathBeside(directory: string, entry: Entry): string {
     const { path, type } = this.locate(directory, entry)
-    return type === 'file' ? path : missing(path, entry.origin)
+    return type === 'file' ? path : missing(this.told(path), entry.origin)
   }
 }
 

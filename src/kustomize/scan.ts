@@ -6,7 +6,6 @@ import type { Entry } from './entry.ts'
 import { noteDecrypted } from './generate/note-decrypted.ts'
 import type { Kustomization } from './kustomization.ts'
 import { checkBuiltin } from './read/check-forbidden.ts'
-import { resolvePath } from './read/resolve-path.ts'
 
 /** How many directories may lead to one. */
 const MAX_DEPTH = 50
@@ -30,7 +29,7 @@ export class Scan {
     if (this.decrypts) noteDecrypted(kustomization, this.files)
     for (const entry of [...resources, ...components]) {
       if (this.files.typeOf(directory, entry) !== 'directory') continue
-      const path = resolvePath(directory, entry)
+      const path = this.files.pathOf(directory, entry)
       if (chain.includes(path) || this.files.isRead(path)) continue
       checkDepth(chain, entry.origin)
       this.run(this.files.kustomizationIn(path, entry.origin), [...chain, path])
@@ -42,7 +41,7 @@ export class Scan {
     const type = entry.text === '' ? undefined : this.files.typeOf(directory, entry)
     if (type === 'file') this.files.fileBeside(directory, entry).documents.forEach(checkBuiltin)
     if (type !== 'directory') return
-    const path = resolvePath(directory, entry)
+    const path = this.files.pathOf(directory, entry)
     if (chain.includes(path)) return
     checkDepth(chain, entry.origin)
     const child = this.files.kustomizationIn(path, entry.origin)

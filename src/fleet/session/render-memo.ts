@@ -6,6 +6,7 @@ import type { VariableSource } from '../../flux/substitute/variable.ts'
 import type { FindSource } from '../../flux/substitute/variable-source.ts'
 import type { Tree } from '../../git/tree.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import type { FindRemote } from '../../kustomize/mounted-tree.ts'
 import { shareParsed } from '../../kustomize/parsed-files.ts'
 import { type RecordedTree, recordReads } from '../record-reads.ts'
 import { sameDeep } from '../same-deep.ts'
@@ -21,6 +22,7 @@ export interface RenderRecord {
   readonly kustomization: KubeObject
   readonly strict: boolean
   readonly values: ReadonlyMap<string, VariableSource | undefined>
+  readonly remotes: ReadonlyMap<string, string | undefined>
   readonly cost: RenderCost
 }
 
@@ -56,11 +58,16 @@ export function renderAgain(
   shareParsed(reads.tree, packed)
   markPacked(reads.tree, artifact.ignore)
   const [findSource, values] = recordValues(facts.findSource)
+  const [find, remotes] = recordRemotes(facts.remotes)
   const spent = budget.spent()
-  const rendered = renderKustomization({ ...artifact, tree: reads.tree }, kustomization, { ...facts, findSource })
+  const rendered = renderKustomization({ ...artifact, tree: reads.tree }, kustomization, {
+    ...facts,
+    findSource,
+    remotes: find,
+  })
   const cost = costSince(budget, spent)
   const objects = before ? internObjects(rendered, before) : rendered
-  records.set(objects, { artifact, packed, reads, kustomization, strict, values, cost })
+  records.set(objects, { artifact, packed, reads, kustomization, strict, values, remotes, cost })
   return { objects, spared: false }
 }
 
@@ -69,7 +76,7 @@ function isSame(
   artifact: Artifact,
   packed: Tree,
   kustomization: KubeObject,
-  { findSource, strict = true }: Rendering,
+  { findSource, strict = true, remotes }: Rendering,
 ): boolean {
   return (
     known.artifact.repository === artifact.repository &&
@@ -82,8 +89,24 @@ function isSame(
     [...known.values].every(([id, value]) => {
       const [kind, name] = id.split('/') as ['ConfigMap' | 'Secret', string]
       return sameDeep(findSource?.(kind, name), value)
+    }) &&
+    [...known.remotes].every(([address, id]) => {
+      const [url = '', commit = ''] = address.split(' ')
+      return remotes?.(url, commit)?.id === id
     })
   )
+}
+
+/** The repositories that are asked for, and the ids of the trees that were answered. */
+function recordRemotes(find: FindRemote | undefined): [FindRemote | undefined, Map<string, string | undefined>] {
+  const remotes = new Map<string, string | undefined>()
+  if (!find) return [undefined, remotes]
+  const recording: FindRemote = (url, commit) => {
+    const tree = find(url, commit)
+    remotes.set(`${url} ${commit}`, tree?.id)
+    return tree
+  }
+  return [recording, remotes]
 }
 
 /** What is asked for values, and what was answered. */

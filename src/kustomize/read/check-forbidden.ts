@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
+import { pinnedAddress } from './pinned-address.ts'
 import { refuseCaseVariant } from './read-fields.ts'
 import { isRemote } from './remote.ts'
 
@@ -15,6 +16,8 @@ export const KNOWN_FIELDS = (
 const BY_LOWER_CASE = new Map(KNOWN_FIELDS.map(name => [name.toLowerCase(), name]))
 const PATH_LISTS =
   'resources bases components crds configurations generators transformers validators patchesStrategicMerge'.split(' ')
+/** Where a repository at a commit may be named: whether it is at hand shows when it is built. */
+const PINNABLE = ['resources', 'bases', 'components']
 const PATH_ITEMS = ['patches', 'patchesJson6902', 'replacements']
 const GENERATORS = ['configMapGenerator', 'secretGenerator']
 
@@ -64,7 +67,10 @@ function checkPaths(object: MapNode): void {
 function checkFetched(root: MapNode): void {
   for (const [name, { value }] of root.fields) {
     const field = BY_LOWER_CASE.get(name.toLowerCase()) ?? name
-    if (PATH_LISTS.includes(field)) for (const item of itemsOf(value)) checkPath(item)
+    const mayBePinned = name === field && PINNABLE.includes(field)
+    if (PATH_LISTS.includes(field)) {
+      for (const item of itemsOf(value)) if (!mayBePinned || !isPinned(item)) checkPath(item)
+    }
     if (PATH_ITEMS.includes(field)) for (const item of itemsOf(value)) checkPath(caseless(item, 'path'))
     if (field === 'openapi') checkPath(caseless(value, 'path'))
     if (!GENERATORS.includes(field)) continue
@@ -74,6 +80,9 @@ function checkFetched(root: MapNode): void {
     }
   }
 }
+
+const isPinned = (node: Node): boolean =>
+  node.type === 'scalar' && typeof node.value === 'string' && pinnedAddress(node.value) !== undefined
 
 function checkPath(node: Node | undefined): void {
   if (node?.type !== 'scalar' || typeof node.value !== 'string' || node.value.trim().includes('\n')) return
@@ -92,7 +101,8 @@ function caseless(node: Node, name: string): Node | undefined {
 
 const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
 
-function refuseRemote(text: string, origin: Origin): never {
+/** Throws for an address that is fetched from elsewhere (rule `kustomize-remote-base`). */
+export function refuseRemote(text: string, origin: Origin): never {
   const shown = text.replace(/\/\/[^/@\s]*@/, '//***@')
   throw new BailiwickError(
     'kustomize-unsupported',

@@ -21,13 +21,16 @@ export function resolvePath(directory: string, entry: Entry): string {
   })
 }
 
+/** Begins the first part of a path into another repository; YAML and git have no such character. */
+export const MOUNT = '\0'
+
 /** The parts of a relative path seen from `directory`; undefined where it leaves the root. */
 export function joinPath(directory: string, path: string): string[] | undefined {
   const parts = directory === '' ? [] : directory.split('/')
   for (const part of path.includes('/') ? path.split('/') : [path]) {
     if (part === '' || part === '.') continue
     if (part !== '..') parts.push(part)
-    else if (parts.pop() === undefined) return undefined
+    else if (parts.length === 0 || parts.pop()!.startsWith(MOUNT)) return undefined
   }
   return parts
 }

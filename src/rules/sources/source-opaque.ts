@@ -1,6 +1,6 @@
 import { controllerFlags, featureGate } from '../../fleet/controller-flags.ts'
 import type { FleetNode } from '../../fleet/fleet.ts'
-import { WANTED } from '../../fleet/open-node.ts'
+import { WANTED } from '../../fleet/unread.ts'
 import { canonical } from '../../kube/node.ts'
 import { kindOf } from '../index/fleet-index.ts'
 import type { Naming } from '../index/naming.ts'

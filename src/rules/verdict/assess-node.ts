@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { FleetNode } from '../../fleet/fleet.ts'
-import { WANTED } from '../../fleet/open-node.ts'
+import { WANTED } from '../../fleet/unread.ts'
 import { embeddedIn } from '../../kube/embedded-objects.ts'
 import { originAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
