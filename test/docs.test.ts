@@ -15,7 +15,7 @@ const documents = globSync(['*.md', 'docs/*.md'], { cwd: root })
 
 /** The words of a constant that is written as one text with spaces. */
 function words(path: string, constant: string): string[] {
-  const text = new RegExp(`^const ${constant} = \\(([^)]*)\\)\\.split`, 'm').exec(read(path))?.[1] ?? ''
+  const text = new RegExp(`^(?:export )?const ${constant} = \\(([^)]*)\\)\\.split`, 'm').exec(read(path))?.[1] ?? ''
   const found = [...text.matchAll(/'([^']*)'/g)].flatMap(match => (match[1] ?? '').trim().split(/\s+/))
   expect(found.length, `${constant} of ${path}`).toBeGreaterThan(5)
   return found
