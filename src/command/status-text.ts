@@ -47,7 +47,7 @@ function decided({ hold, override, demands }: Circumstances): string[] {
   return [
     ...(hold ? [`- On hold by ${code(hold.by, 60)}`] : []),
     ...(override ? [`- Overridden by ${code(override.by, 60)}: ${prose(override.reason)}`] : []),
-    ...demands.map(({ message }) => `- Needs agreement: ${prose(message)}`),
+    ...demands.map(({ message }) => `- Required approval: ${prose(message)}`),
   ]
 }
 

@@ -3,7 +3,6 @@ import { decide } from '../gate/decide.ts'
 import type { Outcome } from '../gate/outcome.ts'
 import { type Annotation, isAnnotatable } from './annotations.ts'
 import type { VerdictText } from './check-run.ts'
-import { count } from './headline.ts'
 import { code, prose } from './markdown.ts'
 import { visible } from './visible.ts'
 
@@ -57,11 +56,11 @@ function withDemands(run: VerdictText, demands: readonly Demand[], blocksAlone: 
   const shown = demands.slice(0, MAX_DEMANDS).map(demandText)
   const left = demands.length - shown.length
   if (left > 0) shown.push(`… and ${left} more`)
-  const section = `### Needs somebody who may agree (${demands.length})\n\n${shown.join('\n')}`
+  const section = `### Required approvals (${demands.length})\n\n${shown.join('\n')}`
   const annotations = [...demands.flatMap(demandAnnotation), ...run.annotations]
   if (!blocksAlone) return { ...run, annotations, summary: `${section}\n\n${run.summary}` }
-  const more = demands.length > 1 ? ` (and ${count(demands.length - 1, 'more demand')})` : ''
-  const title = `${visible(`Needs agreement: ${first.message}`, 180)}${more}`
+  const more = demands.length > 1 ? ` (and ${demands.length - 1} more)` : ''
+  const title = `${visible(`Required approval: ${first.message}`, 180)}${more}`
   return beneath({ ...run, annotations }, title, section)
 }
 
@@ -73,5 +72,5 @@ function demandText({ rule, message, fix, path }: Demand): string {
 function demandAnnotation({ rule, message, fix, path }: Demand): Annotation[] {
   if (path === undefined || !isAnnotatable(path)) return []
   const text = `${visible(message, 1000)}\n${visible(fix, 500)}`
-  return [{ path, line: 1, level: 'failure', title: visible(`${rule}: needs agreement`, 200), message: text }]
+  return [{ path, line: 1, level: 'failure', title: visible(`${rule}: required approval`, 200), message: text }]
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fleetFiles } from '../fleets/read-fleet.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { lastRun } from './commands.ts'
 
@@ -77,4 +78,53 @@ test('a fork waits for a maintainer where the fleet says so, and for the one of 
   github.review({ repo, pull, state: 'APPROVED', as: 'dora' })
   await stage.settle()
   expect(run()?.conclusion).toBe('success')
+}, 60_000)
+
+const REMOTE = 'https://raw.githubusercontent.com/acme/crds/v1/crds.yaml'
+const INFRASTRUCTURE = 'infrastructure/kustomization.yaml'
+
+/** Clusters whose Flux may fetch remote files for the platform. */
+function withRemoteBases(): Record<string, string> {
+  const paths = ['staging', 'production'].map(name => `clusters/${name}/flux-system/kustomization.yaml`)
+  return Object.fromEntries(
+    paths.map(path => [path, fleetFiles(REPO)[path]!.replace('--no-remote-bases=true', '--no-remote-bases=false')]),
+  )
+}
+
+test('a new remote file of the platform waits for a fleet admin, by the same door; once it is there it asks nobody', async () => {
+  const { github } = stage
+  github.push({ repo: REPO, branch: 'main', files: withRemoteBases(), as: 'ada' })
+  await stage.settle()
+  const text = fleetFiles(REPO)[INFRASTRUCTURE]!
+  const pull = await propose(
+    'remote',
+    INFRASTRUCTURE,
+    'otto',
+    text.replace('resources:\n', `resources:\n  - ${REMOTE}\n`),
+  )
+  expect(runOf('remote')).toMatchObject({ status: 'completed', conclusion: 'failure' })
+  expect(runOf('remote')?.output.title).toMatch(
+    /^Required approval: infrastructure\/kustomization.yaml names the remote file "https:\/\/raw.*which is new here and is not evaluated/,
+  )
+  github.review({ repo: REPO, pull, state: 'APPROVED', as: 'mallory' })
+  await stage.settle()
+  expect(runOf('remote')?.conclusion).toBe('failure')
+  github.review({ repo: REPO, pull, state: 'APPROVED', as: 'ada' })
+  await stage.settle()
+  expect(runOf('remote')).toMatchObject({ conclusion: 'success' })
+  expect(runOf('remote')?.output.title).toMatch(/^No violations in .*; 1 remote file not visible/)
+  github.push({ repo: REPO, branch: 'remote', files: { 'README.md': 'other\n' }, as: 'otto' })
+  await stage.settle()
+  expect(runOf('remote')?.conclusion).toBe('failure')
+  github.review({ repo: REPO, pull, state: 'APPROVED', as: 'ada' })
+  await stage.settle()
+  expect(github.merge({ repo: REPO, pull, as: 'ada' })).toMatchObject({ status: 200 })
+  await stage.settle()
+  await propose('beside', 'docs/beside.md', 'otto')
+  expect(runOf('beside')?.conclusion).toBe('success')
+  const files = { [INFRASTRUCTURE]: text.replace('resources:\n', `resources:\n  - ${REMOTE.replace('v1', 'v2')}\n`) }
+  github.push({ repo: REPO, branch: 'changed', parent: github.commitOf(REPO, 'main'), files, as: 'otto' })
+  github.openPullRequest({ repo: REPO, head: 'changed', as: 'otto' })
+  await stage.settle()
+  expect(runOf('changed')?.output.title).toMatch(/^Required approval: /)
 }, 60_000)

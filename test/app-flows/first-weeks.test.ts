@@ -90,7 +90,7 @@ describe('a fleet with violations from before', () => {
     expect(github.merge({ repo: FLEET, pull: pull.issue.number, as: 'ada' })).toMatchObject({ status: 200 })
     await stage.settle()
     expect(saidOfTip(github, FLEET)).toMatchObject({ conclusion: 'success' })
-    expect(saidOfTip(github, FLEET).output.title).toContain('standing')
+    expect(saidOfTip(github, FLEET).output.title).toContain('existing violation')
     await surveyAgain(stage)
     expect(reportOf(github).body).toContain('- [x] The baseline file lists what stood here before.')
   }, 60_000)

@@ -58,6 +58,7 @@ export async function surveyOf(
   const { errors } = judgement.verdict
   const own = { url: repository.url, branch }
   return {
+    summary: judgement.verdict.summary,
     ...{ clusters: [], tenants: [], seen: [], notSeen: [], audit: [], legacy: [], worst: [] },
     ...{ errors, errorCount: errors.length, evaluated: NOTHING_EVALUATED, gated: [own], enforcement: 'block' },
   }

@@ -6,17 +6,22 @@ import { table } from './shown-list.ts'
 const MAX_RULES = 60
 
 /** Title and body of the pull request that offers a baseline. */
-export function baselineOfferText({ legacy }: FleetSurvey): { readonly title: string; readonly body: string } {
-  const standing = count(
-    legacy.reduce((sum, one) => sum + one.count, 0),
-    'violation',
-  )
+export function baselineOfferText({ legacy, errorCount }: Pick<FleetSurvey, 'legacy' | 'errorCount'>): {
+  readonly title: string
+  readonly body: string
+} {
+  const violations = legacy.reduce((sum, one) => sum + one.count, 0)
   const rows = legacy.map(({ rule, count: number }) => [code(rule, 80), String(number)])
+  const listed = [
+    `This fleet holds ${count(violations, 'violation')} from before the rules. This file lists them: they stay visible and count as *standing*, so that the check on the branches is green and only what is new, or gets worse, counts.`,
+    table(['rule', 'violations'], rows, MAX_RULES),
+  ]
+  const accepted = `It accepts ${count(errorCount, 'evaluation error')}: each entry pins what its error keeps from being evaluated, so other bytes there are an error again. Bailiwick's worker applies nothing of such a Kustomization.`
   return {
-    title: 'List the violations that stand already',
+    title: violations > 0 ? 'List the violations that stand already' : 'List the evaluation errors that stand already',
     body: [
-      `This fleet holds ${standing} from before the rules. This file lists them: they stay visible and count as *standing*, so that the check on the branches is green and only what is new, or gets worse, counts.`,
-      table(['rule', 'violations'], rows, MAX_RULES),
+      ...(violations > 0 ? listed : []),
+      ...(errorCount > 0 ? [accepted] : []),
       'Without it pull requests are judged all the same: each is compared with its base. The list shrinks with `npx bailiwick baseline`; let an admin own `.github/bailiwick-baseline.yaml` in CODEOWNERS, because growing it lets violations pass.',
       'Close this pull request if you would rather mend them first: it is not opened again.',
     ].join('\n\n'),

@@ -1,6 +1,6 @@
 import { fitBudget, type Section } from '../fit-budget.ts'
 import { count } from '../headline.ts'
-import { code } from '../markdown.ts'
+import { code, prose } from '../markdown.ts'
 import { shortUrl } from '../place.ts'
 import { auditSections } from './audit-sections.ts'
 import { designationSection } from './designation-section.ts'
@@ -42,6 +42,7 @@ function lead({ url, survey }: FirstReportFacts): string {
   const what = standing > 0 ? `${count(standing, 'violation')} from before` : 'no violations'
   const undecided = survey.errorCount > 0 ? `, ${count(survey.errorCount, 'thing')} that could not be decided` : ''
   return [
+    `**${prose(survey.summary, 500)}**`,
     `Bailiwick judges every pull request of this fleet and of the repositories that it deploys from. In ${code(shortUrl(url))} it found ${found}, ${what}${undecided}.`,
     '**What stands today blocks nobody:** a pull request is compared with its base, and only what it adds or makes worse blocks it.',
   ].join('\n\n')

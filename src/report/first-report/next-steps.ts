@@ -37,10 +37,11 @@ export function nextSteps({ survey, gates, baseline, hasForm }: FirstReportFacts
 const step = (done: boolean, past: string, todo: string) => (done ? `- [x] ${past}` : `- [ ] ${todo}`)
 
 function baselineStep({ survey, baseline }: Pick<FirstReportFacts, 'survey' | 'baseline'>): string {
-  const standing = count(
-    survey.legacy.reduce((sum, one) => sum + one.count, 0),
-    'violation',
-  )
+  const violations = survey.legacy.reduce((sum, one) => sum + one.count, 0)
+  const standing = [
+    ...(violations > 0 || survey.errorCount === 0 ? [count(violations, 'violation')] : []),
+    ...(survey.errorCount > 0 ? [count(survey.errorCount, 'evaluation error')] : []),
+  ].join(', ')
   if (baseline.kind === 'offered') {
     return `- [ ] Approve and merge #${baseline.pull}: it lists what stands today (${standing}) in \`.github/bailiwick-baseline.yaml\`, so that branches are green again and only what is new counts.`
   }

@@ -10,6 +10,8 @@ import { gatedBranches } from './gated-branches.ts'
 
 /** What a fleet is found to be on the first day. Plain JSON. */
 export interface FleetSurvey {
+  /** The first line of its verdict, as if it blocked and nothing had been there before. */
+  readonly summary: string
   readonly clusters: readonly VerdictCluster[]
   readonly tenants: readonly Tenant[]
   /** Addresses and refs of what was read besides the fleet itself. */
@@ -46,6 +48,7 @@ export function surveyFleet(
   const names = fleet.clusters.map(({ name }) => name)
   const seen = fleet.repositories.slice(1).map(({ url, ref }) => ({ url, ref: Object.entries(ref).flat().join(' ') }))
   return {
+    summary: verdict.summary,
     clusters: verdict.clusters,
     tenants: fleet.tenants,
     seen: seen.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),

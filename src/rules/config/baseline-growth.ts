@@ -2,7 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import type { Tree } from '../../git/tree.ts'
 import type { JudgedRepository } from '../judged-repository.ts'
 import type { Breach, Rule } from '../rule.ts'
-import { BASELINE_FILE, type Baseline, baselineOf } from '../verdict/baseline.ts'
+import { BASELINE_FILE, type Baseline, type BaselineEntry, baselineOf } from '../verdict/baseline.ts'
 
 const DOCS = 'Correct the violations instead, or let an admin of the platform approve the new entries.'
 
@@ -12,7 +12,7 @@ export const baselineGrowth: Rule = {
   severity: 'high',
   level: 'warning',
   title: 'The baseline does not grow unseen',
-  why: 'A violation that is listed in the baseline file stands: it blocks neither a branch nor an apply. Whoever adds one to the file accepts it for everybody.',
+  why: 'A violation that is listed in the baseline file stands: it blocks neither a branch nor an apply. An evaluation error that is listed there does not block while it hides exactly the listed bytes. Whoever adds one to the file accepts it for everybody.',
   docs: DOCS,
   *checkRepository(repository) {
     const breach = grown(repository)
@@ -39,8 +39,8 @@ function grown({ isFleet, before, tree, url, nodes: [root] }: JudgedRepository):
   const base = read(() => baselineOf(before, url))
   const known: Baseline = base instanceof BailiwickError ? new Map() : base
   const added = [...head.keys()].filter(fingerprint => !known.has(fingerprint))
-  const heavier = [...head].filter(([fingerprint, { severity }]) => known.get(fingerprint)?.severity !== severity)
-  const count = new Set([...added, ...heavier.map(([fingerprint]) => fingerprint)]).size
+  const wider = [...head].filter(([fingerprint, entry]) => isWider(entry, known.get(fingerprint)))
+  const count = new Set([...added, ...wider.map(([fingerprint]) => fingerprint)]).size
   if (count === 0) return undefined
   return {
     ...at,
@@ -49,6 +49,12 @@ function grown({ isFleet, before, tree, url, nodes: [root] }: JudgedRepository):
     message: `${BASELINE_FILE} grows by ${count} ${count === 1 ? 'entry' : 'entries'}: what they name will not block any more once this is merged.`,
     fix: DOCS,
   }
+}
+
+/** Whether an entry lets something else stand than it did: another severity, other bytes behind an error. */
+function isWider(entry: BaselineEntry, known: BaselineEntry | undefined): boolean {
+  if (known?.severity !== entry.severity || (known?.hides === undefined) !== (entry.hides === undefined)) return true
+  return entry.hides?.some(digest => !known?.hides?.includes(digest)) === true
 }
 
 /** Beside the file itself a name that is easily taken for it counts. */

@@ -39,7 +39,7 @@ describe('what people decided', () => {
   test('what nobody agreed to says who may', () => {
     for (const outcome of [verdict(), undefined]) {
       const lines = open(comment(outcome, { demands: [DEMAND] }))
-      expect(lines[0]).toMatch(/^❌ \*\*Needs agreement: /)
+      expect(lines[0]).toMatch(/^❌ \*\*Required approval: /)
       expect(lines.at(-1)).toBe('Next: Let a fleet admin approve the pull request.')
     }
   })
