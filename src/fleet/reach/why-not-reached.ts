@@ -26,33 +26,32 @@ export function whyNotReached(
   missing: readonly Standing[],
 ): WhyNotReached {
   const packed = lazy(() => artifactOf(tree))
-  const broken = lazy(() => {
+  const partial = lazy(() => {
     const budget = new BuildBudget()
-    const own = nodes.filter(({ source, error, holes = [] }) => source.url === url && (error || holes.length > 0))
-    return own.map(node => withFiles(tree, node, budget))
+    return nodes.filter(node => isPartial(node, url)).map(node => withFiles(tree, node, budget))
   })
-  const unseen = nodes.filter(node => node.source.opaque !== undefined)
   return (standing, rendered) => {
     const { file, name } = standing
     if (rendered[0]) return whyNotFollowed(rendered[0], nodes)
     if (standing.unreadable !== undefined) return `the file cannot be read: ${standing.unreadable}`
-    const folder = file
-      .split('/')
-      .slice(0, -1)
-      .find(part => TEMPLATES.test(part))
+    if (packed() && packed()!.entry(file) === undefined) return 'a .sourceignore or a default of Flux excludes its file'
+    const above = partial().find(({ reads }) => reads(file))
+    if (above) return `Kustomization ${above.key}, which leads there, ${above.why}`
+    const folders = file.split('/').slice(0, -1)
+    const folder = folders.find(part => TEMPLATES.test(part))
     if (folder !== undefined) return `it stands in the folder ${folder}, and no cluster builds that`
     if (PLACEHOLDER.test(`${standing.namespace} ${name}`)) return 'its name is a placeholder of a template'
-    if (packed() && packed()!.entry(file) === undefined) return 'a .sourceignore or a default of Flux excludes its file'
-    const failed = broken().find(({ reads }) => reads(file))
-    if (failed) return `Kustomization ${failed.key}, which leads there, ${failed.why}`
-    const hidden = unseen.find(({ path }) => isBelow(file, artifactPath(path)))
-    if (hidden)
-      return `Kustomization ${hidden.key} builds this path of ${hidden.source.url || hidden.source.id}, which is not visible`
     if (nodes.length === 0) return 'no cluster was found in the repository'
     const parent = missing.find(one => one !== standing && one.path !== '' && isBelow(file, artifactPath(one.path)))
     if (parent) return `Kustomization ${displayName(parent)}, which leads there, is not reached either`
     return 'its file is in no kustomization.yaml that a cluster builds'
   }
+}
+
+/** Whether a node would render more of this repository than what is known of it. */
+function isPartial({ source, error, holes = [] }: FleetNode, url: string): boolean {
+  const isHere = source.url === url || source.unmatched?.why === 'other-address'
+  return isHere && (error !== undefined || holes.length > 0 || source.opaque !== undefined)
 }
 
 /** A Kustomization that is rendered, and of which the graph made nothing. */
@@ -73,7 +72,7 @@ interface Broken {
 }
 
 /** What a node that could not be built as a whole would read. */
-function withFiles(tree: Tree, { key, path, error }: FleetNode, budget: BuildBudget): Broken {
+function withFiles(tree: Tree, { key, path, error, source }: FleetNode, budget: BuildBudget): Broken {
   const recorded = recordReads(tree)
   const directory = artifactPath(path)
   try {
@@ -82,9 +81,12 @@ function withFiles(tree: Tree, { key, path, error }: FleetNode, budget: BuildBud
     if (!(caught instanceof BailiwickError)) throw caught
   }
   const paths = new Set(recorded.paths() ?? [directory])
-  const why = error ? `has an error (${error.code})` : 'is not evaluated as a whole'
+  const why = error ? `has an error (${error.code})` : (opaqueText(source) ?? 'is not evaluated as a whole')
   return { key, why, reads: file => [...prefixesOf(file)].some(prefix => paths.has(prefix)) }
 }
+
+const opaqueText = ({ opaque, url }: FleetNode['source']) =>
+  opaque === undefined ? undefined : `follows ${url}, which is not visible: ${opaque}`
 
 /** A file, and the folders above it without the root. */
 function* prefixesOf(file: string): Generator<string> {
