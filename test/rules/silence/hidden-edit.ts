@@ -9,7 +9,7 @@ const FLEET_FILE = '.github/bailiwick.yaml'
 /** An edit of the fleet that makes less of it visible, or one of anything. */
 export type Edit = { readonly open: OpenEdit } | HiddenEdit
 
-interface HiddenEdit {
+export interface HiddenEdit {
   readonly name: keyof typeof EDITS
   readonly cluster: number
   readonly dice: number

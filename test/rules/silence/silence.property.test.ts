@@ -7,7 +7,7 @@ import { canonical } from '../../../src/kube/node.ts'
 import { changesOf } from '../../../src/report/changes/changes-of.ts'
 import { judge } from '../../../src/rules/verdict/judge.ts'
 import { firstWorld, inputOf, type World } from '../session/random-world.ts'
-import { anyEdit, asClustersSeeIt, edited } from './hidden-edit.ts'
+import { anyEdit, asClustersSeeIt, edited, type HiddenEdit } from './hidden-edit.ts'
 
 const numRuns = Number(process.env.BAILIWICK_SILENCE_RUNS ?? 60)
 
@@ -85,6 +85,19 @@ function changedNodes(base: World, head: World): { readonly node: string; readon
   })
 }
 
+const hidden = (name: HiddenEdit['name'], dice: number): HiddenEdit => ({ name, cluster: 0, dice })
+
+/** Changes that were silent once: beside a hole, behind one, to another cluster, of a source that nobody declares. */
+const examples = [
+  { before: [hidden('remote', 0)], change: [hidden('beside', 1)] },
+  { before: [hidden('remote', 0)], change: [hidden('remote', 1)] },
+  { before: [hidden('unreadable', 1)], change: [hidden('unreadable', 2)] },
+  { before: [], change: [hidden('hub', 1)] },
+  { before: [hidden('hub', 1)], change: [hidden('hub', 3)] },
+  { before: [hidden('byHand', 1)], change: [hidden('beside', 1)] },
+  { before: [hidden('mirror', 1)], change: [hidden('beside', 1)] },
+]
+
 test('whatever a change alters on a cluster is found, shown, or listed as not visible', { timeout: 600_000 }, () => {
   const seen = new Map<Channel | 'alone', number>()
   const silentWithout = new Map<Channel, number>()
@@ -99,7 +112,7 @@ test('whatever a change alters on a cluster is found, shown, or listed as not vi
         if (named.size === 1) silentWithout.set(only!, (silentWithout.get(only!) ?? 0) + 1)
       }
     }),
-    { seed: 20261122, numRuns },
+    { seed: 20261122, numRuns, examples: examples.map(one => [one] as [typeof one]) },
   )
   // each way is taken, and without any one of them something would be silent: so the test can fail
   for (const channel of CHANNELS) expect([channel, (silentWithout.get(channel) ?? 0) > 0]).toEqual([channel, true])
