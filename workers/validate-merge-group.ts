@@ -81,7 +81,12 @@ async function judgeGroup(
   const baseCommit = present && present.commit !== data.sha ? present.commit : data.base
   const head = { ...pin, commit: data.sha }
   const people = peopleOfGroup(subject, data.branch, { sha: data.sha, base: baseCommit })
-  const answers = await judgeChange(context, installation, { head, base: { ...pin, commit: baseCommit }, people })
+  const answers = await judgeChange(context, installation, {
+    head,
+    base: { ...pin, commit: baseCommit },
+    people,
+    isGated: true,
+  })
   const { outcome, required, ...statement } = outcomeOf(answers, repository.url, where.kind)
   const alone = data.base === baseCommit
   if (answers.length === 0) {

@@ -5,12 +5,15 @@ import { isWorkingCopy } from '../git/working-copy.ts'
 import type { CheckOptions } from './check-options.ts'
 import { type RepositoryAddress, repositoryAddress } from './repository-address.ts'
 import { rootFolder } from './root-folder.ts'
+import type { History } from './with-earlier.ts'
 import type { GivenTree, ReadDirectory } from './working-sources.ts'
 
 /** One side of a comparison: the fleet, and the repository of a tenant where that is what is checked. */
 export interface Side {
   readonly home: FleetInput['fleet']
   readonly given: readonly GivenTree[]
+  /** The commits before. */
+  readonly history: History
 }
 
 export interface Sides {
@@ -39,10 +42,14 @@ export async function checkSides(options: CheckOptions, read: ReadDirectory, env
   const tree = await read(dir)
   const baseTree = base === undefined ? undefined : await openCommit(dir, base, tree)
   if (options.fleet === undefined) {
-    const side = (own: Side['home']): Side => ({ home: own, given: [] })
+    const side = (own: Side['home'], commit?: string): Side => ({
+      ...{ home: own, given: [] },
+      history: { dir, ...(commit === undefined ? {} : { commit }) },
+    })
     const head = side({ url, branch, commit: '', tree, clusters })
     if (!baseTree) return { here, head }
-    return { here, head, base: side({ url, branch, commit: baseTree.commit, tree: baseTree, clusters }) }
+    const { commit } = baseTree
+    return { here, head, base: side({ url, branch, commit, tree: baseTree, clusters }, commit) }
   }
   if (url === '') {
     throw new BailiwickError('usage', `it is not known which source of the fleet ${dir} is`, {
@@ -52,9 +59,10 @@ export async function checkSides(options: CheckOptions, read: ReadDirectory, env
   const fleetDir = await rootFolder(options.fleet)
   const fleet = await repositoryAddress(fleetDir, {})
   const home = { url: fleet.url, branch: fleet.branch, commit: '', tree: await read(fleetDir), clusters }
-  const head = { home, given: [{ url, branch, tree }] }
+  const history = { dir: fleetDir }
+  const head = { home, history, given: [{ url, branch, tree }] }
   if (!baseTree) return { here, fleet, head }
-  return { here, fleet, head, base: { home, given: [{ url, branch, tree: baseTree }] } }
+  return { here, fleet, head, base: { home, history, given: [{ url, branch, tree: baseTree }] } }
 }
 
 type Environment = Readonly<Record<string, string | undefined>>

@@ -20,6 +20,7 @@ import { errorLine } from './error-line.ts'
 import { followedVersions, notFollowed, unusedRepositories } from './not-followed.ts'
 import { programVersion } from './program-version.ts'
 import { today } from './today.ts'
+import { withEarlier } from './with-earlier.ts'
 import { buildCompleteFleet, type Compared, directoryReader } from './working-sources.ts'
 
 /** `bailiwick check`: judges a working copy of a fleet, or of a tenant's repository together with its fleet. */
@@ -51,10 +52,11 @@ async function verdictOf(
   const session = new FleetSession()
   const build = ({ home, given }: Side, compared: Compared = {}) =>
     buildCompleteFleet(home, given, options.repositories, read, compared, session, fromClones)
-  const base = sides.base && (await build(sides.base))
+  const whole = async (side: Side) => withEarlier(await build(side), side.history, session, one => build(side, one))
+  const base = sides.base && (await whole(sides.base))
   // what the base has of tenants and restrictions stays where the change does not build
   const compared = sides.base && base ? { config: sides.base.home.tree, retain: retainOf(base.fleet) } : {}
-  const head = await build(sides.head, compared)
+  const head = base ? await build(sides.head, compared) : await whole(sides.head)
   const states = [head, ...(base ? [base] : [])].map(one => one.fleet)
   const when = {
     combination: combinationOf(head.input),

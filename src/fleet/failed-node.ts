@@ -18,9 +18,10 @@ import type { Draft } from './walk-cluster.ts'
 
 /**
  * Adds to a node that failed, or of which something was left out, what its rendering reads or would read if we knew how, so that a change elsewhere is known not
- * to touch it, and a change behind what we do not know is never taken for one elsewhere.
+ * to touch it, and a change behind what we do not know is never taken for one elsewhere. `followed`: what nodes of the
+ * cluster follow.
  */
-export function failedNode(context: NodeContext, draft: Draft): void {
+export function failedNode(context: NodeContext, draft: Draft, followed: ReadonlySet<string>): void {
   const hash = createHash('sha256').update(canonical(draft.kustomization.root)).update(JSON.stringify(draft.source.ref))
   const values = needsOf(draft.kustomization).map(({ id }) => context.values.describe(id))
   for (const value of values) hash.update(value)
@@ -31,9 +32,11 @@ export function failedNode(context: NodeContext, draft: Draft): void {
   // what a tenant's node names is not believed: it could so turn the gate of anybody red
   if (reads && artifact && draft.tenant === undefined) {
     const own = canonical(draft.kustomization.root)
-    const named = namedRepositories([own, ...values, ...textsAt(artifact.tree, reads.paths)])
+    // of what nothing is known, and nothing was, any file may say where it leads
+    const isDark = draft.unknown && draft.objects.length === 0
+    const named = namedRepositories([own, ...values, ...textsAt(artifact.tree, isDark ? undefined : reads.paths)])
     // where only parts were left out, what the rest of it names leads there in the open
-    const open = new Set(namedRepositories(objectTexts(draft.objects)))
+    const open = new Set([...namedRepositories(objectTexts(draft.objects)), ...(isDark ? followed : [])])
     const hidden = named.filter(name => !open.has(name))
     draft.hides = [...new Set(hidden.flatMap(name => [name, addressIn(context.aliases, name)]))].sort()
   }

@@ -56,6 +56,8 @@ export interface FleetNode {
   readonly holes?: readonly Hole[]
   /** With holes or an error: objects that its last complete build had and `objects` lacks. They count as facts, not as findings. */
   readonly retained?: readonly KubeObject[]
+  /** It does not build, and neither did it in any commit that was looked at: what it restricts is not known. */
+  readonly unknown?: true
   /** With `error`: hash of everything that the failed rendering read, so that "the change does not touch it" is known. */
   readonly inputs?: string
   /** Of a platform node with an error or holes: the repositories that what is not seen names, which it may lead to (see isNamed). */

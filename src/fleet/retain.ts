@@ -8,6 +8,8 @@ export interface Retain {
   readonly clusters: ReadonlyMap<string, Cluster>
   /** It is what a change is compared with: whoever was a tenant there stays one for this verdict. */
   readonly isCompared: boolean
+  /** Keys of nodes of which no complete build was found: what they restricted is not known. */
+  readonly unknown?: ReadonlySet<string>
 }
 
 const known = new WeakMap<Fleet, Retain>()

@@ -16,6 +16,7 @@ import { declaredSources } from './declared-sources.ts'
 import { enqueue } from './enqueue.ts'
 import { failedNode } from './failed-node.ts'
 import type { Cluster, FleetNode, NotSeen } from './fleet.ts'
+import { isIncomplete } from './is-complete.ts'
 import { keptLockdown } from './kept-lockdown.ts'
 import { lostOwners } from './lost-owners.ts'
 import { nextClaim } from './next-claim.ts'
@@ -267,6 +268,7 @@ function follow(walk: Walk, claim: Claim): void {
 function collect(walk: Walk, draft: Draft): void {
   const retained = retainedObjects(draft, walk.retain?.nodes.get(draft.key))
   if (retained.length > 0) draft.retained = retained
+  if (walk.retain?.unknown?.has(draft.key) || isStillUnknown(draft, walk.retain)) draft.unknown = true
   if (draft.hub !== undefined) {
     walk.remotes.add(draft)
     return
@@ -296,6 +298,11 @@ function collect(walk: Walk, draft: Draft): void {
     for (const late of walk.unowned.release(idOf(object).name, walk.tenancy.owners))
       note(walk, late.draft, [late.object])
   }
+}
+
+/** Of a change: nobody knew it before either. */
+function isStillUnknown(draft: Draft, retain: Retain | undefined): boolean {
+  return retain?.nodes.get(draft.key)?.unknown === true && isIncomplete(draft)
 }
 
 function note(walk: Walk, draft: Draft, objects: readonly KubeObject[]): void {
@@ -328,10 +335,11 @@ function finish(walk: Walk): void {
     draft.error = new BailiwickError('graph-conflict', message, { origin: draft.kustomization.root.origin, fix })
   }
   noteCharts(walk)
+  const followed = new Set([...walk.drafts.values()].map(({ source }) => source.url))
   for (const draft of walk.drafts.values()) {
     const missed = walk.missed.get(draft.key) ?? new Set()
     const error = draft.digest === '' ? undefined : valuesError(draft.kustomization, missed, walk.values)
     if (error) draft.error ??= error
-    if (draft.error || draft.holes) failedNode(walk, draft)
+    if (draft.error || draft.holes) failedNode(walk, draft, followed)
   }
 }

@@ -66,6 +66,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
   ],
   closed: [
     'workers/combination/source-reader.ts MAX_HIDDEN',
+    'src/fleet/build-with-earlier.ts MAX_EARLIER',
     'src/fleet/charts/chart-places.ts MAX_INCLUDES',
     'src/fleet/named-repositories.ts MAX_NAMES',
     'src/git/histogram-diff.ts MOST_COMPARISONS',

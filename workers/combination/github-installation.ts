@@ -6,6 +6,7 @@ import { readHead } from '../../src/github/branch.ts'
 import { isDirectory } from '../../src/github/is-directory.ts'
 import type { Octokit, RepositoryName } from '../../src/github/octokit.ts'
 import { readRole } from '../../src/github/permission.ts'
+import { readCommit } from '../../src/github/read-commit.ts'
 import { readFile } from '../../src/github/read-file.ts'
 import { readRepository } from '../../src/github/read-repository.ts'
 import { readTree } from '../../src/github/read-tree.ts'
@@ -71,12 +72,24 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
       return (await memory.recallAt({ id }, sinceNames(await installation.repositories()), key, ask)) ?? undefined
     },
     mayRead: (name, login) => mayRead(octokit, name, login),
+    parent: (repository, commit) => firstParent(context, octokit, repository, commit),
     content: (repository, commit, known) => {
       const tree = known ?? trees.get(commit)
       return readTree(octokit, store, { ...nameOf(repository), commit, ...(tree ? { tree } : {}) })
     },
   }
   return installation
+}
+
+async function firstParent(
+  { memory }: WorkerContext,
+  octokit: Octokit,
+  repository: ReadableRepository,
+  commit: string,
+): Promise<string | undefined> {
+  const { owner, name: repo } = repository
+  const ask = async () => (await readCommit(octokit, { owner, repo }, commit)).parents[0] ?? null
+  return (await memory.recallAt(repository, commit, 'parent', ask)) ?? undefined
 }
 
 /** Until a repository gets another name, and not for long. */

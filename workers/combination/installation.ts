@@ -41,6 +41,8 @@ export interface Installation {
   leadsTo(name: RepositoryName): Promise<number | undefined>
   /** Whether a person may read a repository; false as well where there is none. */
   mayRead(name: RepositoryName, login: string): Promise<boolean>
+  /** The first parent of a commit; undefined for the first one of the repository. */
+  parent(repository: ReadableRepository, commit: string): Promise<string | undefined>
   /** `tree`: its tree id, where the caller knows it. */
   content(repository: ReadableRepository, commit: string, tree?: string): Promise<TreeSnapshot>
 }

@@ -1,3 +1,4 @@
+import { BailiwickError } from '../../src/errors.ts'
 import type { GatedBranch } from '../../src/fleet/config/fleet-config.ts'
 import type { Changes } from '../../src/report/changes/changes.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
@@ -16,6 +17,8 @@ export interface Change {
   readonly base?: Pin
   /** Who brought the head; absent: nobody is known to have. */
   readonly people?: People
+  /** The base is gated: a check that passes lets it be merged. */
+  readonly isGated?: true
 }
 
 /** What one fleet says about a change that it reads. */
@@ -46,6 +49,7 @@ export async function judgeChange(
   const { disabledRules, evaluator } = context
   const reader = new SourceReader(installation)
   const answers: FleetAnswer[] = []
+  let isDark = false
   for (const { place, alone } of await evaluatingFleets(installation, change.head.url)) {
     // what a repository finds in itself adds nothing to what designated fleets say of it: not a name either
     if (alone && answers.length > 0) continue
@@ -56,6 +60,7 @@ export async function judgeChange(
       disabledRules,
     })
     const { concerned, fleetCommit, snapshot, sources, names } = judged
+    isDark ||= judged.isDark && !alone
     if (!concerned) continue
     const { judgement, gated, changes } = withPresentNames(pick(judged), names)
     const more = { ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
@@ -65,7 +70,16 @@ export async function judgeChange(
     const narrower = [...present, ...earlier]
     answers.push({ place, alone, fleetCommit, judgement, snapshot, narrower, ...more })
   }
+  if (answers.length === 0 && isDark && change.isGated) throw unknownReader()
   return answers
+}
+
+/** Which fleet it is stays with those who may read it. */
+function unknownReader(): BailiwickError {
+  const what = 'A fleet could not be built as a whole, so it is not known whether it deploys this repository'
+  return new BailiwickError('source-unreadable', what, {
+    fix: 'Ask a fleet admin to fix the evaluation errors of the fleet.',
+  })
 }
 
 const pick = ({ judgement, gated, changes }: JudgedCombination) => ({ judgement, gated, changes })

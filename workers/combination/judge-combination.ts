@@ -1,13 +1,15 @@
 import { BailiwickError } from '../../src/errors.ts'
 import type { RepositoryFact } from '../../src/fleet/access/read-access.ts'
+import { MAX_EARLIER } from '../../src/fleet/build-with-earlier.ts'
 import type { GatedBranch } from '../../src/fleet/config/fleet-config.ts'
 import { ANOTHER_REPOSITORY, type WantedSource } from '../../src/fleet/input.ts'
-import { mayLeadTo } from '../../src/fleet/named-repositories.ts'
+import { mayLeadTo, namedRepositories } from '../../src/fleet/named-repositories.ts'
 import { refKey } from '../../src/fleet/ref.ts'
+import { openSnapshot } from '../../src/git/snapshot.ts'
 import type { Changes } from '../../src/report/changes/changes.ts'
 import type { Judgement } from '../../src/rules/finding.ts'
 import type { Evaluator } from '../evaluation/evaluator.ts'
-import type { CombinationSnapshot, EvaluationAnswer } from '../evaluation/protocol.ts'
+import type { CombinationSnapshot, EvaluationAnswer, JudgeRequest } from '../evaluation/protocol.ts'
 import { undecided } from '../evaluation/undecided.ts'
 import type { ReadableRepository } from './installation.ts'
 import { isPinned, type People, type Pin, type ReadSource, type SourceReader } from './source-reader.ts'
@@ -50,6 +52,8 @@ export interface JudgedCombination {
   readonly names: Names
   /** Whether `head` or `base` took part: false means that this fleet does not read what changed. */
   readonly concerned: boolean
+  /** Nobody knows whether it reads other repositories than those: it, or a part of it, could not be built. */
+  readonly isDark: boolean
 }
 
 /** Sources appear one level deeper with each round or two; more levels than this is no fleet. */
@@ -68,6 +72,7 @@ export async function judgeCombination(
   const wanted: WantedSource[] = []
   const facts = new Map<string, RepositoryFact>()
   const foreign: string[] = []
+  let earlier: Earlier | undefined
   const url = changedUrl(request)
   const today = new Date().toISOString().slice(0, 10)
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -84,6 +89,7 @@ export async function judgeCombination(
       head: head.snapshot,
       ...(base ? { base: base.snapshot } : {}),
       ...(changed === undefined ? {} : { changed }),
+      ...(earlier ? { earlier } : {}),
       today,
     })
     const pinned = 'pinned' in answer ? (answer.pinned ?? []) : []
@@ -96,28 +102,51 @@ export async function judgeCombination(
       wanted.push(...answer.wanted)
       for (const fact of await reader.facts(answer.asked, fleet.repository.url, request.people))
         facts.set(fact.url, fact)
+      const { commit } = (base ?? head).snapshot.fleet
+      if (answer.earlier) earlier = await moreEarlier(reader, fleet, commit, earlier?.states ?? [])
     }
     if (answer.type === 'wanted' || found.length > 0 || isMoved) continue
-    const { judgement, baseline, gated, changes, followed } =
-      answer.type === 'judged'
-        ? answer
-        : {
-            judgement: undecided(refusal(answer)),
-            baseline: [],
-            gated: undefined,
-            changes: undefined,
-            followed: wanted,
-          }
-    const concerned = reads(request, followed, names) || (url !== undefined && (await leads(reader, judgement, url)))
+    const { judgement, baseline, gated, changes, followed, isDark } = settled(answer, wanted)
+    const hides = answer.type === 'judged' ? judgement.nodes.flatMap(node => node.hides) : namedIn(head.snapshot)
+    const concerned = reads(request, followed, names) || (url !== undefined && (await leads(reader, hides, url)))
     const { commit } = head.snapshot.fleet
     const said = { judgement, baseline, ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
     const sources = withLent(head.sources, followed)
-    return { ...said, fleetCommit: commit, snapshot: head.snapshot, sources, names, concerned }
+    return { ...said, fleetCommit: commit, snapshot: head.snapshot, sources, names, concerned, isDark }
   }
   throw new BailiwickError(
     'graph-limits',
     `sources of ${fleet.repository.url} lead to more than ${MAX_ROUNDS} levels of sources`,
   )
+}
+
+type Settled = Omit<Extract<EvaluationAnswer, { type: 'judged' }>, 'type' | 'pinned' | 'gated'> & {
+  readonly gated?: readonly GatedBranch[]
+}
+
+/** Of a fleet that could not be built at all, nothing is known but what was asked for. */
+function settled(answer: EvaluationAnswer, wanted: readonly WantedSource[]): Settled {
+  if (answer.type === 'judged') return answer
+  return { judgement: undecided(refusal(answer)), baseline: [], followed: wanted, isDark: true }
+}
+
+type Earlier = NonNullable<JudgeRequest['earlier']>
+
+/** Twice as many of the first parents of a commit as are known, up to the limit. */
+async function moreEarlier(
+  reader: SourceReader,
+  { repository }: FleetPlace,
+  commit: string,
+  known: Earlier['states'],
+): Promise<Earlier> {
+  const states = [...known]
+  const most = Math.min(MAX_EARLIER, Math.max(2, known.length * 2))
+  while (states.length < most) {
+    const next = await reader.parent(repository, states.at(-1)?.commit ?? commit)
+    if (!next) return { states, isAll: true }
+    states.push(next)
+  }
+  return { states, isAll: states.length >= MAX_EARLIER }
 }
 
 /** Address of the repository that the change is in, where it is not the fleet on its branch. */
@@ -132,9 +161,20 @@ function reads({ fleet, head, base }: CombinationRequest, followed: readonly Wan
 }
 
 /** A platform node that cannot be rendered may lead there unseen: that is no reason to say that nothing is touched. */
-async function leads(reader: SourceReader, { nodes }: Judgement, url: string): Promise<boolean> {
-  const hides = nodes.flatMap(node => node.hides)
+async function leads(reader: SourceReader, hides: readonly string[], url: string): Promise<boolean> {
   return mayLeadTo(hides, url) || reader.leadTo(hides, url)
+}
+
+/** Of a fleet that could not be built at all, any file may say which repositories it reads. */
+function namedIn({ fleet }: CombinationSnapshot): string[] {
+  const tree = openSnapshot(fleet.tree)
+  const texts = function* (path: string): Generator<string> {
+    for (const entry of tree.list(path)) {
+      if (entry.type === 'directory') yield* texts(entry.path)
+      else if (entry.type === 'file') yield new TextDecoder().decode(tree.read(entry.path).slice())
+    }
+  }
+  return namedRepositories(texts(''))
 }
 
 /** Earlier addresses, and the present ones. */

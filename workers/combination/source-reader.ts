@@ -4,7 +4,7 @@ import type { OpaqueSource, WantedSource } from '../../src/fleet/input.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { RepositoryName } from '../../src/github/octokit.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
-import type { PinnedRepository } from '../evaluation/protocol.ts'
+import type { EarlierSnapshot, PinnedRepository } from '../evaluation/protocol.ts'
 import { findRepository, idAt, repositoryAt } from './find-repository.ts'
 import type { Installation, ReadableRepository } from './installation.ts'
 
@@ -160,6 +160,14 @@ export class SourceReader {
     const head = this.#installation.head(repository, wanted.ref)
     this.#heads.set(key, head)
     return head
+  }
+
+  /** The first parent of a commit of a repository, with what it holds; undefined for the first commit. */
+  async parent(repository: ReadableRepository, commit: string): Promise<EarlierSnapshot | undefined> {
+    const parent = await this.#installation.parent(repository, commit)
+    return parent === undefined
+      ? undefined
+      : { commit: parent, tree: await this.#installation.content(repository, parent) }
   }
 
   /** The same by address; undefined where the repository or the ref is not there. */

@@ -1,3 +1,4 @@
+import { buildWithEarlier, type EarlierStates } from '../../src/fleet/build-with-earlier.ts'
 import { combinationOf } from '../../src/fleet/combination.ts'
 import type { Fleet, FleetNode } from '../../src/fleet/fleet.ts'
 import type { FleetInput, WantedSource } from '../../src/fleet/input.ts'
@@ -8,7 +9,13 @@ import { changesOf } from '../../src/report/changes/changes-of.ts'
 import { acceptedBy, baselineOf } from '../../src/rules/verdict/baseline.ts'
 import { KeptFleet } from './kept-fleet.ts'
 import { leanJudgement } from './lean-judgement.ts'
-import type { CombinationSnapshot, EvaluationAnswer, JudgeRequest, PinnedRepository } from './protocol.ts'
+import type {
+  CombinationSnapshot,
+  EarlierSnapshot,
+  EvaluationAnswer,
+  JudgeRequest,
+  PinnedRepository,
+} from './protocol.ts'
 
 /**
  * Renders one combination (and the one that it is compared with) and judges it; or says which sources it still needs.
@@ -29,24 +36,27 @@ export function evaluate(
   const isLent = (one: Fleet | undefined) => one?.nodes.some(node => isLentFrom(node, request.changed))
   if (isLent(built.head) || isLent(built.base)) built = buildSides(sides, request.changed)
   kept.end()
-  const { input, head, base } = built
+  const { input, head, base, isOpen } = built
   const wanted = unique([...head.wanted, ...(base?.wanted ?? [])])
   const asked = [...(head.asked ?? []), ...(base?.asked ?? [])]
   const pinned = pinnedOf(head)
   if (wanted.length > 0 || asked.length > 0) return { type: 'wanted', wanted, asked, pinned }
+  if (isOpen && !request.earlier?.isAll) return { type: 'wanted', wanted, asked, pinned, earlier: true }
   const followed = unique([...followedOf(head), ...(base ? followedOf(base) : [])])
+  const isDark = head.nodes.some(node => node.unknown && node.objects.length === 0)
   const combination = combinationOf(input)
   const { today } = request
   const when = { combination, today, ...(request.changed === undefined ? {} : { changed: request.changed }) }
   if (base) {
     const baseline = acceptedBy(input.fleet.tree, input.fleet.url)
     const judgement = leanJudgement(session.judge(head, { base, baseline, ...when }), head, request.changed)
-    return { type: 'judged', judgement, baseline: [], pinned, followed, gated: [], changes: changesOf(base, head) }
+    const changes = changesOf(base, head)
+    return { type: 'judged', judgement, baseline: [], pinned, followed, isDark, gated: [], changes }
   }
   const baseline = baselineOf(input.fleet.tree, input.fleet.url)
   const judgement = session.judge(head, { baseline, ...when })
   const gated = followedBases(head, { url: input.fleet.url, branch: input.fleet.branch })
-  return { type: 'judged', judgement, baseline: [...baseline.keys()], pinned, followed, gated }
+  return { type: 'judged', judgement, baseline: [...baseline.keys()], pinned, followed, isDark, gated }
 }
 
 interface Sides {
@@ -62,11 +72,23 @@ function buildSides({ kept, request, onProgress }: Sides, withheld: string | und
     const access = { facts: snapshot.facts, ...base, ...(withheld === undefined ? {} : { withheld }) }
     return { ...open(kept, snapshot), access }
   }
-  const before = request.base && side(request.base)
-  const base = before && kept.session.build(before, onProgress)
-  const compared = before && base ? { config: before.fleet.tree, retain: retainOf(base) } : {}
-  const input = { ...side(request.head, base), ...compared }
-  return { input, head: kept.session.build(input, onProgress), base }
+  const whole = (input: FleetInput) => {
+    const build = (one: FleetInput) => kept.session.build(one, onProgress)
+    return buildWithEarlier(build, input, earlierOf(kept, request), one => kept.earlier.build(one))
+  }
+  if (!request.base) {
+    const { fleet: head, ...built } = whole(side(request.head))
+    return { ...built, head, base: undefined }
+  }
+  const before = side(request.base)
+  const { fleet: base, isOpen } = whole(before)
+  const input = { ...side(request.head, base), config: before.fleet.tree, retain: retainOf(base) }
+  return { input, head: kept.session.build(input, onProgress), base, isOpen }
+}
+
+function earlierOf(kept: KeptFleet, { head, base = head, earlier }: JudgeRequest): EarlierStates {
+  const open = ({ commit, tree }: EarlierSnapshot) => ({ commit, tree: kept.open(base.fleet.url, tree) })
+  return { states: earlier?.states.map(open) ?? [], isAll: earlier?.isAll ?? false }
 }
 
 function isLentFrom(node: FleetNode, url: string | undefined): boolean {

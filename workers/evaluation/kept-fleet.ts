@@ -1,3 +1,4 @@
+import { FleetSession } from '../../src/fleet/session/fleet-session.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import type { Tree, TreeSnapshot } from '../../src/git/tree.ts'
 import { JudgeSession } from '../../src/rules/session/judge-session.ts'
@@ -5,6 +6,8 @@ import { JudgeSession } from '../../src/rules/session/judge-session.ts'
 /** What a thread keeps of one fleet between evaluations: nothing of it changes an answer. */
 export class KeptFleet {
   readonly session = new JudgeSession()
+  /** For states before those that are evaluated. */
+  readonly earlier = new FleetSession()
   /** Of this evaluation, and of the one before. */
   #trees = new Map<string, Tree>()
   #older: ReadonlyMap<string, Tree> = new Map()

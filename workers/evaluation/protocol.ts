@@ -32,6 +32,12 @@ export interface CombinationSnapshot {
   readonly disabledRules: readonly string[]
 }
 
+/** The fleet's repository at a commit before. */
+export interface EarlierSnapshot {
+  readonly commit: string
+  readonly tree: TreeSnapshot
+}
+
 /** Judge `head`; with `base`, tell what is new from what stood there before. */
 export interface JudgeRequest {
   readonly type: 'judge'
@@ -41,6 +47,8 @@ export interface JudgeRequest {
   readonly changed?: string
   /** The day in UTC, `YYYY-MM-DD`: waivers hold until one. */
   readonly today: string
+  /** What the fleet's repository held before `base`, or `head` without one: its first parents, the next one first. */
+  readonly earlier?: { readonly states: readonly EarlierSnapshot[]; readonly isAll: boolean }
   /** Keys of nodes at which an evaluation had to be ended before: errors, not rendered. */
   readonly stopped?: readonly string[]
 }
@@ -91,6 +99,8 @@ export type EvaluationAnswer =
       readonly wanted: readonly WantedSource[]
       /** What has to be known before it is decided. */
       readonly asked: readonly AskedRepository[]
+      /** Something does not build: earlier states of the fleet's repository are needed. */
+      readonly earlier?: true
       readonly pinned?: readonly PinnedRepository[]
     }
   | {
@@ -103,6 +113,8 @@ export type EvaluationAnswer =
       readonly gated: readonly GatedBranch[]
       /** What the platform has its clusters follow: only these repositories are gated. */
       readonly followed: readonly WantedSource[]
+      /** Something of the platform does not build in any commit that was looked at: nobody knows which repositories it reads. */
+      readonly isDark: boolean
       /** What the head does to what the clusters get; only where there is a base. */
       readonly changes?: Changes
     }

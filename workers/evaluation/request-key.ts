@@ -9,8 +9,9 @@ export function requestKey(request: EvaluationRequest): string {
 function partsOf(request: EvaluationRequest): unknown[] {
   switch (request.type) {
     case 'judge': {
-      const { head, base, changed = null, today } = request
-      return [combination(head), base ? combination(base) : null, changed, today]
+      const { head, base, changed = null, today, earlier } = request
+      const before = earlier ? [earlier.states.map(({ commit, tree }) => [commit, tree.id]), earlier.isAll] : null
+      return [combination(head), base ? combination(base) : null, changed, today, before]
     }
     case 'survey':
       return [combination(request.head), request.today]

@@ -78,7 +78,7 @@ export async function judgeMerge(
   const base = { ...pin, commit: merge.base, ...(merge.baseTree === undefined ? {} : { tree: merge.baseTree }) }
   const head = { ...pin, commit: merge.sha, tree: merge.tree }
   await assertDesignated(installation)
-  const answers = await judgeChange(context, installation, { head, base, people })
+  const answers = await judgeChange(context, installation, { head, base, people, isGated: true })
   const { outcome, required, ...statement } = outcomeOf(answers, repository.url, 'pull-request')
   if (answers.length === 0) return { outcome, context: where }
   const [before, after] = await Promise.all([
