@@ -1,4 +1,5 @@
 import { BailiwickError } from '../errors.ts'
+import { whyIncomplete } from '../fleet/why-incomplete.ts'
 import { accountOf } from '../kube/rbac/groups-of.ts'
 import { visible } from '../report/visible.ts'
 import { knownNamespaces, knownResources } from '../rules/access/known-names.ts'
@@ -34,8 +35,8 @@ Exit code 0: done; 2: a Kustomization could not be read, so that the list may la
     if (output !== 'text' && output !== 'json') throw usage(`-o ${JSON.stringify(output)}; allowed are text and json`)
     const { fleet, here } = await readFleet(options, fleetDir, io.cwd)
     const asked = clustersOf(fleet, options.one('cluster'), USAGE)
-    const failed = fleet.nodes.filter(({ cluster, error }) => error && asked.includes(cluster))
-    for (const { error } of failed) if (error) io.stderr(`${errorLine(error)}\n`)
+    const failed = fleet.nodes.filter(node => whyIncomplete(node) && asked.includes(node.cluster))
+    for (const node of failed) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
     const clusters = asked.filter(cluster => knownNamespaces(fleet, cluster).includes(namespace))
     if (clusters.length === 0) {
       const there = [...new Set(asked.flatMap(cluster => knownNamespaces(fleet, cluster)))].slice(0, 20).join(', ')

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../errors.ts'
+import { whyIncomplete } from '../fleet/why-incomplete.ts'
 import { placeOf } from '../report/place.ts'
 import { visible } from '../report/visible.ts'
 import { auditFleet } from '../rules/audit/audit-fleet.ts'
@@ -36,8 +37,8 @@ Exit code 0: done; 1: something is weak, with --strict; 2: a Kustomization of th
     if (output !== 'text' && output !== 'json') throw usage(`-o ${JSON.stringify(output)}; allowed are text and json`)
     const { fleet, here } = await readFleet(options, fleetDir, io.cwd)
     const asked = clustersOf(fleet, options.one('cluster'), USAGE)
-    const failed = fleet.nodes.filter(({ cluster, tenant, error }) => error && !tenant && asked.includes(cluster))
-    for (const { error } of failed) if (error) io.stderr(`${errorLine(error)}\n`)
+    const failed = fleet.nodes.filter(node => whyIncomplete(node) && !node.tenant && asked.includes(node.cluster))
+    for (const node of failed) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
     const found = auditFleet(fleet, asked)
     io.stdout(output === 'json' ? json(found) : found.map(one => text(one, here)).join('\n'))
     if (failed.length > 0) return 2

@@ -17,18 +17,20 @@ export const build: Command = {
   summary: 'Show what each Flux Kustomization of a cluster renders',
   usage: `${USAGE}
 
-  --cluster NAME the directory clusters/NAME of the fleet
+  --cluster NAME the cluster; no other is built
 ${FLEET_HELP}
   -o yaml|json   yaml for people and kubectl, json for programs: one array of Kustomizations`,
   async run(args, io) {
     const options = parseOptions(args, ['cluster', ...FLEET_OPTIONS, 'output'], USAGE)
     const nodes = await nodesOf(options, io.cwd)
     io.stdout(options.one('output') === 'json' ? `${exactJson(nodes.map(nodeJson), 2)}\n` : nodesYaml(nodes))
-    for (const { error } of nodes) if (error) io.stderr(`${errorLine(error)}\n`)
+    const errors = new Set(nodes.flatMap(({ error, holes = [] }) => [error, ...holes.map(hole => hole.error)]))
+    errors.delete(undefined)
+    for (const error of errors) if (error) io.stderr(`${errorLine(error)}\n`)
     for (const { key, source } of nodes) {
       if (source.opaque !== undefined) io.stderr(`not seen: ${visible(`${key} (${source.url}), ${source.opaque}`)}\n`)
     }
-    return nodes.some(node => node.error) ? 2 : 0
+    return errors.size > 0 ? 2 : 0
   },
 }
 
@@ -39,7 +41,7 @@ async function nodesOf({ positionals, one, all }: ReturnType<typeof parseOptions
   if (more !== undefined) throw usage(`${JSON.stringify(more)} is one FLEET too many`)
   if (cluster === undefined) throw usage('--cluster is missing')
   if (output !== 'yaml' && output !== 'json') throw usage(`-o ${JSON.stringify(output)}; allowed are yaml and json`)
-  const { fleet: built } = await readFleet({ one, all }, fleet, cwd)
+  const { fleet: built } = await readFleet({ one, all }, fleet, cwd, cluster)
   const [name] = clustersOf(built, cluster, USAGE)
   return built.nodes.filter(node => node.cluster === name)
 }

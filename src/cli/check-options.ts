@@ -16,7 +16,7 @@ export interface CheckOptions {
   readonly sopsAgeKeyFile?: string
   readonly repositories: readonly GivenRepository[]
   /** Folders of the fleet that clusters start from. */
-  readonly roots: readonly DeclaredCluster[]
+  readonly roots?: readonly DeclaredCluster[]
   /** Where something needs an approval that the command line cannot see, the exit code is 1. */
   readonly failOnRequiredApproval?: true
   /** A folder of clones, each of which may be the content of a source. */
@@ -90,7 +90,7 @@ export function checkOptions(args: readonly string[], cwd: string): CheckOptions
     ...(fleet === undefined ? {} : { fleet: resolve(cwd, fleet) }),
     ...(reposDir === undefined ? {} : { reposDir: resolve(cwd, reposDir) }),
     ...(keys === undefined ? {} : { sopsAgeKeyFile: resolve(cwd, keys) }),
-    roots: all('cluster-root').map(clusterRoot),
+    ...(all('cluster-root').length > 0 ? { roots: all('cluster-root').map(clusterRoot) } : {}),
     repositories: all('repo').map(text => givenRepository(text, cwd)),
     ...(rest.length < args.length ? { failOnRequiredApproval: true as const } : {}),
     ...(all('cluster').length > 0 ? { clusters: all('cluster') } : {}),

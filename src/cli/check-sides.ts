@@ -30,7 +30,7 @@ export interface Sides {
  * both sides, at its own branch. Throws `usage` for options that do not go together and `git-missing` for what is not there.
  */
 export async function checkSides(options: CheckOptions, read: ReadDirectory, env: Environment): Promise<Sides> {
-  const { base, url: said, roots: clusters } = options
+  const { base, url: said, roots: clusters = [] } = options
   const dir = await rootFolder(options.dir, { base, url: said, isTenant: options.fleet !== undefined })
   if (base !== undefined && !(await isWorkingCopy(dir))) {
     throw new BailiwickError('usage', `--base needs a git working copy, ${dir} is a plain folder`, {

@@ -32,11 +32,12 @@ export interface ReadFleet extends BuiltFleet {
   readonly here: string
 }
 
-/** Builds the fleet in the folder `fleet` with the sources that `--repo` gives. Throws BailiwickError. */
+/** Builds the fleet in the folder `fleet` with the sources that `--repo` gives, or the cluster `only` of it. Throws BailiwickError. */
 export async function readFleet(
   options: Pick<ParsedOptions, 'one' | 'all'>,
   fleet: string,
   cwd: string,
+  only?: string,
 ): Promise<ReadFleet> {
   const dir = await rootFolder(resolve(cwd, fleet))
   const read = directoryReader()
@@ -47,8 +48,11 @@ export async function readFleet(
   const home = { url: address.url, branch: address.branch, commit: '', tree: await read(dir), clusters }
   const reposDir = options.one('repos-dir')
   const clones = reposDir === undefined ? undefined : cloneReader(await clonesIn(resolve(cwd, reposDir)), read)
-  const built = await buildCompleteFleet(home, [], repositories, read, undefined, undefined, clones)
-  assertFollowed(built.fleet, address, repositories)
+  const build = (name?: string) => buildCompleteFleet(home, [], repositories, read, undefined, undefined, clones, name)
+  const built = await build(only)
+  // what one cluster does not follow another may
+  const isAll = only === undefined || unusedRepositories([built.fleet], repositories).length === 0
+  assertFollowed(isAll ? built.fleet : (await build()).fleet, address, repositories)
   return { ...built, dir, tree: home.tree, here: address.url }
 }
 

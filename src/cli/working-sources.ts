@@ -50,12 +50,19 @@ export async function buildCompleteFleet(
   compared: Compared = {},
   session = new FleetSession(),
   fromClones: FromClones = async () => undefined,
+  only?: string,
 ): Promise<BuiltFleet> {
   const sources: SourceContent[] = []
   const opaque: OpaqueSource[] = []
   const own = [...given, home]
   for (;;) {
-    const input = { fleet: home, sources: [...sources], opaque: [...opaque], ...compared }
+    const input = {
+      fleet: home,
+      sources: [...sources],
+      opaque: [...opaque],
+      ...compared,
+      ...(only === undefined ? {} : { only }),
+    }
     const fleet = session.build(input)
     if (fleet.wanted.length === 0) return { fleet, input }
     const addressOf = (url: string) => addressIn(fleet.config.aliases, url)

@@ -35,7 +35,8 @@ export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
     access: input.access,
     retain: input.retain,
   }
-  const walked = walkClusters(found.roots, walk)
+  const one = found.roots.filter(({ name }) => name === input.only)
+  const walked = walkClusters(one.length > 0 ? one : found.roots, walk)
   const clusters = walked.flatMap(one => [one.cluster, ...one.remotes])
   const repositories = repositoriesOf(input, sources.own, file.aliases)
   const { config, nodes } = tenantFiles(

@@ -50,6 +50,8 @@ export interface FleetInput {
    * is never judged by values that it declares itself.
    */
   readonly config?: Tree
+  /** Only the cluster of this name is built, where a root has it; for somebody who looks at one, never for a verdict. */
+  readonly only?: string
   /** Rules that the operator of this process switched off (tests and emergencies); default none. */
   readonly disabledRules?: readonly string[]
   /** By what it is decided what may be read for whom; absent: whoever gives the input reads all of it anyway. */

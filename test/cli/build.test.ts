@@ -1,7 +1,10 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { buildFleet } from '../../src/fleet/build-fleet.ts'
+import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
 import { type Json, toJson } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/parse-documents.ts'
+import { fleetFiles } from '../fleets/read-fleet.ts'
 import { comparable } from '../oracles/fixtures.ts'
 import { FLUX_RENDER, fluxRender } from '../oracles/real-programs.ts'
 import { run, scratch, write } from './run-main.ts'
@@ -69,4 +72,27 @@ test('wrong use is refused with what there is', async () => {
   expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('there are: production, staging')])
   expect((await run(ACME, 'build', 'fleet', '--cluster', 'staging', '-o', 'text')).code).toBe(2)
   expect((await run(ACME, 'build', 'fleet', 'more', '--cluster', 'staging')).code).toBe(2)
+})
+
+test('no other cluster is built, and one that there is not is said with those that there are', async () => {
+  const files = Object.entries(fleetFiles('acme/fleet')).map(([path, content]) => ({ path, content }))
+  const tree = openSnapshot(packSnapshot(files))
+  const input = { fleet: { url: `${ADDRESS}fleet`, branch: 'main', commit: '', tree }, sources: [], opaque: [] }
+  const keysOf = (only?: string) => buildFleet({ ...input, ...(only ? { only } : {}) }).nodes.map(node => node.key)
+  const staging = keysOf().filter(key => key.startsWith('staging/'))
+  expect(staging).not.toEqual(keysOf())
+  expect(keysOf('staging')).toEqual(staging)
+  expect(keysOf('nowhere')).toEqual(keysOf())
+})
+
+test('a part that was left out is an error beside what was built', async () => {
+  const files = fleetFiles('acme/fleet')
+  const dir = write(scratch(), files)
+  const path = 'tenants/staging/kustomization.yaml'
+  write(dir, { [path]: `${files[path]}vars: [{ name: X, objref: { kind: Service, name: x, apiVersion: v1 } }]\n` })
+  const ran = await run(dir, 'build', '--cluster', 'staging', '--url', `${ADDRESS}fleet`)
+  expect([ran.code, ran.stderr]).toEqual([
+    2,
+    expect.stringMatching(/^error\[kustomize-unsupported\]: .*kustomization\.yaml:\d+/),
+  ])
 })

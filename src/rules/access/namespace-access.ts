@@ -1,6 +1,7 @@
 import { accountOf, applierKinds, kubeConfigOf } from '../../fleet/appliers.ts'
 import { ROOT_NAMESPACE } from '../../fleet/cluster-root.ts'
 import type { Fleet, FleetNode, Identity } from '../../fleet/fleet.ts'
+import { whyIncomplete } from '../../fleet/why-incomplete.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Authorizer } from '../../kube/rbac/authorizer.ts'
 import { covers } from '../../kube/rbac/covers.ts'
@@ -169,7 +170,7 @@ function changerOf(rights: Rights, node: FleetNode, object: KubeObject, identity
   const { kind, namespace, name } = idOf(object)
   const { url, ref, opaque } = node.source
   const own = object === node.kustomization
-  const notSeen = own ? (opaque ?? node.error?.message) : undefined
+  const notSeen = own ? (opaque ?? whyIncomplete(node)?.message) : undefined
   const repository = { url, ref: nameOf(ref), path: own ? node.path : '', ...(notSeen ? { notSeen } : {}) }
   return [{ kind, namespace, name, repository, tenant: node.tenant ?? '', identity, ownCluster, ...held }]
 }

@@ -1,5 +1,6 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { CONTROLLER } from '../../fleet/identity.ts'
+import { whyIncomplete } from '../../fleet/why-incomplete.ts'
 import type { Authorizer } from '../../kube/rbac/authorizer.ts'
 import { type Binding, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { userInfo } from '../../kube/rbac/groups-of.ts'
@@ -24,7 +25,7 @@ export function unseenBinders(nodes: Iterable<FleetNode>, authorizer: Authorizer
   const failed: string[] = []
   const opaque: string[] = []
   for (const node of nodes) {
-    const reason = node.source.opaque ?? node.error?.message
+    const reason = node.source.opaque ?? whyIncomplete(node)?.message
     if (reason === undefined || !mayBind(node, authorizer, namespace)) continue
     const name = shownObject('Kustomization', node.namespace, node.name)
     const list = node.source.opaque === undefined ? failed : opaque

@@ -1,4 +1,5 @@
 import type { Cluster, FleetNode } from '../../fleet/fleet.ts'
+import { whyIncomplete } from '../../fleet/why-incomplete.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import { shown } from '../shown.ts'
 
@@ -12,9 +13,10 @@ export interface AuditedCluster {
 
 /** Why something that the platform renders may be there unseen: a node of it that failed or could not be read. */
 export function unseenPart({ nodes }: AuditedCluster, which: (node: FleetNode) => boolean): string | undefined {
-  const node = nodes.find(one => which(one) && (one.error !== undefined || one.source.opaque !== undefined))
+  const node = nodes.find(one => which(one) && (whyIncomplete(one) !== undefined || one.source.opaque !== undefined))
   if (!node) return undefined
-  const why = node.error ? `it cannot be rendered (${node.error.code})` : `its source was not seen`
+  const error = whyIncomplete(node)
+  const why = error ? `it cannot be rendered as a whole (${error.code})` : `its source was not seen`
   return `what Kustomization ${shown(`${node.namespace}/${node.name}`)} applies is not known: ${why}`
 }
 
