@@ -47,7 +47,8 @@ export function viewFor(
       warnings: mine(verdict.warnings).map(finding => ownFinding(finding, words, repository)),
       notEvaluated: mine(verdict.notEvaluated).map(finding => ownFinding(finding, words, repository)),
       errors: mine(verdict.errors).map(failure => ownFailure(failure, words, repository)),
-      notSeen: seen.map(({ source, url, reason }) => ({
+      notSeen: seen.map(({ what, source, url, reason }) => ({
+        ...(what ? { what } : {}),
         source: words.hide(source, { byOthers: true }),
         url: url === repository ? url : words.hide(url),
         reason: words.hide(reason),

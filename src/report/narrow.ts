@@ -49,7 +49,8 @@ export function narrowed({ verdict, nodes, changes }: Published, narrower: Reado
         message: words.hide(one.message),
         path: words.hide(one.path),
       })),
-      notSeen: verdict.notSeen.map(({ source, url, reason }) => ({
+      notSeen: verdict.notSeen.map(({ what, source, url, reason }) => ({
+        ...(what ? { what } : {}),
         source: words.hide(source),
         url: words.hide(url),
         reason: words.hide(reason),

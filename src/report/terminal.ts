@@ -17,7 +17,10 @@ export function terminalText(verdict: Verdict, here: string): string {
     ...groupFailures(verdict.errors).flatMap(group => failureLines(group, here)),
     ...groupFindings(shown(verdict.violations)).flatMap(group => findingLines(group, 'violation', here)),
     ...groupFindings(shown(verdict.warnings)).flatMap(group => findingLines(group, 'warning', here)),
-    ...verdict.notSeen.map(seen => `not seen: ${visible(seen.source)} (${visible(seen.url)}): ${visible(seen.reason)}`),
+    ...verdict.notSeen.map(({ source, url, reason }) => {
+      const at = url === '' ? '' : ` (${visible(url)})`
+      return `not seen: ${visible(source)}${at}: ${visible(reason)}`
+    }),
     ...notReachedLines(verdict, here),
     ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${visible(finding.message, 1000)}`),
     `${verdict.result}: ${headlineOf({ verdict, hidden: { violations: 0, errors: 0 } })}`,

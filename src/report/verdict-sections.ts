@@ -79,7 +79,7 @@ function notSeenSections(verdict: Verdict): Section[] {
   if (verdict.notSeen.length === 0) return []
   const lines = verdict.notSeen
     .slice(0, 50)
-    .map(seen => `- ${code(seen.source)} at ${code(seen.url)}: ${prose(seen.reason)}`)
+    .map(seen => `- ${code(seen.source)}${seen.url === '' ? '' : ` at ${code(seen.url)}`}: ${prose(seen.reason)}`)
   const left = verdict.notSeen.length - lines.length
   if (left > 0) lines.push(`- … and ${left} more`)
   const text = `### Not seen: judged by identity only\n\n${lines.join('\n')}`

@@ -16,6 +16,14 @@ test('no value can write to the terminal', () => {
   expect(text.replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/)
 })
 
+test('values of a cluster have no address', () => {
+  const notSeen = [{ source: 'Secret/a/b', url: '', reason: 'only the cluster c has it', what: 'values' as const }]
+  const given = verdict({ notSeen })
+  expect(terminalText(given, OPS)).toMatch('not seen: Secret/a/b: only the cluster c has it')
+  expect(JSON.stringify(verdictSections(given, OPS))).toMatch('`Secret/a/b`: only the cluster c has it')
+  expect(viewFor(given, undefined, OPS).verdict.notSeen).toEqual(notSeen)
+})
+
 test('json has exactly the keys of the contract', () => {
   const json = verdictJson(
     verdict({ violations: [finding()], errors: [failure()], notSeen: [{ source: 's', url: 'u', reason: 'r' }] }),

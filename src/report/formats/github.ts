@@ -25,7 +25,8 @@ export function githubText(verdict: Verdict, { here }: FormatContext): string {
       .map(one => command(isNew(one) ? 'error' : 'notice', one.rule, one, here)),
     ...verdict.warnings.filter(isNew).map(one => command('warning', one.rule, one, here)),
     ...verdict.notSeen.map(({ source, url, reason }) => {
-      return `::notice title=not seen::${data(`${visible(source)} (${visible(url)}): ${visible(reason)}`)}`
+      const at = url === '' ? '' : ` (${visible(url)})`
+      return `::notice title=not seen::${data(`${visible(source)}${at}: ${visible(reason)}`)}`
     }),
     ...groupFindings(verdict.notEvaluated).map(
       ({ finding }) => `::notice title=not evaluated::${data(visible(finding.message, 2000))}`,

@@ -9,7 +9,7 @@ export function sourcesSection(sources: readonly NotSeen[]): Html {
       source,
       url,
       reason,
-    }) => html`<tr><th scope="row">${source}</th><td>${repositoryLink(url)}</td><td class="wide">${reason}</td></tr>
+    }) => html`<tr><th scope="row">${source}</th><td>${url !== '' && repositoryLink(url)}</td><td class="wide">${reason}</td></tr>
 `,
   )
   return html`<div class="scroll" role="region" aria-label="Sources that were not seen" tabindex="0"><table>
