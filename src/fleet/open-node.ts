@@ -62,7 +62,7 @@ export interface NodeContext {
 /** The node of a cluster's root. */
 export function rootNode(context: NodeContext, root: Root): Draft {
   const draft = blank(context, root.kustomization)
-  const { digest, error, ...content } = nodeContent(root, undefined)
+  const { digest, error, ...content } = nodeContent(root, undefined, context.lockdown)
   if (error) draft.error = error
   fill(context, draft, () => {
     const spec = readSpec(root.kustomization, draft.namespace)
@@ -157,7 +157,7 @@ function renderNode(
     ...(mayFetch ? { remotes: (url: string, commit: string) => remotes.find(url, commit) } : {}),
   }
   const rendered = renderWithHoles(artifact, kustomization, facts, context.memory?.render(draft.key))
-  Object.assign(draft, nodeContent(rendered, tenant))
+  Object.assign(draft, nodeContent(rendered, tenant, context.lockdown))
   withRemotes(draft, remotes)
 }
 

@@ -10,6 +10,7 @@ export const MAX_HOLES = 100
 /** Takes out what fails, and notes it. */
 export class Leniency implements Tolerance {
   readonly isLenient = true
+  readonly enough = MAX_HOLES + 1
   private readonly found = new Map<string, Hole>()
 
   get holes(): readonly Hole[] {
@@ -20,8 +21,18 @@ export class Leniency implements Tolerance {
     return error instanceof BailiwickError && isOfPart(error)
   }
 
+  failureOf(step: () => void): BailiwickError | undefined {
+    try {
+      step()
+      return undefined
+    } catch (error) {
+      if (this.takesOut(error)) return error
+      throw error
+    }
+  }
+
   attempt<T>(part: Part, step: () => T): T | undefined {
-    const before = [...this.found.keys()].length
+    const before = this.found.size
     const undo = part.changes?.save()
     try {
       return step()

@@ -6,7 +6,10 @@ export interface Hole {
   readonly error: BailiwickError
   /** True: kustomize or Flux refuses the whole build for it, so the cluster keeps its previous revision. False: only we cannot. */
   readonly fatal: boolean
-  /** `missing`: objects may be absent. `different`: objects that are there may have other fields on the cluster. */
+  /**
+   * `missing`: objects may be absent, and references to them may be as they were written. `different`: objects that are
+   * there may have other fields on the cluster, and others may be absent, too.
+   */
   readonly effect: 'missing' | 'different'
   /** Digest of all bytes that it hides. Two holes with the same cause and the same digest hide the same. */
   readonly hides: string

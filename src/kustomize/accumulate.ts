@@ -117,7 +117,7 @@ export class Accumulation {
     const context = { file: kustomization.file, budget: this.budget, read }
     const add = (entry: unknown, origin: Origin, make: () => Resource) => {
       const part = this.partOf(kustomization, entry, 'different')
-      this.tolerance.attempt({ ...part, ...this.saving(resources, origin), depends: true }, () => {
+      this.tolerance.attempt({ ...part, depends: true }, () => {
         this.budget.spend('objects', 1, origin)
         absorb(resources, make())
       })

@@ -5,7 +5,7 @@ import { type ParsedFile, parseFile } from '../kube/parse-documents.ts'
 import type { Unseen } from '../kube/yaml/unseen.ts'
 import type { BuildBudget } from './build-budget.ts'
 import type { Entry } from './entry.ts'
-import { hiddenText } from './hidden-text.ts'
+import { HiddenText } from './hidden-text.ts'
 import type { Kustomization } from './kustomization.ts'
 import { type FindRemote, MountedTree } from './mounted-tree.ts'
 import { type Kept, type ParsedFiles, parsedFilesOf } from './parsed-files.ts'
@@ -34,6 +34,7 @@ export class BuildFiles {
   private readonly budget: BuildBudget
   private readonly origins: boolean
   private readonly tolerance: Tolerance
+  private readonly hiddenText: HiddenText
   private readonly parsed = new Map<string, ParsedFile>()
   /** What other builds of the same tree have parsed. */
   private readonly shared: ParsedFiles
@@ -53,6 +54,7 @@ export class BuildFiles {
     this.budget = budget
     this.origins = origins
     this.tolerance = tolerance
+    this.hiddenText = new HiddenText(tree, budget)
   }
 
   /** Start of a file (or a directory), to point at it as a whole. */
@@ -128,7 +130,7 @@ export class BuildFiles {
 
   /** Text of all that decides what a part of the kustomization in `directory` would do. */
   hidden(directory: string, part: unknown): string {
-    return hiddenText(this.tree, directory, part, this.budget)
+    return this.hiddenText.of(directory, part)
   }
 
   /** The documents of a file that an entry of the kustomization in `directory` names. */

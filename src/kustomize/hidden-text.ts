@@ -8,25 +8,83 @@ import { joinPath } from './read/resolve-path.ts'
 
 /** Fields of a kustomization whose entries name files that name files. */
 const PLUGINS = ['generators', 'transformers', 'validators']
+/** What one look at a path costs. */
+const LOOK = 20
 
-/**
- * All that decides what `value` (an entry of a kustomization, or nodes of one) would do, as a text: its own text, and the
- * ids of everything in the tree that its texts name, seen from `directory`, and of what that names. Two equal texts stand
- * for the same bytes. Throws `render-limits`.
- */
-export function hiddenText(tree: Tree, directory: string, value: unknown, budget: BuildBudget): string {
-  const reach = new Reach(tree, budget)
-  const own = JSON.stringify(value, plain)
-  for (const text of textsIn(JSON.parse(own ?? 'null'))) reach.name(directory, text)
-  return JSON.stringify([own ?? '', ...reach.ids()])
+/** What decides the parts of one tree that a build does without. */
+export class HiddenText {
+  private readonly tree: Tree
+  private readonly budget: BuildBudget
+  /** Paths that each kustomization file names. */
+  private readonly named = new Map<string, readonly string[]>()
+  private readonly reached = new Map<string, string>()
+
+  constructor(tree: Tree, budget: BuildBudget) {
+    this.tree = tree
+    this.budget = budget
+  }
+
+  /**
+   * All that decides what `value` (an entry of a kustomization, or nodes of one) would do: its own text, and the ids of
+   * everything in the tree that its texts name, seen from `directory`, and of what that names. Two equal texts stand for
+   * the same bytes. Throws `render-limits`.
+   */
+  of(directory: string, value: unknown): string {
+    const own = JSON.stringify(value, plain) ?? 'null'
+    const paths = new Set([...textsIn(JSON.parse(own))].flatMap(text => namesIn(directory, text)))
+    return JSON.stringify([own, ...[...paths].sort().map(path => this.below(path))])
+  }
+
+  private below(path: string): string {
+    const known = this.reached.get(path)
+    if (known !== undefined) return known
+    const seen = new Map<string, string>()
+    const queue = [path]
+    for (let here = queue.pop(); here !== undefined && !seen.has(''); here = queue.pop()) {
+      const id = here === '' ? this.tree.id : this.tree.entry(here)?.id
+      if (id === undefined || seen.has(here)) continue
+      this.budget.spend('steps', LOOK, startOf(here))
+      // the whole tree stands for everything in it
+      if (here === '') seen.clear()
+      seen.set(here, id)
+      if (here !== '' && this.tree.entry(here)?.type === 'directory') queue.push(...this.next(here))
+    }
+    const text = JSON.stringify([...seen].sort())
+    this.reached.set(path, text)
+    return text
+  }
+
+  /** What a directory leads to. */
+  private *next(directory: string): Generator<string> {
+    for (const name of KUSTOMIZATION_FILES) {
+      const file = `${directory}/${name}`
+      if (this.tree.entry(file)?.type === 'file') yield* this.namedBy(directory, file)
+    }
+    for (const below of this.tree.list(directory)) if (below.type === 'directory') yield below.path
+  }
+
+  private namedBy(directory: string, file: string): readonly string[] {
+    const known = this.named.get(file) ?? this.read(directory, file)
+    this.named.set(file, known)
+    return known
+  }
+
+  /** What cannot be read, or names what names more, may lead anywhere. */
+  private read(directory: string, file: string): readonly string[] {
+    const bytes = this.tree.read(file)
+    this.budget.spend('bytes', bytes.length, startOf(file))
+    try {
+      const documents = parseDocuments({ repository: '', path: file }, bytes)
+      if (documents.some(root => PLUGINS.some(field => at(root, [field]) !== undefined))) return ['']
+      return documents.flatMap(root => [...nodeTexts(root)].flatMap(text => namesIn(directory, text)))
+    } catch (error) {
+      if (!(error instanceof BailiwickError)) throw error
+      return ['']
+    }
+  }
 }
 
-/** The same for a directory of the tree. */
-export function hiddenBelow(tree: Tree, directory: string, budget: BuildBudget): string {
-  const reach = new Reach(tree, budget)
-  reach.path(directory)
-  return JSON.stringify(reach.ids())
-}
+const startOf = (file: string) => ({ repository: '', file, line: 1, column: 1 })
 
 /** Where something was written is no part of what it says. */
 function plain(key: string, value: unknown): unknown {
@@ -35,64 +93,16 @@ function plain(key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }
 
+/** The paths that a text may be, whatever it is for. */
+function namesIn(directory: string, text: string): string[] {
+  if (text.includes('\n')) return []
+  const paths = [text, text.slice(text.indexOf('=') + 1)].map(one => joinPath(directory, one.trim())?.join('/'))
+  return paths.filter((path): path is string => path !== undefined && path !== directory)
+}
+
 function* textsIn(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value
   else if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) yield* textsIn(one)
-}
-
-class Reach {
-  private readonly tree: Tree
-  private readonly budget: BuildBudget
-  private readonly seen = new Map<string, string>()
-  private readonly queue: string[] = []
-
-  constructor(tree: Tree, budget: BuildBudget) {
-    this.tree = tree
-    this.budget = budget
-  }
-
-  /** Takes in what a text names, whatever the text is for. */
-  name(directory: string, text: string): void {
-    for (const one of text.includes('\n') ? [] : [text, text.slice(text.indexOf('=') + 1)]) {
-      const path = joinPath(directory, one.trim())?.join('/')
-      if (path !== undefined && path !== directory) this.path(path)
-    }
-  }
-
-  path(path: string): void {
-    this.queue.push(path)
-  }
-
-  ids(): string[] {
-    for (let path = this.queue.pop(); path !== undefined; path = this.queue.pop()) this.visit(path)
-    return [...this.seen].sort().map(([path, id]) => `${path} ${id}`)
-  }
-
-  private visit(path: string): void {
-    if (this.seen.has(path)) return
-    const id = path === '' ? this.tree.id : this.tree.entry(path)?.id
-    if (id === undefined) return
-    this.seen.set(path, id)
-    if (path !== '' && this.tree.entry(path)?.type !== 'directory') return
-    const files = KUSTOMIZATION_FILES.map(name => (path === '' ? name : `${path}/${name}`))
-    for (const file of files) if (this.tree.entry(file)?.type === 'file') this.read(path, file)
-    for (const below of this.tree.list(path)) if (below.type === 'directory') this.queue.push(below.path)
-  }
-
-  private read(directory: string, file: string): void {
-    const origin = { repository: '', file, line: 1, column: 1 }
-    const bytes = this.tree.read(file)
-    this.budget.spend('bytes', bytes.length, origin)
-    try {
-      const documents = parseDocuments({ repository: '', path: file }, bytes)
-      if (documents.some(root => PLUGINS.some(field => at(root, [field]) !== undefined))) this.path('')
-      for (const root of documents) for (const text of nodeTexts(root)) this.name(directory, text)
-    } catch (error) {
-      if (!(error instanceof BailiwickError)) throw error
-      // what cannot be read may name anything
-      this.path('')
-    }
-  }
 }
 
 function* nodeTexts(node: Node): Generator<string> {

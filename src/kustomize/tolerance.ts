@@ -16,8 +16,12 @@ export interface Part {
 export interface Tolerance {
   /** False: the first failure ends the build. */
   readonly isLenient: boolean
+  /** How many parts of one list are worth looking for. */
+  readonly enough: number
   /** Whether an error is one of a part, and not of the build as a whole. */
   takesOut(error: unknown): error is BailiwickError
+  /** The error of a part with which a step ends; undefined where it does not. Throws what ends the build. */
+  failureOf(step: () => void): BailiwickError | undefined
   /** What `step` gives; undefined where it failed and its part was taken out. Throws what ends the build. */
   attempt<T>(part: Part, step: () => T): T | undefined
 }
@@ -25,6 +29,11 @@ export interface Tolerance {
 /** What kustomize and Flux do: whatever fails ends the build. */
 export const STRICT: Tolerance = {
   isLenient: false,
+  enough: 0,
   takesOut: (_error): _error is BailiwickError => false,
+  failureOf: step => {
+    step()
+    return undefined
+  },
   attempt: (_part, step) => step(),
 }

@@ -3,7 +3,7 @@ import { isAbsent } from '../../kube/edit-node.ts'
 import { at, type MapNode } from '../../kube/node.ts'
 import { findUnseen, type Unseen } from '../../kube/yaml/unseen.ts'
 import type { BuildBudget } from '../../kustomize/build-budget.ts'
-import { hiddenText } from '../../kustomize/hidden-text.ts'
+import { HiddenText } from '../../kustomize/hidden-text.ts'
 import type { Kustomization, PatchEntry } from '../../kustomize/kustomization.ts'
 import { findKustomizationFile } from '../../kustomize/read/find-kustomization.ts'
 import { readKustomization } from '../../kustomize/read/read-kustomization.ts'
@@ -33,7 +33,8 @@ export function fluxOverlay(
   if (!isAbsent(spec) && spec.type !== 'map') wrongType(kustomization, ['spec'], 'an object')
   const file = findKustomizationFile(tree, directory, { repository, file: directory, line: 1, column: 1 })
   const origin = at(kustomization, ['spec', 'path'])?.origin ?? kustomization.origin
-  const parts = { tolerance, hides: (part: unknown) => hiddenText(tree, directory, part, budget) }
+  const hidden = new HiddenText(tree, budget)
+  const parts = { tolerance, hides: (part: unknown) => hidden.of(directory, part) }
   const root = file
     ? readRoot(tree, repository, file, parts)
     : generateRoot(tree, repository, directory, origin, budget)

@@ -1,5 +1,6 @@
 import type { Hole } from '../../kube/hole.ts'
 import type { Field, ListNode, MapNode, Node } from '../../kube/node.ts'
+import { failingParts } from '../failing-parts.ts'
 import type { Tolerance } from '../tolerance.ts'
 
 /** How the parts of a file are read one by one. */
@@ -21,27 +22,31 @@ const ADDING = new Set(['resources', 'bases', 'helmCharts', 'helmChartInflationG
  * fields that are read beside each of them.
  */
 export function keepReadable(root: MapNode, always: MapNode, reader: PartReader): MapNode {
-  const { tolerance, filler } = reader
+  const { tolerance } = reader
   const fields = new Map<string, Field>()
   for (const [name, field] of root.fields) {
     const { value } = field
-    const readWith = (items: readonly Node[]) => reader.read(withItems(always, name, field, items))
-    const keep = (part: Node, step: () => void) => isKept(name, part, step, reader)
+    const fails = (some: Field) => tolerance.failureOf(() => reader.read(withOnly(always, name, some))) !== undefined
+    if (!fails(field)) fields.set(name, field)
     // where the field itself is unknown, its entries are one part
-    if (value.type !== 'list' || value.items.length === 0 || tolerance.takesOut(failureOf(() => readWith([])))) {
-      if (keep(value, () => reader.read(withOnly(always, name, field)))) fields.set(name, field)
-      continue
-    }
-    const items = value.items.filter((item, index) => {
-      if (!tolerance.takesOut(failureOf(() => readWith([item])))) return true
-      const before = filler ? Array<Node>(index).fill(filler(name)) : []
-      return keep(item, () => readWith([...before, item]))
-    })
-    fields.set(name, items.length === value.items.length ? field : { ...field, value: { ...value, items } })
+    else if (value.type !== 'list' || value.items.length === 0 || fails(withItems(field, []))) {
+      isKept(name, value, () => reader.read(withOnly(always, name, field)), reader)
+    } else fields.set(name, withItems(field, keepItems(name, field, value, always, reader)))
   }
-  const isWhole =
-    fields.size === root.fields.size && [...fields].every(([name, field]) => root.fields.get(name) === field)
+  const isWhole = [...root.fields].every(([name, field]) => fields.get(name) === field)
   return isWhole ? root : { ...root, fields }
+}
+
+function keepItems(name: string, field: Field, { items }: ListNode, always: MapNode, reader: PartReader): Node[] {
+  const { tolerance, filler } = reader
+  const read = (some: readonly Node[]) => reader.read(withOnly(always, name, withItems(field, some)))
+  const fails = (some: readonly Node[]) => tolerance.failureOf(() => read(some)) !== undefined
+  const failing = new Set(failingParts(items, fails, tolerance.enough))
+  return items.filter((item, index) => {
+    if (!failing.has(item)) return true
+    const before = filler ? Array<Node>(index).fill(filler(name)) : []
+    return isKept(name, item, () => read([...before, item]), reader)
+  })
 }
 
 function isKept(name: string, part: Node, step: () => void, { tolerance, hides }: PartReader): boolean {
@@ -55,15 +60,7 @@ const withOnly = (always: MapNode, name: string, field: Field): MapNode => ({
   fields: new Map(always.fields).set(name, field),
 })
 
-function withItems(always: MapNode, name: string, field: Field, items: readonly Node[]): MapNode {
-  return withOnly(always, name, { ...field, value: { ...field.value, items } as ListNode })
-}
-
-function failureOf(step: () => void): unknown {
-  try {
-    step()
-    return undefined
-  } catch (error) {
-    return error
-  }
-}
+const withItems = (field: Field, items: readonly Node[]): Field => ({
+  ...field,
+  value: { ...field.value, items } as ListNode,
+})

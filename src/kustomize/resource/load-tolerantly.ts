@@ -1,6 +1,7 @@
 import { canonical, type Node } from '../../kube/node.ts'
 import type { Step } from '../../kube/origin.ts'
 import type { ParsedFile } from '../../kube/parse-documents.ts'
+import { failingParts } from '../failing-parts.ts'
 import type { Tolerance } from '../tolerance.ts'
 import { loadResources } from './load-resources.ts'
 import type { Resource } from './resource.ts'
@@ -8,11 +9,17 @@ import type { Resource } from './resource.ts'
 /** The objects of one file, without the documents that hold none that kustomize takes. */
 export function loadTolerantly(file: ParsedFile, trail: readonly Step[], tolerance: Tolerance): Resource[] {
   if (!tolerance.isLenient) return loadResources(file, trail)
-  const load = (documents: readonly Node[]) => {
+  const load = (documents: readonly Node[], text = '') => {
     const pieces = file.pieces - file.documents.length + documents.length
-    return loadResources({ ...file, documents, pieces }, trail)
+    return loadResources({ ...file, documents, pieces, text }, trail)
   }
-  const isLoadable = (document: Node) =>
-    tolerance.attempt({ effect: 'missing', hides: () => canonical(document) }, () => [load([document])]) !== undefined
-  return load(file.documents.filter(isLoadable))
+  const fails = (documents: readonly Node[]): boolean => tolerance.failureOf(() => load(documents)) !== undefined
+  const failing = new Set(failingParts(file.documents, fails, tolerance.enough))
+  for (const document of failing) {
+    tolerance.attempt({ effect: 'missing', hides: () => canonical(document) }, () => load([document]))
+  }
+  return load(
+    file.documents.filter(document => !failing.has(document)),
+    file.text,
+  )
 }

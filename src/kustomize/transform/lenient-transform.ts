@@ -2,6 +2,7 @@ import type { BailiwickError } from '../../errors.ts'
 import { canonical } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { EMPTY_KUSTOMIZATION } from '../empty-kustomization.ts'
+import { failingParts } from '../failing-parts.ts'
 import type { Kustomization } from '../kustomization.ts'
 import type { Resource } from '../resource/resource.ts'
 import { ResourceList } from '../resource/resource-list.ts'
@@ -58,13 +59,9 @@ export function transformLeniently(transformer: Transformer, resources: Resource
   if (entries.length === 0) return
   const step = new Step(transformer, resources, context)
   const undo = context.changes.save()
-  try {
-    step.run(resources, kustomization)
-  } catch (error) {
-    if (!tolerance.takesOut(error)) throw error
-    undo()
-    for (const entry of entries) step.entry(entry, toEach)
-  }
+  if (!tolerance.failureOf(() => step.run(resources, kustomization))) return
+  undo()
+  for (const entry of entries) step.entry(entry, toEach)
 }
 
 /** One entry of a field, as a kustomization that has nothing else. */
@@ -119,25 +116,12 @@ class Step {
     const { all } = this.resources
     const error = this.failure(all, kustomization)
     const isOwn = !error?.origin || placesIn(entry).has(placeOf(error.origin))
-    return isOwn ? [] : this.among(all, kustomization)
-  }
-
-  private among(resources: readonly Resource[], kustomization: Kustomization): readonly Resource[] {
-    if (resources.length === 0 || !this.failure(resources, kustomization)) return []
-    if (resources.length === 1) return resources
-    const middle = resources.length >> 1
-    const halves = [resources.slice(0, middle), resources.slice(middle)]
-    return halves.flatMap(half => this.among(half, kustomization))
+    const fails = (some: readonly Resource[]) => this.failure(some, kustomization) !== undefined
+    return isOwn ? [] : failingParts(all, fails, this.context.tolerance.enough)
   }
 
   private failure(resources: readonly Resource[], kustomization: Kustomization): BailiwickError | undefined {
-    try {
-      this.run(listOf(resources), kustomization)
-      return undefined
-    } catch (error) {
-      if (this.context.tolerance.takesOut(error)) return error
-      throw error
-    }
+    return this.context.tolerance.failureOf(() => this.run(listOf(resources), kustomization))
   }
 }
 

@@ -1,0 +1,72 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { jsonNode } from '../../src/cli/json-node.ts'
+import { requestFacts } from '../../src/cli/request-facts.ts'
+import { BailiwickError } from '../../src/errors.ts'
+import { Leniency } from '../../src/flux/leniency.ts'
+import { renderKustomization } from '../../src/flux/render-kustomization.ts'
+import { renderWithHoles } from '../../src/flux/render-with-holes.ts'
+import { canonical } from '../../src/kube/node.ts'
+import type { KubeObject } from '../../src/kube/object.ts'
+import { treeOf } from '../git/tree-of.ts'
+import { Chance } from '../oracles/generate/chance.ts'
+import { fluxTrials } from '../oracles/generate/flux.ts'
+import { insertPart } from '../oracles/generate/insert-part.ts'
+import { FEATURE_NAMES } from '../oracles/generate/overlay.ts'
+import type { Trial } from '../oracles/trial.ts'
+
+const CASES = fc.tuple(fluxTrials(FEATURE_NAMES), fc.gen()).map(([trial, g]) => ({ trial, chance: new Chance(g) }))
+
+function inputOf({ files, flux = {} }: Trial) {
+  const request = jsonNode(JSON.stringify(flux), { repository: '', file: 'request', line: 1, column: 1 })
+  const root = request.type === 'map' ? request.fields.get('kustomization')?.value : undefined
+  if (request.type !== 'map' || root?.type !== 'map') return undefined
+  const texts = Object.entries(files).flatMap(([path, content]) =>
+    typeof content === 'string' ? [[path, content]] : [],
+  )
+  if (texts.length < Object.keys(files).length) return undefined
+  const { ignore } = flux as { ignore?: string }
+  const artifact = {
+    repository: '',
+    tree: treeOf(Object.fromEntries(texts)),
+    ...(ignore === undefined ? {} : { ignore }),
+  }
+  return { artifact, kustomization: { root, trail: [] }, facts: requestFacts(request, root) }
+}
+
+const textsOf = (objects: readonly KubeObject[]) => objects.map(({ root }) => canonical(root))
+
+function attempt<T>(step: () => T): T | BailiwickError {
+  try {
+    return step()
+  } catch (error) {
+    if (error instanceof BailiwickError) return error
+    throw error
+  }
+}
+
+test('what builds has no holes and the same objects, and what fails is never built without one', () => {
+  fc.assert(
+    fc.property(CASES, ({ trial, chance }) => {
+      for (const one of [trial, insertPart(trial, chance)?.damaged ?? trial]) {
+        const input = inputOf(one)
+        if (!input) return
+        const { artifact, kustomization, facts } = input
+        const strict = attempt(() => renderKustomization(artifact, kustomization, facts))
+        const left = attempt(() => renderWithHoles(artifact, kustomization, facts))
+        if (!(strict instanceof BailiwickError)) {
+          const tolerance = new Leniency()
+          expect(left).toMatchObject({ holes: [] })
+          const again = renderKustomization(artifact, kustomization, { ...facts, tolerance })
+          expect(textsOf(again)).toEqual(textsOf(strict))
+          expect(tolerance.holes).toEqual([])
+        } else if (left instanceof BailiwickError) expect(left.message).toBe(strict.message)
+        else {
+          expect(left.error?.message).toBe(strict.message)
+          expect(left.holes.map(hole => hole.error.message)).toContain(strict.message)
+        }
+      }
+    }),
+    { numRuns: 150 },
+  )
+})
