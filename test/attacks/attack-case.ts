@@ -27,6 +27,8 @@ export interface Expectation {
   readonly at?: readonly string[]
   /** Texts that must stand in a message of what is new. */
   readonly says?: readonly string[]
+  /** Files for which a fleet admin must approve the change; compared where it is given. */
+  readonly approvals?: readonly string[]
 }
 
 export interface Variant {

@@ -20,6 +20,7 @@ for (const one of readCases()) {
         expect(newIn(verdict)).toEqual(wanted(expected))
         expect(verdict.result).toBe(resultOf(expected))
         for (const place of expected.at ?? []) expect(placesOf(verdict)).toContain(place)
+        if (expected.approvals) expect(verdict.requiredApprovals.map(({ path }) => path)).toEqual(expected.approvals)
         for (const text of expected.says ?? []) expect(messagesOf(verdict)).toContain(text)
       })
       test(`${name}, as it stands on a branch`, () => {

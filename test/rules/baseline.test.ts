@@ -27,6 +27,32 @@ test.each([
   expect(() => read(text)).toThrow(message)
 })
 
+const digest = 'b'.repeat(64)
+
+test('reads errors with the digests of what they hide; two entries of one cause accept both', () => {
+  const text = `errors:\n  - {fingerprint: ${print}, hides: [${digest}], code: x, file: a.yaml, message: m}\n  - {fingerprint: ${print}, hides: []}\n`
+  const file = { repository: 'https://github.com/acme/fleet', path: BASELINE_FILE }
+  expect([...readBaseline(file, Buffer.from(text))]).toEqual([[print, { hides: [digest] }]])
+})
+
+test.each([
+  ['an error without digests', `errors:\n  - fingerprint: ${print}\n`, 'hides is not a list'],
+  ['a digest that is a wildcard', `errors:\n  - {fingerprint: ${print}, hides: ["*"]}\n`, 'no digest'],
+  [
+    'a severity of an error',
+    `errors:\n  - {fingerprint: ${print}, hides: [], severity: low}\n`,
+    'unknown key "severity"',
+  ],
+  ['a violation that hides something', `violations:\n  - {fingerprint: ${print}, hides: []}\n`, 'unknown key "hides"'],
+  [
+    'one that is both',
+    `violations: [{fingerprint: ${print}}]\nerrors:\n  - {fingerprint: ${print}, hides: []}\n`,
+    'an error is listed under violations',
+  ],
+])('refuses %s', (_what, text, message) => {
+  expect(() => read(text)).toThrow(message)
+})
+
 test('refuses what two readers would read differently', () => {
   expect(() => read(`violations: []\nviolations:\n  - fingerprint: ${print}\n`)).toThrow()
   expect(() => read(Buffer.from([0xff, 0xfe, 0x00]))).toThrow()
