@@ -246,3 +246,51 @@ test('the reference fleet passes with its tenant on a branch of its own address'
   expect([ran.code, ran.stderr]).toEqual([0, ''])
   expect(json(ran)).toMatchObject({ result: 'pass', tenants: [{ name: 'dev-team', namespaces: ['apps'] }] })
 })
+
+describe('required approvals', () => {
+  test('are named, in the first line too; with --fail-on-required-approval they are exit code 1', async () => {
+    const { fleet } = acme()
+    write(fleet, { '.github/bailiwick.yaml': 'profile: restricted\n', '.github/workflows/x.yaml': 'on: push\n' })
+    const plain = await run(fleet, 'check', '--base', 'HEAD')
+    expect(plain.code).toBe(0)
+    expect(plain.stdout).toMatch(/^\.github\/bailiwick\.yaml: required approval\[gate-config-change\]: /m)
+    expect(plain.stdout).toMatch(
+      /^pass: No violations in .*; required approval of a fleet admin: .github\/bailiwick.yaml .* \(and 1 more\)/m,
+    )
+    const strict = await run(fleet, 'check', '--base', 'HEAD', '--fail-on-required-approval', '-o', 'json')
+    expect([strict.code, json(strict).result]).toEqual([1, 'pass'])
+    expect(json(strict).requiredApprovals.map(({ path }: { path: string }) => path)).toEqual([
+      '.github/bailiwick.yaml',
+      '.github/workflows/x.yaml',
+    ])
+    git(fleet, 'add', '--all')
+    git(fleet, 'commit', '--quiet', '-m', 'file')
+    expect((await run(fleet, 'check', '--base', 'HEAD', '--fail-on-required-approval')).code).toBe(0)
+  })
+
+  test('a new remote file of the platform is one; an existing one is listed as not visible', async () => {
+    const { fleet } = acme()
+    const paths = ['staging', 'production'].map(name => `clusters/${name}/flux-system/kustomization.yaml`)
+    const open = paths.map(path => [
+      path,
+      fleetFiles('acme/fleet')[path]!.replace('-remote-bases=true', '-remote-bases=false'),
+    ])
+    write(fleet, Object.fromEntries(open))
+    git(fleet, 'commit', '--quiet', '--all', '-m', 'open')
+    const path = 'infrastructure/kustomization.yaml'
+    const remote = 'https://example.com/crds.yaml'
+    write(fleet, { [path]: fleetFiles('acme/fleet')[path]!.replace('resources:\n', `resources:\n  - ${remote}\n`) })
+    const added = json(await run(fleet, 'check', '--base', 'HEAD', '-o', 'json'))
+    expect(added).toMatchObject({
+      result: 'pass',
+      errors: [],
+      requiredApprovals: [{ rule: 'kustomize-remote-base', path }],
+    })
+    expect(added.notSeen).toContainEqual(expect.objectContaining({ url: remote }))
+    expect(added.evaluated.holes).toBe(1)
+    git(fleet, 'commit', '--quiet', '--all', '-m', 'remote')
+    const standing = json(await run(fleet, 'check', '--base', 'HEAD', '-o', 'json'))
+    expect(standing).toMatchObject({ result: 'pass', requiredApprovals: [] })
+    expect(standing.notSeen).toContainEqual(expect.objectContaining({ url: remote }))
+  })
+})
