@@ -9,6 +9,7 @@ import { withOwnAddress } from './config/own-address.ts'
 import { readFleetFile } from './config/read-fleet-file.ts'
 import type { Cluster, Fleet, FleetNode, FleetRepository, NotSeen, Tenant } from './fleet.ts'
 import type { FleetInput, WantedSource } from './input.ts'
+import { generatingObjects } from './reach/generating-objects.ts'
 import { notReachedOf } from './reach/not-reached.ts'
 import { refKey } from './ref.ts'
 import { openSources, type Sources } from './resolve-source.ts'
@@ -49,7 +50,7 @@ export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
     tenants: tenantsOf(clusters, nodes),
     nodes,
     wanted: wantedOf(nodes),
-    notSeen: [...notSeenOf(nodes), ...walked.flatMap(one => one.notSeen)],
+    notSeen: [...notSeenOf(nodes), ...walked.flatMap(one => one.notSeen), ...generatingObjects(nodes)],
     notReached: notReachedOf(repositories[0]!, nodes),
     repositories,
     config,

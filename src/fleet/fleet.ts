@@ -204,8 +204,11 @@ export interface NotSeen {
   /** '' for values. */
   readonly url: string
   readonly reason: string
-  /** `values`: a ConfigMap or Secret that only a cluster has. `files`: what a build fetches from elsewhere. Absent: a source. */
-  readonly what?: 'values' | 'files'
+  /**
+   * `values`: a ConfigMap or Secret that only a cluster has. `files`: what a build fetches from elsewhere. `objects`: what a
+   * controller makes on the cluster. Absent: a source.
+   */
+  readonly what?: 'values' | 'files' | 'objects'
 }
 
 /** A Flux Kustomization that no cluster builds, so that nothing is known about what it would apply. */

@@ -239,7 +239,12 @@ function budgetBeside({ shape, nodeAt }: CurrentState, node: FleetNode): RenderB
 }
 
 /** Groups whose every object counts. */
-const NOTED = new Set(['kustomize.toolkit.fluxcd.io', 'capsule.clastix.io', 'source.extensions.fluxcd.io'])
+const NOTED = new Set([
+  'kustomize.toolkit.fluxcd.io',
+  'capsule.clastix.io',
+  'source.extensions.fluxcd.io',
+  'fluxcd.controlplane.io',
+])
 
 /** Whether all that the graph takes note of in what a node renders is as it was. */
 function staysPut({ shape }: FleetState, { cluster, objects }: FleetNode, after: readonly KubeObject[]): boolean {

@@ -109,6 +109,7 @@ const NOUNS = {
   sources: ['source', 'sources'],
   files: ['remote file', 'remote files'],
   values: ['set of values', 'sets of values'],
+  objects: ['ResourceSet', 'ResourceSets'],
 } as const
 
 function notVisible({ notSeen }: Unsummed): string[] {

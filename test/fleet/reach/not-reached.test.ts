@@ -142,3 +142,31 @@ test('files beyond the limits are counted', () => {
     { id: '', reason: '3 more YAML files were not searched for Kustomizations, because the repository is too large' },
   ])
 })
+
+test('what a ResourceSet makes on the cluster is listed as not visible, and counted in the first line', () => {
+  const set = (name: string) => `---
+apiVersion: fluxcd.controlplane.io/v1
+kind: ResourceSet
+metadata: {name: ${name}, namespace: flux-system}
+spec:
+  inputs: [{team: a}]
+  resourcesTemplate: |
+    apiVersion: kustomize.toolkit.fluxcd.io/v1
+    kind: Kustomization
+    metadata: {name: << inputs.team >>, namespace: flux-system}
+`
+  const given = (...names: string[]) =>
+    miniFleet({ fleet: { ...OWN, ...built('sets.yaml'), 'clusters/staging/more/sets.yaml': names.map(set).join('') } })
+  expect(fleetOf(given('teams')).notSeen).toEqual([
+    {
+      source: 'ResourceSet/flux-system/teams',
+      url: '',
+      reason: 'the Flux Operator makes objects from it on the cluster, which are not evaluated as Kustomizations',
+      what: 'objects',
+    },
+  ])
+  expect(judgementOf(given('teams')).verdict.summary).toContain('1 ResourceSet not visible')
+  const session = new FleetSession()
+  session.build(inputOf(given('teams')))
+  expect(session.build(inputOf(given('teams', 'more'))).notSeen).toEqual(fleetOf(given('teams', 'more')).notSeen)
+})
