@@ -1,8 +1,8 @@
 import { canonical } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
-import { causesOf } from './causes-of.ts'
 import type { FleetNode } from './fleet.ts'
-import { isComplete, isIncomplete } from './is-complete.ts'
+import { hasMoreCauses } from './has-more-causes.ts'
+import { isIncomplete } from './is-complete.ts'
 import { isRestricting } from './is-restricting.ts'
 
 type Built = Pick<FleetNode, 'objects' | 'digest' | 'source' | 'error' | 'holes'>
@@ -25,13 +25,6 @@ export function retainedObjects(node: Built, before: FleetNode | undefined): rea
   })
   // of two versions of one object the first is what `before` itself rendered
   return [...new Map(kept.toReversed().map(object => [keyOf(object), object])).values()].toReversed()
-}
-
-/** Whether something else is in the way than before. */
-function hasMoreCauses(node: Built, before: FleetNode): boolean {
-  if (isComplete(before)) return true
-  const known = causesOf(before)
-  return [...causesOf(node)].some(cause => !known.has(cause))
 }
 
 function keyOf(object: KubeObject): string {

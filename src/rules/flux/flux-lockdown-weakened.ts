@@ -1,5 +1,7 @@
 import { isOn } from '../../fleet/controller-flags.ts'
 import type { Cluster, FleetNode } from '../../fleet/fleet.ts'
+import { hasMoreCauses } from '../../fleet/has-more-causes.ts'
+import { isIncomplete } from '../../fleet/is-complete.ts'
 import {
   flagsByController,
   installedControllers,
@@ -10,6 +12,7 @@ import {
 } from '../../fleet/lockdown-flags.ts'
 import { nodeKey } from '../../fleet/node-key.ts'
 import type { Origin } from '../../kube/origin.ts'
+import type { ClusterFacts } from '../index/facts.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown } from '../shown.ts'
@@ -36,20 +39,30 @@ interface Loss {
   readonly origin: Origin | undefined
 }
 
-function* judge({ name, lockdown }: Cluster, { index, before }: RuleContext): Iterable<Breach> {
-  const root = index.node(nodeKey(name, { namespace: NAMESPACE, name: NAMESPACE }))
-  // a root that cannot be rendered is an error already, and shows no flags
-  if (!root || root.error || root.source.opaque !== undefined) return
-  const was = before?.cluster(name)?.lockdown.flux
-  const losses = [...partial(lockdown.flux), ...(was ? lost(was, lockdown.flux) : [])]
+function* judge(cluster: Cluster, { index, before }: RuleContext): Iterable<Breach> {
+  const key = nodeKey(cluster.name, { namespace: NAMESPACE, name: NAMESPACE })
+  const root = index.node(key)
+  // of a root of which nothing is built, nothing shows; one that is not seen shows no flags either
+  if (!root || root.source.opaque !== undefined || (isIncomplete(root) && root.objects.length === 0)) return
+  const [earlier, rootBefore] = [before?.cluster(cluster.name), before?.node(key)]
+  const isPart = isIncomplete(root)
+  // what the root itself shows is compared with what it showed before: what it retains hides nothing that is taken away
+  const is = shownBy(cluster, isPart).flux
+  const was = earlier && shownBy(earlier, isPart && rootBefore !== undefined && isIncomplete(rootBefore)).flux
+  // a new hole may be why a flag is not there
+  const isVague = isPart && rootBefore !== undefined && hasMoreCauses(root, rootBefore)
+  const losses = [...(isVague ? [] : partial(is)), ...(was ? lost(was, is) : [])]
   const said = new Set<string>()
   for (const loss of losses) {
-    const key = `${loss.controller} ${loss.flag}`
-    if (said.has(key)) continue
-    said.add(key)
-    yield breach(index, root, loss)
+    const id = `${loss.controller} ${loss.flag}`
+    if (said.has(id)) continue
+    said.add(id)
+    yield { ...breach(index, root, loss), ...(isVague ? { level: 'error' as const } : {}) }
   }
 }
+
+const shownBy = (cluster: ClusterFacts, isPart: boolean) =>
+  isPart ? (cluster.shownLockdown ?? cluster.lockdown) : cluster.lockdown
 
 type Flux = Cluster['lockdown']['flux']
 
