@@ -17,7 +17,6 @@ const USAGE = 'access NAMESPACE [--cluster NAME] [FLEET] [--repo URL[#REF]=DIR].
 /** `bailiwick access`: who can change a namespace: repository, Kustomization, account and role, for each cluster. */
 export const access: Command = {
   name: 'access',
-  summary: 'List who can change a namespace: repository, Kustomization, account, role',
   usage: `${USAGE}
 
   NAMESPACE      the namespace

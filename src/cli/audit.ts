@@ -15,7 +15,6 @@ const USAGE = 'audit [FLEET] [--cluster NAME] [--strict] [--repo URL[#REF]=DIR].
 /** `bailiwick audit`: what keeps the tenants of a cluster apart, and what does not. */
 export const audit: Command = {
   name: 'audit',
-  summary: 'Show what keeps the tenants of a cluster apart, and what does not',
   usage: `${USAGE}
 
   --cluster NAME only that cluster (default: all)

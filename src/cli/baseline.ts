@@ -18,7 +18,6 @@ const USAGE = 'baseline [DIR] [--check] [--url URL] [--branch NAME] [--repo URL[
 /** `bailiwick baseline`: writes down what stands in a fleet, so that only what is new or gets worse blocks. */
 export const baseline: Command = {
   name: 'baseline',
-  summary: 'Write down the violations that stand in a fleet',
   usage: `${USAGE}
 
   DIR            a working copy of the fleet (default: .)

@@ -14,7 +14,6 @@ const USAGE =
 /** `bailiwick build`: what each Flux Kustomization of a cluster renders, across repositories. */
 export const build: Command = {
   name: 'build',
-  summary: 'Show what each Flux Kustomization of a cluster renders',
   usage: `${USAGE}
 
   --cluster NAME the cluster; no other is built

@@ -20,7 +20,6 @@ const OPTIONS = ['namespace', 'as', 'as-group', 'subresource', 'cluster', ...FLE
 /** `bailiwick can-i`: whether an identity may do something, and through what, from what the fleet renders. */
 export const canI: Command = {
   name: 'can-i',
-  summary: 'Say whether an identity may do something on a cluster, and through what',
   usage: `${USAGE}
 
   VERB           get, list, watch, create, update, patch, delete, bind, escalate, impersonate, ...

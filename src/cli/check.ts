@@ -26,7 +26,6 @@ import { buildCompleteFleet, type Compared, directoryReader } from './working-so
 /** `bailiwick check`: judges a working copy of a fleet, or of a tenant's repository together with its fleet. */
 export const check: Command = {
   name: 'check',
-  summary: 'Judge a fleet, or what a tenant would change in it',
   usage: `${CHECK_USAGE}\n\n${CHECK_HELP}`,
   async run(args, io) {
     const options = checkOptions(args, io.cwd)

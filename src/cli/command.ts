@@ -12,7 +12,6 @@ export interface Io {
 /** One command of `bailiwick`: one file, listed in src/cli/commands.ts. */
 export interface Command {
   readonly name: string
-  readonly summary: string
   readonly usage: string
   /** Resolves with the exit code: 0 pass or done, 1 new violations, 2 could not decide or bad usage. Throws BailiwickError for the latter. */
   run(args: readonly string[], io: Io): Promise<number>

@@ -1,7 +1,8 @@
 import { BailiwickError } from '../errors.ts'
 import { visible } from '../report/visible.ts'
-import type { Command, Io } from './command.ts'
-import { allCommands, commandNamed } from './commands.ts'
+import { probably } from './closest.ts'
+import type { Io } from './command.ts'
+import { COMMANDS, commandNamed } from './commands.ts'
 import { errorLine } from './error-line.ts'
 import { programVersion } from './program-version.ts'
 
@@ -15,10 +16,9 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     if (name === undefined) throw usage('no command', 'bailiwick help lists them.')
     if (name === '--version' || name === '-v') return say(io, `${programVersion()}\n`)
     if (name === 'help' || name === '--help' || name === '-h') return say(io, await help(args[0]))
-    const command = await commandNamed(name)
-    if (!command) throw usage(`there is no command ${JSON.stringify(name)}`, 'bailiwick help lists them.')
-    if (args.some(arg => arg === '--help' || arg === '-h')) return say(io, helpOf(command))
-    return await command.run(args, io)
+    const found = await known(name)
+    if (args.some(arg => arg === '--help' || arg === '-h')) return say(io, helpOf(found))
+    return await found.command.run(args, io)
   } catch (error) {
     io.stderr(`${lineOf(error)}\n`)
     return 2
@@ -26,14 +26,9 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 }
 
 async function help(topic: string | undefined): Promise<string> {
-  if (topic !== undefined) {
-    const command = await commandNamed(topic)
-    if (!command) throw usage(`there is no command ${JSON.stringify(topic)}`, 'bailiwick help lists them.')
-    return helpOf(command)
-  }
-  const commands = await allCommands()
-  const width = Math.max(...commands.map(command => command.name.length))
-  const lines = commands.map(command => `  ${command.name.padEnd(width)}  ${command.summary}`)
+  if (topic !== undefined) return helpOf(await known(topic))
+  const width = Math.max(...COMMANDS.map(([name]) => name.length))
+  const lines = COMMANDS.map(([name, summary]) => `  ${name.padEnd(width)}  ${summary}`)
   return [
     'bailiwick keeps every tenant of a GitOps fleet inside their own bailiwick',
     '',
@@ -41,12 +36,24 @@ async function help(topic: string | undefined): Promise<string> {
     '',
     ...lines,
     '',
-    'bailiwick help COMMAND says more. Exit codes: 0 pass or done, 1 new violations, 2 could not decide or bad usage.',
+    'bailiwick help COMMAND says more. Exit codes: 0 pass or done, 1 new violations, 2 could not be evaluated or bad usage.',
     '',
   ].join('\n')
 }
 
-const helpOf = (command: Command) => `${command.summary}\n\nusage: bailiwick ${command.usage}\n`
+async function known(name: string): Promise<NonNullable<Awaited<ReturnType<typeof commandNamed>>>> {
+  const found = await commandNamed(name)
+  if (found) return found
+  const meant = probably(
+    name,
+    COMMANDS.map(([one]) => one),
+  )
+  const fix = meant === undefined ? 'bailiwick help lists them.' : `Did you mean ${meant}? bailiwick help lists all.`
+  throw usage(`there is no command ${JSON.stringify(name)}`, fix)
+}
+
+const helpOf = ({ command, summary }: Awaited<ReturnType<typeof known>>) =>
+  `${summary}\n\nusage: bailiwick ${command.usage}\n`
 
 function say(io: Io, text: string): number {
   io.stdout(text)

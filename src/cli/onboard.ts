@@ -12,7 +12,6 @@ import { writeInside } from './write-inside.ts'
 /** `bailiwick onboard`: writes into the working copy what the onboarding pull request would contain. */
 export const onboard: Command = {
   name: 'onboard',
-  summary: 'Write the files of a new tenant into the working copy',
   usage: `${ONBOARD_USAGE}
 
   TENANT            name of the tenant

@@ -11,7 +11,6 @@ import { yamlText } from './yaml-text.ts'
 /** `bailiwick render`: what a directory builds, as `kustomize build --load-restrictor LoadRestrictionsNone` would. */
 export const render: Command = {
   name: 'render',
-  summary: 'Show what a directory renders, like kustomize build',
   usage: 'render DIR [--root DIR] [-o yaml|json] [--origins]\n       render --stdin',
   run,
 }

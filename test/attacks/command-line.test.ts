@@ -1,6 +1,7 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runGit } from '../../src/git/run-git.ts'
 import type { SnapshotFile } from '../../src/git/snapshot.ts'
 import { git, run, scratch } from '../cli/run-main.ts'
 import { type AttackCase, changesOf, filesOf, readCases, type Variant } from './attack-case.ts'
@@ -31,23 +32,22 @@ function changedRepositories({ world }: AttackCase, variant: Variant): Repositor
 
 async function checkIn(directory: string, one: AttackCase, variant: Variant, changed: Repository) {
   const before = filesOf(one.world, one.base)
-  for (const [{ name, url, branch }, files] of before) {
-    const place = join(directory, name)
+  const [fleet, ...others] = one.world.repositories
+  for (const [repository, files] of before) {
+    const place = join(directory, repository.name)
+    if (repository === changed) continue
     put(place, files)
-    git(place, 'init', '--quiet', `--initial-branch=${branch}`)
-    git(place, 'remote', 'add', 'origin', url)
-    commit(place, files)
+    // what is given by --repo may be any folder; the fleet is known by its remote
+    if (repository === fleet) await clone(place, repository, files)
   }
   const place = join(directory, changed.name)
   const after = filesOf(one.world, one.base, changesOf(variant)).get(changed)!
-  for (const { path } of before.get(changed)!) rmSync(join(place, path), { force: true })
   put(place, after)
-  commit(place, after)
-  const [fleet, ...others] = one.world.repositories
+  await clone(place, changed, after, before.get(changed)!)
   const given = others.filter(other => other !== changed)
   return run(
     directory,
-    ...['check', changed.name, '--base', 'HEAD~1', '-o', 'json'],
+    ...['check', changed.name, '--base', 'before', '--branch', changed.branch, '-o', 'json'],
     ...(changed === fleet ? [] : ['--fleet', fleet!.name]),
     ...given.flatMap(({ name, url, branch }) => ['--repo', `${url}#${branch}=${name}`]),
   )
@@ -63,10 +63,33 @@ function put(directory: string, files: readonly SnapshotFile[]): void {
   }
 }
 
-function commit(directory: string, files: readonly SnapshotFile[]): void {
-  git(directory, 'add', '--all', '--force')
-  for (const { path, mode, id } of files) {
-    if (mode === '160000') git(directory, 'update-index', '--add', '--cacheinfo', `160000,${id},${path}`)
+/** Makes a folder the working copy of a repository, its files tracked, with `base` as the commit `before`: in few processes. */
+async function clone(
+  place: string,
+  { url, branch }: Repository,
+  files: readonly SnapshotFile[],
+  base?: readonly SnapshotFile[],
+): Promise<void> {
+  for (const folder of ['objects', 'refs/heads']) mkdirSync(join(place, '.git', folder), { recursive: true })
+  writeFileSync(join(place, '.git/HEAD'), `ref: refs/heads/${branch}\n`)
+  const config = '[core]\n\trepositoryformatversion = 0\n\tbare = false\n'
+  writeFileSync(join(place, '.git/config'), `${config}[remote "origin"]\n\turl = ${url}\n`)
+  const commits = [...(base ? [commitOf('before', base)] : []), commitOf(branch, files)]
+  await runGit(place, ['fast-import', '--quiet'], Buffer.concat(commits))
+  git(place, 'read-tree', branch)
+}
+
+/** A commit on a branch in the language of git fast-import. */
+function commitOf(branch: string, files: readonly SnapshotFile[]): Buffer {
+  const head = `commit refs/heads/${branch}\ncommitter t <t@example.com> 1700000000 +0000\ndata 5\nstate\n`
+  const chunks: Buffer[] = [Buffer.from(head)]
+  for (const { path, mode = '100644', id, content } of files) {
+    const name = JSON.stringify(path)
+    if (mode === '160000') chunks.push(Buffer.from(`M 160000 ${id} ${name}\n`))
+    else {
+      const bytes = Buffer.from(content)
+      chunks.push(Buffer.from(`M ${mode} inline ${name}\ndata ${bytes.length}\n`), bytes, Buffer.from('\n'))
+    }
   }
-  git(directory, 'commit', '--quiet', '--allow-empty', '-m', 'state')
+  return Buffer.concat([...chunks, Buffer.from('\n')])
 }
