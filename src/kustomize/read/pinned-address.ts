@@ -30,6 +30,8 @@ const DIRECTORY = new RegExp(
  * hosts kustomize may take for a file what here is a repository.
  */
 export function pinnedAddress(text: string): PinnedAddress | undefined {
+  // nearly every entry is a path
+  if (text.length > 2000 || !text.includes('github')) return undefined
   for (const pattern of FILES) {
     const [, repository = '', commit = '', path = ''] = pattern.exec(text) ?? []
     if (path !== '') return pinned('file', repository, commit, path)
