@@ -10,7 +10,6 @@ import {
   lockdownValue,
   WEAKENING_FLAGS,
 } from '../../fleet/lockdown-flags.ts'
-import { nodeKey } from '../../fleet/node-key.ts'
 import type { Origin } from '../../kube/origin.ts'
 import type { ClusterFacts } from '../index/facts.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
@@ -40,11 +39,10 @@ interface Loss {
 }
 
 function* judge(cluster: Cluster, { index, before }: RuleContext): Iterable<Breach> {
-  const key = nodeKey(cluster.name, { namespace: NAMESPACE, name: NAMESPACE })
-  const root = index.node(key)
+  const root = index.rootOf(cluster.name)
   // of a root of which nothing is built, nothing shows; one that is not seen shows no flags either
-  if (!root || root.source.opaque !== undefined || (isIncomplete(root) && root.objects.length === 0)) return
-  const [earlier, rootBefore] = [before?.cluster(cluster.name), before?.node(key)]
+  if (!root || root.source.opaque !== undefined || (isIncomplete(root) && !root.holes?.length)) return
+  const [earlier, rootBefore] = [before?.cluster(cluster.name), before?.rootOf(cluster.name)]
   const isPart = isIncomplete(root)
   // what the root itself shows is compared with what it showed before: what it retains hides nothing that is taken away
   const is = shownBy(cluster, isPart).flux

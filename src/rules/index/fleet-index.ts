@@ -271,6 +271,14 @@ export class FleetIndex extends ObjectIndex {
     return this.#facts.memo(`remains ${cluster} ${namespace}`, () => remainsIn(this, this.#facts, cluster, namespace))
   }
 
+  /** The Kustomization that a cluster starts from, whatever it is called. */
+  rootOf(cluster: string): FleetNode | undefined {
+    const root = this.#facts.memo(`root ${cluster}`, () =>
+      this.#facts.nodes().find(node => node.cluster === cluster && node.parent === undefined),
+    )
+    return this.node(root?.key)
+  }
+
   /** The Kustomizations in a namespace. */
   nodesIn(cluster: string, namespace: string): readonly FleetNode[] {
     return this.#facts.nodes().filter(node => node.cluster === cluster && node.namespace === namespace)

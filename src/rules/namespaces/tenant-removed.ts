@@ -1,13 +1,10 @@
 import type { Cluster, FleetNode } from '../../fleet/fleet.ts'
-import { nodeKey } from '../../fleet/node-key.ts'
 import { refKey } from '../../fleet/ref.ts'
 import { TENANT_LABEL } from '../../fleet/tenancy.ts'
 import { idOf } from '../../kube/object.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
-
-const ROOT = { namespace: 'flux-system', name: 'flux-system' }
 
 /** Whoever was a tenant before a change stays one for its verdict, and that the change ends that is a finding. */
 export const tenantRemoved: Rule = {
@@ -18,7 +15,7 @@ export const tenantRemoved: Rule = {
   source: 'flux create tenant: the label toolkit.fluxcd.io/tenant',
   docs: 'Remove a tenant as a whole: its Namespaces with everything that is rendered into them, and what makes them the tenant’s. That is reported as a warning. To keep a namespace for the platform on purpose, waive the rule, or merge with an override. A cluster is removed with its directory.',
   *checkCluster(cluster, { index, before }) {
-    const root = index.node(nodeKey(cluster.name, ROOT))
+    const root = index.rootOf(cluster.name)
     if (!before || !root || !cluster.formerOwners) return
     const gone = new Map<string, string[]>()
     for (const [namespace, tenant] of cluster.formerOwners) {
