@@ -7,6 +7,7 @@ import { ROOT_NAME } from '../cluster-root.ts'
 import { type Aliases, addressIn } from '../config/address-in.ts'
 import { refKey } from '../ref.ts'
 import { sourceRefOf } from '../resolve-source.ts'
+import { assumedRoots } from './assumed-roots.ts'
 import { isLayoutPath, nameOfPath, plain, uniqueName } from './cluster-names.ts'
 import type { ClusterRoot } from './cluster-root.ts'
 import { type DeclaredCluster, withDeclared } from './declared-roots.ts'
@@ -48,13 +49,25 @@ export function findClusters({ url, aliases, tree, base, declared = [] }: Cluste
     const known = new Set(now.map(keyOf))
     const files = [before, now].map(onlyOnes)
     const isGone = (root: UnnamedRoot) => !known.has(keyOf(root)) && !files.every(one => one.has(root.file))
-    const still = before.filter(({ path }) => tree.entry(path)?.type === 'directory' || path === '').filter(isGone)
-    return { roots: named(withDeclared([...now, ...still], declared).sort(inOrder)) }
+    const isThere = ({ path }: UnnamedRoot) => path === '' || tree.entry(path)?.type === 'directory'
+    const still = before.filter(root => isThere(root) && isGone(root))
+    const told = withDeclared([...now, ...still], declared)
+    // read from the base, so that no change makes a cluster of a folder that says nothing of itself
+    const isTold = told.length > 0 || before.length > 0
+    const all = isTold ? told : assumed(base ?? tree, url, aliases).filter(isThere)
+    return { roots: named(all.sort(inOrder)) }
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
     return { roots: named(withDeclared(layoutRoots(tree), declared)), error }
   }
 }
+
+function assumed(tree: Tree, url: string, aliases: Aliases): UnnamedRoot[] {
+  return assumedRoots(fluxFiles(tree, url), tree, source => isFleets(source, url, aliases))
+}
+
+const isFleets = (source: KubeObject, url: string, aliases: Aliases) =>
+  url !== '' && addressIn(aliases, urlOf(source)) === url
 
 /** Files that say of one root only where it is: what such a one says afterwards is about the same cluster. */
 function onlyOnes(roots: readonly UnnamedRoot[]): ReadonlySet<string> {
@@ -64,9 +77,8 @@ function onlyOnes(roots: readonly UnnamedRoot[]): ReadonlySet<string> {
 
 /** One root for each folder and what is followed there; a folder of the layout is where its own sync leads. */
 function unnamed(tree: Tree, url: string, aliases: Aliases): UnnamedRoot[] {
-  const isHere = (source: KubeObject) => url !== '' && addressIn(aliases, urlOf(source)) === url
   const written = fluxFiles(tree, url)
-  const syncs = [...syncRoots(written, tree, isHere), ...instanceRoots(written)]
+  const syncs = [...syncRoots(written, tree, source => isFleets(source, url, aliases)), ...instanceRoots(written)]
   const layout = layoutRoots(tree)
   const folders = new Set(layout.map(({ path }) => path))
   const found = new Map<string, UnnamedRoot>()

@@ -70,7 +70,8 @@ interface Found {
   readonly object: KubeObject
 }
 
-function sourcesOf(files: readonly FluxFile[]): ReadonlyMap<string, readonly Found[]> {
+/** The sources that stand in files, by `<Kind>/<namespace>/<name>`. */
+export function sourcesOf(files: readonly FluxFile[]): ReadonlyMap<string, readonly Found[]> {
   const all = files.flatMap(({ path, objects }) => objects.map(object => ({ file: path, object })))
   const sources = all.filter(({ object }) => {
     const { apiVersion, kind } = idOf(object)
@@ -83,7 +84,7 @@ function sourcesOf(files: readonly FluxFile[]): ReadonlyMap<string, readonly Fou
 }
 
 /** The source object that it follows: of several of one name the one whose file is nearest. */
-function sourceOf(object: KubeObject, file: string, sources: ReadonlyMap<string, readonly Found[]>) {
+export function sourceOf(object: KubeObject, file: string, sources: ReadonlyMap<string, readonly Found[]>) {
   const text = (field: string) => stringAt(object.root, ['spec', 'sourceRef', field])
   const namespace = text('namespace') || idOf(object).namespace
   const found = sources.get(`${text('kind') ?? ''}/${namespace}/${text('name') ?? ''}`) ?? []

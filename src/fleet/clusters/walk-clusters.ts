@@ -16,7 +16,7 @@ import { folderOf, isWithin } from './sync-roots.ts'
 export function walkClusters(roots: readonly ClusterRoot[], input: WalkInput): Walked[] {
   const walked: { root: ClusterRoot; result: Walked }[] = []
   for (const root of roots) {
-    const tenants = walked.flatMap(({ result }) => foldersOf(result.nodes, input, node => node.tenant !== undefined))
+    const tenants = walked.flatMap(({ result }) => tenantFolders(result.nodes, input))
     const isGiven = root.how === 'declared' || isLayoutPath(root.path)
     if (!isGiven && tenants.some(folder => isIn(root, folder))) continue
     if (walked.some(({ result }) => leadsTo(root, result.nodes))) continue
@@ -47,6 +47,14 @@ function leadsTo({ kustomization }: ClusterRoot, nodes: readonly FleetNode[]): b
 
 const isIn = ({ path, origin }: ClusterRoot, folder: string): boolean =>
   isWithin(path, folder) || (origin !== undefined && isWithin(folderOf(origin.file), folder))
+
+/** The folders that the platform lets tenants write; what a tenant leads to itself says nothing of who writes there. */
+function tenantFolders(nodes: readonly FleetNode[], input: WalkInput): string[] {
+  const platform = new Set(nodes.flatMap(({ key, tenant }) => (tenant === undefined ? [key] : [])))
+  const isGiven = ({ tenant, parent }: FleetNode) =>
+    tenant !== undefined && parent !== undefined && platform.has(parent)
+  return foldersOf(nodes, input, isGiven).filter(folder => folder !== '')
+}
 
 /** The folders of the fleet's own repository that nodes apply. */
 function foldersOf(
