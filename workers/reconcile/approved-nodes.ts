@@ -3,7 +3,7 @@ import { BailiwickError } from '../../src/errors.ts'
 import type { WantedSource } from '../../src/fleet/input.ts'
 import { initialApproval } from '../../src/rules/approval/approval-state.ts'
 import { type ApprovedNode, approve, type Held } from '../../src/rules/approval/approve.ts'
-import type { JudgedNode, Judgement } from '../../src/rules/finding.ts'
+import type { JudgedNode, Judgement, Verdict } from '../../src/rules/finding.ts'
 import type { Installation } from '../combination/installation.ts'
 import { type FleetPlace, type JudgedCombination, judgeCombination } from '../combination/judge-combination.ts'
 import { SourceReader } from '../combination/source-reader.ts'
@@ -40,6 +40,7 @@ export async function approvedNodes(
     const { state } = approve(before, { type: 'judged', combination, nodes, baseline: judged.baseline })
     const heads = await presentHeads(new SourceReader(look()), place, judged)
     const { apply, held } = approve(state, { type: 'heads-read', heads })
+    assertBound(binding, verdict)
     const here = nodes.filter(node => (node.hub ?? node.cluster) === binding.name)
     if (heads.combination === combination) {
       return { nodes: here, judgement: judged.judgement, apply, held, fleetCommit: judged.fleetCommit }
@@ -49,6 +50,14 @@ export async function approvedNodes(
     'github-unavailable',
     `${place.repository.url} and its sources move faster than they are judged`,
   )
+}
+
+/** What is applied comes from the folder that the operator bound: no cluster of its name from elsewhere, and no assumed one. */
+function assertBound({ name, path }: ClusterBinding, { clusters }: Verdict): void {
+  const cluster = clusters.find(one => one.name === name)
+  if (!cluster || (cluster.path === path && cluster.how !== 'assumed')) return
+  const message = `cluster ${name} starts from ${cluster.path || './'} (${cluster.how}), and clusters.yaml binds ${path}: nothing is applied`
+  throw new BailiwickError('not-permitted', message, { fix: 'Bind the folder that the cluster starts from.' })
 }
 
 /** What the branches hold now; the combination is the judged one only where nothing has moved. */
