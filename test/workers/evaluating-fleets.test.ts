@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { BailiwickError } from '../../src/errors.ts'
+import { packSnapshot } from '../../src/git/snapshot.ts'
+import { evaluatingFleets } from '../../workers/combination/evaluating-fleets.ts'
+import type { Installation, ReadableRepository } from '../../workers/combination/installation.ts'
+
+const URL = 'https://github.com/acme/home'
+const own = { url: URL, owner: 'acme', name: 'home', defaultBranch: 'main' } as ReadableRepository
+const SYNC = `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, url: ${URL}, ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 10m, prune: true, path: ./kubernetes/flux/cluster, sourceRef: {kind: GitRepository, name: flux-system}}
+`
+
+function placesIn(files: Record<string, string>, over: Partial<Installation> = {}) {
+  const snapshot = packSnapshot(Object.entries(files).map(([path, content]) => ({ path, content })))
+  const installation = {
+    designation: async () => ({ fleets: [] }),
+    repositories: async () => [own],
+    isFleet: async () => Object.keys(files).some(path => path.startsWith('clusters/')),
+    head: async () => 'a'.repeat(40),
+    content: async () => snapshot,
+    ...over,
+  } as unknown as Installation
+  return evaluatingFleets(installation, URL)
+}
+
+const FOUND = [{ place: { repository: own, branch: 'main' }, alone: true }]
+const ROOT = {
+  'kubernetes/flux/cluster/flux-system/gotk-sync.yaml': SYNC,
+  'kubernetes/flux/cluster/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: a}\n',
+}
+
+test('a repository evaluates itself where a cluster starts in it, wherever that is', async () => {
+  expect(await placesIn({ 'clusters/staging/a.yaml': '' })).toEqual(FOUND)
+  expect(await placesIn(ROOT)).toEqual(FOUND)
+})
+
+test('one in which no cluster starts, or that is too large to look into, does not', async () => {
+  expect(await placesIn({ 'deploy/a.yaml': 'kind: x\n' })).toEqual([])
+  const content = () => Promise.reject(new BailiwickError('render-limits', 'too much'))
+  expect(await placesIn(ROOT, { content })).toEqual([])
+  await expect(
+    placesIn(ROOT, { content: () => Promise.reject(new BailiwickError('github-unavailable', 'down')) }),
+  ).rejects.toThrow('down')
+})
+
+test('where a fleet is designated, another layout of the repository itself is not looked for', async () => {
+  const place = { repository: { ...own, url: 'https://github.com/acme/fleet' }, branch: 'main' }
+  const designation = async () => ({ fleets: [place] })
+  expect(await placesIn(ROOT, { designation: designation as never })).toEqual([{ place, alone: false }])
+})
