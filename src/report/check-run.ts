@@ -8,6 +8,8 @@ import { type Button, buttonsOf } from './buttons.ts'
 import { isUnchanged } from './changes/changes.ts'
 import { countsText } from './changes/counts-text.ts'
 import { fitBudget } from './fit-budget.ts'
+import { fold } from './fold.ts'
+import { VISIBLE_LINES } from './fold-rest.ts'
 import { count, headlineOf } from './headline.ts'
 import { inCircumstances } from './in-circumstances.ts'
 import { code, prose } from './markdown.ts'
@@ -58,7 +60,7 @@ function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
   const head = [
     judgedLine(outcome, context, view),
     outcome.result === 'pass' ? renderedLine(context) : '',
-    matrixTable(view.verdict),
+    tableOf(view.verdict),
     // names of others' repositories are for the fleet's own readers
     audience === undefined ? wouldBreak(view.verdict, nodes, repository) : '',
     hiddenLine(view),
@@ -69,11 +71,23 @@ function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
     summary: fitBudget(
       head.filter(part => part !== '').join('\n\n'),
       verdictSections(view.verdict, repository, rulesUrl),
+      undefined,
+      undefined,
+      VISIBLE_LINES,
     ),
     annotations,
     actions: buttonsOf(context, view),
   }
 }
+
+/** A long table is folded: what blocks stands below it. */
+function tableOf(verdict: Verdict): string {
+  const table = matrixTable(verdict)
+  const rows = table.split('\n').length
+  return rows > MAX_TABLE_LINES ? fold(`Tenants and clusters (${rows - 2})`, table) : table
+}
+
+const MAX_TABLE_LINES = 14
 
 function untouched(context: ReportContext): VerdictText {
   const title = 'Nothing of the fleet is touched'

@@ -1,3 +1,5 @@
+import { foldRest } from './fold-rest.ts'
+
 /** A piece of a text that can be left out as a whole; `label` says what was left out. */
 export interface Section {
   readonly text: string
@@ -13,24 +15,27 @@ export const CUT_NOTE = 600
 /**
  * Joins sections by blank lines within `budget` characters. What does not fit is left out from the end, whole sections
  * only, and the last line says how many of what are missing, and `more`: where all of it is. A `head` is never left out.
+ * Behind `lines` the rest is folded.
  */
 export function fitBudget(
   head: string,
   sections: readonly Section[],
   budget: number = TEXT_BUDGET,
   more: string = ' `bailiwick check` on the same commit shows all of it.',
+  lines: number = Number.POSITIVE_INFINITY,
 ): string {
-  const kept = [head]
+  const kept: Section[] = []
   const cut = new Map<string, number>()
   let used = head.length
-  for (const { text, label } of sections) {
+  for (const section of sections) {
+    const { text, label } = section
     if (cut.size === 0 && used + text.length + 2 <= budget - CUT_NOTE) {
-      kept.push(text)
+      kept.push(section)
       used += text.length + 2
     } else if (label !== '') cut.set(label, (cut.get(label) ?? 0) + 1)
   }
-  if (cut.size > 0) kept.push(cutNote(cut, more))
-  return kept.join('\n\n')
+  const shown = foldRest(head, kept, lines)
+  return cut.size > 0 ? `${shown}\n\n${cutNote(cut, more)}` : shown
 }
 
 function cutNote(cut: ReadonlyMap<string, number>, more: string): string {

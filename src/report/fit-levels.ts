@@ -1,5 +1,6 @@
 import { LEVELS, type Level, SHORTENED } from './changes/change-sections.ts'
 import { CUT_NOTE, fitBudget, type Section, TEXT_BUDGET } from './fit-budget.ts'
+import { VISIBLE_LINES } from './fold-rest.ts'
 
 /**
  * Joins a text that has parts of several lengths: the longest form that fits, and at the shortest as many of its parts as
@@ -16,5 +17,5 @@ export function fitLevels(head: string, sectionsAt: (level: Level) => readonly S
   }
   const fits = (sections: readonly Section[]) => head.length + sizeOf(sections) <= TEXT_BUDGET - CUT_NOTE
   const sections = LEVELS.map(at).find(fits) ?? at('lines')
-  return fitBudget(head, sections, TEXT_BUDGET, more)
+  return fitBudget(head, sections, TEXT_BUDGET, more, VISIBLE_LINES)
 }
