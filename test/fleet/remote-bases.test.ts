@@ -118,7 +118,7 @@ describe('what is not at hand is left out', () => {
 
   test('nor does the platform where Flux is told not to', () => {
     const input = given(beside(address), { fleet: {} })
-    expect(tenants(input).holes).toMatchObject([hole])
+    expect(tenants(input).holes).toMatchObject([{ ...hole, fatal: true }])
     expect(judgementOf(input).verdict.violations).toMatchObject([{ rule: 'kustomize-remote-base' }])
   })
 })
