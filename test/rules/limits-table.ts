@@ -33,6 +33,8 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/flux/substitute/substitution-budget.ts LIMITS',
     'src/flux/substitute/substitution-budget.ts MAX_NESTING',
     'src/git/entry-limits.ts DEFAULT_LIMITS',
+    'src/git/entry-limits.ts LOCAL_LIMITS',
+    'src/git/entry-limits.ts MAX_FILE_BYTES',
     'src/git/entry-limits.ts MAX_PATH_BYTES',
     'src/git/run-git.ts MAX_OUTPUT',
     'src/kube/embedded-objects.ts MAX_DEPTH',
@@ -65,6 +67,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/waivers/request-waivers.ts MOST',
   ],
   closed: [
+    'src/rules/secrets/value-in-the-open.ts MAX_SETTING',
     'workers/combination/source-reader.ts MAX_HIDDEN',
     'src/fleet/build-with-earlier.ts MAX_EARLIER',
     'src/fleet/charts/chart-places.ts MAX_INCLUDES',
@@ -122,6 +125,9 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
   ],
   again: ['workers/redeliver.ts MOST_READ', 'workers/redeliver.ts MOST_SENT'],
   shown: [
+    'src/git/run-git.ts MAX_MESSAGE',
+    'src/report/check-run.ts MAX_TABLE_LINES',
+    'src/rules/secrets/unencrypted-setting.ts MAX_NAMES',
     'src/fleet/reach/standing-kustomizations.ts MAX_BYTES',
     'src/fleet/reach/standing-kustomizations.ts MAX_FILES',
     'src/kube/rbac/covers.ts MOST',

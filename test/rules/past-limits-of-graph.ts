@@ -16,7 +16,14 @@ import { packTree } from '../../src/flux/pack-tree.ts'
 import { renderWithHoles } from '../../src/flux/render-with-holes.ts'
 import { envsubst } from '../../src/flux/substitute/envsubst.ts'
 import { type Spent, SubstitutionBudget } from '../../src/flux/substitute/substitution-budget.ts'
-import { checkPaths, checkSize, DEFAULT_LIMITS } from '../../src/git/entry-limits.ts'
+import {
+  checkFileSize,
+  checkPaths,
+  checkSize,
+  DEFAULT_LIMITS,
+  LOCAL_LIMITS,
+  MAX_FILE_BYTES,
+} from '../../src/git/entry-limits.ts'
 import type { Tree, TreeEntry } from '../../src/git/tree.ts'
 import type { MapNode } from '../../src/kube/node.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
@@ -298,6 +305,15 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     const { files, bytes } = DEFAULT_LIMITS
     expect(around(files, count => checkSize('x', count, 0, DEFAULT_LIMITS))).toEqual([undefined, 'render-limits'])
     expect(around(bytes, count => checkSize('x', 0, count, DEFAULT_LIMITS))).toEqual([undefined, 'render-limits'])
+  },
+
+  'src/git/entry-limits.ts LOCAL_LIMITS': () => {
+    const { files } = LOCAL_LIMITS
+    expect(around(files, count => checkSize('x', count, 0, LOCAL_LIMITS))).toEqual([undefined, 'render-limits'])
+  },
+
+  'src/git/entry-limits.ts MAX_FILE_BYTES': () => {
+    expect(around(MAX_FILE_BYTES, size => checkFileSize('x', size))).toEqual([undefined, 'render-limits'])
   },
 
   'src/git/entry-limits.ts MAX_PATH_BYTES': () => {

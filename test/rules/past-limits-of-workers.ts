@@ -21,7 +21,7 @@ const FLEET = 'https://github.com/acme/fleet'
 const place = { repository: { url: FLEET }, branch: 'main' } as never
 const JUDGED = {
   type: 'judged',
-  judgement: { nodes: [], verdict: { combination: 'same' } },
+  judgement: { nodes: [], verdict: { combination: 'same', clusters: [] } },
   ...{ baseline: [], followed: [] },
 } as unknown as EvaluationAnswer
 
@@ -42,6 +42,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
       const child = Object.assign(new EventEmitter(), {
         stdin: new PassThrough(),
         stdout: new EventEmitter(),
+        stderr: new EventEmitter(),
         kill: killed,
       })
       setImmediate(() => {
