@@ -3,6 +3,7 @@ import { NO_CIRCUMSTANCES } from '../gate/circumstances.ts'
 import { decide } from '../gate/decide.ts'
 import type { Verdict } from '../rules/finding.ts'
 import { type Annotation, annotationsOf, MAX_ANNOTATIONS } from './annotations.ts'
+import { assumedClusters } from './assumed-clusters.ts'
 import { type View, viewFor } from './audience.ts'
 import { type Button, buttonsOf } from './buttons.ts'
 import { isUnchanged } from './changes/changes.ts'
@@ -59,6 +60,7 @@ function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
   const annotations = all.slice(0, MAX_ANNOTATIONS)
   const head = [
     judgedLine(outcome, context, view),
+    prose(assumedClusters(view.verdict, audience) ?? ''),
     outcome.result === 'pass' ? renderedLine(context) : '',
     tableOf(view.verdict),
     // names of others' repositories are for the fleet's own readers

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import { display } from '../kube/object.ts'
 import type { Verdict } from '../rules/finding.ts'
+import { assumedClusters } from './assumed-clusters.ts'
 import { type View, viewFor } from './audience.ts'
 import { changeLists } from './changes/change-lists.ts'
 import { changeSections, type Level } from './changes/change-sections.ts'
@@ -38,10 +39,11 @@ export function commentOf(outcome: Outcome, context: ReportContext): string | un
   }
   const view = viewFor(outcome, context.audience, context.repository, context.nodes)
   if (isSilent(outcome, view, context) && !needsAgreement(context)) return undefined
+  const assumed = assumedClusters(view.verdict, context.audience)
   const counts = context.changes ? countsText(context.changes.totals) : ''
   const head = [
     counts === '' ? lead : `${lead} · objects: ${counts}`,
-    matrixLine(view.verdict),
+    [matrixLine(view.verdict), ...(assumed === undefined ? [] : [prose(assumed)])].join(' · '),
     nextStep(outcome, view.verdict, context),
   ]
   return fitLevels(

@@ -1,5 +1,6 @@
 import { display } from '../kube/object.ts'
 import type { Finding, RequiredApproval, Verdict } from '../rules/finding.ts'
+import { assumedClusters } from './assumed-clusters.ts'
 import { clusterAnswer } from './cluster-answer.ts'
 import { type FailureGroup, firstOf, groupFailures, noteOf } from './group-failures.ts'
 import { type FindingGroup, groupFindings } from './group-findings.ts'
@@ -12,6 +13,7 @@ import { visible } from './visible.ts'
  * of the repository in which the reader stands. Every value is made visible: it may hold escape sequences.
  */
 export function terminalText(verdict: Verdict, here: string): string {
+  const assumed = assumedClusters(verdict)
   const lines = [
     ...verdict.requiredApprovals.flatMap(approvalLines),
     ...groupFailures(verdict.errors).flatMap(group => failureLines(group, here)),
@@ -23,6 +25,7 @@ export function terminalText(verdict: Verdict, here: string): string {
     }),
     ...notReachedLines(verdict, here),
     ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${visible(finding.message, 1000)}`),
+    ...(assumed === undefined ? [] : [visible(assumed, 1000)]),
     `${verdict.result}: ${headlineOf({ verdict, hidden: { violations: 0, errors: 0 } })}`,
   ]
   return `${lines.join('\n')}\n`

@@ -1,4 +1,5 @@
 import type { Finding, NodeFailure, Verdict } from '../../rules/finding.ts'
+import { assumedClusters } from '../assumed-clusters.ts'
 import { firstOf, groupFailures } from '../group-failures.ts'
 import { groupFindings } from '../group-findings.ts'
 import { headlineOf, isNew } from '../headline.ts'
@@ -32,6 +33,7 @@ export function githubText(verdict: Verdict, { here }: FormatContext): string {
       ({ finding }) => `::notice title=not evaluated::${data(visible(finding.message, 2000))}`,
     ),
     ...notReachedNotice(verdict),
+    ...assumedNotice(verdict),
     // a line of our own never starts like a command
     `bailiwick: ${verdict.result}: ${headlineOf({ verdict, hidden: { violations: 0, errors: 0 } })}`,
   ]
@@ -44,6 +46,11 @@ function notReachedNotice({ notReached }: Verdict): string[] {
   const names = notReached.slice(0, 10).map(({ id, reason }) => `${visible(id)}: ${visible(reason)}`)
   const left = notReached.length - names.length
   return [`::notice title=not reached::${data([...names, ...(left > 0 ? [`and ${left} more`] : [])].join('\n'))}`]
+}
+
+function assumedNotice(verdict: Verdict): string[] {
+  const assumed = assumedClusters(verdict)
+  return assumed === undefined ? [] : [`::notice title=assumed cluster::${data(visible(assumed, 1000))}`]
 }
 
 function whoseOf(nodes: readonly string[]): string {

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Visibility } from '../../fleet/access/visibility.ts'
 import type { JudgedNode, Verdict } from '../../rules/finding.ts'
+import { assumedClusters } from '../assumed-clusters.ts'
 import { viewFor } from '../audience.ts'
 import { checkRunOf } from '../check-run.ts'
 import { CLOSED_ERROR, isOpenError } from '../open-error.ts'
@@ -55,9 +56,11 @@ export function checkPageOf(
   const view = viewFor(outcome, audience, repository, nodes)
   const verdict = bounded(view.verdict)
   const graph = graphOf(nodes, audience)
+  const assumed = assumedClusters(view.verdict, audience)
   return {
     ...page,
     verdict,
+    ...(assumed === undefined ? {} : { assumed }),
     hidden: view.hidden,
     ...(changes ? { changes } : {}),
     graph: graph.slice(0, MAX.graph),

@@ -56,6 +56,8 @@ export interface CheckPage {
   readonly title: string
   /** Absent: there is no verdict, for `error`, or because nothing of a fleet is touched. */
   readonly verdict?: Verdict
+  /** Clusters of which nothing in git says where Flux starts, in one line. */
+  readonly assumed?: string
   readonly hidden: View['hidden']
   readonly error?: PageError
   readonly circumstances?: Circumstances

@@ -1,6 +1,7 @@
 import type { AccessOverview } from '../../rules/access/access-overview.ts'
 import type { ClusterAudit } from '../../rules/audit/audit-item.ts'
 import type { JudgedNode, Judgement } from '../../rules/finding.ts'
+import { assumedClusters } from '../assumed-clusters.ts'
 import { isNew } from '../headline.ts'
 import type { PagePlace } from './check-page-of.ts'
 import type { FleetPage, SeenSource } from './fleet-page.ts'
@@ -24,6 +25,7 @@ export function fleetPageOf(fleet: JudgedFleet, place: PagePlace): FleetPage {
   const { verdict, nodes } = judgement
   const sources = sourcesOf(nodes)
   const graph = graphOf(nodes, undefined)
+  const assumed = assumedClusters(verdict)
   const lists = {
     tenants: verdict.tenants,
     sources,
@@ -45,6 +47,7 @@ export function fleetPageOf(fleet: JudgedFleet, place: PagePlace): FleetPage {
       violations: verdict.violations.filter(isNew).length,
       errors: verdict.errors.filter(isNew).length,
     },
+    ...(assumed === undefined ? {} : { assumed }),
     clusters: verdict.clusters.map(({ name, path }) => ({
       name,
       path,

@@ -37,6 +37,8 @@ export interface FleetPage {
     readonly errors: number
   }
   readonly clusters: readonly { readonly name: string; readonly path: string; readonly nodes: number }[]
+  /** Clusters of which nothing in git says where Flux starts, in one line. */
+  readonly assumed?: string
   readonly tenants: readonly Tenant[]
   readonly sources: readonly SeenSource[]
   readonly notSeen: readonly NotSeen[]

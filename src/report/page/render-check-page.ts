@@ -56,7 +56,7 @@ const LOOKS = {
   error: { tone: 'warn', picture: 'unsure' },
 } as const
 
-function banner({ title, verdict, error, conclusion, hidden, about, circumstances }: CheckPage): Html {
+function banner({ title, verdict, assumed, error, conclusion, hidden, about, circumstances }: CheckPage): Html {
   const result = verdict?.result ?? (error ? 'error' : 'pass')
   const { tone, picture } = LOOKS[conclusion === 'success' ? 'pass' : result === 'error' ? 'error' : 'fail']
   const hiddenParts = [
@@ -67,6 +67,7 @@ function banner({ title, verdict, error, conclusion, hidden, about, circumstance
 ${icon(picture)}
 <div><h1>${title}</h1>
 <p>${SAYS[conclusion][about]}</p>
+${assumed !== undefined && html`<p>${assumed}</p>`}
 ${hiddenParts.length > 0 && html`<p>${hiddenParts.join(' and ')} of others in the fleet decided with it; a platform admin sees which.</p>`}
 ${circumstances?.hold && html`<p>On hold by <strong>${circumstances.hold.by}</strong>.</p>`}
 ${circumstances?.override && html`<p>Overridden by <strong>${circumstances.override.by}</strong>: ${circumstances.override.reason}</p>`}

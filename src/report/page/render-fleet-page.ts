@@ -60,6 +60,7 @@ function head({
   branch,
   commit,
   at,
+  assumed,
   clusters,
   tenants,
   counts,
@@ -78,6 +79,7 @@ function head({
   ] as const
   return html`<h1 class="page">Fleet ${owner}/${repo}</h1>
 <p class="dim">Branch <code>${branch}</code> at ${repositoryLink(repository, commit)}, judged ${when(at)}</p>
+${assumed !== undefined && html`<p>${assumed}</p>`}
 <ul class="tiles">${tiles.map(([number, noun]) => html`<li><span>${noun}</span><b>${number.toLocaleString('en-US')}</b></li>`)}</ul>`
 }
 
