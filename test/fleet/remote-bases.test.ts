@@ -121,6 +121,43 @@ describe('what is not at hand is left out', () => {
     expect(tenants(input).holes).toMatchObject([{ ...hole, fatal: true }])
     expect(judgementOf(input).verdict.violations).toMatchObject([{ rule: 'kustomize-remote-base' }])
   })
+
+  test.for([
+    'github.com/acme/base//deploy?ref=main',
+    'https://github.com/acme/base//deploy?ref=main',
+    'https://github.com/acme/base.git/deploy?ref=main',
+    'git::https://example.org/acme/base//deploy',
+    'ssh://git@example.org/acme/base',
+    'git@example.org:acme/base',
+    'file:///srv/base',
+  ])('with --no-remote-bases Flux refuses %s', other => {
+    const node = tenants(given(beside(other), { fleet: {} }))
+    expect(node.holes).toMatchObject([{ fatal: true }])
+    expect(node.error).toBeDefined()
+  })
+
+  // what the server answers decides: a file of any of these addresses is built, seen with flux-render
+  test.for([
+    'https://example.org/config.yaml',
+    'HTTPS://example.org/config.yaml',
+    'http://example.org/acme/base//deploy?ref=main',
+    'https://example.org/acme/base.git',
+    'https://github.com/acme/base/releases/download/v1/config.yaml',
+    'https://github.com/acme/base/raw/main/config.yaml?ref=main',
+    'https://github.com/acme/base//raw/main/config.yaml?ref=main',
+    'https://raw.githubusercontent.com/acme/base/main/more/config.yaml',
+  ])('with --no-remote-bases Flux may still fetch %s', other => {
+    const node = tenants(given(beside(other), { fleet: {} }))
+    expect(node.holes).toMatchObject([{ fatal: false }])
+    expect(node).toMatchObject({ digest: '' })
+    expect(node.error).toBeUndefined()
+  })
+
+  test('what GitHub serves itself is no directory of a repository', () => {
+    const other = `https://github.com/acme/base/raw/main/config.yaml?ref=${COMMIT}`
+    const files = { ...remote, 'raw/main/config.yaml/kustomization.yaml': 'resources: []\n' }
+    expect(tenants(given(beside(other), { files })).holes).toMatchObject([{ fatal: false, remote: other }])
+  })
 })
 
 describe('no path leads from one repository into another', () => {

@@ -1,4 +1,5 @@
 import { normaliseUrl } from '../../kube/url.ts'
+import { isServedByGithub } from './is-git-base.ts'
 
 /** What an address names that cannot change: a file or a directory of a repository at a commit. */
 export interface PinnedAddress {
@@ -37,7 +38,9 @@ export function pinnedAddress(text: string): PinnedAddress | undefined {
     if (path !== '') return pinned('file', repository, commit, path)
   }
   const [, repository = '', path = '', commit = ''] = DIRECTORY.exec(text) ?? []
-  return commit === '' ? undefined : pinned('directory', repository, commit, path)
+  // of .../raw/main/x.yaml?ref=<commit> kustomize takes the file that GitHub serves
+  if (commit === '' || isServedByGithub(path.split('/')[0]!)) return undefined
+  return pinned('directory', repository, commit, path)
 }
 
 function pinned(type: PinnedAddress['type'], repository: string, commit: string, path: string) {
