@@ -223,6 +223,7 @@ describe('the core', () => {
  * the repository of the change itself or a fleet. Whoever else needs a file of some repository asks for a decision first.
  */
 const READS_CONTENT = [
+  'workers/combination/evaluating-fleets.ts',
   'workers/combination/fleet-text.ts',
   'workers/combination/github-installation.ts',
   'workers/combination/source-reader.ts',
