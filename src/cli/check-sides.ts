@@ -5,6 +5,7 @@ import { isWorkingCopy } from '../git/working-copy.ts'
 import type { CheckOptions } from './check-options.ts'
 import { type RepositoryAddress, repositoryAddress } from './repository-address.ts'
 import { rootFolder } from './root-folder.ts'
+import { withSyncedAddress } from './synced-address.ts'
 import type { History } from './with-earlier.ts'
 import type { GivenTree, ReadDirectory } from './working-sources.ts'
 
@@ -37,10 +38,13 @@ export async function checkSides(options: CheckOptions, read: ReadDirectory, env
       fix: 'Leave --base out, or name a folder of a working copy.',
     })
   }
-  const here = await repositoryAddress(dir, { ...options, env })
-  const { url, branch } = here
+  const stated = await repositoryAddress(dir, { ...options, env })
   const tree = await read(dir)
   const baseTree = base === undefined ? undefined : await openCommit(dir, base, tree)
+  const isFleet = said === undefined && options.fleet === undefined
+  // by the base, so that no change says which repository it is in
+  const here = isFleet ? withSyncedAddress(stated, baseTree ?? tree) : stated
+  const { url, branch } = here
   if (options.fleet === undefined) {
     const side = (own: Side['home'], commit?: string): Side => ({
       ...{ home: own, given: [] },

@@ -10,6 +10,7 @@ import { notFollowed, unusedRepositories } from './not-followed.ts'
 import type { ParsedOptions } from './parse-options.ts'
 import { type RepositoryAddress, repositoryAddress } from './repository-address.ts'
 import { rootFolder } from './root-folder.ts'
+import { withSyncedAddress } from './synced-address.ts'
 import { type BuiltFleet, buildCompleteFleet, directoryReader } from './working-sources.ts'
 
 /** The options by which a command says what its fleet is; `readFleet` reads them. */
@@ -42,10 +43,12 @@ export async function readFleet(
   const dir = await rootFolder(resolve(cwd, fleet))
   const read = directoryReader()
   const [url, branch] = [options.one('url'), options.one('branch')]
-  const address = await repositoryAddress(dir, { url, branch })
+  const stated = await repositoryAddress(dir, { url, branch })
+  const tree = await read(dir)
+  const address = url === undefined ? withSyncedAddress(stated, tree) : stated
   const repositories = options.all('repo').map(text => givenRepository(text, cwd))
   const clusters = options.all('cluster-root').map(clusterRoot)
-  const home = { url: address.url, branch: address.branch, commit: '', tree: await read(dir), clusters }
+  const home = { url: address.url, branch: address.branch, commit: '', tree, clusters }
   const reposDir = options.one('repos-dir')
   const clones = reposDir === undefined ? undefined : cloneReader(await clonesIn(resolve(cwd, reposDir)), read)
   const build = (name?: string) => buildCompleteFleet(home, [], repositories, read, undefined, undefined, clones, name)
@@ -53,7 +56,7 @@ export async function readFleet(
   // what one cluster does not follow another may
   const isAll = only === undefined || unusedRepositories([built.fleet], repositories).length === 0
   assertFollowed(isAll ? built.fleet : (await build()).fleet, address, repositories)
-  return { ...built, dir, tree: home.tree, here: address.url }
+  return { ...built, dir, tree, here: address.url }
 }
 
 /** Throws where the folder is the source of nothing that was built, or a repository was given for nothing. */

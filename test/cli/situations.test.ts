@@ -8,6 +8,7 @@ import {
   DEV,
   detached,
   FLEET,
+  fleetFiles,
   fleetOnBranch,
   run,
   type Situation,
@@ -18,7 +19,56 @@ import {
   world,
 } from './situation.ts'
 
+const FORK = 'https://github.com/otto/fleet'
+
+/** A clone of a fork: its clusters follow the address of the original. */
+function forkOnBranch(): string {
+  const fleet = fleetOnBranch()
+  git(fleet, 'remote', 'set-url', 'origin', FORK)
+  return fleet
+}
+
 const situations: Record<string, Situation> = {
+  'a fork of the fleet is evaluated by the address that its clusters follow': {
+    given: forkOnBranch,
+    args: ['--base', 'main'],
+    code: 1,
+    says: [
+      'sa-required',
+      `of ${FLEET} (--base main; all clusters follow this address, none follows the remote ${FORK})`,
+    ],
+  },
+  'a change does not say which repository it is in': {
+    given: () => {
+      const fleet = world().fleet
+      git(fleet, 'checkout', '--quiet', '-b', 'feature/x')
+      const [path, text] = Object.entries(fleetFiles())[0]!
+      write(fleet, { [path]: text.replace(FLEET, FORK) })
+      git(fleet, 'commit', '--quiet', '-am', 'change')
+      return fleet
+    },
+    args: ['--base', 'main'],
+    code: 2,
+    says: [`of ${FLEET} (--base main)`],
+  },
+  'where clusters follow two other addresses none is taken for it': {
+    given: () => {
+      const fleet = forkOnBranch()
+      const staging = Object.entries(fleetFiles()).map(([path, text]) => [
+        path.replace('/prod/', '/staging/'),
+        text.replace('./clusters/prod', './clusters/staging').replaceAll(FLEET, 'https://github.com/acme/other'),
+      ])
+      return write(fleet, Object.fromEntries(staging))
+    },
+    code: 2,
+    says: ['not-followed', FORK],
+  },
+  'nor where the address is given': {
+    given: forkOnBranch,
+    args: ['--base', 'main', '--url', FORK],
+    code: 2,
+    says: ['not-followed', `no source of the fleet names ${FORK}`],
+  },
   'a feature branch with --base main stands for main': {
     given: tenantOnBranch,
     args: [...TENANT, '--base', 'main'],
