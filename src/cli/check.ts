@@ -2,6 +2,7 @@ import { combinationOf } from '../fleet/combination.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { retainOf } from '../fleet/retain.ts'
 import { FleetSession } from '../fleet/session/fleet-session.ts'
+import { elsewhereText } from '../report/formats/elsewhere.ts'
 import type { EvaluatedAs } from '../report/formats/format-context.ts'
 import { formats } from '../report/formats/formats.ts'
 import type { NodeFailure, Verdict } from '../rules/finding.ts'
@@ -17,7 +18,9 @@ import { cloneReader, clonesIn } from './clones.ts'
 import type { Command, Io } from './command.ts'
 import { ageIdentities, withSeals } from './encrypted-seals.ts'
 import { errorLine } from './error-line.ts'
+import { addressesOf } from './followed-sources.ts'
 import { followedVersions, notFollowed, unusedRepositories } from './not-followed.ts'
+import { type OwnPart, ownPart } from './own-part.ts'
 import { programVersion } from './program-version.ts'
 import { today } from './today.ts'
 import { withEarlier } from './with-earlier.ts'
@@ -30,20 +33,34 @@ export const check: Command = {
   async run(args, io) {
     const options = checkOptions(args, io.cwd)
     const env = io.env ?? process.env
-    const { verdict, evaluatedAs } = await verdictOf(options, await ageIdentities(options.sopsAgeKeyFile, env), env)
+    const { verdict, own, evaluatedAs } = await verdictOf(
+      options,
+      await ageIdentities(options.sopsAgeKeyFile, env),
+      env,
+    )
     const context = { here: evaluatedAs.repository, rules, version: programVersion(), evaluatedAs }
-    io.stdout(formats.get(options.output)!(verdict, context))
-    if (verdict.result === 'error') io.stderr(`${undecidedLine(verdict)}\n`)
+    const print = formats.get(options.output)!
+    // JSON is for programs, which choose by the node: it lists all
+    if (own === undefined || options.output === 'json') io.stdout(print(verdict, context))
+    else io.stdout(print(own.verdict, { ...context, elsewhere: own.elsewhere }))
+    if (verdict.result === 'error') io.stderr(`${undecidedLine(verdict, own)}\n`)
     const waits = options.failOnRequiredApproval && verdict.requiredApprovals.length > 0
     return { pass: waits ? 1 : 0, fail: 1, error: 2 }[verdict.result]
   },
+}
+
+interface Checked {
+  readonly verdict: Verdict
+  /** What is printed of it, where the repository is a tenant's. */
+  readonly own?: OwnPart
+  readonly evaluatedAs: EvaluatedAs
 }
 
 async function verdictOf(
   options: CheckOptions,
   identities: readonly string[],
   env: NonNullable<Io['env']>,
-): Promise<{ verdict: Verdict; evaluatedAs: EvaluatedAs }> {
+): Promise<Checked> {
   const read = directoryReader()
   const fromClones = options.reposDir === undefined ? undefined : cloneReader(await clonesIn(options.reposDir), read)
   const sides = await checkSides(options, read, env)
@@ -72,7 +89,10 @@ async function verdictOf(
   const evaluatedAs = { repository, branch, because, versions: followedVersions(head.fleet, here) }
   const filter = filterOf(states, options)
   const judgement = judge(now, { ...known, ...when })
-  return { verdict: filter ? filterVerdict(judgement, filter) : judgement.verdict, evaluatedAs }
+  const verdict = filter ? filterVerdict(judgement, filter) : judgement.verdict
+  if (!sides.fleet || sides.fleet.url === here.url) return { verdict, evaluatedAs }
+  const own = ownPart(verdict, judgement, addressesOf(states, here.url), { keepNew: base !== undefined })
+  return { verdict, own, evaluatedAs }
 }
 
 /** What `--cluster` and `--tenant` leave; undefined without. Throws `usage` for a name that neither state of the fleet has. */
@@ -110,8 +130,14 @@ function unfollowed(
 }
 
 /** What stands on stderr beside the report: why the exit code is 2. */
-function undecidedLine({ errors, clusters }: Verdict): string {
-  const first = errors.find(failure => failure.state === 'new') ?? errors[0]
+function undecidedLine({ errors, clusters }: Verdict, own: OwnPart | undefined): string {
+  const fresh = (list: Verdict['errors']) => list.find(failure => failure.state === 'new')
+  const decisive = fresh(errors)
+  const others = own && elsewhereText(own.elsewhere)
+  const first = fresh(own?.verdict.errors ?? errors) ?? errors[0]
+  if (decisive && others !== undefined && !fresh(own?.verdict.errors ?? [])) {
+    return errorLine({ code: decisive.code, message: others })
+  }
   if (!first) return 'error[internal]: the verdict is "error" without one: this is a bug of bailiwick, please report it'
   const fix = 'Name a fleet repository; for the repository of a tenant add --fleet DIR.'
   return errorLine(clusters.length === 0 ? { ...first, fix } : first)

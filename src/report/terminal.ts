@@ -2,6 +2,7 @@ import { display } from '../kube/object.ts'
 import type { Finding, RequiredApproval, Verdict } from '../rules/finding.ts'
 import { assumedClusters } from './assumed-clusters.ts'
 import { clusterAnswer } from './cluster-answer.ts'
+import { elsewhereText, NOTHING_ELSEWHERE } from './formats/elsewhere.ts'
 import { type FailureGroup, firstOf, groupFailures, noteOf } from './group-failures.ts'
 import { type FindingGroup, groupFindings } from './group-findings.ts'
 import { headlineOf, isNew } from './headline.ts'
@@ -10,9 +11,11 @@ import { visible } from './visible.ts'
 
 /**
  * The verdict as lines for a terminal: what blocks first, each with place, who, what and how to fix. `here` is the address
- * of the repository in which the reader stands. Every value is made visible: it may hold escape sequences.
+ * of the repository in which the reader stands, `elsewhere` what is counted only. Every value is made visible: it may hold
+ * escape sequences.
  */
-export function terminalText(verdict: Verdict, here: string): string {
+export function terminalText(verdict: Verdict, here: string, elsewhere = NOTHING_ELSEWHERE): string {
+  const others = elsewhereText(elsewhere)
   const assumed = assumedClusters(verdict)
   const lines = [
     ...verdict.requiredApprovals.flatMap(approvalLines),
@@ -25,8 +28,9 @@ export function terminalText(verdict: Verdict, here: string): string {
     }),
     ...notReachedLines(verdict, here),
     ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${visible(finding.message, 1000)}`),
+    ...(others === undefined ? [] : [`not listed: ${others}`]),
     ...(assumed === undefined ? [] : [visible(assumed, 1000)]),
-    `${verdict.result}: ${headlineOf({ verdict, hidden: { violations: 0, errors: 0 } })}`,
+    `${verdict.result}: ${headlineOf({ verdict, hidden: elsewhere })}`,
   ]
   return `${lines.join('\n')}\n`
 }

@@ -1,4 +1,5 @@
 import type { RuleText } from '../../rules/rule.ts'
+import type { Elsewhere } from './elsewhere.ts'
 
 /** What a working copy was evaluated as: what its sources follow. */
 export interface EvaluatedAs {
@@ -19,4 +20,6 @@ export interface FormatContext {
   /** Version of this program. */
   readonly version: string
   readonly evaluatedAs?: EvaluatedAs
+  /** Findings of other repositories that the verdict does not list and that its result counts. */
+  readonly elsewhere?: Elsewhere
 }

@@ -9,7 +9,11 @@ import { sarifText } from './sarif.ts'
 
 /** Every way to print a verdict, by the name that `-o` takes. */
 export const formats: ReadonlyMap<string, (verdict: Verdict, context: FormatContext) => string> = new Map([
-  ['text', (verdict, { here, evaluatedAs }) => terminalText(verdict, here) + (evaluatedAs ? asLine(evaluatedAs) : '')],
+  [
+    'text',
+    (verdict, { here, evaluatedAs, elsewhere }) =>
+      terminalText(verdict, here, elsewhere) + (evaluatedAs ? asLine(evaluatedAs) : ''),
+  ],
   ['json', (verdict, { evaluatedAs }) => `${JSON.stringify({ ...verdictJson(verdict), evaluatedAs }, null, 2)}\n`],
   ['sarif', sarifText],
   ['junit', junitText],

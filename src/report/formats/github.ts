@@ -5,13 +5,14 @@ import { groupFindings } from '../group-findings.ts'
 import { headlineOf, isNew } from '../headline.ts'
 import { placeOf } from '../place.ts'
 import { visible } from '../visible.ts'
+import { type Elsewhere, elsewhereText, NOTHING_ELSEWHERE } from './elsewhere.ts'
 import type { FormatContext } from './format-context.ts'
 
 /**
  * The verdict as workflow commands of GitHub Actions: `::error` for what is new and blocks, `::warning` for warnings,
  * `::notice` for what stands. Only files of the repository at hand are named as files. Source: GitHub's "Workflow commands".
  */
-export function githubText(verdict: Verdict, { here }: FormatContext): string {
+export function githubText(verdict: Verdict, { here, elsewhere = NOTHING_ELSEWHERE }: FormatContext): string {
   const lines = [
     ...groupFailures(verdict.errors).map(group => {
       const { failure, nodes } = group
@@ -34,8 +35,9 @@ export function githubText(verdict: Verdict, { here }: FormatContext): string {
     ),
     ...notReachedNotice(verdict),
     ...assumedNotice(verdict),
+    ...elsewhereCommand(elsewhere),
     // a line of our own never starts like a command
-    `bailiwick: ${verdict.result}: ${headlineOf({ verdict, hidden: { violations: 0, errors: 0 } })}`,
+    `bailiwick: ${verdict.result}: ${headlineOf({ verdict, hidden: elsewhere })}`,
   ]
   return `${lines.join('\n')}\n`
 }
@@ -51,6 +53,12 @@ function notReachedNotice({ notReached }: Verdict): string[] {
 function assumedNotice(verdict: Verdict): string[] {
   const assumed = assumedClusters(verdict)
   return assumed === undefined ? [] : [`::notice title=assumed cluster::${data(visible(assumed, 1000))}`]
+}
+
+function elsewhereCommand(elsewhere: Elsewhere): string[] {
+  const text = elsewhereText(elsewhere)
+  const name = elsewhere.violations + elsewhere.errors > 0 ? 'error' : 'notice'
+  return text === undefined ? [] : [`::${name} title=bailiwick%3A not listed::${data(text)}`]
 }
 
 function whoseOf(nodes: readonly string[]): string {

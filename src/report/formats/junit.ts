@@ -3,23 +3,26 @@ import { type FailureGroup, groupFailures } from '../group-failures.ts'
 import { isNew } from '../headline.ts'
 import { placeOf } from '../place.ts'
 import { visible } from '../visible.ts'
+import { type Elsewhere, elsewhereText, NOTHING_ELSEWHERE } from './elsewhere.ts'
 import type { FormatContext } from './format-context.ts'
 
 /**
  * The verdict as JUnit XML: a suite per cluster, a test case per tenant and one for the platform. What is new and blocks
  * are failures and errors; what stands, and warnings, are only told. Every value is made visible and escaped.
  */
-export function junitText(verdict: Verdict, { here }: FormatContext): string {
+export function junitText(verdict: Verdict, { here, elsewhere = NOTHING_ELSEWHERE }: FormatContext): string {
   const clusters = [...new Set([...verdict.clusters.map(one => one.name), ...concerned(verdict)])]
   const suites = clusters.map(cluster => suiteOf(verdict, cluster, here))
   const sum = (pick: (suite: Suite) => number) => suites.reduce((total, suite) => total + pick(suite), 0)
-  const more = verdict.requiredApprovals.length > 0 ? 1 : 0
-  const totals = `tests="${sum(one => one.tests) + more}" failures="${sum(one => one.failures)}" errors="${sum(one => one.errors)}"`
+  const others = elsewhereSuite(elsewhere)
+  const more = (verdict.requiredApprovals.length > 0 ? 1 : 0) + others.tests
+  const totals = `tests="${sum(one => one.tests) + more}" failures="${sum(one => one.failures) + others.failures}" errors="${sum(one => one.errors) + others.errors}"`
   const lines = [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="bailiwick" ${totals}>`,
     ...suites.flatMap(suite => suite.lines),
     ...approvalLines(verdict),
+    ...others.lines,
     '</testsuites>',
   ]
   return `${lines.join('\n')}\n`
@@ -36,6 +39,26 @@ function approvalLines({ requiredApprovals: all }: Verdict): string[] {
     '    </testcase>',
     '  </testsuite>',
   ]
+}
+
+/** A test case that says as much as the result: what is counted only fails it where that decides. */
+function elsewhereSuite(elsewhere: Elsewhere): Suite {
+  const what = elsewhereText(elsewhere)
+  if (what === undefined) return { lines: [], tests: 0, failures: 0, errors: 0 }
+  const [failures, errors] = [elsewhere.violations > 0 ? 1 : 0, elsewhere.errors > 0 ? 1 : 0]
+  const inside = [
+    ...(errors > 0 ? [`      <error type="not-listed" message="${text(what)}"/>`] : []),
+    ...(failures > 0 ? [`      <failure type="not-listed" message="${text(what)}"/>`] : []),
+    ...(errors + failures > 0 ? [] : [`      <system-out>${text(what)}</system-out>`]),
+  ]
+  const lines = [
+    `  <testsuite name="other repositories" tests="1" failures="${failures}" errors="${errors}">`,
+    '    <testcase classname="other repositories" name="of the fleet">',
+    ...inside,
+    '    </testcase>',
+    '  </testsuite>',
+  ]
+  return { lines, tests: 1, failures, errors }
 }
 
 interface Suite {

@@ -1,9 +1,11 @@
 import { display } from '../../kube/object.ts'
 import type { Finding, RequiredApproval, Severity, Verdict } from '../../rules/finding.ts'
 import type { RuleText } from '../../rules/rule.ts'
+import { summaryOf } from '../../rules/verdict/summary.ts'
 import { type FailureGroup, groupFailures } from '../group-failures.ts'
 import { groupFindings } from '../group-findings.ts'
 import { visible } from '../visible.ts'
+import { elsewhereText } from './elsewhere.ts'
 import type { FormatContext } from './format-context.ts'
 
 const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
@@ -19,6 +21,7 @@ const HERE = 'HERE'
 export function sarifText(verdict: Verdict, context: FormatContext): string {
   const findings = [...verdict.violations, ...verdict.warnings]
   const { errors, notEvaluated, requiredApprovals } = verdict
+  const { elsewhere } = context
   const bases = basesOf([...findings, ...errors, ...notEvaluated], context.here)
   const named = [...findings, ...notEvaluated, ...requiredApprovals].map(one => one.rule)
   const ids = [...new Set([...named, ...errors.map(one => one.code)])].sort()
@@ -40,7 +43,11 @@ export function sarifText(verdict: Verdict, context: FormatContext): string {
       ...verdict.requiredApprovals.map(one => approvalResult(one, ids)),
     ],
     columnKind: 'utf16CodeUnits',
-    properties: { result: verdict.result, summary: visible(verdict.summary, 1000) },
+    properties: {
+      result: verdict.result,
+      summary: visible(elsewhere ? summaryOf(verdict, elsewhere) : verdict.summary, 1000),
+      ...(elsewhere && elsewhereText(elsewhere) !== undefined ? { elsewhere } : {}),
+    },
   }
   return `${JSON.stringify({ $schema: SCHEMA, version: '2.1.0', runs: [run] }, null, 2)}\n`
 }
