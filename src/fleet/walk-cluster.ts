@@ -11,6 +11,7 @@ import { CAPSULE_GROUP, nameOfOwner, readCapsuleTenants } from './capsule.ts'
 import { noteCharts } from './charts/note-charts.ts'
 import { isKustomizationKind, openRoot, ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
 import type { ClusterRoot } from './clusters/cluster-root.ts'
+import { declaredIn } from './config/declared-in.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
 import { declaredSources } from './declared-sources.ts'
 import { enqueue } from './enqueue.ts'
@@ -216,17 +217,6 @@ function clusterOf({ lockdown, tenancy }: Walk, { name, path, how }: ClusterRoot
     ...(lockdown === root.lockdown ? {} : { shownLockdown: root.lockdown }),
     ...(selfMade.size === 0 ? {} : { selfMade }),
     ...(former.size === 0 ? {} : { formerOwners: former }),
-  }
-}
-
-/** What the fleet's own file says about the namespaces of a cluster. */
-function declaredIn({ tenants }: FleetConfig, cluster: string): DeclaredTenancy {
-  const here = [...tenants.values()].filter(({ clusters }) => clusters === undefined || clusters.includes(cluster))
-  const [platform, others] = [here.filter(one => one.platform), here.filter(one => !one.platform)]
-  return {
-    owners: new Map(others.flatMap(({ name, namespaces }) => namespaces.map(namespace => [namespace, name] as const))),
-    platformTenants: new Set(platform.map(({ name }) => name)),
-    platformNamespaces: new Set(platform.flatMap(({ namespaces }) => namespaces)),
   }
 }
 

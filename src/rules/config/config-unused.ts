@@ -37,7 +37,8 @@ function* unused(root: FleetNode, { config, index }: RuleContext): Iterable<Brea
   const isPlatform = (name: string, namespaces: readonly string[]) =>
     [...known].some(cluster => isShown(index, cluster, name, namespaces))
   for (const { name, platform, namespaces, clusters = [], origin } of config.tenants.values()) {
-    if (!origin) continue
+    // an entry that the change takes away is unused for this verdict only
+    if (!origin || !index.proposed().tenants.has(name)) continue
     const at = { node: root, object: root.kustomization, path: [], origin, fix: FIX }
     if (platform ? !isPlatform(name, namespaces) : !isTenant(name)) {
       yield { ...at, value: `tenant ${name}`, message: `No cluster of the fleet has a tenant ${shown(name)}.` }

@@ -85,6 +85,12 @@ export class Facts {
     return this.#fleet.config.aliases
   }
 
+  /** What the fleet's file says after the change. */
+  proposed(): FleetConfig {
+    this.#used?.add('proposed')
+    return this.#fleet.proposed
+  }
+
   cluster(name: string): ClusterFacts | undefined {
     this.#used?.add(`cluster ${name}`)
     return this.#clusters.get(name)
@@ -177,6 +183,7 @@ export class Facts {
     this.#moveClusters(fleet, changed)
     if (!sameDeep(before.config.kinds, fleet.config.kinds)) changed.add('kinds')
     if (!sameDeep(before.config.aliases, fleet.config.aliases)) changed.add('aliases')
+    if (!sameDeep(before.proposed, fleet.proposed)) changed.add('proposed')
     for (const name of changedContents(before.repositories, fleet.repositories)) changed.add(name)
     if (before.repositories !== fleet.repositories) this.#contents = undefined
     if (before.access !== fleet.access) changed.add('access')

@@ -1,6 +1,7 @@
 import { declarationKey } from '../../fleet/access/source-access.ts'
 import { CAPSULE_GROUP, capsuleOwners } from '../../fleet/capsule.ts'
 import type { Aliases } from '../../fleet/config/address-in.ts'
+import type { FleetConfig } from '../../fleet/config/fleet-config.ts'
 import type { Fleet, FleetNode } from '../../fleet/fleet.ts'
 import type { SourceRef } from '../../fleet/input.ts'
 import { nodeKey } from '../../fleet/node-key.ts'
@@ -49,6 +50,11 @@ export class FleetIndex extends ObjectIndex {
   /** The addresses that the fleet's file declares to be one repository. */
   aliases(): Aliases {
     return this.#facts.aliases()
+  }
+
+  /** What the fleet's file says after the change: it counts for nothing yet. */
+  proposed(): FleetConfig {
+    return this.#facts.proposed()
   }
 
   node(key: string | undefined): FleetNode | undefined {

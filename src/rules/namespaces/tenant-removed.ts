@@ -5,6 +5,7 @@ import { idOf } from '../../kube/object.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
+import { undeclaredOwners } from './undeclared-owners.ts'
 
 /** Whoever was a tenant before a change stays one for its verdict, and that the change ends that is a finding. */
 export const tenantRemoved: Rule = {
@@ -14,12 +15,16 @@ export const tenantRemoved: Rule = {
   why: 'Whose a namespace is follows from a label, a Capsule Tenant or the fleet’s file. Where that goes and the namespace stays, its content becomes the platform’s, and no rule about tenants applies to it any more.',
   source: 'flux create tenant: the label toolkit.fluxcd.io/tenant',
   docs: 'Remove a tenant as a whole: its Namespaces with everything that is rendered into them, and what makes them the tenant’s. That is reported as a warning. To keep a namespace for the platform on purpose, waive the rule, or merge with an override. A cluster is removed with its directory.',
-  *checkCluster(cluster, { index, before }) {
+  *checkCluster(cluster, { index, before, config }) {
     const root = index.rootOf(cluster.name)
-    if (!before || !root || !cluster.formerOwners) return
+    if (!before || !root) return
+    const { formerOwners = new Map<string, string>() } = cluster
     const gone = new Map<string, string[]>()
-    for (const [namespace, tenant] of cluster.formerOwners) {
-      if (isToldByNode(cluster, namespace, tenant, before, index)) continue
+    for (const [namespace, tenant] of new Map([
+      ...undeclaredOwners(cluster.name, config, index, before),
+      ...formerOwners,
+    ])) {
+      if (formerOwners.has(namespace) && isToldByNode(cluster, namespace, tenant, before, index)) continue
       const left = remaining(cluster, namespace, tenant, index)
       if (left) yield left
       else gone.set(tenant, [...(gone.get(tenant) ?? []), namespace])
