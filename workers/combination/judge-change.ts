@@ -35,6 +35,8 @@ export interface FleetAnswer {
   readonly changes?: Changes
   /** Sources of it that fewer people can see than the repository of the change: their text is not published there. */
   readonly narrower: readonly string[]
+  /** Nobody knows which repositories it reads: it, or a part of it, could not be built. */
+  readonly isDark: boolean
 }
 
 /**
@@ -60,7 +62,8 @@ export async function judgeChange(
       disabledRules,
     })
     const { concerned, fleetCommit, snapshot, sources, names } = judged
-    isDark ||= judged.isDark && !alone
+    const isUnknown = judged.isDark && !alone
+    isDark ||= isUnknown
     if (!concerned) continue
     const { judgement, gated, changes } = withPresentNames(pick(judged), names)
     const more = { ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
@@ -68,7 +71,7 @@ export async function judgeChange(
     const present = await narrowerSources(installation, change.head.url, [...read, url])
     const earlier = [...names].flatMap(([name, now]) => (present.includes(now) ? [name] : []))
     const narrower = [...present, ...earlier]
-    answers.push({ place, alone, fleetCommit, judgement, snapshot, narrower, ...more })
+    answers.push({ place, alone, fleetCommit, judgement, snapshot, narrower, isDark: isUnknown, ...more })
   }
   if (answers.length === 0 && isDark && change.isGated) throw unknownReader()
   return answers

@@ -15,6 +15,8 @@ export interface StandingFleet {
   readonly gated?: readonly GatedBranch[]
   /** Repositories that a node which could not be rendered may lead to (see isNamed). */
   readonly hides: readonly string[]
+  /** Nobody knows which repositories it reads besides. */
+  readonly isDark: boolean
 }
 
 /**
@@ -28,11 +30,11 @@ export async function readFleets(context: WorkerContext, installation: Installat
   for (const place of (await installation.designation()).fleets) {
     try {
       const judged = await judgeCombination(evaluator, reader, { fleet: place, disabledRules })
-      const { fleetCommit: commit, sources: read, judgement, names } = judged
+      const { fleetCommit: commit, sources: read, judgement, names, isDark } = judged
       const { gated } = withPresentNames({ gated: judged.gated }, names)
       const sources = read.map(source => ({ ...source, url: names.get(source.url) ?? source.url }))
       const hides = judgement.nodes.flatMap(node => node.hides)
-      fleets.push({ place, commit, sources, ...(gated ? { gated } : {}), hides })
+      fleets.push({ place, commit, sources, ...(gated ? { gated } : {}), hides, isDark })
     } catch (error) {
       if (isPassing(error)) throw error
       log.warn({ err: error, fleet: place.repository.url }, 'the sources of a fleet could not be found')

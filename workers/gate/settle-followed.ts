@@ -10,7 +10,8 @@ const AT_ONCE = 20
 
 /**
  * Settles the checks of every repository of which other branches are gated since a push: one that begins to be followed has
- * open pull requests whose green checks are not about it. `before`: what the branch held, where that is known.
+ * open pull requests whose green checks are not about it. Where a fleet cannot be built any more, or can again, no gated base
+ * keeps its verdict: the sweep finds them. `before`: what the branch held, where that is known.
  */
 export async function settleFollowed(
   context: WorkerContext,
@@ -29,6 +30,13 @@ export async function settleFollowed(
     if (index < AT_ONCE) await settleAndAsk(context, { installation, repository, octokit })
     else await context.queue.add('settle-checks', name)
   }
+  if (darkOf(earlier ?? []) !== darkOf(answers))
+    await context.queue.add('sweep-installation', { installation: installation.id })
+}
+
+/** The fleets of which nobody knows what they read, as one text. */
+function darkOf(answers: readonly FleetAnswer[]): string {
+  return JSON.stringify(answers.flatMap(({ place, isDark }) => (isDark ? [place.repository.url] : [])).sort())
 }
 
 /** By repository: the branches that these fleets follow or list, as one text. */

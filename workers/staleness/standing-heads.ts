@@ -1,3 +1,4 @@
+import { mayLeadTo } from '../../src/fleet/named-repositories.ts'
 import type { StandingFleet } from '../combination/read-fleets.ts'
 
 /** A branch that some fleet reads, at the commit that it has now. */
@@ -13,7 +14,10 @@ export function standingHeads(fleets: readonly StandingFleet[]): StandingHead[] 
   return [...new Map(heads.map(head => [headKey(head), head])).values()]
 }
 
-/** The branches that decide about what is merged into a branch: it, and the fleets that read it, or all that a fleet's own branch reads. */
+/**
+ * The branches that decide about what is merged into a branch: it, and the fleets that read it or may read it unseen, or all
+ * that a fleet's own branch reads.
+ */
 export function headsThatDecide(
   fleets: readonly StandingFleet[],
   target: { readonly url: string; readonly branch: string },
@@ -23,7 +27,8 @@ export function headsThatDecide(
     const [own, ...sources] = headsOf(fleet)
     if (own === undefined) return []
     if (isTarget(own)) return [own, ...sources]
-    return sources.some(isTarget) ? [own, ...sources.filter(isTarget)] : []
+    const mayRead = fleet.isDark || mayLeadTo(fleet.hides, target.url)
+    return mayRead || sources.some(isTarget) ? [own, ...sources.filter(isTarget)] : []
   })
   return [...new Map(deciding.map(head => [headKey(head), head])).values()]
 }

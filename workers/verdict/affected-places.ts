@@ -1,4 +1,5 @@
 import { FLEET_FILE } from '../../src/fleet/config/fleet-config.ts'
+import { mayLeadTo } from '../../src/fleet/named-repositories.ts'
 import { affectedRepositories } from '../../src/rules/verdict/affected-repositories.ts'
 import type { Installation, ReadableRepository } from '../combination/installation.ts'
 import { type FleetAnswer, judgeChange } from '../combination/judge-change.ts'
@@ -29,10 +30,16 @@ export async function affectedPlaces(
       was && !(isFleet && rulesMoved) ? affectedRepositories(was.judgement, answer.judgement) : everybody(answer)
     for (const url of affected) urls.add(url)
   }
-  urls.delete(repository.url)
+  const hidden = hiddenOf(known) === hiddenOf(answers) ? [] : [...known, ...answers].flatMap(namesIn)
   const readable = await installation.repositories()
-  return readable.filter(one => urls.has(one.url) && !one.archived)
+  const concerned = readable.filter(({ url }) => urls.has(url) || mayLeadTo(hidden, url))
+  return concerned.filter(({ url, archived }) => url !== repository.url && !archived)
 }
+
+/** Where nodes that could not be built may lead. */
+const namesIn = ({ judgement }: FleetAnswer): string[] => judgement.nodes.flatMap(node => node.hides)
+
+const hiddenOf = (answers: readonly FleetAnswer[]): string => JSON.stringify(answers.map(namesIn))
 
 /** What was said before; undefined where nobody can tell any more, as after a force push: then it may concern everybody. */
 export async function judgedEarlier(

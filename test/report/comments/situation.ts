@@ -88,6 +88,7 @@ export function said({ of, before = {}, after, context = {} }: Situation): {
         place: { repository: { url: URLS.fleet, owner: 'acme', name: 'fleet' } as never, branch: 'main' },
         alone: false,
         narrower: [],
+        isDark: false,
         snapshot: undefined as never,
         fleetCommit: '99887766554433221100ffeeddccbbaa00112233',
         judgement,
