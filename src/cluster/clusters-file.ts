@@ -25,8 +25,9 @@ const KEYS = ['name', 'fleet', 'branch', 'path', 'kubeconfig', 'context', 'mode'
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /**
- * The operator's clusters.yaml: `clusters:`, a list with `name`, `fleet`, and optionally `branch` (main), `path`
- * (clusters/<name>), `kubeconfig`, `context`, `mode` (gate), `namespace` (bailiwick-system), `resync` (seconds, RESYNC_SECONDS).
+ * The operator's clusters.yaml: `clusters:`, a list with `name`, `fleet`, and optionally `branch` (main), `path` (the folder
+ * that Flux starts from, clusters/<name>; `./` is the root), `kubeconfig`, `context`, `mode` (gate), `namespace`
+ * (bailiwick-system), `resync` (seconds, RESYNC_SECONDS). Whether the fleet has the cluster there is seen where it is applied.
  * Throws `config` naming file and key for anything else.
  */
 export function readClustersFile(file: string): ClusterBinding[] {
@@ -72,12 +73,9 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
   const fleet = normaliseUrl(text('fleet'))
   if (!/^https?:\/\/[^/]+\/.+/.test(fleet))
     throw wrong(file, `${at}.fleet`, `${fleet} is not the address of a repository`)
-  const path = text('path', `clusters/${name}`).replace(/^\.\//, '').replace(/\/+$/, '')
-  if (path.startsWith('/') || path.split('/').some(part => ['', '.', '..'].includes(part))) {
-    throw wrong(file, `${at}.path`, `${path} is not a folder inside the repository`)
-  }
-  if (path !== `clusters/${name}`) {
-    throw wrong(file, `${at}.path`, `${path} is not clusters/${name}: a cluster is named like its folder in the fleet`)
+  const path = folderOf(text('path', `clusters/${name}`))
+  if (path === undefined) {
+    throw wrong(file, `${at}.path`, `${map.get('path')} is not a folder inside the repository`)
   }
   const mode = text('mode', 'gate')
   if (mode !== 'gate' && mode !== 'reconcile') throw wrong(file, `${at}.mode`, `${mode} is neither gate nor reconcile`)
@@ -98,6 +96,13 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
     ...(map.has('kubeconfig') ? { kubeconfig: resolve(dirname(file), text('kubeconfig')) } : {}),
     ...(map.has('context') ? { context: text('context') } : {}),
   }
+}
+
+/** A folder as the fleet names it, '' for the root of the repository (`./`); undefined for what may lead out of it. */
+function folderOf(path: string): string | undefined {
+  if (path === '.' || path === './') return ''
+  const folder = path.replace(/^\.\//, '').replace(/\/+$/, '')
+  return folder.split('/').some(part => ['', '.', '..'].includes(part)) ? undefined : folder
 }
 
 function isSeconds(value: unknown): value is number {

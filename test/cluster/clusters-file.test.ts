@@ -68,12 +68,17 @@ describe('clusters.yaml', () => {
       'fleet is not the',
     ],
     ['a path that leaves the repository', one('path: clusters/../../x'), 'clusters[0].path'],
-    ['a path that is not named like the cluster', one('path: clusters/prod'), 'clusters/prod is not clusters/staging'],
+    [
+      'a path with an empty part',
+      one('path: kubernetes//apps'),
+      'kubernetes//apps is not a folder inside the repository',
+    ],
     ['an absolute path', one('path: /clusters'), 'clusters[0].path'],
     ['a mode that is none', one('mode: apply'), 'apply is neither gate nor reconcile'],
     ['a number for a text', one('branch: 1'), 'clusters[0].branch is not a text'],
     ['null for a text', one('context:'), 'clusters[0].context'],
-    ['a path of another cluster', one('path: clusters/prod'), 'clusters[0].path clusters/prod is not clusters/staging'],
+    ['a path above the repository', one('path: ..'), 'clusters[0].path .. is not a folder'],
+    ['the root of the machine', one('path: /'), 'clusters[0].path / is not a folder'],
     ['a resync that is too often', one('resync: 1'), 'clusters[0].resync 1 is not a whole number'],
     ['a namespace that is none', one('namespace: A_B'), 'clusters[0].namespace A_B'],
     ['a key twice', one('branch: a\n    branch: b'), 'Map keys must be unique'],
@@ -88,6 +93,17 @@ describe('clusters.yaml', () => {
     const parse = () => parseClusters(text, FILE)
     expect(parse).toThrow(expect.objectContaining({ code: 'config', message: expect.stringContaining(message) }))
     expect(parse).toThrow(FILE)
+  })
+
+  test.each([
+    ['kubernetes/apps', 'kubernetes/apps'],
+    ['./kubernetes/apps/', 'kubernetes/apps'],
+    ['clusters/eu/staging', 'clusters/eu/staging'],
+    ['clusters/prod', 'clusters/prod'],
+    ['./', ''],
+    ['.', ''],
+  ])('any folder of the fleet can be bound: %s', (path, bound) => {
+    expect(parseClusters(one(`path: ${path}`), FILE)).toMatchObject([{ name: 'staging', path: bound }])
   })
 
   test('a file that is not there', () => {

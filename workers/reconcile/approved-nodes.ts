@@ -3,11 +3,12 @@ import { BailiwickError } from '../../src/errors.ts'
 import type { WantedSource } from '../../src/fleet/input.ts'
 import { initialApproval } from '../../src/rules/approval/approval-state.ts'
 import { type ApprovedNode, approve, type Held } from '../../src/rules/approval/approve.ts'
-import type { JudgedNode, Judgement, Verdict } from '../../src/rules/finding.ts'
+import type { JudgedNode, Judgement } from '../../src/rules/finding.ts'
 import type { Installation } from '../combination/installation.ts'
 import { type FleetPlace, type JudgedCombination, judgeCombination } from '../combination/judge-combination.ts'
 import { SourceReader } from '../combination/source-reader.ts'
 import type { WorkerContext } from '../worker-context.ts'
+import { assertBound } from './assert-bound.ts'
 
 export interface Approved {
   /** Of this cluster only. */
@@ -50,14 +51,6 @@ export async function approvedNodes(
     'github-unavailable',
     `${place.repository.url} and its sources move faster than they are judged`,
   )
-}
-
-/** What is applied comes from the folder that the operator bound: no cluster of its name from elsewhere, and no assumed one. */
-function assertBound({ name, path }: ClusterBinding, { clusters }: Verdict): void {
-  const cluster = clusters.find(one => one.name === name)
-  if (!cluster || (cluster.path === path && cluster.how !== 'assumed')) return
-  const message = `cluster ${name} starts from ${cluster.path || './'} (${cluster.how}), and clusters.yaml binds ${path}: nothing is applied`
-  throw new BailiwickError('not-permitted', message, { fix: 'Bind the folder that the cluster starts from.' })
 }
 
 /** What the branches hold now; the combination is the judged one only where nothing has moved. */
