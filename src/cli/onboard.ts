@@ -17,7 +17,7 @@ export const onboard: Command = {
   TENANT            name of the tenant
   --repo URL        https or ssh address of the tenant's repository
   --namespace NS    namespace of the tenant (repeatable)
-  --cluster C       cluster of this fleet, as clusters/C (repeatable)
+  --cluster C       cluster of this fleet, by its name in the result of check (repeatable)
   --branch NAME     branch that the fleet follows (default: main)
   --path ./DIR      directory of the tenant's repository (default: its root)`,
   async run(args, io) {

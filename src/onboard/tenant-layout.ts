@@ -55,11 +55,12 @@ function tenantsNode(fleet: Fleet, tree: Tree, fleetUrl: string, cluster: string
   if (node && !second) return rendered(node, fleet)
   const broken = here.find(one => one.error)
   if (broken) rendered(broken, fleet)
+  const start = fleet.clusters.find(({ name }) => name === cluster)?.path || './'
   const found = second ? `${(full.length > 0 ? full : named).map(n => n.key).join(', ')} all hold tenants` : 'none does'
   throw new BailiwickError(
     'onboard-layout',
     `no single Kustomization of cluster ${cluster} holds its tenants: ${found}`,
-    { fix: `Have one Flux Kustomization named "tenants" in clusters/${cluster} with the path of a kustomize overlay.` },
+    { fix: `Have one Flux Kustomization named "tenants" in ${start} with the path of a kustomize overlay.` },
   )
 }
 

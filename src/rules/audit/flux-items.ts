@@ -56,7 +56,7 @@ function notSeen(root: AuditedCluster['nodes'][number] | undefined): AuditItem {
       ? `the root of the cluster cannot be rendered (${root.error.code}), so nothing of Flux is to be seen`
       : 'neither Deployments of Flux nor a FluxInstance are in the fleet, so none of its flags is known',
     why: 'without the flags every tenant may be cluster-admin',
-    fix: 'Keep the objects of Flux, or their patches, in clusters/NAME/flux-system of the fleet.',
+    fix: 'Keep the objects of Flux, or their patches, in the folder of the fleet that the cluster starts from.',
     ...(root ? { origin: place(originAt(root.kustomization.root, ['metadata', 'name'])) } : {}),
   }
 }
