@@ -28,6 +28,9 @@ const OF_RULES = new Map<string, 'refused' | 'built'>([
   ['proto-pollution', 'built'],
 ])
 
+/** Errors of the build as a whole for which Flux refuses it, too. */
+const REFUSED_AS_WHOLE: ReadonlySet<ErrorCode> = new Set(['path-not-found'])
+
 /** Whether an error is one of a part, which a build may do without. */
 export function isOfPart({ code, refused }: BailiwickError): boolean {
   return refused !== undefined || Object.hasOwn(OF_PARTS, code)
@@ -35,5 +38,7 @@ export function isOfPart({ code, refused }: BailiwickError): boolean {
 
 /** Whether kustomize or Flux refuses the whole build for it. */
 export function isFatal({ code, rule, refused }: BailiwickError): boolean {
-  return refused ?? ((rule === undefined ? undefined : OF_RULES.get(rule)) ?? OF_PARTS[code]) === 'refused'
+  if (refused !== undefined) return refused
+  if (REFUSED_AS_WHOLE.has(code)) return true
+  return ((rule === undefined ? undefined : OF_RULES.get(rule)) ?? OF_PARTS[code]) === 'refused'
 }

@@ -1,5 +1,6 @@
-import type { BailiwickError, ErrorCode } from '../../errors.ts'
+import type { BailiwickError } from '../../errors.ts'
 import type { FleetNode, Lockdown } from '../../fleet/fleet.ts'
+import { isFatal } from '../../flux/is-fatal.ts'
 import type { Hole } from '../../kube/hole.ts'
 
 /** What keeps something of a node from being evaluated, and what it so hides. */
@@ -13,26 +14,13 @@ export interface LeftOut {
   readonly remote?: string
 }
 
-/** What Flux and kustomize refuse like we do, where it takes the whole build. Of any other code only we may be at a loss. */
-const OF_FLUX: ReadonlySet<ErrorCode> = new Set([
-  'yaml-syntax',
-  'invalid-object',
-  'kustomize-invalid',
-  'kustomize-missing',
-  'kustomize-multiple-files',
-  'flux-invalid',
-  'flux-missing-variable',
-  'path-not-found',
-])
-
 /** The holes of a node, and the error for which nothing of it could be built. */
 export function leftOutOf(node: FleetNode): LeftOut[] {
   const { error, holes = [] } = node
   const parts = holes.map(hole => partOf(hole))
   // a hole that Flux refuses is the node's error, too
   if (!error || parts.some(part => isSame(part.error, error))) return parts
-  const isFatal = OF_FLUX.has(error.code)
-  return [...parts, { error, hides: node.inputs ?? '', isFatal }]
+  return [...parts, { error, hides: node.inputs ?? '', isFatal: isFatal(error) }]
 }
 
 /** Whether something of a node was built, so that findings about it say what is there. */
