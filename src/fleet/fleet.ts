@@ -206,9 +206,9 @@ export interface NotSeen {
   readonly reason: string
   /**
    * `values`: a ConfigMap or Secret that only a cluster has. `files`: what a build fetches from elsewhere. `objects`: what a
-   * controller makes on the cluster. Absent: a source.
+   * controller makes on the cluster. `facts`: what a Kustomization restricts that never built. Absent: a source.
    */
-  readonly what?: 'values' | 'files' | 'objects'
+  readonly what?: 'values' | 'files' | 'objects' | 'facts'
 }
 
 /** A Flux Kustomization that no cluster builds, so that nothing is known about what it would apply. */

@@ -5,6 +5,8 @@ import type { Fleet } from '../../src/fleet/fleet.ts'
 import type { FleetInput } from '../../src/fleet/input.ts'
 import { retainOf } from '../../src/fleet/retain.ts'
 import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
+import { verdictJson } from '../../src/report/json.ts'
+import { terminalText } from '../../src/report/terminal.ts'
 import { judge } from '../../src/rules/verdict/judge.ts'
 import type { Files } from './fleet-of.ts'
 import { DEV_URL, devFiles, FLEET_URL, fleetFiles, OPS_URL, opsFiles } from './mini-fleet.ts'
@@ -93,6 +95,23 @@ test('more commits are asked for while a node builds in none, and then it is unk
   expect(fleet.nodes.filter(node => node.unknown).map(node => node.name)).toEqual(['tenants'])
   // any file may say where it leads, so the repositories of the tenants are still concerned
   expect(fleet.nodes.find(node => node.unknown)!.hides).toEqual(expect.arrayContaining([DEV_URL, OPS_URL]))
+  const { verdict } = judge(fleet, { combination: '' })
+  const entry = expect.objectContaining({ source: 'Kustomization/flux-system/tenants', what: 'facts' })
+  expect(verdict.notSeen).toEqual(expect.arrayContaining([entry]))
+  expect(verdict.summary).toContain('1 Kustomization that never built not visible')
+  expect(terminalText(verdict, '')).toContain(
+    'not seen: Kustomization/flux-system/tenants: it does not build on cluster',
+  )
+  expect(verdictJson(verdict).notSeen).toContainEqual(
+    expect.objectContaining({ source: 'Kustomization/flux-system/tenants' }),
+  )
+})
+
+test('what built once is listed as nothing that is not known', () => {
+  const { fleet } = whole(inputOf(OVERLAY), [stateOf({})])
+  const { verdict } = judge(fleet, { combination: '' })
+  expect(verdict.errors).not.toEqual([])
+  expect(verdict.notSeen.filter(({ what }) => what === 'facts')).toEqual([])
 })
 
 test('of two versions the newest that builds counts', () => {

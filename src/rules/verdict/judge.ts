@@ -15,6 +15,7 @@ import { notSeenOf, remoteFiles } from './remote-files.ts'
 import { resultOf } from './result-of.ts'
 import { knownOf, withState } from './states.ts'
 import { withSummary } from './summary.ts'
+import { unknownNodes } from './unknown-nodes.ts'
 import { unmatchedSources } from './unmatched-sources.ts'
 import { unreadableSources } from './unreadable-sources.ts'
 import { unusedWaivers } from './unused-waivers.ts'
@@ -72,7 +73,7 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
     violations,
     warnings: all.filter(one => one.level === 'warning' && !isNotEvaluated(one)),
     errors,
-    notSeen: [...head.notSeen, ...remoteFiles(head).map(notSeenOf)],
+    notSeen: [...head.notSeen, ...remoteFiles(head).map(notSeenOf), ...unknownNodes(head)],
     notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
     requiredApprovals: options.base ? requiredApprovals(head, options.base) : [],

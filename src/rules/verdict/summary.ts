@@ -110,6 +110,7 @@ const NOUNS = {
   files: ['remote file', 'remote files'],
   values: ['set of values', 'sets of values'],
   objects: ['ResourceSet', 'ResourceSets'],
+  facts: ['Kustomization that never built', 'Kustomizations that never built'],
 } as const
 
 function notVisible({ notSeen }: Unsummed): string[] {
