@@ -52,12 +52,19 @@ export class Leniency implements Tolerance {
     if (!isKnown) this.add(error, { effect: 'different', hides })
   }
 
+  /** The first address, where all that is missing although Flux has it is remote: what depends on it is there. */
+  private onlyRemote(): string | undefined {
+    const missing = this.holes.filter(hole => !hole.fatal)
+    return missing.every(hole => hole.remote !== undefined) ? missing[0]?.remote : undefined
+  }
+
   private add(error: BailiwickError, { effect, hides, depends }: Part): void {
     // where something is missing that Flux has, it may well find what this part needs
     const mayFit = depends && error.code === 'kustomize-invalid' && this.holes.some(hole => !hole.fatal)
     const fatal = isFatal(error) && !mayFit
     const digest = createHash('sha256').update(hides()).digest('hex')
-    const remote = error.remote === undefined ? {} : { remote: error.remote }
+    const address = error.remote ?? (mayFit ? this.onlyRemote() : undefined)
+    const remote = address === undefined ? {} : { remote: address }
     const key = JSON.stringify([nameOf(error), effect, digest])
     if (!this.found.has(key)) this.found.set(key, { error, fatal, effect, hides: digest, ...remote })
     if (this.found.size <= MAX_HOLES) return

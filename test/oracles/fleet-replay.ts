@@ -1,3 +1,5 @@
+import type { RepositoryAddress } from '../../src/cli/repository-address.ts'
+import { withSyncedAddress } from '../../src/cli/synced-address.ts'
 import { buildCompleteFleet, directoryReader } from '../../src/cli/working-sources.ts'
 import type { Fleet } from '../../src/fleet/fleet.ts'
 import type { FleetInput } from '../../src/fleet/input.ts'
@@ -15,22 +17,21 @@ import type { Evaluated, State } from './fleet-table.ts'
 /** The states and changes of one repository, evaluated as `bailiwick check` does, with what they share rendered once. */
 export class FleetReplay {
   readonly #dir: string
-  readonly #url: string
-  readonly #branch: string
+  readonly #stated: RepositoryAddress
+  #url: string | undefined
   #session = new FleetSession()
   #trees = new Map<string, Promise<Tree>>()
 
   constructor(dir: string, url: string, branch: string) {
     this.#dir = dir
-    this.#url = url === '' ? '' : normaliseUrl(url)
-    this.#branch = branch
+    this.#stated = { url: url === '' ? '' : normaliseUrl(url), branch, because: '' }
   }
 
   /** A state by itself: everything in it counts. */
   async evaluate(ref: string): Promise<State> {
     const tree = await this.#tree(ref)
     const fleet = await this.#fleet(tree)
-    const baseline = baselineOf(tree, this.#url)
+    const baseline = baselineOf(tree, this.#address(tree))
     return { ...judge(fleet, { baseline, combination: '' }), fleet }
   }
 
@@ -47,8 +48,14 @@ export class FleetReplay {
   }
 
   async #fleet(tree: Tree, compared: Pick<FleetInput, 'config' | 'retain'> = {}): Promise<Fleet> {
-    const home = { url: this.#url, branch: this.#branch, commit: '', tree }
+    const home = { url: this.#address(tree), branch: this.#stated.branch, commit: '', tree }
     return (await buildCompleteFleet(home, [], [], directoryReader(), compared, this.#session)).fleet
+  }
+
+  /** What the first tree that is looked at says of its address: a history is evaluated as one repository. */
+  #address(tree: Tree): string {
+    this.#url ??= withSyncedAddress(this.#stated, tree).url
+    return this.#url
   }
 
   #tree(ref: string): Promise<Tree> {

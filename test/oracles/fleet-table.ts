@@ -32,17 +32,16 @@ export interface Surveyed {
 }
 
 /** What a first look says, counted. */
-export function firstResult({ verdict, fleet }: State): FirstResult {
+export function firstResult({ verdict }: State): FirstResult {
   return {
     result: verdict.result,
     summary: verdict.summary,
     clusters: verdict.clusters.length,
     tenants: verdict.tenants.length,
-    reached: fleet.nodes.length,
-    present: fleet.nodes.length,
-    objects: fleet.nodes.reduce((sum, node) => sum + node.objects.length, 0),
+    ...verdict.evaluated.kustomizations,
+    objects: verdict.evaluated.objects,
     notSeen: verdict.notSeen.length,
-    holes: fleet.nodes.reduce((sum, node) => sum + (node.holes?.length ?? 0), 0),
+    holes: verdict.evaluated.holes,
     errors: counted(verdict.errors.map(causeOf)),
     violations: counted(verdict.violations.map(one => one.rule)),
     warnings: counted(verdict.warnings.map(one => one.rule)),

@@ -7,11 +7,22 @@ import { type GuardedChange, guardedChanges } from './guarded-changes.ts'
 
 /** What a change passes only with, by the approval of a fleet admin: guarded files of the fleet, and new remote files of the platform. */
 export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] {
-  const known = new Set(remoteFiles(base).map(keyOf))
-  const added = remoteFiles(head).filter(one => !known.has(keyOf(one)))
-  const [now, before] = [head.repositories[0]?.tree, base.repositories[0]?.tree]
-  const guarded = now && before && now.id !== before.id ? guardedChanges(changedPaths(before, now)) : []
-  return [...guarded.map(approvalOf), ...added.map(approvalOfRemote)]
+  const [now, before] = [remoteFiles(head), remoteFiles(base)]
+  const added = missingFrom(before, now)
+  // a patch that goes leaves the remote file as it is written there; with the file itself it has nothing to do any more
+  const urls = new Set(now.map(({ url }) => url))
+  const files = new Set(added.map(({ file }) => file))
+  const gone = missingFrom(now, before).filter(
+    ({ works, url, file }) => works !== undefined && urls.has(url) && !files.has(file),
+  )
+  const [tree, old] = [head.repositories[0]?.tree, base.repositories[0]?.tree]
+  const guarded = tree && old && tree.id !== old.id ? guardedChanges(changedPaths(old, tree)) : []
+  return [...guarded.map(approvalOf), ...added.map(approvalOfRemote), ...gone.map(approvalOfGone)]
+}
+
+function missingFrom(known: readonly RemoteFile[], files: readonly RemoteFile[]): RemoteFile[] {
+  const keys = new Set(known.map(keyOf))
+  return files.filter(one => !keys.has(keyOf(one)))
 }
 
 /** A guarded file that a change edits, as a required approval. */
@@ -19,8 +30,16 @@ export function approvalOf({ rule, path, what }: GuardedChange): RequiredApprova
   return { rule, path, message: `${path} ${what}` }
 }
 
-function approvalOfRemote({ url, file }: RemoteFile): RequiredApproval {
-  const message = `${file} names the remote file ${shown(url)}, which is new here and is not evaluated`
+function approvalOfRemote({ url, file, works }: RemoteFile): RequiredApproval {
+  const message =
+    works === undefined
+      ? `${file} names the remote file ${shown(url)}, which is new here and is not evaluated`
+      : `${file} changes what the remote file ${shown(url)} holds, which is new here and is not evaluated`
+  return { rule: 'kustomize-remote-base', path: file, message }
+}
+
+function approvalOfGone({ url, file }: RemoteFile): RequiredApproval {
+  const message = `${file} no longer changes what the remote file ${shown(url)} holds, which is not evaluated`
   return { rule: 'kustomize-remote-base', path: file, message }
 }
 
