@@ -32,7 +32,8 @@ test('each base of a shared head has a check of its own; the plain name shows th
   expect(said(github, DEV, 'shared', STABLE)).toMatchObject({ conclusion: 'success' })
   const run = said(github, DEV, 'shared')
   expect(run).toMatchObject({ conclusion: 'failure' })
-  expect(run.output.title).toBe(`1 violation: tenant dev-team on staging (pull request #${red})`)
+  expect(run.output.title).toMatch(/^1 violation: tenant dev-team on staging; in \d+ Kustomizations /)
+  expect(run.output.title).toMatch(new RegExp(`\\(pull request #${red}\\)$`))
   expect(run.output.summary).toContain(`that of pull request #${red}`)
 }, 60_000)
 
