@@ -16,6 +16,7 @@ import { noteDecrypted } from './generate/note-decrypted.ts'
 import type { ConfigEntry, Kustomization } from './kustomization.ts'
 import type { FindRemote } from './mounted-tree.ts'
 import { checkBuiltin } from './read/check-forbidden.ts'
+import { isRemote } from './read/remote.ts'
 import { MOUNT } from './read/resolve-path.ts'
 import { absorb } from './resource/absorb.ts'
 import { loadTolerantly } from './resource/load-tolerantly.ts'
@@ -46,6 +47,16 @@ export interface AccumulationOptions {
   readonly tolerance?: Tolerance
   /** Finds repositories at a commit that entries name; without it none is at hand. */
   readonly remotes?: FindRemote | undefined
+}
+
+/** What a kustomization makes of objects that it does not hold: with another patch they are others. */
+function changesOf(kustomization: Kustomization): unknown[] {
+  const { namespace, namePrefix, nameSuffix, patches, patchesJson6902, patchesStrategicMerge } = kustomization
+  const { replacements, transformers } = kustomization
+  return [
+    ...[namespace, namePrefix, nameSuffix, patches, patchesJson6902, patchesStrategicMerge],
+    ...[replacements, transformers],
+  ]
 }
 
 /** One build: collects objects directory by directory, each kustomization transforming what is below it. */
@@ -86,7 +97,8 @@ export class Accumulation {
   private accumulate(kustomization: Kustomization, into: Accumulated, chain: readonly string[]): void {
     const { tolerance } = this
     for (const entry of kustomization.resources) {
-      const part = this.partOf(kustomization, entry, 'missing')
+      const hidden = isRemote(entry.text) ? [entry, changesOf(kustomization)] : entry
+      const part = this.partOf(kustomization, hidden, 'missing')
       tolerance.attempt(part, () => this.addResource(kustomization, entry, into, chain))
     }
     into.config = this.configuration.with(into.config, kustomization)

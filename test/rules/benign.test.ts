@@ -87,13 +87,13 @@ test('an account that a patch of the platform adds', () => {
   expect(said(judgementOf(miniFleet({ fleet })))).toEqual([])
 })
 
-test('a remote base of a platform that allows them is an error that stands, not a violation', () => {
+test('a remote base of a platform that allows them is not visible, and no violation', () => {
   const given = miniFleet({
     fleet: { ...unlocked, 'tenants/kustomization.yaml': 'resources: ["https://example.com/x.yaml"]\n' },
   })
   const { verdict } = judgementOf(given)
   expect(verdict.violations).toEqual([])
-  expect(verdict.errors).toMatchObject([{ node: 'staging/flux-system/tenants', state: 'new' }])
+  expect(verdict).toMatchObject({ errors: [], notSeen: [{ url: 'https://example.com/x.yaml' }] })
   expect(judgementOf(given, { base: given }).verdict.result).toBe('pass')
 })
 

@@ -98,7 +98,7 @@ test('a change is judged by the waivers of its base, and an unused one stands', 
   })
 })
 
-test('what hides behind a node that fails is not waived in a change, as nobody has seen it', () => {
+test('beside a waived remote base what is there is evaluated, and another one is not waived', () => {
   const remote = (more = '') => ({ 'deploy/kustomization.yaml': `resources:\n  - https://example.com/x.yaml\n${more}` })
   let file = ''
   const world = (more = '') => miniFleet({ dev: remote(more), fleet: { [FILE]: file } })
@@ -112,7 +112,8 @@ test('what hides behind a node that fails is not waived in a change, as nobody h
     expires: 2026-06-30
 `
   expect(judgementOf(world(), { base: world(), today }).verdict).toMatchObject({ violations: [{ state: 'waived' }] })
-  expect(judgementOf(world('  - web.yaml\n'), { base: world(), today }).verdict.result).toBe('fail')
+  expect(judgementOf(world('  - web.yaml\n'), { base: world(), today }).verdict.result).toBe('pass')
+  expect(judgementOf(world('  - https://example.com/y.yaml\n'), { base: world(), today }).verdict.result).toBe('fail')
 })
 
 test('a waiver accepts the value that it lists: another one of the same field is new, and says what to add', () => {

@@ -2,6 +2,7 @@ import type { Hole } from '../../kube/hole.ts'
 import type { Field, ListNode, MapNode, Node } from '../../kube/node.ts'
 import { failingParts } from '../failing-parts.ts'
 import type { Tolerance } from '../tolerance.ts'
+import { isRemote } from './remote.ts'
 
 /** How the parts of a file are read one by one. */
 export interface PartReader {
@@ -17,6 +18,20 @@ export interface PartReader {
 /** Fields whose entries only add objects. */
 const ADDING = new Set(['resources', 'bases', 'helmCharts', 'helmChartInflationGenerator', 'crds'])
 
+/** Fields that read or change whatever the kustomization builds: they hide all that it names. */
+const FAR = new Set(['vars', 'openapi', 'configurations', 'transformers', 'generators', 'validators'])
+
+/** Fields that change what other entries bring. */
+const CHANGING = [
+  ...['namespace', 'namePrefix', 'nameSuffix', 'patches', 'patchesJson6902', 'patchesStrategicMerge'],
+  ...['replacements', 'transformers'],
+]
+
+const isRemoteItem = (item: Node) => item.type === 'scalar' && typeof item.value === 'string' && isRemote(item.value)
+
+/** What becomes of objects that nobody sees: with another patch they are others. */
+const changesOf = (root: MapNode) => CHANGING.map(name => root.fields.get(name)?.value ?? null)
+
 /**
  * The map without the entries of lists, and the fields that are no lists, with which it cannot be read. `always` has the
  * fields that are read beside each of them.
@@ -30,26 +45,28 @@ export function keepReadable(root: MapNode, always: MapNode, reader: PartReader)
     if (!fails(field)) fields.set(name, field)
     // where the field itself is unknown, its entries are one part
     else if (value.type !== 'list' || value.items.length === 0 || fails(withItems(field, []))) {
-      isKept(name, value, () => reader.read(withOnly(always, name, field)), reader)
-    } else fields.set(name, withItems(field, keepItems(name, field, value, always, reader)))
+      isKept(name, FAR.has(name) ? root : value, () => reader.read(withOnly(always, name, field)), reader)
+    } else fields.set(name, withItems(field, keepItems(name, field, root, always, reader)))
   }
   const isWhole = [...root.fields].every(([name, field]) => fields.get(name) === field)
   return isWhole ? root : { ...root, fields }
 }
 
-function keepItems(name: string, field: Field, { items }: ListNode, always: MapNode, reader: PartReader): Node[] {
+function keepItems(name: string, field: Field, root: MapNode, always: MapNode, reader: PartReader): Node[] {
+  const { items } = field.value as ListNode
   const { tolerance, filler } = reader
   const read = (some: readonly Node[]) => reader.read(withOnly(always, name, withItems(field, some)))
   const fails = (some: readonly Node[]) => tolerance.failureOf(() => read(some)) !== undefined
   const failing = new Set(failingParts(items, fails, tolerance.enough))
   return items.filter((item, index) => {
     if (!failing.has(item)) return true
+    const part = FAR.has(name) ? [item, root] : isRemoteItem(item) ? [item, changesOf(root)] : item
     const before = filler ? Array<Node>(index).fill(filler(name)) : []
-    return isKept(name, item, () => read([...before, item]), reader)
+    return isKept(name, part, () => read([...before, item]), reader)
   })
 }
 
-function isKept(name: string, part: Node, step: () => void, { tolerance, hides }: PartReader): boolean {
+function isKept(name: string, part: unknown, step: () => void, { tolerance, hides }: PartReader): boolean {
   const effect: Hole['effect'] = ADDING.has(name) ? 'missing' : 'different'
   const all = () => JSON.stringify([name, hides(part)])
   return tolerance.attempt({ effect, hides: all }, () => [step()]) !== undefined

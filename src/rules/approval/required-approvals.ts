@@ -1,7 +1,10 @@
 import type { Fleet } from '../../fleet/fleet.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
 import type { RequiredApproval } from '../finding.ts'
-import { shown } from '../shown.ts'
+import { shown, shownObject } from '../shown.ts'
+import { appliedAs } from '../verdict/applied-as.ts'
+import { withoutPositions } from '../verdict/fingerprint.ts'
+import { leftOutOf } from '../verdict/left-out.ts'
 import { keyOf, type RemoteFile, remoteFiles } from '../verdict/remote-files.ts'
 import { type GuardedChange, guardedChanges } from './guarded-changes.ts'
 
@@ -17,7 +20,39 @@ export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
   )
   const [tree, old] = [head.repositories[0]?.tree, base.repositories[0]?.tree]
   const guarded = tree && old && tree.id !== old.id ? guardedChanges(changedPaths(old, tree)) : []
-  return [...guarded.map(approvalOf), ...added.map(approvalOfRemote), ...gone.map(approvalOfGone)]
+  const remote = [...added.map(approvalOfRemote), ...gone.map(approvalOfGone)]
+  const all = [...guarded.map(approvalOf), ...remote, ...newlyApplied(head, base)]
+  return [...new Map(all.map(one => [JSON.stringify(one), one])).values()]
+}
+
+/**
+ * What an existing hole of the platform hides, where the change has it applied in a new place, with other rights or in
+ * another form: it is not evaluated there either.
+ */
+function newlyApplied(head: Fleet, base: Fleet): RequiredApproval[] {
+  const before = [...unseenParts(base)]
+  const places = new Set(before.map(({ cause, place }) => `${cause} ${place}`))
+  const causes = new Set(before.map(({ cause }) => cause))
+  return [...unseenParts(head)].flatMap(({ cause, place, error, node }) => {
+    if (!causes.has(cause) || places.has(`${cause} ${place}`)) return []
+    const path = error.origin?.file ?? node.kustomization.root.origin.file
+    const name = shownObject('Kustomization', node.namespace, node.name)
+    const message = `${path}: what is not evaluated of it would be applied anew, by ${name} on cluster ${shown(node.cluster)}`
+    return [{ rule: error.rule ?? error.code, path, message }]
+  })
+}
+
+/** What the platform's Kustomizations hold that Flux applies and nobody evaluates. */
+function* unseenParts({ nodes }: Fleet) {
+  for (const node of nodes) {
+    if (node.tenant !== undefined) continue
+    for (const { error, hides, isFatal, remote } of node.holes === undefined ? [] : leftOutOf(node)) {
+      if (isFatal || remote !== undefined) continue
+      const { code, message, origin } = error
+      const cause = JSON.stringify([code, origin?.repository, origin?.file, withoutPositions(message), hides])
+      yield { cause, place: appliedAs(node), error, node }
+    }
+  }
 }
 
 function missingFrom(known: readonly RemoteFile[], files: readonly RemoteFile[]): RemoteFile[] {

@@ -17,7 +17,10 @@ export interface VerdictFilter {
 export function filterVerdict({ verdict, nodes }: Judgement, filter: VerdictFilter): Verdict {
   const clusters = new Set(filter.clusters)
   const tenants = new Set(filter.tenants)
-  const onCluster = (name: string) => clusters.size === 0 || name === '' || clusters.has(name)
+  // what a cluster applies to others through their kubeconfigs is its own doing
+  const hubs = new Map(nodes.flatMap(({ cluster, hub }) => (hub === undefined ? [] : [[cluster, hub] as const])))
+  const onCluster = (name: string) =>
+    clusters.size === 0 || name === '' || clusters.has(name) || clusters.has(hubs.get(name) ?? name)
   const ofTenant = (name: string) => tenants.size === 0 || tenants.has(name)
   const kept = nodes.filter(({ cluster, tenant }) => onCluster(cluster) && ofTenant(tenant ?? ''))
   const isKept = (one: { cluster: string; tenant: string }) => onCluster(one.cluster) && ofTenant(one.tenant)

@@ -73,7 +73,7 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
     violations,
     warnings: all.filter(one => one.level === 'warning' && !isNotEvaluated(one)),
     errors,
-    notSeen: [...head.notSeen, ...remoteFiles(head).map(notSeenOf), ...unknownNodes(head)],
+    notSeen: [...head.notSeen, ...notSeenOf(remoteFiles(head)), ...unknownNodes(head)],
     notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
     requiredApprovals: options.base ? requiredApprovals(head, options.base) : [],

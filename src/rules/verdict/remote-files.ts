@@ -1,4 +1,5 @@
 import type { Fleet, FleetNode, NotSeen } from '../../fleet/fleet.ts'
+import { appliedAs } from './applied-as.ts'
 import { isNotVisible, leftOutOf } from './left-out.ts'
 
 /** A file at an address that no repository holds, which Flux fetches for the platform. */
@@ -10,9 +11,11 @@ export interface RemoteFile {
   readonly node: FleetNode
   /** Of a part that works on what the remote file holds, such as a patch of it: digest of its text. */
   readonly works?: string
+  /** Digest of all that is known of it. */
+  readonly hides: string
 }
 
-/** The remote files of the platform, each once for the file that names it, in the order of the nodes. */
+/** The remote files of the platform, each once for the file that names it and for the place where it is applied. */
 export function remoteFiles({ nodes, clusters }: Fleet): RemoteFile[] {
   const lockdowns = new Map(clusters.map(({ name, lockdown }) => [name, lockdown]))
   const found = new Map<string, RemoteFile>()
@@ -22,7 +25,7 @@ export function remoteFiles({ nodes, clusters }: Fleet): RemoteFile[] {
       if (part.remote === undefined || !isNotVisible(node, part, lockdowns.get(node.cluster))) continue
       const { file, repository } = part.error.origin ?? node.kustomization.root.origin
       const works = part.error.remote === undefined ? { works: part.hides } : {}
-      const one = { url: part.remote, file, repository, node, ...works }
+      const one = { url: part.remote, file, repository, node, hides: part.hides, ...works }
       const key = keyOf(one)
       if (!found.has(key)) found.set(key, one)
     }
@@ -30,11 +33,19 @@ export function remoteFiles({ nodes, clusters }: Fleet): RemoteFile[] {
   return [...found.values()]
 }
 
-/** Its identity: what another file names, another address in the same file, or another patch of it, is another one. */
-export const keyOf = ({ url, file, repository, works }: RemoteFile): string =>
-  JSON.stringify([repository, file, url, works ?? ''])
+/**
+ * Its identity: what another file names, another address in the same file, another patch of it, or the same on another
+ * cluster or with another account, is another one.
+ */
+export const keyOf = ({ url, file, repository, hides, node }: RemoteFile): string =>
+  JSON.stringify([repository, file, url, hides, appliedAs(node)])
 
-export function notSeenOf({ url, file, node, works }: RemoteFile): NotSeen {
+/** Each once, however often it is applied. */
+export function notSeenOf(files: readonly RemoteFile[]): NotSeen[] {
+  return [...new Map(files.map(file => [JSON.stringify(entryOf(file)), entryOf(file)])).values()]
+}
+
+function entryOf({ url, file, node, works }: RemoteFile): NotSeen {
   const how = works === undefined ? 'named' : 'patched'
   const reason = `a remote file of the platform, ${how} in ${file}; nothing of it is evaluated`
   return { source: `Kustomization/${node.namespace}/${node.name}`, url, reason, what: 'files' }
