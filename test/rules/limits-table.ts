@@ -126,6 +126,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
   again: ['workers/redeliver.ts MOST_READ', 'workers/redeliver.ts MOST_SENT'],
   shown: [
     'src/git/run-git.ts MAX_MESSAGE',
+    'src/report/assumed-clusters.ts MAX_NAMED',
     'src/report/check-run.ts MAX_TABLE_LINES',
     'src/rules/secrets/unencrypted-setting.ts MAX_NAMES',
     'src/fleet/reach/standing-kustomizations.ts MAX_BYTES',
