@@ -7,6 +7,7 @@ import { BuildFiles } from './build-files.ts'
 import { isInline, loadConfigs } from './builtin/load-configs.ts'
 import { runGenerator } from './builtin/run-generator.ts'
 import { runTransformer } from './builtin/run-transformer.ts'
+import { CHANGING_FIELDS } from './changing-fields.ts'
 import { Configuration } from './configuration.ts'
 import type { Entry } from './entry.ts'
 import { BuildNotes } from './finish/build-notes.ts'
@@ -49,16 +50,6 @@ export interface AccumulationOptions {
   readonly remotes?: FindRemote | undefined
 }
 
-/** What a kustomization makes of objects that it does not hold: with another patch they are others. */
-function changesOf(kustomization: Kustomization): unknown[] {
-  const { namespace, namePrefix, nameSuffix, patches, patchesJson6902, patchesStrategicMerge } = kustomization
-  const { replacements, transformers } = kustomization
-  return [
-    ...[namespace, namePrefix, nameSuffix, patches, patchesJson6902, patchesStrategicMerge],
-    ...[replacements, transformers],
-  ]
-}
-
 /** One build: collects objects directory by directory, each kustomization transforming what is below it. */
 export class Accumulation {
   readonly budget: BuildBudget
@@ -97,7 +88,7 @@ export class Accumulation {
   private accumulate(kustomization: Kustomization, into: Accumulated, chain: readonly string[]): void {
     const { tolerance } = this
     for (const entry of kustomization.resources) {
-      const hidden = isRemote(entry.text) ? [entry, changesOf(kustomization)] : entry
+      const hidden = isRemote(entry.text) ? [entry, CHANGING_FIELDS.map(name => kustomization[name])] : entry
       const part = this.partOf(kustomization, hidden, 'missing')
       tolerance.attempt(part, () => this.addResource(kustomization, entry, into, chain))
     }

@@ -1,5 +1,6 @@
 import type { Hole } from '../../kube/hole.ts'
 import type { Field, ListNode, MapNode, Node } from '../../kube/node.ts'
+import { CHANGING_FIELDS } from '../changing-fields.ts'
 import { failingParts } from '../failing-parts.ts'
 import type { Tolerance } from '../tolerance.ts'
 import { isRemote } from './remote.ts'
@@ -21,16 +22,10 @@ const ADDING = new Set(['resources', 'bases', 'helmCharts', 'helmChartInflationG
 /** Fields that read or change whatever the kustomization builds: they hide all that it names. */
 const FAR = new Set(['vars', 'openapi', 'configurations', 'transformers', 'generators', 'validators'])
 
-/** Fields that change what other entries bring. */
-const CHANGING = [
-  ...['namespace', 'namePrefix', 'nameSuffix', 'patches', 'patchesJson6902', 'patchesStrategicMerge'],
-  ...['replacements', 'transformers'],
-]
-
 const isRemoteItem = (item: Node) => item.type === 'scalar' && typeof item.value === 'string' && isRemote(item.value)
 
-/** What becomes of objects that nobody sees: with another patch they are others. */
-const changesOf = (root: MapNode) => CHANGING.map(name => root.fields.get(name)?.value ?? null)
+/** What the file makes of objects that are not visible. */
+const changesOf = (root: MapNode) => CHANGING_FIELDS.map(name => root.fields.get(name)?.value ?? null)
 
 /**
  * The map without the entries of lists, and the fields that are no lists, with which it cannot be read. `always` has the

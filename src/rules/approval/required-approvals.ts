@@ -3,7 +3,7 @@ import type { Tree, TreeEntry } from '../../git/tree.ts'
 import type { RequiredApproval } from '../finding.ts'
 import { shown, shownObject } from '../shown.ts'
 import { appliedAs } from '../verdict/applied-as.ts'
-import { withoutPositions } from '../verdict/fingerprint.ts'
+import { causeOf } from '../verdict/fingerprint.ts'
 import { leftOutOf } from '../verdict/left-out.ts'
 import { keyOf, type RemoteFile, remoteFiles } from '../verdict/remote-files.ts'
 import { type GuardedChange, guardedChanges } from './guarded-changes.ts'
@@ -15,9 +15,7 @@ export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
   // a patch that goes leaves the remote file as it is written there; with the file itself it has nothing to do any more
   const urls = new Set(now.map(({ url }) => url))
   const files = new Set(added.map(({ file }) => file))
-  const gone = missingFrom(now, before).filter(
-    ({ works, url, file }) => works !== undefined && urls.has(url) && !files.has(file),
-  )
+  const gone = missingFrom(now, before).filter(({ isPatch, url, file }) => isPatch && urls.has(url) && !files.has(file))
   const [tree, old] = [head.repositories[0]?.tree, base.repositories[0]?.tree]
   const guarded = tree && old && tree.id !== old.id ? guardedChanges(changedPaths(old, tree)) : []
   const remote = [...added.map(approvalOfRemote), ...gone.map(approvalOfGone)]
@@ -33,9 +31,9 @@ function newlyApplied(head: Fleet, base: Fleet): RequiredApproval[] {
   const before = [...unseenParts(base)]
   const places = new Set(before.map(({ cause, place }) => `${cause} ${place}`))
   const causes = new Set(before.map(({ cause }) => cause))
-  return [...unseenParts(head)].flatMap(({ cause, place, error, node }) => {
+  return [...unseenParts(head)].flatMap(({ cause, place, error, origin, node }) => {
     if (!causes.has(cause) || places.has(`${cause} ${place}`)) return []
-    const path = error.origin?.file ?? node.kustomization.root.origin.file
+    const path = origin.file
     const name = shownObject('Kustomization', node.namespace, node.name)
     const message = `${path}: what is not evaluated of it would be applied anew, by ${name} on cluster ${shown(node.cluster)}`
     return [{ rule: error.rule ?? error.code, path, message }]
@@ -45,12 +43,11 @@ function newlyApplied(head: Fleet, base: Fleet): RequiredApproval[] {
 /** What the platform's Kustomizations hold that Flux applies and nobody evaluates. */
 function* unseenParts({ nodes }: Fleet) {
   for (const node of nodes) {
-    if (node.tenant !== undefined) continue
-    for (const { error, hides, isFatal, remote } of node.holes === undefined ? [] : leftOutOf(node)) {
+    if (node.tenant !== undefined || node.holes === undefined) continue
+    for (const { error, hides, isFatal, remote } of leftOutOf(node)) {
       if (isFatal || remote !== undefined) continue
-      const { code, message, origin } = error
-      const cause = JSON.stringify([code, origin?.repository, origin?.file, withoutPositions(message), hides])
-      yield { cause, place: appliedAs(node), error, node }
+      const origin = error.origin ?? node.kustomization.root.origin
+      yield { cause: `${causeOf(error, origin)} ${hides}`, place: appliedAs(node), error, origin, node }
     }
   }
 }
@@ -65,11 +62,9 @@ export function approvalOf({ rule, path, what }: GuardedChange): RequiredApprova
   return { rule, path, message: `${path} ${what}` }
 }
 
-function approvalOfRemote({ url, file, works }: RemoteFile): RequiredApproval {
-  const message =
-    works === undefined
-      ? `${file} names the remote file ${shown(url)}, which is new here and is not evaluated`
-      : `${file} changes what the remote file ${shown(url)} holds, which is new here and is not evaluated`
+function approvalOfRemote({ url, file, isPatch }: RemoteFile): RequiredApproval {
+  const what = isPatch ? `changes what the remote file ${shown(url)} holds` : `names the remote file ${shown(url)}`
+  const message = `${file} ${what}, which is new here and is not evaluated`
   return { rule: 'kustomize-remote-base', path: file, message }
 }
 

@@ -12,7 +12,7 @@ export const baselineGrowth: Rule = {
   severity: 'high',
   level: 'warning',
   title: 'The baseline does not grow unseen',
-  why: 'A violation that is listed in the baseline file stands: it blocks neither a branch nor an apply. An evaluation error that is listed there does not block while it hides exactly the listed bytes. Whoever adds one to the file accepts it for everybody.',
+  why: 'A violation in the baseline file counts as existing: it blocks neither a branch nor an apply. An evaluation error in it does not block while it hides exactly the listed bytes. An added entry accepts it for the whole fleet.',
   docs: DOCS,
   *checkRepository(repository) {
     const breach = grown(repository)

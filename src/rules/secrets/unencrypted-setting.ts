@@ -16,7 +16,7 @@ export const unencryptedSetting: Rule = {
   severity: 'low',
   level: 'warning',
   title: 'Values of Secrets that are no secrets are listed',
-  why: 'A host, a user name, a placeholder or a public key in a Secret is no secret by its key and form, and blocks nobody. Whether that is true only its author knows.',
+  why: 'By its key and form, a host, a user name, a placeholder or a public key in a Secret is not a secret, so it does not block. Only its author knows whether that is true.',
   docs: 'No action is required where it is true: it is one folded line, `notEvaluated` in the JSON, and never decides. Put settings into a ConfigMap, or encrypt the Secret as a whole. A fleet that wants every value encrypted gives the rule a severity under `severities` of .github/bailiwick.yaml; then it is a violation.',
   kinds: 'every',
   *checkObject({ object, kind, node }) {

@@ -6,7 +6,7 @@ import { pointer } from '../../kube/pointer.ts'
 import type { Finding, NodeFailure } from '../finding.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Breach, RuleText } from '../rule.ts'
-import { fingerprintOf, hashOf, withoutPositions } from './fingerprint.ts'
+import { causeOf, fingerprintOf } from './fingerprint.ts'
 import type { Weight } from './level-of.ts'
 
 /** What stands behind a violation that is only reported. */
@@ -65,7 +65,7 @@ export function failureOf(
     cluster: node.cluster,
     tenant: node.tenant ?? '',
     node: node.key,
-    fingerprint: hashOf(['error', code, origin.repository, origin.file, ...about, withoutPositions(message)]),
+    fingerprint: causeOf({ code, message }, origin, about),
     ...(hides === undefined ? {} : { hides }),
     ...(blocksApply ? { blocksApply } : {}),
   }

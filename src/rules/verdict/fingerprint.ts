@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Path } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import type { Origin } from '../../kube/origin.ts'
 import { stablePath } from '../../kube/pointer.ts'
 
 /** 32 hex digits over parts. */
@@ -21,6 +22,18 @@ export function fingerprintOf(
   const { apiVersion, kind, namespace, name } = idOf(object)
   const what = [groupOf(apiVersion), kind, namespace, name, stablePath(object.root, path), value]
   return hashOf([at.rule, at.cluster, at.tenant, ...what])
+}
+
+/**
+ * Identity of what could not be evaluated: code, repository, file and what the message says; `about`: the object and field,
+ * where the place in the file is not enough. Never line, node or cluster.
+ */
+export function causeOf(
+  { code, message }: { readonly code: string; readonly message: string },
+  { repository, file }: Pick<Origin, 'repository' | 'file'>,
+  about: readonly string[] = [],
+): string {
+  return hashOf(['error', code, repository, file, ...about, withoutPositions(message)])
 }
 
 /** A message without what moves when lines are added: `file.yaml:12:3`, `line 12`. */

@@ -9,8 +9,8 @@ export interface RemoteFile {
   readonly file: string
   readonly repository: string
   readonly node: FleetNode
-  /** Of a part that works on what the remote file holds, such as a patch of it: digest of its text. */
-  readonly works?: string
+  /** It names no address itself, but changes what the remote file holds, as a patch does. */
+  readonly isPatch: boolean
   /** Digest of all that is known of it. */
   readonly hides: string
 }
@@ -24,8 +24,8 @@ export function remoteFiles({ nodes, clusters }: Fleet): RemoteFile[] {
     for (const part of leftOutOf(node)) {
       if (part.remote === undefined || !isNotVisible(node, part, lockdowns.get(node.cluster))) continue
       const { file, repository } = part.error.origin ?? node.kustomization.root.origin
-      const works = part.error.remote === undefined ? { works: part.hides } : {}
-      const one = { url: part.remote, file, repository, node, hides: part.hides, ...works }
+      const isPatch = part.error.remote === undefined
+      const one = { url: part.remote, file, repository, node, hides: part.hides, isPatch }
       const key = keyOf(one)
       if (!found.has(key)) found.set(key, one)
     }
@@ -42,11 +42,11 @@ export const keyOf = ({ url, file, repository, hides, node }: RemoteFile): strin
 
 /** Each once, however often it is applied. */
 export function notSeenOf(files: readonly RemoteFile[]): NotSeen[] {
-  return [...new Map(files.map(file => [JSON.stringify(entryOf(file)), entryOf(file)])).values()]
+  return [...new Map(files.map(entryOf).map(entry => [JSON.stringify(entry), entry])).values()]
 }
 
-function entryOf({ url, file, node, works }: RemoteFile): NotSeen {
-  const how = works === undefined ? 'named' : 'patched'
+function entryOf({ url, file, node, isPatch }: RemoteFile): NotSeen {
+  const how = isPatch ? 'patched' : 'named'
   const reason = `a remote file of the platform, ${how} in ${file}; nothing of it is evaluated`
   return { source: `Kustomization/${node.namespace}/${node.name}`, url, reason, what: 'files' }
 }

@@ -11,13 +11,12 @@ export function unmatchedSources(head: Fleet, base: Fleet | undefined): NodeFail
   const hidden = withoutCluster(head)
   if (!base || hidden.length > 0) return hidden
   const before = new Map(base.nodes.map(node => [node.key, node]))
-  const left = head.nodes.flatMap(node => (node.parent === undefined ? leavesSight(node, base) : []))
-  if (left.length > 0) return left
   return head.nodes.flatMap(node => {
     const { id, url, unmatched } = node.source
     const was = before.get(node.key)?.source
     const stood = was?.unmatched?.why === unmatched?.why && was?.id === id && was.url === url
-    if (unmatched === undefined || stood) return []
+    if (unmatched === undefined) return node.parent === undefined ? leavesSight(node, base) : []
+    if (stood) return []
     return [unmatched.why === 'no-object' ? withoutObject(node) : elsewhere(node)]
   })
 }
@@ -34,9 +33,9 @@ function withoutCluster({ nodes }: Fleet): NodeFailure[] {
  * once more, and nothing of it is evaluated.
  */
 function leavesSight(root: FleetNode, base: Fleet): NodeFailure[] {
-  const { opaque, unmatched, url, ref } = root.source
+  const { opaque, url, ref } = root.source
   const was = base.nodes.find(node => node.parent === undefined && node.cluster === root.cluster)
-  if (opaque === undefined || unmatched !== undefined || was === undefined || was.source.opaque !== undefined) return []
+  if (opaque === undefined || was === undefined || was.source.opaque !== undefined) return []
   const what = `${shown(url)}#${shown(ref.branch ?? ref.tag ?? ref.semver ?? ref.name ?? ref.commit ?? '')}`
   const message = `cluster ${shown(root.cluster)}: from now on it would follow ${what}, which is not visible, so nothing of what it gets is evaluated: ${opaque}`
   const fix = 'Keep what the source of the cluster follows, or give what it is to follow (--repo URL#REF=DIR).'
