@@ -1,4 +1,4 @@
-import type { SourceRef } from '../src/fleet/input.ts'
+import type { SourceRef } from '../src/fleet/source-ref.ts'
 import { listOpenPullRequests } from '../src/github/pull-request.ts'
 import type { JudgeFollowers } from '../src/queue/queue.ts'
 import { findRepository } from './combination/find-repository.ts'

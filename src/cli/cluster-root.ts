@@ -1,5 +1,5 @@
 import { BailiwickError } from '../errors.ts'
-import type { DeclaredCluster } from '../fleet/clusters/declared-roots.ts'
+import type { DeclaredCluster } from '../fleet/config/fleet-config.ts'
 import { CLUSTER_NAME } from '../fleet/config/names.ts'
 
 /** How the option is explained. */

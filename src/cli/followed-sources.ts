@@ -1,9 +1,9 @@
 import { BailiwickError } from '../errors.ts'
 import { type Aliases, addressIn } from '../fleet/config/address-in.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import type { SourceRef } from '../fleet/input.ts'
 import { mayLeadTo } from '../fleet/named-repositories.ts'
 import { sourceRefOf } from '../fleet/resolve-source.ts'
+import type { SourceRef } from '../fleet/source-ref.ts'
 import { stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 

@@ -1,8 +1,9 @@
 import { BailiwickError, type ErrorCode } from '../errors.ts'
 import { canonical, originAt } from '../kube/node.ts'
 import { display, idOf } from '../kube/object.ts'
+import type { Claim } from './draft.ts'
 import { nodeKey } from './node-key.ts'
-import type { Claim, Walk } from './walk-cluster.ts'
+import type { Walk } from './walk.ts'
 
 /** No real fleet nests deeper; endless ones stop here. */
 const MAX_DEPTH = 16

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../errors.ts'
-import type { Draft } from './walk-cluster.ts'
+import type { Draft } from './draft.ts'
 
 /** Takes a step; what it refuses is an error of the node. */
 export function attempt(draft: Draft, step: () => void): void {

@@ -1,5 +1,5 @@
+import type { Claim } from './draft.ts'
 import type { Need } from './node-values.ts'
-import type { Claim } from './walk-cluster.ts'
 
 /** `platform`: nobody but the platform can render what is missing. */
 export type Side = 'platform' | 'anybody'

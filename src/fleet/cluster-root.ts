@@ -1,4 +1,5 @@
 import { BailiwickError } from '../errors.ts'
+import { isRoot, ROOT_NAMESPACE } from '../flux/kinds.ts'
 import { PackBudget } from '../flux/pack-budget.ts'
 import { PLATFORM_SCALE, RenderBudget } from '../flux/render-budget.ts'
 import { renderWithHoles } from '../flux/render-with-holes.ts'
@@ -12,14 +13,10 @@ import { installedFlux, installedSync, isFluxInstance } from './flux-instance.ts
 import { OPEN, readLockdown } from './lockdown.ts'
 import { findValues } from './node-values.ts'
 import { probeBootstrap } from './probe-bootstrap.ts'
-import type { MayRead, Resolved, Sources } from './resolve-source.ts'
 import type { RenderMemory } from './session/render-memory.ts'
+import type { MayRead, Resolved, Sources } from './sources.ts'
 import { bootstrapKustomization } from './synthetic.ts'
 import type { ValueIndex } from './value-index.ts'
-
-/** Where Flux's bootstrap puts its own objects. */
-export const ROOT_NAMESPACE = 'flux-system'
-export const ROOT_NAME = 'flux-system'
 
 /** The Kustomization that a cluster starts from, settled: it renders itself as it is. */
 export interface Root {
@@ -32,24 +29,6 @@ export interface Root {
   readonly lockdown: Lockdown
   /** With holes: what the build without them stopped at. */
   readonly error?: BailiwickError
-}
-
-/** Whether an object is the Flux Kustomization that a cluster starts from: `root`, or that of bootstrap. */
-export function isRoot(object: KubeObject, root?: KubeObject): boolean {
-  const { namespace, name } = idOf(object)
-  const wanted = root ? idOf(root) : { namespace: ROOT_NAMESPACE, name: ROOT_NAME }
-  return isKustomization(object) && namespace === wanted.namespace && name === wanted.name
-}
-
-/** Whether an object is a Flux Kustomization, of any version. */
-export function isKustomization(object: KubeObject): boolean {
-  const { apiVersion, kind } = idOf(object)
-  return isKustomizationKind(groupOf(apiVersion), kind)
-}
-
-/** The same of its group and kind. */
-export function isKustomizationKind(group: string, kind: string): boolean {
-  return kind === 'Kustomization' && group === 'kustomize.toolkit.fluxcd.io'
 }
 
 export const HOPS = 4

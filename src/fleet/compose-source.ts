@@ -6,8 +6,8 @@ import { includeTree } from '../flux/source/include-tree.ts'
 import { sparseTree } from '../flux/source/sparse-tree.ts'
 import type { Tree } from '../git/tree.ts'
 import type { Origin } from '../kube/origin.ts'
-import type { Resolved } from './resolve-source.ts'
 import type { ContentSpec, IncludeSpec } from './source-content.ts'
+import type { Resolved } from './sources.ts'
 
 /** What `spec.include` names, resolved. */
 export interface Included {

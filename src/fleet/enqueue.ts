@@ -1,5 +1,6 @@
 import { idOf } from '../kube/object.ts'
-import type { Claim, Walk } from './walk-cluster.ts'
+import type { Claim } from './draft.ts'
+import type { Walk } from './walk.ts'
 
 /** Puts a claim where its turn is: the platform's before those of tenants. */
 export function enqueue(walk: Walk, claim: Claim): void {

@@ -8,13 +8,13 @@ import { readUnlessLarge, type Tree } from '../git/tree.ts'
 import { at, canonical, stringAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { addressIn } from './config/address-in.ts'
+import type { Draft } from './draft.ts'
 import { namedRepositories } from './named-repositories.ts'
+import type { NodeContext } from './node-context.ts'
 import { needsOf } from './node-values.ts'
 import { objectTexts } from './object-texts.ts'
-import type { NodeContext } from './open-node.ts'
 import { recordReads } from './record-reads.ts'
 import { touchReachable } from './touch-reachable.ts'
-import type { Draft } from './walk-cluster.ts'
 
 /**
  * Adds to a node that failed, or of which something was left out, what its rendering reads or would read if we knew how, so that a change elsewhere is known not

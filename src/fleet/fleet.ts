@@ -7,7 +7,7 @@ import type { AskedRepository } from './access/read-access.ts'
 import type { SourceAccess } from './access/source-access.ts'
 import type { RootKind } from './clusters/cluster-root.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
-import type { SourceRef, WantedSource } from './input.ts'
+import type { SourceRef, WantedSource } from './source-ref.ts'
 
 /** Who applies a node: the user that is impersonated. Never empty. */
 export interface Identity {

@@ -1,16 +1,8 @@
 import type { Tree } from '../git/tree.ts'
 import type { ReadAccess } from './access/read-access.ts'
-import type { DeclaredCluster } from './clusters/declared-roots.ts'
+import type { DeclaredCluster } from './config/fleet-config.ts'
 import type { Retain } from './retain.ts'
-
-/** What a source follows. One of its forms is set; a branch is the default form. */
-export interface SourceRef {
-  readonly branch?: string
-  readonly tag?: string
-  readonly commit?: string
-  readonly semver?: string
-  readonly name?: string
-}
+import type { SourceRef } from './source-ref.ts'
 
 /** The content that a repository has at a ref, read by somebody outside the core. */
 export interface SourceContent {
@@ -58,10 +50,4 @@ export interface FleetInput {
   readonly access?: ReadAccess
   /** What the fleet was before: facts that stay where a node does not build as a whole; absent: nothing is known of it. */
   readonly retain?: Retain
-}
-
-/** A source that the graph needs and the input does not hold: read it and build again, or pass it as opaque. */
-export interface WantedSource {
-  readonly url: string
-  readonly ref: SourceRef
 }

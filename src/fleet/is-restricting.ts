@@ -1,6 +1,6 @@
+import { ROOT_NAMESPACE } from '../flux/kinds.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import { CAPSULE_GROUP } from './capsule.ts'
-import { ROOT_NAMESPACE } from './cluster-root.ts'
 
 /** Groups whose every object restricts somebody, says who acts, or what Flux may do. */
 const GROUPS: ReadonlySet<string> = new Set([

@@ -1,9 +1,10 @@
 import { idOf } from '../kube/object.ts'
 import type { Side } from './blocked-claims.ts'
+import type { Claim } from './draft.ts'
 import { enqueue } from './enqueue.ts'
 import { nodeKey } from './node-key.ts'
 import { releaseRetained } from './retained-facts.ts'
-import type { Claim, Walk } from './walk-cluster.ts'
+import type { Walk } from './walk.ts'
 
 /**
  * The next claim; one whose source was not known yet comes back as soon as that appeared, or at the very end. One

@@ -4,7 +4,7 @@ import { idOf, type KubeObject } from '../kube/object.ts'
 import type { Reader } from './access/ask-read.ts'
 import { mayRead } from './access/may-read.ts'
 import type { ChartSource, IncludedSource } from './fleet.ts'
-import type { NodeContext } from './open-node.ts'
+import type { NodeContext } from './node-context.ts'
 import { ASKED, WANTED } from './unread.ts'
 
 /**

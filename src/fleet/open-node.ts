@@ -1,63 +1,29 @@
 import { BailiwickError } from '../errors.ts'
 import type { Artifact } from '../flux/artifact.ts'
+import { ROOT_NAME, ROOT_NAMESPACE } from '../flux/kinds.ts'
 import { renderWithHoles } from '../flux/render-with-holes.ts'
 import { originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
-import type { AccessView, Reader } from './access/ask-read.ts'
+import type { Reader } from './access/ask-read.ts'
 import { mayRead } from './access/may-read.ts'
-import type { AskedRepository } from './access/read-access.ts'
 import { accountOf } from './appliers.ts'
-import { ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
-import type { Aliases } from './config/address-in.ts'
+import type { Root } from './cluster-root.ts'
+import type { Draft } from './draft.ts'
 import type { Lockdown } from './fleet.ts'
 import { CONTROLLER, identityOf } from './identity.ts'
 import { nodeContent } from './node-content.ts'
+import type { NodeContext } from './node-context.ts'
 import { nodeKey } from './node-key.ts'
 import { NodeRemotes } from './node-remotes.ts'
 import { findValues, missingNeed, type Need, needsOf } from './node-values.ts'
 import { type KustomizationSpec, readName, readSpec } from './read-spec.ts'
 import { remoteClusterOf } from './remote-cluster.ts'
-import type { Resolved, Sources } from './resolve-source.ts'
-import type { RenderMemory } from './session/render-memory.ts'
-import type { SourceIndex } from './source-index.ts'
-import type { Content, Tenancy } from './tenancy.ts'
-import type { TenantBudgets } from './tenant-budgets.ts'
-import { authorOf, type TenantRepositories } from './tenant-repositories.ts'
+import type { Resolved } from './sources.ts'
+import type { Content } from './tenancy.ts'
+import { authorOf } from './tenant-repositories.ts'
 import { refuseUnknownSpec } from './unknown-spec.ts'
 import { ASKED, WANTED } from './unread.ts'
-import type { ValueIndex } from './value-index.ts'
-import type { Draft } from './walk-cluster.ts'
 import { whyNotRead } from './why-not-read.ts'
-
-/** What opening a node needs to know about its cluster. */
-export interface NodeContext {
-  readonly cluster: string
-  readonly lockdown: Lockdown
-  readonly sources: Sources
-  readonly aliases: Aliases
-  readonly index: SourceIndex
-  readonly tenancy: Tenancy
-  /** Repositories that the platform is known to have given to tenants. */
-  readonly repositories: TenantRepositories
-  /** What each node rendered from. */
-  readonly artifacts: Map<string, Artifact>
-  /** Nodes whose source brings more than its own files, so any change of it counts. */
-  readonly whole: Set<string>
-  readonly values: ValueIndex
-  /** Nodes that are rendered although values are missing, by key, and which were. */
-  readonly missed: Map<string, Set<string>>
-  readonly budgets: TenantBudgets
-  /** The same for what is rendered again with holes. */
-  readonly holeBudgets: TenantBudgets
-  /** The same for what failed nodes read. */
-  readonly readBudgets: TenantBudgets
-  /** Without, everything is rendered anew. */
-  readonly memory: RenderMemory | undefined
-  /** By what it is decided what may be read; absent: everything. */
-  readonly access: AccessView | undefined
-  /** What has to be known before it can be decided. */
-  readonly asked: AskedRepository[]
-}
 
 /** The node of a cluster's root. */
 export function rootNode(context: NodeContext, root: Root): Draft {

@@ -1,4 +1,4 @@
-import type { SourceRef } from './input.ts'
+import type { SourceRef } from './source-ref.ts'
 
 /**
  * One form per ref, by Flux's precedence (commit, name, semver, tag, branch; none is branch master), so that equal

@@ -1,9 +1,9 @@
 import { BailiwickError } from '../errors.ts'
 import { groupOf, idOf } from '../kube/object.ts'
 import { CAPSULE_GROUP, readCapsuleTenants } from './capsule.ts'
+import type { Draft } from './draft.ts'
 import type { Cluster } from './fleet.ts'
 import { type DeclaredTenancy, Tenancy } from './tenancy.ts'
-import type { Draft } from './walk-cluster.ts'
 
 /**
  * The clusters to which a hub applies by kubeconfigs, each with namespaces and tenants of its own: nothing of them counts

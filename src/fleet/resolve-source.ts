@@ -8,60 +8,13 @@ import type { ReadDecision } from './access/decide-read.ts'
 import { NOT_READABLE } from './access/read-access.ts'
 import { composeSource, type Included } from './compose-source.ts'
 import { type Aliases, addressIn } from './config/address-in.ts'
-import type { IncludedSource, UnmatchedSource } from './fleet.ts'
-import type { FleetInput, SourceRef } from './input.ts'
+import type { FleetInput } from './input.ts'
 import { text } from './read-spec.ts'
 import { canonicalRef, refKey } from './ref.ts'
 import { signedContent } from './signed-content.ts'
 import { contentSpec } from './source-content.ts'
-
-/** What a source object stands for: content, or why there is none. */
-export type Resolved = {
-  readonly url: string
-  readonly ref: SourceRef
-  /** The sources whose content is in this one's artifact, too. */
-  readonly includes?: readonly IncludedSource[]
-  /** Only a tenant's declaration leads there. */
-  readonly lent?: true
-  /** Why nothing is known of what it follows, and how that can be said in the fleet's file. */
-  readonly unmatched?: UnmatchedSource
-  /** Why these files are not all that Flux would put into the artifact: the node that follows it fails. */
-  readonly refused?: BailiwickError
-} & (
-  | { readonly type: 'content'; readonly commit: string; readonly artifact: Artifact; readonly own: boolean }
-  | { readonly type: 'opaque'; readonly reason: string }
-  /** `asks`: it is not known yet whether it may be read. */
-  | { readonly type: 'wanted'; readonly asks?: ReadDecision & { readonly state: 'ask' } }
-)
-
-/** Whether a source object may be read for the node that follows it; 'bootstrap': the fleet's own repository. */
-export interface MayRead {
-  /** Equal for readers that get equal answers. */
-  readonly reader: string
-  ask(source: KubeObject | 'bootstrap', url: string): ReadDecision
-}
-
-/** Finds a source object of the cluster by its id; `bootstrap` for the fleet's own; undefined while there is none. */
-export type FindSource = (id: string) => KubeObject | 'bootstrap' | undefined
-
-/** Finds the content of sources in an input; the same content is the same Artifact, so that renderers may cache by it. */
-export interface Sources {
-  /** The fleet repository itself. */
-  readonly own: Resolved & { readonly type: 'content' }
-  /** What a repository holds at what a source follows, by the normalized address. */
-  at(url: string, ref: SourceRef, read: ReadDecision): Resolved
-  /**
-   * Undefined while a source that this one includes is not known. Throws `flux-invalid` for a source object that Flux
-   * refuses, `render-limits` for more work than `budget` has left; what was composed once is composed.
-   */
-  resolve(
-    kind: string,
-    source: KubeObject | 'bootstrap',
-    find: FindSource,
-    budget: PackBudget,
-    may: MayRead,
-  ): Resolved | undefined
-}
+import type { SourceRef } from './source-ref.ts'
+import type { FindSource, MayRead, Resolved, Sources } from './sources.ts'
 
 /** Sources of one input. */
 export function openSources(input: FleetInput, aliases: Aliases = new Map()): Sources {

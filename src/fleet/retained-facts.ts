@@ -1,11 +1,12 @@
+import { isKustomizationKind } from '../flux/kinds.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import { attempt } from './attempt.ts'
 import { CAPSULE_GROUP, nameOfOwner, readCapsuleTenants } from './capsule.ts'
-import { isKustomizationKind } from './cluster-root.ts'
+import type { Draft } from './draft.ts'
 import { enqueue } from './enqueue.ts'
 import { nodeKey } from './node-key.ts'
 import { SOURCE_GROUPS } from './source-index.ts'
-import type { Draft, Walk } from './walk-cluster.ts'
+import type { Walk } from './walk.ts'
 
 /**
  * Takes note of what a node's last complete build says about tenants. At once: whose a namespace is decides how everything

@@ -1,11 +1,11 @@
 import { BailiwickError } from '../errors.ts'
+import { ROOT_NAMESPACE } from '../flux/kinds.ts'
 import { isNamespaceName } from '../kube/names.ts'
 import { at, originAt, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import { textMapOf } from '../kube/read-text.ts'
 import { capsuleTenantOf, mayCreateNamespace } from './capsule.ts'
 import { CapsuleNames } from './capsule-names.ts'
-import { ROOT_NAMESPACE } from './cluster-root.ts'
 import type { Identity } from './fleet.ts'
 
 /** Label by which `flux create tenant` marks the namespaces of a tenant. */

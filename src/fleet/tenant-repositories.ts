@@ -1,6 +1,6 @@
 import type { FleetNode, NodeSource } from './fleet.ts'
 import { refKey } from './ref.ts'
-import type { Sources } from './resolve-source.ts'
+import type { Sources } from './sources.ts'
 import type { Tenancy } from './tenancy.ts'
 
 /** Tenants by the source object that is theirs, and by the repository that only they deploy from. */

@@ -1,5 +1,5 @@
 import { idOf, type KubeObject } from '../kube/object.ts'
-import type { Draft } from './walk-cluster.ts'
+import type { Draft } from './draft.ts'
 
 /** What a tenant renders into a namespace that nobody has yet. */
 export interface UnownedObject {

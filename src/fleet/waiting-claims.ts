@@ -1,4 +1,4 @@
-import type { Claim } from './walk-cluster.ts'
+import type { Claim } from './draft.ts'
 
 /** Claims that cannot be opened before a source is known, in the order in which they came. */
 export class WaitingClaims {

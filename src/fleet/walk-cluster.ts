@@ -1,4 +1,5 @@
 import { BailiwickError } from '../errors.ts'
+import { isKustomizationKind, ROOT_NAME, ROOT_NAMESPACE } from '../flux/kinds.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import type { AccessView } from './access/ask-read.ts'
 import { type ClusterAccess, collectAccess } from './access/collect-access.ts'
@@ -9,11 +10,12 @@ import { attempt } from './attempt.ts'
 import { BlockedClaims } from './blocked-claims.ts'
 import { CAPSULE_GROUP, nameOfOwner, readCapsuleTenants } from './capsule.ts'
 import { noteCharts } from './charts/note-charts.ts'
-import { isKustomizationKind, openRoot, ROOT_NAME, ROOT_NAMESPACE, type Root } from './cluster-root.ts'
+import { openRoot, type Root } from './cluster-root.ts'
 import type { ClusterRoot } from './clusters/cluster-root.ts'
 import { declaredIn } from './config/declared-in.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
 import { declaredSources } from './declared-sources.ts'
+import type { Claim, Draft } from './draft.ts'
 import { enqueue } from './enqueue.ts'
 import { failedNode } from './failed-node.ts'
 import type { Cluster, FleetNode, NotSeen } from './fleet.ts'
@@ -23,14 +25,14 @@ import { lostOwners } from './lost-owners.ts'
 import { nextClaim } from './next-claim.ts'
 import { nodeKey } from './node-key.ts'
 import { needsOf, valuesError } from './node-values.ts'
-import { type NodeContext, openNode, rootNode } from './open-node.ts'
+import { openNode, rootNode } from './open-node.ts'
 import { RemoteClusters } from './remote-clusters.ts'
-import type { Sources } from './resolve-source.ts'
 import type { Retain } from './retain.ts'
 import { keepTenants } from './retained-facts.ts'
 import { retainedObjects } from './retained-objects.ts'
 import type { RenderMemory } from './session/render-memory.ts'
 import { SOURCE_GROUPS, SourceIndex } from './source-index.ts'
+import type { Sources } from './sources.ts'
 import { type DeclaredTenancy, Tenancy } from './tenancy.ts'
 import { TenantBudgets } from './tenant-budgets.ts'
 import { authorOf, type TenantRepositories, tenantRepositories } from './tenant-repositories.ts'
@@ -38,36 +40,7 @@ import { undeclaredValues } from './undeclared-values.ts'
 import { UnownedObjects } from './unowned-objects.ts'
 import { ValueIndex } from './value-index.ts'
 import { WaitingClaims } from './waiting-claims.ts'
-
-/** A node while the graph is built: what later objects show about it may still become its error. */
-export type Draft = { -readonly [K in keyof FleetNode]: FleetNode[K] }
-
-/** A Kustomization that a node renders and that is to become a node. */
-export interface Claim {
-  readonly kustomization: KubeObject
-  readonly parent: Draft
-}
-
-/** One cluster as it is known so far. */
-export interface Walk extends NodeContext {
-  /** The namespace of Flux on this cluster. */
-  readonly platform: string
-  /** Who owns a Capsule Tenant. */
-  readonly capsule: Set<string>
-  readonly drafts: Map<string, Draft>
-  /** Claims of the root's namespace, of other platform nodes, of tenants: worked off in this order. */
-  readonly claims: readonly [Claim[], Claim[], Claim[]]
-  readonly counts: Map<string, number>
-  readonly blocked: BlockedClaims
-  readonly waiting: WaitingClaims
-  readonly unowned: UnownedObjects
-  readonly remotes: RemoteClusters
-  /** Keys of Kustomizations that are rendered now. */
-  readonly claimed: Set<string>
-  /** Nodes that did not build as a whole, until what their last complete builds say is taken note of. */
-  readonly incomplete: { readonly platform: Draft[]; readonly tenants: Draft[] }
-  readonly retain: Retain | undefined
-}
+import type { Walk } from './walk.ts'
 
 export interface Walked {
   readonly cluster: Cluster

@@ -1,6 +1,6 @@
 import { admits, readSourceAcl } from '../kube/source-acl.ts'
-import type { NodeContext } from './open-node.ts'
-import type { Draft } from './walk-cluster.ts'
+import type { Draft } from './draft.ts'
+import type { NodeContext } from './node-context.ts'
 
 /**
  * Another tenant's content is never rendered into a tenant's node unless its owner lets the namespace in: what is said

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../errors.ts'
-import type { SourceRef } from '../fleet/input.ts'
+import type { SourceRef } from '../fleet/source-ref.ts'
 import { unlessMissing } from './github-error.ts'
 import type { Octokit, RepositoryName } from './octokit.ts'
 import { assertCommitId } from './read-commit.ts'

@@ -1,7 +1,6 @@
 import type { Listing, Made, MapNode, Node } from './node.ts'
-import type { Step } from './origin.ts'
+import type { Origin, Step } from './origin.ts'
 import type { PrototypeKey } from './prototype-keys.ts'
-import type { Unseen } from './yaml/unseen.ts'
 
 /** One Kubernetes object as it would be applied; each field knows who wrote it. */
 export interface KubeObject {
@@ -22,6 +21,13 @@ export interface KubeObject {
   readonly unseen?: readonly Unseen[]
   /** Keys that it had in its file: what they are in is often left out of what is applied. */
   readonly prototypeKeys?: readonly PrototypeKey[]
+}
+
+/** A character that people do not see, or that changes the order in which they see the others. */
+export interface Unseen {
+  /** `U+202E`. */
+  readonly character: string
+  readonly origin: Origin
 }
 
 /** What names an object in a cluster; `namespace` is '' for none. Identity ignores the version. */

@@ -1,11 +1,12 @@
 import type { Node } from './node.ts'
+import type { Unseen } from './object.ts'
 import type { Origin } from './origin.ts'
 import { checkCharacters } from './yaml/check-characters.ts'
 import { checkDocuments } from './yaml/check-documents.ts'
 import { decodeText, type FileName } from './yaml/decode-text.ts'
 import { parseTokens } from './yaml/parse-tokens.ts'
 import { scan } from './yaml/scanner.ts'
-import { findUnseen, type Unseen } from './yaml/unseen.ts'
+import { findUnseen } from './yaml/unseen.ts'
 
 /** Maps a 1-based line and column of a text to where it was written. */
 export type Locate = (line: number, column: number) => Origin

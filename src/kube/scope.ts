@@ -1,10 +1,9 @@
+import type { Scope } from './capabilities/capability.ts'
 import { CAPABILITY_SCOPES } from './capabilities/index.ts'
 import { KUBERNETES } from './kubernetes-scopes.ts'
 import { stringAt } from './node.ts'
 import { groupOf, idOf, type KubeObject } from './object.ts'
 import { PROJECTS } from './project-scopes.ts'
-
-export type Scope = 'Namespaced' | 'Cluster'
 
 /** Scopes of custom kinds by `<group>/<Kind>`. */
 export type CustomScopes = ReadonlyMap<string, Scope>

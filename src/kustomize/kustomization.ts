@@ -1,6 +1,6 @@
 import type { ScalarNode } from '../kube/node.ts'
+import type { Unseen } from '../kube/object.ts'
 import type { Origin, Step } from '../kube/origin.ts'
-import type { Unseen } from '../kube/yaml/unseen.ts'
 import type { Entry, Target } from './entry.ts'
 import type { SortOptions } from './finish/sort-objects.ts'
 import type { ReplacementEntry } from './replace/replacement.ts'

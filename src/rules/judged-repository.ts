@@ -1,5 +1,5 @@
 import type { FleetNode } from '../fleet/fleet.ts'
-import type { SourceRef } from '../fleet/input.ts'
+import type { SourceRef } from '../fleet/source-ref.ts'
 import type { Tree } from '../git/tree.ts'
 
 /** A repository that the fleet reads, at what its source follows. */

@@ -1,6 +1,6 @@
 import { type Aliases, addressIn } from '../fleet/config/address-in.ts'
-import type { SourceRef } from '../fleet/input.ts'
 import { canonicalRef } from '../fleet/ref.ts'
+import type { SourceRef } from '../fleet/source-ref.ts'
 import { type Path, stringAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 

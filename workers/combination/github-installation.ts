@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { BailiwickError } from '../../src/errors.ts'
-import type { SourceRef } from '../../src/fleet/input.ts'
 import { canonicalRef } from '../../src/fleet/ref.ts'
+import type { SourceRef } from '../../src/fleet/source-ref.ts'
 import { readHead } from '../../src/github/branch.ts'
 import { isDirectory } from '../../src/github/is-directory.ts'
 import type { Octokit, RepositoryName } from '../../src/github/octokit.ts'

@@ -1,5 +1,5 @@
 import type { Visibility } from '../../src/fleet/access/visibility.ts'
-import type { SourceRef } from '../../src/fleet/input.ts'
+import type { SourceRef } from '../../src/fleet/source-ref.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { RepositoryName } from '../../src/github/octokit.ts'
 import type { NamedRepository } from '../../src/github/read-repository.ts'

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../src/errors.ts'
 import type { AskedRepository, RepositoryFact } from '../../src/fleet/access/read-access.ts'
-import type { OpaqueSource, WantedSource } from '../../src/fleet/input.ts'
+import type { OpaqueSource } from '../../src/fleet/input.ts'
+import type { WantedSource } from '../../src/fleet/source-ref.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { RepositoryName } from '../../src/github/octokit.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'

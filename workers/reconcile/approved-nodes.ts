@@ -1,6 +1,6 @@
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import { BailiwickError } from '../../src/errors.ts'
-import type { WantedSource } from '../../src/fleet/input.ts'
+import type { WantedSource } from '../../src/fleet/source-ref.ts'
 import { initialApproval } from '../../src/rules/approval/approval-state.ts'
 import { type ApprovedNode, approve, type Held } from '../../src/rules/approval/approve.ts'
 import type { JudgedNode, Judgement } from '../../src/rules/finding.ts'

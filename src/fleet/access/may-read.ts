@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/object.ts'
-import type { MayRead } from '../resolve-source.ts'
+import type { MayRead } from '../sources.ts'
 import { type AccessView, askRead, type Reader } from './ask-read.ts'
 
 /** Whoever gave the input reads all of it. */

@@ -1,12 +1,12 @@
 import { BailiwickError } from '../../errors.ts'
+import { ROOT_NAME, ROOT_NAMESPACE } from '../../flux/kinds.ts'
 import { at, canonical, originAt, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Origin } from '../../kube/origin.ts'
-import { ROOT_NAME, ROOT_NAMESPACE } from '../cluster-root.ts'
 import { type Aliases, addressIn } from '../config/address-in.ts'
-import type { SourceRef } from '../input.ts'
 import { sourceRefOf } from '../resolve-source.ts'
 import { contentSpec } from '../source-content.ts'
+import type { SourceRef } from '../source-ref.ts'
 import { type ChartSpec, chartSpecOf, HELM_CHART, type NamedObject } from './chart-of.ts'
 
 /** A part of a repository that a chart is made of. */

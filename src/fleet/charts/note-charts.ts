@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import type { Walk } from '../walk-cluster.ts'
+import type { Walk } from '../walk.ts'
 import { chartSources } from './chart-sources.ts'
 
 /** Notes at each node of a cluster where its charts come from; too many sources of a tenant are the error of its node. */

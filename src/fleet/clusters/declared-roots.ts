@@ -2,20 +2,9 @@ import { artifactPath } from '../../flux/artifact-path.ts'
 import type { MapNode } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { Origin } from '../../kube/origin.ts'
-import type { SourceRef } from '../input.ts'
+import type { DeclaredCluster } from '../config/fleet-config.ts'
 import { nodeOf } from '../synthetic.ts'
 import type { UnnamedRoot } from './sync-roots.ts'
-
-/** A cluster as the fleet's file or the command line names it. */
-export interface DeclaredCluster {
-  readonly name: string
-  /** A folder of the fleet's own repository, or of what `source` names. */
-  readonly path: string
-  /** Undefined: the fleet's own repository and branch. */
-  readonly source?: { readonly url: string; readonly ref: SourceRef }
-  /** Absent on the command line. */
-  readonly origin?: Origin
-}
 
 /**
  * The roots of a fleet with those that are declared: what was found in a folder keeps what it starts with, under the name

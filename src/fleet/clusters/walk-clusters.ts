@@ -1,6 +1,6 @@
 import { artifactPath } from '../../flux/artifact-path.ts'
+import { ROOT_NAME } from '../../flux/kinds.ts'
 import { idOf } from '../../kube/object.ts'
-import { ROOT_NAME } from '../cluster-root.ts'
 import type { FleetNode, NodeSource } from '../fleet.ts'
 import { refKey } from '../ref.ts'
 import { type Walked, type WalkInput, walkCluster } from '../walk-cluster.ts'

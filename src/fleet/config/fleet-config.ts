@@ -2,8 +2,7 @@ import type { BailiwickError } from '../../errors.ts'
 import type { VariableSource } from '../../flux/substitute/variable.ts'
 import type { SourceKind } from '../../flux/substitute/variable-source.ts'
 import type { Origin } from '../../kube/origin.ts'
-import type { DeclaredCluster } from '../clusters/declared-roots.ts'
-import type { SourceRef } from '../input.ts'
+import type { SourceRef } from '../source-ref.ts'
 import type { Aliases } from './address-in.ts'
 
 /** Where a fleet says what is not in its manifests. */
@@ -91,6 +90,17 @@ export interface DeclaredSource {
   /** Undefined: every cluster. */
   readonly clusters: readonly string[] | undefined
   readonly origin: Origin
+}
+
+/** A cluster as the fleet's file or the command line names it. */
+export interface DeclaredCluster {
+  readonly name: string
+  /** A folder of the fleet's own repository, or of what `source` names. */
+  readonly path: string
+  /** Undefined: the fleet's own repository and branch. */
+  readonly source?: { readonly url: string; readonly ref: SourceRef }
+  /** Absent on the command line. */
+  readonly origin?: Origin
 }
 
 /** What the fleet says about one tenant; it adds to what the manifests say, and limits it. */

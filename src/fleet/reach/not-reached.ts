@@ -1,7 +1,7 @@
 import { artifactPath } from '../../flux/artifact-path.ts'
+import { isKustomization } from '../../flux/kinds.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { Origin } from '../../kube/origin.ts'
-import { isKustomization } from '../cluster-root.ts'
 import type { FleetNode, FleetRepository, NotReached } from '../fleet.ts'
 import { displayName, standingKustomizations } from './standing-kustomizations.ts'
 import { whyNotReached } from './why-not-reached.ts'

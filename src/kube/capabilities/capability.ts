@@ -1,4 +1,5 @@
-import type { Scope } from '../scope.ts'
+/** Whether objects of a kind live in namespaces. */
+export type Scope = 'Namespaced' | 'Cluster'
 
 /**
  * What a value names:

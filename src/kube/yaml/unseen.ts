@@ -1,12 +1,5 @@
-import type { Origin } from '../origin.ts'
+import type { Unseen } from '../object.ts'
 import type { Position } from './yaml-budget.ts'
-
-/** A character that people do not see, or that changes the order in which they see the others. */
-export interface Unseen {
-  /** `U+202E`. */
-  readonly character: string
-  readonly origin: Origin
-}
 
 /** Orders to show what follows from right to left, or as an embedded text: nobody writes them by hand. */
 const OVERRIDES = /[\u202a-\u202e]/g

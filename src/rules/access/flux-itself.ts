@@ -1,4 +1,4 @@
-import { ROOT_NAMESPACE } from '../../fleet/cluster-root.ts'
+import { ROOT_NAMESPACE } from '../../flux/kinds.ts'
 import type { Authorizer } from '../../kube/rbac/authorizer.ts'
 import { userInfo, userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { compactString } from '../../kube/rbac/policy-rule.ts'

@@ -1,7 +1,7 @@
 import { accountOf, applierKinds, kubeConfigOf } from '../../fleet/appliers.ts'
-import { ROOT_NAMESPACE } from '../../fleet/cluster-root.ts'
 import type { Fleet, FleetNode, Identity } from '../../fleet/fleet.ts'
 import { whyIncomplete } from '../../fleet/why-incomplete.ts'
+import { ROOT_NAMESPACE } from '../../flux/kinds.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Authorizer } from '../../kube/rbac/authorizer.ts'
 import { covers } from '../../kube/rbac/covers.ts'

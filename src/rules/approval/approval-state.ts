@@ -1,4 +1,4 @@
-import type { SourceRef } from '../../fleet/input.ts'
+import type { SourceRef } from '../../fleet/source-ref.ts'
 import type { JudgedNode } from '../finding.ts'
 
 /** What the operator bound a cluster to: only this branch of this repository ever reaches it. */

@@ -1,5 +1,6 @@
+import type { Scope } from '../../kube/capabilities/capability.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import { customScopes, type Scope, scopeOf } from '../../kube/scope.ts'
+import { customScopes, scopeOf } from '../../kube/scope.ts'
 import type { Facts } from './facts.ts'
 import { byText, type Naming } from './naming.ts'
 import type { Rendered } from './object-table.ts'

@@ -1,6 +1,6 @@
-import { isKustomization } from '../../fleet/cluster-root.ts'
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { remoteClusterOf } from '../../fleet/remote-cluster.ts'
+import { isKustomization } from '../../flux/kinds.ts'
 import { canonical, originAt } from '../../kube/node.ts'
 import type { Rendered } from '../index/object-table.ts'
 import type { Rule, RuleContext, Subject, TenantSubject } from '../rule.ts'
