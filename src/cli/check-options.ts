@@ -19,6 +19,8 @@ export interface CheckOptions {
   readonly roots?: readonly DeclaredCluster[]
   /** Where something needs an approval that the command line cannot see, the exit code is 1. */
   readonly failOnRequiredApproval?: true
+  /** List all changes with their fields. */
+  readonly verbose?: true
   /** A folder of clones, each of which may be the content of a source. */
   readonly reposDir?: string
   /** Only what concerns these is shown and decides; absent: all. */
@@ -29,6 +31,9 @@ export interface CheckOptions {
 }
 
 const FAIL_ON_APPROVAL = 'fail-on-required-approval'
+const VERBOSE = 'verbose'
+/** Options without a value. */
+const FLAGS: readonly string[] = [FAIL_ON_APPROVAL, VERBOSE]
 
 /** Every option: how it is written in the usage line, and what the help says. A new one is a line here and a field above. */
 const OPTIONS: readonly (readonly [name: string, usage: string, help: string])[] = [
@@ -61,6 +66,11 @@ const OPTIONS: readonly (readonly [name: string, usage: string, help: string])[]
     `--${FAIL_ON_APPROVAL}   exit 1 where a fleet admin must approve the change: approvals cannot be seen here`,
   ],
   [
+    VERBOSE,
+    '[--verbose]',
+    '--verbose      with --base: list every object that changes on the clusters, with its fields',
+  ],
+  [
     'output',
     `[-o ${[...formats.keys()].join('|')}]`,
     '-o FORMAT      text for people; json, sarif, junit and github (workflow commands) for programs',
@@ -76,8 +86,9 @@ export const CHECK_HELP = [
 
 /** Reads the arguments of `check`; directories become absolute, starting from `cwd`. Throws `usage`. */
 export function checkOptions(args: readonly string[], cwd: string): CheckOptions {
-  const rest = args.filter(arg => arg !== `--${FAIL_ON_APPROVAL}`)
-  const names = OPTIONS.map(([name]) => name).filter(name => name !== FAIL_ON_APPROVAL)
+  const given = (flag: string) => args.includes(`--${flag}`)
+  const rest = args.filter(arg => !FLAGS.some(flag => arg === `--${flag}`))
+  const names = OPTIONS.map(([name]) => name).filter(name => !FLAGS.includes(name))
   const { positionals, one, all } = parseOptions(rest, names, CHECK_USAGE)
   if (positionals.length > 1) throw usage(`${JSON.stringify(positionals[1])} is one DIR too many`)
   const [base, url, branch] = ['base', 'url', 'branch'].map(one)
@@ -92,7 +103,8 @@ export function checkOptions(args: readonly string[], cwd: string): CheckOptions
     ...(keys === undefined ? {} : { sopsAgeKeyFile: resolve(cwd, keys) }),
     ...(all('cluster-root').length > 0 ? { roots: all('cluster-root').map(clusterRoot) } : {}),
     repositories: all('repo').map(text => givenRepository(text, cwd)),
-    ...(rest.length < args.length ? { failOnRequiredApproval: true as const } : {}),
+    ...(given(FAIL_ON_APPROVAL) ? { failOnRequiredApproval: true as const } : {}),
+    ...(given(VERBOSE) ? { verbose: true as const } : {}),
     ...(all('cluster').length > 0 ? { clusters: all('cluster') } : {}),
     ...(all('tenant').length > 0 ? { tenants: all('tenant') } : {}),
     output: outputOf(one('output') ?? 'text'),

@@ -2,6 +2,9 @@ import { combinationOf } from '../fleet/combination.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { retainOf } from '../fleet/retain.ts'
 import { FleetSession } from '../fleet/session/fleet-session.ts'
+import type { Changes } from '../report/changes/changes.ts'
+import { changesOf } from '../report/changes/changes-of.ts'
+import { filterChanges } from '../report/changes/filter-changes.ts'
 import { elsewhereText } from '../report/formats/elsewhere.ts'
 import type { EvaluatedAs } from '../report/formats/format-context.ts'
 import { formats } from '../report/formats/formats.ts'
@@ -33,12 +36,13 @@ export const check: Command = {
   async run(args, io) {
     const options = checkOptions(args, io.cwd)
     const env = io.env ?? process.env
-    const { verdict, own, evaluatedAs } = await verdictOf(
+    const { verdict, own, evaluatedAs, changes } = await verdictOf(
       options,
       await ageIdentities(options.sopsAgeKeyFile, env),
       env,
     )
-    const context = { here: evaluatedAs.repository, rules, version: programVersion(), evaluatedAs }
+    const told = { ...(changes ? { changes } : {}), verbose: options.verbose === true }
+    const context = { here: evaluatedAs.repository, rules, version: programVersion(), evaluatedAs, ...told }
     const print = formats.get(options.output)!
     // JSON is for programs, which choose by the node: it lists all
     if (own === undefined || options.output === 'json') io.stdout(print(verdict, context))
@@ -54,6 +58,8 @@ interface Checked {
   /** What is printed of it, where the repository is a tenant's. */
   readonly own?: OwnPart
   readonly evaluatedAs: EvaluatedAs
+  /** With a base. */
+  readonly changes?: Changes
 }
 
 async function verdictOf(
@@ -90,9 +96,11 @@ async function verdictOf(
   const filter = filterOf(states, options)
   const judgement = judge(now, { ...known, ...when })
   const verdict = filter ? filterVerdict(judgement, filter) : judgement.verdict
-  if (!sides.fleet || sides.fleet.url === here.url) return { verdict, evaluatedAs }
+  const all = base && changesOf(base.fleet, head.fleet)
+  const changes = all && { changes: filter ? filterChanges(all, filter) : all }
+  if (!sides.fleet || sides.fleet.url === here.url) return { verdict, evaluatedAs, ...changes }
   const own = ownPart(verdict, judgement, addressesOf(states, here.url), { keepNew: base !== undefined })
-  return { verdict, own, evaluatedAs }
+  return { verdict, own, evaluatedAs, ...changes }
 }
 
 /** What `--cluster` and `--tenant` leave; undefined without. Throws `usage` for a name that neither state of the fleet has. */

@@ -12,9 +12,14 @@ import { visible } from './visible.ts'
 /**
  * The verdict as lines for a terminal: what blocks first, each with place, who, what and how to fix. `here` is the address
  * of the repository in which the reader stands, `elsewhere` what is counted only. Every value is made visible: it may hold
- * escape sequences.
+ * escape sequences. `changes`: lines of what changes on the clusters, as they are.
  */
-export function terminalText(verdict: Verdict, here: string, elsewhere = NOTHING_ELSEWHERE): string {
+export function terminalText(
+  verdict: Verdict,
+  here: string,
+  elsewhere = NOTHING_ELSEWHERE,
+  changes: readonly string[] = [],
+): string {
   const others = elsewhereText(elsewhere)
   const assumed = assumedClusters(verdict)
   const lines = [
@@ -30,6 +35,7 @@ export function terminalText(verdict: Verdict, here: string, elsewhere = NOTHING
     ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${visible(finding.message, 1000)}`),
     ...(others === undefined ? [] : [`not listed: ${others}`]),
     ...(assumed === undefined ? [] : [visible(assumed, 1000)]),
+    ...changes,
     `${verdict.result}: ${headlineOf({ verdict, hidden: elsewhere })}`,
   ]
   return `${lines.join('\n')}\n`

@@ -42,7 +42,8 @@ function objectLines(object: ObjectChange, detail: Detail): string[] {
 
 const fieldsText = (count: number): string => `${count} field${count === 1 ? '' : 's'}`
 
-function whatHappens({ change, fate, node, forced }: ObjectChange): string {
+/** What becomes of an object, as a part of a sentence; may hold the name of another Kustomization. */
+export function whatHappens({ change, fate, node, forced }: ObjectChange): string {
   const other = visible(node ?? '', 200)
   if (change === 'removed') return fate === 'moved' ? `moves to ${other}` : FATES[fate ?? 'kept']
   if (change === 'moved') return `moves here from ${other}`
@@ -50,7 +51,8 @@ function whatHappens({ change, fate, node, forced }: ObjectChange): string {
   return forced ? 'replaced: deleted and made anew' : 'changed where the API server allows no change'
 }
 
-function fieldLines({ path, change, was, now, lines, hidden }: FieldChange, detail: Detail): string[] {
+/** A field before and after, behind `-` and `+`. */
+export function fieldLines({ path, change, was, now, lines, hidden }: FieldChange, detail: Detail): string[] {
   if (change === 'order') return [`!  ${path}: in another order`]
   if (hidden) return [`!  ${path}: ${change}, not shown`]
   if (lines) {

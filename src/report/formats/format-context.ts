@@ -1,4 +1,5 @@
 import type { RuleText } from '../../rules/rule.ts'
+import type { Changes } from '../changes/changes.ts'
 import type { Elsewhere } from './elsewhere.ts'
 
 /** What a working copy was evaluated as: what its sources follow. */
@@ -22,4 +23,8 @@ export interface FormatContext {
   readonly evaluatedAs?: EvaluatedAs
   /** Findings of other repositories that the verdict does not list and that its result counts. */
   readonly elsewhere?: Elsewhere
+  /** What the change does to what the clusters get; absent where nothing is compared. */
+  readonly changes?: Changes
+  /** List all changes with their fields. */
+  readonly verbose?: boolean
 }

@@ -1,4 +1,5 @@
 import type { Verdict } from '../../rules/finding.ts'
+import { changesLines } from '../changes/changes-lines.ts'
 import { verdictJson } from '../json.ts'
 import { terminalText } from '../terminal.ts'
 import { visible } from '../visible.ts'
@@ -11,10 +12,15 @@ import { sarifText } from './sarif.ts'
 export const formats: ReadonlyMap<string, (verdict: Verdict, context: FormatContext) => string> = new Map([
   [
     'text',
-    (verdict, { here, evaluatedAs, elsewhere }) =>
-      terminalText(verdict, here, elsewhere) + (evaluatedAs ? asLine(evaluatedAs) : ''),
+    (verdict, { here, evaluatedAs, elsewhere, changes, verbose }) =>
+      terminalText(verdict, here, elsewhere, changes && changesLines(changes, verbose)) +
+      (evaluatedAs ? asLine(evaluatedAs) : ''),
   ],
-  ['json', (verdict, { evaluatedAs }) => `${JSON.stringify({ ...verdictJson(verdict), evaluatedAs }, null, 2)}\n`],
+  [
+    'json',
+    (verdict, { evaluatedAs, changes }) =>
+      `${JSON.stringify({ ...verdictJson(verdict), changes, evaluatedAs }, null, 2)}\n`,
+  ],
   ['sarif', sarifText],
   ['junit', junitText],
   ['github', githubText],

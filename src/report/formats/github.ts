@@ -1,5 +1,6 @@
 import type { Finding, NodeFailure, Verdict } from '../../rules/finding.ts'
 import { assumedClusters } from '../assumed-clusters.ts'
+import { changesLines } from '../changes/changes-lines.ts'
 import { firstOf, groupFailures } from '../group-failures.ts'
 import { groupFindings } from '../group-findings.ts'
 import { headlineOf, isNew } from '../headline.ts'
@@ -12,7 +13,7 @@ import type { FormatContext } from './format-context.ts'
  * The verdict as workflow commands of GitHub Actions: `::error` for what is new and blocks, `::warning` for warnings,
  * `::notice` for what stands. Only files of the repository at hand are named as files. Source: GitHub's "Workflow commands".
  */
-export function githubText(verdict: Verdict, { here, elsewhere = NOTHING_ELSEWHERE }: FormatContext): string {
+export function githubText(verdict: Verdict, { here, elsewhere = NOTHING_ELSEWHERE, changes }: FormatContext): string {
   const lines = [
     ...groupFailures(verdict.errors).map(group => {
       const { failure, nodes } = group
@@ -36,6 +37,7 @@ export function githubText(verdict: Verdict, { here, elsewhere = NOTHING_ELSEWHE
     ...notReachedNotice(verdict),
     ...assumedNotice(verdict),
     ...elsewhereCommand(elsewhere),
+    ...(changes ? [`::notice title=changes::${data(changesLines(changes).join('\n'))}`] : []),
     // a line of our own never starts like a command
     `bailiwick: ${verdict.result}: ${headlineOf({ verdict, hidden: elsewhere })}`,
   ]
