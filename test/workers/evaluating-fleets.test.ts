@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
 import { packSnapshot } from '../../src/git/snapshot.ts'
 import { evaluatingFleets } from '../../workers/combination/evaluating-fleets.ts'
-import type { Installation, ReadableRepository } from '../../workers/combination/installation.ts'
+import type { Installation } from '../../workers/combination/installation.ts'
+import type { ReadableRepository } from '../../workers/combination/readable-repository.ts'
 
 const URL = 'https://github.com/acme/home'
 const own = { url: URL, owner: 'acme', name: 'home', defaultBranch: 'main' } as ReadableRepository

@@ -1,6 +1,6 @@
 import { type PullRequest, readTestMerge } from '../../src/github/pull-request.ts'
-import type { Subject } from '../verdict/judge-pull-request.ts'
 import { peopleOfPull } from '../verdict/people-of.ts'
+import type { Subject } from '../verdict/subject.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { type FleetAnswer, judgeChange } from './judge-change.ts'
 

@@ -2,8 +2,8 @@ import { BailiwickError } from '../../src/errors.ts'
 import { rootsOf } from '../../src/fleet/build-fleet.ts'
 import { readFleetFile } from '../../src/fleet/config/read-fleet-file.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
-import type { Installation, ReadableRepository } from './installation.ts'
-import type { FleetPlace } from './judge-combination.ts'
+import type { Installation } from './installation.ts'
+import type { FleetPlace, ReadableRepository } from './readable-repository.ts'
 
 /** A fleet, and whether it evaluates itself only. */
 export interface EvaluatingFleet {

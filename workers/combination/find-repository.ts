@@ -1,5 +1,6 @@
 import type { RepositoryName } from '../../src/github/octokit.ts'
-import type { Installation, ReadableRepository } from './installation.ts'
+import type { Installation } from './installation.ts'
+import type { ReadableRepository } from './readable-repository.ts'
 
 type Names = Pick<Installation, 'repositories' | 'leadsTo'>
 

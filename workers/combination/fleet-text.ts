@@ -2,7 +2,7 @@ import { BailiwickError } from '../../src/errors.ts'
 import { FLEET_FILE } from '../../src/fleet/config/fleet-config.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import type { Installation } from './installation.ts'
-import type { FleetPlace } from './judge-combination.ts'
+import type { FleetPlace } from './readable-repository.ts'
 
 /** The fleet's own file as its branch has it now, and the commit that it is of; `text` undefined: there is none. */
 export async function readFleetFileText(

@@ -14,7 +14,8 @@ import { listRepositories, type Repository } from '../../src/github/repositories
 import type { DesignatedFleets } from '../designation/designated-fleets.ts'
 import { readDesignation } from '../designation/read-designation.ts'
 import type { WorkerContext } from '../worker-context.ts'
-import { CLUSTERS, type Installation, type ReadableRepository } from './installation.ts'
+import { CLUSTERS, type Installation } from './installation.ts'
+import type { ReadableRepository } from './readable-repository.ts'
 
 /** How long it is remembered where an address leads that no repository of the installation has. */
 const LEADS_MS = 600_000

@@ -1,25 +1,12 @@
-import type { Visibility } from '../../src/fleet/access/visibility.ts'
 import type { SourceRef } from '../../src/fleet/source-ref.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { RepositoryName } from '../../src/github/octokit.ts'
 import type { NamedRepository } from '../../src/github/read-repository.ts'
 import type { DesignatedFleets } from '../designation/designated-fleets.ts'
-import type { Pushed } from './repository-memory.ts'
+import type { ReadableRepository } from './readable-repository.ts'
 
 /** Where every fleet keeps its clusters, see fluxcd/flux2-multi-tenancy. */
 export const CLUSTERS = 'clusters'
-
-/** A repository that the App may read, as GitHub names it. */
-export interface ReadableRepository extends Pushed {
-  readonly owner: string
-  readonly name: string
-  /** Normalised by normaliseUrl: how Flux sources name it. */
-  readonly url: string
-  readonly createdAt: string
-  /** Nobody can push to it, and nothing can be said on it. */
-  readonly archived: boolean
-  readonly visibility: Visibility
-}
 
 /** What a combination is made of: asked of one installation, so that nobody reads a repository through somebody else's rights. */
 export interface Installation {

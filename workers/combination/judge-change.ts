@@ -6,9 +6,10 @@ import type { CombinationSnapshot } from '../evaluation/protocol.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { evaluatingFleets } from './evaluating-fleets.ts'
 import type { Installation } from './installation.ts'
-import { type FleetPlace, type JudgedCombination, judgeCombination } from './judge-combination.ts'
+import { type JudgedCombination, judgeCombination } from './judge-combination.ts'
 import { narrowerSources } from './narrower-sources.ts'
 import { withPresentNames } from './present-names.ts'
+import type { FleetPlace } from './readable-repository.ts'
 import { type People, type Pin, SourceReader } from './source-reader.ts'
 
 /** A commit that a branch has, gets or would get; `base` is what it would come in place of. */

@@ -12,17 +12,11 @@ import type { Judgement } from '../../src/rules/finding.ts'
 import type { Evaluator } from '../evaluation/evaluator.ts'
 import type { CombinationSnapshot, EvaluationAnswer, JudgeRequest } from '../evaluation/protocol.ts'
 import { undecided } from '../evaluation/undecided.ts'
-import type { ReadableRepository } from './installation.ts'
+import type { FleetPlace } from './readable-repository.ts'
 import { isPinned, type People, type Pin, type ReadSource, type SourceReader } from './source-reader.ts'
 
 /** A source as it was judged; `lent`: only a tenant's declaration leads there, so its repository is not gated by it. */
 export type FollowedSource = ReadSource & { readonly lent: boolean }
-
-/** A fleet repository on the branch that clusters follow. */
-export interface FleetPlace {
-  readonly repository: ReadableRepository
-  readonly branch: string
-}
 
 export interface CombinationRequest {
   readonly fleet: FleetPlace

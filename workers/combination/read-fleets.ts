@@ -2,8 +2,9 @@ import type { GatedBranch } from '../../src/fleet/config/fleet-config.ts'
 import { isPassing } from '../job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import type { Installation } from './installation.ts'
-import { type FleetPlace, type FollowedSource, judgeCombination } from './judge-combination.ts'
+import { type FollowedSource, judgeCombination } from './judge-combination.ts'
 import { withPresentNames } from './present-names.ts'
+import type { FleetPlace } from './readable-repository.ts'
 import { SourceReader } from './source-reader.ts'
 
 /** A fleet as it stands now, with every source that it reads. */

@@ -7,7 +7,8 @@ import type { RepositoryName } from '../../src/github/octokit.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
 import type { EarlierSnapshot, PinnedRepository } from '../evaluation/protocol.ts'
 import { findRepository, idAt, repositoryAt } from './find-repository.ts'
-import type { Installation, ReadableRepository } from './installation.ts'
+import type { Installation } from './installation.ts'
+import type { ReadableRepository } from './readable-repository.ts'
 
 /** A commit that stands in for what a branch holds now: the test merge of a pull request, or a pushed commit. */
 export interface Pin {

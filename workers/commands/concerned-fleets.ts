@@ -1,6 +1,6 @@
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import { answersOf } from '../combination/answers-of.ts'
-import type { FleetPlace } from '../combination/judge-combination.ts'
+import type { FleetPlace } from '../combination/readable-repository.ts'
 import { subjectOf } from './present-pull.ts'
 import type { Asking } from './verb.ts'
 

@@ -1,6 +1,6 @@
 import type { Designation } from '../../src/designation/designate.ts'
 import type { DesignationRecord } from '../../src/designation/designation-record.ts'
-import type { FleetPlace } from '../combination/judge-combination.ts'
+import type { FleetPlace } from '../combination/readable-repository.ts'
 
 /** Which repositories of one installation evaluate others, as far as that is decided. */
 export interface DesignatedFleets {

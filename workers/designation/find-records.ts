@@ -1,7 +1,7 @@
 import { type DesignationRecord, readDesignationMarker } from '../../src/designation/designation-record.ts'
 import type { AppIdentity, Octokit } from '../../src/github/octokit.ts'
 import { listOurIssues, type OurIssue, readOurIssue } from '../../src/github/our-issues.ts'
-import type { ReadableRepository } from '../combination/installation.ts'
+import type { ReadableRepository } from '../combination/readable-repository.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { inTurns } from './in-turns.ts'
 

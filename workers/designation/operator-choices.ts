@@ -2,7 +2,7 @@ import type { FleetChoice } from '../../src/designation/designation-record.ts'
 import { type FleetName, isOfAccount, namesRepository } from '../../src/designation/fleet-name.ts'
 import type { Octokit } from '../../src/github/octokit.ts'
 import { readRepository } from '../../src/github/read-repository.ts'
-import type { ReadableRepository } from '../combination/installation.ts'
+import type { ReadableRepository } from '../combination/readable-repository.ts'
 import type { WorkerContext } from '../worker-context.ts'
 
 /**

@@ -6,7 +6,7 @@ import {
 import { upsertIssue } from '../../src/github/issues.ts'
 import { listOurIssues } from '../../src/github/our-issues.ts'
 import { REPORT_MARKER, REPORT_TITLE } from '../../src/report/first-report/first-report.ts'
-import type { ReadableRepository } from '../combination/installation.ts'
+import type { ReadableRepository } from '../combination/readable-repository.ts'
 import { speaker } from '../verdict/speaker.ts'
 import type { WorkerContext } from '../worker-context.ts'
 

@@ -1,9 +1,16 @@
 import type { Worker } from 'node:worker_threads'
 import { within } from '../../src/queue/within.ts'
-import type { EvaluationLimits } from './evaluator.ts'
 import { openThread } from './open-thread.ts'
 import type { EvaluationAnswer, EvaluationProgress, EvaluationRequest } from './protocol.ts'
 import { RunningNode } from './running-node.ts'
+
+/** Wall clock and heap of one evaluation: hostile input costs at most this, and never the process. */
+export interface EvaluationLimits {
+  readonly timeoutMs: number
+  readonly heapMb: number
+  /** How many evaluations run at once; default: as many as there are cores. */
+  readonly threads?: number
+}
 
 /** An evaluation had to be ended. */
 export class LimitExceeded extends Error {

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { BailiwickError } from '../../src/errors.ts'
-import { EvaluationThread, LimitExceeded } from './evaluation-thread.ts'
+import { type EvaluationLimits, EvaluationThread, LimitExceeded } from './evaluation-thread.ts'
 import { FairQueue } from './fair-queue.ts'
 import type { EvaluationAnswer, EvaluationProgress, EvaluationRequest } from './protocol.ts'
 import { requestKey } from './request-key.ts'
@@ -9,14 +9,6 @@ import { requestKey } from './request-key.ts'
 const KEPT = 16
 /** Nodes at which one evaluation may have to be ended before all of it is an error. */
 const MAX_STOPPED = 3
-
-/** Wall clock and heap of one evaluation: hostile input costs at most this, and never the process. */
-export interface EvaluationLimits {
-  readonly timeoutMs: number
-  readonly heapMb: number
-  /** How many evaluations run at once; default: as many as there are cores. */
-  readonly threads?: number
-}
 
 type OnProgress = (progress: EvaluationProgress) => void
 

@@ -1,4 +1,4 @@
-import type { FleetPlace } from '../combination/judge-combination.ts'
+import type { FleetPlace } from '../combination/readable-repository.ts'
 import { type FleetAccess, isFleetAdmin } from './is-fleet-admin.ts'
 
 /** The designated fleets of an installation for which a person decides. */

@@ -4,7 +4,7 @@ import type { Octokit } from '../../src/github/octokit.ts'
 import { readRole } from '../../src/github/permission.ts'
 import { isInTeams, type Team } from '../../src/github/teams.ts'
 import type { Installation } from '../combination/installation.ts'
-import type { FleetPlace } from '../combination/judge-combination.ts'
+import type { FleetPlace } from '../combination/readable-repository.ts'
 
 /** An installation, and the client that speaks for it. */
 export interface FleetAccess {

@@ -1,7 +1,8 @@
 import { CHECK_NAME } from '../../src/gate/check-names.ts'
 import type { Octokit } from '../../src/github/octokit.ts'
-import type { Installation, ReadableRepository } from '../combination/installation.ts'
+import type { Installation } from '../combination/installation.ts'
 import { readFleets } from '../combination/read-fleets.ts'
+import type { ReadableRepository } from '../combination/readable-repository.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { type RepositoryBases, readBases } from './repository-bases.ts'
 

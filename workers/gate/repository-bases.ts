@@ -1,7 +1,7 @@
 import { mayLeadTo } from '../../src/fleet/named-repositories.ts'
 import { type Base, checkNames, type NamedCheck } from '../../src/gate/check-names.ts'
 import { readFleets, type StandingFleet } from '../combination/read-fleets.ts'
-import type { Subject } from '../verdict/judge-pull-request.ts'
+import type { Subject } from '../verdict/subject.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { requiredNames } from './required-names.ts'
 

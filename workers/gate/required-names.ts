@@ -3,7 +3,7 @@ import { isTenancyCheck } from '../../src/gate/check-names.ts'
 import { readBranchProtection } from '../../src/github/protection.ts'
 import { readBranchRules } from '../../src/github/rulesets.ts'
 import type { Queue } from '../../src/queue/queue.ts'
-import type { Subject } from '../verdict/judge-pull-request.ts'
+import type { Subject } from '../verdict/subject.ts'
 import type { WorkerContext } from '../worker-context.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { stalenessOfChecks } from '../staleness/staleness.ts'
-import type { Subject } from '../verdict/judge-pull-request.ts'
+import type { Subject } from '../verdict/subject.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { readBases } from './repository-bases.ts'
 import { settleRepository } from './settle-repository.ts'

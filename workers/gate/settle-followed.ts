@@ -1,7 +1,7 @@
 import type { FleetAnswer } from '../combination/judge-change.ts'
 import type { Pin } from '../combination/source-reader.ts'
 import { judgedEarlier } from '../verdict/affected-places.ts'
-import type { Subject } from '../verdict/judge-pull-request.ts'
+import type { Subject } from '../verdict/subject.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { settleAndAsk } from './settle-and-ask.ts'
 

@@ -5,7 +5,7 @@ import { baselineOfferText } from '../../src/report/first-report/baseline-offer-
 import type { BaselineState } from '../../src/report/first-report/facts.ts'
 import type { FleetSurvey } from '../../src/rules/audit/survey-fleet.ts'
 import { BASELINE_FILE } from '../../src/rules/verdict/baseline.ts'
-import type { FleetPlace } from '../combination/judge-combination.ts'
+import type { FleetPlace } from '../combination/readable-repository.ts'
 import type { Place } from '../verdict/say-verdict.ts'
 
 /** Branch of the pull request; a fleet on another branch than the default one has its own. */

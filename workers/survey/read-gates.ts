@@ -10,7 +10,8 @@ import { judgeGate, type OurCheck } from '../../src/report/gate/judge-gate.ts'
 import { namesBranch } from '../../src/report/gate/names-branch.ts'
 import type { ProtectionLayer } from '../../src/report/gate/protected-branch.ts'
 import { findRepository } from '../combination/find-repository.ts'
-import type { Installation, ReadableRepository } from '../combination/installation.ts'
+import type { Installation } from '../combination/installation.ts'
+import type { ReadableRepository } from '../combination/readable-repository.ts'
 import type { OwnCheckName } from '../gate/own-check-names.ts'
 
 /** As whom the gates are looked at. */

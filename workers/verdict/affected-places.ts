@@ -1,12 +1,13 @@
 import { FLEET_FILE } from '../../src/fleet/config/fleet-config.ts'
 import { mayLeadTo } from '../../src/fleet/named-repositories.ts'
 import { affectedRepositories } from '../../src/rules/verdict/affected-repositories.ts'
-import type { Installation, ReadableRepository } from '../combination/installation.ts'
+import type { Installation } from '../combination/installation.ts'
 import { type FleetAnswer, judgeChange } from '../combination/judge-change.ts'
+import type { ReadableRepository } from '../combination/readable-repository.ts'
 import type { Pin } from '../combination/source-reader.ts'
 import { isPassing } from '../job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
-import type { Subject } from './judge-pull-request.ts'
+import type { Subject } from './subject.ts'
 
 /**
  * The repositories, other than the one that was pushed to, whose open pull requests may be judged otherwise since it holds

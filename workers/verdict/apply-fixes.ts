@@ -1,9 +1,10 @@
 import { commitFiles } from '../../src/github/commit-files.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import { applyFixes as applied, type Fix } from '../../src/report/fixes/fixes-of.ts'
-import type { Said, Subject } from './judge-pull-request.ts'
 import { fixesAtHead, readFixes, textsOf } from './read-fixes.ts'
+import type { Said } from './said.ts'
 import type { Place } from './say-verdict.ts'
+import type { Subject } from './subject.ts'
 
 /** What became of a wish to apply fixes. */
 export type Applied = 'committed' | 'nothing' | 'moved' | 'fork'

@@ -1,5 +1,5 @@
 import { decisionOf } from './decision-of.ts'
-import type { Said } from './judge-pull-request.ts'
+import type { Said } from './said.ts'
 
 /** Whether the decision holds back a merge. */
 export function blocks(said: Said): boolean {

@@ -1,6 +1,6 @@
 import { NO_CIRCUMSTANCES } from '../../src/gate/circumstances.ts'
 import { type Decision, decide } from '../../src/gate/decide.ts'
-import type { Said } from './judge-pull-request.ts'
+import type { Said } from './said.ts'
 
 /** The decision about what was evaluated, in its circumstances. */
 export function decisionOf({ outcome, context }: Said): Decision {

@@ -10,7 +10,9 @@ import type { People } from '../combination/source-reader.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { readDemands } from './demands/read-demands.ts'
-import { judgeMerge, type Said, type Subject } from './judge-pull-request.ts'
+import { judgeMerge } from './judge-pull-request.ts'
+import type { Said } from './said.ts'
+import type { Subject } from './subject.ts'
 import type { LedVerdict } from './worst-of-head.ts'
 
 /** A commit that somebody may lead onto a branch: what its check says counts there, too. */

@@ -1,35 +1,16 @@
-import type { TreeSnapshot } from '../../src/git/tree.ts'
-import type { Octokit } from '../../src/github/octokit.ts'
 import { type PullRequest, readTestMerge, type TestMerge } from '../../src/github/pull-request.ts'
 import type { Attempt } from '../../src/queue/queue.ts'
-import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
-import type { Installation, ReadableRepository } from '../combination/installation.ts'
+import type { ReportContext } from '../../src/report/outcome.ts'
 import { judgeChange } from '../combination/judge-change.ts'
 import type { People } from '../combination/source-reader.ts'
 import { assertDesignated } from '../designation/assert-designated.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { changedPaths } from './changed-paths.ts'
-import type { FleetApprovals } from './demands/read-demands.ts'
 import { outcomeOf } from './outcome-of.ts'
 import { peopleOfPull } from './people-of.ts'
-
-/** What there is to say, and about what. */
-export interface Said {
-  readonly outcome: Outcome
-  readonly context: ReportContext
-  /** What was judged, of the repository that it is said on; absent where nothing of it was read. */
-  readonly tree?: TreeSnapshot
-  /** What admins of fleets must agree to by what was evaluated; guarded files besides are known by their paths. */
-  readonly required?: readonly FleetApprovals[]
-}
-
-/** A repository as one installation reads it. */
-export interface Subject {
-  readonly installation: Installation
-  readonly repository: ReadableRepository
-  readonly octokit: Octokit
-}
+import type { Said } from './said.ts'
+import type { Subject } from './subject.ts'
 
 /** Judges an open pull request as it would be merged now. `merging`: its test merge, where it is being read. Throws what may be gone when the job is tried again. */
 export async function judgePullRequest(

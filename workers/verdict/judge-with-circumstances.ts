@@ -2,9 +2,11 @@ import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
 import type { PullRequest, TestMerge } from '../../src/github/pull-request.ts'
 import type { Attempt } from '../../src/queue/queue.ts'
 import type { WorkerContext } from '../worker-context.ts'
-import { judgePullRequest, type Said, type Subject } from './judge-pull-request.ts'
+import { judgePullRequest } from './judge-pull-request.ts'
 import { readCircumstances } from './read-circumstances.ts'
 import { readFixes } from './read-fixes.ts'
+import type { Said } from './said.ts'
+import type { Subject } from './subject.ts'
 
 /** A pull request as it was read, and what there is to say about it. */
 export interface JudgedPull {

@@ -5,7 +5,7 @@ import { within } from '../../src/queue/within.ts'
 import type { Outcome } from '../../src/report/outcome.ts'
 import { checkPageOf } from '../../src/report/page/check-page-of.ts'
 import type { WorkerContext } from '../worker-context.ts'
-import type { Said } from './judge-pull-request.ts'
+import type { Said } from './said.ts'
 
 /** Longer than a store that works ever takes. */
 const LIMIT_MS = 2_000

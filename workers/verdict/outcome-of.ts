@@ -6,7 +6,7 @@ import { mergeVerdicts } from '../../src/rules/verdict/merge-verdicts.ts'
 import { readsFrom } from '../../src/rules/verdict/reads-from.ts'
 import { scopeVerdict } from '../../src/rules/verdict/scope-verdict.ts'
 import type { FleetAnswer } from '../combination/judge-change.ts'
-import type { FleetApprovals } from './demands/read-demands.ts'
+import type { FleetApprovals } from './said.ts'
 
 /** What is said on a repository, and to whom. */
 export type Statement = Pick<ReportContext, 'fleet' | 'audience' | 'nodes' | 'changes'> & {

@@ -3,7 +3,7 @@ import type { RepositoryName } from '../../src/github/octokit.ts'
 import { type PullRequest, readPullRequest } from '../../src/github/pull-request.ts'
 import { listPushers } from '../../src/github/pushers.ts'
 import type { People } from '../combination/source-reader.ts'
-import type { Subject } from './judge-pull-request.ts'
+import type { Subject } from './subject.ts'
 
 type Asked = Pick<Subject, 'octokit' | 'repository'>
 

@@ -3,9 +3,10 @@ import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { readDemands } from './demands/read-demands.ts'
-import type { Said, Subject } from './judge-pull-request.ts'
 import { readHold } from './read-hold.ts'
 import { readOverride } from './read-override.ts'
+import type { Said } from './said.ts'
+import type { Subject } from './subject.ts'
 
 /**
  * What people decided about the present head of a pull request, as GitHub has it now; the rest is the verdict's.

@@ -3,7 +3,7 @@ import { openSnapshot } from '../../src/git/snapshot.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import { viewFor } from '../../src/report/audience.ts'
 import { type Fix, fixesOf } from '../../src/report/fixes/fixes-of.ts'
-import type { Said } from './judge-pull-request.ts'
+import type { Said } from './said.ts'
 
 /** The certain fixes of what a verdict newly found in its own repository, as its readers may see it; asks nobody. */
 export function readFixes({ outcome, context, tree }: Said): readonly Fix[] {

@@ -6,9 +6,10 @@ import type { ValidateMergeGroup } from '../../src/queue/queue.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { blocks } from './blocks.ts'
 import { readDemands } from './demands/read-demands.ts'
-import type { Said, Subject } from './judge-pull-request.ts'
 import { readHold } from './read-hold.ts'
 import { readOverride } from './read-override.ts'
+import type { Said } from './said.ts'
+import type { Subject } from './subject.ts'
 
 export interface GroupVerdict {
   /** Nothing else of the queue is in the group. */

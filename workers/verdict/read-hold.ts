@@ -7,7 +7,7 @@ import type { RepositoryName } from '../../src/github/octokit.ts'
 import { readRole } from '../../src/github/permission.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import type { WorkerContext } from '../worker-context.ts'
-import type { Subject } from './judge-pull-request.ts'
+import type { Subject } from './subject.ts'
 
 /** What holds a pull request: on GitHub, so that it outlives us and everybody sees it. */
 export const HOLD_LABEL = 'bailiwick/hold'

@@ -4,7 +4,7 @@ import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
 import { isSince, openedAnew, REOPENED } from '../../src/github/opened-anew.ts'
 import type { PullRequest } from '../../src/github/pull-request.ts'
 import type { WorkerContext } from '../worker-context.ts'
-import type { Subject } from './judge-pull-request.ts'
+import type { Subject } from './subject.ts'
 
 /**
  * Which fleet admin lets the present head of a pull request into its base, if one does. `runs`: our check runs of that head;

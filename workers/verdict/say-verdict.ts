@@ -5,7 +5,7 @@ import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/octo
 import { rulesAddress } from '../../src/pages/page-address.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { annotatesTheSame, externalIdOf } from '../../src/report/external-id.ts'
-import type { Said } from './judge-pull-request.ts'
+import type { Said } from './said.ts'
 
 /** Where a verdict is published. */
 export interface Place extends RepositoryName {

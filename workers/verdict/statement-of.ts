@@ -2,8 +2,9 @@ import type { PullRequest } from '../../src/github/pull-request.ts'
 import type { Statement } from '../../src/pages/statement-store.ts'
 import { commentOf } from '../../src/report/comment.ts'
 import type { OfferedFix } from '../../src/report/fixes/suggestions.ts'
-import type { Said, Subject } from './judge-pull-request.ts'
 import { fixesAtHead, readFixes } from './read-fixes.ts'
+import type { Said } from './said.ts'
+import type { Subject } from './subject.ts'
 
 /** What there is to say on a pull request besides its checks. `page`: address of the details page. */
 export async function statementOf(

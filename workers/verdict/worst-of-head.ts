@@ -2,8 +2,8 @@ import { BailiwickError } from '../../src/errors.ts'
 import { NO_CIRCUMSTANCES } from '../../src/gate/circumstances.ts'
 import type { Outcome } from '../../src/report/outcome.ts'
 import { decisionOf } from './decision-of.ts'
-import type { Said } from './judge-pull-request.ts'
 import type { JudgedPull } from './judge-with-circumstances.ts'
+import type { Said } from './said.ts'
 
 /**
  * What is said of a commit that is the head of these open pull requests, each judged onto its own base. GitHub keeps check

@@ -8,7 +8,7 @@ import { publishCheckRun } from '../../src/github/check-run.ts'
 import { type OpenedPullRequest, openPullRequest } from '../../src/github/open-pull-request.ts'
 import { readFleetFileText } from '../combination/fleet-text.ts'
 import type { Installation } from '../combination/installation.ts'
-import type { FleetPlace } from '../combination/judge-combination.ts'
+import type { FleetPlace } from '../combination/readable-repository.ts'
 import type { Place } from '../verdict/say-verdict.ts'
 
 /** Branches of ours for waivers begin so. */

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../kube/object.ts'
 import type { Origin } from '../../kube/origin.ts'
 import type { FleetNode, FleetRepository, NotReached } from '../fleet.ts'
 import { displayName, standingKustomizations } from './standing-kustomizations.ts'
-import { whyNotReached } from './why-not-reached.ts'
+import { type RenderedKustomization, whyNotReached } from './why-not-reached.ts'
 
 /**
  * The Flux Kustomizations that stand in the fleet's own repository and become no node of any cluster, with why. A node is
@@ -28,12 +28,6 @@ export function notReachedOf(repository: FleetRepository, nodes: readonly FleetN
     return { id: displayName(one), origin, reason: why(one, rendered.get(placeOf(origin)) ?? []) }
   })
   return [...found, ...whole]
-}
-
-/** A Kustomization that a node renders. */
-export interface RenderedKustomization {
-  readonly node: FleetNode
-  readonly object: KubeObject
 }
 
 function renderedBy(nodes: readonly FleetNode[]): ReadonlyMap<string, readonly RenderedKustomization[]> {

@@ -2,14 +2,20 @@ import { BailiwickError } from '../../errors.ts'
 import { artifactPath } from '../../flux/artifact-path.ts'
 import { packTree } from '../../flux/pack-tree.ts'
 import type { Tree } from '../../git/tree.ts'
+import type { KubeObject } from '../../kube/object.ts'
 import { idOf } from '../../kube/object.ts'
 import { BuildBudget } from '../../kustomize/build-budget.ts'
 import type { FleetNode, FleetRepository } from '../fleet.ts'
 import { nodeKey } from '../node-key.ts'
 import { recordReads } from '../record-reads.ts'
 import { touchReachable } from '../touch-reachable.ts'
-import type { RenderedKustomization } from './not-reached.ts'
 import { displayName, type Standing } from './standing-kustomizations.ts'
+
+/** A Kustomization that a node renders. */
+export interface RenderedKustomization {
+  readonly node: FleetNode
+  readonly object: KubeObject
+}
 
 /** Why no cluster reaches a Kustomization; `rendered`: the nodes that render it without one becoming of it. */
 export type WhyNotReached = (standing: Standing, rendered: readonly RenderedKustomization[]) => string

@@ -8,7 +8,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import { chartKey, sourceOfChart } from '../sources/chart-source.ts'
 import { hashOf } from '../verdict/fingerprint.ts'
 import type { Facts } from './facts.ts'
-import type { FleetIndex } from './fleet-index.ts'
+import type { FleetAnswers } from './fleet-answers.ts'
 import type { Naming } from './naming.ts'
 
 const GENERATOR = 'source.extensions.fluxcd.io/ArtifactGenerator'
@@ -24,7 +24,7 @@ const MAKES: Naming = {
 
 /** What in git makes the chart that a HelmRelease of a node deploys. */
 export function chartPartsOf(
-  index: FleetIndex,
+  index: FleetAnswers,
   facts: Facts,
   node: string,
   release: KubeObject,
@@ -54,7 +54,7 @@ export function contentKey(parts: readonly ChartPart[]): string {
 }
 
 /** `<kind> <chartKey>` of every release and HelmChart of a namespace, and `content <contentKey>` of what releases deploy. */
-export function knownChartsOf(index: FleetIndex, cluster: string, namespace: string): ReadonlySet<string> {
+export function knownChartsOf(index: FleetAnswers, cluster: string, namespace: string): ReadonlySet<string> {
   const known = new Set<string>()
   for (const kind of [...DEPLOYERS, HELM_CHART]) {
     for (const { node, object } of index.rendered(cluster, kind, namespace)) {

@@ -8,7 +8,7 @@ import { accountOf, userInfo } from '../../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { excessRights, type Holder, rulesText } from '../rbac/excess-rights.ts'
 import { excessAggregation } from './excess-aggregation.ts'
-import type { FleetIndex } from './fleet-index.ts'
+import type { FleetAnswers } from './fleet-answers.ts'
 import type { Rendered } from './object-table.ts'
 
 /** What somebody holds by one binding where it should hold nothing. */
@@ -41,7 +41,7 @@ export function clusterRights(
 }
 
 /** The same for the cluster of an index. */
-export function clusterRightsOf(index: FleetIndex, cluster: string): ClusterRights {
+export function clusterRightsOf(index: FleetAnswers, cluster: string): ClusterRights {
   const all = (kind: string) => index.renderedAnywhere(cluster, kind)
   return clusterRights(all, namespace => {
     const tenant = index.ownerOf(cluster, namespace)

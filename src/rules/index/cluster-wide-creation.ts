@@ -7,7 +7,7 @@ import { userInfo } from '../../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { shown } from '../shown.ts'
 import type { Facts } from './facts.ts'
-import type { FleetIndex } from './fleet-index.ts'
+import type { FleetAnswers } from './fleet-answers.ts'
 
 /**
  * Why the account of a node may create objects of an API group that belong to the whole cluster, as far as anybody can tell;
@@ -16,7 +16,7 @@ import type { FleetIndex } from './fleet-index.ts'
  * bind accounts of their own.
  */
 export function clusterWideCreation(
-  index: FleetIndex,
+  index: FleetAnswers,
   facts: Facts,
   node: FleetNode,
   group: string,
@@ -51,7 +51,7 @@ function creates({ verbs, apiGroups, resources }: PolicyRule, group: string): bo
 }
 
 /** What may render roles or bindings of the whole cluster and could not be seen. */
-function holeOf(index: FleetIndex, facts: Facts, cluster: string): string | undefined {
+function holeOf(index: FleetAnswers, facts: Facts, cluster: string): string | undefined {
   for (const node of facts.nodes()) {
     if (node.cluster !== cluster || (!node.error && !isIncomplete(node))) continue
     if (node.tenant === undefined || bindsClusterWide(index, node))
@@ -66,7 +66,7 @@ function holeOf(index: FleetIndex, facts: Facts, cluster: string): string | unde
 const PARTS = ['aggregationRule', 'roleRef', 'rules', 'subjects']
 
 /** What a confined account renders cannot bind anybody in the whole cluster. */
-function bindsClusterWide(index: FleetIndex, { cluster, identity }: FleetNode): boolean {
+function bindsClusterWide(index: FleetAnswers, { cluster, identity }: FleetNode): boolean {
   if (!identity.impersonated) return true
   const authorizer = index.authorizer(cluster)
   return authorizer.bindings

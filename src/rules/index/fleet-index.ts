@@ -22,6 +22,7 @@ import { type ClusterRights, clusterRightsOf, type ForeignRight } from './cluste
 import { clusterWideCreation } from './cluster-wide-creation.ts'
 import { excessAggregation } from './excess-aggregation.ts'
 import { type ClusterFacts, Facts } from './facts.ts'
+import type { FleetAnswers } from './fleet-answers.ts'
 import { type FollowedSources, followedIn } from './followed-sources.ts'
 import { type KubeConfigUse, kubeConfigUses } from './kubeconfig-uses.ts'
 import { isPlatform, ObjectIndex } from './object-index.ts'
@@ -38,7 +39,7 @@ const NO_NAMES: readonly string[] = []
  * and compared, so each is a pure function of the facts and its arguments: what is worth keeping is kept by `Facts.memo`,
  * never in a field. Of a node that an answer holds, everything counts but what it renders: ask for objects here.
  */
-export class FleetIndex extends ObjectIndex {
+export class FleetIndex extends ObjectIndex implements FleetAnswers {
   readonly #facts: Facts
 
   constructor(fleet: Fleet | Facts) {

@@ -3,7 +3,7 @@ import type { FleetNode } from '../../fleet/fleet.ts'
 import { refKey } from '../../fleet/ref.ts'
 import { idOf } from '../../kube/object.ts'
 import { followedBy } from '../source-ref.ts'
-import type { FleetIndex } from './fleet-index.ts'
+import type { FleetAnswers } from './fleet-answers.ts'
 import type { Rendered } from './object-table.ts'
 
 /** Who follows what of which repository. */
@@ -18,7 +18,7 @@ export interface FollowedSources {
 export type OwnerOf = (cluster: string, namespace: string) => string | undefined
 
 /** The same for all that an index knows. */
-export function followedIn(index: FleetIndex, nodes: readonly FleetNode[]): FollowedSources {
+export function followedIn(index: FleetAnswers, nodes: readonly FleetNode[]): FollowedSources {
   const kind = 'source.toolkit.fluxcd.io/GitRepository'
   const sources = index.clusters().flatMap(name => index.renderedAnywhere(name, kind))
   const ownerOf: OwnerOf = (cluster, namespace) => index.ownerOf(cluster, namespace)

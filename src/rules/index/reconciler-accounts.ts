@@ -1,6 +1,6 @@
 import { accountOf, applierKinds } from '../../fleet/appliers.ts'
 import type { Lockdown } from '../../fleet/fleet.ts'
-import type { FleetIndex } from './fleet-index.ts'
+import type { FleetAnswers } from './fleet-answers.ts'
 import type { Rendered } from './object-table.ts'
 
 /** Who makes Flux act as an account: the platform, or only the tenant itself. */
@@ -8,7 +8,7 @@ export type ReconcilerOf = 'platform' | 'tenant'
 
 /** The same of a namespace of an index. */
 export function reconcilersIn(
-  index: FleetIndex,
+  index: FleetAnswers,
   cluster: string,
   namespace: string,
 ): ReturnType<typeof reconcilerAccounts> {

@@ -1,7 +1,6 @@
 import { fieldsNaming } from '../../kube/capabilities/index.ts'
 import { placesOf } from '../../kube/capabilities/places-of.ts'
 import type { Path, ValueHolder } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
 import { isDecrypted } from '../../kube/sops-marks.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import { mayWrite } from '../index/tenant-rights.ts'
@@ -10,16 +9,7 @@ import { shown } from '../shown.ts'
 import { hostPaths } from '../workloads/route-hosts.ts'
 import { isInert } from './inert-place.ts'
 import { scanObject } from './scan-object.ts'
-import { valuesFromConfig } from './values-from-config.ts'
-
-/** A value of an object that only the cluster has. */
-export interface UnknownValue {
-  readonly path: Path
-  /** Where it is written, if that is not the field. */
-  readonly origin?: Origin
-  /** Where the values in it lie; empty for one that SOPS encrypted in the object itself. */
-  readonly holders: readonly ValueHolder[]
-}
+import { type UnknownValue, valuesFromConfig } from './values-from-config.ts'
 
 /** Why an unknown value may not stand where it does. */
 export interface Refused extends UnknownValue {

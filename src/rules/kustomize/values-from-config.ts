@@ -1,11 +1,21 @@
 import { BailiwickError } from '../../errors.ts'
+import type { ValueHolder } from '../../kube/node.ts'
 import { at, type Node, type Path, type ScalarNode, stringAt } from '../../kube/node.ts'
+import type { Origin } from '../../kube/origin.ts'
 import { parseDocuments } from '../../kube/parse-documents.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Subject } from '../rule.ts'
 import { everyPath } from '../workloads/every-path.ts'
 import { isRuledValue } from '../workloads/helm-values-privileged.ts'
-import type { UnknownValue } from './unknown-value.ts'
+
+/** A value of an object that only the cluster has. */
+export interface UnknownValue {
+  readonly path: Path
+  /** Where it is written, if that is not the field. */
+  readonly origin?: Origin
+  /** Where the values in it lie; empty for one that SOPS encrypted in the object itself. */
+  readonly holders: readonly ValueHolder[]
+}
 
 /**
  * Unknown values that a HelmRelease reads from rendered ConfigMaps and Secrets (`spec.valuesFrom`) and that are more than a

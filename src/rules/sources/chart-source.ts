@@ -1,6 +1,6 @@
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
+import type { ObjectIndex } from '../index/object-index.ts'
 import { addressOf } from './source-fields.ts'
 
 /** What chart an object deploys. */
@@ -31,7 +31,7 @@ export function sourceOfChart(object: KubeObject, kind: string): ChartSource | u
 }
 
 /** One text for one chart, whatever object stands for its source. */
-export function chartKey(index: FleetIndex, cluster: string, { source, name }: ChartSource): string {
+export function chartKey(index: ObjectIndex, cluster: string, { source, name }: ChartSource): string {
   const kind = `source.toolkit.fluxcd.io/${source.kind}`
   const [found] = index.versionsOf(cluster, kind, source.namespace, source.name)
   const address = found && addressOf(kind, found.object)?.address

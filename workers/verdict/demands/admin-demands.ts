@@ -4,9 +4,9 @@ import { isSince, openedAnew } from '../../../src/github/opened-anew.ts'
 import type { PullRequest } from '../../../src/github/pull-request.ts'
 import { readPusher } from '../../../src/github/pusher.ts'
 import type { RequiredApproval } from '../../../src/rules/finding.ts'
-import type { FleetPlace } from '../../combination/judge-combination.ts'
+import type { FleetPlace } from '../../combination/readable-repository.ts'
 import { isFleetAdmin } from '../../fleet-admin/is-fleet-admin.ts'
-import type { Subject } from '../judge-pull-request.ts'
+import type { Subject } from '../subject.ts'
 
 /** More are counted, not listed: one sentence is enough to know what to do. */
 const LISTED = 10

@@ -5,8 +5,8 @@ import { listApprovals } from '../../../src/github/approvals.ts'
 import { isSince, openedAnew } from '../../../src/github/opened-anew.ts'
 import { readRole } from '../../../src/github/permission.ts'
 import type { PullRequest } from '../../../src/github/pull-request.ts'
-import type { FleetPlace } from '../../combination/judge-combination.ts'
-import type { Subject } from '../judge-pull-request.ts'
+import type { FleetPlace } from '../../combination/readable-repository.ts'
+import type { Subject } from '../subject.ts'
 
 /** What a fork's pull request waits for, where a fleet that it concerns says `forks: approve` and nobody did. */
 export async function forkDemand(

@@ -3,8 +3,8 @@ import type { PullRequest } from '../../../src/github/pull-request.ts'
 import { guardedChanges } from '../../../src/rules/approval/guarded-changes.ts'
 import { approvalOf } from '../../../src/rules/approval/required-approvals.ts'
 import type { RequiredApproval } from '../../../src/rules/finding.ts'
-import type { FleetPlace } from '../../combination/judge-combination.ts'
-import type { Said, Subject } from '../judge-pull-request.ts'
+import type { FleetApprovals, Said } from '../said.ts'
+import type { Subject } from '../subject.ts'
 import { adminDemands } from './admin-demands.ts'
 import { forkDemand } from './fork-demand.ts'
 
@@ -39,12 +39,6 @@ export async function readDemands(subject: Subject, pull: PullRequest, said: Sai
   )
   const fork = pull.head.fork ? await forkDemand(subject, pull, fleets) : undefined
   return fork ? [...demands.flat(), fork] : demands.flat()
-}
-
-/** What the admins of one fleet must agree to. */
-export interface FleetApprovals {
-  readonly fleet: FleetPlace
-  readonly approvals: readonly RequiredApproval[]
 }
 
 /** A file of another repository is not named to the readers of this one. */
