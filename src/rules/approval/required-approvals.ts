@@ -7,8 +7,12 @@ import { causeOf } from '../verdict/fingerprint.ts'
 import { leftOutOf } from '../verdict/left-out.ts'
 import { keyOf, type RemoteFile, remoteFiles } from '../verdict/remote-files.ts'
 import { type GuardedChange, guardedChanges } from './guarded-changes.ts'
+import { remoteApprovals } from './remote-approvals.ts'
 
-/** What a change passes only with, by the approval of a fleet admin: guarded files of the fleet, and new remote files of the platform. */
+/**
+ * What a change passes only with, by the approval of a fleet admin: guarded files of the fleet, new remote files of the
+ * platform, and what leads out of what is evaluated.
+ */
 export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] {
   const [now, before] = [remoteFiles(head), remoteFiles(base)]
   const added = missingFrom(before, now)
@@ -19,7 +23,7 @@ export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
   const [tree, old] = [head.repositories[0]?.tree, base.repositories[0]?.tree]
   const guarded = tree && old && tree.id !== old.id ? guardedChanges(changedPaths(old, tree)) : []
   const remote = [...added.map(approvalOfRemote), ...gone.map(approvalOfGone)]
-  const all = [...guarded.map(approvalOf), ...remote, ...newlyApplied(head, base)]
+  const all = [...guarded.map(approvalOf), ...remote, ...newlyApplied(head, base), ...remoteApprovals(head, base)]
   return [...new Map(all.map(one => [JSON.stringify(one), one])).values()]
 }
 
