@@ -2,9 +2,7 @@ import type { ScalarNode } from '../kube/node.ts'
 import type { Unseen } from '../kube/object.ts'
 import type { Origin, Step } from '../kube/origin.ts'
 import type { Entry, Target } from './entry.ts'
-import type { SortOptions } from './finish/sort-objects.ts'
 import type { ReplacementEntry } from './replace/replacement.ts'
-import type { FieldSpec } from './transform/field-spec.ts'
 
 /** One entry of `patches`: text or a file, for a target or for the objects that the patch itself names. */
 export interface PatchEntry {
@@ -21,7 +19,6 @@ export interface PatchEntry {
 /** Labels or annotations. */
 export type Pairs = readonly (readonly [string, Entry])[]
 
-/** One entry of `labels`. */
 /** One entry of `patchesJson6902`: operations, as text or in a file, for a target with a name. */
 export interface JsonPatchEntry {
   readonly origin: Origin
@@ -31,6 +28,25 @@ export interface JsonPatchEntry {
   readonly step: Step
 }
 
+/** A place that a transformer writes to, for kinds of objects; absent parts match everything. */
+export interface FieldSpec {
+  readonly path: string
+  readonly kind?: string
+  readonly group?: string
+  readonly version?: string
+  /** Make the maps and the field on the way when they are missing. */
+  readonly create?: boolean
+}
+
+/** The field `sortOptions`; of a base it counts for nothing. */
+export interface SortOptions {
+  readonly origin: Origin
+  readonly order?: Entry
+  /** Kinds that come first and last, in place of kustomize's own. */
+  readonly legacy?: { readonly first: readonly Entry[]; readonly last: readonly Entry[] }
+}
+
+/** One entry of `labels`. */
 export interface LabelEntry {
   readonly origin: Origin
   readonly pairs: Pairs

@@ -4,6 +4,9 @@ import type { Origin, Step } from '../kube/origin.ts'
 
 export type Severity = 'critical' | 'high' | 'medium' | 'low'
 
+/** Severities, the heaviest first. */
+export const SEVERITIES: readonly Severity[] = ['critical', 'high', 'medium', 'low']
+
 /** The automatic fix of a field: another value for it, without it, or with it where it is absent. */
 export type Edit = { readonly set: string } | { readonly remove: true } | { readonly add: string }
 

@@ -1,6 +1,6 @@
 import type { AcceptedViolation } from '../../fleet/config/fleet-config.ts'
 import { code } from '../../report/markdown.ts'
-import { SEVERITIES } from '../../rules/verdict/level-of.ts'
+import { SEVERITIES } from '../../rules/finding.ts'
 import { type RecordText, readRecord, recordText } from '../record.ts'
 import type { WaiverEntry } from './waiver-entry.ts'
 import type { WaiverPull } from './waiver-text.ts'

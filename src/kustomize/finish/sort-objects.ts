@@ -1,17 +1,10 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Origin } from '../../kube/origin.ts'
 import type { Entry } from '../entry.ts'
+import type { SortOptions } from '../kustomization.ts'
 import { idsOf, type RawId } from '../replace/resource-ids.ts'
 import { FIRST_KINDS, LAST_KINDS } from '../resource/kind-order.ts'
 import type { Resource } from '../resource/resource.ts'
-
-/** The field `sortOptions`; of a base it counts for nothing. */
-export interface SortOptions {
-  readonly origin: Origin
-  readonly order?: Entry
-  /** Kinds that come first and last, in place of kustomize's own. */
-  readonly legacy?: { readonly first: readonly Entry[]; readonly last: readonly Entry[] }
-}
 
 /**
  * The objects in the order that the root's `sortOptions` ask for (SortOrderTransformer, 5.8.1); without them as they

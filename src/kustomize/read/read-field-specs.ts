@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import type { MapNode } from '../../kube/node.ts'
 import type { Entry } from '../entry.ts'
-import type { FieldSpec } from '../transform/field-spec.ts'
+import type { FieldSpec } from '../kustomization.ts'
 import { booleanField, listField, refuseOtherFields, structNode, textField } from './read-fields.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { MapNode } from '../../kube/node.ts'
-import type { SortOptions } from '../finish/sort-objects.ts'
+import type { SortOptions } from '../kustomization.ts'
 import { mapField, refuseOtherFields, textField, textList } from './read-fields.ts'
 
 /** The field `sortOptions`; whether its order makes sense only the root is asked. Throws `kustomize-invalid`. */

@@ -1,4 +1,4 @@
-import type { FieldSpec } from '../transform/field-spec.ts'
+import type { FieldSpec } from '../kustomization.ts'
 
 /** Fields of `referrers` hold names of objects of this kind; absent parts of the kind match everything. */
 export interface ReferenceRule {

@@ -1,5 +1,6 @@
+import type { FieldSpec } from '../kustomization.ts'
 import type { ResourceId } from '../resource/resource.ts'
-import { type FieldSpec, specMatches } from '../transform/field-spec.ts'
+import { specMatches } from '../transform/field-spec.ts'
 import { FieldTrie } from './field-trie.ts'
 import type { ReferenceRule } from './reference-fields.ts'
 

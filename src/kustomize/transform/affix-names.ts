@@ -3,9 +3,10 @@ import { isAbsent, writtenText } from '../../kube/edit-node.ts'
 import type { Node, ScalarNode } from '../../kube/node.ts'
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { Entry } from '../entry.ts'
+import type { FieldSpec } from '../kustomization.ts'
 import { originalId, type Resource } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
-import { editField, type FieldSpec, specMatches } from './field-spec.ts'
+import { editField, specMatches } from './field-spec.ts'
 
 /** Kinds whose name the cluster itself gives a meaning (PrefixTransformer.go, 5.8.1). */
 const KEPT: readonly FieldSpec[] = [

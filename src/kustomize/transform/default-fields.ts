@@ -1,4 +1,4 @@
-import type { FieldSpec } from './field-spec.ts'
+import type { FieldSpec } from '../kustomization.ts'
 
 /** Where builtin transformers other than those of labels and references write (builtinpluginconsts, 5.8.1). */
 export const NAME_FIELDS: readonly FieldSpec[] = [{ path: 'metadata/name' }]

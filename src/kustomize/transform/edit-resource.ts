@@ -2,8 +2,9 @@ import { isAbsent, withValueAt } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import type { BuildBudget } from '../build-budget.ts'
+import type { FieldSpec } from '../kustomization.ts'
 import type { Resource } from '../resource/resource.ts'
-import { type Copies, editField, type FieldSpec } from './field-spec.ts'
+import { type Copies, editField } from './field-spec.ts'
 
 const ANNOTATIONS = ['metadata', 'annotations']
 

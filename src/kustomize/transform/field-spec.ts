@@ -3,18 +3,9 @@ import { isAbsent } from '../../kube/edit-node.ts'
 import type { Field, ListNode, MapNode, Node } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import type { BuildBudget } from '../build-budget.ts'
+import type { FieldSpec } from '../kustomization.ts'
 import type { ResourceId } from '../resource/resource.ts'
 import { type FieldPath, fieldPathOf } from './field-path.ts'
-
-/** A place that a transformer writes to, for kinds of objects; absent parts match everything. */
-export interface FieldSpec {
-  readonly path: string
-  readonly kind?: string
-  readonly group?: string
-  readonly version?: string
-  /** Make the maps and the field on the way when they are missing. */
-  readonly create?: boolean
-}
 
 type Edit = (node: Node | undefined, origin: Origin) => Node
 

@@ -1,4 +1,4 @@
-import type { FieldSpec } from './field-spec.ts'
+import type { FieldSpec } from '../kustomization.ts'
 
 const TEMPLATE = 'spec/template/metadata/labels'
 

@@ -1,6 +1,5 @@
 import type { Origin } from '../../kube/origin.ts'
-import type { LabelEntry } from '../kustomization.ts'
-import type { FieldSpec } from './field-spec.ts'
+import type { FieldSpec, LabelEntry } from '../kustomization.ts'
 import { METADATA_LABELS } from './label-fields.ts'
 import { mergeFieldSpecs } from './merge-field-specs.ts'
 import { setPairs } from './set-pairs.ts'

@@ -1,7 +1,7 @@
 import type { Origin } from '../../kube/origin.ts'
+import type { FieldSpec } from '../kustomization.ts'
 import type { ReferenceRule } from '../references/reference-fields.ts'
 import { compareKinds } from '../resource/kind-order.ts'
-import type { FieldSpec } from './field-spec.ts'
 import { mergeFieldSpecs } from './merge-field-specs.ts'
 import { DEFAULT_CONFIG, EMPTY_CONFIG, FIELD_LISTS, type TransformerConfig } from './transformer-config.ts'
 

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Origin } from '../../kube/origin.ts'
-import type { FieldSpec } from './field-spec.ts'
+import type { FieldSpec } from '../kustomization.ts'
 
 /**
  * `specs` and those of `more` that are not covered by them. A spec without a kind counts as covered by one of the same

@@ -2,9 +2,10 @@ import { BailiwickError } from '../../errors.ts'
 import { isAbsent, textNode, withField, writtenText } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
 import type { Entry } from '../entry.ts'
+import type { FieldSpec } from '../kustomization.ts'
 import { NO_NAMESPACE, type Resource } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
-import { editField, type FieldSpec, specMatches } from './field-spec.ts'
+import { editField, specMatches } from './field-spec.ts'
 
 const METADATA_NAMESPACE: FieldSpec = { path: 'metadata/namespace', create: true }
 const BINDINGS = ['RoleBinding', 'ClusterRoleBinding']

@@ -4,12 +4,12 @@ import type { Field, MapNode, Node } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { BuildBudget } from '../build-budget.ts'
-import type { Pairs } from '../kustomization.ts'
+import type { FieldSpec, Pairs } from '../kustomization.ts'
 import { isBuildAnnotation } from '../resource/build-annotation.ts'
 import { currentId } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { editPlaces } from './edit-resource.ts'
-import { type FieldSpec, specsByKind } from './field-spec.ts'
+import { specsByKind } from './field-spec.ts'
 
 /**
  * Puts labels or annotations into every map that a spec leads to (api/filters/labels and annotations, 5.8.1). Throws

@@ -1,11 +1,11 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Node, ScalarNode } from '../../kube/node.ts'
 import type { BuildBudget } from '../build-budget.ts'
-import type { ReplicaEntry } from '../kustomization.ts'
+import type { FieldSpec, ReplicaEntry } from '../kustomization.ts'
 import { allIds, currentId } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { editResource } from './edit-resource.ts'
-import { type FieldSpec, specMatches } from './field-spec.ts'
+import { specMatches } from './field-spec.ts'
 
 /**
  * Sets the number of replicas of everything that has or had the name (ReplicaCountTransformer, 5.8.1). Throws

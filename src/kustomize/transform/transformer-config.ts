@@ -1,6 +1,6 @@
+import type { FieldSpec } from '../kustomization.ts'
 import { REFERENCE_RULES, type ReferenceRule } from '../references/reference-fields.ts'
 import { ANNOTATION_FIELDS, IMAGE_FIELDS, NAME_FIELDS, NAMESPACE_FIELDS, REPLICA_FIELDS } from './default-fields.ts'
-import type { FieldSpec } from './field-spec.ts'
 import { METADATA_LABELS, SELECTOR_LABELS, TEMPLATE_LABELS } from './label-fields.ts'
 
 /**

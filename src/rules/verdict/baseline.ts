@@ -5,9 +5,8 @@ import type { Origin } from '../../kube/origin.ts'
 import { parseDocuments } from '../../kube/parse-documents.ts'
 import type { FileName } from '../../kube/yaml/decode-text.ts'
 import type { NodeFailure, Severity } from '../finding.ts'
+import { SEVERITIES } from '../finding.ts'
 import { shown } from '../shown.ts'
-import { SEVERITIES } from './level-of.ts'
-import type { Known } from './states.ts'
 
 /** Where a fleet lists the violations that were there before the rules were, and the errors that it accepts. */
 export const BASELINE_FILE = '.github/bailiwick-baseline.yaml'
@@ -49,14 +48,6 @@ export function acceptedBy(tree: Tree, repository: string): Baseline {
     if (error instanceof BailiwickError) return new Map()
     throw error
   }
-}
-
-/** The violations as what stands: one without a severity stands whatever the rules make of it later. */
-export function knownOfBaseline(baseline: Baseline): Known {
-  const violations = [...baseline].filter(([, { hides }]) => hides === undefined)
-  return new Map(
-    violations.map(([fingerprint, { severity = 'critical' }]) => [fingerprint, { level: 'violation', severity }]),
-  )
 }
 
 /** Whether an error is accepted: exactly these bytes. One that hides nothing of its own is accepted by its cause. */

@@ -1,5 +1,5 @@
 import type { ConfiguredSeverity, FleetConfig } from '../../fleet/config/fleet-config.ts'
-import type { Severity } from '../finding.ts'
+import { SEVERITIES, type Severity } from '../finding.ts'
 import type { Breach, Level, RuleText } from '../rule.ts'
 
 /** How much a breach counts. */
@@ -9,9 +9,6 @@ export interface Weight {
   /** It would be a violation, but whoever it concerns is only reported on. */
   readonly reported?: true
 }
-
-/** Severities, the heaviest first. */
-export const SEVERITIES: readonly Severity[] = ['critical', 'high', 'medium', 'low']
 
 /**
  * How much a breach counts: what the rule or the breach itself says, less in the profile `baseline` and in mode `report`,

@@ -1,4 +1,5 @@
 import type { Finding, Severity } from '../finding.ts'
+import type { Baseline } from './baseline.ts'
 import { isHeavier } from './level-of.ts'
 import { Waivers } from './waivers.ts'
 
@@ -19,6 +20,14 @@ export function knownOf(findings: Iterable<Finding>): Known {
     if (!other || isHeavier({ level, severity }, other)) known.set(fingerprint, { level, severity })
   }
   return known
+}
+
+/** The violations as what stands: one without a severity stands whatever the rules make of it later. */
+export function knownOfBaseline(baseline: Baseline): Known {
+  const violations = [...baseline].filter(([, { hides }]) => hides === undefined)
+  return new Map(
+    violations.map(([fingerprint, { severity = 'critical' }]) => [fingerprint, { level: 'violation', severity }]),
+  )
 }
 
 /**
