@@ -4,6 +4,7 @@ import { isAbsent } from '../kube/edit-node.ts'
 import { at, canonical, type MapNode, type Node } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { buildFrom } from '../kustomize/build.ts'
+import { Level } from '../kustomize/level.ts'
 import type { FindRemote } from '../kustomize/mounted-tree.ts'
 import { refuseLink } from '../kustomize/read/refuse-link.ts'
 import { STRICT, type Tolerance } from '../kustomize/tolerance.ts'
@@ -43,9 +44,12 @@ export function renderKustomization(
   const { root } = kustomization
   const tree = packTree(artifact.tree, artifact.ignore, budget.pack)
   const directory = directoryOf(tree, root)
-  const overlay = fluxOverlay(tree, artifact.repository, directory, root, budget.build, tolerance)
+  const level = new Level()
+  const overlay = tolerance.within(level, () =>
+    fluxOverlay(tree, artifact.repository, directory, root, budget.build, tolerance),
+  )
   const decrypts = !isAbsent(at(root, ['spec', 'decryption']))
-  const options = { builder: BUILDER, budget: budget.build, decrypts, tolerance, remotes }
+  const options = { builder: BUILDER, budget: budget.build, decrypts, tolerance, remotes, level }
   const built = buildFrom(tree, artifact.repository, overlay, options)
   const substituted = postBuild(built, root, cluster, budget.substitution, tolerance)
   const read = eachAlone(substituted, readObjects, tolerance)

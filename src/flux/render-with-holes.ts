@@ -40,7 +40,7 @@ export function renderWithHoles(
     const lenient = { ...facts, budget: holeBudget, tolerance: leniency }
     const objects = attempt(() => renderKustomization(artifact, kustomization, lenient), error)
     leniency.cover(error, () => JSON.stringify([artifact.tree.id, artifact.ignore, canonical(kustomization.root)]))
-    return { objects, holes: leniency.holes, error }
+    return { objects, holes: leniency.holes(), error }
   }
 }
 

@@ -7,7 +7,6 @@ import { BuildFiles } from './build-files.ts'
 import { isInline, loadConfigs } from './builtin/load-configs.ts'
 import { runGenerator } from './builtin/run-generator.ts'
 import { runTransformer } from './builtin/run-transformer.ts'
-import { CHANGING_FIELDS } from './changing-fields.ts'
 import { Configuration } from './configuration.ts'
 import type { Entry } from './entry.ts'
 import { BuildNotes } from './finish/build-notes.ts'
@@ -15,9 +14,9 @@ import { transformerNames } from './finish/transformer-names.ts'
 import { generateObject } from './generate/generate-object.ts'
 import { noteDecrypted } from './generate/note-decrypted.ts'
 import type { ConfigEntry, Kustomization } from './kustomization.ts'
+import { Level } from './level.ts'
 import type { FindRemote } from './mounted-tree.ts'
 import { checkBuiltin } from './read/check-forbidden.ts'
-import { isRemote } from './read/remote.ts'
 import { MOUNT } from './read/resolve-path.ts'
 import { absorb } from './resource/absorb.ts'
 import { loadTolerantly } from './resource/load-tolerantly.ts'
@@ -46,6 +45,8 @@ export interface AccumulationOptions {
   readonly decrypts?: boolean
   /** Whether parts that fail are taken out. */
   readonly tolerance?: Tolerance
+  /** Stands for the root, of which parts may have been taken out when it was read. */
+  readonly level?: Level
   /** Finds repositories at a commit that entries name; without it none is at hand. */
   readonly remotes?: FindRemote | undefined
 }
@@ -57,6 +58,7 @@ export class Accumulation {
   readonly tolerance: Tolerance
   private readonly configuration: Configuration
   private readonly decrypts: boolean
+  private readonly level: Level | undefined
   /** Both are what the root says. */
   notes = new BuildNotes({ buildMetadata: [] })
   sortOptions: Kustomization['sortOptions']
@@ -66,6 +68,7 @@ export class Accumulation {
     this.tolerance = tolerance
     this.budget = budget
     this.decrypts = decrypts
+    this.level = options.level
     this.files = new BuildFiles(tree, repository, this.budget, options)
     this.configuration = new Configuration(this.files, budget, tolerance)
   }
@@ -81,21 +84,27 @@ export class Accumulation {
     this.notes = new BuildNotes(kustomization)
     this.sortOptions = kustomization.sortOptions
     const all: Accumulated = { resources: new ResourceList(this.tolerance), config: undefined }
+    this.level?.is(kustomization, this.files)
     this.accumulate(kustomization, all, [kustomization.directory])
     return all
   }
 
   private accumulate(kustomization: Kustomization, into: Accumulated, chain: readonly string[]): void {
+    const level = new Level()
+    level.is(kustomization, this.files)
+    this.tolerance.within(level, () => this.accumulateParts(kustomization, into, chain))
+  }
+
+  private accumulateParts(kustomization: Kustomization, into: Accumulated, chain: readonly string[]): void {
     const { tolerance } = this
     for (const entry of kustomization.resources) {
-      const hidden = isRemote(entry.text) ? [entry, CHANGING_FIELDS.map(name => kustomization[name])] : entry
-      const part = this.partOf(kustomization, hidden, 'missing')
+      const part = this.bringing(kustomization, entry, 'missing')
       tolerance.attempt(part, () => this.addResource(kustomization, entry, into, chain))
     }
     into.config = this.configuration.with(into.config, kustomization)
     this.generate(kustomization, into.resources, chain)
     for (const entry of kustomization.components) {
-      const part = this.partOf(kustomization, entry, 'different')
+      const part = this.bringing(kustomization, entry, 'different')
       tolerance.attempt(part, () => this.addComponent(kustomization, entry, into, chain))
     }
     this.transform(kustomization, into, chain)
@@ -103,6 +112,10 @@ export class Accumulation {
 
   private partOf({ directory }: Kustomization, entry: unknown, effect: Part['effect']): Part {
     return { effect, hides: () => this.files.hidden(directory, entry) }
+  }
+
+  private bringing(kustomization: Kustomization, entry: unknown, effect: Part['effect']): Part {
+    return { ...this.partOf(kustomization, entry, effect), brings: true }
   }
 
   /** How to put objects back, which costs a look at each. */
@@ -119,7 +132,7 @@ export class Accumulation {
     const read = (entry: Entry) => this.files.bytesBeside(kustomization.directory, entry)
     const context = { file: kustomization.file, budget: this.budget, read }
     const add = (entry: unknown, origin: Origin, make: () => Resource) => {
-      const part = this.partOf(kustomization, entry, 'different')
+      const part = this.bringing(kustomization, entry, 'different')
       this.tolerance.attempt({ ...part, depends: true }, () => {
         this.budget.spend('objects', 1, origin)
         absorb(resources, make())
@@ -158,7 +171,7 @@ export class Accumulation {
       return configs
     }
     if (!this.tolerance.isLenient) return load(entries)
-    const part = (entry: ConfigEntry) => this.partOf(parent, entry, 'different')
+    const part = (entry: ConfigEntry) => this.bringing(parent, entry, 'different')
     const kept = entries.filter(entry => this.tolerance.attempt(part(entry), () => [isInline(entry)]))
     const ordered = [...kept.filter(isInline), ...kept.filter(entry => !isInline(entry))]
     return ordered.flatMap(entry => this.tolerance.attempt(part(entry), () => load([entry])) ?? [])
@@ -223,7 +236,10 @@ export class Accumulation {
     }
     this.budget.spend('directories', 1, entry.origin)
     checkDepth(chain, entry.origin)
-    return this.files.kustomizationIn(path, entry.origin)
+    const level = new Level()
+    const kustomization = this.tolerance.within(level, () => this.files.kustomizationIn(path, entry.origin))
+    level.is(kustomization, this.files)
+    return kustomization
   }
 
   private transform(kustomization: Kustomization, into: Accumulated, chain: readonly string[]): void {

@@ -7,6 +7,7 @@ import type { BuildBudget } from './build-budget.ts'
 import type { Entry } from './entry.ts'
 import { HiddenText } from './hidden-text.ts'
 import type { Kustomization } from './kustomization.ts'
+import { knownKustomization } from './level.ts'
 import { type FindRemote, MountedTree } from './mounted-tree.ts'
 import { type Kept, type ParsedFiles, parsedFilesOf } from './parsed-files.ts'
 import { refuseRemote } from './read/check-forbidden.ts'
@@ -36,6 +37,8 @@ export class BuildFiles {
   private readonly tolerance: Tolerance
   private readonly hiddenText: HiddenText
   private readonly parsed = new Map<string, ParsedFile>()
+  /** The id of each file that was read. */
+  private readonly read = new Map<string, string>()
   /** What other builds of the same tree have parsed. */
   private readonly shared: ParsedFiles
   private readonly kustomizations = new Map<string, Kustomization>()
@@ -109,10 +112,16 @@ export class BuildFiles {
     return this.kustomizations.has(directory)
   }
 
+  /** The kustomization that an entry of the one in `directory` names, as far as it was read. */
+  known(directory: string, entry: Entry): Kustomization | undefined {
+    return knownKustomization(() => this.kustomizations.get(this.pathOf(directory, entry)))
+  }
+
   /** The kustomization of a directory. Throws `kustomize-missing` and what reading it throws. */
   kustomizationIn(directory: string, origin: Origin): Kustomization {
     const known = this.kustomizations.get(directory)
-    if (known) return known
+    // what is taken out of it is changed by whatever leads to it
+    if (known && !this.tolerance.isLenient) return known
     const file = findKustomizationFile(this.tree, directory, origin)
     if (!file) return missing(`${this.told(directory) || '.'}/kustomization.yaml`, origin)
     const { documents } = this.parse(file)
@@ -133,6 +142,16 @@ export class BuildFiles {
     return this.hiddenText.of(directory, part)
   }
 
+  /** Every file that was read, with its id. */
+  readFiles(): readonly (readonly [string, string])[] {
+    return [...this.read].sort(([a], [b]) => (a < b ? -1 : 1))
+  }
+
+  /** Text of all that is built from a directory. */
+  hiddenBelow(directory: string): string {
+    return this.hiddenText.below(directory)
+  }
+
   /** The documents of a file that an entry of the kustomization in `directory` names. */
   fileBeside(directory: string, entry: Entry): ParsedFile {
     return this.parse(this.pathBeside(directory, entry))
@@ -148,6 +167,7 @@ export class BuildFiles {
   bytesBeside(directory: string, entry: Entry): { path: string; bytes: Uint8Array; unknown: boolean } {
     const path = this.pathBeside(directory, entry)
     const bytes = this.tree.read(path)
+    this.note(path)
     this.budget.spend('bytes', bytes.length, entry.origin)
     refusePointer(bytes, this.start(path))
     return { path, bytes, unknown: this.decrypted.has(path) }
@@ -158,12 +178,18 @@ export class BuildFiles {
     const known = this.parsed.get(path)
     if (known) return known
     if (this.decrypted.has(path)) refuseDecrypted(path, this.start(path))
+    this.note(path)
     const kept = this.keptOf(path)
     const file = kept?.file ?? this.parseAnew(path)
     if (kept) this.budget.spend('bytes', kept.bytes, this.start(path))
     this.parsed.set(path, file)
     if (file.unseen) this.unseen.push(...file.unseen)
     return file
+  }
+
+  private note(path: string): void {
+    const id = this.tolerance.isLenient ? this.tree.entry(path)?.id : undefined
+    if (id !== undefined) this.read.set(path, id)
   }
 
   private keptOf(path: string): Kept | undefined {

@@ -35,7 +35,8 @@ export class HiddenText {
     return JSON.stringify([own, ...[...paths].sort().map(path => this.below(path))])
   }
 
-  private below(path: string): string {
+  /** The ids of what is at a path, and of all that it leads to. */
+  below(path: string): string {
     const known = this.reached.get(path)
     if (known !== undefined) return known
     const seen = new Map<string, string>()

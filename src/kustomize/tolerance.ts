@@ -1,11 +1,16 @@
 import type { BailiwickError } from '../errors.ts'
 import type { Hole } from '../kube/hole.ts'
+import type { Level } from './level.ts'
 
 /** A part of a build that may be taken out where it fails. */
 export interface Part {
   readonly effect: Hole['effect']
   /** Text of all that decides what the part would have given. */
   readonly hides: () => string
+  /** It would have brought objects, which every level above changes. */
+  readonly brings?: true
+  /** It reads or writes whatever the whole build brings. */
+  readonly spreads?: true
   /** What other parts gave decides, too: it may fail only because one of these was taken out. */
   readonly depends?: true
   /** What the part changes step by step; it is put back where a later step fails. */
@@ -24,6 +29,8 @@ export interface Tolerance {
   failureOf(step: () => void): BailiwickError | undefined
   /** What `step` gives; undefined where it failed and its part was taken out. Throws what ends the build. */
   attempt<T>(part: Part, step: () => T): T | undefined
+  /** What `step` gives. What is taken out within it comes from below `level`. */
+  within<T>(level: Level, step: () => T): T
 }
 
 /** What kustomize and Flux do: whatever fails ends the build. */
@@ -36,4 +43,5 @@ export const STRICT: Tolerance = {
     return undefined
   },
   attempt: (_part, step) => step(),
+  within: (_level, step) => step(),
 }

@@ -1,9 +1,7 @@
 import type { Hole } from '../../kube/hole.ts'
 import type { Field, ListNode, MapNode, Node } from '../../kube/node.ts'
-import { CHANGING_FIELDS } from '../changing-fields.ts'
 import { failingParts } from '../failing-parts.ts'
 import type { Tolerance } from '../tolerance.ts'
-import { isRemote } from './remote.ts'
 
 /** How the parts of a file are read one by one. */
 export interface PartReader {
@@ -19,13 +17,14 @@ export interface PartReader {
 /** Fields whose entries only add objects. */
 const ADDING = new Set(['resources', 'bases', 'helmCharts', 'helmChartInflationGenerator', 'crds'])
 
+/** Fields whose entries add objects, and may change others. */
+const BRINGING = new Set([...ADDING, 'components', 'configMapGenerator', 'secretGenerator', 'generators'])
+
+/** Fields that go up to the root of the build, and read or change whatever it has there. */
+const SPREADING = new Set(['vars', 'openapi', 'configurations'])
+
 /** Fields that read or change whatever the kustomization builds: they hide all that it names. */
 const FAR = new Set(['vars', 'openapi', 'configurations', 'transformers', 'generators', 'validators'])
-
-const isRemoteItem = (item: Node) => item.type === 'scalar' && typeof item.value === 'string' && isRemote(item.value)
-
-/** What the file makes of objects that are not visible. */
-const changesOf = (root: MapNode) => CHANGING_FIELDS.map(name => root.fields.get(name)?.value ?? null)
 
 /**
  * The map without the entries of lists, and the fields that are no lists, with which it cannot be read. `always` has the
@@ -55,7 +54,7 @@ function keepItems(name: string, field: Field, root: MapNode, always: MapNode, r
   const failing = new Set(failingParts(items, fails, tolerance.enough))
   return items.filter((item, index) => {
     if (!failing.has(item)) return true
-    const part = FAR.has(name) ? [item, root] : isRemoteItem(item) ? [item, changesOf(root)] : item
+    const part = FAR.has(name) ? [item, root] : item
     const before = filler ? Array<Node>(index).fill(filler(name)) : []
     return isKept(name, part, () => read([...before, item]), reader)
   })
@@ -64,7 +63,11 @@ function keepItems(name: string, field: Field, root: MapNode, always: MapNode, r
 function isKept(name: string, part: unknown, step: () => void, { tolerance, hides }: PartReader): boolean {
   const effect: Hole['effect'] = ADDING.has(name) ? 'missing' : 'different'
   const all = () => JSON.stringify([name, hides(part)])
-  return tolerance.attempt({ effect, hides: all }, () => [step()]) !== undefined
+  const reach = {
+    ...(BRINGING.has(name) ? { brings: true as const } : {}),
+    ...(SPREADING.has(name) ? { spreads: true as const } : {}),
+  }
+  return tolerance.attempt({ effect, hides: all, ...reach }, () => [step()]) !== undefined
 }
 
 const withOnly = (always: MapNode, name: string, field: Field): MapNode => ({

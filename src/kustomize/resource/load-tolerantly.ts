@@ -16,7 +16,7 @@ export function loadTolerantly(file: ParsedFile, trail: readonly Step[], toleran
   const fails = (documents: readonly Node[]): boolean => tolerance.failureOf(() => load(documents)) !== undefined
   const failing = new Set(failingParts(file.documents, fails, tolerance.enough))
   for (const document of failing) {
-    tolerance.attempt({ effect: 'missing', hides: () => canonical(document) }, () => load([document]))
+    tolerance.attempt({ effect: 'missing', hides: () => canonical(document), brings: true }, () => load([document]))
   }
   return load(
     file.documents.filter(document => !failing.has(document)),

@@ -68,7 +68,7 @@ export class ResourceList {
 
   private refuse(first: Resource, second: Resource): void {
     const hides = () => canonical(second.root)
-    this.tolerance.attempt({ effect: 'missing', hides, depends: true }, () => refuseTwice(first, second))
+    this.tolerance.attempt({ effect: 'missing', hides, depends: true, brings: true }, () => refuseTwice(first, second))
   }
 
   /** Gives back what puts the list, and the objects in it, back as they are now. */

@@ -105,7 +105,7 @@ class Step {
     for (const misfit of toEach ? this.misfits(only) : []) {
       const alone = () => this.run(listOf([misfit]), kustomization)
       const both = () => JSON.stringify([canonical(misfit.root), hides()])
-      tolerance.attempt({ effect: 'missing', hides: both, depends: true }, alone)
+      tolerance.attempt({ effect: 'missing', hides: both, depends: true, brings: true }, alone)
       this.resources.remove(misfit)
     }
     tolerance.attempt({ effect: 'different', hides, depends: true, changes }, run)
