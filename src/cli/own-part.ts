@@ -1,5 +1,6 @@
 import type { Elsewhere } from '../report/formats/elsewhere.ts'
 import type { Finding, Judgement, NodeFailure, Verdict } from '../rules/finding.ts'
+import { countFindings } from '../rules/verdict/group-findings.ts'
 import { scopeVerdict } from '../rules/verdict/scope-verdict.ts'
 
 /** A verdict as it is printed for one repository, and what of it is counted only. */
@@ -32,7 +33,7 @@ export function ownPart(
   return {
     verdict: { ...verdict, violations, warnings, errors, notEvaluated },
     elsewhere: {
-      violations: freshViolations.length,
+      violations: countFindings(freshViolations),
       errors: freshErrors.length,
       others: others.length - freshViolations.length - freshErrors.length,
     },

@@ -1,11 +1,11 @@
 import { failureText, findingText } from '../report/finding-text.ts'
 import { fitBudget, type Section } from '../report/fit-budget.ts'
 import { groupFailures } from '../report/group-failures.ts'
-import { groupFindings } from '../report/group-findings.ts'
 import { count } from '../report/headline.ts'
 import { code, prose } from '../report/markdown.ts'
 import type { Finding, NodeFailure, Verdict } from '../rules/finding.ts'
 import type { RuleText } from '../rules/rule.ts'
+import { groupFindings } from '../rules/verdict/group-findings.ts'
 import { commandError, quoted } from './command-error.ts'
 import { findFindings, shortFingerprint } from './find-findings.ts'
 

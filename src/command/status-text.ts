@@ -2,10 +2,10 @@ import type { Circumstances } from '../gate/circumstances.ts'
 import { display } from '../kube/object.ts'
 import { fitBudget, type Section } from '../report/fit-budget.ts'
 import { fold } from '../report/fold.ts'
-import { groupFindings } from '../report/group-findings.ts'
 import { code, prose } from '../report/markdown.ts'
 import { matrixTable } from '../report/matrix.ts'
 import type { Finding, Verdict } from '../rules/finding.ts'
+import { groupFindings } from '../rules/verdict/group-findings.ts'
 import { shortFingerprint } from './find-findings.ts'
 
 /** How things stand with a pull request. */

@@ -1,8 +1,8 @@
 import { display } from '../kube/object.ts'
 import type { Finding, Verdict } from '../rules/finding.ts'
+import { type FindingGroup, groupFindings } from '../rules/verdict/group-findings.ts'
 import { type FailureGroup, firstOf, groupFailures } from './group-failures.ts'
-import { groupFindings } from './group-findings.ts'
-import { isNew } from './headline.ts'
+import { count, isNew } from './headline.ts'
 import type { ReportContext } from './outcome.ts'
 import { visible } from './visible.ts'
 
@@ -25,31 +25,44 @@ export function annotationsOf(verdict: Verdict, context: ReportContext): Annotat
   const warnings = groupFindings(verdict.warnings.filter(isNew))
   return [
     ...errors,
-    ...violations.flatMap(({ finding, clusters }) => annotation(finding, clusters, 'failure', context)),
-    ...warnings.flatMap(({ finding, clusters }) => annotation(finding, clusters, 'warning', context)),
+    ...violations.flatMap(group => annotation(group, 'failure', context)),
+    ...warnings.flatMap(group => annotation(group, 'warning', context)),
   ]
 }
 
-function annotation(
-  finding: Finding,
-  clusters: readonly string[],
-  level: Annotation['level'],
-  context: ReportContext,
-): Annotation[] {
+/** How many objects of one cause are named. */
+const MAX_OBJECTS = 20
+
+/** One annotation for each cause. */
+function annotation(group: FindingGroup, level: Annotation['level'], context: ReportContext): Annotation[] {
+  const { finding, objects, clusters, identities, followers } = group
   const { origin } = finding
   if (origin.repository !== context.repository || origin.file === '') return []
   const place = changedPlace(finding, context)
   if (!isShown(place.file, context)) return []
-  const elsewhere = place.file === origin.file ? '' : `\nWritten at ${visible(origin.file)}:${origin.line}`
+  const whose = objects.length === 1 ? display(finding.object) : count(objects.length, 'object')
+  const lines = [
+    visible(finding.message, 2000),
+    ...(objects.length > 1 ? [`Objects: ${named(objects.map(({ object }) => display(object)))}`] : []),
+    ...followers.map(one => `Follows from this: ${one.finding.rule} for ${count(one.objects.length, 'object')}`),
+    `Applied by ${named(identities)}`,
+    `Fix: ${visible(finding.fix, 1000)}`,
+    ...(place.file === origin.file ? [] : [`Written at ${visible(origin.file)}:${origin.line}`]),
+  ]
   return [
     {
       path: place.file,
       line: Math.max(1, place.line),
       level,
-      title: visible(`${finding.rule}: ${display(finding.object)} (${clusters.join(', ')})`, 200),
-      message: `${visible(finding.message, 2000)}\nApplied by ${visible(finding.identity)}\nFix: ${visible(finding.fix, 1000)}${elsewhere}`,
+      title: visible(`${finding.rule}: ${whose} (${clusters.join(', ')})`, 200),
+      message: lines.join('\n'),
     },
   ]
+}
+
+function named(all: readonly string[]): string {
+  const { shown, left } = firstOf(all, MAX_OBJECTS)
+  return `${shown.map(name => visible(name)).join(', ')}${left > 0 ? ` and ${left} more` : ''}`
 }
 
 /** GitHub shows lines of changed files only; what is written elsewhere stands in the summary. */

@@ -1,11 +1,12 @@
 import type { Finding, JudgedNode, NodeFailure, Verdict } from '../rules/finding.ts'
 import { evaluatedIn } from '../rules/verdict/evaluated.ts'
+import { countFindings } from '../rules/verdict/group-findings.ts'
 import { PrivateWords } from './private-words.ts'
 
 /** A verdict as one audience may see it, and how much of it that audience is not shown. */
 export interface View {
   readonly verdict: Verdict
-  /** Violations and errors of others that decide the result, counted only. */
+  /** Violations and errors of others that decide the result, counted only: each cause once. */
   readonly hidden: { readonly violations: number; readonly errors: number }
 }
 
@@ -57,8 +58,8 @@ export function viewFor(
       notReached: [],
     },
     hidden: {
-      violations: foreignNew(verdict.violations, audience),
-      errors: foreignNew(verdict.errors, audience),
+      violations: countFindings(foreignNew(verdict.violations, audience)),
+      errors: foreignNew(verdict.errors, audience).length,
     },
   }
 }
@@ -74,8 +75,8 @@ function evaluatedFor({ errors, evaluated }: Verdict, audience: readonly string[
       )
 }
 
-function foreignNew(list: readonly { tenant: string; state: string }[], audience: readonly string[]): number {
-  return list.filter(item => !audience.includes(item.tenant) && item.state === 'new').length
+function foreignNew<T extends Finding | NodeFailure>(list: readonly T[], audience: readonly string[]): T[] {
+  return list.filter(item => !audience.includes(item.tenant) && item.state === 'new')
 }
 
 function ownFinding(finding: Finding, words: PrivateWords, repository: string): Finding {

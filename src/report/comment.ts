@@ -1,6 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import { display } from '../kube/object.ts'
 import type { Verdict } from '../rules/finding.ts'
+import { groupFindings } from '../rules/verdict/group-findings.ts'
 import { assumedClusters } from './assumed-clusters.ts'
 import { type View, viewFor } from './audience.ts'
 import { changeLists } from './changes/change-lists.ts'
@@ -13,8 +14,7 @@ import type { Section } from './fit-budget.ts'
 import { fitLevels } from './fit-levels.ts'
 import { fold } from './fold.ts'
 import { type FailureGroup, groupFailures } from './group-failures.ts'
-import { groupFindings } from './group-findings.ts'
-import { isNew } from './headline.ts'
+import { count, isNew } from './headline.ts'
 import { code, htmlCode, prose } from './markdown.ts'
 import { matrixLine } from './matrix.ts'
 import { nextStep } from './next-step.ts'
@@ -77,9 +77,10 @@ function sections(verdict: Verdict, context: ReportContext, level: Level): Secti
   const existing = groups.filter(({ failure }) => !isNew(failure)).map(group => failureText(group, here))
   const findings = (list: Verdict['violations'], noun: string) =>
     groupFindings(list.filter(isNew)).map(group => {
-      const { rule, object } = group.finding
-      const summary = `${noun} ${htmlCode(rule)} ${htmlCode(display(object), 150)}`
-      return { text: fold(summary, findingText(group, here)), label: `${noun} of ${code(rule)}` }
+      const { finding, objects } = group
+      const whose = objects.length === 1 ? htmlCode(display(finding.object), 150) : count(objects.length, 'object')
+      const summary = `${noun} ${htmlCode(finding.rule)}: ${whose}`
+      return { text: fold(summary, findingText(group, here, false)), label: `${noun} of ${code(finding.rule)}` }
     })
   // names of others' repositories are for the fleet's own readers
   const broken = audience === undefined ? wouldBreak(verdict, nodes, here) : ''

@@ -25,8 +25,22 @@ export function verdictJson(verdict: Verdict): Record<string, unknown> {
 }
 
 function findingJson(finding: Finding): Record<string, unknown> {
-  const { rule, severity, state, cluster, tenant, identity, object, field, origin, via, message, fix, fingerprint } =
-    finding
+  const {
+    rule,
+    severity,
+    state,
+    cluster,
+    tenant,
+    identity,
+    object,
+    field,
+    origin,
+    via,
+    message,
+    fix,
+    fingerprint,
+    cause,
+  } = finding
   const { apiVersion, kind, namespace, name } = object
   return {
     rule,
@@ -42,6 +56,7 @@ function findingJson(finding: Finding): Record<string, unknown> {
     message,
     fix,
     fingerprint,
+    ...(cause === undefined ? {} : { cause }),
   }
 }
 

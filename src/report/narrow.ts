@@ -70,7 +70,7 @@ function isNarrower({ source, charts = [] }: JudgedNode, narrower: ReadonlySet<s
   return read.some(({ url }) => narrower.has(url))
 }
 
-function withoutText({ edit: _edit, ...finding }: Finding): Finding {
+function withoutText({ edit: _edit, cause: _cause, ...finding }: Finding): Finding {
   return {
     ...finding,
     ...{ identity: '', field: '', origin: NOWHERE, via: [], message: NARROWER, fix: FIX },

@@ -1,10 +1,10 @@
-import { display } from '../kube/object.ts'
+import { display, type ObjectId } from '../kube/object.ts'
 import type { Finding, RequiredApproval, Verdict } from '../rules/finding.ts'
+import { type FindingGroup, groupFindings } from '../rules/verdict/group-findings.ts'
 import { assumedClusters } from './assumed-clusters.ts'
 import { clusterAnswer } from './cluster-answer.ts'
 import { elsewhereText, NOTHING_ELSEWHERE } from './formats/elsewhere.ts'
 import { type FailureGroup, firstOf, groupFailures, noteOf } from './group-failures.ts'
-import { type FindingGroup, groupFindings } from './group-findings.ts'
 import { headlineOf, isNew } from './headline.ts'
 import { placeOf } from './place.ts'
 import { visible } from './visible.ts'
@@ -44,22 +44,46 @@ export function terminalText(
 const shown = (list: readonly Finding[]) =>
   list.filter(finding => finding.state === 'new' || finding.state === 'standing')
 
-function findingLines({ finding, clusters }: FindingGroup, noun: string, here: string): string[] {
-  const answer = clusterAnswer(finding)
+/** So many of a list are shown on a line. */
+const FEW = 20
+
+function findingLines(group: FindingGroup, noun: string, here: string): string[] {
+  const { finding, objects, clusters, tenants, identities, followers } = group
+  const answer = objects.length === 1 ? clusterAnswer(finding) : undefined
   const state = isNew(finding) ? '' : ` (${finding.state})`
   const place = placeOf(finding.origin, here) || 'no file'
   const lines = [
     `${visible(place)}: ${noun}[${finding.rule}]${state}: ${visible(finding.message, 1000)}`,
-    `  object   ${visible(display(finding.object))} ${visible(finding.field)}, on ${visible(clusters.join(', '))}`,
-    `  who      ${visible(finding.identity)}${finding.tenant === '' ? ' (the platform)' : ` (tenant ${visible(finding.tenant)})`}`,
+    ...(objects.length === 1
+      ? [`  object   ${objectText(group, finding.object)} ${visible(finding.field)}, on ${list(clusters)}`]
+      : [
+          `  objects  ${objects.length}, on ${list(clusters)}`,
+          ...objects.slice(0, FEW).map(one => `           ${objectText(group, one.object, one.clusters)}`),
+          ...(objects.length > FEW ? [`           and ${objects.length - FEW} more (-o json lists all)`] : []),
+        ]),
+    `  who      ${list(identities)} (${list(tenants.map(tenant => (tenant === '' ? 'the platform' : `tenant ${tenant}`)))})`,
   ]
   if (finding.via.length > 0) {
     const via = finding.via.map(step => `${step.step} ${step.file}:${step.line}`).join(', ')
     lines.push(`  through  ${visible(via)}`)
   }
   if (answer) lines.push(`  cluster  ${visible(answer.text, 600)}`)
-  lines.push(`  fix      ${visible(finding.fix, 1000)}`, '')
-  return lines
+  lines.push(`  fix      ${visible(finding.fix, 1000)}`)
+  for (const one of followers) {
+    const names = one.objects.map(({ object }) => display(object))
+    lines.push(`  also     ${noun}[${one.finding.rule}] follows from this: ${list(names)}`)
+  }
+  return [...lines, '']
+}
+
+/** Its clusters are named where they are not all of those of the finding. */
+function objectText(group: FindingGroup, object: ObjectId, on: readonly string[] = group.clusters): string {
+  return `${visible(display(object))}${on.length < group.clusters.length ? ` (${list(on)})` : ''}`
+}
+
+function list(names: readonly string[]): string {
+  const { shown: few, left } = firstOf(names, FEW)
+  return `${few.map(name => visible(name)).join(', ')}${left > 0 ? ` and ${left} more` : ''}`
 }
 
 function approvalLines({ rule, path, message }: RequiredApproval): string[] {

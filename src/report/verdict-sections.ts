@@ -1,9 +1,9 @@
 import type { Finding, Verdict } from '../rules/finding.ts'
 import { UNENCRYPTED_SETTING } from '../rules/secrets/unencrypted-setting.ts'
+import { type FindingGroup, groupFindings } from '../rules/verdict/group-findings.ts'
 import { failureText, findingText } from './finding-text.ts'
 import type { Section } from './fit-budget.ts'
 import { groupFailures } from './group-failures.ts'
-import { type FindingGroup, groupFindings } from './group-findings.ts'
 import { count, isNew } from './headline.ts'
 import { code, prose } from './markdown.ts'
 import { placeOf } from './place.ts'
@@ -64,10 +64,9 @@ function byRule(findings: readonly Finding[], noun: string, { here, rulesUrl }: 
     rules.set(group.finding.rule, [...(rules.get(group.finding.rule) ?? []), group])
   }
   return [...rules].flatMap(([rule, groups]) => {
-    const total = groups.reduce((sum, group) => sum + group.clusters.length, 0)
     // ids of rules are words with hyphens: nothing in them ends a link
     const name = rulesUrl === undefined ? code(rule) : `[${code(rule)}](${rulesUrl}#${encodeURIComponent(rule)})`
-    const heading = `### ${name}: ${count(total, noun)} (${groups[0]!.finding.severity})`
+    const heading = `### ${name}: ${count(groups.length, noun)} (${groups[0]!.finding.severity})`
     return [
       { text: heading, label: '' },
       ...groups.map(group => ({ text: findingText(group, here), label: `${noun} of ${code(rule)}` })),

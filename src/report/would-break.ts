@@ -1,4 +1,5 @@
 import type { Finding, JudgedNode, NodeFailure, Verdict } from '../rules/finding.ts'
+import { countFindings } from '../rules/verdict/group-findings.ts'
 import { count, isNew } from './headline.ts'
 import { code } from './markdown.ts'
 import { shortUrl } from './place.ts'
@@ -40,7 +41,7 @@ const weight = ({ violations, errors }: Broken) => violations.length + errors.le
 
 function what({ violations, errors }: Broken): string {
   const parts = [
-    ...(violations.length > 0 ? [count(violations.length, 'new violation')] : []),
+    ...(violations.length > 0 ? [count(countFindings(violations), 'new violation')] : []),
     ...(errors.length > 0 ? [count(errors.length, 'new error')] : []),
   ]
   const clusters = [...new Set([...violations, ...errors].map(item => item.cluster))].sort()

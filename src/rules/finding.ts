@@ -33,6 +33,8 @@ export interface Finding {
   readonly node: string
   /** Identity of the violation across commits: rule, cluster, object, field, value; never file or line. */
   readonly fingerprint: string
+  /** What wrote the offending value: findings of a rule with the same cause are one finding to people. Absent without a line. */
+  readonly cause?: string
   /** Of what was left out by a rule: the digest of all that it hides. It stands only while this is the same. */
   readonly hides?: string
   /** What would certainly mend it, at `field`. */

@@ -115,7 +115,7 @@ describe('a fleet', () => {
     const since = await run(fleet, 'check', '--base', 'HEAD~1')
     expect(since.code).toBe(1)
     expect(since.stdout).toMatch(/tenants\/base\/dev-team\/sync\.yaml:\d+: violation\[sa-required\]: /)
-    expect(since.stdout).toMatch(/\nfail: 2 violations: tenant dev-team on production, staging/)
+    expect(since.stdout).toMatch(/\nfail: 1 violation: tenant dev-team on production, staging/)
     const missing = await run(fleet, 'check', '--base', 'nowhere')
     expect(missing).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^error\[git-missing\]: /) })
   })

@@ -131,9 +131,9 @@ describe('annotations', () => {
     const violations = [finding(), finding({ cluster: 'production', node: 'production/ops/ops-team' })]
     const { annotations, title } = checkRunOf(verdict({ result: 'fail', violations }), context)
     expect(annotations).toHaveLength(1)
-    expect(annotations[0]!.title).toContain('(staging, production)')
+    expect(annotations[0]!.title).toContain('(production, staging)')
     expect(title).toBe(
-      '2 violations: tenant ops-team on production, staging; in 6 Kustomizations (40 objects, 2 clusters, 2 tenants)',
+      '1 violation: tenant ops-team on production, staging; in 6 Kustomizations (40 objects, 2 clusters, 2 tenants)',
     )
   })
 })

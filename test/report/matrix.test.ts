@@ -45,12 +45,12 @@ test('an error before a violation before what stands before a warning', () => {
   }
   const cell = (part: Partial<typeof all>) => cells(matrixTable(verdict({ ...part })))
   const of = (part: Partial<typeof all>) => cell(part).find(([name]) => name === '`ops-team`')?.[2]
-  expect(of(all)).toBe('❔ not decided')
+  expect(of(all)).toBe('❔ not evaluated')
   expect(of({ ...all, errors: [] })).toBe('❌ 1')
-  expect(of({ violations: [all.violations[1]!], warnings: all.warnings })).toBe('✅ (1 standing)')
-  expect(of({ errors: [failure({ ...here, state: 'standing' })] })).toBe('✅ (1 standing)')
+  expect(of({ violations: [all.violations[1]!], warnings: all.warnings })).toBe('✅ (1 existing)')
+  expect(of({ errors: [failure({ ...here, state: 'standing' })] })).toBe('✅ (1 existing)')
   expect(of({ warnings: all.warnings })).toBe('✅ (1 ⚠️)')
-  expect(matrixLine(verdict(all))).toBe('`production` ✅ · `staging` ❔ not decided')
+  expect(matrixLine(verdict(all))).toBe('`production` ✅ · `staging` ❔ not evaluated')
 })
 
 test('the platform and a tenant that goes have a row where there is something to say', () => {

@@ -1,9 +1,10 @@
+import { display } from '../../kube/object.ts'
 import type { Finding, NodeFailure, Verdict } from '../../rules/finding.ts'
+import { type FindingGroup, groupFindings } from '../../rules/verdict/group-findings.ts'
 import { assumedClusters } from '../assumed-clusters.ts'
 import { changesLines } from '../changes/changes-lines.ts'
 import { firstOf, groupFailures } from '../group-failures.ts'
-import { groupFindings } from '../group-findings.ts'
-import { headlineOf, isNew } from '../headline.ts'
+import { count, headlineOf, isNew } from '../headline.ts'
 import { placeOf } from '../place.ts'
 import { visible } from '../visible.ts'
 import { type Elsewhere, elsewhereText, NOTHING_ELSEWHERE } from './elsewhere.ts'
@@ -23,10 +24,12 @@ export function githubText(verdict: Verdict, { here, elsewhere = NOTHING_ELSEWHE
       const properties = `file=${property(path)},title=${property(`bailiwick: required approval: ${rule}`)}`
       return `::warning ${properties}::${data(`${visible(message, 2000)}\nHave a fleet admin approve the pull request.`)}`
     }),
-    ...verdict.violations
-      .filter(one => one.state !== 'fixed')
-      .map(one => command(isNew(one) ? 'error' : 'notice', one.rule, one, here)),
-    ...verdict.warnings.filter(isNew).map(one => command('warning', one.rule, one, here)),
+    ...groupFindings(verdict.violations.filter(one => one.state !== 'fixed')).map(group =>
+      command(isNew(group.finding) ? 'error' : 'notice', group.finding.rule, group.finding, here, reachedBy(group)),
+    ),
+    ...groupFindings(verdict.warnings.filter(isNew)).map(group =>
+      command('warning', group.finding.rule, group.finding, here, reachedBy(group)),
+    ),
     ...verdict.notSeen.map(({ source, url, reason }) => {
       const at = url === '' ? '' : ` (${visible(url)})`
       return `::notice title=not seen::${data(`${visible(source)}${at}: ${visible(reason)}`)}`
@@ -61,6 +64,19 @@ function elsewhereCommand(elsewhere: Elsewhere): string[] {
   const text = elsewhereText(elsewhere)
   const name = elsewhere.violations + elsewhere.errors > 0 ? 'error' : 'notice'
   return text === undefined ? [] : [`::${name} title=bailiwick%3A not listed::${data(text)}`]
+}
+
+/** The objects of a cause with several, and what follows from it. */
+function reachedBy({ objects, followers }: FindingGroup): string {
+  const { shown, left } = firstOf(
+    objects.map(({ object }) => display(object)),
+    20,
+  )
+  const several = `\nObjects: ${visible(shown.join(', '), 2000)}${left > 0 ? ` and ${left} more` : ''}`
+  const following = followers.map(
+    one => `\nFollows from this: ${one.finding.rule} for ${count(one.objects.length, 'object')}`,
+  )
+  return `${objects.length > 1 ? several : ''}${following.join('')}`
 }
 
 function whoseOf(nodes: readonly string[]): string {

@@ -1,7 +1,7 @@
 import { display } from '../../kube/object.ts'
 import type { Finding, Severity } from '../../rules/finding.ts'
+import { type FindingGroup, groupFindings } from '../../rules/verdict/group-findings.ts'
 import { clusterAnswer } from '../cluster-answer.ts'
-import { type FindingGroup, groupFindings } from '../group-findings.ts'
 import { count } from '../headline.ts'
 import { type Content, type Html, html } from './html.ts'
 import { type Links, placeLink } from './links.ts'
@@ -29,7 +29,7 @@ export function findingsSection(findings: readonly Finding[], links: Links): Con
 /** Findings that need nobody now, folded; undefined where there are none. */
 export function foldedFindings(title: string, findings: readonly Finding[], links: Links): Html | undefined {
   if (findings.length === 0) return undefined
-  return html`<details class="more"><summary>${title} (${findings.length})</summary>
+  return html`<details class="more"><summary>${title} (${groupFindings(findings).length})</summary>
 ${findingsSection(findings, links)}
 </details>
 `
@@ -38,16 +38,17 @@ ${findingsSection(findings, links)}
 function ruleBlock(rule: string, groups: readonly FindingGroup[], links: Links, open: boolean): Html {
   const [first] = groups
   const severity = first?.finding.severity ?? 'low'
-  const total = groups.reduce((sum, { clusters }) => sum + clusters.length, 0)
   const noun = first?.finding.level === 'warning' ? 'warning' : 'violation'
-  return html`<h3 class="rule"><a href="/rules#${rule}"><code>${rule}</code></a> <span class="tag ${TONES[severity]}">${severity}</span> <span class="dim small">${count(total, noun)}</span></h3>
+  return html`<h3 class="rule"><a href="/rules#${rule}"><code>${rule}</code></a> <span class="tag ${TONES[severity]}">${severity}</span> <span class="dim small">${count(groups.length, noun)}</span></h3>
 ${groups.map(group => findingCard(group, links, open))}`
 }
 
-function findingCard({ finding, clusters }: FindingGroup, links: Links, open: boolean): Html {
-  const answer = clusterAnswer(finding)
+function findingCard(group: FindingGroup, links: Links, open: boolean): Html {
+  const { finding, objects, clusters, tenants, followers } = group
+  const answer = objects.length === 1 && clusterAnswer(finding)
+  const title = objects.length === 1 ? display(finding.object) : count(objects.length, 'object')
   return html`<article class="finding">
-<header><h4>${display(finding.object)}</h4><span class="tags">${clusters.map(name => html`<span class="tag">${name}</span>`)}<span class="tag">${finding.tenant === '' ? 'the platform' : finding.tenant}</span></span></header>
+<header><h4>${title}</h4><span class="tags">${clusters.map(name => html`<span class="tag">${name}</span>`)}${tenants.map(tenant => html`<span class="tag">${tenant === '' ? 'the platform' : tenant}</span>`)}</span></header>
 <p>${prose(finding.message)}</p>
 <p>${placeLink(links, finding.origin)}</p>
 ${answer && html`<div class="said"><span class="label">The cluster would have said</span>${answer.verbatim ? html`<code>${answer.text}</code>` : prose(answer.text)}</div>`}
@@ -55,6 +56,25 @@ ${finding.fix !== '' && html`<p><strong>Fix:</strong> ${prose(finding.fix)}</p>`
 <details${open && html` open`}><summary>How it comes to the cluster</summary>
 ${traceList(finding, links)}
 </details>
+${objects.length > 1 && objectFold(group)}
+${followers.map(follower => followerBlock(follower))}
 </article>
 `
+}
+
+/** Every object that the cause reaches, each with its own words. */
+function objectFold({ objects }: FindingGroup): Html {
+  const shown = objects.slice(0, MAX_SHOWN)
+  return html`<details><summary>${count(objects.length, 'object')}</summary>
+<ul>
+${shown.map(({ object, clusters, finding }) => html`<li><strong>${display(object)}</strong> on ${clusters.join(', ')}: ${prose(finding.message)}</li>`)}
+</ul>
+${objects.length > shown.length && html`<p class="dim">and ${objects.length - shown.length} more</p>`}
+</details>`
+}
+
+function followerBlock(group: FindingGroup): Html {
+  const { finding, objects } = group
+  return html`<p>Follows from this: <a href="/rules#${finding.rule}"><code>${finding.rule}</code></a> for ${count(objects.length, 'object')}</p>
+${objectFold(group)}`
 }

@@ -1,17 +1,11 @@
 import type { Verdict } from '../../rules/finding.ts'
-import { isNew } from '../headline.ts'
+import { count } from '../headline.ts'
+import { type StateCounts, stateCounts, weightOf } from '../state-counts.ts'
 import { type Html, html } from './html.ts'
 
 /** How many tenants and clusters are shown; those with something to say come first. */
 const MAX_ROWS = 200
 const MAX_COLUMNS = 30
-
-interface Cell {
-  undecided: number
-  fresh: number
-  standing: number
-  warnings: number
-}
 
 /** The table tenant x cluster; undefined where there is nothing to tabulate. */
 export function matrixSection(verdict: Verdict): Html | undefined {
@@ -47,27 +41,17 @@ ${left !== '' && html`<p class="dim">and ${left}, with the fewest findings</p>`}
 
 const keyOf = (cluster: string, tenant: string) => JSON.stringify([cluster, tenant])
 
-function cellsOf({ violations, warnings, errors }: Verdict): Map<string, Cell> {
-  const cells = new Map<string, Cell>()
-  const cellOf = ({ cluster, tenant }: { readonly cluster: string; readonly tenant: string }) => {
-    const key = keyOf(cluster, tenant)
-    const cell = cells.get(key) ?? { undecided: 0, fresh: 0, standing: 0, warnings: 0 }
-    cells.set(key, cell)
-    return cell
-  }
-  for (const one of errors) cellOf(one)[isNew(one) ? 'undecided' : 'standing']++
-  for (const one of violations)
-    if (isNew(one) || one.state === 'standing') cellOf(one)[isNew(one) ? 'fresh' : 'standing']++
-  for (const one of warnings) if (isNew(one)) cellOf(one).warnings++
-  return cells
+function cellsOf({ violations, warnings, errors }: Verdict): Map<string, StateCounts> {
+  const cells = Map.groupBy([...violations, ...warnings, ...errors], one => keyOf(one.cluster, one.tenant))
+  return new Map([...cells].map(([key, items]) => [key, stateCounts(items)]))
 }
 
-function weightsOf(cells: ReadonlyMap<string, Cell>) {
+function weightsOf(cells: ReadonlyMap<string, StateCounts>) {
   const clusters = new Map<string, number>()
   const tenants = new Map<string, number>()
-  for (const [key, { undecided, fresh, standing }] of cells) {
+  for (const [key, counts] of cells) {
     const [cluster, tenant]: [string, string] = JSON.parse(key)
-    const weight = (undecided + fresh) * 1_000 + standing
+    const weight = weightOf(counts)
     clusters.set(cluster, (clusters.get(cluster) ?? 0) + weight)
     tenants.set(tenant, (tenants.get(tenant) ?? 0) + weight)
   }
@@ -79,12 +63,12 @@ function sorted(names: readonly string[], weights: ReadonlyMap<string, number>):
   return unique.sort((a, b) => (weights.get(b) ?? 0) - (weights.get(a) ?? 0) || (a < b ? -1 : 1))
 }
 
-function cellText(cell: Cell | undefined, isThere: boolean): Html {
-  if (cell && cell.undecided > 0) return html`<span class="tag warn">? not decided</span>`
-  if (cell && cell.fresh > 0) return html`<span class="tag bad">✗ ${cell.fresh}</span>`
+function cellText(cell: StateCounts | undefined, isThere: boolean): Html {
+  if (cell && cell.errors > 0) return html`<span class="tag warn">? not evaluated</span>`
+  if (cell && cell.violations > 0) return html`<span class="tag bad">✗ ${cell.violations}</span>`
   const notes = [
-    ...(cell && cell.standing > 0 ? [`${cell.standing} standing`] : []),
-    ...(cell && cell.warnings > 0 ? [`${cell.warnings} warned`] : []),
+    ...(cell && cell.existing > 0 ? [`${cell.existing} existing`] : []),
+    ...(cell && cell.warnings > 0 ? [count(cell.warnings, 'warning')] : []),
   ].join(', ')
   if (notes !== '') return html`<span class="tag good">✓</span> <span class="dim small">${notes}</span>`
   return isThere ? html`<span class="tag good">✓ clean</span>` : html`<span class="dim">not there</span>`

@@ -1,6 +1,6 @@
 import type { Verdict } from '../../rules/finding.ts'
+import { groupFindings } from '../../rules/verdict/group-findings.ts'
 import { groupFailures } from '../group-failures.ts'
-import { groupFindings } from '../group-findings.ts'
 import { count, isNew } from '../headline.ts'
 import { changesSection } from './changes-section.ts'
 import type { CheckPage } from './check-page.ts'
@@ -129,13 +129,13 @@ function verdictParts(verdict: Verdict, { left, changes }: CheckPage, links: Lin
     ...part(errors.length, 'errors', `Could not be decided (${groupFailures(errors).length})`, () =>
       failureSection(errors, links),
     ),
-    ...part(violations.length, 'violations', `Violations (${violations.length})`, () => [
+    ...part(violations.length, 'violations', `Violations (${groupFindings(violations).length})`, () => [
       findingsSection(violations, links),
       leftLine(left.violations, 'violation'),
     ]),
     ...part(matrix ? 1 : 0, 'matrix', 'Clusters and tenants', () => matrix),
     ...(changes ? part(1, 'changes', 'What changes on the clusters', () => changesSection(changes)) : []),
-    ...part(warnings.length, 'warnings', `Warnings (${warnings.length})`, () => [
+    ...part(warnings.length, 'warnings', `Warnings (${groupFindings(warnings).length})`, () => [
       findingsSection(warnings, links),
       leftLine(left.warnings, 'warning'),
     ]),

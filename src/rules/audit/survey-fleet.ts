@@ -3,6 +3,7 @@ import type { Fleet, NotSeen, Tenant } from '../../fleet/fleet.ts'
 import type { Evaluated, Finding, NodeFailure, VerdictCluster } from '../finding.ts'
 import { SEVERITIES } from '../finding.ts'
 import { baselineText, isAcceptable } from '../verdict/baseline-text.ts'
+import { groupFindings } from '../verdict/group-findings.ts'
 import { legacyViolations } from '../verdict/legacy-violations.ts'
 import { auditFleet } from './audit-fleet.ts'
 import type { ClusterAudit } from './audit-item.ts'
@@ -43,7 +44,11 @@ export function surveyFleet(
 ): FleetSurvey {
   const { verdict, violations } = legacyViolations(fleet, when)
   const stands = violations.length > 0 || verdict.errors.some(isAcceptable)
-  const counts = Map.groupBy(violations, one => one.rule)
+  // people count causes
+  const counts = Map.groupBy(
+    groupFindings(violations).map(({ finding }) => finding),
+    one => one.rule,
+  )
   const errors = [...new Map([...verdict.errors].reverse().map(one => [one.fingerprint, one])).values()].reverse()
   const names = fleet.clusters.map(({ name }) => name)
   const seen = fleet.repositories.slice(1).map(({ url, ref }) => ({ url, ref: Object.entries(ref).flat().join(' ') }))

@@ -6,7 +6,7 @@ import { pointer } from '../../kube/pointer.ts'
 import type { Finding, NodeFailure } from '../finding.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Breach, RuleText } from '../rule.ts'
-import { causeOf, fingerprintOf } from './fingerprint.ts'
+import { causeOf, fingerprintOf, writtenBy } from './fingerprint.ts'
 import type { Weight } from './level-of.ts'
 
 /** What stands behind a violation that is only reported. */
@@ -34,6 +34,7 @@ export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index:
     fix: breach.fix,
     node: node.key,
     fingerprint: fingerprintOf({ rule: rule.id, cluster: node.cluster, tenant }, object, path, breach.value),
+    ...(origin.file === '' ? {} : { cause: writtenBy(rule.id, origin, path, breach.value) }),
     ...(breach.edit ? { edit: breach.edit } : {}),
   }
 }

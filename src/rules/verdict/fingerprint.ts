@@ -25,6 +25,15 @@ export function fingerprintOf(
 }
 
 /**
+ * What wrote the offending value of a violation, whatever objects it reached: rule, place, name of the field and value.
+ * Where objects have the field elsewhere, its name is the same.
+ */
+export function writtenBy(rule: string, { repository, file, line, column }: Origin, path: Path, value: string): string {
+  const name = path.findLast(step => typeof step === 'string') ?? ''
+  return hashOf(['cause', rule, repository, file, `${line}:${column}`, String(name), value])
+}
+
+/**
  * Identity of what could not be evaluated: code, repository, file and what the message says; `about`: the object and field,
  * where the place in the file is not enough. Never line, node or cluster.
  */

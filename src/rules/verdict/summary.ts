@@ -1,4 +1,5 @@
 import type { Evaluated, Finding, NodeFailure, Verdict } from '../finding.ts'
+import { countFindings } from './group-findings.ts'
 
 /** All of a verdict but its first line. */
 export type Unsummed = Omit<Verdict, 'summary'>
@@ -43,17 +44,17 @@ function lead(verdict: Unsummed, elsewhere: Elsewhere): string {
   const violations = verdict.violations.filter(isNew)
   const warnings = verdict.warnings.filter(isNew)
   const reported = warnings.filter(finding => finding.reported)
-  const plain = warnings.length - reported.length
-  const tail = plain > 0 ? `, ${count(plain, 'warning')}` : ''
+  const plain = warnings.filter(finding => !finding.reported)
+  const tail = plain.length > 0 ? `, ${count(countFindings(plain), 'warning')}` : ''
   const within = `in ${extent(evaluated)}`
   if (result === 'error') return `${undecided(verdict.errors)}; ${within}`
   if (result === 'fail') {
     if (violations.length === 0) return `${count(elsewhere.violations, 'violation')} elsewhere in the fleet; ${within}`
-    return `${count(violations.length, 'violation')}${tail}: ${concerned(violations)}; ${within}`
+    return `${count(countFindings(violations), 'violation')}${tail}: ${concerned(violations)}; ${within}`
   }
   if (reported.length > 0) {
     // the mode is named first: a green check must not be read as clean
-    return `Would block (report mode): ${count(reported.length, 'violation')}${tail}: ${concerned(reported)}; ${within}`
+    return `Would block (report mode): ${count(countFindings(reported), 'violation')}${tail}: ${concerned(reported)}; ${within}`
   }
   const isClean = verdict.violations.every(({ state }) => state === 'fixed')
   return `No ${isClean ? '' : 'new '}violations${tail} in ${extent(evaluated)}`
@@ -84,7 +85,7 @@ function approvals({ requiredApprovals: all }: Unsummed): string[] {
 
 /** What was there before the change: it does not block, and what it keeps from being applied is said. */
 function existing({ violations, errors }: Unsummed): string[] {
-  const of = (state: Finding['state']) => violations.filter(one => one.state === state).length
+  const of = (state: Finding['state']) => countFindings(violations.filter(one => one.state === state))
   const [standing, waived] = [of('standing'), of('waived')]
   const failures = errors.filter(one => !isNew(one))
   const causes = new Set(failures.map(one => one.fingerprint)).size
