@@ -2,10 +2,11 @@ import type { ErrorCode } from '../errors.ts'
 import type { FleetConfig, Profile } from '../fleet/config/fleet-config.ts'
 import type { Cluster, FleetNode } from '../fleet/fleet.ts'
 import type { Path } from '../kube/node.ts'
-import type { KubeObject, ObjectId } from '../kube/object.ts'
+import type { KubeObject } from '../kube/object.ts'
 import type { Origin } from '../kube/origin.ts'
 import type { Edit, Severity } from './finding.ts'
 import type { FleetIndex } from './index/fleet-index.ts'
+import type { Subject, TenantSubject } from './index/subject.ts'
 import type { JudgedRepository } from './judged-repository.ts'
 
 /** `error`: what cannot be decided; such a finding is an error of its node with the rule's id as its code. */
@@ -17,20 +18,6 @@ export interface RuleContext {
   /** The fleet before the change, where there is one to compare with. */
   readonly before?: FleetIndex
   readonly config: FleetConfig
-}
-
-/** An object as a rule sees it: what it is, and who would apply it. */
-export interface Subject {
-  readonly object: KubeObject
-  readonly id: ObjectId
-  /** `<group>/<Kind>`, as the table of scopes names kinds: `/Secret`, `apps/Deployment`. */
-  readonly kind: string
-  readonly node: FleetNode
-}
-
-/** An object that would be applied for a tenant. */
-export interface TenantSubject extends Subject {
-  readonly node: FleetNode & { readonly tenant: string }
 }
 
 /** A rule's answer: this value of this object breaks it. */

@@ -1,5 +1,6 @@
 import { at, canonical, type Node, type Path } from '../../kube/node.ts'
-import type { Breach, Level, Rule, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, Level, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { CONFIGURATION, TENANT } from './capsule-tenants.ts'
 import { CONFIGURATION_FIELDS, TENANT_FIELDS } from './policy-fields.ts'

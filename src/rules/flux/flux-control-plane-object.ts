@@ -1,4 +1,5 @@
-import type { Breach, Rule, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, Rule } from '../rule.ts'
 import { shownIdentity, shownObject } from '../shown.ts'
 
 /** Kinds by which the Flux Operator is told what Flux is; a ResourceSet applies objects as an account and is no such kind. */

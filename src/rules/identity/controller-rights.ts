@@ -3,7 +3,8 @@ import { fieldsNaming, kindsNaming } from '../../kube/capabilities/index.ts'
 import { namedBy } from '../../kube/capabilities/read-named.ts'
 import { stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
-import type { Rule, RuleContext, TenantSubject } from '../rule.ts'
+import type { TenantSubject } from '../index/subject.ts'
+import type { Rule, RuleContext } from '../rule.ts'
 import { shownObject } from '../shown.ts'
 
 const NAMED: readonly Named[] = ['ambient', 'file', 'privilege', 'hostPath']

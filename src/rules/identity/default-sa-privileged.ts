@@ -1,8 +1,9 @@
 import { type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
+import type { Subject } from '../index/subject.ts'
 import { declaredOwner } from '../rbac/declared-owner.ts'
 import { reachOf, subjectText } from '../rbac/subject-reach.ts'
-import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
 /** What Kubernetes itself puts into every namespace, for every pod to read. */

@@ -1,7 +1,8 @@
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Rule, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { addressFault, type KubeConfigFault, kubeConfigFaults } from './kubeconfig-faults.ts'
 

@@ -1,7 +1,8 @@
 import { applierKinds, kubeConfigOf } from '../../fleet/appliers.ts'
 import type { KubeConfigRef } from '../index/kubeconfig-uses.ts'
 import { kubeConfigRefs } from '../index/kubeconfig-uses.ts'
-import type { Rule, RuleContext, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
 /** The key under which Capsule's addon and Flux's own tools for it keep the kubeconfig. */

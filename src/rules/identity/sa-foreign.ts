@@ -2,10 +2,11 @@ import { accountOf, applierKinds } from '../../fleet/appliers.ts'
 import { idOf } from '../../kube/object.ts'
 import { type Binding, type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
+import type { Subject } from '../index/subject.ts'
 import { declaredOwner } from '../rbac/declared-owner.ts'
 import { excessRights, rulesText } from '../rbac/excess-rights.ts'
 import { reachOf, subjectText } from '../rbac/subject-reach.ts'
-import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
 const FIELD = ['spec', 'serviceAccountName']

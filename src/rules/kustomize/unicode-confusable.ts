@@ -1,6 +1,7 @@
 import type { Path } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
-import type { Breach, Rule, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { isIdentity } from './guarded-place.ts'
 import { scanObject } from './scan-object.ts'

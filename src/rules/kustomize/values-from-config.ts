@@ -4,7 +4,7 @@ import { at, type Node, type Path, type ScalarNode, stringAt } from '../../kube/
 import type { Origin } from '../../kube/origin.ts'
 import { parseDocuments } from '../../kube/parse-documents.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
 import { everyPath } from '../workloads/every-path.ts'
 import { isRuledValue } from '../workloads/helm-values-privileged.ts'
 

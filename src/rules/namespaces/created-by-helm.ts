@@ -1,6 +1,7 @@
 import { mayCreateNamespace } from '../../fleet/capsule.ts'
 import { at, stringAt } from '../../kube/node.ts'
-import type { Breach, RuleContext, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
 const FIELD = ['spec', 'install', 'createNamespace']

@@ -1,6 +1,7 @@
 import { TENANT_LABEL } from '../../fleet/tenancy.ts'
 import { stringAt } from '../../kube/node.ts'
-import type { Breach, RuleContext, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
 /**

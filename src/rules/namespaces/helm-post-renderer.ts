@@ -1,7 +1,8 @@
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { readableDocuments } from '../../kube/readable-documents.ts'
-import type { Breach, Rule, RuleContext, TenantSubject } from '../rule.ts'
+import type { TenantSubject } from '../index/subject.ts'
+import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { everyPath } from '../workloads/every-path.ts'
 

@@ -5,7 +5,8 @@ import { at, type Path, stringAt } from '../../kube/node.ts'
 import { references } from '../../kube/references.ts'
 import { misspelled } from '../../kube/scope.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Breach, Rule, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
 const ACCOUNT = ['spec', 'serviceAccountName']

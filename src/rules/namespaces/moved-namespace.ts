@@ -1,5 +1,6 @@
 import { at, stringAt } from '../../kube/node.ts'
-import type { Breach, RuleContext, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { TENANT_KEYS } from './protected-metadata.ts'
 

@@ -1,6 +1,7 @@
 import { at } from '../../kube/node.ts'
+import type { Subject } from '../index/subject.ts'
 import { platformReaders, readerName } from '../references/secret-readers.ts'
-import type { Rule, RuleContext, Subject } from '../rule.ts'
+import type { Rule, RuleContext } from '../rule.ts'
 import { shownObject } from '../shown.ts'
 
 /** Objects that the platform or Kubernetes puts into namespaces, by kind. */

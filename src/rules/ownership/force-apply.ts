@@ -1,6 +1,7 @@
 import { at, type Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import type { Breach, Rule, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, Rule } from '../rule.ts'
 import { shownObject } from '../shown.ts'
 import { fluxMarks } from './flux-mark.ts'
 

@@ -1,6 +1,7 @@
 import { isEmpty } from '../../kube/edit-node.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
-import type { Breach, Rule, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, Rule } from '../rule.ts'
 import { shownObject } from '../shown.ts'
 import { isWorld } from './is-world.ts'
 

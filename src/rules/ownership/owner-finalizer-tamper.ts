@@ -1,6 +1,7 @@
 import { at, type Node } from '../../kube/node.ts'
 import { groupOf, idOf } from '../../kube/object.ts'
-import type { Breach, Rule, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
 /** Finalizers that a well-known controller takes off again. */

@@ -1,6 +1,7 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import { at, stringAt } from '../../kube/node.ts'
-import type { Breach, Rule, TenantSubject } from '../rule.ts'
+import type { TenantSubject } from '../index/subject.ts'
+import type { Breach, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
 const OWNERS = ['kustomize.toolkit.fluxcd.io', 'helm.toolkit.fluxcd.io', 'resourceset.fluxcd.controlplane.io']

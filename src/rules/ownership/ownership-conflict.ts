@@ -3,7 +3,8 @@ import { remoteClusterOf } from '../../fleet/remote-cluster.ts'
 import { isKustomization } from '../../flux/kinds.ts'
 import { canonical, originAt } from '../../kube/node.ts'
 import type { Rendered } from '../index/object-table.ts'
-import type { Rule, RuleContext, Subject, TenantSubject } from '../rule.ts'
+import type { Subject, TenantSubject } from '../index/subject.ts'
+import type { Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
 /** One object, one Kustomization: two that apply the same one fight over it. */

@@ -4,7 +4,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import { textsOf } from '../../kube/read-text.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import { namespaceLabels } from '../index/namespace-labels.ts'
-import type { Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
 import { type CelQuestion, refusesByCel } from './cel/refuses-by-cel.ts'
 
 /** A policy in CEL that refuses an object because of its address. */

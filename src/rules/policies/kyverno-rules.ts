@@ -3,7 +3,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import { textsOf } from '../../kube/read-text.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import { namespaceLabels } from '../index/namespace-labels.ts'
-import type { Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
 import { isSelected, type NamespaceLabels } from './kyverno-selection.ts'
 import { matchesWildcard } from './wildcard.ts'
 

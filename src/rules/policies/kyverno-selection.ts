@@ -1,7 +1,7 @@
 import { readLabelSelector, selects } from '../../kube/label-selector.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
 import { textMapOf, textsOf } from '../../kube/read-text.ts'
-import type { Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
 import { matchesWildcard } from './wildcard.ts'
 
 /** Labels of a namespace, as the platform wrote them. */

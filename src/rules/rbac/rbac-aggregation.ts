@@ -6,8 +6,9 @@ import { textMapOf } from '../../kube/read-text.ts'
 import { MAX_ENTRIES } from '../index/excess-aggregation.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Naming } from '../index/naming.ts'
+import type { Subject } from '../index/subject.ts'
 import { overLimit } from '../over-limit.ts'
-import type { Breach, Rule, Subject } from '../rule.ts'
+import type { Breach, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
 const LABELS = ['metadata', 'labels']

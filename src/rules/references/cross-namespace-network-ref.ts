@@ -1,7 +1,8 @@
 import { internalHost } from '../../kube/address/internal-host.ts'
 import { kindsNaming } from '../../kube/capabilities/index.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
-import type { Rule, RuleContext, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { foreignNames } from './foreign-names.ts'
 

@@ -1,6 +1,7 @@
 import type { Path } from '../../kube/node.ts'
 import { stringAt } from '../../kube/node.ts'
-import type { RuleContext, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { RuleContext } from '../rule.ts'
 import { addressOf } from '../sources/source-fields.ts'
 import { secretValue } from './named-secret.ts'
 

@@ -1,7 +1,7 @@
 import { capabilityOf } from '../../kube/capabilities/index.ts'
 import { isKubernetesKind } from '../../kube/scope.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
 
 /** Flux's own kinds, and those of Capsule, have rules of their own. */
 const WITH_RULES =

@@ -1,6 +1,7 @@
 import { readAddress } from '../../kube/address/source-address.ts'
 import { stringAt } from '../../kube/node.ts'
-import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { endpointsOf, PROVIDER } from './endpoints.ts'
 

@@ -1,6 +1,7 @@
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sources.ts'
 import { readAddress } from '../../kube/address/source-address.ts'
-import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { sourceKinds } from '../sources/source-fields.ts'
 import { type Endpoint, endpointsOf, hostOf, PROVIDER } from './endpoints.ts'

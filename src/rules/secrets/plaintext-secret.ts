@@ -1,8 +1,9 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
 import type { Path } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { Subject } from '../index/subject.ts'
 import type { JudgedRepository } from '../judged-repository.ts'
-import type { Breach, Rule, Subject } from '../rule.ts'
+import type { Breach, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import {
   embeddedSecrets,

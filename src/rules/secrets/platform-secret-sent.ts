@@ -2,9 +2,10 @@ import { readAddress, type SourceAddress } from '../../kube/address/source-addre
 import { type NameRead, secretsSentBy, sendingKinds } from '../../kube/capabilities/secret-names.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import type { Rendered } from '../index/object-table.ts'
+import type { TenantSubject } from '../index/subject.ts'
 import { isOwnSecret } from '../references/is-own-secret.ts'
 import { platformReaders, readerName } from '../references/secret-readers.ts'
-import type { Breach, Rule, RuleContext, TenantSubject } from '../rule.ts'
+import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
 const BETWEEN = ['proxy', 'proxySecretRef', 'certSecretRef']

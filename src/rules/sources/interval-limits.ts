@@ -1,5 +1,6 @@
 import { at, type Node, type Path } from '../../kube/node.ts'
-import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { secondsOf } from './seconds-of.ts'
 

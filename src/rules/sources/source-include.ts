@@ -1,6 +1,7 @@
 import { isGatedBranch } from '../../fleet/config/gated-branch.ts'
 import { at, stringAt } from '../../kube/node.ts'
-import type { Rule, RuleContext, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { followedBy, wordsOf } from '../source-ref.ts'
 

@@ -1,5 +1,6 @@
 import { isGatedBranch } from '../../fleet/config/gated-branch.ts'
-import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { followedBy, refPath, wordsOf } from '../source-ref.ts'
 import { feedsSomething } from './feeds-something.ts'

@@ -2,7 +2,8 @@ import type { FleetNode } from '../../fleet/fleet.ts'
 import { at, canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Breach, Rule, RuleContext, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
 const VERIFIED: ReadonlyMap<string, Path> = new Map([

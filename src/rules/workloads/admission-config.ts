@@ -1,6 +1,7 @@
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Breach, Rule, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { everyPath } from './every-path.ts'
 

@@ -1,7 +1,7 @@
 import { KUBERNETES } from '../../kube/kubernetes-scopes.ts'
 import { hasKey } from '../has-key.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
 
 const BUILT_IN = new Set(
   Object.entries(KUBERNETES).flatMap(([group, { namespaced, cluster }]) =>

@@ -1,5 +1,6 @@
 import { at, type Node, type Path } from '../../kube/node.ts'
-import type { Breach, Rule, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { everyPath } from './every-path.ts'
 import type { Pod } from './pod-parts.ts'

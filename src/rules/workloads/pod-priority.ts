@@ -1,6 +1,7 @@
 import { at, type Path } from '../../kube/node.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Breach, Rule, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { POD_SPEC_PATHS } from './pod-spec-paths.ts'
 import { podsOf } from './pods-of.ts'

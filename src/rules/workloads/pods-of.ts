@@ -1,5 +1,5 @@
 import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
 import { isCustomKind } from './is-custom-kind.ts'
 import { CONTAINER_LISTS, type Pod, podAt, podsWithin } from './pod-parts.ts'
 import { POD_SPEC_PATHS } from './pod-spec-paths.ts'

@@ -2,7 +2,7 @@ import { fieldsNaming, kindsNaming } from '../../kube/capabilities/index.ts'
 import { namedBy } from '../../kube/capabilities/read-named.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
 import { everyMap } from '../every-map.ts'
-import type { Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
 import { isUnset, textOf } from './scalars.ts'
 
 const VIRTUAL_SERVERS = [

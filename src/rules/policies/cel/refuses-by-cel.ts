@@ -1,7 +1,7 @@
 import { type Json, type Node, stringAt, toJson } from '../../../kube/node.ts'
 import type { FleetIndex } from '../../index/fleet-index.ts'
 import { namespaceLabels } from '../../index/namespace-labels.ts'
-import type { Subject } from '../../rule.ts'
+import type { Subject } from '../../index/subject.ts'
 import { evaluateCel, UNKNOWN, type Value } from './evaluate-cel.ts'
 import { parseCel } from './parse-cel.ts'
 
