@@ -103,7 +103,7 @@ export interface Verdict {
   readonly requiredApprovals: readonly RequiredApproval[]
   readonly evaluated: Evaluated
   /** Only these clusters and tenants were asked for; an empty list is all of them. */
-  readonly filter?: { readonly clusters: readonly string[]; readonly tenants: readonly string[] }
+  readonly filter?: FilteredBy
   /** Hash of everything that the verdict depends on (DESIGN: the combination). */
   readonly combination: string
 }
@@ -155,6 +155,13 @@ export interface JudgedNode {
 export interface Judgement {
   readonly verdict: Verdict
   readonly nodes: readonly JudgedNode[]
+}
+
+/** What a verdict is a part by, and what is new outside of it. */
+export interface FilteredBy {
+  readonly clusters: readonly string[]
+  readonly tenants: readonly string[]
+  readonly outside: { readonly violations: number; readonly errors: number }
 }
 
 /** A cluster of a verdict, and how it is known that it starts at `path`. */

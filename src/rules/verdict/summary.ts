@@ -18,8 +18,8 @@ const NO_TENANTS =
   'No tenants found: tenancy rules did not apply (a namespace labeled toolkit.fluxcd.io/tenant, a Capsule Tenant or tenants in .github/bailiwick.yaml make one)'
 
 export function withSummary(verdict: Unsummed): Verdict {
-  const { result, ...rest } = verdict
-  return { result, summary: summaryOf(verdict), ...rest }
+  // the part of a verdict has the first line of the whole until here
+  return { ...verdict, summary: summaryOf(verdict) }
 }
 
 /**
@@ -127,7 +127,13 @@ function only({ filter }: Unsummed): string[] {
   if (!filter) return []
   const of = (noun: string, names: readonly string[]) =>
     names.length === 0 ? [] : [`${noun}${names.length === 1 ? '' : 's'} ${names.join(', ')}`]
-  return [`only ${[...of('cluster', filter.clusters), ...of('tenant', filter.tenants)].map(cut).join(' and ')}`]
+  const { violations, errors } = filter.outside
+  const outside = [
+    ...(violations > 0 ? [count(violations, 'violation')] : []),
+    ...(errors > 0 ? [count(errors, 'evaluation error')] : []),
+  ].join(' and ')
+  const names = [...of('cluster', filter.clusters), ...of('tenant', filter.tenants)].map(cut).join(' and ')
+  return [`only ${names}${outside === '' ? '' : ` (outside of it: ${outside})`}`]
 }
 
 const isNew = ({ state }: { readonly state: Finding['state'] }) => state === 'new'
