@@ -3,7 +3,9 @@ import { BailiwickError } from '../../src/errors.ts'
 import { packSnapshot } from '../../src/git/snapshot.ts'
 import { evaluatingFleets } from '../../workers/combination/evaluating-fleets.ts'
 import type { Installation } from '../../workers/combination/installation.ts'
+import { type Change, judgeChange } from '../../workers/combination/judge-change.ts'
 import type { ReadableRepository } from '../../workers/combination/readable-repository.ts'
+import type { WorkerContext } from '../../workers/worker-context.ts'
 
 const URL = 'https://github.com/acme/home'
 const own = { url: URL, owner: 'acme', name: 'home', defaultBranch: 'main' } as ReadableRepository
@@ -18,9 +20,9 @@ metadata: {name: flux-system, namespace: flux-system}
 spec: {interval: 10m, prune: true, path: ./kubernetes/flux/cluster, sourceRef: {kind: GitRepository, name: flux-system}}
 `
 
-function placesIn(files: Record<string, string>, over: Partial<Installation> = {}) {
+function installationOf(files: Record<string, string>, over: Partial<Installation>) {
   const snapshot = packSnapshot(Object.entries(files).map(([path, content]) => ({ path, content })))
-  const installation = {
+  return {
     designation: async () => ({ fleets: [] }),
     repositories: async () => [own],
     isFleet: async () => Object.keys(files).some(path => path.startsWith('clusters/')),
@@ -28,8 +30,10 @@ function placesIn(files: Record<string, string>, over: Partial<Installation> = {
     content: async () => snapshot,
     ...over,
   } as unknown as Installation
-  return evaluatingFleets(installation, URL)
 }
+
+const placesIn = (files: Record<string, string>, over: Partial<Installation> = {}) =>
+  evaluatingFleets(installationOf(files, over), URL)
 
 const FOUND = [{ place: { repository: own, branch: 'main' }, alone: true }]
 const ROOT = {
@@ -42,10 +46,12 @@ test('a repository evaluates itself where a cluster starts in it, wherever that 
   expect(await placesIn(ROOT)).toEqual(FOUND)
 })
 
-test('one in which no cluster starts, or that is too large to look into, does not', async () => {
+test('one in which no cluster starts does not; of one that is too large to look into it is not known', async () => {
   expect(await placesIn({ 'deploy/a.yaml': 'kind: x\n' })).toEqual([])
-  const content = () => Promise.reject(new BailiwickError('render-limits', 'too much'))
-  expect(await placesIn(ROOT, { content })).toEqual([])
+  const content = () => Promise.reject(new BailiwickError('render-limits', 'the tree holds 300000 files'))
+  const [itself] = await placesIn(ROOT, { content })
+  expect(itself).toMatchObject({ ...FOUND[0], unread: { code: 'render-limits' } })
+  expect(itself!.unread!.message).toContain('a cluster starts in this repository: the tree holds 300000 files')
   await expect(
     placesIn(ROOT, { content: () => Promise.reject(new BailiwickError('github-unavailable', 'down')) }),
   ).rejects.toThrow('down')
@@ -55,4 +61,16 @@ test('where a fleet is designated, another layout of the repository itself is no
   const place = { repository: { ...own, url: 'https://github.com/acme/fleet' }, branch: 'main' }
   const designation = async () => ({ fleets: [place] })
   expect(await placesIn(ROOT, { designation: designation as never })).toEqual([{ place, alone: false }])
+})
+
+test('what may be merged does not pass where it is too large to look into; a push is no decision', async () => {
+  const content = () => Promise.reject(new BailiwickError('render-limits', 'the tree holds 300000 files'))
+  const judged = (change: Partial<Change>, over: Partial<Installation> = { content }) =>
+    judgeChange({} as WorkerContext, installationOf({}, over), {
+      head: { url: URL, branch: 'main', commit: 'a'.repeat(40) },
+      ...change,
+    })
+  await expect(judged({ isGated: true })).rejects.toThrow('not known whether a cluster starts in this repository')
+  expect(await judged({})).toEqual([])
+  expect(await judged({ isGated: true }, {})).toEqual([])
 })

@@ -9,6 +9,8 @@ import type { FleetPlace, ReadableRepository } from './readable-repository.ts'
 export interface EvaluatingFleet {
   readonly place: FleetPlace
   readonly alone: boolean
+  /** It is too large to be read, so it is not known whether a cluster starts in it. */
+  readonly unread?: BailiwickError
 }
 
 /**
@@ -22,24 +24,34 @@ export async function evaluatingFleets(installation: Installation, url: string):
   if (fleets.some(({ repository }) => repository.url === url)) return designated
   const own = (await installation.repositories()).find(one => one.url === url)
   if (!own) return designated
-  const isOne = (await installation.isFleet(own)) || (fleets.length === 0 && (await holdsRoot(installation, own)))
-  if (!isOne) return designated
-  return [...designated, { place: { repository: own, branch: own.defaultBranch }, alone: true }]
+  const itself = { place: { repository: own, branch: own.defaultBranch }, alone: true }
+  if (await installation.isFleet(own)) return [...designated, itself]
+  const found = fleets.length === 0 && (await holdsRoot(installation, own))
+  if (found instanceof BailiwickError) return [{ ...itself, unread: found }]
+  return found ? [itself] : designated
 }
 
 /** Whether what is merged says that a cluster starts somewhere in it; one that is only assumed says nothing. */
-async function holdsRoot(installation: Installation, repository: ReadableRepository): Promise<boolean> {
+async function holdsRoot(
+  installation: Installation,
+  repository: ReadableRepository,
+): Promise<boolean | BailiwickError> {
   const { url, defaultBranch: branch } = repository
   const commit = await installation.head(repository, { branch })
   if (commit === undefined) return false
   const snapshot = await installation.content(repository, commit).catch(tooLarge)
-  if (!snapshot) return false
+  if (snapshot instanceof BailiwickError) return snapshot
   const tree = openSnapshot(snapshot)
   const { roots } = rootsOf({ fleet: { url, branch, commit, tree } }, readFleetFile(tree, url))
   return roots.some(({ how }) => how !== 'assumed')
 }
 
-/** What could not be evaluated anyway is no fleet of its own. */
-function tooLarge(error: unknown): undefined {
+/** Why nothing is known of what is too large. */
+function tooLarge(error: unknown): BailiwickError {
   if (!(error instanceof BailiwickError && error.code === 'render-limits')) throw error
+  const what = `It is not known whether a cluster starts in this repository: ${error.message}`
+  return new BailiwickError('render-limits', what, {
+    fix: 'Have an owner of the organization designate the repository of the fleet, or remove the App from this one.',
+    cause: error,
+  })
 }

@@ -53,9 +53,12 @@ export async function judgeChange(
   const reader = new SourceReader(installation)
   const answers: FleetAnswer[] = []
   let isDark = false
-  for (const { place, alone } of await evaluatingFleets(installation, change.head.url)) {
+  let isTooLarge: BailiwickError | undefined
+  for (const { place, alone, unread } of await evaluatingFleets(installation, change.head.url)) {
     // what a repository finds in itself adds nothing to what designated fleets say of it: not a name either
     if (alone && answers.length > 0) continue
+    isTooLarge = unread
+    if (unread) continue
     const { url } = place.repository
     const judged = await judgeCombination(evaluator, alone ? new SourceReader(installation, url) : reader, {
       fleet: place,
@@ -75,6 +78,7 @@ export async function judgeChange(
     answers.push({ place, alone, fleetCommit, judgement, snapshot, narrower, isDark: isUnknown, ...more })
   }
   if (answers.length === 0 && isDark && change.isGated) throw unknownReader()
+  if (isTooLarge && change.isGated) throw isTooLarge
   return answers
 }
 
