@@ -69,7 +69,8 @@ export function findValues(kustomization: KubeObject, values: ValueIndex, tenant
 export function valuesError(kustomization: KubeObject, missed: ReadonlySet<string>, values: ValueIndex) {
   for (const need of needsOf(kustomization)) {
     if (values.isContested(need.id)) return contested(need)
-    if (!missed.has(need.id) || !values.has(need.id)) continue
+    const isLate = missed.has(need.id) && values.has(need.id)
+    if (!isLate && !values.isUnfounded(need.id)) continue
     const message = `${need.id} is rendered only by what this Kustomization renders, or by what waits for it`
     return new BailiwickError('graph-conflict', message, {
       origin: need.origin,

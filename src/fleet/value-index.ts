@@ -12,21 +12,38 @@ export class ValueIndex {
   readonly #objects = new Map<string, KubeObject>()
   readonly #contested = new Set<string>()
   readonly #declared = new Map<string, VariableSource>()
+  readonly #presumed = new Set<string>()
+  readonly #rendered = new Set<string>()
 
   /** Whether what neither the fleet renders nor its file declares has unknown values; else it is missing. */
   readonly allowsUndeclared: boolean
 
-  constructor(cluster: string, { substituteFrom: declarations, forbidUndeclaredValues }: ValueConfig) {
+  /** `presumed`: objects of which it is assumed that they will be added, too. */
+  constructor(
+    cluster: string,
+    { substituteFrom: declarations, forbidUndeclaredValues }: ValueConfig,
+    presumed: readonly KubeObject[] = [],
+  ) {
     this.allowsUndeclared = !forbidUndeclaredValues
     // what is declared for one cluster wins over what is declared for all
     const general = declarations.filter(one => one.cluster === undefined)
     for (const one of [...general, ...declarations.filter(each => each.cluster === cluster)]) {
       this.#declared.set(valueId(one.kind, one.namespace, one.name), one.source)
     }
+    for (const object of presumed) {
+      const id = this.#keep(object)
+      if (id !== undefined) this.#presumed.add(id)
+    }
   }
 
   /** The id of an object that gives values, once it is known; undefined for any other object. */
   add(object: KubeObject): string | undefined {
+    const id = this.#keep(object)
+    if (id !== undefined) this.#rendered.add(id)
+    return id
+  }
+
+  #keep(object: KubeObject): string | undefined {
     const { apiVersion, kind, namespace, name } = idOf(object)
     if ((kind !== 'ConfigMap' && kind !== 'Secret') || groupOf(apiVersion) !== '') return undefined
     const id = valueId(kind, namespace, name)
@@ -38,6 +55,15 @@ export class ValueIndex {
 
   has(id: string): boolean {
     return this.#objects.has(id) || this.#declared.has(id)
+  }
+
+  isPresumed(id: string): boolean {
+    return this.#presumed.has(id)
+  }
+
+  /** Whether only the assumption says that it is there. */
+  isUnfounded(id: string): boolean {
+    return this.#presumed.has(id) && !this.#rendered.has(id)
   }
 
   /** Whether more than one place says what the values are, and they may differ. */

@@ -26,6 +26,7 @@ import { nextClaim } from './next-claim.ts'
 import { nodeKey } from './node-key.ts'
 import { needsOf, valuesError } from './node-values.ts'
 import { openNode, rootNode } from './open-node.ts'
+import { PRESUMED_ROUNDS, presumedValues } from './presumed-values.ts'
 import { RemoteClusters } from './remote-clusters.ts'
 import type { Retain } from './retain.ts'
 import { keepTenants } from './retained-facts.ts'
@@ -70,10 +71,17 @@ export function walkCluster(cluster: ClusterRoot, input: WalkInput): Walked {
   const { sources, file, memory } = input
   const { name } = cluster
   const may = mayRead(input.access && accessOf(name, input.access, input.file), PLATFORM)
-  const root = openRoot(cluster, sources, new ValueIndex(name, file), may, memory)
+  const open = (values?: Foreknown['values']) =>
+    openRoot(cluster, sources, new ValueIndex(name, file, values), may, memory)
+  let root = open()
   const walked = (known: Foreknown) => walkWith(cluster, root, input, known)
   let known: Foreknown = {}
   let last = walked(known)
+  for (let round = 0; round < PRESUMED_ROUNDS && last.presumed; round++) {
+    known = { values: last.presumed }
+    root = open(known.values)
+    last = walked(known)
+  }
   // Whose a namespace or a repository is may show only at the end; then the cluster is walked again with that.
   const confined = last.tenancy.confinedLate()
   if (confined) {
@@ -96,6 +104,8 @@ export function walkCluster(cluster: ClusterRoot, input: WalkInput): Walked {
 
 /** What a first walk showed that a second one starts with. */
 interface Foreknown {
+  /** What the platform substitutes from and renders by it. */
+  readonly values?: readonly KubeObject[]
   readonly repositories?: TenantRepositories
   /** Namespaces in which the platform has an account act for another repository. */
   readonly confined?: ReadonlySet<string>
@@ -107,6 +117,8 @@ interface WalkedCluster {
   readonly walked: Walked
   readonly tenancy: Tenancy
   readonly repositories: TenantRepositories
+  /** What another walk should start with. */
+  readonly presumed: readonly KubeObject[] | undefined
 }
 
 /** Who reads the cluster's own source. */
@@ -121,7 +133,7 @@ function walkWith(
   { name, path, how }: ClusterRoot,
   root: Root,
   { sources, file, memory, access: given, retain }: WalkInput,
-  { repositories = new Map(), confined = new Set(), lost = new Map() }: Foreknown,
+  { values = [], repositories = new Map(), confined = new Set(), lost = new Map() }: Foreknown,
 ): WalkedCluster {
   const index = new SourceIndex(declaredSources(file, name))
   const tenancy = new Tenancy(withPlatform(declaredIn(file, name), root), confined, lost)
@@ -144,7 +156,7 @@ function walkWith(
     drafts: new Map(),
     claims: [[], [], []],
     counts: new Map(),
-    values: new ValueIndex(name, file),
+    values: new ValueIndex(name, file, values),
     missed: new Map(),
     budgets: new TenantBudgets(),
     holeBudgets: new TenantBudgets(),
@@ -170,7 +182,8 @@ function walkWith(
   const declared = access && collectAccess(access, index, nodes, sources.own.url)
   const asked = [...walk.asked, ...(declared?.asked ?? [])]
   const walked = { cluster, remotes, nodes, notSeen, asked, ...(declared ? { access: declared } : {}) }
-  return { walked, repositories: tenantRepositories(nodes, tenancy, sources), tenancy }
+  const presumed = presumedValues(walk, values)
+  return { walked, repositories: tenantRepositories(nodes, tenancy, sources), tenancy, presumed }
 }
 
 function start(walk: Walk, root: Root, file: FleetConfig): void {

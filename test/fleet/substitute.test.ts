@@ -75,15 +75,58 @@ describe('values come from what the fleet renders', () => {
     expect(seen(given(root, { ...folders, giver: values('b', '{B: b}') + values('a', '{A: a}') }), 'user')).toBe('a b')
   })
 
-  test.each([
-    ['that only it renders itself', '', { user: shown + values('a', '{A: x}') }],
-    ['that wait for each other', kustomization('b', from('{kind: ConfigMap, name: b}')), { b: values('a', '{A: x}') }],
-  ])('values %s are an error at their line', (_what, more, folders) => {
-    const root = kustomization('user', from(a)) + more
-    const input = (file: Files) => given(root, { user: shown + values('b', '{B: x}'), ...folders }, file)
-    expect(seen(input({}), 'user')).toBe('graph-conflict clusters/staging/more.yaml:9')
-    const strict = { '.github/bailiwick.yaml': 'undeclaredValues: forbid\n' }
-    expect(seen(input(strict), 'user')).toBe('flux-missing-variable clusters/staging/more.yaml:9')
+  describe('that the platform renders only by them', () => {
+    const cases: [string, string, Files][] = [
+      ['by itself', '', { user: shown + values('a', '{A: x}') }],
+      ['by what waits for it', kustomization('b', from('{kind: ConfigMap, name: b}')), { b: values('a', '{A: x}') }],
+    ]
+    const input = (more: string, folders: Files, file: Files = {}) =>
+      given(kustomization('user', from(a)) + more, { user: shown + values('b', '{B: x}'), ...folders }, file)
+
+    test.each(cases)('%s are those that it rendered before', (_what, more, folders) => {
+      expect(seen(input(more, folders), 'user')).toBe('x')
+    })
+
+    test.each(cases)('%s are missing where undeclared values are forbidden', (_what, more, folders) => {
+      const file = { '.github/bailiwick.yaml': 'undeclaredValues: forbid\n' }
+      expect(seen(input(more, folders, file), 'user')).toBe('flux-missing-variable clusters/staging/more.yaml:9')
+    })
+
+    test('through values of values', () => {
+      expect(seen(input('', { user: shown + values('a', '{B: x, A: "${B}y"}') }), 'user')).toBe('xy')
+    })
+
+    test('the root, too', () => {
+      const sync = fleetFiles['clusters/staging/flux-system/gotk-sync.yaml']!
+      const substituting = sync.replace(/(\n {2}path: [^\n]+)/, `$1\n${from(a).trimEnd()}`)
+      expect(substituting).not.toBe(sync)
+      const inRoot = given(
+        values('a', '{A: x}') + shown,
+        {},
+        { 'clusters/staging/flux-system/gotk-sync.yaml': substituting },
+      )
+      expect(seen(inRoot, 'flux-system')).toBe('x')
+    })
+
+    test('never values that change each time', () => {
+      const root = kustomization('user', from('{kind: ConfigMap, name: a, optional: true}'))
+      const folders = { user: shown.replace('${A}', '${A:=none}') + values('a', '{A: "${A:=x}y"}') }
+      expect(seen(given(root, folders), 'user')).toMatch(/^graph-conflict|^\$/)
+    })
+
+    test('and stay unknown where they are made of themselves', () => {
+      expect(seen(input('', { user: shown + values('a', '{A: "${A}x"}') }), 'user')).toBe('${A}')
+    })
+
+    test('never those of a tenant', () => {
+      const dev = '  sourceRef: {kind: GitRepository, name: dev-team}\n'
+      const child = kustomization('user', from(a), 'apps', dev).replace('kustomize-controller', 'dev-team')
+      const files = {
+        ...withResource(child),
+        'user/all.yaml': values('shown', '{is: "${A}"}', 'apps') + values('a', '{A: mine}', 'apps'),
+      }
+      expect(seen(miniFleet({ dev: files }), 'user', 'apps')).toMatch(/graph-conflict|\$\{A\}/)
+    })
   })
 
   test('what is rendered twice, differently, is an error; the same twice is none', () => {
@@ -93,10 +136,10 @@ describe('values come from what the fleet renders', () => {
     expect(seen(given(root, { ...folders, two: values('a', '{A: y}') }), 'user')).toMatch('graph-conflict')
   })
 
-  test('what was left out as absent and then comes from behind it is an error', () => {
+  test('what is optional and comes from behind it is there the next time', () => {
     const root = kustomization('user', from('{kind: ConfigMap, name: a, optional: true}'))
     const folders = { user: shown.replace('${A}', '${A:=none}') + values('a', '{A: x}') }
-    expect(seen(given(root, folders), 'user')).toBe('graph-conflict clusters/staging/more.yaml:9')
+    expect(seen(given(root, folders), 'user')).toBe('x')
   })
 
   test('an unknown value and the same text written out are not the same', () => {
