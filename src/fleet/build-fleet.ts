@@ -13,6 +13,7 @@ import { generatingObjects } from './reach/generating-objects.ts'
 import { notReachedOf } from './reach/not-reached.ts'
 import { refKey } from './ref.ts'
 import { openSources } from './resolve-source.ts'
+import { sameDeep } from './same-deep.ts'
 import type { RenderMemory } from './session/render-memory.ts'
 import type { WantedSource } from './source-ref.ts'
 import type { Sources } from './sources.ts'
@@ -30,7 +31,7 @@ export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
   const proposed = readFleetFile(input.fleet.tree, repository)
   const file = withOwnAddress(fleetFile(input, proposed, repository), repository)
   const sources = openSources(input, file.aliases)
-  const found = rootsOf(input, file)
+  const found = rootsOf(input, file, proposed)
   const walk = {
     sources,
     file: found.error ? { error: found.error, ...file } : file,
@@ -62,14 +63,22 @@ export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
   }
 }
 
-/** Where the clusters of an input start. */
+/** Where the clusters of an input start. `proposed`: what the fleet's file says once the change is merged. */
 export function rootsOf(
   { fleet, config }: Pick<FleetInput, 'fleet' | 'config'>,
-  { aliases, clusters }: Pick<FleetConfig, 'aliases' | 'clusters'>,
+  file: Pick<FleetConfig, 'aliases' | 'clusters'>,
+  proposed?: FleetConfig,
 ): FoundClusters {
   const url = normaliseUrl(fleet.url)
-  const declared = [...(fleet.clusters ?? []), ...clusters]
-  return findClusters({ url, aliases, declared, tree: fleet.tree, ...(config ? { base: config } : {}) })
+  const declaredBy = ({ aliases, clusters }: typeof file) => ({
+    aliases,
+    declared: [...(fleet.clusters ?? []), ...clusters],
+  })
+  const search = { url, tree: fleet.tree, ...declaredBy(file) }
+  if (!config) return findClusters(search)
+  const later = proposed && withOwnAddress(proposed, url)
+  const isEdited = later && !(sameDeep(later.aliases, file.aliases) && sameDeep(later.clusters, file.clusters))
+  return findClusters({ ...search, base: config, ...(isEdited ? { merged: declaredBy(later) } : {}) })
 }
 
 /** What all clusters declare about their sources, and what has to be known before that can be decided. */

@@ -107,6 +107,8 @@ export interface Cluster {
   readonly path: string
   /** How it is known that a cluster starts there. */
   readonly how: RootKind
+  /** Only the fleet before the change has it: once that is merged, nothing of it is evaluated. */
+  readonly former?: true
   /** The cluster whose Flux applies to this one by a kubeconfig: what it has is only what its hub gives it. */
   readonly hub?: string
   readonly lockdown: Lockdown

@@ -130,11 +130,12 @@ function accessOf(cluster: string, given: ReadAccess, config: FleetConfig): Acce
 }
 
 function walkWith(
-  { name, path, how }: ClusterRoot,
+  found: ClusterRoot,
   root: Root,
   { sources, file, memory, access: given, retain }: WalkInput,
   { values = [], repositories = new Map(), confined = new Set(), lost = new Map() }: Foreknown,
 ): WalkedCluster {
+  const { name, path, how } = found
   const index = new SourceIndex(declaredSources(file, name))
   const tenancy = new Tenancy(withPlatform(declaredIn(file, name), root), confined, lost)
   const lockdown = keptLockdown(root, retain?.clusters.get(name))
@@ -175,7 +176,7 @@ function walkWith(
   start(walk, root, file)
   for (let claim = nextClaim(walk); claim; claim = nextClaim(walk)) follow(walk, claim)
   finish(walk)
-  const cluster = clusterOf(walk, { name, path, how }, root)
+  const cluster = clusterOf(walk, found, root)
   const remotes = walk.remotes.settled({ name, path, how, lockdown })
   const nodes = [...walk.drafts.values()]
   const notSeen = undeclaredValues(name, nodes, walk.values)
@@ -196,11 +197,13 @@ function start(walk: Walk, root: Root, file: FleetConfig): void {
   addStart(walk, first, root)
 }
 
-function clusterOf({ lockdown, tenancy }: Walk, { name, path, how }: ClusterRoot, root: Root): Cluster {
+function clusterOf({ lockdown, tenancy }: Walk, found: ClusterRoot, root: Root): Cluster {
+  const { name, path, how } = found
   const [former, selfMade] = [tenancy.former(), tenancy.selfMade()]
   return {
     ...{ name, path, how, lockdown, owners: tenancy.owners, capsuleOwners: tenancy.capsule.owners() },
     ...(lockdown === root.lockdown ? {} : { shownLockdown: root.lockdown }),
+    ...(found.former ? { former: true } : {}),
     ...(selfMade.size === 0 ? {} : { selfMade }),
     ...(former.size === 0 ? {} : { formerOwners: former }),
   }

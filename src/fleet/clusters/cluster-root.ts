@@ -17,6 +17,8 @@ export interface ClusterRoot {
   readonly how: RootKind
   /** Of a folder of the layout: it holds other folders only. */
   readonly bare?: true
+  /** Only what a change is compared with says so: once that is merged, nothing of the cluster is evaluated. */
+  readonly former?: true
   /** What says so; absent for a folder of the layout. */
   readonly origin?: Origin
   /** The Kustomization that the cluster starts with, where the repository holds it. */

@@ -31,6 +31,8 @@ export interface ClusterSearch {
    * root away is applied by it all the same.
    */
   readonly base?: Tree
+  /** What is declared once the change is merged, where the change edits that. */
+  readonly merged?: Pick<ClusterSearch, 'aliases' | 'declared'>
 }
 
 /** Folders that clusters may start from, in the order in which they are decided on, and why there may be more. */
@@ -43,7 +45,8 @@ export interface FoundClusters {
  * The folders of a repository that say that a cluster starts from them, wherever they are; pure. Those of the layout
  * first, then by depth, so that what is deeper never decides about what holds it.
  */
-export function findClusters({ url, aliases, tree, base, declared = [] }: ClusterSearch): FoundClusters {
+export function findClusters(search: ClusterSearch): FoundClusters {
+  const { url, aliases, tree, base, declared = [] } = search
   try {
     const now = unnamed(tree, url, aliases)
     const before = base && base !== tree ? unnamed(base, url, aliases) : []
@@ -55,12 +58,30 @@ export function findClusters({ url, aliases, tree, base, declared = [] }: Cluste
     const told = withDeclared([...now, ...still], declared)
     // read from the base, so that no change makes a cluster of a folder that says nothing of itself
     const isTold = told.length > 0 || before.length > 0
-    const all = isTold ? told : assumed(base ?? tree, url, aliases).filter(isThere)
-    return { roots: named(all.sort(inOrder)) }
+    const roots = named(isTold ? told : assumed(base ?? tree, url, aliases).filter(isThere))
+    return { roots: base ? withFormer(roots, search, now) : roots }
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
     return { roots: named(withDeclared(layoutRoots(tree), declared)), error }
   }
+}
+
+/** The roots, and of which of them nothing will be known once the change is merged and nothing is compared with its base. */
+function withFormer(
+  roots: readonly ClusterRoot[],
+  { url, tree, aliases, declared = [], merged }: ClusterSearch,
+  now: readonly UnnamedRoot[],
+): readonly ClusterRoot[] {
+  const later = merged ? unnamed(tree, url, merged.aliases) : now
+  const told = withDeclared(later, merged ? (merged.declared ?? []) : declared)
+  const all = named(told.length > 0 ? told : assumed(tree, url, merged?.aliases ?? aliases))
+  const keyOfRoot = ({ name, path, source }: ClusterRoot) =>
+    JSON.stringify([name, path, source ? followed(source) : ''])
+  const stay = new Set(all.map(keyOfRoot))
+  const isOwn = (source: KubeObject | undefined, by: Aliases) => source !== undefined && isFleets(source, url, by)
+  const isKept = (one: ClusterRoot) =>
+    stay.has(keyOfRoot(one)) && !(merged && isOwn(one.source, aliases) && !isOwn(one.source, merged.aliases))
+  return roots.map(one => (isKept(one) ? one : { ...one, former: true }))
 }
 
 function assumed(tree: Tree, url: string, aliases: Aliases): UnnamedRoot[] {
@@ -137,7 +158,8 @@ function inOrder(a: UnnamedRoot, b: UnnamedRoot): number {
 }
 
 /** Several that start from one folder, each with another revision, are told apart by it. */
-function named(roots: readonly UnnamedRoot[]): ClusterRoot[] {
+function named(unordered: readonly UnnamedRoot[]): ClusterRoot[] {
+  const roots = [...unordered].sort(inOrder)
   const taken = new Set<string>()
   return roots.map(({ file: _file, declared, ...root }) => {
     const several = roots.filter(({ path }) => path === root.path).length > 1

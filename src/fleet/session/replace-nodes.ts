@@ -164,7 +164,7 @@ const ownSource = ({ fleet }: FleetInput): SourceContent => ({ ...fleet, ref: { 
 
 /** Whether the same folders are what clusters start from. */
 const sameRoots = ({ input: was, fleet }: FleetState, input: FleetInput) =>
-  sameDeep(rootsOf(was, fleet.config), rootsOf(input, fleet.config))
+  sameDeep(rootsOf(was, fleet.config, fleet.proposed), rootsOf(input, fleet.config, fleet.proposed))
 
 /** Whether what the roots of all clusters render is certainly what it was. */
 function rootsStay({ fleet, rendered }: FleetState, { source }: Changed): boolean {

@@ -7,6 +7,8 @@ import { causeOf } from '../verdict/fingerprint.ts'
 import { leftOutOf } from '../verdict/left-out.ts'
 import { keyOf, type RemoteFile, remoteFiles } from '../verdict/remote-files.ts'
 import { type GuardedChange, guardedChanges } from './guarded-changes.ts'
+import { lostClusters } from './lost-clusters.ts'
+import { lostDeclarations } from './lost-declarations.ts'
 import { remoteApprovals } from './remote-approvals.ts'
 
 /**
@@ -23,7 +25,14 @@ export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
   const [tree, old] = [head.repositories[0]?.tree, base.repositories[0]?.tree]
   const guarded = tree && old && tree.id !== old.id ? guardedChanges(changedPaths(old, tree)) : []
   const remote = [...added.map(approvalOfRemote), ...gone.map(approvalOfGone)]
-  const all = [...guarded.map(approvalOf), ...remote, ...newlyApplied(head, base), ...remoteApprovals(head, base)]
+  const all = [
+    ...guarded.map(approvalOf),
+    ...remote,
+    ...newlyApplied(head, base),
+    ...lostClusters(head, base),
+    ...lostDeclarations(head),
+    ...remoteApprovals(head, base),
+  ]
   return [...new Map(all.map(one => [JSON.stringify(one), one])).values()]
 }
 
