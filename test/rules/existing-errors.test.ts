@@ -186,6 +186,12 @@ test('nothing evaluated is an error, on both sides too', () => {
   expect(judged(nothing, nothing)).toMatchObject({ result: 'error', errors: [{ state: 'new' }] })
   const blank = { ...fleet(), nodes: fleet().nodes.map(one => ({ ...one, objects: [], digest: '' })) }
   expect(judged(blank, blank)).toMatchObject({ result: 'error', errors: [{ code: 'nothing-evaluated', state: 'new' }] })
+  // an existing error that hides all there is leaves nothing to pass, either
+  const hidden = { ...blank, nodes: blank.nodes.map(one => ({ ...one, holes: [hole({ fatal: true })] })) }
+  expect(judged(hidden, hidden)).toMatchObject({
+    result: 'error',
+    errors: expect.arrayContaining([expect.objectContaining({ code: 'nothing-evaluated', state: 'new' })]),
+  })
 })
 
 test('the first line says in how much nothing was found', () => {

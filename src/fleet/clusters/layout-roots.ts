@@ -19,7 +19,10 @@ export function layoutRoots(tree: Tree): UnnamedRoot[] {
 }
 
 const isBare = (tree: Tree, path: string) =>
-  !tree.list(path).some(({ type, name }) => type === 'file' && /\.ya?ml$|^Kustomization$/.test(name))
+  !tree.list(path).some(({ type, name }) => type === 'file' && isManifest(name))
+
+/** Whether a folder with a file of this name may be applied; hidden ones are settings of tools (`.sops.yaml`). */
+export const isManifest = (name: string): boolean => /^[^.].*\.ya?ml$|^Kustomization$/.test(name)
 
 /** Folders with a `flux-system/gotk-sync.yaml` of nothing but comments, which bootstrap fills on the cluster. */
 export function placeholderRoots(tree: Tree, repository: string): UnnamedRoot[] {

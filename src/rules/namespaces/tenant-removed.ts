@@ -1,6 +1,10 @@
+import { isManifest } from '../../fleet/clusters/layout-roots.ts'
+import { isWithin } from '../../fleet/clusters/sync-roots.ts'
 import type { Cluster, FleetNode } from '../../fleet/fleet.ts'
 import { refKey } from '../../fleet/ref.ts'
 import { TENANT_LABEL } from '../../fleet/tenancy.ts'
+import { artifactPath } from '../../flux/artifact-path.ts'
+import type { TreeEntry } from '../../git/tree.ts'
 import { idOf } from '../../kube/object.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Breach, Rule } from '../rule.ts'
@@ -34,7 +38,7 @@ export const tenantRemoved: Rule = {
   *checkRemoved(node, { index, before }) {
     const cluster = before?.cluster(node.cluster)
     if (node.parent !== undefined || !cluster || index.cluster(node.cluster)) return
-    yield removedCluster(node, cluster.path, index)
+    yield removedCluster(node, cluster, index)
   },
 }
 
@@ -81,14 +85,27 @@ function offboarded(root: FleetNode, tenant: string, namespaces: readonly string
 }
 
 /** A cluster without its directory keeps what it has, and nothing of it is evaluated any more. */
-function removedCluster(root: FleetNode, path: string, index: FleetIndex): Breach {
-  const isLeft = index.entriesAt(root.source.url, refKey(root.source.ref), path).length > 0
+function removedCluster(root: FleetNode, { path, how }: Cluster, index: FleetIndex): Breach {
   const name = shown(root.cluster)
-  return {
+  const about = {
     node: root,
     object: root.kustomization,
     path: ['spec', 'path'],
     value: `cluster ${root.cluster}`,
+  }
+  const heir = how === 'layout' ? heirOf(root, path, index) : undefined
+  if (heir !== undefined) {
+    return {
+      ...about,
+      level: 'warning',
+      severity: 'medium',
+      message: `Cluster ${name} was taken for one because of its directory ${shown(path)} only: all of it is evaluated as cluster ${shown(heir)} now, which says where it starts.`,
+      fix: 'Check that no other Flux follows the directory.',
+    }
+  }
+  const isLeft = index.entriesAt(root.source.url, refKey(root.source.ref), path).length > 0
+  return {
+    ...about,
     ...(isLeft ? {} : { level: 'warning' as const, severity: 'high' as const }),
     message: isLeft
       ? `Cluster ${name} is not found any more, but its directory ${shown(path)} still holds files: Flux may still apply them, and nothing of the cluster would be evaluated. Allowed is a cluster that is removed with its directory.`
@@ -97,4 +114,25 @@ function removedCluster(root: FleetNode, path: string, index: FleetIndex): Breac
       ? `Put back what makes ${shown(path)} the root of the cluster, or remove the directory.`
       : 'Check that the cluster is meant to go, and that its Flux was uninstalled.',
   }
+}
+
+/** The one cluster that starts below a folder and applies all of it: of several, none would have all tenants. */
+function heirOf({ source }: FleetNode, path: string, index: FleetIndex): string | undefined {
+  const ref = refKey(source.ref)
+  return index.clusters().find(name => {
+    const root = index.rootOf(name)
+    const start = root && artifactPath(root.path)
+    if (!root || !start || start === path || !isWithin(start, path)) return false
+    if (root.source.opaque !== undefined || root.source.url !== source.url || refKey(root.source.ref) !== ref)
+      return false
+    return isAllWithin(path, start, folder => index.entriesAt(source.url, ref, folder))
+  })
+}
+
+/** Whether a folder has manifests only in a folder further down. */
+function isAllWithin(folder: string, start: string, list: (folder: string) => readonly TreeEntry[]): boolean {
+  if (folder === start) return true
+  return list(folder).every(({ type, path, name }) =>
+    type === 'directory' ? isWithin(start, path) && isAllWithin(path, start, list) : !isManifest(name),
+  )
 }

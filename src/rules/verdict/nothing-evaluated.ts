@@ -1,7 +1,6 @@
 import type { Fleet } from '../../fleet/fleet.ts'
 import type { NodeFailure } from '../finding.ts'
 import { failureOf } from './finding-of.ts'
-import { isBuilt } from './left-out.ts'
 
 /** What makes a cluster, for those in whose repository none was found. */
 const LOOKED_FOR =
@@ -17,7 +16,7 @@ export function nothingEvaluated({ clusters, nodes }: Fleet): NodeFailure[] {
       'Name the folder that each cluster starts from under clusters in .github/bailiwick.yaml (name, path), or with --cluster-root NAME=PATH.'
     return [failureOf(where, { code: 'path-not-found', message, fix }, at('clusters'))]
   }
-  if (nodes.some(isBuilt)) return []
+  if (nodes.some(({ digest, objects }) => digest !== '' || objects.length > 0)) return []
   const message = 'none of the Kustomizations of the fleet could be built, so nothing was evaluated'
   const fix = 'Correct the errors of the clusters, or give the sources that they follow.'
   return [failureOf(where, { code: 'nothing-evaluated', message, fix }, at(''))]

@@ -100,6 +100,10 @@ test('a folder of the layout that only holds clusters is none, and one that anot
   const spoke = { 'clusters/spoke/apps/a.yaml': configMap('a') }
   expect(clustersOf({ ...hub('./clusters/spoke'), ...spoke })).toEqual(['hub hub sync'])
   expect(clustersOf({ ...hub('./clusters/spoke/apps'), ...spoke })).toEqual(['hub hub sync'])
+  // settings of tools beside the folders are nothing that Flux is given to apply
+  expect(clustersOf({ ...hub('./clusters/spoke/apps'), ...spoke, 'clusters/spoke/.sops.yaml': 'a: b\n' })).toEqual([
+    'hub hub sync',
+  ])
   // what of it another cluster shares is not all of it
   const shared = { ...hub('./clusters/spoke/apps'), ...spoke, 'clusters/spoke/b.yaml': configMap('b') }
   expect(clustersOf(shared)).toEqual(['hub hub sync', 'spoke clusters/spoke layout'])

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { type Files, fleetOf, judgementOf } from '../fleet-of.ts'
+import { configMap, syncText } from './sync-text.ts'
+
+const base = {
+  'clusters/gcp/README.md': '# Google\n',
+  'clusters/gcp/prod/flux-system/gotk-components.yaml': configMap('flux'),
+  'clusters/gcp/prod/a.yaml': configMap('a'),
+}
+const synced = (path: string, url?: string) => ({
+  [`${path}/flux-system/gotk-sync.yaml`]: syncText({ path: `./${path}`, ...(url === undefined ? {} : { url }) }),
+})
+
+/** What a change of this fleet says, one line for each finding. */
+const changed = (after: Files, before: Files = base) => {
+  const { verdict } = judgementOf({ fleet: after }, { base: { fleet: before } })
+  return [
+    verdict.result,
+    ...verdict.warnings.map(({ rule }) => `warning ${rule}`),
+    ...verdict.violations.map(({ rule }) => rule),
+  ]
+}
+
+test('bootstrap of a cluster below a folder that was taken for one is no removal of it', () => {
+  expect(fleetOf({ fleet: base }).clusters.map(({ name }) => name)).toEqual(['gcp'])
+  const after = { ...base, ...synced('clusters/gcp/prod') }
+  expect(fleetOf({ fleet: after }).clusters.map(({ name }) => name)).toEqual(['gcp-prod'])
+  expect(changed(after)).toEqual(['pass', 'warning tenant-removed'])
+})
+
+test.each<[what: string, after: Files, before?: Files]>([
+  [
+    'applies only a part of it',
+    { ...base, ...synced('clusters/gcp/prod'), 'clusters/gcp/more/b.yaml': configMap('b') },
+    { ...base, 'clusters/gcp/more/b.yaml': configMap('b') },
+  ],
+  ['applies another repository', { ...base, ...synced('clusters/gcp/prod', 'https://github.com/evil/fleet') }],
+  ['shares it with a second one', { ...base, ...synced('clusters/gcp/prod/a'), ...synced('clusters/gcp/prod/b') }],
+])('one that %s takes the other away', (_what, after, before) => {
+  const [result, ...rules] = changed(after, before)
+  expect(result).not.toBe('pass')
+  expect(rules).toContain('tenant-removed')
+})
+
+test('a cluster that said itself where it starts is missed, whatever starts below it', () => {
+  const before = { ...base, ...synced('clusters/gcp') }
+  const after = { ...base, ...synced('clusters/gcp/prod') }
+  expect(changed(after, before)).toEqual(['fail', 'tenant-removed'])
+})
