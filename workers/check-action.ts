@@ -7,8 +7,7 @@ import { writeReply } from '../src/github/reply.ts'
 import type { Attempt, CheckAction } from '../src/queue/queue.ts'
 import { prose } from '../src/report/markdown.ts'
 import { openError } from '../src/report/open-error.ts'
-import { findRepository } from './combination/find-repository.ts'
-import { githubInstallation } from './combination/github-installation.ts'
+import { openSubject } from './combination/open-subject.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
 import { applyFixes } from './verdict/apply-fixes.ts'
 import { judgePullRequest } from './verdict/judge-pull-request.ts'
@@ -30,11 +29,9 @@ export async function checkAction(context: WorkerContext, data: CheckAction, att
   if (role !== 'admin' && role !== 'maintain' && role !== 'write') {
     return context.log.warn({ ...data }, 'a button was pressed by somebody who may not write')
   }
-  const installation = githubInstallation(context, data.installation, reader)
-  const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
-  if (!repository) return
-  const subject: Subject = { installation, repository, octokit: reader }
-  const place = await openPlace(context, data, repository.id)
+  const subject = await openSubject(context, data, reader)
+  if (!subject) return
+  const place = await openPlace(context, data, subject.repository.id)
   for (const { number } of await listPullRequestsOf(reader, data, run.headSha)) {
     const pull = await readPullRequest(reader, data, number)
     if (pull?.state !== 'open' || pull.head.sha !== run.headSha) continue

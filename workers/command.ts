@@ -6,8 +6,7 @@ import { ourReactions, react } from '../src/github/reactions.ts'
 import { writeReply } from '../src/github/reply.ts'
 import type { Attempt, Command } from '../src/queue/queue.ts'
 import { openError } from '../src/report/open-error.ts'
-import { findRepository } from './combination/find-repository.ts'
-import { githubInstallation } from './combination/github-installation.ts'
+import { openSubject } from './combination/open-subject.ts'
 import type { FleetPlace } from './combination/readable-repository.ts'
 import { helpFor } from './commands/help.ts'
 import { mayWrite } from './commands/may.ts'
@@ -33,9 +32,9 @@ export async function command(context: WorkerContext, data: Command, attempt: At
   if (!comment || !counts(comment, data)) return
   const line = readCommandLine(comment.body)
   if (!line) return
-  const installation = githubInstallation(context, data.installation, reader)
-  const repository = await findRepository(installation, data)
-  if (!repository) return
+  const subject = await openSubject(context, data, reader)
+  if (!subject) return
+  const { installation, repository } = subject
   const place = await openPlace(context, data, repository.id)
   if (await isAnswered(place, comment)) return
   const { login } = comment.author

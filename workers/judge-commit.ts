@@ -1,8 +1,7 @@
 import { listOurCheckRuns } from '../src/github/list-check-runs.ts'
 import { listPullRequestsOf, readPullRequest } from '../src/github/pull-request.ts'
 import type { JudgeCommit } from '../src/queue/queue.ts'
-import { findRepository } from './combination/find-repository.ts'
-import { githubInstallation } from './combination/github-installation.ts'
+import { openSubject } from './combination/open-subject.ts'
 import { supersedeRuns } from './gate/supersede-runs.ts'
 import { openPlace } from './verdict/open-place.ts'
 import type { WorkerContext } from './worker-context.ts'
@@ -25,9 +24,8 @@ async function takeBack(context: WorkerContext, data: JudgeCommit): Promise<void
   const octokit = await context.app.reader(data.installation)
   const pull = await readPullRequest(octokit, data, data.closed)
   if (!pull || pull.state === 'open' || pull.merged) return
-  const installation = githubInstallation(context, data.installation, octokit)
-  const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
-  if (!repository || repository.archived) return
-  const place = await openPlace(context, data, repository.id)
+  const subject = await openSubject(context, data, octokit)
+  if (!subject || subject.repository.archived) return
+  const place = await openPlace(context, data, subject.repository.id)
   await supersedeRuns(place, await listOurCheckRuns(octokit, place.app, data, data.sha), new Set())
 }

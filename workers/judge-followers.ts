@@ -1,8 +1,7 @@
 import type { SourceRef } from '../src/fleet/source-ref.ts'
 import { listOpenPullRequests } from '../src/github/pull-request.ts'
 import type { JudgeFollowers } from '../src/queue/queue.ts'
-import { findRepository } from './combination/find-repository.ts'
-import { githubInstallation } from './combination/github-installation.ts'
+import { openSubject } from './combination/open-subject.ts'
 import { readFleets } from './combination/read-fleets.ts'
 import type { WorkerContext } from './worker-context.ts'
 
@@ -18,10 +17,9 @@ const LATEST_MS = 60_000
  */
 export async function judgeFollowers(context: WorkerContext, data: JudgeFollowers): Promise<void> {
   const { installation: id, owner, repo, ref } = data
-  const octokit = await context.app.reader(id)
-  const installation = githubInstallation(context, id, octokit)
-  const repository = await findRepository(installation, { owner, repo })
-  if (!repository) return
+  const subject = await openSubject(context, data)
+  if (!subject) return
+  const { installation, repository, octokit } = subject
   const followed = new Set<string>()
   for (const { place, commit: sha, sources } of await readFleets(context, installation)) {
     if (place.repository.url === repository.url) followed.add(place.branch)

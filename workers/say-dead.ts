@@ -3,8 +3,7 @@ import { listOurCheckRuns } from '../src/github/list-check-runs.ts'
 import { readPullRequest } from '../src/github/pull-request.ts'
 import type { SayDeadCommit, SayDeadPullRequest } from '../src/queue/queue.ts'
 import type { ReportContext } from '../src/report/outcome.ts'
-import { findRepository } from './combination/find-repository.ts'
-import { githubInstallation } from './combination/github-installation.ts'
+import { openSubject } from './combination/open-subject.ts'
 import { readBases } from './gate/repository-bases.ts'
 import { begun } from './staleness/staleness.ts'
 import { openPlace } from './verdict/open-place.ts'
@@ -37,12 +36,11 @@ async function sayUndecided(
   data: SayDeadPullRequest | SayDeadCommit,
   { sha: headSha, kind, base }: DeadCommit,
 ): Promise<void> {
-  const octokit = await context.app.reader(data.installation)
-  const installation = githubInstallation(context, data.installation, octokit)
-  const repository = await findRepository(installation, data)
-  if (!repository) return
+  const subject = await openSubject(context, data)
+  if (!subject) return
+  const { repository, octokit } = subject
   const place = await openPlace(context, data, repository.id)
-  const bases = await readBases(context, { installation, repository, octokit })
+  const bases = await readBases(context, subject)
   const checks = base === undefined ? [BRANCH_CHECK] : await bases.checksOnto(base)
   const runs = await listOurCheckRuns(octokit, place.app, place, headSha)
   const said = { outcome: gaveUp(data.why), context: { kind, repository: repository.url, headSha } }

@@ -1,6 +1,5 @@
 import type { SettleChecks } from '../src/queue/queue.ts'
-import { findRepository } from './combination/find-repository.ts'
-import { githubInstallation } from './combination/github-installation.ts'
+import { openSubject } from './combination/open-subject.ts'
 import { settleAndAsk } from './gate/settle-and-ask.ts'
 import type { WorkerContext } from './worker-context.ts'
 
@@ -9,8 +8,6 @@ import type { WorkerContext } from './worker-context.ts'
  * counts no more is renamed, what is about other bases begins again at once, then what has no verdict is evaluated.
  */
 export async function settleChecks(context: WorkerContext, data: SettleChecks): Promise<void> {
-  const octokit = await context.app.reader(data.installation)
-  const installation = githubInstallation(context, data.installation, octokit)
-  const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
-  if (repository && !repository.archived) await settleAndAsk(context, { installation, repository, octokit })
+  const subject = await openSubject(context, data)
+  if (subject && !subject.repository.archived) await settleAndAsk(context, subject)
 }

@@ -1,9 +1,8 @@
 import { readBranch } from '../src/github/branch.ts'
 import type { Attempt, ValidateMergeGroup } from '../src/queue/queue.ts'
 import type { RequiredApproval } from '../src/rules/finding.ts'
-import { findRepository } from './combination/find-repository.ts'
-import { githubInstallation } from './combination/github-installation.ts'
 import { judgeChange } from './combination/judge-change.ts'
+import { openSubject } from './combination/open-subject.ts'
 import { assertDesignated } from './designation/assert-designated.ts'
 import { readBases } from './gate/repository-bases.ts'
 import { asBailiwickError, isTriedAgain } from './job-error.ts'
@@ -28,12 +27,10 @@ import type { WorkerContext } from './worker-context.ts'
  * may merge several groups by the verdict on the last of them (HEADGREEN).
  */
 export async function validateMergeGroup(context: WorkerContext, data: ValidateMergeGroup, attempt: Attempt) {
-  const octokit = await context.app.reader(data.installation)
-  const installation = githubInstallation(context, data.installation, octokit)
-  const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
-  if (!repository) return
+  const subject = await openSubject(context, data)
+  if (!subject) return
+  const { repository, octokit } = subject
   const place = await openPlace(context, data, repository.id)
-  const subject: Subject = { installation, repository, octokit }
   const where = { kind: 'merge-group', repository: repository.url, headSha: data.sha } as const
   const { list: runs, alone } = new HeadRuns({ queue: context.queue, place, headSha: data.sha, octokit })
   const checks = await (await readBases(context, subject)).checksOnto(data.branch)

@@ -10,8 +10,7 @@ import {
   type TestMerge,
 } from '../src/github/pull-request.ts'
 import type { Attempt, ValidatePullRequest } from '../src/queue/queue.ts'
-import { findRepository } from './combination/find-repository.ts'
-import { githubInstallation } from './combination/github-installation.ts'
+import { openSubject } from './combination/open-subject.ts'
 import { openAnew, passingChecks, staleChecks } from './gate/open-anew.ts'
 import { type RepositoryBases, readBases } from './gate/repository-bases.ts'
 import { supersedeRuns } from './gate/supersede-runs.ts'
@@ -43,11 +42,9 @@ export async function validatePullRequest(context: WorkerContext, asked: Validat
   if (pull?.state !== 'open') return
   // nothing else is asked for before GitHub knows; at the end of all patience it is published
   if (!attempt.lastAttempt) assertComputed(data, pull)
-  const installation = githubInstallation(context, data.installation, octokit)
-  const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
-  if (!repository) return
-  const place = await openPlace(context, data, repository.id)
-  const subject: Subject = { installation, repository, octokit }
+  const subject = await openSubject(context, data, octokit)
+  if (!subject) return
+  const place = await openPlace(context, data, subject.repository.id)
   const merging = startMerge(subject, pull)
   await merging.catch(() => undefined) // what is wrong with it is published
   const bases = await readBases(context, subject)

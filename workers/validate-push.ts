@@ -1,8 +1,7 @@
 import { listOpenPullRequests } from '../src/github/pull-request.ts'
 import type { Attempt, ValidatePush } from '../src/queue/queue.ts'
-import { findRepository } from './combination/find-repository.ts'
-import { githubInstallation } from './combination/github-installation.ts'
 import { type FleetAnswer, judgeChange } from './combination/judge-change.ts'
+import { openSubject } from './combination/open-subject.ts'
 import type { Pin } from './combination/source-reader.ts'
 import { readBases } from './gate/repository-bases.ts'
 import { settleFollowed } from './gate/settle-followed.ts'
@@ -28,12 +27,10 @@ const LATEST_MS = 60_000
  * base may be red now) and those of other repositories where what changed reaches them.
  */
 export async function validatePush(context: WorkerContext, data: ValidatePush, attempt: Attempt): Promise<void> {
-  const octokit = await context.app.reader(data.installation)
-  const installation = githubInstallation(context, data.installation, octokit)
-  const repository = await findRepository(installation, { owner: data.owner, repo: data.repo })
-  if (!repository) return
+  const subject = await openSubject(context, data)
+  if (!subject) return
+  const { installation, repository } = subject
   const place = await openPlace(context, data, repository.id)
-  const subject: Subject = { installation, repository, octokit }
   const head = { url: repository.url, branch: data.branch, commit: data.sha }
   const asked = { attempt, again: data.rerun }
   const answers = await judgeCommit(context, subject, place, head, asked)
