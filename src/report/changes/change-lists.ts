@@ -3,7 +3,7 @@ import type { Section } from '../fit-budget.ts'
 import { fold } from '../fold.ts'
 import { count } from '../headline.ts'
 import { code } from '../markdown.ts'
-import { type Changes, type Fate, type NodeChange, sumCounts } from './changes.ts'
+import { type Changes, type Fate, idBefore, type NodeChange, sumCounts } from './changes.ts'
 import { clusterList } from './cluster-list.ts'
 import { groupNodes } from './group-changes.ts'
 import { rightLines } from './right-text.ts'
@@ -61,15 +61,21 @@ const WITHIN: Readonly<Record<string, string>> = {
   Kustomization: ', with what it applied where it prunes',
 }
 
+/** Each object once, with every cluster that it goes from, whatever else differs there. */
 function goneLines(changes: Changes, fates: readonly Fate[]): Line[] {
-  return groupNodes(changes).flatMap(({ node, clusters }) =>
-    node.objects.flatMap(({ id, fate }) => {
-      if (fate === undefined || !fates.includes(fate)) return []
-      const within = fate === 'deleted' ? (WITHIN[id.kind] ?? '') : ''
-      const text = `${code(display(id))} on ${clusterList(clusters)}${within}${WHY[fate]}`
-      return [{ text, weight: clusters.length }]
-    }),
+  const gone = changes.nodes.flatMap(({ cluster, objects }) =>
+    objects.flatMap(object => (object.fate && fates.includes(object.fate) ? [{ cluster, object }] : [])),
   )
+  const alike = Map.groupBy(gone, ({ object: { id, fate, from } }) => JSON.stringify([id, fate, from]))
+  return [...alike.values()].map(all => {
+    const { object } = all[0]!
+    const { id, fate = 'kept', from } = object
+    const clusters = [...new Set(all.map(({ cluster }) => cluster))]
+    const within = fate === 'deleted' ? (WITHIN[id.kind] ?? '') : ''
+    const anew = from === undefined ? '' : `, and created anew in namespace ${code(id.namespace, 80)}`
+    const text = `${code(display(idBefore(object)))} on ${clusterList(clusters)}${within}${anew}${WHY[fate]}`
+    return { text, weight: all.length }
+  })
 }
 
 function rightList({ rights }: Changes): Section | undefined {

@@ -35,7 +35,7 @@ export interface Counts {
   readonly replaced: number
   readonly moved: number
   readonly removed: number
-  /** Of those removed: what Flux deletes from the cluster. */
+  /** Of those removed, and of those moved to another namespace: what Flux deletes with what may be kept in it. */
   readonly deleted: number
 }
 
@@ -78,9 +78,11 @@ export type Fate =
 export interface ObjectChange {
   readonly id: ObjectId
   readonly change: 'added' | 'changed' | 'removed' | 'replaced' | 'moved'
-  /** Of what is removed. */
+  /** Of what is removed; `deleted` of what moved to another namespace, where something may be lost with the old one. */
   readonly fate?: Fate
-  /** Of what moved: the Kustomization that had it, or the one that has it now. */
+  /** Of what moved to another namespace: the one before. */
+  readonly from?: string
+  /** Of what moved to another Kustomization: the one that had it, or the one that has it now. */
   readonly node?: string
   /** Of what is replaced: whether Flux deletes it and makes it anew; else the API server refuses the change. */
   readonly forced?: boolean
@@ -143,6 +145,11 @@ export function isUnchanged(changes: Changes): boolean {
   const { nodes, rights, tenants, clusters, left } = changes
   const listed = nodes.length + rights.length + tenants.length + clusters.length
   return listed + left.nodes + left.rights + left.tenants + left.clusters === 0
+}
+
+/** An object as it was before: what moved to another namespace was in the one before. */
+export function idBefore({ id, from }: Pick<ObjectChange, 'id' | 'from'>): ObjectId {
+  return from === undefined ? id : { ...id, namespace: from }
 }
 
 export const NO_COUNTS: Counts = { added: 0, changed: 0, replaced: 0, moved: 0, removed: 0, deleted: 0 }

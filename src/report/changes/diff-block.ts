@@ -43,9 +43,12 @@ function objectLines(object: ObjectChange, detail: Detail): string[] {
 const fieldsText = (count: number): string => `${count} field${count === 1 ? '' : 's'}`
 
 /** What becomes of an object, as a part of a sentence; may hold the name of another Kustomization. */
-export function whatHappens({ change, fate, node, forced }: ObjectChange): string {
+export function whatHappens({ change, fate, node, from, forced }: ObjectChange): string {
   const other = visible(node ?? '', 200)
   if (change === 'removed') return fate === 'moved' ? `moves to ${other}` : FATES[fate ?? 'kept']
+  if (from !== undefined) {
+    return `moved from namespace ${visible(from, 200)}${fate === 'deleted' ? ', where it will be DELETED' : ''}`
+  }
   if (change === 'moved') return `moves here from ${other}`
   if (change !== 'replaced') return change
   return forced ? 'replaced: deleted and made anew' : 'changed where the API server allows no change'

@@ -2,6 +2,7 @@ import type { FleetNode } from '../../fleet/fleet.ts'
 import { type Counts, NO_COUNTS, type NodeChange, type ObjectChange } from './changes.ts'
 import type { FleetComparison, NodePair } from './compare-fleets.ts'
 import { ImageChanges } from './image-changes.ts'
+import { isStateless, movedNamespaces } from './moved-namespaces.ts'
 import { addedObject, changedObject } from './object-change.ts'
 import type { ObjectPair } from './pair-objects.ts'
 import type { Room } from './room.ts'
@@ -56,9 +57,14 @@ class Told {
   readonly #fleets: FleetComparison
   readonly #words: SecretWords
   readonly #room: Room
+  /** Objects in another namespace than before, and what is gone in its favor. */
+  readonly #moves: ReadonlyMap<ObjectPair, ObjectPair>
+  readonly #moved: ReadonlySet<ObjectPair>
 
   constructor(pair: NodePair, fleets: FleetComparison, words: SecretWords, room: Room) {
     this.#pair = pair
+    this.#moves = movedNamespaces(pair, fleets)
+    this.#moved = new Set(this.#moves.values())
     this.#fleets = fleets
     this.#words = words
     this.#room = room
@@ -82,6 +88,7 @@ class Told {
   }
 
   #changeOf(one: ObjectPair): ObjectChange | undefined {
+    if (this.#moved.has(one)) return undefined
     const { id, was, now } = one
     const { cluster } = (this.#pair.now ?? this.#pair.was)!
     if (!now) {
@@ -95,8 +102,20 @@ class Told {
       const compared = this.#compared({ id, was: from.pair.was!, now })
       return { ...(compared ?? { id, fields: [], fieldCount: 0 }), change: 'moved', node: from.node }
     }
+    const before = this.#moves.get(one)
+    if (before) return this.#movedFrom(before, one)
     // counted without its fields once there is no room for them
     return this.#room.isOpen ? addedObject(one, this.#words) : { id, change: 'added', fields: [], fieldCount: 0 }
+  }
+
+  #movedFrom(before: ObjectPair, { id, now }: ObjectPair): ObjectChange {
+    const compared = this.#compared({ id, was: before.was!, now: now! })
+    const fields = (compared?.fields ?? []).filter(({ path }) => path !== 'metadata.namespace')
+    const left = (compared?.fieldCount ?? 0) - (compared?.fields.length ?? 0)
+    return {
+      ...{ id, change: 'moved', from: before.id.namespace, fields, fieldCount: fields.length + left },
+      ...(isStateless(id, before.was!) ? {} : { fate: 'deleted' }),
+    }
   }
 
   #compared(one: ObjectPair): ObjectChange | undefined {

@@ -3,6 +3,7 @@ import {
   type Changes,
   type Counts,
   type FieldChange,
+  idBefore,
   isUnchanged,
   type NodeChange,
   type ObjectChange,
@@ -36,7 +37,7 @@ export function changesSection(changes: Changes): Content {
         html`<p>Tenant <strong>${name}</strong> is ${change}${namespaces.length > 0 && `, with ${namespaces.join(', ')}${besides.namespaces > 0 ? ` and ${besides.namespaces} more` : ''}`}.</p>`,
     ),
     pruned.length > 0 &&
-      html`<div class="said bad"><h3>Flux deletes ${count(pruned.length, 'object')}</h3><ul class="dots">${pruned.slice(0, 100).map(({ node, object }) => html`<li><code>${display(object.id)}</code> on ${node.cluster}</li>`)}</ul></div>`,
+      html`<div class="said bad"><h3>Flux deletes ${count(pruned.length, 'object')}</h3><ul class="dots">${pruned.slice(0, 100).map(({ node, object }) => html`<li><code>${display(idBefore(object))}</code> on ${node.cluster}</li>`)}</ul></div>`,
     rights.length > 0 && html`<h3>Who may do what</h3>${rights.map(rightBlock)}`,
     blocks,
     left.tenants + left.clusters > 0 &&
@@ -82,9 +83,10 @@ const FATES = {
   moved: 'another Kustomization has it now',
 } as const
 
-function objectBlock({ id, change, fate, node, forced, fields, fieldCount }: ObjectChange): Html {
+function objectBlock({ id, change, fate, node, from, forced, fields, fieldCount }: ObjectChange): Html {
   const notes = [
-    ...(fate ? [FATES[fate]] : []),
+    ...(from === undefined ? [] : [`from namespace ${from}`]),
+    ...(fate ? [from === undefined ? FATES[fate] : 'Flux deletes the one there'] : []),
     ...(node === undefined ? [] : [node]),
     ...(forced === undefined ? [] : [forced ? 'deleted and made anew' : 'the API server refuses this change']),
   ].join('; ')
