@@ -10,15 +10,15 @@ import { askGit } from '../../src/git/run-git.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import type { Tree } from '../../src/git/tree.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
+import type { Judgement } from '../../src/rules/finding.ts'
 import { baselineOf } from '../../src/rules/verdict/baseline.ts'
 import { judge } from '../../src/rules/verdict/judge.ts'
-import type { Evaluated, State } from './fleet-table.ts'
+import type { Evaluated } from './fleet-table.ts'
 
 /** The states and changes of one repository, evaluated as `bailiwick check` does, with what they share rendered once. */
 export class FleetReplay {
   readonly #dir: string
   readonly #stated: RepositoryAddress
-  #url: string | undefined
   #session = new FleetSession()
   #trees = new Map<string, Promise<Tree>>()
 
@@ -28,11 +28,11 @@ export class FleetReplay {
   }
 
   /** A state by itself: everything in it counts. */
-  async evaluate(ref: string): Promise<State> {
+  async evaluate(ref: string): Promise<Judgement> {
     const tree = await this.#tree(ref)
-    const fleet = await this.#fleet(tree)
-    const baseline = baselineOf(tree, this.#address(tree))
-    return { ...judge(fleet, { baseline, combination: '' }), fleet }
+    const url = this.#address(tree)
+    const fleet = await this.#fleet(tree, url)
+    return judge(fleet, { baseline: baselineOf(tree, url), combination: '' })
   }
 
   /** A commit as a pull request onto its first parent. */
@@ -40,22 +40,22 @@ export class FleetReplay {
     const subject = (await askGit(this.#dir, ['log', '-1', '--format=%s', commit]))?.toString().trim() ?? ''
     const started = performance.now()
     const [before, after] = [await this.#tree(`${commit}^1`), await this.#tree(commit)]
-    const base = await this.#fleet(before)
-    const fleet = await this.#fleet(after, { config: before, retain: retainOf(base) })
+    const url = this.#address(before)
+    const base = await this.#fleet(before, url)
+    const fleet = await this.#fleet(after, url, { config: before, retain: retainOf(base) })
     const judgement = judge(fleet, { base, combination: '' })
     const seconds = (performance.now() - started) / 1000
-    return { commit, subject, seconds, ...judgement, fleet }
+    return { commit, subject, seconds, ...judgement }
   }
 
-  async #fleet(tree: Tree, compared: Pick<FleetInput, 'config' | 'retain'> = {}): Promise<Fleet> {
-    const home = { url: this.#address(tree), branch: this.#stated.branch, commit: '', tree }
+  async #fleet(tree: Tree, url: string, compared: Pick<FleetInput, 'config' | 'retain'> = {}): Promise<Fleet> {
+    const home = { url, branch: this.#stated.branch, commit: '', tree }
     return (await buildCompleteFleet(home, [], [], directoryReader(), compared, this.#session)).fleet
   }
 
-  /** What the first tree that is looked at says of its address: a history is evaluated as one repository. */
+  /** What a base says of its address, as on the command line: a repository had other names before. */
   #address(tree: Tree): string {
-    this.#url ??= withSyncedAddress(this.#stated, tree).url
-    return this.#url
+    return withSyncedAddress(this.#stated, tree).url
   }
 
   #tree(ref: string): Promise<Tree> {

@@ -1,17 +1,16 @@
-import type { Fleet } from '../../src/fleet/fleet.ts'
-import type { Finding, Judgement, NodeFailure } from '../../src/rules/finding.ts'
-
-/** A state of a fleet with what was found in it. */
-export type State = Judgement & { readonly fleet: Fleet }
+import type { Finding, Judgement, NodeFailure, Verdict } from '../../src/rules/finding.ts'
 
 /** A change of a fleet with its verdict. */
-export type Evaluated = State & { readonly commit: string; readonly subject: string; readonly seconds: number }
+export type Evaluated = Judgement & { readonly commit: string; readonly subject: string; readonly seconds: number }
 
 /** The first result of a repository in figures. */
 export interface FirstResult {
+  /** `no fleet`: neither a cluster nor a Kustomization of Flux is in the repository. */
   readonly result: string
   readonly summary: string
   readonly clusters: number
+  /** Clusters that nothing but the place of Kustomizations speaks for. */
+  readonly assumed: readonly string[]
   readonly tenants: number
   readonly reached: number
   readonly present: number
@@ -32,11 +31,12 @@ export interface Surveyed {
 }
 
 /** What a first look says, counted. */
-export function firstResult({ verdict }: State): FirstResult {
+export function firstResult({ verdict }: Judgement): FirstResult {
   return {
-    result: verdict.result,
+    result: isNoFleet(verdict) ? NO_FLEET : verdict.result,
     summary: verdict.summary,
     clusters: verdict.clusters.length,
+    assumed: verdict.clusters.filter(({ how }) => how === 'assumed').map(({ name }) => name),
     tenants: verdict.tenants.length,
     ...verdict.evaluated.kustomizations,
     objects: verdict.evaluated.objects,
@@ -47,6 +47,15 @@ export function firstResult({ verdict }: State): FirstResult {
     warnings: counted(verdict.warnings.map(one => one.rule)),
   }
 }
+
+export const NO_FLEET = 'no fleet'
+
+/** A change of what is no fleet yet, or none at all, is none of a fleet. */
+export const isNoFleet = ({ clusters, evaluated }: Verdict): boolean =>
+  clusters.length === 0 && evaluated.kustomizations.present === 0
+
+/** The changes of a repository in which something could be evaluated. */
+export const changesOfFleet = ({ changes }: Surveyed): Evaluated[] => changes.filter(one => !isNoFleet(one.verdict))
 
 const COLUMNS = [
   'repository',
@@ -70,7 +79,9 @@ const COLUMNS = [
 /** One row for each repository. */
 export function printTable(surveyed: readonly Surveyed[], withHead: boolean): void {
   if (withHead) console.log(`| ${COLUMNS.join(' | ')} |\n|${COLUMNS.map(() => '---').join('|')}|`)
-  for (const { name, first, changes, seconds } of surveyed) {
+  for (const one of surveyed) {
+    const { name, first, seconds } = one
+    const changes = changesOfFleet(one)
     const of = (result: string) => changes.filter(({ verdict }) => verdict.result === result).length
     const total = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((sum, count) => sum + count, 0)
     const reached = first.reached === first.present ? first.reached : `${first.reached}/${first.present}`
@@ -90,8 +101,8 @@ export function printViolations({ first }: Surveyed): void {
 }
 
 /** Every change that did not pass, with what is new in it. */
-export function printBlocks({ changes }: Surveyed): void {
-  for (const { commit, subject, verdict } of changes) {
+export function printBlocks(surveyed: Surveyed): void {
+  for (const { commit, subject, verdict } of changesOfFleet(surveyed)) {
     if (verdict.result === 'pass') continue
     console.log(`  ${verdict.result} ${commit.slice(0, 10)} ${printable(subject)}`)
     const lines = [
@@ -104,7 +115,7 @@ export function printBlocks({ changes }: Surveyed): void {
   }
 }
 
-const isNew = ({ state }: { readonly state: string }) => state === 'new'
+export const isNew = ({ state }: { readonly state: string }) => state === 'new'
 
 const causeOf = ({ code, message }: NodeFailure) => `${code}: ${message.slice(0, 160)}`
 
@@ -114,7 +125,7 @@ const objectOf = ({ object }: Finding) => `${object.kind} ${object.namespace}/${
 
 const printable = (text: string) => text.replaceAll(/[^\x20-\x7e]/g, ' ').slice(0, 400)
 
-function counted(items: readonly string[]): Map<string, number> {
+export function counted(items: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)
   return new Map([...counts].sort(([, a], [, b]) => b - a))

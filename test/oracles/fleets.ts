@@ -1,15 +1,18 @@
 import { basename, dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { BailiwickError } from '../../src/errors.ts'
 import { askGit } from '../../src/git/run-git.ts'
 import { remoteUrl } from '../../src/git/working-copy.ts'
 import { FleetReplay } from './fleet-replay.ts'
+import { printSummary } from './fleet-summary.ts'
 import { type Evaluated, firstResult, printBlocks, printTable, printViolations, type Surveyed } from './fleet-table.ts'
 
 const USAGE = 'usage: npm run fleets -- [--history N] [--branch NAME] [--verbose] [URL=]DIR...'
 
 /**
  * `npm run fleets`: what a first look at real fleets gives, zero configuration, one row for each repository; with
- * `--history N` its last N commits are evaluated as pull requests onto their first parents, and every block is listed.
+ * `--history N` its last N commits are evaluated as pull requests onto their first parents, and every block is listed. It
+ * ends with what all come to.
  */
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -22,18 +25,31 @@ async function main(): Promise<number> {
     return 2
   }
   const surveyed: Surveyed[] = []
+  const unread: string[] = []
   for (const given of positionals) {
-    const one = await survey(given, values.branch, history)
+    const one = await survey(given, values.branch, history).catch(unreadable)
+    if (typeof one === 'string') {
+      unread.push(`${given} (${one})`)
+      continue
+    }
     surveyed.push(one)
     printTable([one], surveyed.length === 1)
     if (values.verbose) printViolations(one)
     printBlocks(one)
   }
-  if (surveyed.length > 1) {
+  if (positionals.length > 1) {
     console.log('\nall repositories')
     printTable(surveyed, true)
+    printSummary(surveyed, unread)
   }
-  return 0
+  return unread.length === 0 ? 0 : 1
+}
+
+/** Why a repository is not evaluated: a clone of which parts are missing ends no survey of others. */
+function unreadable(error: unknown): string {
+  if (!(error instanceof BailiwickError)) throw error
+  console.error(error.message)
+  return error.code
 }
 
 async function survey(given: string, branch: string | undefined, history: number): Promise<Surveyed> {
