@@ -1,15 +1,21 @@
-FROM node:24-slim
-ENV NODE_ENV=production
+FROM node:24-slim AS build
 WORKDIR /app
-
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
-
-COPY app.yml ./
+# no scripts: the image's own Node builds
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY app.yml tsconfig.json rolldown.config.ts ./
+COPY build ./build
 COPY src ./src
 COPY workers ./workers
+RUN npm run build
+
+FROM node:24-slim
+ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
+WORKDIR /app
+COPY --from=build /app/package.json /app/app.yml ./
+COPY --from=build /app/dist ./dist
 
 RUN mkdir -p /var/cache/bailiwick && chown node:node /var/cache/bailiwick
 USER node
 EXPOSE 3000
-CMD ["node", "src/index.ts"]
+CMD ["node", "dist/web.js"]

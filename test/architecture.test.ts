@@ -34,12 +34,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // Who can see a repository is a word of src/fleet.
   web: ['errors', 'process', 'pages', 'report', 'fleet'],
   // The command line is a program of its own: it opens its own working copies.
-  cli: [...core, 'sops', 'git'],
+  cli: [...core, 'sops', 'git', 'package.json'],
   webhooks: ['errors', 'process', 'queue'],
   // Registers the App once, on somebody's own machine.
   setup: ['errors', 'process', 'config', 'github'],
   'site-pages': ['errors', 'process', 'config', 'github', 'pages', 'web'],
-  index: ['errors', 'process', 'config', 'queue', 'webhooks', 'web', 'pages', 'metrics', 'site-pages'],
+  'start-site': ['errors', 'process', 'config', 'queue', 'webhooks', 'web', 'pages', 'metrics', 'site-pages'],
+  index: ['process', 'config', 'start-site'],
   workers: [
     ...core,
     'designation',
@@ -54,8 +55,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'metrics',
   ],
 }
-/** src/index.ts starts the workers in its own process when there is no Redis; only by `await import()`. */
-const DYNAMIC = [{ from: 'index', to: 'workers' }]
+/** The web process starts the workers in itself when there is no Redis; only by `await import()`. */
+const DYNAMIC = [{ from: 'start-site', to: 'workers' }]
 const PURE = [
   'kube',
   'kustomize',
@@ -84,7 +85,7 @@ interface Import {
 
 const root = join(import.meta.dirname, '..')
 const production = read('{src,workers}/**/*.ts')
-const everything = new Map([...production, ...read('{test,demo,bench,bin}/**/*.ts')])
+const everything = new Map([...production, ...read('{*.ts,{test,bench,build}/**/*.ts}')])
 
 function read(pattern: string): Map<string, string> {
   const paths = globSync(pattern, { cwd: root }).sort()

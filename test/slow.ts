@@ -4,6 +4,9 @@ export const SLOW: readonly string[] = [
   'test/app/index.test.ts',
   'test/kustomize/hostile.test.ts',
   'test/oracles/stdin.test.ts',
+  'test/package/image.test.ts',
+  'test/package/loaded.test.ts',
+
   'test/queue/bullmq-queue.test.ts',
   'test/story/killed.test.ts',
   'test/story/outages.test.ts',

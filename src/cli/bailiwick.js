@@ -2,26 +2,44 @@
 // Plain JavaScript that any Node since 14 can read: it only finds a Node that runs the rest.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import module, { createRequire } from 'node:module'
+import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const NEEDED = 24
+/** As `engines` of package.json says; since 22.18 Node strips types by itself. */
+const NEEDED = [22, 18]
 
-if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
+if (isNewEnough(process.versions.node)) {
+  keepCompiled()
   // awaited by nobody: what it throws is a bug and ends the process with its trace
   import('./run.ts')
 } else {
   const newer = nodeOfDependency()
   if (newer === undefined) {
     process.stderr.write(
-      `error[config]: Node ${process.versions.node} is too old, Bailiwick needs Node ${NEEDED} or newer: ` +
+      `error[config]: Node ${process.versions.node} is too old, Bailiwick needs Node ${NEEDED.join('.')} or newer: ` +
         'install it, or run `npm ci` in the checkout, which brings one\n',
     )
     process.exitCode = 2
   } else {
     runWith(newer)
   }
+}
+
+/** @param {string} version */
+function isNewEnough(version) {
+  const [major, minor] = version.split('.').map(Number)
+  return major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])
+}
+
+/**
+ * Keeps compiled code for the next start, in a folder of this user: what Node would take, a folder in /tmp, anybody could
+ * have made. NODE_COMPILE_CACHE names another, NODE_DISABLE_COMPILE_CACHE=1 switches it off.
+ */
+function keepCompiled() {
+  if (process.env.NODE_COMPILE_CACHE) return
+  module.enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'bailiwick', 'compiled'))
 }
 
 /** The Node that the npm package `node` installs beside us, if it is there. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { findPackageJSON } from 'node:module'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { githubApiUrl } from '../config.ts'
 import { BailiwickError } from '../errors.ts'
@@ -32,7 +33,7 @@ export async function runSetup(args: readonly string[], { env, say }: SetupIo): 
   const { organization, force, files, port, choice } = readArgs(args)
   assertFree({ ...files, force })
   const apiUrl = githubApiUrl(env)
-  const appYml = readFileSync(join(import.meta.dirname, '../../app.yml'), 'utf8')
+  const appYml = readFileSync(join(packageFolder(), 'app.yml'), 'utf8')
   const { publicUrl } = readManifest(appYml, { ...choice, redirectUrl: '' })
   const below = organization === undefined ? '' : `/organizations/${organization}`
   const site = await serveSetup({
@@ -63,6 +64,13 @@ export async function runSetup(args: readonly string[], { env, say }: SetupIo): 
   })
   say(`Open ${site.url} in a browser on this machine.`)
   return site
+}
+
+/** Where package.json and app.yml are: the checkout, or the package that holds the bundle. */
+function packageFolder(): string {
+  const manifest = findPackageJSON(import.meta.url)
+  if (manifest === undefined) throw new Error(`${import.meta.url} is in no package`)
+  return dirname(manifest)
 }
 
 function readArgs(args: readonly string[]) {

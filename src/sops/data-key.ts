@@ -1,4 +1,3 @@
-import { armor, Decrypter } from 'age-encryption'
 import { at, type Node, stringAt } from '../kube/node.ts'
 
 /**
@@ -17,7 +16,9 @@ export async function dataKey(block: Node, identities: readonly string[]): Promi
 }
 
 async function opened(text: string, identities: readonly string[]): Promise<Uint8Array | undefined> {
-  if (text.length > 64 * 1024) return undefined
+  if (identities.length === 0 || text.length > 64 * 1024) return undefined
+  // most fleets are evaluated without a key, and the library takes as long to load as all that renders
+  const { armor, Decrypter } = await import('age-encryption')
   const decrypter = new Decrypter()
   for (const identity of identities) decrypter.addIdentity(identity)
   try {

@@ -6,6 +6,7 @@ import { openQueue } from '../../src/queue/open-queue.ts'
 import type { OpenQueue } from '../../src/queue/queue.ts'
 import { type Program, runProgram } from '../app/run-program.ts'
 import type { FakeGitHub } from '../github/start.ts'
+import { built } from '../package/built.ts'
 import { freePort, hasRedis, startRedis, type TestRedis } from '../queue/start-redis.ts'
 import { until } from '../queue/until.ts'
 import { silentLog } from '../silent-log.ts'
@@ -26,7 +27,7 @@ describe.skipIf(!hasRedis)('SIGTERM, with a web process and a worker on one Redi
   const started = { web: 0, worker: 0 }
 
   beforeAll(async () => {
-    ;[github, redis] = await Promise.all([openGitHub(), startRedis()])
+    ;[github, redis] = await Promise.all([openGitHub(), startRedis(), built()])
     started.web = await freePort()
     started.worker = await freePort()
     environment = {
@@ -35,7 +36,7 @@ describe.skipIf(!hasRedis)('SIGTERM, with a web process and a worker on one Redi
     }
     github.app.webhookUrl = `http://127.0.0.1:${started.web}/api/github/webhooks`
     queue = openQueue({ redisUrl: redis.url, log: silentLog })
-  }, 60_000)
+  }, 120_000)
   afterAll(async () => {
     await Promise.all(running.map(program => program.end()))
     await queue.close(0)
@@ -44,7 +45,7 @@ describe.skipIf(!hasRedis)('SIGTERM, with a web process and a worker on one Redi
   })
 
   const run = async (name: 'web' | 'worker'): Promise<Program> => {
-    const file = name === 'web' ? 'src/index.ts' : 'workers/index.ts'
+    const file = join((await built()).folder, 'dist', `${name}.js`)
     const program = runProgram(['node', file], { ...environment, PORT: String(started[name]) })
     running.push(program)
     const ready = () =>

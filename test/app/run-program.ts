@@ -13,12 +13,16 @@ export interface Program {
   end(): Promise<void>
 }
 
-/** Starts a program with exactly these variables (and PATH and HOME). */
-export function runProgram(command: readonly string[], env: Record<string, string | undefined>): Program {
+/** Starts a program with exactly these variables (and PATH and HOME), in this folder. */
+export function runProgram(
+  command: readonly string[],
+  env: Record<string, string | undefined>,
+  cwd = process.cwd(),
+): Program {
   const [file = '', ...args] = command
   const program = file === 'node' ? process.execPath : file
   const { PATH, HOME } = process.env
-  const child = spawn(program, args, { env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { cwd, env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   const output = { stdout: '', stderr: '' }
   child.stdout.on('data', chunk => {
     output.stdout += chunk

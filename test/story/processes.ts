@@ -6,13 +6,14 @@ import { openQueue } from '../../src/queue/open-queue.ts'
 import { type Program, runProgram, untilReady } from '../app/run-program.ts'
 import type { TestCluster } from '../envtest/start.ts'
 import type { FakeGitHub } from '../github/start.ts'
+import { built } from '../package/built.ts'
 import { freePort, startRedis, type TestRedis } from '../queue/start-redis.ts'
 import { until } from '../queue/until.ts'
 import { silentLog } from '../silent-log.ts'
 import { settingsOf } from './settings.ts'
 import { openClusters, openGitHub } from './stage.ts'
 
-/** The same world as on the stage, with the App as operators run it: a web process and a worker process on one Redis. */
+/** The same world as on the stage, with the App as the image runs it: a web process and a worker process on one Redis. */
 export interface Processes {
   readonly github: FakeGitHub
   readonly staging: TestCluster
@@ -35,7 +36,12 @@ export interface Processes {
 /** Opens GitHub, the staging cluster and Redis; no process of the App runs yet. */
 export async function openProcesses(): Promise<Processes> {
   const directory = mkdtempSync(join(tmpdir(), 'bailiwick-processes-'))
-  const [github, clusters, redis] = await Promise.all([openGitHub(), openClusters(['staging']), startRedis()])
+  const [github, clusters, redis, { folder }] = await Promise.all([
+    openGitHub(),
+    openClusters(['staging']),
+    startRedis(),
+    built(),
+  ])
   const [web, health] = [await freePort(), await freePort()]
   const environment: Record<string, string> = {
     ...settingsOf({ github, clusters, directory, options: { logLevel: 'info' } }),
@@ -66,8 +72,8 @@ export async function openProcesses(): Promise<Processes> {
     },
     start: async (settings = {}) => {
       await Promise.all([
-        run('web', 'src/index.ts', web, settings),
-        run('worker', 'workers/index.ts', health, settings),
+        run('web', join(folder, 'dist/web.js'), web, settings),
+        run('worker', join(folder, 'dist/worker.js'), health, settings),
       ])
     },
     killAll: async () => {

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { readConfig, readWorkerConfig } from '../../src/config.ts'
-import { type Site, startSite } from '../../src/index.ts'
 import { openMetrics } from '../../src/metrics/open-metrics.ts'
 import { openPages } from '../../src/pages/open-pages.ts'
 import { createLog } from '../../src/process/log.ts'
 import { lockTimes } from '../../src/queue/bullmq-settings.ts'
 import { openQueue } from '../../src/queue/open-queue.ts'
 import { pagesAddress } from '../../src/site-pages.ts'
+import { type Site, startSite } from '../../src/start-site.ts'
 import { startWorkers } from '../../workers/start-workers.ts'
 import type { StageOptions } from './stage.ts'
 

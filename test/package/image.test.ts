@@ -1,14 +1,15 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { type Program, runProgram, untilReady } from '../app/run-program.ts'
 import { environment } from '../config/environment-of.ts'
 import { freePort, hasRedis } from '../queue/start-redis.ts'
 import { until } from '../queue/until.ts'
-import { type Program, runProgram, untilReady } from './run-program.ts'
+import { type Built, built } from './built.ts'
 
 interface Service {
   readonly command: readonly string[]
@@ -22,6 +23,11 @@ const compose: { services: Record<'redis' | 'web' | 'worker', Service> } = parse
   readFileSync('docker-compose.yml', 'utf8'),
 )
 const { redis, web, worker } = compose.services
+
+let image: Built
+beforeAll(async () => {
+  image = await built()
+}, 120_000)
 
 describe('docker-compose.yml', () => {
   test('follows the schema of the Compose specification', () => {
@@ -50,19 +56,31 @@ describe('docker-compose.yml', () => {
 })
 
 describe('Dockerfile', () => {
-  test('the image holds all that src and workers import', () => {
-    const dependencies = Object.keys(JSON.parse(readFileSync('package.json', 'utf8')).dependencies)
-    const files = ['src', 'workers'].flatMap(folder =>
-      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => join(folder, name)),
-    )
-    for (const file of files.filter(name => name.endsWith('.ts'))) {
-      const source = readFileSync(file, 'utf8')
-      for (const [, kind, specifier = ''] of source.matchAll(IMPORT)) {
-        if (kind || specifier.startsWith('node:')) continue
-        if (specifier.startsWith('.')) expect(join(file, '..', specifier)).toMatch(/^(src|workers)\//)
-        else expect(dependencies, `${file} imports ${specifier}`).toContain(packageOf(specifier))
-      }
-    }
+  const stages = readFileSync('Dockerfile', 'utf8')
+    .split(/^(?=FROM )/m)
+    .filter(stage => stage.startsWith('FROM '))
+  /** What a stage copies, without options and the last word, which says where to. */
+  const copied = (stage = ''): string[] =>
+    [...stage.matchAll(/^COPY (?:--\S+ )*(.+) \S+$/gm)].flatMap(([, names = '']) => names.split(' '))
+
+  test('the image holds the bundle and what it reads beside it', () => {
+    expect(
+      copied(stages.at(-1))
+        .map(path => path.replace('/app/', ''))
+        .sort(),
+    ).toEqual(readdirSync(image.folder).sort())
+  })
+
+  test('what is built is copied, and not ignored', () => {
+    const files = [...image.chunks.values()].flatMap(({ moduleIds }) => moduleIds)
+    const used = new Set(files.map(file => relative('', file).split(sep)[0] ?? '').filter(top => /^\w/.test(top)))
+    expect([...used].sort()).toEqual(['node_modules', 'package.json', 'src', 'workers'])
+    const given = copied(stages[0])
+    expect([...used].filter(top => top !== 'node_modules' && !given.includes(top))).toEqual([])
+    const shown = readFileSync('.dockerignore', 'utf8')
+      .split('\n')
+      .filter(line => line.startsWith('!'))
+    expect(shown.map(line => line.slice(1)).sort()).toEqual([...new Set(given)].sort())
   })
 })
 
@@ -80,7 +98,7 @@ describe.skipIf(!hasRedis)("each service's command", () => {
   })
 
   function start(command: readonly string[], env: Record<string, string | undefined> = {}): Program {
-    const program = runProgram(command, env)
+    const program = runProgram(command, env, image.folder)
     programs.push(program)
     return program
   }
@@ -114,12 +132,3 @@ describe.skipIf(!hasRedis)("each service's command", () => {
     expect(program.complained()).toBe('')
   })
 })
-
-const IMPORT = /^(?:(?:import|export) (type )?[^'\n=()]*from |\} from |import )'([^']+)'/gm
-
-function packageOf(specifier: string): string {
-  return specifier
-    .split('/')
-    .slice(0, specifier.startsWith('@') ? 2 : 1)
-    .join('/')
-}

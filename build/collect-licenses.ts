@@ -1,0 +1,35 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Plugin } from 'rolldown'
+
+/** Writes THIRD-PARTY-LICENSES.txt: name, version and license of every package that the bundle carries. */
+export function collectLicenses(modules: string): Plugin {
+  return {
+    name: 'collect-licenses',
+    generateBundle(_, bundle) {
+      const files = Object.values(bundle).flatMap(output => (output.type === 'chunk' ? output.moduleIds : []))
+      const folders = new Set(files.flatMap(file => packageFolder(relative(modules, file)) ?? []))
+      const source = [...folders]
+        .sort()
+        .map(folder => licenseOf(join(modules, folder)))
+        .join(`\n${'-'.repeat(80)}\n\n`)
+      this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES.txt', source })
+    },
+  }
+}
+
+/** `a/node_modules/@b/c` of `a/node_modules/@b/c/lib/d.js`; undefined for what is no file of a package. */
+function packageFolder(file: string): string | undefined {
+  return /^(?:.*\/node_modules\/)?(?:@[^/.]+\/)?[^/.@][^/]*(?=\/)/.exec(file.replaceAll('\\', '/'))?.[0]
+}
+
+function licenseOf(folder: string): string {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const texts = globSync('{LICENSE,LICENCE,license,licence,License,NOTICE,COPYING}*', { cwd: folder }).sort()
+  if (license === undefined) throw new Error(`${folder} names no license`)
+  return [
+    `${name} ${version} (${license})`,
+    ...texts.map(file => readFileSync(join(folder, file), 'utf8').trim()),
+    '',
+  ].join('\n\n')
+}

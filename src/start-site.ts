@@ -1,0 +1,103 @@
+import { type ApplicationFunction, Probot } from 'probot'
+import { readConfig, type WebConfig } from './config.ts'
+import { openMetrics } from './metrics/open-metrics.ts'
+import { openPages } from './pages/open-pages.ts'
+import { createLog } from './process/log.ts'
+import { openQueue } from './queue/open-queue.ts'
+import type { OpenQueue } from './queue/queue.ts'
+import type { RetryPolicy } from './queue/retry.ts'
+import { openSitePages, pagesAddress } from './site-pages.ts'
+import type { Receiver } from './web/receive-webhook.ts'
+import { startServer, type WebServer } from './web/server.ts'
+import { verifySignature } from './web/verify-signature.ts'
+import { registerWebhooks } from './webhooks/register.ts'
+
+type Logger = ReturnType<typeof createLog>
+
+/** A web process that runs. */
+export interface Site {
+  readonly url: string
+  readonly queue: OpenQueue
+  /** Stops listening, lets running jobs finish within the time, and lets go of everything. */
+  close(graceMs?: number): Promise<void>
+}
+
+/** The Probot app as Probot's own tools load it: settings from the environment. It only stores jobs. */
+export const app: ApplicationFunction = probot => {
+  const config = readConfig(process.env)
+  const log = createLog(config.logLevel)
+  const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log })
+  registerWebhooks(probot, { queue, log, appId: config.appId, allowedAccounts: config.allowedAccounts })
+}
+
+/** What only a test sets. */
+export interface Rehearsal {
+  readonly disabledRules?: readonly string[]
+  readonly retry?: RetryPolicy
+  /** How writes to GitHub follow each other. */
+  readonly pace?: { readonly writeMs: number; readonly notifyMs: number }
+}
+
+/** Starts the web process, with workers inside when there is no Redis. Throws `config` when it cannot. */
+export async function startSite(config: WebConfig, log: Logger, rehearsal: Rehearsal = {}): Promise<Site> {
+  const { disabledRules = [], retry, pace } = rehearsal
+  const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log, retry })
+  const { host, port, appId, allowedAccounts } = config
+  const receiver = await createReceiver(config, log, probot =>
+    registerWebhooks(probot, { queue, log, appId, allowedAccounts }),
+  )
+  const store = openPages(config, log)
+  const { metrics, access } = openMetrics(config, queue)
+  const { pages, close: closePages } = openSitePages(config, { store, queueDepths: () => queue.depths(), log })
+  const server = await startServer({
+    host,
+    port,
+    receiver,
+    pages,
+    metrics: access,
+    onDelivery: status => metrics.deliveryAnswered(status),
+    ready: () => queue.ping(),
+    log,
+  }).catch(async error => {
+    await queue.close(0)
+    await closePages()
+    throw error
+  })
+  if (config.redisUrl !== undefined) return siteOf(server, queue, closePages)
+  try {
+    // Not a static import: the web process beside a Redis must not load what renders and applies.
+    const { startWorkers } = await import('../workers/start-workers.ts')
+    const kept = { store, publicUrl: pagesAddress(config, server.url) }
+    const workers = await startWorkers({ config, queue, log, pages: kept, metrics, disabledRules, pace })
+    return siteOf(server, queue, () => workers.close().then(closePages))
+  } catch (error) {
+    await siteOf(server, queue, closePages).close(0)
+    throw error
+  }
+}
+
+function siteOf(server: WebServer, queue: OpenQueue, closeRest: () => Promise<void>): Site {
+  const close = async (graceMs = 20_000): Promise<void> => {
+    await server.close(Math.min(graceMs, 5_000))
+    await queue.close(graceMs) // running jobs need their workers until here
+    await closeRest()
+  }
+  return { url: server.url, queue, close }
+}
+
+/** Probot with an app function, as the server needs it. Calls nothing on the network. */
+export async function createReceiver(
+  config: WebConfig,
+  log: Logger,
+  appFunction: ApplicationFunction,
+): Promise<Receiver> {
+  const { appId, privateKey, webhookSecret: secret, webhookSecretPrevious: previous, githubApiUrl: baseUrl } = config
+  const secrets = previous === undefined ? [secret] : [secret, previous]
+  const probot = new Probot({ appId, privateKey, secret, baseUrl, log })
+  await probot.ready()
+  await probot.load(appFunction)
+  return {
+    verify: async (body, signature) => verifySignature(secrets, body, signature),
+    receive: event => probot.receive(event as Parameters<typeof probot.receive>[0]),
+  }
+}

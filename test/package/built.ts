@@ -1,0 +1,34 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type OutputChunk, rolldown } from 'rolldown'
+import config from '../../rolldown.config.ts'
+
+export interface Built {
+  /** What the image holds: package.json, app.yml and dist. */
+  readonly folder: string
+  /** By their file names in dist. */
+  readonly chunks: ReadonlyMap<string, OutputChunk>
+}
+
+let build: Promise<Built> | undefined
+
+/** The bundle, built once for all tests of a process, beside what the image has besides it. */
+export function built(): Promise<Built> {
+  build ??= buildOnce()
+  return build
+}
+
+async function buildOnce(): Promise<Built> {
+  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-built-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const root = join(import.meta.dirname, '../..')
+  const dist = join(folder, 'dist')
+  mkdirSync(dist)
+  for (const file of ['package.json', 'app.yml']) cpSync(join(root, file), join(folder, file))
+  const { output: options, ...input } = config
+  const bundle = await rolldown({ ...input, logLevel: 'silent' })
+  const { output } = await bundle.write({ ...options, dir: dist })
+  await bundle.close()
+  return { folder, chunks: new Map(output.flatMap(one => (one.type === 'chunk' ? [[one.fileName, one]] : []))) }
+}

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join, relative, sep } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Built, built } from './built.ts'
+
+const root = join(import.meta.dirname, '../..')
+const fleet = join(root, 'test/fleets/acme/fleet')
+let bundle: Built
+const home = mkdtempSync(join(tmpdir(), 'bailiwick-loaded-'))
+
+beforeAll(async () => {
+  bundle = await built()
+}, 120_000)
+afterAll(() => rmSync(home, { recursive: true, force: true }))
+
+/** Modules of ours (`src/x.ts`) and packages (`yaml`) in the chunks that a process really loaded, by a hook of Node's loader. */
+async function loadedBy(...args: readonly string[]): Promise<{ files: string[]; packages: string[] }> {
+  const dist = join(bundle.folder, 'dist')
+  const list = join(home, `${args.join('-').replaceAll(/\W/g, '-')}.txt`)
+  const env = { PATH: process.env.PATH, HOME: home, BAILIWICK_LOADED: list }
+  await new Promise<void>((settle, reject) => {
+    const hook = join(import.meta.dirname, 'list-loaded.mjs')
+    const command = ['--import', hook, join(dist, 'bailiwick.js'), ...args]
+    execFile(process.execPath, command, { env, cwd: home }, (error, stdout, stderr) =>
+      error || stderr.startsWith('error') ? reject(new Error(`${stderr}${stdout}`, { cause: error })) : settle(),
+    )
+  })
+  const chunks = readFileSync(list, 'utf8').trim().split('\n')
+  const modules = chunks.flatMap(path => bundle.chunks.get(relative(dist, path).split(sep).join('/'))?.moduleIds ?? [])
+  const within = modules.map(id => relative(root, id).split(sep).join('/'))
+  return {
+    files: within.filter(path => path.startsWith('src/') || path.startsWith('workers/')).sort(),
+    packages: [...new Set(within.flatMap(path => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []))].sort(),
+  }
+}
+
+describe('what a start loads', () => {
+  test('--help: the list of commands, none of them, and no package', async () => {
+    const { files, packages } = await loadedBy('--help')
+    expect(packages).toEqual([])
+    expect(files).toContain('src/cli/main.ts')
+    expect(files.filter(path => !path.startsWith('src/cli/'))).toEqual([
+      'src/errors.ts',
+      'src/report/place.ts',
+      'src/report/visible.ts',
+      'src/report/without-logins.ts',
+    ])
+    expect(files).not.toContain('src/cli/check.ts')
+    expect(files.length).toBeLessThan(12)
+  })
+
+  test('check: the core and its packages, nothing of the App', async () => {
+    const { files, packages } = await loadedBy('check', fleet)
+    expect(packages).toEqual(['yaml'])
+    expect(files).toContain('src/rules/registry.ts')
+    const parts = new Set(files.map(path => path.split('/').slice(1, 2).join('').replace(/\.ts$/, '')))
+    const known = ['cli', 'errors', 'fleet', 'flux', 'gate', 'git', 'kube', 'kustomize', 'report', 'rules', 'sops']
+    expect([...parts].filter(part => !known.includes(part))).toEqual([])
+  })
+
+  test('no chunk imports what is neither beside it nor in Node', () => {
+    const imports = [...bundle.chunks.values()].flatMap(chunk => [...chunk.imports, ...chunk.dynamicImports])
+    expect(imports.filter(name => !bundle.chunks.has(name) && !isBuiltin(name))).toEqual([])
+  })
+})
