@@ -149,6 +149,25 @@ describe('values that only the cluster has', () => {
     expect(refusal(() => opaque(file))).toMatch(/^unrendered-variable a\.yaml/)
   })
 
+  test('may be a key of a ConfigMap that says nothing but that', () => {
+    const [object] = opaque('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {"${A}": "", b: c}\n')
+    expect(at(object!.root, ['data', '${A}'])).toMatchObject({ value: '', opaque: [{ ...holder, key: 'A' }] })
+    expect(at(object!.root, ['data', 'b'])).not.toHaveProperty('opaque')
+    expect(refusal(() => variablesOf(object!.root).get('${A}'))).toBe('rendered')
+  })
+
+  test.each([
+    ['data', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {"${A}": token}\n'],
+    ['data', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {"${A}": "${B}"}\n'],
+    ['data', 'apiVersion: v1\nkind: Secret\nmetadata: {name: x}\ndata: {"${A}": ""}\n'],
+    ['metadata', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, "${A}": ""}\n'],
+    ['metadata.labels', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, labels: {"${A}": ""}}\n'],
+    ['the object', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"${A}": ""\n'],
+    ['data', 'apiVersion: example.com/v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {"${A}": ""}\n'],
+  ])('are no key of %s that may be a field, or holds something: %s', (where, file) => {
+    expect(() => opaque(file)).toThrow(`a key of ${where} takes a value that only the cluster has`)
+  })
+
   test.each([
     'apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: x}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: "${A}", name: y}}\n',
     'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: x}\nspec: {values: {tempo: {endpoint: "${A}", url: "${A}", metadata: {labels: {a: "${A}"}}}}}\n',

@@ -2,7 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import { fieldsNaming } from '../../kube/capabilities/index.ts'
 import { placesOf } from '../../kube/capabilities/places-of.ts'
 import { KUBERNETES } from '../../kube/kubernetes-scopes.ts'
-import { at, type MapNode, type Path, stringAt } from '../../kube/node.ts'
+import { at, type MapNode, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
 import type { Origin } from '../../kube/origin.ts'
 
@@ -36,8 +36,26 @@ const CONTENT: ReadonlyMap<string, readonly (readonly string[])[]> = new Map([
 export function refuseOpaque(root: MapNode, place: Path, origin: Origin): void {
   if (!isIdentity(root, place)) return
   const path = place.filter(step => typeof step === 'string').join('.')
-  const message = `${path} takes a value that only the cluster has, and decides what is applied where, or by whom`
-  throw new BailiwickError('unrendered-variable', message, {
+  throw refusal(
+    `${path} takes a value that only the cluster has, and decides what is applied where, or by whom`,
+    origin,
+  )
+}
+
+/**
+ * Throws `unrendered-variable` for a key that only the cluster knows: it may be any field. One without a text of its own
+ * among the data of a ConfigMap is none (Knative has its domain as such a key).
+ */
+export function refuseOpaqueKey(root: MapNode, place: Path, value: Node, origin: Origin): void {
+  const kind = `${groupOf(stringAt(root, ['apiVersion']) ?? '')}/${stringAt(root, ['kind']) ?? ''}`
+  const isEmpty = value.type === 'scalar' && value.value === ''
+  if (kind === '/ConfigMap' && place.length === 1 && place[0] === 'data' && isEmpty) return
+  const where = place.length === 0 ? 'the object' : place.join('.')
+  throw refusal(`a key of ${where} takes a value that only the cluster has, so it may be any field`, origin)
+}
+
+function refusal(message: string, origin: Origin): BailiwickError {
+  return new BailiwickError('unrendered-variable', message, {
     origin,
     fix: 'Write it into the fleet, or declare its values in .github/bailiwick.yaml.',
   })

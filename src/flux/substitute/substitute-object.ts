@@ -1,8 +1,8 @@
 import { BailiwickError } from '../../errors.ts'
-import type { Field, ListNode, Made, MapNode, Node, ScalarNode, ScalarValue } from '../../kube/node.ts'
+import type { Field, ListNode, Made, MapNode, Node, ScalarNode, ScalarValue, ValueHolder } from '../../kube/node.ts'
 import type { Origin } from '../../kube/origin.ts'
 import { emitScalar, isSimpleKey } from './emit-scalar.ts'
-import { refuseOpaque } from './opaque-place.ts'
+import { refuseOpaque, refuseOpaqueKey } from './opaque-place.ts'
 import { type Expanded, type Place, substituteScalar } from './substitute-scalar.ts'
 import type { Substitution } from './substitution.ts'
 import { INJECTION, TemplateError } from './template-error.ts'
@@ -21,6 +21,12 @@ export function substituteObject(root: MapNode, substitution: Substitution): Map
   return walker.made.length > 0 ? { ...result, made: walker.made } : result
 }
 
+interface Key {
+  readonly key: string
+  readonly origin: Origin
+  readonly opaque?: readonly ValueHolder[]
+}
+
 class Walker {
   private readonly substitution: Substitution
   readonly made: Made[] = []
@@ -37,11 +43,13 @@ class Walker {
     const fields = new Map<string, Field>()
     let changed = false
     for (const [name, field] of map.fields) {
-      const [key, origin] = this.key(name, field.key, indent)
+      const { key, origin, opaque } = this.key(name, field, indent)
       if (fields.has(key)) throw refusal(`a second key ${JSON.stringify(key)} in one map`, origin)
       if (key === '<<') throw refusal('a merge key', origin)
       this.place.push(key)
-      const value = this.node(field.value, this.valuePlace(name, indent))
+      const known = this.node(field.value, this.valuePlace(name, indent))
+      // what only the cluster has is marked at values
+      const value = opaque && known.type === 'scalar' ? { ...known, opaque } : known
       this.place.pop()
       changed ||= value !== field.value || key !== name
       fields.set(key, value === field.value && key === name ? field : { key: origin, value })
@@ -84,19 +92,22 @@ class Walker {
     if (node.type !== 'scalar') this.made.push({ path: [...this.place], how: 'structure' })
   }
 
-  private key(name: string, origin: Origin, indent: number): [string, Origin] {
+  private key(name: string, { key: origin, value }: Field, indent: number): Key {
     if (!name.includes('$')) {
       refuseTab(name, origin)
-      return [name, origin]
+      return { key: name, origin }
     }
     const simple = isSimpleKey(name)
     const column = simple ? indent - 1 : indent + 1
     const result = this.expand(name, origin, { position: simple ? 'key' : 'item', indent, column, inline: true })
-    if (result.opaque) refuseOpaque(this.root, ['apiVersion'], origin)
+    if (result.opaque) {
+      refuseOpaqueKey(this.root, this.place, value, origin)
+      return { key: name, origin: result.origin, opaque: result.opaque }
+    }
     const text = result.node.type === 'scalar' ? keyText(result.node.value, result.float) : undefined
     if (text === undefined || text.length > 1000) throw refusal('a key that is no plain text', origin)
     refuseTab(text, origin)
-    return [text, result.origin]
+    return { key: text, origin: result.origin }
   }
 
   private valuePlace(name: string, indent: number): Place {
