@@ -25,6 +25,7 @@ export function failedNode(context: NodeContext, draft: Draft, followed: Readonl
   const hash = createHash('sha256').update(canonical(draft.kustomization.root)).update(JSON.stringify(draft.source.ref))
   const values = needsOf(draft.kustomization).map(({ id }) => context.values.describe(id))
   for (const value of values) hash.update(value)
+  if (values.length > 0) draft.values = createHash('sha256').update(JSON.stringify(values)).digest('hex')
   const artifact = context.artifacts.get(draft.key)
   const reads = artifact && (isWhole(context, draft) ? wholeTree(artifact) : readsOf(artifact, draft, context))
   if (reads) hash.update(reads.key)

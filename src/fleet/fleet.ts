@@ -60,6 +60,8 @@ export interface FleetNode {
   readonly unknown?: true
   /** With `error`: hash of everything that the failed rendering read, so that "the change does not touch it" is known. */
   readonly inputs?: string
+  /** With an error or holes: digest of the values from elsewhere that Flux puts into what it renders. */
+  readonly values?: string
   /** Of a platform node with an error or holes: the repositories that what is not seen names, which it may lead to (see isNamed). */
   readonly hides?: readonly string[]
 }

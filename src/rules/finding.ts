@@ -37,6 +37,8 @@ export interface Finding {
   readonly cause?: string
   /** Of what was left out by a rule: the digest of all that it hides. It stands only while this is the same. */
   readonly hides?: string
+  /** With `hides`: digest of where, as whom and in which form that is applied; absent where nothing of it is. */
+  readonly appliedAs?: string
   /** What would certainly mend it, at `field`. */
   readonly edit?: Edit
 }
@@ -60,6 +62,8 @@ export interface NodeFailure {
    * before says nothing about it, and no baseline accepts it.
    */
   readonly hides?: string
+  /** Of a tenant, with `hides`: see Finding. */
+  readonly appliedAs?: string
   /** Flux refuses it too, so nothing of the node is applied until it is fixed. */
   readonly blocksApply?: true
 }

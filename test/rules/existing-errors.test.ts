@@ -13,6 +13,7 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-
 subjects: [{kind: ServiceAccount, name: dev-team, namespace: apps}]
 `
 const TENANTS = 'staging/flux-system/tenants'
+const ROOT = 'staging/flux-system/flux-system'
 const DEV = 'staging/apps/dev-team'
 
 interface Cause {
@@ -102,8 +103,20 @@ describe('an error that stood before', () => {
   test('stands on another line, in another node and on another cluster', () => {
     const base = withHoles(fleet(), standing)
     expect(states(withHoles(fleet(), { [TENANTS]: [hole({ line: 40 })] }), base)).toEqual(['standing'])
-    expect(states(withHoles(fleet(), { [DEV]: [hole()] }), base)).toEqual(['standing'])
-    expect(states(withHoles(fleet(), { [TENANTS]: [hole()], [DEV]: [hole()] }), base)).toEqual(['standing', 'standing'])
+    expect(states(withHoles(fleet(), { [ROOT]: [hole()] }), base)).toEqual(['standing'])
+    expect(states(withHoles(fleet(), { [TENANTS]: [hole()], [ROOT]: [hole()] }), base)).toEqual([
+      'standing',
+      'standing',
+    ])
+  })
+
+  test('is an error again where a tenant applies what it hides', () => {
+    const base = withHoles(fleet(), standing)
+    const verdict = judged(withHoles(fleet(), { [TENANTS]: [hole()], [DEV]: [hole()] }), base)
+    expect(verdict.errors.map(({ node, state }) => [node, state])).toEqual([
+      [DEV, 'new'],
+      [TENANTS, 'standing'],
+    ])
   })
 
   test.for<[string, Cause]>([

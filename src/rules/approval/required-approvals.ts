@@ -2,10 +2,10 @@ import type { Fleet } from '../../fleet/fleet.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
 import type { RequiredApproval } from '../finding.ts'
 import { shown, shownObject } from '../shown.ts'
-import { appliedAs } from '../verdict/applied-as.ts'
+import { appliedWith } from '../verdict/applied-as.ts'
 import { causeOf } from '../verdict/fingerprint.ts'
 import { leftOutOf } from '../verdict/left-out.ts'
-import { keyOf, type RemoteFile, remoteFiles } from '../verdict/remote-files.ts'
+import { keyOf, type RemoteFile, remoteFiles, sameFile } from '../verdict/remote-files.ts'
 import { type GuardedChange, guardedChanges } from './guarded-changes.ts'
 import { lostClusters } from './lost-clusters.ts'
 import { lostDeclarations } from './lost-declarations.ts'
@@ -17,14 +17,19 @@ import { remoteApprovals } from './remote-approvals.ts'
  */
 export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] {
   const [now, before] = [remoteFiles(head), remoteFiles(base)]
-  const added = missingFrom(before, now)
+  const known = new Set(before.flatMap(one => [sameFile(one), keyOf(one)]))
+  const added = now.filter(one => !known.has(keyOf(one)))
   // a patch that goes leaves the remote file as it is written there; with the file itself it has nothing to do any more
   const urls = new Set(now.map(({ url }) => url))
   const files = new Set(added.map(({ file }) => file))
-  const gone = missingFrom(now, before).filter(({ isPatch, url, file }) => isPatch && urls.has(url) && !files.has(file))
+  const present = new Set(now.map(sameFile))
+  const gone = before.filter(
+    one => one.isPatch && !present.has(sameFile(one)) && urls.has(one.url) && !files.has(one.file),
+  )
   const [tree, old] = [head.repositories[0]?.tree, base.repositories[0]?.tree]
   const guarded = tree && old && tree.id !== old.id ? guardedChanges(changedPaths(old, tree)) : []
-  const remote = [...added.map(approvalOfRemote), ...gone.map(approvalOfGone)]
+  const named = new Set(before.map(nameOf))
+  const remote = [...added.map(one => approvalOfRemote(one, named.has(nameOf(one)))), ...gone.map(approvalOfGone)]
   const all = [
     ...guarded.map(approvalOf),
     ...remote,
@@ -37,15 +42,15 @@ export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
 }
 
 /**
- * What an existing hole of the platform hides, where the change has it applied in a new place, with other rights or in
- * another form: it is not evaluated there either.
+ * What an existing hole of the platform hides, where the change has it applied in a new place, with other rights, in another
+ * form or again: it is not evaluated there either.
  */
 function newlyApplied(head: Fleet, base: Fleet): RequiredApproval[] {
   const before = [...unseenParts(base)]
-  const places = new Set(before.map(({ cause, place }) => `${cause} ${place}`))
+  const places = new Set(before.flatMap(({ cause, place }) => (place === undefined ? [] : [`${cause} ${place}`])))
   const causes = new Set(before.map(({ cause }) => cause))
   return [...unseenParts(head)].flatMap(({ cause, place, error, origin, node }) => {
-    if (!causes.has(cause) || places.has(`${cause} ${place}`)) return []
+    if (!causes.has(cause) || place === undefined || places.has(`${cause} ${place}`)) return []
     const path = origin.file
     const name = shownObject('Kustomization', node.namespace, node.name)
     const message = `${path}: what is not evaluated of it would be applied anew, by ${name} on cluster ${shown(node.cluster)}`
@@ -60,14 +65,9 @@ function* unseenParts({ nodes }: Fleet) {
     for (const { error, hides, isFatal, remote } of leftOutOf(node)) {
       if (isFatal || remote !== undefined) continue
       const origin = error.origin ?? node.kustomization.root.origin
-      yield { cause: `${causeOf(error, origin)} ${hides}`, place: appliedAs(node), error, origin, node }
+      yield { cause: `${causeOf(error, origin)} ${hides}`, place: appliedWith(node), error, origin, node }
     }
   }
-}
-
-function missingFrom(known: readonly RemoteFile[], files: readonly RemoteFile[]): RemoteFile[] {
-  const keys = new Set(known.map(keyOf))
-  return files.filter(one => !keys.has(keyOf(one)))
 }
 
 /** A guarded file that a change edits, as a required approval. */
@@ -75,9 +75,12 @@ export function approvalOf({ rule, path, what }: GuardedChange): RequiredApprova
   return { rule, path, message: `${path} ${what}` }
 }
 
-function approvalOfRemote({ url, file, isPatch }: RemoteFile): RequiredApproval {
+const nameOf = ({ url, file, isPatch }: RemoteFile) => JSON.stringify([url, file, isPatch])
+
+function approvalOfRemote({ url, file, isPatch }: RemoteFile, isKnown: boolean): RequiredApproval {
   const what = isPatch ? `changes what the remote file ${shown(url)} holds` : `names the remote file ${shown(url)}`
-  const message = `${file} ${what}, which is new here and is not evaluated`
+  const why = isKnown ? 'which is applied in another place or form' : 'which is new here'
+  const message = `${file} ${what}, ${why} and is not evaluated`
   return { rule: 'kustomize-remote-base', path: file, message }
 }
 

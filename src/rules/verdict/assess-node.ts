@@ -12,10 +12,11 @@ import type { Subject, TenantSubject } from '../index/subject.ts'
 import { overLimit } from '../over-limit.ts'
 import type { Breach, Rule, RuleContext } from '../rule.ts'
 import type { RuleSet } from '../rule-set.ts'
+import { appliedWith } from './applied-as.ts'
 import { applyingNode, within } from './embedded-subject.ts'
 import { emptyFound, type Found, listed } from './finding-limits.ts'
 import { failureOf, findingOf } from './finding-of.ts'
-import { withoutPositions } from './fingerprint.ts'
+import { hashOf, withoutPositions } from './fingerprint.ts'
 import { isNotVisible, type LeftOut, leftOutOf } from './left-out.ts'
 import { levelOf } from './level-of.ts'
 
@@ -149,15 +150,20 @@ function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleCo
     fix: error.fix ?? rule.docs,
   }
   const weight = rule && breach && levelOf(rule, breach, context.config)
+  const applied = appliedWith(node)
+  const place = applied === undefined ? {} : { appliedAs: hashOf([applied]) }
   // a rule that is off does not make the node known: then it is what cannot be rendered
   if (rule && breach && weight && weight.level !== 'error') {
-    said.findings.add({ ...findingOf(rule, weight, breach, context.index), hides })
+    said.findings.add({ ...findingOf(rule, weight, breach, context.index), hides, ...place })
   } else if (!isNotVisible(node, part, context.index.cluster(node.cluster)?.lockdown)) {
     const origin = error.origin ?? node.kustomization.root.origin
     const what = weight
       ? { code: rule!.id, fix: breach!.fix }
       : { code: error.code, fix: error.fix ?? 'Correct the file.' }
-    said.failures.add(failureOf(node, { ...what, message: error.message, hides, blocksApply: isFatal }, origin))
+    // what the platform applies anew passes with an approval
+    const where = node.tenant === undefined ? {} : place
+    const cause = { ...what, message: error.message, hides, ...where, blocksApply: isFatal }
+    said.failures.add(failureOf(node, cause, origin))
   }
 }
 

@@ -48,13 +48,14 @@ export interface Cause {
   readonly about?: readonly string[]
   /** See NodeFailure. */
   readonly hides?: string | undefined
+  readonly appliedAs?: string | undefined
   readonly blocksApply?: boolean
 }
 
 /** What could not be evaluated of a node. */
 export function failureOf(
   node: Pick<FleetNode, 'key' | 'cluster' | 'tenant'>,
-  { code, message, fix, about = [], hides, blocksApply }: Cause,
+  { code, message, fix, about = [], hides, appliedAs, blocksApply }: Cause,
   origin: Origin,
 ): NodeFailure {
   return {
@@ -68,6 +69,7 @@ export function failureOf(
     node: node.key,
     fingerprint: causeOf({ code, message }, origin, about),
     ...(hides === undefined ? {} : { hides }),
+    ...(appliedAs === undefined ? {} : { appliedAs }),
     ...(blocksApply ? { blocksApply } : {}),
   }
 }

@@ -10,6 +10,7 @@ import { evaluatedOf } from './evaluated.ts'
 import { KnownFailures } from './failure-state.ts'
 import { fixedFindings } from './fixed-findings.ts'
 import { judgedNodes } from './judged-nodes.ts'
+import { KnownHidden } from './known-hidden.ts'
 import { nothingEvaluated } from './nothing-evaluated.ts'
 import { notSeenOf, remoteFiles } from './remote-files.ts'
 import { resultOf } from './result-of.ts'
@@ -48,7 +49,7 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
   const waivers = new Waivers(head.config.waivers, options.today)
   const said = [...now.findings, ...unusedWaivers(head, now.findings, waivers)]
   const stands = before ? new Map([...known, ...knownOf(unusedWaivers(head, before.findings, waivers))]) : known
-  const hiddenBefore = new Set((before?.findings ?? []).filter(one => one.hides !== undefined).map(hiddenBy))
+  const hiddenBefore = new KnownHidden(before?.findings ?? [])
   const findings = said.map(one => {
     const hidden = before !== undefined && hidesChange(one, now, before, hiddenBefore)
     return withState(one, stands, waivers, hidden)
@@ -92,15 +93,13 @@ const LISTED = new Set([KIND_NOT_EVALUATED, UNENCRYPTED_SETTING])
 
 /**
  * Whether it says less than there may be: of a node of which nothing could be built, where what it reads changed; and of
- * what was left out by a rule, where that hides something else than in the base.
+ * what was left out by a rule, where that hides something else than in the base, or is applied in another way.
  */
-function hidesChange(item: Finding, now: Assessment, before: Assessment, stood: ReadonlySet<string>): boolean {
-  if (item.hides !== undefined) return !stood.has(hiddenBy(item))
+function hidesChange(item: Finding, now: Assessment, before: Assessment, stood: KnownHidden): boolean {
+  if (item.hides !== undefined) return !stood.has(item)
   const inputs = now.inputs.get(item.node)
   return inputs !== undefined && inputs !== before.inputs.get(item.node)
 }
-
-const hiddenBy = ({ fingerprint, hides }: Finding) => `${fingerprint} ${hides}`
 
 function inOrder(a: Finding | NodeFailure, b: Finding | NodeFailure): number {
   const key = (one: Finding | NodeFailure) => {

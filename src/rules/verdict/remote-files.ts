@@ -35,10 +35,16 @@ export function remoteFiles({ nodes, clusters }: Fleet): RemoteFile[] {
 
 /**
  * Its identity: what another file names, another address in the same file, another patch of it, or the same on another
- * cluster or with another account, is another one.
+ * cluster or with another account, is another one. Where nothing of its node is applied it is the same everywhere.
  */
-export const keyOf = ({ url, file, repository, hides, node }: RemoteFile): string =>
-  JSON.stringify([repository, file, url, hides, appliedAs(node)])
+export function keyOf(one: RemoteFile): string {
+  const place = appliedAs(one.node)
+  return place === undefined ? sameFile(one) : JSON.stringify([sameFile(one), place])
+}
+
+/** The same, wherever it is applied. */
+export const sameFile = ({ url, file, repository, hides }: RemoteFile): string =>
+  JSON.stringify([repository, file, url, hides])
 
 /** Each once, however often it is applied. */
 export function notSeenOf(files: readonly RemoteFile[]): NotSeen[] {

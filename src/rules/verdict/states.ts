@@ -30,9 +30,13 @@ export function knownOfBaseline(baseline: Baseline): Known {
   )
 }
 
+/** Why a finding that was there before counts again. */
+const ANEW = 'What is not evaluated because of it changed, or is applied in another place or form'
+
 /**
  * A finding with its state. New is what did not stand there, what counts more than it did, and what hides in a node that
- * cannot be rendered and whose inputs changed; that last one nobody can have waived, because nobody has seen it.
+ * cannot be rendered and whose inputs changed, or what a rule left out of the evaluation where that is not what it was; these
+ * last ones nobody can have waived, because nobody has seen them.
  */
 export function withState(finding: Finding, known: Known, waivers: Waivers, hidden: boolean): Finding {
   const about = hidden ? [] : waivers.about(finding)
@@ -40,6 +44,7 @@ export function withState(finding: Finding, known: Known, waivers: Waivers, hidd
   if (waiver) return { ...finding, state: 'waived', message: finding.message + Waivers.granted(waiver) }
   const standing = known.get(finding.fingerprint)
   if (standing && !hidden && !isHeavier(finding, standing)) return { ...finding, state: 'standing' }
+  if (standing && hidden) return { ...finding, message: `${finding.message}. ${ANEW}` }
   const other = about.find(one => waivers.holds(one)) ?? about[0]
   return other ? { ...finding, message: finding.message + waivers.refusal(other, finding) } : finding
 }
