@@ -1,6 +1,7 @@
 import { display } from '../kube/object.ts'
 import type { Finding, Verdict } from '../rules/finding.ts'
 import { type FindingGroup, groupFindings } from '../rules/verdict/group-findings.ts'
+import { fixText } from './fix-text.ts'
 import { type FailureGroup, firstOf, groupFailures } from './group-failures.ts'
 import { count, isNew } from './headline.ts'
 import type { ReportContext } from './outcome.ts'
@@ -46,7 +47,7 @@ function annotation(group: FindingGroup, level: Annotation['level'], context: Re
     ...(objects.length > 1 ? [`Objects: ${named(objects.map(({ object }) => display(object)))}`] : []),
     ...followers.map(one => `Follows from this: ${one.finding.rule} for ${count(one.objects.length, 'object')}`),
     `Applied by ${named(identities)}`,
-    `Fix: ${visible(finding.fix, 1000)}`,
+    `Fix: ${visible(fixText(group, context.repository), 1000)}`,
     ...(place.file === origin.file ? [] : [`Written at ${visible(origin.file)}:${origin.line}`]),
   ]
   return [

@@ -80,7 +80,7 @@ function foreignNew<T extends Finding | NodeFailure>(list: readonly T[], audienc
 }
 
 function ownFinding(finding: Finding, words: PrivateWords, repository: string): Finding {
-  const { object, edit, ...rest } = finding
+  const { object, edit, allowed = [], ...rest } = finding
   const byOthers = finding.origin.repository !== repository
   // the object is what the tenant wrote itself, but where somebody else wrote what is wrong with it
   const writing = byOthers ? { byOthers } : { written: [object.name, object.namespace] }
@@ -95,6 +95,8 @@ function ownFinding(finding: Finding, words: PrivateWords, repository: string): 
     fix: hide(finding.fix),
     via: finding.via.map(step => ({ ...step, file: words.hide(step.file, { byOthers: isOfFlux(step) }) })),
     ...(edit && isSafe ? { edit } : {}),
+    // what names others is left to the words of the rule, which are hidden one by one
+    ...(allowed.length > 0 && allowed.every(value => hide(value) === value) ? { allowed } : {}),
   }
 }
 

@@ -1,6 +1,7 @@
 import { display } from '../kube/object.ts'
 import type { FindingGroup } from '../rules/verdict/group-findings.ts'
 import { clusterAnswer } from './cluster-answer.ts'
+import { fixText } from './fix-text.ts'
 import { fold } from './fold.ts'
 import { type FailureGroup, firstOf, noteOf } from './group-failures.ts'
 import { count, isNew } from './headline.ts'
@@ -26,7 +27,7 @@ export function findingText(group: FindingGroup, here: string, trace = true): st
     `- Where: ${code(placeOf(finding.origin, here) || 'no file')}, field ${code(finding.field || '/')}`,
     `- Who: ${names(identities)} (${tenants.map(tenantText).slice(0, MAX_NAMED).join(', ')})`,
     ...(answer ? [`- Cluster: ${answer.verbatim ? code(answer.text, 600) : prose(answer.text)}`] : []),
-    `- Fix: ${prose(finding.fix)}`,
+    `- Fix: ${prose(fixText(group, here))}`,
     ...followers.map(follower => `- Follows from this: ${followerText(follower)}`),
   ]
   const way = trace && via.length > 0 ? [fold('Trace', via.join(', '))] : []

@@ -70,7 +70,7 @@ function isNarrower({ source, charts = [] }: JudgedNode, narrower: ReadonlySet<s
   return read.some(({ url }) => narrower.has(url))
 }
 
-function withoutText({ edit: _edit, cause: _cause, ...finding }: Finding): Finding {
+function withoutText({ edit: _edit, allowed: _allowed, cause: _cause, ...finding }: Finding): Finding {
   return {
     ...finding,
     ...{ identity: '', field: '', origin: NOWHERE, via: [], message: NARROWER, fix: FIX },
@@ -79,7 +79,7 @@ function withoutText({ edit: _edit, cause: _cause, ...finding }: Finding): Findi
 }
 
 /** Its own text, with the names that only narrower sources have left out, and without files of theirs. */
-function withoutNames({ edit, ...finding }: Finding, words: PrivateWords): Finding {
+function withoutNames({ edit, allowed = [], ...finding }: Finding, words: PrivateWords): Finding {
   const { object } = finding
   const hide = (text: string) => words.hide(text, { written: [object.name, object.namespace] })
   const written = edit && ('set' in edit ? edit.set : 'add' in edit ? edit.add : '')
@@ -89,6 +89,7 @@ function withoutNames({ edit, ...finding }: Finding, words: PrivateWords): Findi
     fix: hide(finding.fix),
     via: finding.via.filter(({ step }) => step !== 'kustomization' && !step.startsWith('flux-')),
     ...(edit && (written === undefined || hide(written) === written) ? { edit } : {}),
+    ...(allowed.length > 0 && allowed.every(value => hide(value) === value) ? { allowed } : {}),
   }
 }
 

@@ -3,6 +3,7 @@ import type { Finding, RequiredApproval, Verdict } from '../rules/finding.ts'
 import { type FindingGroup, groupFindings } from '../rules/verdict/group-findings.ts'
 import { assumedClusters } from './assumed-clusters.ts'
 import { clusterAnswer } from './cluster-answer.ts'
+import { fixText } from './fix-text.ts'
 import { elsewhereText, NOTHING_ELSEWHERE } from './formats/elsewhere.ts'
 import { type FailureGroup, firstOf, groupFailures, noteOf } from './group-failures.ts'
 import { headlineOf, isNew } from './headline.ts'
@@ -68,7 +69,7 @@ function findingLines(group: FindingGroup, noun: string, here: string): string[]
     lines.push(`  through  ${visible(via)}`)
   }
   if (answer) lines.push(`  cluster  ${visible(answer.text, 600)}`)
-  lines.push(`  fix      ${visible(finding.fix, 1000)}`)
+  lines.push(`  fix      ${visible(fixText(group, here), 1000)}`)
   for (const one of followers) {
     const names = one.objects.map(({ object }) => display(object))
     lines.push(`  also     ${noun}[${one.finding.rule}] follows from this: ${list(names)}`)

@@ -41,6 +41,8 @@ export interface Finding {
   readonly appliedAs?: string
   /** What would certainly mend it, at `field`. */
   readonly edit?: Edit
+  /** Values that `field` may have instead. */
+  readonly allowed?: readonly string[]
 }
 
 /** What could not be evaluated of a node: all of it, or a part that was left out. One for each node that has the cause. */

@@ -43,6 +43,8 @@ export interface Breach {
   readonly profile?: Profile
   /** The automatic fix at `path`, only where it is certain. */
   readonly edit?: Edit
+  /** Values that the field at `path` may have instead, where there is one such list: the fix names them. */
+  readonly allowed?: readonly string[]
 }
 
 /** What a rule says about itself; docs/rules.md is made of it. */

@@ -2,6 +2,7 @@ import { display } from '../../kube/object.ts'
 import type { Finding, Severity } from '../../rules/finding.ts'
 import { type FindingGroup, groupFindings } from '../../rules/verdict/group-findings.ts'
 import { clusterAnswer } from '../cluster-answer.ts'
+import { fixText } from '../fix-text.ts'
 import { count } from '../headline.ts'
 import { type Content, type Html, html } from './html.ts'
 import { type Links, placeLink } from './links.ts'
@@ -52,7 +53,7 @@ function findingCard(group: FindingGroup, links: Links, open: boolean): Html {
 <p>${prose(finding.message)}</p>
 <p>${placeLink(links, finding.origin)}</p>
 ${answer && html`<div class="said"><span class="label">The cluster would have said</span>${answer.verbatim ? html`<code>${answer.text}</code>` : prose(answer.text)}</div>`}
-${finding.fix !== '' && html`<p><strong>Fix:</strong> ${prose(finding.fix)}</p>`}
+${finding.fix !== '' && html`<p><strong>Fix:</strong> ${prose(fixText(group, links.here))}</p>`}
 <details${open && html` open`}><summary>How it comes to the cluster</summary>
 ${traceList(finding, links)}
 </details>

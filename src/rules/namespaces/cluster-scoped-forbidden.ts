@@ -33,6 +33,6 @@ function judge(index: FleetIndex, node: FleetNode, object: KubeObject): Breach |
     path: ['kind'],
     value: kind,
     message: `${shownObject(kind, '', name)} belongs to the whole cluster; it would be applied by ${shownIdentity(node.identity)}, which acts for a tenant. Allowed are objects in the tenant's namespaces. Kubernetes would say, unless the account has such rights: ${apiRefusal(node.identity.user, { ...id, namespace: '' })}.`,
-    fix: 'Remove the object, or ask the platform admins to put it into the fleet repository.',
+    fix: `Remove ${shownObject(kind, '', name)} from this repository, or ask a fleet admin to add it to the fleet repository.`,
   }
 }

@@ -53,5 +53,6 @@ function judge(context: RuleContext, node: FleetNode, tenant: string, object: Ku
     value: namespace,
     message: `${shownObject(kind, namespace, name)} ${where}; it would be applied by ${shownIdentity(node.identity)}. Allowed: ${own}. ${said}`,
     fix: `Set metadata.namespace to one of: ${own}.`,
+    allowed: index.namespacesOf(node.cluster, tenant),
   }
 }

@@ -63,6 +63,7 @@ function foreign({ object, id, node }: TenantSubject, { path, value, field, what
     value,
     message: `${shownObject(id.kind, id.namespace, id.name)} ${verb} ${noun === undefined ? '' : `${noun} `}${what}, which is not the tenant's. Its controller would act there with its own rights. Allowed is namespace ${shown(id.namespace)}.`,
     fix: `Name an object of namespace ${shown(id.namespace)}.`,
+    ...(path.at(-1) === 'namespace' ? { allowed: [id.namespace] } : {}),
     ...(field.level ? { level: field.level } : {}),
   }
 }
@@ -91,6 +92,7 @@ function judge(context: RuleContext, node: FleetNode, object: KubeObject, refere
     value: `${reference.kind}/${target}/${reference.name}`,
     message: `${who} refers to ${what}, which is in another namespace. Allowed is its own namespace ${shown(namespace)}.${shownSafe(said)}`,
     fix: `Remove \`namespace\` from the reference and use an object of namespace ${shown(namespace)}.`,
+    ...(reference.path.at(-1) === 'namespace' ? { allowed: [namespace] } : {}),
   }
 }
 

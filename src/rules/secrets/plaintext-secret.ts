@@ -1,5 +1,5 @@
 import type { FleetNode } from '../../fleet/fleet.ts'
-import type { Path } from '../../kube/node.ts'
+import { originAt, type Path } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Subject } from '../index/subject.ts'
 import type { JudgedRepository } from '../judged-repository.ts'
@@ -42,14 +42,17 @@ export const plaintextSecret: Rule = {
 function* secret({ object, node }: Subject): Iterable<Breach> {
   for (const { path, harmless } of openValues(object.root, isSealed(object))) {
     if (harmless) continue
-    yield breach(
-      node,
-      object,
-      path,
-      'has a value that is not encrypted',
-      'Encrypt the Secret with SOPS and change the value, which is known now.',
-    )
+    yield breach(node, object, path, 'has a value that is not encrypted', sopsFix(object, path))
   }
+}
+
+/** The command where the value stands in a file of its own; the file of a generator may hold anything. */
+function sopsFix(object: KubeObject, path: Path): string {
+  const { file, via = [] } = originAt(object.root, path)
+  const isGenerated = [...via, ...object.trail].some(({ step }) => step === 'generator')
+  const rotate = 'Rotate the value: it is in the history of git'
+  if (file === '' || isGenerated || !/^[\w./-]+$/.test(file)) return `Encrypt the Secret with SOPS. ${rotate}.`
+  return `Run \`sops --encrypt --encrypted-regex '^(data|stringData)$' --in-place ${file}\`. ${rotate}.`
 }
 
 /** Flux does not check the MAC: what stands in the open in an encrypted file can be changed by anybody. */
@@ -78,7 +81,8 @@ function* elsewhere({ object, kind, node }: Subject): Iterable<Breach> {
     const key = JSON.stringify(path)
     if (found.has(key)) continue
     found.add(key)
-    const fix = 'Keep it in a Secret that SOPS encrypts, refer to that, and change the value, which is known now.'
+    const fix =
+      'Move it into a Secret that SOPS encrypts, and refer to that. Rotate the value: it is in the history of git.'
     yield { ...breach(node, object, path, `holds ${what} in the open`, fix), ...(byName ? { level: 'warning' } : {}) }
   }
 }

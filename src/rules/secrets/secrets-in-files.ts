@@ -40,7 +40,7 @@ export function* secretsInFiles({ url, tree, nodes }: JudgedRepository): Iterabl
       origin: { repository: url, file: path, line, column: 1 },
       value: `${path} ${what}`,
       message: `the file ${shown(path)} holds ${what} in the open. Allowed are values that SOPS encrypted. Everybody who can read the repository or its history knows it.`,
-      fix: 'Remove it, and change the value, which is known now: it stays in the history.',
+      fix: 'Remove it and rotate the value: it is in the history of git.',
       // the keys of tests lie beside the sources of a program, whose repository a tenant may deploy from
       ...(isBelow(node, path) ? {} : { level: 'warning' }),
     }

@@ -36,6 +36,7 @@ export const sourceUrlAllowlist: Rule = {
         path,
         address,
         `which the fleet does not allow. Allowed: ${allowed.join('; and of these ')}.`,
+        addressesIn(allowedSourcesOf(context.config, tenant), address),
       )
     }
     const [field, spellings] = [`object.${path.join('.')}`, spellingsOf(found.written, address)]
@@ -73,14 +74,28 @@ function matchesPolicy(pattern: string, written: string, address: SourceAddress,
   return matchesAddress(pattern, address, form) ?? matchesWildcard(pattern, written)
 }
 
-function breach({ object, id, node }: Subject, path: Path, address: SourceAddress, why: string): Breach {
+/** The one list of plain addresses, where there is one; a pattern is no value. */
+function addressesIn(lists: readonly (readonly string[])[], { scheme }: SourceAddress): readonly string[] {
+  const [list = []] = lists
+  const isPlain = list.every(address => address.startsWith(`${scheme}://`) && !/[*?]/.test(address))
+  return lists.length === 1 && isPlain ? list : []
+}
+
+function breach(
+  { object, id, node }: Subject,
+  path: Path,
+  address: SourceAddress,
+  why: string,
+  allowed: readonly string[],
+): Breach {
   return {
     node,
     object,
     path,
     value: address.text,
     message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(address.text)}, ${why} Flux itself would let it through.`,
-    fix: 'Follow an allowed address, or ask the platform to allow this one.',
+    fix: 'Follow an allowed address, or ask a fleet admin to allow this one.',
+    allowed,
   }
 }
 

@@ -12,6 +12,9 @@ import type { Weight } from './level-of.ts'
 /** What stands behind a violation that is only reported. */
 const REPORTED = ' It is only reported: the enforcement here is "report", otherwise it would block.'
 
+/** So many values are kept of those that a field may have. */
+const MAX_ALLOWED = 20
+
 /** A breach as the verdict lists it. */
 export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index: FleetIndex): Finding {
   const { node, object, path } = breach
@@ -36,6 +39,7 @@ export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index:
     fingerprint: fingerprintOf({ rule: rule.id, cluster: node.cluster, tenant }, object, path, breach.value),
     ...(origin.file === '' ? {} : { cause: writtenBy(rule.id, origin, path, breach.value) }),
     ...(breach.edit ? { edit: breach.edit } : {}),
+    ...(breach.allowed?.length ? { allowed: breach.allowed.slice(0, MAX_ALLOWED) } : {}),
   }
 }
 
