@@ -46,13 +46,13 @@ function* secret({ object, node }: Subject): Iterable<Breach> {
   }
 }
 
-/** The command where the value stands in a file of its own; the file of a generator may hold anything. */
+/** The command where the value stands in a file of its own; that of a generator may hold anything. Markdown shows no bar in code. */
 function sopsFix(object: KubeObject, path: Path): string {
   const { file, via = [] } = originAt(object.root, path)
   const isGenerated = [...via, ...object.trail].some(({ step }) => step === 'generator')
   const rotate = 'Rotate the value: it is in the history of git'
   if (file === '' || isGenerated || !/^[\w./-]+$/.test(file)) return `Encrypt the Secret with SOPS. ${rotate}.`
-  return `Run \`sops --encrypt --encrypted-regex '^(data|stringData)$' --in-place ${file}\`. ${rotate}.`
+  return `Run \`sops --encrypt --encrypted-regex '^(string)?[dD]ata$' --in-place ${file}\`. ${rotate}.`
 }
 
 /** Flux does not check the MAC: what stands in the open in an encrypted file can be changed by anybody. */
