@@ -149,7 +149,7 @@ function probed(
     synthetic,
     installed?.find(object => isRoot(object, synthetic)),
   )
-  const lockdown = readLockdown(objects) ?? readLockdown(probe ?? [], 'patches') ?? OPEN
+  const lockdown = readLockdown(objects) ?? readLockdown([...(probe ?? []), ...objects], 'patches') ?? OPEN
   return { kustomization, resolved, objects, lockdown }
 }
 

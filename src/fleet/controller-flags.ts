@@ -1,4 +1,4 @@
-import { at, stringAt } from '../kube/node.ts'
+import { at, type Node, stringAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { ControllerFlag } from './fleet.ts'
 
@@ -14,18 +14,19 @@ const BOOLEAN = new Set([
   'insecure-allow-http',
 ])
 
-/** The flags of a controller's Deployment, as pflag reads them: `--flag value` and `--flag=value`, in their order. */
-export function flagsOf(deployment: KubeObject): readonly ControllerFlag[] {
-  const containers = at(deployment.root, ['spec', 'template', 'spec', 'containers'])
-  const items = containers?.type === 'list' ? containers.items : []
-  const manager = items.find(item => stringAt(item, ['name']) === 'manager') ?? items[0]
-  const list = at(manager, ['args'])
-  const args = list?.type === 'list' ? list.items : []
+/**
+ * The flags that a workload starts a controller with, as pflag reads them: `--flag value` and `--flag=value`, in their order.
+ * None where it cannot be told what runs: another command, or an argument that a variable makes (`$(NAME)`), which may be
+ * any flag.
+ */
+export function flagsOf(workload: KubeObject, controller: string): readonly ControllerFlag[] {
+  const args = argumentsOf(managerOf(workload, controller), controller)
   const texts = args.map(item => (item.type === 'scalar' ? String(item.value) : ''))
   const flags: ControllerFlag[] = []
   for (let index = 0; index < texts.length; index++) {
     const arg = texts[index]!
     if (arg === '--') break
+    if (isUnknownFlag(arg)) return []
     if (!arg.startsWith('--')) continue
     const { origin } = args[index]!
     const equals = arg.indexOf('=')
@@ -38,6 +39,38 @@ export function flagsOf(deployment: KubeObject): readonly ControllerFlag[] {
   return flags
 }
 
+/** The container that runs the controller: by its image, else the one that Flux calls `manager`, else the first. */
+function managerOf({ root }: KubeObject, controller: string): Node | undefined {
+  const containers = at(root, ['spec', 'template', 'spec', 'containers'])
+  const items = containers?.type === 'list' ? containers.items : []
+  const isItsImage = (item: Node) => imageName(stringAt(item, ['image']) ?? '') === controller
+  return items.find(isItsImage) ?? items.find(item => stringAt(item, ['name']) === 'manager') ?? items[0]
+}
+
+const imageName = (image: string) =>
+  image
+    .replace(/@.*$/, '')
+    .replace(/:[^/]*$/, '')
+    .split('/')
+    .at(-1)
+
+/** Flux's images start their controller by themselves; a command of its own has to start it with the arguments behind it. */
+function argumentsOf(container: Node | undefined, controller: string): readonly Node[] {
+  const [command, args] = ['command', 'args'].map(field => {
+    const list = at(container, [field])
+    return list?.type === 'list' ? list.items : []
+  }) as [readonly Node[], readonly Node[]]
+  if (command.length === 0) return args
+  const texts = command.map(item => stringAt(item, []) ?? '')
+  const start = texts.findIndex(text => text.split('/').at(-1) === controller)
+  const isPlain =
+    start === 0 || (texts[0]!.split('/').at(-1) === 'tini' && texts.slice(1, start).every(one => one === '--'))
+  return start >= 0 && isPlain ? [...command.slice(start + 1), ...args] : []
+}
+
+/** A variable in the value of a flag is an unknown value; in its name it may be any flag. */
+const isUnknownFlag = (text: string) => /^[^=]*(?<!\$)\$\(/.test(text) && !/^--[a-z-]+=/.test(text)
+
 /** The flags by name: the last one of a name wins, except that feature gates add up. */
 export function flagMap(flags: readonly ControllerFlag[]): ReadonlyMap<string, string> {
   const map = new Map<string, string>()
@@ -48,8 +81,9 @@ export function flagMap(flags: readonly ControllerFlag[]): ReadonlyMap<string, s
   return map
 }
 
-/** The flags that a controller's Deployment is started with, by name. */
-export const controllerFlags = (deployment: KubeObject): ReadonlyMap<string, string> => flagMap(flagsOf(deployment))
+/** The same by name. */
+export const controllerFlags = (workload: KubeObject, controller: string): ReadonlyMap<string, string> =>
+  flagMap(flagsOf(workload, controller))
 
 /** Whether a boolean flag is on, in the spellings of Go's strconv.ParseBool. */
 export function isOn(value: string | undefined): boolean {

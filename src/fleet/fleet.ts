@@ -150,6 +150,8 @@ export interface FluxInstallation {
 
 export interface FluxController {
   readonly name: string
+  /** Of another instance, such as a shard: the controller that it runs. */
+  readonly runs?: string
   readonly origin: Origin
   /** In the order of the command line; of one name the last counts. */
   readonly flags: readonly ControllerFlag[]

@@ -62,5 +62,11 @@ export function flagsByController(
 /** The controllers that are certainly there: patches name also what may not be installed. */
 export function installedControllers({ from, controllers }: FluxInstallation): string[] {
   const certain = new Set(['kustomize-controller', 'helm-controller', 'notification-controller'])
-  return controllers.map(({ name }) => name).filter(name => from === 'deployments' || certain.has(name))
+  return controllers
+    .filter(({ name, runs }) => from === 'deployments' || runs !== undefined || certain.has(name))
+    .map(({ name }) => name)
 }
+
+/** Which controller each instance runs, by its name. */
+export const controllersByName = (flux: FluxInstallation | undefined): ReadonlyMap<string, string> =>
+  new Map((flux?.controllers ?? []).map(({ name, runs }) => [name, runs ?? name]))

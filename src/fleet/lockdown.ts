@@ -1,20 +1,15 @@
 import { originAt, stringAt } from '../kube/node.ts'
-import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import type { KubeObject } from '../kube/object.ts'
 import { controllerFlags, featureGate, flagsOf, isOn } from './controller-flags.ts'
 import type { FluxController, FluxInstallation, Lockdown } from './fleet.ts'
+import { fluxControllers, type RunningController } from './flux-controllers.ts'
 import { installedFlux } from './flux-instance.ts'
 
 /** Nothing is locked down: Flux's own defaults. */
 export const OPEN: Lockdown = { noCrossNamespaceRefs: false, noRemoteBases: false }
 
-/** The controllers that apply what tenants write; both must refuse references across namespaces, where installed. */
-const REFERRING = ['kustomize-controller', 'helm-controller']
-const OTHERS = [
-  'notification-controller',
-  'image-reflector-controller',
-  'image-automation-controller',
-  'source-watcher',
-]
+/** The controllers that apply what tenants write; all instances must refuse references across namespaces. */
+const REFERRING = new Set(['kustomize-controller', 'helm-controller'])
 
 /**
  * Flux's multi-tenancy flags as the rendered Deployments of a cluster set them, or as the FluxInstance among the objects
@@ -27,7 +22,8 @@ export function readLockdown(
   const written = readDeployments(objects, from, undefined)
   if (written) return written
   const installed = installedFlux(objects)
-  return installed && readDeployments(installed.objects, 'flux-instance', installed.version)
+  // other instances than those that it makes stand beside it
+  return installed && readDeployments([...installed.objects, ...objects], 'flux-instance', installed.version)
 }
 
 function readDeployments(
@@ -35,41 +31,41 @@ function readDeployments(
   from: FluxInstallation['from'],
   version: string | undefined,
 ): Lockdown | undefined {
-  const deployments = new Map<string, KubeObject>()
-  for (const object of objects) {
-    const { apiVersion, kind, name } = idOf(object)
-    if (kind === 'Deployment' && groupOf(apiVersion) === 'apps') deployments.set(name, object)
-  }
-  const controller = deployments.get('kustomize-controller')
-  if (!controller) return undefined
-  const kustomize = controllerFlags(controller)
-  const helm = deployments.get('helm-controller')
-  const present = REFERRING.flatMap(name => deployments.get(name) ?? []).map(controllerFlags)
-  const account = kustomize.get('default-service-account')
-  const helmAccount = helm && controllerFlags(helm).get('default-service-account')
-  const label = stringAt(controller.root, ['metadata', 'labels', 'app.kubernetes.io/version'])
-  const strict = featureGate(kustomize, 'StrictPostBuildSubstitutions') ?? isStrictByDefault(version ?? label)
+  const running = fluxControllers(objects)
+  const [main] = running
+  if (main?.name !== 'kustomize-controller') return undefined
+  const flagsOfAll = (isMeant: (runs: string) => boolean) =>
+    running.filter(({ runs }) => isMeant(runs)).map(({ object, runs }) => controllerFlags(object, runs))
+  const kustomize = flagsOfAll(runs => runs === main.runs)
+  const account = sameAccount(kustomize)
+  const helmAccount = sameAccount(flagsOfAll(runs => runs === 'helm-controller'))
+  const label = stringAt(main.object.root, ['metadata', 'labels', 'app.kubernetes.io/version'])
   const written = version ?? label
+  const strict = featureGate(kustomize[0]!, 'StrictPostBuildSubstitutions') ?? isStrictByDefault(written)
   return {
-    noCrossNamespaceRefs: present.every(one => isOn(one.get('no-cross-namespace-refs'))),
-    noRemoteBases: isOn(kustomize.get('no-remote-bases')),
+    noCrossNamespaceRefs: flagsOfAll(runs => REFERRING.has(runs)).every(one =>
+      isOn(one.get('no-cross-namespace-refs')),
+    ),
+    noRemoteBases: kustomize.every(one => isOn(one.get('no-remote-bases'))),
     ...(account ? { defaultServiceAccount: account } : {}),
     ...(helmAccount ? { helmDefaultServiceAccount: helmAccount } : {}),
     ...(strict ? {} : { strictSubstitution: false }),
-    flux: { from, ...(written === undefined ? {} : { version: written }), controllers: controllersOf(deployments) },
+    flux: { from, ...(written === undefined ? {} : { version: written }), controllers: running.map(controllerOf) },
   }
 }
 
-/** Every controller of Flux. */
-const CONTROLLERS = [...REFERRING, 'source-controller', ...OTHERS]
-
-function controllersOf(deployments: ReadonlyMap<string, KubeObject>): FluxController[] {
-  return CONTROLLERS.flatMap(name => {
-    const deployment = deployments.get(name)
-    if (!deployment) return []
-    return [{ name, origin: originAt(deployment.root, ['metadata', 'name']), flags: flagsOf(deployment) }]
-  })
+/** Which instance takes an object is a matter of labels that tenants write: an account is certain where all have it. */
+function sameAccount(instances: readonly ReadonlyMap<string, string>[]): string | undefined {
+  const [first, ...others] = instances.map(flags => flags.get('default-service-account'))
+  return others.every(one => one === first) ? first : undefined
 }
+
+const controllerOf = ({ name, runs, object }: RunningController): FluxController => ({
+  name,
+  ...(name === runs ? {} : { runs }),
+  origin: originAt(object.root, ['metadata', 'name']),
+  flags: flagsOf(object, runs),
+})
 
 /** Flux is strict about variables from 2.9 on; of a version that cannot be told the stricter is taken. */
 function isStrictByDefault(version: string | undefined): boolean {

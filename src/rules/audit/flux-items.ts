@@ -79,8 +79,8 @@ function* flags(flux: FluxInstallation): Iterable<AuditItem> {
   const certain = new Set(installedControllers(flux))
   for (const flag of LOCKDOWN_FLAGS) {
     for (const name of flag.controllers) {
-      const controller = flux.controllers.find(one => one.name === name)
-      if (controller) yield flagItem(flux, flag, controller, certain.has(name))
+      const instances = flux.controllers.filter(one => (one.runs ?? one.name) === name)
+      for (const one of instances) yield flagItem(flux, flag, one, certain.has(one.name))
     }
   }
 }

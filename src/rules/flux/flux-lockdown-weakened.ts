@@ -3,6 +3,7 @@ import type { Cluster, FleetNode } from '../../fleet/fleet.ts'
 import { hasMoreCauses } from '../../fleet/has-more-causes.ts'
 import { isIncomplete } from '../../fleet/is-complete.ts'
 import {
+  controllersByName,
   flagsByController,
   installedControllers,
   LOCKDOWN_FLAGS,
@@ -15,6 +16,7 @@ import type { ClusterFacts } from '../index/facts.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 import type { Breach, Rule, RuleContext } from '../rule.ts'
 import { shown } from '../shown.ts'
+import { instanceElsewhere } from './instance-elsewhere.ts'
 
 const NAMESPACE = 'flux-system'
 
@@ -26,6 +28,8 @@ export const fluxLockdownWeakened: Rule = {
   why: 'The flags are written by patches: one that names its target wrongly, or writes to another place, matches nothing and says nothing, and every tenant is cluster-admin or reads the sources of the others.',
   source: 'Flux multi-tenancy lockdown',
   docs: 'Keep --no-cross-namespace-refs on every controller, --no-remote-bases on kustomize-controller and --default-service-account on kustomize-controller and helm-controller, or `multitenant: true` in the FluxInstance.',
+  kinds: ['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet'],
+  checkObject: instanceElsewhere,
   checkCluster: (cluster, context) => judge(cluster, context),
 }
 
@@ -67,12 +71,13 @@ type Flux = Cluster['lockdown']['flux']
 /** What was on before the change and is not any more. */
 function* lost(was: NonNullable<Flux>, is: Flux): Iterable<Loss> {
   const now = flagsByController(is)
+  const runs = controllersByName(was)
   for (const [controller, before] of flagsByController(was)) {
     const after = now.get(controller) ?? new Map<string, string>()
     // whoever is not installed needs no flag; patches also name those whom nobody installs
     if (is && (is.from === was.from || is.from !== 'patches') && !now.has(controller)) continue
     for (const flag of LOCKDOWN_FLAGS) {
-      if (!flag.controllers.includes(controller)) continue
+      if (!flag.controllers.includes(runs.get(controller)!)) continue
       const [old, value] = [lockdownValue(before, flag), lockdownValue(after, flag)]
       if (old === '' || old === value) continue
       const how = value === '' ? 'is not on any more' : `is another one (${shown(value)}, it was ${shown(old)})`
@@ -92,11 +97,12 @@ function* lost(was: NonNullable<Flux>, is: Flux): Iterable<Loss> {
 function* partial(flux: Flux): Iterable<Loss> {
   if (!flux) return
   const all = flagsByController(flux)
+  const runs = controllersByName(flux)
   const present = installedControllers(flux)
   const isOnFor = (flag: LockdownFlag, controller: string) =>
     lockdownValue(all.get(controller) ?? new Map(), flag) !== ''
   for (const flag of LOCKDOWN_FLAGS) {
-    const known = present.filter(controller => flag.controllers.includes(controller))
+    const known = present.filter(controller => flag.controllers.includes(runs.get(controller)!))
     const others = known.filter(controller => isOnFor(flag, controller))
     for (const controller of known) {
       if (others.length === 0 || others.includes(controller)) continue

@@ -129,7 +129,7 @@ function writersOf({ index }: RuleContext, { cluster }: FleetNode, { kind, names
 function* judgeController({ object, id, kind, node }: Subject): Iterable<Breach> {
   const isOn =
     kind === 'apps/Deployment'
-      ? id.name === 'helm-controller' && featureGate(controllerFlags(object), 'AllowDNSLookups') === true
+      ? id.name === 'helm-controller' && featureGate(controllerFlags(object, id.name), 'AllowDNSLookups') === true
       : canonical(object.root).includes('AllowDNSLookups=true')
   if (!isOn || node.tenant !== undefined) return
   yield {
