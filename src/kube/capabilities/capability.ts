@@ -75,6 +75,8 @@ export interface NamingField {
   readonly where?: Readonly<Record<string, string>>
   /** Of `ambient`: places below it, one of which has to be there. */
   readonly unless?: readonly string[]
+  /** Counts where nothing is written, too: a selector that is empty selects everything. */
+  readonly orEmpty?: true
   /** A warning where a violation would be too much. */
   readonly level?: 'warning'
   /** `<group>/<resource>` that the account must be able to create in the other namespace; then it may name it. */

@@ -29,8 +29,8 @@ export function namedAt(root: Node, path: Path, field: NamingField): NamedValue[
 }
 
 /** Whether what stands beside a value makes it mean something. */
-export function counts(node: Node, { where = {}, unless = [] }: NamingField): boolean {
-  if (node.type === 'scalar' && (node.value === null || node.value === '')) return false
+export function counts(node: Node, { where = {}, unless = [], orEmpty }: NamingField): boolean {
+  if (node.type === 'scalar' && (node.value === null || node.value === '')) return orEmpty ?? false
   const matches = Object.entries(where).every(
     ([place, value]) => stringAt(node, place === '' ? [] : stepsOf(place)) === value,
   )
@@ -58,7 +58,7 @@ function valuesAt(root: Node, path: Path, node: Node, field: NamingField): Named
     case 'labels':
       return labelled(node, path)
     case 'everywhere':
-      return [one(ANY_NAMESPACE, '', text ?? 'every namespace')]
+      return [one(ANY_NAMESPACE, '', text || 'every namespace')]
     case 'switch':
       return switched(root, path, node, field)
     case 'keys':

@@ -23,9 +23,26 @@ const included: readonly NamingField[] = [
   { at: 'spec', names: 'namespace', form: 'everywhere', unless: ['includedNamespaces'] },
 ]
 
+/** A claim, also as a workload's template: a volume of the whole cluster, or what another claim of another namespace holds. */
+const claim = (spec: string): readonly NamingField[] => [
+  { at: `${spec}.dataSourceRef.namespace`, names: 'volume', form: 'sibling' },
+  { at: `${spec}.volumeName`, names: 'clusterObject', says: 'PersistentVolume', level: 'warning' },
+]
+const ofPods = (pod: string, ...more: readonly NamingField[]): Capability =>
+  of(...claim(`${pod}.volumes.*.ephemeral.volumeClaimTemplate.spec`), ...more)
+
 /** Volumes and their copies: CDI and KubeVirt (staging/src), the snapshot controller (client/config/crd), Velero, VolSync, Rook. */
 export const storage: Capabilities = {
-  '/PersistentVolumeClaim': of({ at: 'spec.dataSourceRef.namespace', names: 'volume', form: 'sibling' }),
+  '/PersistentVolumeClaim': of(...claim('spec')),
+  '/Pod': ofPods('spec'),
+  '/PodTemplate': ofPods('template.spec'),
+  '/ReplicationController': ofPods('spec.template.spec'),
+  'apps/DaemonSet': ofPods('spec.template.spec'),
+  'apps/Deployment': ofPods('spec.template.spec'),
+  'apps/ReplicaSet': ofPods('spec.template.spec'),
+  'apps/StatefulSet': ofPods('spec.template.spec', ...claim('spec.volumeClaimTemplates.*.spec')),
+  'batch/CronJob': ofPods('spec.jobTemplate.spec.template.spec'),
+  'batch/Job': ofPods('spec.template.spec'),
   'cdi.kubevirt.io/DataVolume': of(...dataVolume('spec')),
   'cdi.kubevirt.io/DataSource': of(...dataVolume('spec')),
   'cdi.kubevirt.io/DataImportCron': of(...dataVolume('spec.template.spec')),

@@ -2,7 +2,6 @@ import type { Named } from '../../kube/capabilities/capability.ts'
 import { fieldsNaming, kindsNaming } from '../../kube/capabilities/index.ts'
 import { namedBy } from '../../kube/capabilities/read-named.ts'
 import { stringAt } from '../../kube/node.ts'
-import { groupOf } from '../../kube/object.ts'
 import type { TenantSubject } from '../index/subject.ts'
 import type { Rule, RuleContext } from '../rule.ts'
 import { shownObject } from '../shown.ts'
@@ -37,15 +36,29 @@ export const controllerRights: Rule = {
         if (isGiven(subject, context, taken, name)) continue
         const message = `${who} takes ${shownObject(taken, '', name)}, which belongs to the whole cluster and is not rendered by the platform for it.`
         const fix = `Let the platform render the ${taken} for this object, or take one from a source of the namespace.`
-        yield { node, object, path, value: `${taken} ${name}`, message, fix }
+        const level = field.level ? { level: field.level } : {}
+        yield { node, object, path, value: `${taken} ${name}`, message, fix, ...level }
       }
     }
   },
 }
 
+/** Where an object of the whole cluster says for which one it is. */
+const GIVEN_BY: Readonly<Record<string, { readonly kind: string; readonly ref: string; readonly orAnybody?: true }>> = {
+  VolumeSnapshotContent: { kind: 'snapshot.storage.k8s.io/VolumeSnapshotContent', ref: 'volumeSnapshotRef' },
+  VolumeGroupSnapshotContent: {
+    kind: 'groupsnapshot.storage.k8s.io/VolumeGroupSnapshotContent',
+    ref: 'volumeGroupSnapshotRef',
+  },
+  // one that names no claim is for whoever claims it first
+  PersistentVolume: { kind: '/PersistentVolume', ref: 'claimRef', orAnybody: true },
+}
+
 /** Whether the platform renders the object of the whole cluster for this very one. */
-function isGiven({ id, node }: TenantSubject, { index }: RuleContext, kind: string, name: string): boolean {
-  const content = index.platformObject(node.cluster, `${groupOf(id.apiVersion)}/${kind}`, '', name)
-  const ref = kind === 'VolumeSnapshotContent' ? 'volumeSnapshotRef' : 'volumeGroupSnapshotRef'
-  return content !== undefined && stringAt(content.root, ['spec', ref, 'namespace']) === id.namespace
+function isGiven({ id, node }: TenantSubject, { index }: RuleContext, taken: string, name: string): boolean {
+  const given = Object.hasOwn(GIVEN_BY, taken) ? GIVEN_BY[taken] : undefined
+  const content = given && index.platformObject(node.cluster, given.kind, '', name)
+  if (!content) return false
+  const namespace = stringAt(content.root, ['spec', given.ref, 'namespace'])
+  return namespace === id.namespace || (given.orAnybody === true && namespace === undefined)
 }

@@ -1,10 +1,10 @@
-import { internalHost } from '../../kube/address/internal-host.ts'
 import { kindsNaming } from '../../kube/capabilities/index.ts'
-import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { at, type Path, stringAt } from '../../kube/node.ts'
 import type { Subject } from '../index/subject.ts'
 import type { Rule, RuleContext } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 import { foreignNames } from './foreign-names.ts'
+import { insideOf } from './inside-of.ts'
 
 const MANUAL = ['/Endpoints', 'discovery.k8s.io/EndpointSlice']
 const SERVICE = '/Service'
@@ -41,20 +41,15 @@ interface Found {
 }
 
 function* ofKubernetes({ object, kind, node }: Subject, { index }: RuleContext, tenant: string): Iterable<Found> {
-  const owns = (namespace: string) => index.owns(node.cluster, tenant, namespace)
   if (MANUAL.includes(kind)) {
     const path = kind === '/Endpoints' ? ['subsets'] : ['endpoints']
     const list = at(object.root, path)
     if (list?.type !== 'list' || list.items.length === 0) return
     yield { path, value: 'addresses', what: 'names addresses of its own, which may be those of pods of anybody' }
   }
-  if (kind === SERVICE && stringAt(object.root, ['spec', 'type']) === 'ExternalName')
-    yield* hostAt(object.root, ['spec', 'externalName'], owns)
-}
-
-function* hostAt(root: Node, path: Path, owns: (namespace: string) => boolean): Iterable<Found> {
-  const host = stringAt(root, path)?.trim() ?? ''
-  const inside = internalHost(host)
-  if (!inside || (inside.service && owns(inside.service.namespace))) return
-  yield { path, value: host.toLowerCase(), what: `leads to ${shown(host)}, which is ${inside.what}` }
+  if (kind !== SERVICE || stringAt(object.root, ['spec', 'type']) !== 'ExternalName') return
+  const path = ['spec', 'externalName']
+  const host = stringAt(object.root, path)?.trim() ?? ''
+  const inside = insideOf(index, node.cluster, tenant, host, true)
+  if (inside) yield { path, value: host.toLowerCase(), what: `leads to ${shown(host)}, which is ${inside.what}` }
 }
