@@ -61,8 +61,9 @@ export async function checkSides(options: CheckOptions, read: ReadDirectory, env
     })
   }
   const fleetDir = await rootFolder(options.fleet)
-  const fleet = await repositoryAddress(fleetDir, {})
-  const home = { url: fleet.url, branch: fleet.branch, commit: '', tree: await read(fleetDir), clusters }
+  const fleetTree = await read(fleetDir)
+  const fleet = withSyncedAddress(await repositoryAddress(fleetDir, {}), fleetTree)
+  const home = { url: fleet.url, branch: fleet.branch, commit: '', tree: fleetTree, clusters }
   const history = { dir: fleetDir }
   const head = { home, history, given: [{ url, branch, tree }] }
   if (!baseTree) return { here, fleet, head }

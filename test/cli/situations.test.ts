@@ -38,6 +38,16 @@ const situations: Record<string, Situation> = {
       `of ${FLEET} (--base main; all clusters follow this address, none follows the remote ${FORK})`,
     ],
   },
+  "a fleet beside a tenant's repository is evaluated by the address that its clusters follow": {
+    given: () => {
+      const tenant = tenantOnBranch()
+      git(join(tenant, '../fleet'), 'remote', 'set-url', 'origin', FORK)
+      return tenant
+    },
+    args: [...TENANT, '--base', 'main'],
+    code: 1,
+    says: ['namespace-confinement'],
+  },
   'a change does not say which repository it is in': {
     given: () => {
       const fleet = world().fleet
