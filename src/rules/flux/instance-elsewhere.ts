@@ -1,7 +1,8 @@
 import { controllerFlags } from '../../fleet/controller-flags.ts'
 import { controllerRunBy } from '../../fleet/flux-controllers.ts'
 import { flagsByController, LOCKDOWN_FLAGS, lockdownValue } from '../../fleet/lockdown-flags.ts'
-import type { Breach, RuleContext, Subject } from '../rule.ts'
+import type { Subject } from '../index/subject.ts'
+import type { Breach, RuleContext } from '../rule.ts'
 import { shownObject } from '../shown.ts'
 
 const NAMESPACE = 'flux-system'
