@@ -3,7 +3,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 # no scripts: the image's own Node builds
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY app.yml tsconfig.json rolldown.config.ts ./
+COPY app.yml tsconfig.json ./
 COPY build ./build
 COPY src ./src
 COPY workers ./workers

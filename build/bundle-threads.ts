@@ -15,7 +15,8 @@ export function bundleThreads(): Plugin {
           if (!file) this.error(`${importer}: ${address} is not a file`)
           files.set(address, this.emitFile({ type: 'chunk', id: file.id }))
         }
-        return code.replaceAll(ADDRESS, (_, address) => `new URL(import.meta.ROLLUP_FILE_URL_${files.get(address)})`)
+        const bundled = code.replaceAll(ADDRESS, (_, file) => `new URL(import.meta.ROLLUP_FILE_URL_${files.get(file)})`)
+        return { code: bundled, map: null } // lines stay where they are
       },
     },
   }

@@ -85,7 +85,7 @@ interface Import {
 
 const root = join(import.meta.dirname, '..')
 const production = read('{src,workers}/**/*.ts')
-const everything = new Map([...production, ...read('{*.ts,{test,bench,build}/**/*.ts}')])
+const everything = new Map([...production, ...read('{test,bench,build}/**/*.ts')])
 
 function read(pattern: string): Map<string, string> {
   const paths = globSync(pattern, { cwd: root }).sort()

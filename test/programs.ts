@@ -13,6 +13,7 @@ export const programs = {
     variable: 'GO_YAML',
     get: '`.ci/run` builds it, or set GO_YAML to a build of test/oracles/go-yaml',
   },
+  'node-22': { variable: 'NODE_22', get: '`.ci/run` installs it, or set NODE_22 to a Node 22.18.0' },
   'redis-server': { variable: 'REDIS_SERVER', get: 'install the package `redis-server`' },
 } as const
 

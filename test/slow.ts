@@ -6,6 +6,7 @@ export const SLOW: readonly string[] = [
   'test/oracles/stdin.test.ts',
   'test/package/image.test.ts',
   'test/package/loaded.test.ts',
+  'test/package/pack.test.ts',
 
   'test/queue/bullmq-queue.test.ts',
   'test/story/killed.test.ts',

@@ -2,7 +2,7 @@
 export interface Io {
   stdout(text: string): void
   stderr(text: string): void
-  readonly stdin: AsyncIterable<Buffer | string>
+  readonly stdin: AsyncIterable<Uint8Array | string>
   /** Absolute path that relative arguments start from. */
   readonly cwd: string
   /** The variables of the process; absent: its own. */

@@ -1,8 +1,8 @@
 const NEWLINE = 0x0a
 
 /** The lines of a stream, as bytes decoded line by line: only a line feed ends one, whatever else stands in a JSON text. */
-export async function* readLines(stream: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
-  let started: Buffer[] = []
+export async function* readLines(stream: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
+  let started: Uint8Array[] = []
   for await (const part of stream) {
     const chunk = typeof part === 'string' ? Buffer.from(part) : part
     let from = 0

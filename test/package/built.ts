@@ -1,8 +1,8 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type OutputChunk, rolldown } from 'rolldown'
-import config from '../../rolldown.config.ts'
+import type { OutputChunk } from 'rolldown'
+import { bundle } from '../../build/bundle.ts'
 
 export interface Built {
   /** What the image holds: package.json, app.yml and dist. */
@@ -24,11 +24,7 @@ async function buildOnce(): Promise<Built> {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const root = join(import.meta.dirname, '../..')
   const dist = join(folder, 'dist')
-  mkdirSync(dist)
   for (const file of ['package.json', 'app.yml']) cpSync(join(root, file), join(folder, file))
-  const { output: options, ...input } = config
-  const bundle = await rolldown({ ...input, logLevel: 'silent' })
-  const { output } = await bundle.write({ ...options, dir: dist })
-  await bundle.close()
-  return { folder, chunks: new Map(output.flatMap(one => (one.type === 'chunk' ? [[one.fileName, one]] : []))) }
+  const chunks = await bundle(dist)
+  return { folder, chunks: new Map(chunks.map(chunk => [chunk.fileName, chunk])) }
 }

@@ -1,0 +1,48 @@
+import { join } from 'node:path'
+import { type OutputChunk, rolldown } from 'rolldown'
+import { bundleThreads } from './bundle-threads.ts'
+import { collectLicenses } from './collect-licenses.ts'
+
+/** The programs of the package and of the image; each loads the chunks that it needs, and nothing else. */
+const PROGRAMS = {
+  bailiwick: 'src/cli/bailiwick.js',
+  main: 'src/cli/main.ts',
+  web: 'src/index.ts',
+  worker: 'workers/index.ts',
+  setup: 'src/setup/index.ts',
+  probe: 'src/web/probe.ts',
+}
+
+/** A native accelerator that msgpackr loads where it is installed; nothing installs it beside the bundle. */
+const OPTIONAL = ['msgpackr-extract']
+
+/** Writes all programs with their packages into a folder, which is emptied first, and resolves with its chunks. */
+export async function bundle(dist: string): Promise<readonly OutputChunk[]> {
+  const root = join(import.meta.dirname, '..')
+  const build = await rolldown({
+    cwd: root,
+    input: PROGRAMS,
+    platform: 'node',
+    external: OPTIONAL,
+    plugins: [bundleThreads(), collectLicenses(join(root, 'node_modules'))],
+    // bottleneck hides a require() from bundlers, of Redis clients that we do not give it
+    checks: { eval: false },
+    onLog: (_, log) => {
+      throw new Error(log.message)
+    },
+  })
+  const { output } = await build.write({
+    dir: dist,
+    cleanDir: true,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    // errors and logs name classes
+    keepNames: true,
+    sourcemap: true,
+    // positions are what a stack trace needs; the sources are in the repository
+    sourcemapExcludeSources: true,
+  })
+  await build.close()
+  return output.filter(one => one.type === 'chunk')
+}

@@ -1,0 +1,174 @@
+import { execFile } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findProgram, programs } from '../programs.ts'
+
+const root = join(import.meta.dirname, '../..')
+const scratch = mkdtempSync(join(tmpdir(), 'bailiwick-pack-'))
+const [packed, installed, work] = ['packed', 'installed', 'work'].map(name => join(scratch, name)) as [
+  string,
+  string,
+  string,
+]
+const home = join(installed, 'node_modules/bailiwick')
+const fromSources = join(root, 'src/cli/bailiwick.js')
+const reference = join(root, '../shared/fleets/flux2-multi-tenancy')
+const address = 'https://github.com/fluxcd/flux2-multi-tenancy'
+
+interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+function run(
+  file: string,
+  args: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
+  const { PATH = '', HOME = '' } = process.env
+  return new Promise((settle, reject) => {
+    execFile(
+      file,
+      args,
+      { cwd, env: { PATH, HOME, XDG_CACHE_HOME: join(scratch, 'cache'), ...env }, maxBuffer: 2 ** 26 },
+      (error, stdout, stderr) => {
+        if (error && typeof error.code !== 'number') reject(error)
+        else settle({ code: Number(error?.code ?? 0), stdout, stderr })
+      },
+    )
+  })
+}
+
+interface Packed {
+  readonly filename: string
+  readonly files: readonly { readonly path: string; readonly mode: number }[]
+}
+let contents: Packed
+
+beforeAll(async () => {
+  for (const folder of [packed, installed, work]) mkdirSync(folder)
+  const pack = await run('npm', ['pack', '--json', '--pack-destination', packed], root)
+  expect(pack.code, pack.stderr).toBe(0)
+  contents = JSON.parse(pack.stdout)[0]
+  writeFileSync(join(installed, 'package.json'), '{"name":"consumer","private":true,"type":"module"}')
+  // offline: the package needs no other
+  const install = await run(
+    'npm',
+    ['install', '--offline', '--no-audit', '--no-fund', join(packed, contents.filename)],
+    installed,
+  )
+  expect(install.code, install.stderr).toBe(0)
+  for (const name of ['fleet', 'dev-team', 'ops-team'])
+    cpSync(join(root, 'test/fleets/acme', name), join(work, name), { recursive: true })
+}, 240_000)
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+test('the package holds the bundle, its licenses, types and app.yml, and nothing of how it is made', () => {
+  const paths = contents.files.map(({ path }) => path)
+  const chunk = /^dist\/(?:chunks\/)?[\w-]+\.js(?:\.map)?$/
+  expect(paths.filter(path => !chunk.test(path)).sort()).toEqual([
+    ...['LICENSE', 'README.md', 'app.yml', 'dist/THIRD-PARTY-LICENSES.txt'],
+    ...['dist/types/src/cli/command.d.ts', 'dist/types/src/cli/main.d.ts', 'package.json'],
+  ])
+  for (const name of ['bailiwick', 'main', 'probe', 'setup', 'web', 'worker'])
+    expect(paths).toContain(`dist/${name}.js`)
+  for (const path of paths.filter(one => one.startsWith('dist/')))
+    expect(readFileSync(join(home, path), 'utf8'), path).not.toContain(root)
+})
+
+test('the package brings no other, and names the license of each that it carries', () => {
+  expect(existsSync(join(home, 'node_modules'))).toBe(false)
+  const lock = JSON.parse(readFileSync(join(installed, 'package-lock.json'), 'utf8'))
+  expect(Object.keys(lock.packages).sort()).toEqual(['', 'node_modules/bailiwick'])
+  const licenses = readFileSync(join(home, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8')
+  for (const name of ['yaml', 'probot', 'bullmq', '@kubernetes/client-node'])
+    expect(licenses).toMatch(new RegExp(`^${name} \\d+\\.\\S+ \\(`, 'm'))
+})
+
+/** Command lines in the folder that holds the fleet of the tests. */
+const LINES = [
+  '--version',
+  '--help',
+  ...['check', 'render', 'build', 'baseline', 'can-i', 'access', 'audit', 'onboard'].map(name => `help ${name}`),
+  'check fleet',
+  'check fleet -o json',
+  'check fleet -o sarif',
+  'render fleet/clusters/staging --origins',
+  'build fleet --cluster staging',
+  'access apps fleet',
+  'audit fleet',
+  'conquer',
+]
+
+/** The Node of the checkout, and the oldest that `engines` allows. */
+const NODES = { 'Node 24': () => process.execPath, 'Node 22.18': () => findProgram('node-22') }
+
+describe.each(Object.entries(NODES))('on %s', (_, find) => {
+  const node = find()
+
+  test('is that Node', async ({ skip }) => {
+    if (node === undefined) return skip(`no node-22: ${programs['node-22'].get}`)
+    const { stdout } = await run(node, ['--version'], work)
+    const { engines } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'))
+    if (find === NODES['Node 22.18']) expect(`>=${stdout.trim().slice(1)}`).toBe(`${engines.node}.0`)
+  })
+
+  test.for(LINES)('bailiwick %s does what the sources do', async (line, { skip }) => {
+    if (node === undefined) return skip(`no node-22: ${programs['node-22'].get}`)
+    const args = line.split(' ')
+    const [ours, theirs] = await Promise.all([
+      run(node, [join(installed, 'node_modules/.bin/bailiwick'), ...args], work),
+      run(process.execPath, [fromSources, ...args], work),
+    ])
+    expect(ours).toEqual(theirs)
+    expect(ours.stdout + ours.stderr).not.toBe('')
+  })
+
+  test('check of the reference fleet gives the JSON of the sources', async ({ skip }) => {
+    if (node === undefined) return skip(`no node-22: ${programs['node-22'].get}`)
+    if (!existsSync(reference)) return skip('no reference fleet in ../shared/fleets')
+    const args = ['check', 'fleet', '--url', address, '--repo', `${address}#dev-team=dev-team`, '-o', 'json']
+    const ours = await run(node, [join(home, 'dist/bailiwick.js'), ...args], reference)
+    expect(JSON.parse(ours.stdout)).toMatchObject({ result: 'pass' })
+    expect(ours).toEqual(await run(process.execPath, [fromSources, ...args], reference))
+  })
+
+  test('a stack trace names the sources', async ({ skip }) => {
+    if (node === undefined) return skip(`no node-22: ${programs['node-22'].get}`)
+    writeFileSync(join(installed, 'trace.js'), TRACE)
+    const { stdout } = await run(node, ['--enable-source-maps', 'trace.js'], installed)
+    expect(stdout).toMatch(/^\s+at .*src\/cli\/main\.ts:\d+:\d+\)?$/m)
+  })
+})
+
+/** Prints where the command line writes from. */
+const TRACE = `
+import { main } from 'bailiwick'
+const stdout = () => console.log(new Error('here').stack)
+await main(['--version'], { stdout, stderr: console.error, stdin: [], cwd: '/' })
+`
+
+test('a program in TypeScript finds the types, without those of Node', async () => {
+  writeFileSync(
+    join(installed, 'program.ts'),
+    `import { main } from 'bailiwick'
+export const code: Promise<number> = main([], { stdout() {}, stderr() {}, stdin: (async function* () {})(), cwd: '/' })
+// @ts-expect-error: the second argument is needed
+main([])
+`,
+  )
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  for (const resolution of ['nodenext', 'bundler']) {
+    const options = ['--moduleResolution', resolution, '--module', resolution === 'bundler' ? 'esnext' : resolution]
+    const { stdout } = await run(
+      process.execPath,
+      [tsc, '--noEmit', '--strict', '--types', '', ...options, 'program.ts'],
+      installed,
+    )
+    expect(stdout).toBe('')
+  }
+})
