@@ -281,6 +281,15 @@ describe('house rules', () => {
     expect(found.filter(path => !READS_CONTENT.includes(path))).toEqual([])
   })
 
+  test('where a file is means nothing to it: the bundle holds all of them in others', () => {
+    const known = /new URL\('\.[^']+\.ts', import\.meta\.url\)|findPackageJSON\(import\.meta\.url\)/g
+    const found = problems(function* (_path, source) {
+      const use = /\bimport\.meta\b.*/.exec(withoutComments(source).replaceAll(known, ''))
+      if (use) yield use[0]
+    })
+    expect(found).toEqual([])
+  })
+
   test('no file is called utils, helpers, manager or common', () => {
     const vague = /(?:^|[-/])(?:utils?|helpers?|managers?|common|misc)(?:[-./]|$)/
     expect([...everything.keys()].filter(path => vague.test(path))).toEqual([])

@@ -69,7 +69,7 @@ export async function runSetup(args: readonly string[], { env, say }: SetupIo): 
 /** Where package.json and app.yml are: the checkout, or the package that holds the bundle. */
 function packageFolder(): string {
   const manifest = findPackageJSON(import.meta.url)
-  if (manifest === undefined) throw new Error(`${import.meta.url} is in no package`)
+  if (manifest === undefined) throw new Error('the setup is in no package')
   return dirname(manifest)
 }
 

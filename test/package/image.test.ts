@@ -84,6 +84,16 @@ describe('Dockerfile', () => {
   })
 })
 
+test('the setup finds app.yml beside the bundle', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-setup-'))
+  const files = ['--env', join(folder, '.env'), '--key', join(folder, 'app.pem')]
+  const setup = runProgram(['node', 'dist/setup.js', '--url', 'https://bailiwick.acme.dev', ...files], {}, image.folder)
+  await until(() => setup.said() + setup.complained() !== '')
+  expect([setup.said(), setup.complained()]).toEqual([expect.stringMatching(/^Open http:\/\/127\.0\.0\.1:\d+/), ''])
+  await setup.end()
+  rmSync(folder, { recursive: true, force: true })
+})
+
 describe.skipIf(!hasRedis)("each service's command", () => {
   const programs: Program[] = []
   let folder = ''

@@ -17,7 +17,7 @@ export function auditSections({ audit }: FleetSurvey, here: string): Section[] {
   return [
     ...(shown.length > 0 ? [{ text: '### Lockdown of the clusters', label: '' }] : []),
     ...shown.map(({ body, clusters }) => ({ text: clustersText(clusters, body), label: 'audit of clusters' })),
-    ...(left > 0 ? [{ text: `… and ${left} more clusters: \`npx bailiwick audit\` shows them.`, label: '' }] : []),
+    ...(left > 0 ? [{ text: `… and ${left} more clusters: \`bailiwick audit\` shows them.`, label: '' }] : []),
   ]
 }
 

@@ -22,7 +22,7 @@ export function baselineOfferText({ legacy, errorCount }: Pick<FleetSurvey, 'leg
     body: [
       ...(violations > 0 ? listed : []),
       ...(errorCount > 0 ? [accepted] : []),
-      'Without it pull requests are judged all the same: each is compared with its base. The list shrinks with `npx bailiwick baseline`; let an admin own `.github/bailiwick-baseline.yaml` in CODEOWNERS, because growing it lets violations pass.',
+      'Without it pull requests are judged all the same: each is compared with its base. The list shrinks with `bailiwick baseline`; let an admin own `.github/bailiwick-baseline.yaml` in CODEOWNERS, because growing it lets violations pass.',
       'Close this pull request if you would rather mend them first: it is not opened again.',
     ].join('\n\n'),
   }

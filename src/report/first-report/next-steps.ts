@@ -47,5 +47,5 @@ function baselineStep({ survey, baseline }: Pick<FirstReportFacts, 'survey' | 'b
   }
   if (baseline.kind === 'not-needed') return '- [x] No baseline is needed: nothing stands that would block.'
   if (baseline.kind === 'present') return '- [x] The baseline file lists what stood here before.'
-  return `- [ ] Mend what stands (${standing}), or write it down with \`npx bailiwick baseline\`: until then the check on the branches themselves is red.`
+  return `- [ ] Mend what stands (${standing}), or write it down with \`bailiwick baseline\`: until then the check on the branches themselves is red.`
 }
