@@ -35,8 +35,8 @@ export const HOPS = 4
 
 /**
  * Opens the root of a cluster. Its spec is what it renders itself, its source what that spec follows; both are followed
- * until they stay the same. A root that cannot be settled or read carries the error; nothing is thrown. One that starts
- * with a source that is not visible here has no objects, and no error: what it gets is not this repository's to say.
+ * until they stay the same. A root that cannot be settled carries the error; nothing is thrown. One whose source is not
+ * visible here has no objects, and no error: it is listed, and a change that makes it so needs an approval.
  */
 export function openRoot(
   root: ClusterRoot,
@@ -54,10 +54,7 @@ export function openRoot(
   try {
     if (kustomization === root.kustomization) resolved = firstSource(root, sources, may)
     for (let hop = 0; hop < HOPS; hop++) {
-      if (resolved.type !== 'content') {
-        const error = hop === 0 ? {} : unread(resolved, kustomization)
-        return { kustomization, resolved, objects: [], holes: [], lockdown: OPEN, ...error }
-      }
+      if (resolved.type !== 'content') return { kustomization, resolved, objects: [], holes: [], lockdown: OPEN }
       const findSource = findValues(kustomization, values, undefined)
       const budget = new RenderBudget(PLATFORM_SCALE)
       const facts = { findSource, strict, budget, holeBudget: new RenderBudget(PLATFORM_SCALE) }
@@ -195,16 +192,4 @@ function elsewhere(kind: string, source: KubeObject, resolved: Resolved, { own }
 function sameContent(a: Resolved, b: Resolved): boolean {
   if (a.type !== 'content' || b.type !== 'content') return false
   return a.artifact === b.artifact || (a.artifact.tree === b.artifact.tree && a.artifact.ignore === b.artifact.ignore)
-}
-
-/** Everything of a cluster hangs on its root: a root that nobody could read is never passed over in silence. */
-function unread(resolved: Resolved, kustomization: KubeObject): { error?: BailiwickError } {
-  // what it follows is no content of this repository: that is listed, and the other clusters are evaluated
-  if (resolved.type !== 'opaque' || resolved.unmatched) return {}
-  const message = `the cluster's own source ${resolved.url} could not be read: ${resolved.reason}`
-  const details = {
-    origin: kustomization.root.origin,
-    fix: 'Let the App read the repository and branch that the cluster follows.',
-  }
-  return { error: new BailiwickError('source-unreadable', message, details) }
 }

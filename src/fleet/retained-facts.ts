@@ -51,7 +51,9 @@ function release(walk: Walk, draft: Draft, object: KubeObject): void {
     const isKnown = walk.values.has(`${id.kind}/${id.namespace}/${id.name}`)
     const added = isKnown ? undefined : walk.values.add(object)
     if (added !== undefined) for (const claim of walk.blocked.release(added)) enqueue(walk, claim)
-  } else if (isKustomizationKind(group, id.kind) && !walk.claimed.has(nodeKey(walk.cluster, id))) {
-    enqueue(walk, { kustomization: object, parent: draft })
+  } else if (isKustomizationKind(group, id.kind)) {
+    const key = nodeKey(walk.cluster, id)
+    // a root that follows something else now is not what it was, and no other one for that
+    if (key !== draft.key && !walk.claimed.has(key)) enqueue(walk, { kustomization: object, parent: draft })
   }
 }

@@ -6,10 +6,12 @@ import { appliedWith } from '../verdict/applied-as.ts'
 import { causeOf } from '../verdict/fingerprint.ts'
 import { leftOutOf } from '../verdict/left-out.ts'
 import { keyOf, type RemoteFile, remoteFiles, sameFile } from '../verdict/remote-files.ts'
+import { followedRoots } from './followed-roots.ts'
 import { type GuardedChange, guardedChanges } from './guarded-changes.ts'
 import { lostClusters } from './lost-clusters.ts'
 import { lostDeclarations } from './lost-declarations.ts'
 import { remoteApprovals } from './remote-approvals.ts'
+import { unreadSources } from './unread-sources.ts'
 
 /**
  * What a change passes only with, by the approval of a fleet admin: guarded files of the fleet, new remote files of the
@@ -36,7 +38,9 @@ export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
     ...newlyApplied(head, base),
     ...lostClusters(head, base),
     ...lostDeclarations(head),
+    ...followedRoots(head, base),
     ...remoteApprovals(head, base),
+    ...unreadSources(head, base),
   ]
   return [...new Map(all.map(one => [JSON.stringify(one), one])).values()]
 }

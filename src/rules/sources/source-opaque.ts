@@ -23,7 +23,7 @@ export const sourceOpaque: Rule = {
   title: 'What nobody can see is named when it comes',
   why: 'The content of registries, buckets, charts and repositories that cannot be read is not judged. What confines it is the account that applies it, and nothing else.',
   source: 'flux2 docs: Helm DNS lookups; Kubernetes multi-tenancy benchmarks',
-  docs: 'Nothing has to be done where the account of the tenant is confined to its namespaces; the warning comes once, with the change that brings the source or the chart, and `notSeen` lists it always. A chart out of a registry or repository of charts that the platform declares is not named. `opaqueSources: forbid` in .github/bailiwick.yaml makes it a violation. Also named: DNS lookups in charts (the feature gate AllowDNSLookups), by which a chart can send out what it reads.',
+  docs: 'Nothing has to be done where the account of the tenant is confined to its namespaces; the warning comes once, with the change that brings the source or the chart, and `notSeen` lists it always. A chart out of a registry or repository of charts that the platform declares is not named. `opaqueSources: forbid` in .github/bailiwick.yaml makes it a violation. What a change newly lets the platform apply of a source that is not visible (another source, revision, path, account or form of it) is a required approval. Also named: DNS lookups in charts (the feature gate AllowDNSLookups), by which a chart can send out what it reads.',
   kinds: [...OPAQUE, ...CHARTS, ...CONTROLLERS],
   *checkObject(subject, context) {
     if (CONTROLLERS.includes(subject.kind)) yield* judgeController(subject)

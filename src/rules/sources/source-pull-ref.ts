@@ -3,28 +3,45 @@ import type { Rule } from '../rule.ts'
 import { shown, shownObject } from '../shown.ts'
 
 const NAME = ['spec', 'ref', 'name']
+const KIND = 'source.toolkit.fluxcd.io/GitRepository'
 /** Heads of changes that nobody has merged: GitHub, Gitea, GitLab, Bitbucket, Azure DevOps, Gerrit. */
-const UNMERGED = /^(?:refs\/)?(?:pull|pulls|merge-requests|pull-requests|changes|for)\//i
+const UNMERGED = /^(?:refs\/)?(?:pull|pulls|merge-requests|pull-requests|pipelines|changes|for)\//i
 
 /** A source never follows a pull request. */
 export const sourcePullRef: Rule = {
   id: 'source-pull-ref',
   severity: 'critical',
   title: 'Sources do not follow pull requests',
-  why: 'Whoever may open a pull request, from a fork too, writes to its head without a review. A source that follows it deploys what nobody has merged.',
+  why: 'Whoever may open a pull request, from a fork too, writes to its head without a review. A source that follows it deploys what nobody has merged, with the rights of the platform where the source is the platform’s.',
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Name"',
   docs: 'Follow a branch with `spec.ref.branch`, or a commit with `spec.ref.commit`.',
-  kinds: ['source.toolkit.fluxcd.io/GitRepository'],
-  *checkObject({ object, id, node }, { index }) {
+  kinds: [KIND],
+  *checkObject({ object, id, node }) {
     const name = stringAt(object.root, NAME)
-    if (name === undefined || !UNMERGED.test(name.trim()) || index.actsFor(node, object) === undefined) return
+    if (name === undefined || !UNMERGED.test(name.trim())) return
+    yield { node, object, path: NAME, value: name, ...textsOf(shownObject(id.kind, id.namespace, id.name), name) }
+  },
+  *checkNode(node, { index }) {
+    const { id, ref } = node.source
+    const [, namespace = '', source = ''] = id.split('/')
+    if (ref.name === undefined || !UNMERGED.test(ref.name.trim())) return
+    // what a FluxInstance or the fleet's file says is rendered by nobody
+    if (index.versionsOf(node.hub ?? node.cluster, KIND, namespace, source).length > 0) return
+    const renderedBy = index.node(node.parent)
     yield {
       node,
-      object,
-      path: NAME,
-      value: name,
-      message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(name)}, the head of a change that nobody has merged. Flux itself would let it through.`,
-      fix: 'Follow the branch into which changes are merged, by spec.ref.branch.',
+      ...(renderedBy ? { renderedBy } : {}),
+      object: node.kustomization,
+      path: ['spec', 'sourceRef'],
+      value: ref.name,
+      ...textsOf(shownObject('Kustomization', node.namespace, node.name), ref.name),
     }
   },
+}
+
+function textsOf(what: string, name: string) {
+  return {
+    message: `${what} follows ${shown(name)}, the head of a change that nobody has merged. Flux itself would let it through.`,
+    fix: 'Follow the branch into which changes are merged, by spec.ref.branch.',
+  }
 }

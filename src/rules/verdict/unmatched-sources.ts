@@ -15,8 +15,7 @@ export function unmatchedSources(head: Fleet, base: Fleet | undefined): NodeFail
     const { id, url, unmatched } = node.source
     const was = before.get(node.key)?.source
     const stood = was?.unmatched?.why === unmatched?.why && was?.id === id && was.url === url
-    if (unmatched === undefined) return node.parent === undefined ? leavesSight(node, base) : []
-    if (stood) return []
+    if (unmatched === undefined || stood) return []
     return [unmatched.why === 'no-object' ? withoutObject(node) : elsewhere(node)]
   })
 }
@@ -26,20 +25,6 @@ function withoutCluster({ nodes }: Fleet): NodeFailure[] {
   const roots = nodes.filter(node => node.parent === undefined)
   if (roots.length === 0 || roots.some(node => node.source.unmatched?.why !== 'other-address')) return []
   return roots.map(elsewhere)
-}
-
-/**
- * A cluster that a change sends to another revision, or to a source that is not read: its present root would be applied
- * once more, and nothing of it is evaluated.
- */
-function leavesSight(root: FleetNode, base: Fleet): NodeFailure[] {
-  const { opaque, url, ref } = root.source
-  const was = base.nodes.find(node => node.parent === undefined && node.cluster === root.cluster)
-  if (opaque === undefined || was === undefined || was.source.opaque !== undefined) return []
-  const what = `${shown(url)}#${shown(ref.branch ?? ref.tag ?? ref.semver ?? ref.name ?? ref.commit ?? '')}`
-  const message = `cluster ${shown(root.cluster)}: from now on it would follow ${what}, which is not visible, so nothing of what it gets is evaluated: ${opaque}`
-  const fix = 'Keep what the source of the cluster follows, or give what it is to follow (--repo URL#REF=DIR).'
-  return [failureOf(root, { code: 'source-unreadable', message, fix }, root.kustomization.root.origin)]
 }
 
 function withoutObject(node: FleetNode): NodeFailure {
