@@ -5,11 +5,9 @@ import { at, type MapNode, type Node, originAt, stringAt } from '../kube/node.ts
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import type { Origin } from '../kube/origin.ts'
 import { BOOTSTRAP_COMPONENTS, bootstrapSync } from './bootstrap-components.ts'
+import { profilePatches } from './instance-profiles.ts'
 import { overlayTree } from './overlay-tree.ts'
 import { nodeOf } from './synthetic.ts'
-
-const REFERRING =
-  '(kustomize-controller|helm-controller|notification-controller|image-reflector-controller|image-automation-controller|source-watcher)'
 
 /** Whether an object is a FluxInstance. */
 export function isFluxInstance(object: KubeObject): boolean {
@@ -26,7 +24,7 @@ export interface InstalledFlux {
 
 /**
  * What the Flux Operator installs for the FluxInstance among the objects of a cluster, as far as flags and accounts go:
- * the least of Flux, patched by the profile that `spec.cluster.multitenant` asks for and by `spec.kustomize.patches`
+ * the least of Flux, patched by the profiles that `spec.cluster` asks for and by `spec.kustomize.patches`
  * (flux-operator, internal/builder). Undefined where there is none. Throws what its patches throw.
  */
 export function installedFlux(objects: readonly KubeObject[]): InstalledFlux | undefined {
@@ -38,7 +36,7 @@ export function installedFlux(objects: readonly KubeObject[]): InstalledFlux | u
     const details = { origin: own.origin, fix: 'Write a list there.' }
     throw new BailiwickError('flux-invalid', 'spec.kustomize.patches of the FluxInstance is no list', details)
   }
-  const profile = nodeOf(multitenant(root), root.origin)
+  const profile = nodeOf([...profilePatches(root)], root.origin)
   const patches = [...(profile.type === 'list' ? profile.items : []), ...(own?.items ?? [])]
   const spec = { type: 'map', fields: new Map(), origin: root.origin } as const
   const patched: MapNode = {
@@ -103,23 +101,6 @@ function syncText(instance: KubeObject): string | undefined {
   const spec = { interval: '10m0s', path: of('path'), prune: true, sourceRef: { kind, name: metadata.name } }
   const kustomization = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', metadata, spec }
   return `${JSON.stringify(source)}\n---\n${JSON.stringify(kustomization)}\n`
-}
-
-function multitenant(instance: MapNode) {
-  const flag = at(instance, ['spec', 'cluster', 'multitenant'])
-  if (flag?.type !== 'scalar' || flag.value !== true) return []
-  const account = stringAt(instance, ['spec', 'cluster', 'tenantDefaultServiceAccount']) || 'default'
-  const add = (path: string, value: string) => JSON.stringify([{ op: 'add', path, value }])
-  const flagOf = (name: string, value: string) => ({
-    target: { kind: 'Deployment', name },
-    patch: add('/spec/template/spec/containers/0/args/-', value),
-  })
-  return [
-    flagOf(REFERRING, '--no-cross-namespace-refs=true'),
-    flagOf('kustomize-controller', '--no-remote-bases=true'),
-    flagOf('(kustomize-controller|helm-controller)', `--default-service-account=${account}`),
-    { target: { kind: 'Kustomization' }, patch: add('/spec/serviceAccountName', 'kustomize-controller') },
-  ]
 }
 
 const EMPTY: Tree = {

@@ -101,6 +101,19 @@ test('a FluxInstance locks down by its profile and by its patches', () => {
   expect(() => instance('{kustomize: {patches: x}}')).toThrow('no list')
 })
 
+test.each([
+  ['small', 7],
+  ['medium', 7],
+  ['large', 7],
+])('flags that the size %s adds have their places before those of the profile', (size, first) => {
+  const remove = (place: number) =>
+    `{cluster: {size: ${size}, multitenant: true}, kustomize: {patches: [{target: {kind: Deployment, name: kustomize-controller}, patch: '[{"op": "remove", "path": "/spec/template/spec/containers/0/args/${place}"}]'}]}}`
+  expect(instance(remove(first))).toMatchObject({ noCrossNamespaceRefs: false, noRemoteBases: true })
+  expect(instance(remove(first + 1))).toMatchObject({ noCrossNamespaceRefs: true, noRemoteBases: false })
+  const cache = `{cluster: {size: ${size}}, kustomize: {patches: [{target: {kind: Deployment, name: source-controller}, patch: '[{"op": "replace", "path": "/spec/template/spec/containers/0/args/7", "value": "--helm-cache-max-size=100"}]'}]}}`
+  expect(instance(cache)).toEqual({ noCrossNamespaceRefs: false, noRemoteBases: false })
+})
+
 test('nothing of Flux is nothing said', () => {
   expect(readLockdown([])).toBeUndefined()
 })

@@ -22,7 +22,7 @@ const KINDS = new Set(['GitRepository', 'OCIRepository', 'Bucket'])
 /**
  * The Kustomizations that a cluster starts with, wherever they are: those that `flux bootstrap` writes (its name and that
  * of the namespace are the same, `flux-system` unless told otherwise; the file may hold only what is patched into it), and
- * those that are in the folder that they apply themselves and follow this repository, which `isOwn` says.
+ * those that are in the folder that they apply themselves, with a source that is this repository, which `isOwn` says.
  */
 export function syncRoots(
   files: readonly FluxFile[],
@@ -36,7 +36,9 @@ export function syncRoots(
       if (path === undefined || isNotACluster(path) || isNotACluster(folderOf(file))) return []
       const source = sourceOf(object, file, sources)
       const isHere = isWithin(file, path) && tree.entry(path)?.type === 'directory'
-      const follows = source !== undefined && isOwn(source)
+      // what only applies itself beside its manifests is an app: what starts there is set up there
+      const isSetUp = source?.root.origin.file !== undefined && isWithin(source.root.origin.file, path)
+      const follows = source !== undefined && isSetUp && isOwn(source)
       const { namespace, name } = idOf(object)
       const isBootstrap = name === FLUX_SYSTEM && (namespace === FLUX_SYSTEM || namespace === '')
       if (!(isBootstrap ? isWhole(object) || tree.entry(path)?.type === 'directory' : isHere && follows)) return []

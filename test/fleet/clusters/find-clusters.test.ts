@@ -57,6 +57,18 @@ test('a sync that stands outside of what it applies starts the cluster there', (
   expect(appliedOf(files)).toEqual(['manifests a'])
 })
 
+test('an app whose Kustomization stands beside its manifests is no cluster of its own', () => {
+  const own = syncText({ path: './apps/harbor', name: 'harbor' })
+  const [, source, kustomization] = own.split('---\n')
+  const following = kustomization!.replace(/name: harbor\n$/, 'name: flux-system\n')
+  const hub = { 'hub/flux-system/gotk-sync.yaml': syncText({ path: './hub' }) }
+  const apps = { 'apps/harbor/ks.yaml': following.replace('namespace: harbor', 'namespace: flux-system') }
+  expect(clustersOf({ ...hub, ...apps, 'apps/harbor/a.yaml': configMap('a') })).toEqual(['hub hub sync'])
+  // one that brings the source that it follows is set up there
+  const whole = { 'apps/harbor/ks.yaml': `${source}---\n${kustomization}` }
+  expect(clustersOf({ ...hub, ...whole })).toEqual(['apps-harbor apps/harbor sync', 'hub hub sync'])
+})
+
 test('a patch of the sync of a nested cluster says where it starts', () => {
   const patch = (path: string) =>
     `apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux-system, namespace: flux-system}\nspec: {path: ${path}}\n`

@@ -42,6 +42,33 @@ test('its name is that of the sync, or of its namespace', () => {
   expect(at(instanceText({ path: 'hub', name: 'fleet' }, 'gitops'))).toEqual(['hub/gitops/fleet'])
 })
 
+test('the namespace of a release is that into which a Kustomization puts its folder', () => {
+  const cluster = app
+    .replaceAll('namespace: flux-system', 'namespace: gitops')
+    .replace('name: flux-system', 'name: gitops')
+  const apply = (targetNamespace: string) =>
+    `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux, namespace: gitops}
+spec: {path: ./kubernetes/apps/flux/app, interval: 1h, prune: true, ${targetNamespace}sourceRef: {kind: GitRepository, name: gitops}}
+`
+  const files = (targetNamespace: string) => ({
+    'kubernetes/flux/cluster/ks.yaml': cluster,
+    'kubernetes/apps/kustomization.yaml': 'resources: [a.yaml, flux/ks.yaml]\n',
+    'kubernetes/apps/a.yaml': configMap('a'),
+    'kubernetes/apps/flux/ks.yaml': apply(targetNamespace),
+    'kubernetes/apps/flux/app/helmrelease.yaml': releaseText({ path: 'kubernetes/flux/cluster' }),
+  })
+  const keysIn = (fleet: Files) => rootsIn(fleet).map(({ key, objects }) => `${key} ${objects}`)
+  expect(keysIn(files('targetNamespace: gitops, '))).toEqual([
+    'cluster/gitops/gitops 1',
+    'cluster/gitops/apps 2',
+    'cluster/gitops/flux 1',
+  ])
+  // without one it is what bootstrap would take, and what is followed is not visible
+  expect(keysIn(files(''))[0]).toBe('cluster/flux-system/flux-system 1')
+})
+
 test('its patches and its lockdown hold for what it makes', () => {
   const more = `  cluster: {multitenant: true}
   kustomize:
