@@ -1,8 +1,10 @@
 import { BailiwickError, type ErrorCode } from '../errors.ts'
-import { canonical, originAt } from '../kube/node.ts'
+import { originAt } from '../kube/node.ts'
 import { display, idOf } from '../kube/object.ts'
-import type { Claim } from './draft.ts'
+import type { Claim, Draft } from './draft.ts'
 import { nodeKey } from './node-key.ts'
+import { openNode } from './open-node.ts'
+import { isSameSpec } from './same-spec.ts'
 import type { Walk } from './walk.ts'
 
 /** No real fleet nests deeper; endless ones stop here. */
@@ -21,13 +23,17 @@ export function admitChild(walk: Walk, claim: Claim): boolean {
   const key = nodeKey(walk.cluster, id)
   if (key === parent.key) {
     // Every bootstrapped fleet renders its own root; only a different one would be a fight.
-    if (canonical(kustomization.root) !== canonical(parent.kustomization.root)) {
+    if (!isSameSpec(kustomization, parent.kustomization) && !rendersSame(walk, claim)) {
       refuse(claim, 'graph-conflict', `${display(id)} renders itself differently from what declares it`)
     }
     return false
   }
   if (parent.tenant !== undefined && walk.tenancy.owners.get(id.namespace) !== parent.tenant) return false
-  if (walk.drafts.has(key)) {
+  const known = walk.drafts.get(key)
+  if (known) {
+    // two of the platform that say the same leave nothing open
+    const isPlatforms = parent.tenant === undefined && tenantOfParent(walk, known) === undefined
+    if (isPlatforms && isSameSpec(kustomization, known.kustomization)) return false
     refuse(claim, 'graph-conflict', `${display(id)} is rendered twice on cluster ${walk.cluster}`)
     return false
   }
@@ -42,6 +48,28 @@ export function admitChild(walk: Walk, claim: Claim): boolean {
   }
   return true
 }
+
+/** Whether what a Kustomization says of itself applies what the version does that declares it, with the same rights. */
+function rendersSame(walk: Walk, { kustomization, parent }: Claim): boolean {
+  if (parent.tenant !== undefined) return false
+  const { artifacts, missed, whole } = walk
+  // what the node itself was rendered from stays as it is
+  const apart = { ...walk, artifacts: new Map(artifacts), missed: new Map(missed), whole: new Set(whole) }
+  const other = openNode(apart, kustomization, parent)
+  if (!('key' in other) || other.digest === '' || other.error) return false
+  const { digest, identity, cluster, suspend, source } = parent
+  return (
+    other.digest === digest &&
+    other.identity.user === identity.user &&
+    other.cluster === cluster &&
+    other.suspend === suspend &&
+    other.source.id === source.id
+  )
+}
+
+/** Tenant of the node that renders a node's Kustomization. */
+const tenantOfParent = (walk: Walk, { parent }: Draft) =>
+  parent === undefined ? undefined : walk.drafts.get(parent)?.tenant
 
 function depthOf(walk: Walk, key: string): number {
   let depth = 0

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../errors.ts'
-import { canonical, originAt } from '../kube/node.ts'
+import { originAt } from '../kube/node.ts'
 import { display, idOf, type KubeObject } from '../kube/object.ts'
+import { isSameSpec } from './same-spec.ts'
 
 /** Kinds of which a Kustomization takes its content: two versions of one would mean two contents. */
 export const FOLLOWED = new Set(['GitRepository', 'OCIRepository', 'Bucket', 'ExternalArtifact'])
@@ -44,7 +45,8 @@ export class SourceIndex {
       this.#added.push(id)
       return
     }
-    if (!FOLLOWED.has(kind) || canonical(known.object.root) === canonical(object.root)) return
+    // labels and annotations, which Kustomizations add, are no part of what is fetched
+    if (!FOLLOWED.has(kind) || isSameSpec(known.object, object)) return
     throw new BailiwickError('graph-conflict', `${display(idOf(object))} is rendered twice, with different content`, {
       origin: originAt(object.root, ['metadata', 'name']),
       rule,

@@ -1,6 +1,6 @@
 import type { VariableSource } from '../flux/substitute/variable.ts'
 import { type SourceKind, variablesOf } from '../flux/substitute/variable-source.ts'
-import { canonical, type Node } from '../kube/node.ts'
+import { canonical, type MapNode, type Node } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
 
@@ -49,7 +49,7 @@ export class ValueIndex {
     const id = valueId(kind, namespace, name)
     const known = this.#objects.get(id)
     if (!known) this.#objects.set(id, object)
-    else if (described(known.root) !== described(object.root)) this.#contested.add(id)
+    else if (valuesIn(known.root) !== valuesIn(object.root)) this.#contested.add(id)
     return id
   }
 
@@ -88,6 +88,12 @@ export class ValueIndex {
 
 /** An unknown value and a text that looks like its variable are the same only to a reader. */
 const described = (root: Node): string => JSON.stringify([canonical(root), holdersIn(root)])
+
+/** All of an object but its labels and annotations, which say nothing of its values. */
+function valuesIn(root: MapNode): string {
+  const fields = [...root.fields].filter(([name]) => name !== 'metadata')
+  return described({ ...root, fields: new Map(fields) })
+}
 
 function holdersIn(node: Node): unknown[] {
   if (node.type === 'scalar') return node.opaque ? [node.opaque] : []

@@ -133,6 +133,11 @@ describe('values that only the cluster has', () => {
 
   test.each([
     'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "x-${A}"}\n',
+    'apiVersion: cert-manager.io/v1\nkind: ClusterIssuer\nmetadata: {name: "x-${A}"}\nspec: {}\n',
+    'apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: x, namespace: "${A}"}\nspec: {}\n',
+    'apiVersion: capsule.clastix.io/v1beta2\nkind: TenantResource\nmetadata: {name: "x-${A}"}\nspec: {}\n',
+    'apiVersion: cilium.io/v2\nkind: CiliumNetworkPolicy\nmetadata: {name: "x-${A}"}\nspec: {}\n',
+    'apiVersion: example.com/v1\nkind: Unheard\nmetadata: {name: "x-${A}"}\nspec: {}\n',
     'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: "${A}"}\n',
     'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, labels: {a: "${A}"}}\n',
     'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {"${A}": b}\n',
@@ -169,6 +174,7 @@ describe('values that only the cluster has', () => {
   })
 
   test.each([
+    'apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: "x-${A}"}\nspec: {secretName: "${A}"}\n',
     'apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: x}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: "${A}", name: y}}\n',
     'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: x}\nspec: {values: {tempo: {endpoint: "${A}", url: "${A}", metadata: {labels: {a: "${A}"}}}}}\n',
     'apiVersion: opentelemetry.io/v1beta1\nkind: OpenTelemetryCollector\nmetadata: {name: x}\nspec: {config: {exporters: {otlp: {endpoint: "${A}", headers: {kind: "${A}"}}}}}\n',

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import { fieldsNaming } from '../../kube/capabilities/index.ts'
+import { capabilityOf, fieldsNaming } from '../../kube/capabilities/index.ts'
 import { placesOf } from '../../kube/capabilities/places-of.ts'
 import { KUBERNETES } from '../../kube/kubernetes-scopes.ts'
 import { at, type MapNode, type Node, type Path, stringAt } from '../../kube/node.ts'
@@ -14,6 +14,8 @@ const OF_FLUX = new Set(
   ).split(' '),
 )
 const FLUX = /(?:^|\.)(?:toolkit\.fluxcd\.io|fluxcd\.controlplane\.io|extensions\.fluxcd\.io)$/
+/** Groups whose objects are tenants, or restrict them, also by their names. */
+const NAMED = /(?:^|\.)(?:clastix\.io|kyverno\.io|gatekeeper\.sh|istio\.io|cilium\.io|projectcalico\.org)$/
 /** Fields of Kubernetes' own kinds: the account of a pod, and the namespace of whatever they refer to. */
 const OF_KUBERNETES = new Set(['serviceAccountName', 'serviceAccount', 'namespace'])
 const OF_METADATA = new Set(['namespace', 'labels', 'finalizers', 'ownerReferences'])
@@ -67,7 +69,7 @@ function isIdentity(root: MapNode, place: Path): boolean {
   if (path.every(step => STRUCTURE.has(step))) return true
   const group = groupOf(stringAt(root, ['apiVersion']) ?? '')
   const kind = `${group}/${stringAt(root, ['kind']) ?? ''}`
-  if (isContent(kind, path)) return false
+  if (isContent(kind, path) || isOwnName(kind, group, place)) return false
   if (isOfObject(root, place, path)) return true
   if (path[0] === 'metadata') return false
   if (group === 'rbac.authorization.k8s.io') return true
@@ -77,6 +79,16 @@ function isIdentity(root: MapNode, place: Path): boolean {
   return fieldsNaming(kind, 'namespace', 'identity').some(field =>
     placesOf(root, field.at).some(one => isWithin(place, one)),
   )
+}
+
+/**
+ * The name of a custom object of a namespaced kind that rules know. No namespace, account or right is known by it, and whoever
+ * may decide the value is asked about like anywhere else.
+ */
+function isOwnName(kind: string, group: string, place: Path): boolean {
+  if (place.length !== 2 || place[0] !== 'metadata' || place[1] !== 'name') return false
+  const isKnown = Object.hasOwn(KUBERNETES, group) || group.endsWith('.k8s.io') || FLUX.test(group)
+  return !isKnown && !NAMED.test(group) && capabilityOf(kind)?.scope === 'Namespaced'
 }
 
 /** What says which object it is: of the root, of the template of a pod, and of a manifest that another object holds. */
