@@ -53,6 +53,18 @@ export class ValueIndex {
     return id
   }
 
+  /** The same of one whose data is copied on the cluster. */
+  addCopied(object: KubeObject): string | undefined {
+    const id = this.add(object)
+    if (id === undefined || this.#declared.has(id)) return id
+    const { kind, namespace, name } = idOf(object)
+    const holders = [{ kind: kind === 'Secret' ? kind : 'ConfigMap', namespace, name, key: '' }] as const
+    const rest = { value: '', origin: object.root.origin, hidden: 'opaque', holders } as const
+    this.#objects.delete(id)
+    this.#declared.set(id, { variables: new Map(), rest })
+    return id
+  }
+
   has(id: string): boolean {
     return this.#objects.has(id) || this.#declared.has(id)
   }

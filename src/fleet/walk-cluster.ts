@@ -28,6 +28,8 @@ import { needsOf, valuesError } from './node-values.ts'
 import { openNode, rootNode } from './open-node.ts'
 import { PRESUMED_ROUNDS, presumedValues } from './presumed-values.ts'
 import { RemoteClusters } from './remote-clusters.ts'
+import { isSetNode, MAX_OBJECTS, openResourceSets } from './resource-sets/open-resource-sets.ts'
+import { isCopied } from './resource-sets/render-resource-set.ts'
 import type { Retain } from './retain.ts'
 import { keepTenants } from './retained-facts.ts'
 import { retainedObjects } from './retained-objects.ts'
@@ -169,6 +171,7 @@ function walkWith(
     claimed: new Set(),
     incomplete: { platform: [], tenants: [] },
     retain,
+    sets: { left: MAX_OBJECTS },
     memory,
     access,
     asked: [],
@@ -277,6 +280,10 @@ function collect(walk: Walk, draft: Draft): void {
     for (const late of walk.unowned.release(idOf(object).name, walk.tenancy.owners))
       note(walk, late.draft, [late.object])
   }
+  for (const made of openResourceSets(walk, draft)) {
+    walk.drafts.set(made.key, made)
+    collect(walk, made)
+  }
 }
 
 /** Of a change: nobody knew it before either. */
@@ -296,7 +303,7 @@ function note(walk: Walk, draft: Draft, objects: readonly KubeObject[]): void {
     else if (isKustomizationKind(group, kind)) kustomizations.push(object)
   }
   for (const object of values) {
-    const id = walk.values.add(object)
+    const id = isSetNode(draft) && isCopied(object) ? walk.values.addCopied(object) : walk.values.add(object)
     if (id !== undefined) for (const claim of walk.blocked.release(id)) enqueue(walk, claim)
   }
   for (const kustomization of kustomizations) {

@@ -25,4 +25,6 @@ export interface Walk extends NodeContext {
   /** Nodes that did not build as a whole, until what their last complete builds say is taken note of. */
   readonly incomplete: { readonly platform: Draft[]; readonly tenants: Draft[] }
   readonly retain: Retain | undefined
+  /** How many objects ResourceSets may still make. */
+  readonly sets: { left: number }
 }

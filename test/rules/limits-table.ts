@@ -6,11 +6,19 @@ export const REASONS = {
   cluster: 'a policy of the platform that is left to the cluster to decide',
   memory: 'what is kept, or how long something waits: nothing is decided by it',
   again: 'the rest is done the next time',
+  listed: 'beyond it is an entry of what is not visible',
   shown: 'what is shown of a result that is decided: the rest is counted or on the page',
 } as const
 
 /** Every limit of the core and of the workers: `<file> <constant>`. */
 export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> = {
+  listed: [
+    'src/fleet/resource-sets/open-resource-sets.ts MAX_NESTING',
+    'src/fleet/resource-sets/open-resource-sets.ts MAX_OBJECTS',
+    'src/fleet/resource-sets/render-resource-set.ts MAX_OBJECTS',
+    'src/fleet/resource-sets/render-resource-set.ts MAX_STEPS',
+    'src/fleet/resource-sets/render-resource-set.ts MAX_TEXT',
+  ],
   error: [
     'src/fleet/access/ask-read.ts MAX_ASKED',
     'src/fleet/admit-child.ts MAX_DEPTH',

@@ -20,6 +20,7 @@ import { lostOwners } from '../lost-owners.ts'
 import { objectTexts } from '../object-texts.ts'
 import { notReachedOf } from '../reach/not-reached.ts'
 import { refKey } from '../ref.ts'
+import { isSetNode } from '../resource-sets/open-resource-sets.ts'
 import { retainedObjects } from '../retained-objects.ts'
 import { sameDeep } from '../same-deep.ts'
 import { sameRetained } from '../same-node.ts'
@@ -204,6 +205,8 @@ function replacement(
   if (error || source.opaque !== undefined || source.includes || node.digest === '') return undefined
   // of roots it is certain already
   if (node.parent === undefined) return { ...node, source: { ...source, commit } }
+  // another ResourceSet is another graph: staysPut of who renders it
+  if (isSetNode(node)) return { ...node, source: { ...source, commit } }
   if (!record || record.artifact.repository !== source.url || record.artifact.composed) return undefined
   const budget = tenant === undefined ? new RenderBudget(PLATFORM_SCALE) : budgetBeside(before, node)
   if (!budget) return undefined

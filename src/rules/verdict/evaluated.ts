@@ -1,4 +1,5 @@
 import type { Fleet } from '../../fleet/fleet.ts'
+import { isSetNode } from '../../fleet/resource-sets/open-resource-sets.ts'
 import type { Evaluated, JudgedNode, NodeFailure } from '../finding.ts'
 import { failureOf } from './finding-of.ts'
 import { leftOutOf } from './left-out.ts'
@@ -25,7 +26,7 @@ export function evaluatedOf(fleet: Fleet): Evaluated {
   return {
     clusters: clusters.length,
     tenants: tenants.length,
-    kustomizations: { reached: nodes.length, present: nodes.length + notReached.length },
+    kustomizations: { reached: count(nodes), present: count(nodes) + notReached.length },
     objects: nodes.reduce((sum, { objects }) => sum + objects.length, 0),
     holes: causes.size,
   }
@@ -37,7 +38,7 @@ export function evaluatedIn(nodes: readonly JudgedNode[], errors: readonly NodeF
   return {
     clusters: new Set(nodes.map(({ cluster }) => cluster)).size,
     tenants: tenants.size,
-    kustomizations: { reached: nodes.length, present: nodes.length },
+    kustomizations: { reached: count(nodes), present: count(nodes) },
     objects: nodes.reduce((sum, { objects }) => sum + objects.length, 0),
     holes: new Set(errors.filter(({ hides }) => hides).map(({ fingerprint }) => fingerprint)).size,
   }
@@ -57,3 +58,6 @@ export function sumOf(all: readonly Evaluated[]): Evaluated {
     holes: sum(one => one.holes),
   }
 }
+
+/** What ResourceSets make is evaluated, and no Kustomization. */
+const count = (nodes: readonly Pick<JudgedNode, 'name'>[]) => nodes.filter(node => !isSetNode(node)).length

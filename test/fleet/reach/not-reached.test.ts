@@ -153,7 +153,7 @@ spec:
   resourcesTemplate: |
     apiVersion: kustomize.toolkit.fluxcd.io/v1
     kind: Kustomization
-    metadata: {name: << inputs.team >>, namespace: flux-system}
+    metadata: {name: << slugify inputs.team >>, namespace: flux-system}
 `
   const given = (...names: string[]) =>
     miniFleet({ fleet: { ...OWN, ...built('sets.yaml'), 'clusters/staging/more/sets.yaml': names.map(set).join('') } })
@@ -161,7 +161,7 @@ spec:
     {
       source: 'ResourceSet/flux-system/teams',
       url: '',
-      reason: 'the Flux Operator makes objects from it on the cluster, which are not evaluated as Kustomizations',
+      reason: '1 part of it is not evaluated (spec.resourcesTemplate: it uses more than fields of its inputs)',
       what: 'objects',
     },
   ])
