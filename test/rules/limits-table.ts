@@ -133,6 +133,10 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
   ],
   again: ['workers/redeliver.ts MOST_READ', 'workers/redeliver.ts MOST_SENT'],
   shown: [
+    'src/fleet/reach/generating-objects.ts FEW',
+    'src/report/changes/changes-lines.ts FEW_CLUSTERS',
+    'src/report/changes/changes-lines.ts FEW_FIELDS',
+    'src/report/changes/changes-lines.ts FEW_LINES',
     'src/git/run-git.ts MAX_MESSAGE',
     'src/report/assumed-clusters.ts MAX_NAMED',
     'src/report/check-run.ts MAX_TABLE_LINES',
