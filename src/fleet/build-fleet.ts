@@ -1,6 +1,9 @@
+import type { KubeObject } from '../kube/object.ts'
 import { normaliseUrl } from '../kube/url.ts'
 import type { AskedRepository } from './access/read-access.ts'
 import { declarationKey } from './access/source-access.ts'
+import { folderOfArtifact } from './artifacts/artifact-content.ts'
+import { assumedContent } from './artifacts/assumed-content.ts'
 import { type FoundClusters, findClusters } from './clusters/find-clusters.ts'
 import { walkClusters } from './clusters/walk-clusters.ts'
 import { type Aliases, addressIn } from './config/address-in.ts'
@@ -30,7 +33,7 @@ export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
   const repository = normaliseUrl(input.fleet.url)
   const proposed = readFleetFile(input.fleet.tree, repository)
   const file = withOwnAddress(fleetFile(input, proposed, repository), repository)
-  const sources = openSources(input, file.aliases)
+  const sources = openSources(input, file)
   const found = rootsOf(input, file, proposed)
   const walk = {
     sources,
@@ -53,7 +56,12 @@ export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
     tenants: tenantsOf(clusters, nodes),
     nodes,
     wanted: wantedOf(nodes),
-    notSeen: [...notSeenOf(nodes), ...walked.flatMap(one => one.notSeen), ...generatingObjects(nodes)],
+    notSeen: [
+      ...notSeenOf(nodes),
+      ...assumedContent(nodes),
+      ...walked.flatMap(one => one.notSeen),
+      ...generatingObjects(nodes),
+    ],
     notReached: notReachedOf(repositories[0]!, nodes),
     repositories,
     config,
@@ -66,15 +74,18 @@ export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
 /** Where the clusters of an input start. `proposed`: what the fleet's file says once the change is merged. */
 export function rootsOf(
   { fleet, config }: Pick<FleetInput, 'fleet' | 'config'>,
-  file: Pick<FleetConfig, 'aliases' | 'clusters'>,
+  file: Pick<FleetConfig, 'aliases' | 'clusters' | 'artifacts'>,
   proposed?: FleetConfig,
 ): FoundClusters {
   const url = normaliseUrl(fleet.url)
-  const declaredBy = ({ aliases, clusters }: typeof file) => ({
+  const declaredBy = ({ aliases, clusters }: Pick<FleetConfig, 'aliases' | 'clusters'>) => ({
     aliases,
     declared: [...(fleet.clusters ?? []), ...clusters],
   })
-  const search = { url, tree: fleet.tree, ...declaredBy(file) }
+  const own = { url: addressIn(file.aliases, url), branch: fleet.branch }
+  const facts = { ...own, tree: config ?? fleet.tree, declared: file.artifacts }
+  const folderOf = (source: KubeObject) => folderOfArtifact(source, facts)
+  const search = { url, tree: fleet.tree, folderOf, ...declaredBy(file) }
   if (!config) return findClusters(search)
   const later = proposed && withOwnAddress(proposed, url)
   const isEdited = later && !(sameDeep(later.aliases, file.aliases) && sameDeep(later.clusters, file.clusters))

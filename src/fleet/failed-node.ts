@@ -72,8 +72,9 @@ function readsOf(artifact: Artifact, { kustomization, tenant }: Draft, context: 
   const budget = context.readBudgets.of(tenant)
   let recorded = recordReads(artifact.tree)
   try {
-    recorded = recordReads(packTree(artifact.tree, artifact.ignore, budget.pack))
-    const path = artifactPath(stringAt(kustomization.root, ['spec', 'path']) ?? '')
+    recorded = recordReads(packTree(artifact.tree, artifact.ignore, budget.pack, artifact.root))
+    const below = artifactPath(stringAt(kustomization.root, ['spec', 'path']) ?? '')
+    const path = [artifact.root ?? '', below].filter(Boolean).join('/')
     touchReachable(recorded.tree, path, componentsOf(kustomization), budget.build)
     markPacked(recorded.tree, artifact.ignore)
     renderKustomization({ ...artifact, tree: recorded.tree }, kustomization, { budget })

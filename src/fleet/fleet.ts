@@ -77,10 +77,24 @@ export interface NodeSource {
   readonly opaque?: string
   /** With `opaque`: nothing in git says what it follows. */
   readonly unmatched?: UnmatchedSource
+  /** The OCI artifact by which its content comes from git. */
+  readonly artifact?: SourceArtifact
   /** Only a tenant's declaration leads there: its repository is not gated by it, and nothing is published on it. */
   readonly lent?: true
   /** The sources whose content `spec.include` puts into this one's, those that they include too. */
   readonly includes?: readonly IncludedSource[]
+}
+
+/** An OCI artifact that holds what a repository does. */
+export interface SourceArtifact {
+  /** With its tag. */
+  readonly address: string
+  /** Directory of the repository that is its root; '' for all of it. */
+  readonly folder: string
+  /** What decides which content comes, of the OCIRepository. */
+  readonly trust: string
+  /** What says so, where no signature proves that the artifact holds what the repository does. */
+  readonly assumed?: string
 }
 
 /** Why nothing in git says what a source follows, and where the reference to it stands. */
@@ -212,9 +226,10 @@ export interface NotSeen {
   readonly reason: string
   /**
    * `values`: a ConfigMap or Secret that only a cluster has. `files`: what a build fetches from elsewhere. `objects`: what a
-   * controller makes on the cluster. `facts`: what a Kustomization restricts that never built. Absent: a source.
+   * controller makes on the cluster. `facts`: what a Kustomization restricts that never built. `content`: a source whose
+   * content is evaluated as what git has, which nothing proves. Absent: a source.
    */
-  readonly what?: 'values' | 'files' | 'objects' | 'facts'
+  readonly what?: 'values' | 'files' | 'objects' | 'facts' | 'content'
 }
 
 /** A Flux Kustomization that no cluster builds, so that nothing is known about what it would apply. */

@@ -1,5 +1,6 @@
 import { BailiwickError } from '../errors.ts'
 import type { Artifact } from '../flux/artifact.ts'
+import { artifactPath } from '../flux/artifact-path.ts'
 import { ROOT_NAME, ROOT_NAMESPACE } from '../flux/kinds.ts'
 import { renderWithHoles } from '../flux/render-with-holes.ts'
 import { originAt } from '../kube/node.ts'
@@ -221,7 +222,14 @@ function find(
       if (found === undefined) absent ??= other
       return found
     }
-    const resolved = context.sources.resolve(kind, declared, lookup, pack, mayRead(context.access, reader))
+    const resolved = context.sources.resolve(
+      kind,
+      declared,
+      lookup,
+      pack,
+      mayRead(context.access, reader),
+      context.index.declarerOf(id),
+    )
     if (resolved) return resolved
     if (!context.index.complete) return { unknownSource: absent ?? id }
     const at = declared === 'bootstrap' ? origin : originAt(declared.root, ['spec', 'include'])
@@ -241,14 +249,16 @@ function find(
 }
 
 function place(context: NodeContext, draft: Draft, id: string, resolved: Resolved): void {
-  const { url, ref, includes, lent } = resolved
+  const { url, ref, includes, lent, artifactOf } = resolved
   const { unmatched } = resolved
   const source = {
     ...{ id, url, ref, commit: '' },
     ...(unmatched ? { unmatched } : {}),
+    ...(artifactOf ? { artifact: artifactOf } : {}),
     ...(lent ? { lent } : {}),
     ...(includes ? { includes } : {}),
   }
+  if (artifactOf) draft.path = inside(artifactOf.folder, draft.path)
   if (resolved.type === 'content') {
     draft.source = { ...source, commit: resolved.commit }
     context.artifacts.set(draft.key, resolved.artifact)
@@ -258,6 +268,10 @@ function place(context: NodeContext, draft: Draft, id: string, resolved: Resolve
   const opaque = resolved.type === 'opaque' ? resolved.reason : resolved.asks ? ASKED : WANTED
   draft.source = { ...source, opaque }
 }
+
+/** A path of an artifact as one of the repository that it comes from. */
+const inside = (folder: string, path: string) =>
+  folder === '' ? path : `./${[folder, artifactPath(path)].filter(Boolean).join('/')}`
 
 /** Reason of a source of the platform that no manifest declares: Flux needs an object, which may be applied by hand. */
 const NO_OBJECT =

@@ -1,29 +1,37 @@
 import { BailiwickError } from '../errors.ts'
 import type { Artifact } from '../flux/artifact.ts'
 import type { PackBudget } from '../flux/pack-budget.ts'
+import { pushedTree } from '../flux/source/pushed-tree.ts'
 import { originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import type { Origin } from '../kube/origin.ts'
 import type { ReadDecision } from './access/decide-read.ts'
 import { NOT_READABLE } from './access/read-access.ts'
+import { type ArtifactContent, artifactContent, trustOf } from './artifacts/artifact-content.ts'
 import { composeSource, type Included } from './compose-source.ts'
 import { type Aliases, addressIn } from './config/address-in.ts'
+import { DEFAULT_CONFIG, type FleetConfig } from './config/fleet-config.ts'
 import type { FleetInput } from './input.ts'
 import { text } from './read-spec.ts'
 import { canonicalRef, refKey } from './ref.ts'
-import { signedContent } from './signed-content.ts'
 import { contentSpec } from './source-content.ts'
 import type { SourceRef } from './source-ref.ts'
 import type { FindSource, MayRead, Resolved, Sources } from './sources.ts'
 
-/** Sources of one input. */
-export function openSources(input: FleetInput, aliases: Aliases = new Map()): Sources {
+/** Sources of one input; `file`: what the fleet's own file says of addresses. */
+export function openSources(
+  input: FleetInput,
+  { aliases, artifacts: declared }: Pick<FleetConfig, 'aliases' | 'artifacts'> = DEFAULT_CONFIG,
+): Sources {
   const fleetUrl = addressIn(aliases, input.fleet.url)
   const find = contentOf(input, fleetUrl, aliases)
   const READ = { state: 'read', lent: false } as const
   const own = find(fleetUrl, { branch: input.fleet.branch }, undefined, READ) as Sources['own']
   const ownFor = (may: MayRead) => find(fleetUrl, own.ref, undefined, may.ask('bootstrap', fleetUrl))
   const composedFor = new Map<string, Map<KubeObject, { readonly resolved: Resolved; readonly height: number }>>()
+  const { branch } = input.fleet
+  const facts = { url: fleetUrl, branch, tree: input.config ?? input.fleet.tree, declared }
+  const ofArtifact = artifactsOf(find, own)
   const resolve = (source: KubeObject, lookup: FindSource, chain: Chain): Resolved | undefined => {
     const { may } = chain
     const composed = composedFor.get(may.reader) ?? new Map()
@@ -55,20 +63,38 @@ export function openSources(input: FleetInput, aliases: Aliases = new Map()): So
   return {
     own,
     at: (url, ref, read) => find(url, ref, undefined, read),
-    resolve(kind, source, lookup, budget, may) {
+    resolve(kind, source, lookup, budget, may, author) {
       if (source === 'bootstrap') return ownFor(may)
       if (kind === 'GitRepository') {
         const { namespace, name } = idOf(source)
         return resolve(source, lookup, { ids: [`GitRepository/${namespace}/${name}`], budget, may })
       }
-      const signed = kind === 'OCIRepository' ? signedContent(source) : undefined
-      if (signed && addressIn(aliases, signed.url) === fleetUrl && signed.branch === input.fleet.branch) {
-        return find(fleetUrl, own.ref, text(source, ['spec', 'ignore']), may.ask(source, fleetUrl))
-      }
+      const found = kind === 'OCIRepository' ? artifactContent(source, facts, author === undefined) : undefined
+      if (found?.type === 'content') return ofArtifact(source, found, may)
       const url = text(source, ['spec', 'url']) ?? text(source, ['spec', 'endpoint']) ?? ''
-      const reason = `the content of a ${kind} is not in git`
+      const reason = found?.reason ?? `the content of a ${kind} is not in git`
       return { type: 'opaque', url: url.slice(0, 500), ref: {}, reason }
     },
+  }
+}
+
+/** What the artifacts hold that are made of folders of the fleet's own repository; the same for the same part of it. */
+function artifactsOf(find: FindContent, { url, ref }: Sources['own']) {
+  const pushed = new Map<string, Artifact>()
+  return (source: KubeObject, found: ArtifactContent & { type: 'content' }, may: MayRead): Resolved => {
+    const { address, folder, ignore, assumed } = found
+    const base = find(url, ref, text(source, ['spec', 'ignore']), may.ask(source, url))
+    if (base.type !== 'content') return base
+    const key = JSON.stringify([folder, ignore ?? null, base.artifact.ignore ?? null])
+    const artifact = pushed.get(key) ?? {
+      ...base.artifact,
+      tree: pushedTree(base.artifact.tree, folder, ignore),
+      composed: true as const,
+      ...(folder === '' ? {} : { root: folder }),
+    }
+    pushed.set(key, artifact)
+    const artifactOf = { address, folder, trust: trustOf(source), ...(assumed === undefined ? {} : { assumed }) }
+    return { ...base, artifact, artifactOf }
   }
 }
 

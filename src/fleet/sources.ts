@@ -3,7 +3,7 @@ import type { Artifact } from '../flux/artifact.ts'
 import type { PackBudget } from '../flux/pack-budget.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { ReadDecision } from './access/decide-read.ts'
-import type { IncludedSource, UnmatchedSource } from './fleet.ts'
+import type { IncludedSource, SourceArtifact, UnmatchedSource } from './fleet.ts'
 import type { SourceRef } from './source-ref.ts'
 
 /** What a source object stands for: content, or why there is none. */
@@ -12,6 +12,8 @@ export type Resolved = {
   readonly ref: SourceRef
   /** The sources whose content is in this one's artifact, too. */
   readonly includes?: readonly IncludedSource[]
+  /** The OCI artifact by which its content comes. */
+  readonly artifactOf?: SourceArtifact
   /** Only a tenant's declaration leads there. */
   readonly lent?: true
   /** Why nothing is known of what it follows, and how that can be said in the fleet's file. */
@@ -43,7 +45,8 @@ export interface Sources {
   at(url: string, ref: SourceRef, read: ReadDecision): Resolved
   /**
    * Undefined while a source that this one includes is not known. Throws `flux-invalid` for a source object that Flux
-   * refuses, `render-limits` for more work than `budget` has left; what was composed once is composed.
+   * refuses, `render-limits` for more work than `budget` has left; what was composed once is composed. `author`: the
+   * tenant who declares it.
    */
   resolve(
     kind: string,
@@ -51,5 +54,6 @@ export interface Sources {
     find: FindSource,
     budget: PackBudget,
     may: MayRead,
+    author?: string,
   ): Resolved | undefined
 }

@@ -224,7 +224,9 @@ function addStart(walk: Walk, first: Draft, { source }: Root): void {
   walk.index.addBootstrap(first.source.id || `GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}`)
   if (!source) return
   const { kind, namespace, name } = idOf(source)
-  if (walk.index.find(`${kind}/${namespace}/${name}`) === undefined) walk.index.add(source, first)
+  const known = walk.index.find(`${kind}/${namespace}/${name}`)
+  // what bootstrap makes is this repository as it is; an artifact may hold a part of it
+  if (known === undefined || (known === 'bootstrap' && kind !== 'GitRepository')) walk.index.add(source, first)
 }
 
 function follow(walk: Walk, claim: Claim): void {

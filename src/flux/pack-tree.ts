@@ -30,9 +30,10 @@ const packed = new WeakMap<Tree, Map<string | undefined, { readonly tree: Tree; 
  * What source-controller packs of a tree: regular files that neither a `.sourceignore` (in any directory, for what is
  * below it) nor `ignore` (`spec.ignore` of the source) leaves out. Flux's own list applies only where there is neither;
  * links and submodules are dropped. Throws `flux-unsupported` for a `.sourceignore` that is no regular file of UTF-8, and
- * `render-limits` for too many patterns, or for more work than `budget` has left.
+ * `render-limits` for too many patterns, or for more work than `budget` has left. `root`: the directory that is the root of
+ * the artifact, where patterns begin; of one tree it is always the same.
  */
-export function packTree(tree: Tree, ignore?: string, budget = new PackBudget()): Tree {
+export function packTree(tree: Tree, ignore?: string, budget = new PackBudget(), root = ''): Tree {
   const known = packed.get(tree) ?? new Map()
   packed.set(tree, known)
   const before = known.get(ignore)
@@ -40,7 +41,7 @@ export function packTree(tree: Tree, ignore?: string, budget = new PackBudget())
     budget.pay(before)
     return before.tree
   }
-  const result = budget.pack(work => pack(tree, ignore, work))
+  const result = budget.pack(work => pack(tree, ignore, work, root === '' ? [] : root.split('/')))
   known.set(ignore, result)
   return result.tree
 }
@@ -50,7 +51,7 @@ export function markPacked(tree: Tree, ignore?: string): void {
   packed.set(tree, new Map([[ignore, { tree, steps: 0 }]]))
 }
 
-function pack(tree: Tree, ignore: string | undefined, work: MatchWork): Tree {
+function pack(tree: Tree, ignore: string | undefined, work: MatchWork, domain: readonly string[]): Tree {
   const custom: IgnorePattern[] = []
   const add = (patterns: readonly IgnorePattern[]) => {
     for (const pattern of patterns) custom.push(pattern)
@@ -60,11 +61,12 @@ function pack(tree: Tree, ignore: string | undefined, work: MatchWork): Tree {
   if (ignore !== undefined) {
     if (ignore.length > MAX_BYTES) tooMuch(`spec.ignore of more than ${MAX_BYTES} characters`)
     work.spend(PARSE * ignore.length)
-    add(parsePatterns(ignore, []))
+    add(parsePatterns(ignore, domain))
   }
   const directories = new Map<string, readonly TreeEntry[]>()
   const entries = new Map<string, TreeEntry>()
-  const rules = new IgnoreRules(custom.length > 0 ? [...ALWAYS, ...custom] : DEFAULTS, work)
+  const usual = (custom.length > 0 ? ALWAYS : DEFAULTS).map(pattern => ({ ...pattern, domain }))
+  const rules = new IgnoreRules([...usual, ...custom], work)
   const id = keep({ tree, rules, work, directories, entries }, '', [])!
   entries.set('', { name: '', path: '', type: 'directory', id })
   return {

@@ -42,8 +42,8 @@ export function renderKustomization(
   { budget = new RenderBudget(), tolerance = STRICT, remotes, ...cluster }: RenderFacts = {},
 ): readonly KubeObject[] {
   const { root } = kustomization
-  const tree = packTree(artifact.tree, artifact.ignore, budget.pack)
-  const directory = directoryOf(tree, root)
+  const tree = packTree(artifact.tree, artifact.ignore, budget.pack, artifact.root)
+  const directory = directoryOf(tree, root, artifact.root)
   const level = new Level()
   const overlay = tolerance.within(level, () =>
     fluxOverlay(tree, artifact.repository, directory, root, budget.build, tolerance),
@@ -70,10 +70,10 @@ function eachAlone(objects: Objects, step: (objects: Objects) => Objects, tolera
   })
 }
 
-function directoryOf(tree: Tree, root: MapNode): string {
+function directoryOf(tree: Tree, root: MapNode, start = ''): string {
   const node = at(root, ['spec', 'path'])
   const path = text(node, 'spec.path') ?? ''
-  const directory = artifactPath(path)
+  const directory = [start, artifactPath(path)].filter(Boolean).join('/')
   if (tree.entry(directory)?.type === 'directory') return directory
   const parts = directory.split('/')
   for (const depth of parts.keys()) {

@@ -131,6 +131,8 @@ export interface JudgedNode {
     readonly url: string
     readonly commit: string
     readonly opaque: string | null
+    /** Nothing proves that what Flux fetches is what was evaluated. */
+    readonly assumed?: true
     /** Only a tenant's declaration leads there: it counts for that tenant, and not on the repository itself. */
     readonly lent?: true
     /** Sources whose content is part of it. */

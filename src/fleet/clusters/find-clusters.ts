@@ -33,7 +33,11 @@ export interface ClusterSearch {
   readonly base?: Tree
   /** What is declared once the change is merged, where the change edits that. */
   readonly merged?: Pick<ClusterSearch, 'aliases' | 'declared'>
+  /** The folder of this repository that the artifact of an OCIRepository holds; undefined: it is none of this repository. */
+  readonly folderOf?: FolderOf
 }
+
+type FolderOf = (source: KubeObject) => string | undefined
 
 /** Folders that clusters may start from, in the order in which they are decided on, and why there may be more. */
 export interface FoundClusters {
@@ -48,8 +52,8 @@ export interface FoundClusters {
 export function findClusters(search: ClusterSearch): FoundClusters {
   const { url, aliases, tree, base, declared = [] } = search
   try {
-    const now = unnamed(tree, url, aliases)
-    const before = base && base !== tree ? unnamed(base, url, aliases) : []
+    const now = unnamed(tree, search)
+    const before = base && base !== tree ? unnamed(base, search) : []
     const known = new Set(now.map(keyOf))
     const files = [before, now].map(onlyOnes)
     const isGone = (root: UnnamedRoot) => !known.has(keyOf(root)) && !files.every(one => one.has(root.file))
@@ -98,9 +102,10 @@ function onlyOnes(roots: readonly UnnamedRoot[]): ReadonlySet<string> {
 }
 
 /** One root for each folder and what is followed there; a folder of the layout is where its own sync leads. */
-function unnamed(tree: Tree, url: string, aliases: Aliases): UnnamedRoot[] {
+function unnamed(tree: Tree, { url, aliases, folderOf = () => undefined }: ClusterSearch): UnnamedRoot[] {
   const written = fluxFiles(tree, url)
-  const syncs = [...syncRoots(written, tree, source => isFleets(source, url, aliases)), ...instanceRoots(written)]
+  const named = [...syncRoots(written, tree, source => isFleets(source, url, aliases)), ...instanceRoots(written)]
+  const syncs = named.map(root => inRepository(root, folderOf))
   const layout = layoutRoots(tree)
   const folders = new Set(layout.map(({ path }) => path))
   const found = new Map<string, UnnamedRoot>()
@@ -118,6 +123,12 @@ function unnamed(tree: Tree, url: string, aliases: Aliases): UnnamedRoot[] {
     paths.add(root.path)
   }
   return [...found.values()]
+}
+
+/** A root that starts from an artifact, at the folder of the repository that this holds. */
+function inRepository(root: UnnamedRoot, folderOf: FolderOf): UnnamedRoot {
+  const folder = (root.source && folderOf(root.source)) ?? ''
+  return folder === '' ? root : { ...root, path: [folder, root.path].filter(Boolean).join('/') }
 }
 
 /** The folder whose Flux a file sets up: without the folder `flux-system` in it. */

@@ -103,6 +103,14 @@ export interface DeclaredCluster {
   readonly origin?: Origin
 }
 
+/** An OCI artifact that holds a folder of the fleet's own repository as it is. */
+export interface DeclaredArtifact {
+  /** `<host>/<name>:<tag>`. */
+  readonly address: string
+  readonly path: string
+  readonly origin: Origin
+}
+
 /** What the fleet says about one tenant; it adds to what the manifests say, and limits it. */
 export interface TenantConfig {
   readonly name: string
@@ -171,6 +179,7 @@ export interface FleetConfig {
   /** Other addresses of repositories. */
   readonly aliases: Aliases
   readonly sources: readonly DeclaredSource[]
+  readonly artifacts: readonly DeclaredArtifact[]
   /** Clusters whose start is not found, or that have another name. */
   readonly clusters: readonly DeclaredCluster[]
   readonly tenants: ReadonlyMap<string, TenantConfig>
@@ -199,6 +208,7 @@ export const DEFAULT_CONFIG: FleetConfig = {
   kinds: [],
   aliases: new Map(),
   sources: [],
+  artifacts: [],
   clusters: [],
   tenants: new Map(),
   namedRules: [],

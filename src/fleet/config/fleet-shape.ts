@@ -5,6 +5,7 @@ import {
   ADDRESS,
   ANY_NAME,
   APPROVER,
+  ARTIFACT,
   BRANCH,
   CLUSTER,
   CLUSTER_NAME,
@@ -144,15 +145,20 @@ const source = record('a source that is not in git', {
   ),
 })
 
+/** A folder of the fleet's own repository. */
+const folder = text(
+  /^(?!.*(?:^|\/)\.\.(?:\/|$))[^\p{Cc}{}$]{1,500}$/u,
+  'a folder of this repository, as ./kubernetes/flux/cluster',
+)
+
+const artifact = record('an OCI artifact', {
+  url: needed(ARTIFACT, 'Its address with the tag that the sources follow.'),
+  path: optional(folder, 'The folder of this repository that it holds as it is. Default: all of it.'),
+})
+
 const cluster = record('a cluster', {
   name: needed(text(CLUSTER_NAME, 'the name of a cluster: letters, digits, - . and _'), 'Its name in results.'),
-  path: needed(
-    text(
-      /^(?!.*(?:^|\/)\.\.(?:\/|$))[^\p{Cc}{}$]{1,500}$/u,
-      'a folder of this repository, as ./kubernetes/flux/cluster',
-    ),
-    'The folder that its Flux starts from: spec.path of its Kustomization.',
-  ),
+  path: needed(folder, 'The folder that its Flux starts from: spec.path of its Kustomization.'),
   source: optional(
     record('the source that it follows', {
       url: needed(SOURCE_ADDRESS, 'Its address.'),
@@ -242,6 +248,10 @@ export const fleetShape = record('what a fleet says about itself', {
   sources: optional(
     list(source, one => identity(one.kind, one.namespace, one.name, ...(one.clusters ?? []))),
     'Sources that are applied by hand, so that only the cluster has them.',
+  ),
+  artifacts: optional(
+    list(artifact, ({ url }) => url),
+    'OCI artifacts that hold a folder of this repository as it is, of those that OCIRepositories of the platform follow.',
   ),
   clusters: optional(
     list(cluster, ({ name }) => name),

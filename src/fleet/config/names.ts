@@ -1,6 +1,7 @@
 import { KUBERNETES } from '../../kube/kubernetes-scopes.ts'
 import { isNamespaceName, isSubdomain } from '../../kube/names.ts'
 import { normaliseUrl } from '../../kube/url.ts'
+import { ociReference } from '../artifacts/oci-reference.ts'
 import { text } from './shape.ts'
 
 /** Short text for people, on one line. */
@@ -62,6 +63,13 @@ export const ADDRESS = text(
 export const SOURCE_ADDRESS = text(
   /^(?:[a-z][a-z0-9+.-]{1,20}:\/\/|[\w.-]{1,60}@)?[^\s\p{Cc}]{1,500}$/u,
   'the address of a source, as https://github.com/acme/fleet or oci://ghcr.io/acme/fleet',
+)
+
+/** An OCI artifact with its tag. */
+export const ARTIFACT = text(
+  /^oci:\/\/[^\s\p{Cc}]{1,500}$/u,
+  'the address of an OCI artifact with its tag, as oci://ghcr.io/acme/fleet:latest',
+  address => ociReference(address)?.tag !== undefined,
 )
 
 /** A tag, a range of versions, or the full name of a ref. */

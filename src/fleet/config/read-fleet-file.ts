@@ -80,6 +80,11 @@ function configOf(said: Said): FleetConfig {
     kinds: (said.kinds ?? []).map(({ group, kind, scope }) => ({ group, kind, scope })),
     aliases: aliasesOf(said),
     sources: (said.sources ?? []).map(one => ({ ...one, ref: plainRef(one.ref) })),
+    artifacts: (said.artifacts ?? []).map(({ url, path = './', origin }) => ({
+      address: url.slice('oci://'.length),
+      path,
+      origin,
+    })),
     clusters: (said.clusters ?? []).map(({ source, name, path, origin }) => ({
       ...{ name, path, origin },
       ...(source ? { source: { url: source.url, ref: plainRef(source.ref) } } : {}),

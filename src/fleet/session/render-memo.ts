@@ -45,7 +45,7 @@ export function renderAgain(
   facts: Rendering,
 ): { readonly objects: readonly KubeObject[]; readonly spared: boolean } {
   const { budget, strict = true } = facts
-  const packed = packTree(artifact.tree, artifact.ignore, budget.pack)
+  const packed = packTree(artifact.tree, artifact.ignore, budget.pack, artifact.root)
   const known = before && records.get(before)
   if (before && known) {
     shareParsed(packed, known.packed)
@@ -81,6 +81,7 @@ function isSame(
   return (
     known.artifact.repository === artifact.repository &&
     known.artifact.ignore === artifact.ignore &&
+    known.artifact.root === artifact.root &&
     // where files of other repositories are, their places count beside their content
     (!artifact.tree.place || known.artifact.tree === artifact.tree) &&
     known.strict === strict &&

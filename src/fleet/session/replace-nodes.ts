@@ -7,6 +7,7 @@ import type { Tree } from '../../git/tree.ts'
 import { embeddedIn } from '../../kube/embedded-objects.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { sameAccess } from '../access/same-access.ts'
+import { WORKFLOWS } from '../artifacts/published-artifacts.ts'
 import { rootsOf } from '../build-fleet.ts'
 import { chartSpecOf } from '../charts/chart-of.ts'
 import { HOPS } from '../cluster-root.ts'
@@ -144,7 +145,7 @@ function changedSources(before: FleetInput, input: FleetInput): Changed[] | unde
   if (own.url !== was.url || refKey(own.ref) !== refKey(was.ref) || fileOf(before) !== fileOf(input)) return undefined
   const changed: Changed[] = []
   if (own.tree !== was.tree || own.commit !== was.commit) {
-    if (own.tree.entry(FLEET_FILE)?.id !== was.tree.entry(FLEET_FILE)?.id) return undefined
+    if (saidBy(own.tree) !== saidBy(was.tree)) return undefined
     changed.push({ source: own, was, place: 0 })
   }
   if (!sameDeep(before.disabledRules ?? [], input.disabledRules ?? [])) return undefined
@@ -189,7 +190,10 @@ function rootsStay({ fleet, rendered }: FleetState, { source }: Changed): boolea
 }
 
 /** What the fleet's own file is read from. */
-const fileOf = ({ config, fleet }: FleetInput): string => (config ?? fleet.tree).entry(FLEET_FILE)?.id ?? ''
+const fileOf = ({ config, fleet }: FleetInput): string => saidBy(config ?? fleet.tree)
+
+/** The fleet's own file, and the workflows, which say what artifacts hold. */
+const saidBy = (tree: Tree): string => `${tree.entry(FLEET_FILE)?.id ?? ''} ${tree.entry(WORKFLOWS)?.id ?? ''}`
 
 const says = (tree: Tree): string => `${tree.entry('.github')?.id ?? ''} ${tree.entry('clusters')?.type ?? ''}`
 

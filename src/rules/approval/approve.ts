@@ -93,6 +93,8 @@ function ownReason(node: JudgedNode, state: ApprovalState, judged: Judged): stri
   const blocking = node.findings.find(one => blocks(one, baseline))
   if (blocking) return `it violates ${blocking.rule}: ${blocking.message}`
   if (node.source.opaque !== null) return `its source was not seen: ${node.source.opaque}`
+  if (node.source.assumed)
+    return 'its content is only assumed to be that of git: spec.verify of its OCIRepository names no signature of its workflow'
   if (!node.impersonated || node.user.trim() === '') return 'no account is impersonated for it'
   if (node.digest === '' || digestOfTexts(node.objects) !== node.digest) return 'its objects are not the judged ones'
   if (!isPresent(node, heads)) return 'its commit is not what its source holds now'

@@ -6,6 +6,7 @@ import { appliedWith } from '../verdict/applied-as.ts'
 import { causeOf } from '../verdict/fingerprint.ts'
 import { leftOutOf } from '../verdict/left-out.ts'
 import { keyOf, type RemoteFile, remoteFiles, sameFile } from '../verdict/remote-files.ts'
+import { artifactApprovals } from './artifact-approvals.ts'
 import { followedRoots } from './followed-roots.ts'
 import { type GuardedChange, guardedChanges } from './guarded-changes.ts'
 import { lostClusters } from './lost-clusters.ts'
@@ -41,6 +42,7 @@ export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
     ...followedRoots(head, base),
     ...remoteApprovals(head, base),
     ...unreadSources(head, base),
+    ...artifactApprovals(head, base),
   ]
   return [...new Map(all.map(one => [JSON.stringify(one), one])).values()]
 }

@@ -20,7 +20,7 @@ export function judgedNode(
 }
 
 function cleanNode(node: FleetNode): JudgedNode {
-  const { id, url, commit, opaque, lent, includes } = node.source
+  const { id, url, commit, opaque, artifact, lent, includes } = node.source
   return {
     key: node.key,
     cluster: node.cluster,
@@ -36,6 +36,7 @@ function cleanNode(node: FleetNode): JudgedNode {
       url,
       commit,
       opaque: opaque ?? null,
+      ...(artifact?.assumed === undefined ? {} : { assumed: true }),
       ...(lent ? { lent } : {}),
       ...(includes ? { includes: includes.map(partOf) } : {}),
     },

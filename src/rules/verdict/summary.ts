@@ -33,6 +33,7 @@ export function summaryOf(verdict: Unsummed, elsewhere: Elsewhere = NOTHING): st
     ...approvals(verdict),
     ...existing(verdict),
     ...notVisible(verdict),
+    ...assumed(verdict),
     ...only(verdict),
   ]
   const noTenants = evaluated.tenants === 0 && evaluated.clusters > 0 && verdict.result !== 'error'
@@ -120,6 +121,12 @@ function notVisible({ notSeen }: Unsummed): string[] {
     return all.size === 0 ? [] : [`${all.size} ${all.size === 1 ? one : many}`]
   })
   return parts.length === 0 ? [] : [`${parts.join(', ')} not visible`]
+}
+
+/** What is evaluated may not be what the cluster gets. */
+function assumed({ notSeen }: Unsummed): string[] {
+  const all = new Set(notSeen.filter(({ what }) => what === 'content').map(({ url }) => url))
+  return all.size === 0 ? [] : [`content of ${count(all.size, 'OCI artifact')} assumed`]
 }
 
 /** A result about a part of the fleet must not be read as one about all of it. */

@@ -1,22 +1,33 @@
-import { at, stringAt } from '../kube/node.ts'
-import type { KubeObject } from '../kube/object.ts'
+import { at, stringAt } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { normaliseUrl } from '../../kube/url.ts'
 
 const ISSUER = 'https://token.actions.githubusercontent.com'
-const SUBJECT = /^https:\/\/github\.com\/([\w-]+\/[\w.-]+)\/\.github\/workflows\/[\w./-]+@refs\/heads\/([\w./-]+)$/
+const SUBJECT =
+  /^https:\/\/github\.com\/([\w-]+\/[\w.-]+)\/(\.github\/workflows\/[\w.-]+\.ya?ml)@refs\/heads\/([\w./-]+)$/
+
+/** Whose workflow signed an artifact, and which. */
+export interface Signed {
+  /** Normalised by normaliseUrl. */
+  readonly url: string
+  readonly branch: string
+  readonly workflow: string
+}
 
 /**
  * The repository and branch whose own workflow must have signed an OCI artifact (`spec.verify.matchOIDCIdentity` of the
  * OCIRepository): source-controller takes no other content. Undefined where the identities leave a choice.
  */
-export function signedContent(source: KubeObject): { readonly url: string; readonly branch: string } | undefined {
+export function signedContent(source: KubeObject): Signed | undefined {
   const verify = at(source.root, ['spec', 'verify'])
   const identities = at(verify, ['matchOIDCIdentity'])
   if (stringAt(verify, ['provider']) !== 'cosign' || identities?.type !== 'list' || identities.items.length !== 1)
     return
   const [identity] = identities.items
   if (literal(stringAt(identity, ['issuer'])) !== ISSUER) return undefined
-  const [, name, branch] = SUBJECT.exec(literal(stringAt(identity, ['subject'])) ?? '') ?? []
-  return name === undefined || branch === undefined ? undefined : { url: `https://github.com/${name}`, branch }
+  const [, name, workflow, branch] = SUBJECT.exec(literal(stringAt(identity, ['subject'])) ?? '') ?? []
+  if (name === undefined || workflow === undefined || branch === undefined) return undefined
+  return { url: normaliseUrl(`https://github.com/${name}`), branch, workflow }
 }
 
 /** The one text that a regular expression matches; undefined where it may match others. A dot stands for itself here. */

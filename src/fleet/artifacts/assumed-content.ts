@@ -1,0 +1,23 @@
+import type { FleetNode, NotSeen } from '../fleet.ts'
+
+/** Sources whose content is evaluated as a folder of a repository although nothing proves that their artifacts hold it. */
+export function assumedContent(nodes: readonly FleetNode[]): NotSeen[] {
+  const found = new Map<string, NotSeen>()
+  for (const { source } of nodes) {
+    const { id, artifact } = source
+    if (artifact?.assumed === undefined || source.opaque !== undefined) continue
+    const entry = {
+      source: id,
+      url: `oci://${artifact.address}`,
+      reason: reasonOf(source.url, artifact),
+      what: 'content' as const,
+    }
+    found.set(JSON.stringify(entry), entry)
+  }
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry)
+}
+
+function reasonOf(url: string, { folder, assumed }: NonNullable<FleetNode['source']['artifact']>): string {
+  const what = `./${folder} of ${url}`
+  return `evaluated as ${what}, as ${assumed} says; whoever can push to the registry can put other content there. Set spec.verify with matchOIDCIdentity of that workflow to be sure`
+}

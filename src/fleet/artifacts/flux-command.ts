@@ -1,0 +1,110 @@
+import { artifactPath } from '../../flux/artifact-path.ts'
+import { NotUnderstood } from './not-understood.ts'
+import { isKnown, type Symbolic, shownText } from './symbolic.ts'
+
+/** What `flux push artifact` puts where. */
+export interface PushCommand {
+  readonly target: Target
+  /** Folder of the checkout that becomes the root of the artifact. */
+  readonly folder: string
+  /** Patterns of what is left out; absent: the defaults of the command. */
+  readonly ignore?: readonly string[]
+}
+
+/** An address with a tag, as far as both are known. */
+export interface Target {
+  readonly repository: Symbolic
+  readonly tag: Symbolic
+}
+
+/** Where the checkout lies on the runner. */
+export const WORKSPACE = '/github/workspace'
+
+const VALUES = new Set([
+  ...['path', 'f', 'source', 'revision', 'creds', 'provider', 'ignore-paths', 'output', 'o', 'annotations', 'a', 'tag'],
+  ...['timeout', 'namespace', 'n', 'context', 'kubeconfig'],
+])
+const SWITCHES = new Set(['reproducible', 'insecure-registry', 'verbose', 'debug'])
+
+/** Reads the arguments of `flux push artifact` (cmd/flux/push_artifact.go). Throws NotUnderstood. */
+export function pushCommand(words: readonly Symbolic[], cwd: string): PushCommand {
+  const { address, options } = argumentsOf(words)
+  const paths = [...(options.get('path') ?? []), ...(options.get('f') ?? [])]
+  const [path] = paths
+  if (path === undefined || paths.length > 1) throw new NotUnderstood('names no one --path')
+  const ignore = options.get('ignore-paths')
+  if (ignore && !ignore.every(one => isKnown(one) && !/["\n]/.test(one)))
+    throw new NotUnderstood('has --ignore-paths that are not known here')
+  return {
+    target: targetOf(address),
+    folder: folderAt(cwd, path),
+    ...(ignore ? { ignore: ignore.flatMap(one => one.split(',')) } : {}),
+  }
+}
+
+/** Reads the arguments of `flux tag artifact`. Throws NotUnderstood. */
+export function tagCommand(words: readonly Symbolic[]): {
+  readonly target: Target
+  readonly tags: readonly Symbolic[]
+} {
+  const { address, options } = argumentsOf(words)
+  const tags = (options.get('tag') ?? []).flatMap(one => one.split(','))
+  if (tags.length === 0) throw new NotUnderstood('names no --tag')
+  return { target: targetOf(address), tags }
+}
+
+function argumentsOf(words: readonly Symbolic[]) {
+  const options = new Map<string, Symbolic[]>()
+  const addresses: Symbolic[] = []
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index]!
+    const option = /^--?([a-z-]+)(?:=([\s\S]*))?$/.exec(word)
+    if (!option) {
+      addresses.push(word)
+      continue
+    }
+    const [, name = '', written] = option
+    if (SWITCHES.has(name) && (written === undefined || written === 'true')) continue
+    if (!VALUES.has(name)) throw new NotUnderstood(`has the option --${name}, which is not followed`)
+    const value = written ?? words[++index]
+    if (value === undefined) throw new NotUnderstood(`has --${name} without a value`)
+    options.set(name, [...(options.get(name) ?? []), value])
+  }
+  const [address] = addresses
+  if (address === undefined || addresses.length > 1) throw new NotUnderstood('names no one address')
+  return { address, options }
+}
+
+/** Splits an address at its tag; without one the tag is `latest`. */
+export function targetOf(address: Symbolic): Target {
+  const text = address.startsWith('oci://') ? address.slice('oci://'.length) : address
+  let isInside = false
+  let colon = -1
+  for (let index = 0; index < text.length; index++) {
+    const here = text[index]
+    if (here === '\0') isInside = !isInside
+    else if (!isInside && here === '/') colon = -1
+    else if (!isInside && here === ':') colon = index
+    else if (!isInside && here === '@') throw new NotUnderstood('names a digest')
+  }
+  return colon < 0
+    ? { repository: text, tag: 'latest' }
+    : { repository: text.slice(0, colon), tag: text.slice(colon + 1) }
+}
+
+/** A folder of the checkout. Throws NotUnderstood for what is not known, is a file or leads out of the checkout. */
+export function folderAt(cwd: string, path: Symbolic): string {
+  if (!isKnown(path)) throw new NotUnderstood(`has the path ${shownText(path)}, which is not known here`)
+  if (path === '-' || path === '') throw new NotUnderstood('reads what it pushes from standard input')
+  const inside = path === WORKSPACE || path.startsWith(`${WORKSPACE}/`) ? path.slice(WORKSPACE.length + 1) : undefined
+  if (inside === undefined && /^[/~]/.test(path))
+    throw new NotUnderstood(`pushes ${path}, which is outside of the checkout`)
+  const whole = inside ?? `${cwd}/${path}`
+  let depth = 0
+  for (const part of whole.split('/')) {
+    if (part === '..') depth--
+    else if (part !== '' && part !== '.') depth++
+    if (depth < 0) throw new NotUnderstood(`pushes ${path}, which is outside of the checkout`)
+  }
+  return artifactPath(whole)
+}

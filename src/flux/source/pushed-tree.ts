@@ -1,0 +1,56 @@
+import { hash } from 'node:crypto'
+import { BailiwickError } from '../../errors.ts'
+import type { Tree, TreeEntry } from '../../git/tree.ts'
+import { IgnoreRules, parsePatterns } from '../ignore-pattern.ts'
+import { MatchWork } from '../pack-budget.ts'
+
+/** What the command leaves out unless it is told otherwise (excludeOCI of cmd/flux/build_artifact.go). */
+const DEFAULTS =
+  '.git/,.gitignore,.gitmodules,.gitattributes,*.jpg,*.jpeg,*.gif,*.png,*.wmv,*.flv,*.tar.gz,*.zip'.split(',')
+
+/** Comparisons of paths with patterns. */
+const MAX_STEPS = 30_000_000
+
+/**
+ * What `flux push artifact --path` puts into an artifact of a folder, at the paths that it has in the repository: regular
+ * files that `ignore` does not leave out (build of fluxcd/pkg oci). `.sourceignore` files are pushed; they count later.
+ * Throws `render-limits`.
+ */
+export function pushedTree(tree: Tree, folder: string, ignore: readonly string[] = DEFAULTS): Tree {
+  const domain = folder === '' ? [] : folder.split('/')
+  const rules = new IgnoreRules(parsePatterns(ignore.join('\n'), domain), new MatchWork(MAX_STEPS))
+  const lists = new Map<string, readonly TreeEntry[]>()
+  const entries = new Map<string, TreeEntry>()
+  const keep = (directory: string, names: readonly string[]): string => {
+    const kept = tree.list(directory).flatMap((entry): TreeEntry[] => {
+      const path = [...names, entry.name]
+      const isAbove = path.length <= domain.length
+      if (isAbove && path.some((name, index) => name !== domain[index])) return []
+      if (entry.type === 'directory') {
+        const id = keep(entry.path, path)
+        const isEmpty = lists.get(entry.path)?.length === 0
+        return isEmpty && !isAbove && rules.ignores(path, true) ? [] : [{ ...entry, id }]
+      }
+      return entry.type === 'file' && !isAbove && !rules.ignores(path, false) ? [entry] : []
+    })
+    lists.set(directory, kept)
+    for (const entry of kept) entries.set(entry.path, entry)
+    return hash('sha1', `pushed\0${kept.map(({ type, id, name }) => `${type} ${id} ${name}\0`).join('')}`)
+  }
+  const id = tree.entry(folder)?.type === 'directory' ? keep('', []) : hash('sha1', 'pushed')
+  entries.set('', { name: '', path: '', type: 'directory', id })
+  return {
+    id,
+    entry: path => entries.get(path),
+    list: path => lists.get(path) ?? [],
+    ...(tree.place ? { place: path => tree.place?.(path) } : {}),
+    left: path => {
+      const type = tree.entry(path)?.type
+      return type === 'symlink' || type === 'submodule' ? type : undefined
+    },
+    read: path => {
+      if (entries.get(path)?.type === 'file') return tree.read(path)
+      throw new BailiwickError('git-missing', `no file ${JSON.stringify(path)} in the artifact`)
+    },
+  }
+}
