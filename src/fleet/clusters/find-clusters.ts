@@ -73,10 +73,11 @@ export function findClusters(search: ClusterSearch): FoundClusters {
 /** The roots, and of which of them nothing will be known once the change is merged and nothing is compared with its base. */
 function withFormer(
   roots: readonly ClusterRoot[],
-  { url, tree, aliases, declared = [], merged }: ClusterSearch,
+  search: ClusterSearch,
   now: readonly UnnamedRoot[],
 ): readonly ClusterRoot[] {
-  const later = merged ? unnamed(tree, url, merged.aliases) : now
+  const { url, tree, aliases, declared = [], merged } = search
+  const later = merged ? unnamed(tree, { ...search, aliases: merged.aliases }) : now
   const told = withDeclared(later, merged ? (merged.declared ?? []) : declared)
   const all = named(told.length > 0 ? told : assumed(tree, url, merged?.aliases ?? aliases))
   const keyOfRoot = ({ name, path, source }: ClusterRoot) =>
