@@ -120,7 +120,8 @@ test.each([
   ['any branch', `^https://github\\.com/acme/fleet/\\.github/workflows/push\\.yaml@refs/heads/.+$`],
 ])('an artifact that %s may sign is not visible', (_what, subject) => {
   const files = oci(subject)
-  expect(rootsIn(files)).toMatchObject([{ source: 'the content of a OCIRepository is not in git', objects: 0 }])
+  const source = expect.stringContaining('the content of a OCIRepository is not in git')
+  expect(rootsIn(files)).toMatchObject([{ source, objects: 0 }])
   expect(said(judgementOf({ fleet: files })).join()).toContain('error')
 })
 
