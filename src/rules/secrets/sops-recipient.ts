@@ -6,7 +6,7 @@ import type { Breach, Rule } from '../rule.ts'
 import { shown } from '../shown.ts'
 import { hashOf } from '../verdict/fingerprint.ts'
 import { documentsOf, type EncryptedDocument, encryptedDocuments } from './encrypted-files.ts'
-import { readerOf } from './reader-of.ts'
+import { isBelow, readerOf } from './reader-of.ts'
 import { type CreationRule, creationRules, SOPS_CONFIG, SopsConfigs } from './sops-config.ts'
 import type { Recipients } from './sops-recipients.ts'
 
@@ -27,7 +27,7 @@ export const sopsRecipient: Rule = {
 /** What is encrypted to others than the rule of the base says, or than it was where no rule says anything. */
 function* otherRecipients({ url, tree, before, nodes }: JudgedRepository): Iterable<Breach> {
   const configs = new SopsConfigs(before ?? tree)
-  const earlier = before && new Earlier(before, url)
+  const earlier = before && new Earlier(before, { url, tree, nodes })
   for (const document of encryptedDocuments(tree, url)) {
     const node = readerOf(nodes, document.file)
     if (!node) return
@@ -64,27 +64,42 @@ function* differences(
   }
 }
 
-/** What was encrypted before a change, found by its path, and by what it is where it was moved. */
+/**
+ * What was encrypted before a change, found by its path, and by what it is where it was moved. What stays as it was for
+ * another cluster was not: a cluster has keys of its own.
+ */
 class Earlier {
-  readonly #tree: Tree
-  readonly #url: string
+  readonly #before: Tree
+  readonly #repository: Pick<JudgedRepository, 'url' | 'tree' | 'nodes'>
   #last: { readonly file: string; readonly documents: readonly EncryptedDocument[] } | undefined
-  #byId: ReadonlyMap<string, EncryptedDocument> | undefined
+  #byId: ReadonlyMap<string, readonly EncryptedDocument[]> | undefined
 
-  constructor(tree: Tree, url: string) {
-    this.#tree = tree
-    this.#url = url
+  constructor(before: Tree, repository: Pick<JudgedRepository, 'url' | 'tree' | 'nodes'>) {
+    this.#before = before
+    this.#repository = repository
   }
 
   recipientsOf({ file, id }: EncryptedDocument): Recipients | undefined {
-    if (this.#last?.file !== file) this.#last = { file, documents: documentsOf(this.#tree, this.#url, file) }
+    const { url } = this.#repository
+    if (this.#last?.file !== file) this.#last = { file, documents: documentsOf(this.#before, url, file) }
     const same = this.#last.documents
     const found = same.find(one => one.id === id) ?? same[0]
     if (found || id === '') return found?.recipients
-    this.#byId ??= new Map([...encryptedDocuments(this.#tree, this.#url)].map(one => [one.id, one]))
-    return this.#byId.get(id)?.recipients
+    this.#byId ??= Map.groupBy(encryptedDocuments(this.#before, url), one => one.id)
+    return this.#byId.get(id)?.find(one => !this.#staysElsewhere(one.file, file))?.recipients
+  }
+
+  /** Whether a file is as it was, and no cluster that reads it reads the other one. */
+  #staysElsewhere(file: string, other: string): boolean {
+    const { tree, nodes } = this.#repository
+    if (tree.entry(file)?.id !== this.#before.entry(file)?.id) return false
+    const [readers, others] = [clustersReading(nodes, file), clustersReading(nodes, other)]
+    return readers.size > 0 && others.size > 0 && ![...readers].some(cluster => others.has(cluster))
   }
 }
+
+const clustersReading = (nodes: readonly FleetNode[], file: string) =>
+  new Set(nodes.filter(node => isBelow(node, file)).map(({ cluster }) => cluster))
 
 /** A `.sops.yaml` that names others than before, in another order, for other files, or that comes in front of one. */
 function* changedConfigs({ url, tree, before, nodes }: JudgedRepository): Iterable<Breach> {
