@@ -17,7 +17,7 @@ import { judge } from '../rules/verdict/judge.ts'
 import { assertKnown } from './assert-known.ts'
 import { CHECK_HELP, CHECK_USAGE, type CheckOptions, checkOptions } from './check-options.ts'
 import { checkSides, type Side, type Sides } from './check-sides.ts'
-import { cloneReader, clonesIn } from './clones.ts'
+import { cloneReader, clonesIn, oneAfterTheOther, ownReader } from './clones.ts'
 import type { Command, Io } from './command.ts'
 import { ageIdentities, withSeals } from './encrypted-seals.ts'
 import { errorLine } from './error-line.ts'
@@ -68,9 +68,10 @@ async function verdictOf(
   env: NonNullable<Io['env']>,
 ): Promise<Checked> {
   const read = directoryReader()
-  const fromClones = options.reposDir === undefined ? undefined : cloneReader(await clonesIn(options.reposDir), read)
+  const clones = options.reposDir === undefined ? [] : [cloneReader(await clonesIn(options.reposDir), read)]
   const sides = await checkSides(options, read, env)
-  const { here } = sides
+  const { here, head: present } = sides
+  const fromClones = oneAfterTheOther([...clones, ownReader(present.history.dir, present.home.url, read)])
   const session = new FleetSession()
   const build = ({ home, given }: Side, compared: Compared = {}) =>
     buildCompleteFleet(home, given, options.repositories, read, compared, session, fromClones)

@@ -78,6 +78,31 @@ export function cloneReader(clones: readonly Clone[], read: (dir: string) => Pro
   }
 }
 
+/**
+ * Reads of the fleet's own working copy in `dir`, whose address is `url`, what sources follow of it besides: another branch as
+ * it was fetched last, or a commit. What is checked out stands for the branch that it is evaluated as, and is none of these.
+ */
+export function ownReader(dir: string, url: string, read: (dir: string) => Promise<Tree>): FromClones {
+  const others = cloneReader([{ dir, isBare: true, remotes: new Map([['origin', url]]) }], read)
+  return async (wanted, addressOf) => {
+    if (url === '' || addressOf(url) !== wanted.url || !(await isWorkingCopy(dir))) return undefined
+    const found = await others(wanted, addressOf)
+    // where it is not there, the reason names what was given
+    return typeof found === 'string' ? undefined : found
+  }
+}
+
+/** What the first reader has that has any of it. */
+export function oneAfterTheOther(readers: readonly FromClones[]): FromClones {
+  return async (wanted, addressOf) => {
+    for (const read of readers) {
+      const found = await read(wanted, addressOf)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+}
+
 async function contentOf(
   clone: Clone,
   remote: string,

@@ -3,7 +3,7 @@ import { BailiwickError } from '../errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Tree } from '../git/tree.ts'
 import { assertKnown } from './assert-known.ts'
-import { cloneReader, clonesIn } from './clones.ts'
+import { cloneReader, clonesIn, oneAfterTheOther, ownReader } from './clones.ts'
 import { CLUSTER_ROOT_HELP, clusterRoot } from './cluster-root.ts'
 import { type GivenRepository, givenRepository } from './given-repository.ts'
 import { notFollowed, unusedRepositories } from './not-followed.ts'
@@ -50,7 +50,8 @@ export async function readFleet(
   const clusters = options.all('cluster-root').map(clusterRoot)
   const home = { url: address.url, branch: address.branch, commit: '', tree, clusters }
   const reposDir = options.one('repos-dir')
-  const clones = reposDir === undefined ? undefined : cloneReader(await clonesIn(resolve(cwd, reposDir)), read)
+  const given = reposDir === undefined ? [] : [cloneReader(await clonesIn(resolve(cwd, reposDir)), read)]
+  const clones = oneAfterTheOther([...given, ownReader(dir, address.url, read)])
   const build = (name?: string) => buildCompleteFleet(home, [], repositories, read, undefined, undefined, clones, name)
   const built = await build(only)
   // what one cluster does not follow another may

@@ -13,7 +13,9 @@ import { installedFlux, installedSync, isFluxInstance } from './flux-instance.ts
 import { OPEN, readLockdown } from './lockdown.ts'
 import { findValues } from './node-values.ts'
 import { probeBootstrap } from './probe-bootstrap.ts'
+import { refKey } from './ref.ts'
 import type { RenderMemory } from './session/render-memory.ts'
+import type { SourceRef } from './source-ref.ts'
 import type { MayRead, Resolved, Sources } from './sources.ts'
 import { bootstrapKustomization } from './synthetic.ts'
 import type { ValueIndex } from './value-index.ts'
@@ -51,10 +53,12 @@ export function openRoot(
   let objects: readonly KubeObject[] = []
   let holes: readonly Hole[] = []
   let strict = true
+  const refs = new Map<string, SourceRef>()
   try {
     if (kustomization === root.kustomization) resolved = firstSource(root, sources, may)
     for (let hop = 0; hop < HOPS; hop++) {
       if (resolved.type !== 'content') return { kustomization, resolved, objects: [], holes: [], lockdown: OPEN }
+      refs.set(refKey(resolved.ref), resolved.ref)
       const findSource = findValues(kustomization, values, undefined)
       const budget = new RenderBudget(PLATFORM_SCALE)
       const facts = { findSource, strict, budget, holeBudget: new RenderBudget(PLATFORM_SCALE) }
@@ -75,19 +79,24 @@ export function openRoot(
         return { kustomization, resolved, objects, holes, lockdown, ...failed, ...declared(root) }
       }
     }
-    const details = {
-      origin: kustomization.root.origin,
-      fix: 'Remove what changes the Kustomization in its own rendering.',
-    }
-    throw new BailiwickError(
-      'graph-limits',
-      'the Kustomization flux-system renders itself differently each time',
-      details,
-    )
+    throw neverSettled(kustomization, refs, sources.own.ref)
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
     return { kustomization, resolved, objects: [], holes: [], lockdown: OPEN, error }
   }
+}
+
+/** Where this revision leads to another, and that back to it, Flux would go to and fro between them. */
+function neverSettled({ root: { origin } }: KubeObject, refs: ReadonlyMap<string, SourceRef>, own: SourceRef) {
+  const message = 'the Kustomization flux-system renders itself differently each time'
+  const other = [...refs].find(([key]) => key !== refKey(own))?.[1]
+  if (!other) {
+    const fix = 'Remove what changes the Kustomization in its own rendering.'
+    return new BailiwickError('graph-limits', message, { origin, fix })
+  }
+  const [name = ''] = Object.values(other)
+  const fix = `Make the same change on ${name} first, so that what it holds follows ${name}, too.`
+  return new BailiwickError('graph-limits', `${message}: what ${name} holds leads back from it`, { origin, fix })
 }
 
 /**

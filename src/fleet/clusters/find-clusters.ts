@@ -80,8 +80,9 @@ function withFormer(
   const later = merged ? unnamed(tree, { ...search, aliases: merged.aliases }) : now
   const told = withDeclared(later, merged ? (merged.declared ?? []) : declared)
   const all = named(told.length > 0 ? told : assumed(tree, url, merged?.aliases ?? aliases))
-  const keyOfRoot = ({ name, path, source }: ClusterRoot) =>
-    JSON.stringify([name, path, source ? followed(source) : ''])
+  // what any other follows may change, and is asked for where it is followed
+  const keyOfRoot = ({ name, path, how, source }: ClusterRoot) =>
+    JSON.stringify([name, path, how === 'declared' && source ? followed(source) : ''])
   const stay = new Set(all.map(keyOfRoot))
   const isOwn = (source: KubeObject | undefined, by: Aliases) => source !== undefined && isFleets(source, url, by)
   const isKept = (one: ClusterRoot) =>
