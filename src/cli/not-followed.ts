@@ -26,6 +26,7 @@ export function notFollowed(
   const addresses = addressesOf(fleets, here.url)
   const own = sources.filter(({ url }) => addresses.has(url))
   if (own.length === 0) return isHidden(fleets, here.url) ? undefined : notNamed(sources, here.url)
+  if (own.every(one => one.declared)) return notApplied(own, here.url)
   const followed = own.filter(({ ref }) => standsForRef(here.branch, ref))
   const declared = own.filter(one => one.declared)
   // where a cluster was only taken to follow this repository, sources that say the default branch know better
@@ -74,6 +75,14 @@ export function unusedRepositories(
 
 /** Addresses in one message. */
 const MAX_LISTED = 10
+
+/** Sources alone deploy nothing: what reads them is not evaluated. */
+function notApplied(own: readonly FollowedSource[], url: string): BailiwickError {
+  const ids = [...new Set(own.map(({ id }) => id))].slice(0, MAX_LISTED)
+  const message = `${ids.join(', ')} ${ids.length === 1 ? 'names' : 'name'} ${url}, but no Kustomization or chart that is evaluated comes from there, so nothing of it was evaluated`
+  const fix = 'Check the sourceRef of the Kustomization, or what keeps it from being evaluated.'
+  return new BailiwickError('not-followed', message, { fix })
+}
 
 function notNamed(sources: readonly FollowedSource[], url: string): BailiwickError {
   const message = `no source of the fleet names ${url}, so nothing of it was evaluated`

@@ -40,3 +40,20 @@ test("what a tenant's unreadable node names turns nobody's gate red", () => {
   const judgement = judgementOf(given, { base: given, changed: OPS_URL })
   expect(judgement.verdict).toMatchObject({ result: 'pass', errors: [{ state: 'standing' }] })
 })
+
+test('what a rule left out of a platform node decides, too, where nothing else follows the repository', () => {
+  const unread = (from: string) =>
+    fleetFiles[from]!.replace('name: apps\n', 'name: apps\n  annotations: {a: !!binary aGk=}\n')
+  const given = (dev: Parameters<typeof miniFleet>[0] = {}) =>
+    miniFleet({ ...dev, fleet: { ...fleetFiles, 'tenants/dev-team.yaml': unread('tenants/dev-team.yaml') } })
+  const judgement = judgementOf(given({ dev: withResource('') }), { base: given(), changed: DEV_URL })
+  expect(judgement.verdict.result).toBe('fail')
+  expect(scopeVerdict(judgement, DEV_URL, { keepNew: true }).result).toBe('fail')
+  // the other tenant's is followed, whatever else may lead there
+  const named = {
+    ...fleetFiles,
+    'tenants/kustomization.yaml': `# ${OPS_URL}\n${fleetFiles['tenants/kustomization.yaml']}`,
+  }
+  const other = miniFleet({ fleet: { ...named, 'tenants/dev-team.yaml': unread('tenants/dev-team.yaml') } })
+  expect(judgementOf(other, { base: other, changed: OPS_URL }).verdict.result).toBe('pass')
+})

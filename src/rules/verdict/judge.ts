@@ -1,3 +1,4 @@
+import { addressIn } from '../../fleet/config/address-in.ts'
 import type { Fleet } from '../../fleet/fleet.ts'
 import { mayLeadTo } from '../../fleet/named-repositories.ts'
 import { requiredApprovals } from '../approval/required-approvals.ts'
@@ -50,13 +51,16 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
   const said = [...now.findings, ...unusedWaivers(head, now.findings, waivers)]
   const stands = before ? new Map([...known, ...knownOf(unusedWaivers(head, before.findings, waivers))]) : known
   const hiddenBefore = new KnownHidden(before?.findings ?? [])
-  const findings = said.map(one => {
-    const hidden = before !== undefined && hidesChange(one, now, before, hiddenBefore)
-    return withState(one, stands, waivers, hidden)
-  })
   const { changed } = options
   const leading = changed === undefined ? [] : head.nodes.filter(node => mayLeadTo(node.hides ?? [], changed))
   const leadsTo = new Set(leading.map(node => node.key))
+  // a change of which nothing is evaluated does not pass because that was so before
+  const isUnfollowed = changed !== undefined && leading.length > 0 && !isFollowed(changed, [head, options.base])
+  const findings = said.map(one => {
+    const isHiding = isUnfollowed && one.hides !== undefined && leadsTo.has(one.node)
+    const hidden = isHiding || (before !== undefined && hidesChange(one, now, before, hiddenBefore))
+    return withState(one, stands, waivers, hidden)
+  })
   const stood = new KnownFailures(before?.failures ?? [], options.baseline ?? new Map())
   const failures = now.failures.map(one => (leadsTo.has(one.node) ? one : stood.withState(one)))
   const fixed = options.base && before ? fixedFindings(options.base, head, before.findings, findings) : []
@@ -85,6 +89,16 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
   const [found, failed] = [of(violations.filter(one => one.state !== 'fixed')), of(errors)]
   const nodes = judgedNodes(head.nodes, found, failed, options.base?.nodes)
   return { verdict, nodes }
+}
+
+/** Whether a node of one of these fleets has content of a repository. */
+function isFollowed(url: string, fleets: readonly (Fleet | undefined)[]): boolean {
+  return fleets.some(fleet => {
+    const address = fleet && addressIn(fleet.config.aliases, url)
+    return fleet?.nodes.some(({ source, charts = [] }) =>
+      [source, ...(source.includes ?? []), ...charts].some(one => one.url === address),
+    )
+  })
 }
 
 /** Where a fleet gives that rule a severity, it is a violation like any other. */
