@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type OutputChunk, rolldown } from 'rolldown'
+import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
 import { bundleThreads } from './bundle-threads.ts'
 import { collectLicenses } from './collect-licenses.ts'
 
@@ -24,7 +24,7 @@ export async function bundle(dist: string): Promise<readonly OutputChunk[]> {
     input: PROGRAMS,
     platform: 'node',
     external: OPTIONAL,
-    plugins: [bundleThreads(), collectLicenses(join(root, 'node_modules'))],
+    plugins: [yamlAsModules(join(root, 'node_modules')), bundleThreads(), collectLicenses(join(root, 'node_modules'))],
     // bottleneck hides a require() from bundlers, of Redis clients that we do not give it
     checks: { eval: false },
     onLog: (_, log) => {
@@ -45,4 +45,18 @@ export async function bundle(dist: string): Promise<readonly OutputChunk[]> {
   })
   await build.close()
   return output.filter(one => one.type === 'chunk')
+}
+
+/** The same sources of `yaml` as modules: `check` takes its lexer alone, where what `require` gives comes as a whole. */
+function yamlAsModules(modules: string): Plugin {
+  return {
+    name: 'yaml-as-modules',
+    resolveId: {
+      filter: { id: /^yaml$/ },
+      handler: (_, importer) =>
+        importer?.startsWith(modules)
+          ? undefined
+          : { id: join(modules, 'yaml/browser/dist/index.js'), moduleSideEffects: false },
+    },
+  }
 }

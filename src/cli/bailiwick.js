@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 // Plain JavaScript that any Node since 14 can read: it only finds a Node that runs the rest.
-import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import module, { createRequire } from 'node:module'
 import { homedir } from 'node:os'
@@ -56,7 +55,8 @@ function nodeOfDependency() {
 }
 
 /** @param {string} program */
-function runWith(program) {
+async function runWith(program) {
+  const { spawn } = await import('node:child_process')
   const script = fileURLToPath(import.meta.url)
   const child = spawn(program, [script, ...process.argv.slice(2)], { stdio: 'inherit' })
   // the terminal sends these to the child as well; it decides, we only pass its end on
