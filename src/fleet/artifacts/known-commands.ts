@@ -63,7 +63,7 @@ const HARMLESS = [
 const FIRST_WORDS = new Set(HARMLESS.map(command => command.split(' ')[0]!))
 const BY_FIRST = Map.groupBy(HARMLESS, command => command.split(' ')[0]!)
 /** Options by which such a command writes files all the same. */
-const WRITES = /^(?:-o|--output|--output-file|--output-signature|--output-certificate|--bundle)(?:=|$)/
+const WRITES = /^(?:-o|--output|--bundle)/
 
 /** Whether a command, given by its words, leaves the checkout and the registry as they are. */
 export function isHarmless(words: readonly string[]): boolean {
@@ -74,7 +74,7 @@ export function isHarmless(words: readonly string[]): boolean {
   return fits && (!WRITES_WITH_OPTION.has(first) || !words.some(word => WRITES.test(word)))
 }
 
-const WRITES_WITH_OPTION = new Set(['kustomize', 'kubectl', 'cosign', 'git', 'kubeconform', 'diff'])
+const WRITES_WITH_OPTION = new Set(['kustomize', 'kubectl', 'cosign', 'git', 'diff', 'date'])
 
 /** Actions that set up tools or log in, by owner and name: they leave the checkout as it is. */
 const ACTIONS = new Set([
@@ -103,3 +103,6 @@ export const isHarmlessAction = (action: string): boolean => ACTIONS.has(action)
 /** Marks of programs that push artifacts or move their tags. */
 export const PUSHES =
   /\b(?:push|tag)\s+artifact\b|\b(?:oras|regctl|imgpkg|skopeo|vendir|werf|timoni|kluctl)\b|\bcrane\s+(?:push|tag|append|copy|cp|mutate|rebase)\b|\bdocker\s+(?:push|buildx)\b|\bcosign\s+(?:copy|attach|load)\b|\bhelm\s+push\b|\bpodman\s+(?:push|manifest)\b/
+
+/** Variables that change which programs run, or how a script is read. */
+export const STEERS = /^(?:PATH|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|CDPATH|HOME|TMPDIR|LD_\w*|GIT_\w*|XDG_\w*)$/

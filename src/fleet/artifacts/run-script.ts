@@ -1,5 +1,5 @@
 import { folderAt, pushCommand, type Target, tagCommand } from './flux-command.ts'
-import { isHarmless, PUSHES } from './known-commands.ts'
+import { isHarmless, PUSHES, STEERS } from './known-commands.ts'
 import { NotUnderstood } from './not-understood.ts'
 import { parseScript, type ShellCommand, type ShellStatement } from './shell-script.ts'
 import type { Word } from './shell-words.ts'
@@ -17,11 +17,14 @@ export interface Push extends Target {
 /** What the steps of a job have done so far. */
 export interface JobState {
   readonly env: Map<string, Symbolic>
+  /** What later steps have in their environment, too. */
+  readonly exported: Map<string, Symbolic>
   /** By `<step>.<name>`. */
   readonly outputs: Map<string, Symbolic>
   /** Of the whole run, in order. */
   readonly pushes: Push[]
   cwd: string
+  isCheckedOut: boolean
   /** Why the checkout may differ from git. */
   changed: string | undefined
   /** So many commands were run whose result differs each time. */
@@ -51,14 +54,40 @@ export function runScript(script: string, run: ScriptRun): void {
   execute(parseScript(script, run.depth), run)
 }
 
+/** How a command ended: a test as it did, `done` for others. */
+type Ended = boolean | undefined | 'done'
+
 /** Whether it came to an `exit`. */
 function execute(statements: readonly ShellStatement[], run: ScriptRun): boolean {
+  let before: Ended = 'done'
+  let isDiff = false
   for (const statement of statements) {
     if (statement.type === 'if') {
       if (branch(statement, run)) return true
-    } else if (perform(statement, run)) return true
+      before = 'done'
+      continue
+    }
+    const runs = isReached(statement.after, before, isDiff)
+    if (runs === false) continue
+    const here = { ...run, isMaybe: run.isMaybe || runs === undefined }
+    const first = textOf(statement, here)
+    isDiff = first.startsWith('flux diff artifact ')
+    const isTest = /^\[\[? /.test(first)
+    if (!isTest && perform(statement, here)) return true
+    before = isTest ? test(statement, here) : first === 'false' ? false : 'done'
   }
   return false
+}
+
+const textOf = ({ words }: ShellCommand, run: ScriptRun) => words.map(word => expand(word, run)).join(' ')
+
+/** Whether a command runs after the one before it; undefined: that is not known. */
+function isReached(after: ShellCommand['after'], before: Ended, isDiff: boolean): boolean | undefined {
+  if (after === '&&') return before === 'done' ? true : before
+  if (after !== '||') return true
+  // what does not differ is there already
+  if (before === 'done') return isDiff ? true : undefined
+  return before === undefined ? undefined : !before
 }
 
 function branch({ branches, otherwise }: ShellStatement & { type: 'if' }, run: ScriptRun): boolean {
@@ -119,17 +148,20 @@ function perform(command: ShellCommand, run: ScriptRun): boolean {
   const assignments = assigned < 0 ? words : words.slice(0, assigned)
   const rest = words.slice(assignments.length)
   if (rest.length === 0) {
-    for (const one of assignments) assign(state.env, one, run, command.onFailure)
+    for (const one of assignments) assign(state.env, one, run)
     return false
   }
-  const where = { ...run, isMaybe: run.isMaybe || command.onFailure }
+  const where = run
+  if (assignments.some(one => STEERS.test(ASSIGNMENT.exec(one)?.[1] ?? '')))
+    throw new NotUnderstood('changes how programs are found')
   write(command, rest, where)
   const line = run.lineOf(command.line)
   if (rest[0] === 'exit') return !where.isMaybe
+  if (isHarmless(rest.map(shownText))) return false
+  refuseSplit(command, run)
   if (rest[0] === 'cd') enter(rest, where)
   else if (rest[0] === 'flux' && rest[1] === 'push' && rest[2] === 'artifact') push(rest.slice(3), where, line)
   else if (rest[0] === 'flux' && rest[1] === 'tag' && rest[2] === 'artifact') retag(rest.slice(3), where, line)
-  else if (isHarmless(rest.map(shownText))) return false
   else {
     if (PUSHES.test(rest.join(' '))) {
       const why = `\`${cut(shownText(rest[0]!))}\` pushes there, which is not followed`
@@ -140,17 +172,28 @@ function perform(command: ShellCommand, run: ScriptRun): boolean {
   return false
 }
 
+/** Refuses what a shell makes several words of, or other words. */
+function refuseSplit({ words }: ShellCommand, { state }: ScriptRun): void {
+  for (const piece of words.flat()) {
+    if (piece.type === 'text' && !piece.quoted && /[*?[{]|^~/.test(piece.text))
+      throw new NotUnderstood('has a pattern of names')
+    const value = piece.type === 'variable' && !piece.quoted ? state.env.get(piece.name) : undefined
+    if (value !== undefined && /[\s*?[]/.test(value)) throw new NotUnderstood('splits a variable into words')
+  }
+}
+
 /** A quoted word is no assignment. */
 const isAssignment = (word: Word | undefined) => word?.[0]?.type === 'text' && !word[0].quoted
 
 const cut = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}...` : text)
 
-function assign(env: Map<string, Symbolic>, text: string, { isMaybe, state }: ScriptRun, onFailure = false): void {
+function assign(env: Map<string, Symbolic>, text: string, { isMaybe, state }: ScriptRun): void {
   const name = ASSIGNMENT.exec(text)?.[1]
   if (name === undefined) return
+  if (STEERS.test(name)) throw new NotUnderstood('changes how programs are found')
   const value = text.slice(name.length + 1)
   if (value.length > MAX_TEXT) throw new NotUnderstood('makes a text that is too long')
-  env.set(name, isMaybe || onFailure ? unknownText(`${name} ${++state.commands}`) : value)
+  env.set(name, isMaybe ? unknownText(`${name} ${++state.commands}`) : value)
 }
 
 function enter([, path = '']: readonly Symbolic[], { state, isMaybe }: ScriptRun): void {
@@ -166,8 +209,11 @@ function write({ redirects, line }: ShellCommand, words: readonly Symbolic[], ru
     if (to === OUTPUT || to === ENVIRONMENT) {
       const [, ...said] = words.filter(word => word !== '-n' && word !== '-e')
       const text = said.join(' ')
-      if (words[0] !== 'echo') continue
-      if (to === ENVIRONMENT) assign(state.env, text, run)
+      if (to === ENVIRONMENT) {
+        if (words[0] !== 'echo' || !ASSIGNMENT.test(text) || text.includes('\n'))
+          throw new NotUnderstood('sets variables that are not known here')
+        assign(state.exported, text, run)
+      } else if (words[0] !== 'echo') continue
       else {
         const made = new Map<string, Symbolic>()
         assign(

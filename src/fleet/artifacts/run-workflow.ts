@@ -1,7 +1,7 @@
 import { at, type Node, originAt, stringAt } from '../../kube/node.ts'
 import { fillIn, holds, type Lookup, unknownNames } from './expression.ts'
 import { folderAt, WORKSPACE } from './flux-command.ts'
-import { isHarmlessAction, PUSHES } from './known-commands.ts'
+import { isHarmlessAction, PUSHES, STEERS } from './known-commands.ts'
 import { NotUnderstood } from './not-understood.ts'
 import { ENVIRONMENT, type JobState, OUTPUT, type Push, runScript, somewhere } from './run-script.ts'
 import { isKnown, type Symbolic, unknownText } from './symbolic.ts'
@@ -16,6 +16,7 @@ export interface WorkflowPlace {
 const MAX_STEPS = 2_000
 const MAX_COMBINATIONS = 64
 const PUSH_ACTION = 'controlplaneio-fluxcd/distribution/actions/push'
+const PLAIN_SHELL = /^(?:bash|sh)(?: -[euox]+| pipefail| --noprofile| --norc)*(?: \{0\})?$/
 /** Inputs of actions/checkout by which it still brings the commit that the run is about, at the root of the workspace. */
 const CHECKOUT = new Set([
   ...[
@@ -72,10 +73,12 @@ function combinationsOf(job: Node): (ReadonlyMap<string, string> | undefined)[] 
 function runJob(job: Job): void {
   const state: JobState = {
     env: new Map(Object.entries(variablesOf(job))),
+    exported: new Map(),
     outputs: new Map(),
     pushes: job.pushes,
     cwd: '',
     changed: 'no step before it checks the repository out',
+    isCheckedOut: false,
     commands: 0,
   }
   const lookup = lookupOf(job, state)
@@ -146,6 +149,7 @@ function lookupOf({ place, trigger, matrix }: Job, state: JobState): Lookup {
 function readEnv(node: Node, { env }: JobState, lookup: Lookup): void {
   const map = at(node, ['env'])
   for (const [name, { value }] of map?.type === 'map' ? map.fields : []) {
+    if (/^(?:GITHUB|RUNNER)_/.test(name)) continue
     env.set(name, value.type === 'scalar' ? fillIn(String(value.value ?? ''), lookup) : unknownText(`env ${name}`))
   }
 }
@@ -157,16 +161,12 @@ function runStep(job: Job, step: Node, state: JobState, isMaybe: boolean): void 
   const [uses, script] = [stringAt(step, ['uses']), stringAt(step, ['run'])]
   const before = new Map(state.env)
   readEnv(step, state, lookup)
-  const own = [...state.env].filter(([name, value]) => before.get(name) !== value)
   if (uses !== undefined) runAction(uses, step, state, lookup, isMaybe || is === 'unknown')
   else if (script !== undefined) runCommands(job, script, step, state, isMaybe || is === 'unknown')
   // what a step sets for itself ends with it
-  for (const [name, value] of own) {
-    if (state.env.get(name) !== value) continue
-    const was = before.get(name)
-    if (was === undefined) state.env.delete(name)
-    else state.env.set(name, was)
-  }
+  state.env.clear()
+  for (const [name, value] of [...before, ...state.exported]) state.env.set(name, value)
+  state.exported.clear()
 }
 
 function runCommands(job: Job, script: string, step: Node, state: JobState, isMaybe: boolean): void {
@@ -177,11 +177,13 @@ function runCommands(job: Job, script: string, step: Node, state: JobState, isMa
   const lookup = lookupOf(job, state)
   const known = state.pushes.length
   try {
+    if ([...state.env.keys()].some(name => STEERS.test(name)))
+      throw new NotUnderstood('is told where programs are found')
     const shell = [step, job.job, job.workflow].map((one, index) =>
       stringAt(one, index === 0 ? ['shell'] : ['defaults', 'run', 'shell']),
     )
     const named = shell.find(one => one !== undefined)
-    if (named !== undefined && !/^(?:bash|sh)(?: |$)/.test(named)) throw new NotUnderstood(`runs in ${named}`)
+    if (named !== undefined && !PLAIN_SHELL.test(named)) throw new NotUnderstood(`runs in ${named}`)
     const folder = [step, job.job, job.workflow].map((one, index) =>
       stringAt(one, index === 0 ? ['working-directory'] : ['defaults', 'run', 'working-directory']),
     )
@@ -194,7 +196,7 @@ function runCommands(job: Job, script: string, step: Node, state: JobState, isMa
     // what was found before is part of a script that does more
     const found = state.pushes.splice(known)
     for (const one of found) state.pushes.push({ repository: one.repository, tag: one.tag, line: one.line, why })
-    const targets = PUSHES.test(script) ? somewhere(named(script, state)) : []
+    const targets = PUSHES.test(named(script, state)) ? somewhere(named(script, state)) : []
     for (const target of targets) state.pushes.push({ ...target, line: first, why })
     state.changed ??= `the step at line ${first} cannot be followed: ${why}`
   }
@@ -211,7 +213,7 @@ function runAction(uses: string, step: Node, state: JobState, lookup: Lookup, is
     const node = at(step, ['with', name])
     return node?.type === 'scalar' ? fillIn(String(node.value ?? ''), lookup) : undefined
   }
-  if (action === 'actions/checkout') checkOut(step, state, input, line)
+  if (action === 'actions/checkout') checkOut(step, state, input, line, isMaybe)
   else if (action === PUSH_ACTION) pushByAction(step, state, input, line, isMaybe)
   else if (!isHarmlessAction(action)) {
     state.changed ??= `line ${line} uses ${action} before, which may change files`
@@ -220,7 +222,7 @@ function runAction(uses: string, step: Node, state: JobState, lookup: Lookup, is
 
 type Input = (name: string) => Symbolic | undefined
 
-function checkOut(step: Node, state: JobState, input: Input, line: number): void {
+function checkOut(step: Node, state: JobState, input: Input, line: number, isMaybe: boolean): void {
   const inputs = at(step, ['with'])
   const names = inputs?.type === 'map' ? [...inputs.fields.keys()] : []
   const is = (name: string, ...values: readonly (string | undefined)[]) => values.includes(input(name))
@@ -233,7 +235,11 @@ function checkOut(step: Node, state: JobState, input: Input, line: number): void
     is('path', undefined, '', '.', './') &&
     is('lfs', undefined, 'false') &&
     is('submodules', undefined, 'false')
-  state.changed = isPlain ? undefined : `the checkout at line ${line} is not only that of the commit`
+  if (!isPlain) state.changed = `the checkout at line ${line} is not only that of the commit`
+  else if (isMaybe) state.changed ??= `it is not known whether line ${line} checks the repository out`
+  // a later one need not put back what steps changed
+  else if (!state.isCheckedOut) state.changed = undefined
+  state.isCheckedOut = true
 }
 
 /** Its inputs are those of the command (actions/push of controlplaneio-fluxcd/distribution). */

@@ -7,8 +7,8 @@ export interface ShellCommand {
   readonly words: readonly Word[]
   /** What it writes to, `null` for standard error and the like. */
   readonly redirects: readonly { readonly append: boolean; readonly target: Word }[]
-  /** It runs only where the one before it failed. */
-  readonly onFailure: boolean
+  /** What joins it to the one before it; absent: a new line. */
+  readonly after: '&&' | '||' | '|' | undefined
   /** Its output goes on to the next one. */
   readonly piped: boolean
   /** Line in the script, from 1. */
@@ -73,21 +73,21 @@ const operatorAt = ({ tokens, index }: Reader) => {
 
 function block(reader: Reader, ends: readonly string[]): ShellStatement[] {
   const statements: ShellStatement[] = []
-  let onFailure = false
+  let after: ShellCommand['after']
   while (reader.index < reader.tokens.length) {
     const operator = operatorAt(reader)
     if (operator === '\n' || operator === ';') {
       reader.index++
-      onFailure = false
+      after = undefined
       continue
     }
     const keyword = keywordAt(reader)
     if (keyword !== undefined && ends.includes(keyword)) return statements
     if (keyword === 'if') statements.push(condition(reader))
-    else statements.push(command(reader, onFailure))
+    else statements.push(command(reader, after))
     const next = operatorAt(reader)
     if (next === '&&' || next === '||' || next === '|') {
-      onFailure = next === '||'
+      after = next
       reader.index++
       while (operatorAt(reader) === '\n') reader.index++
     } else if (next !== undefined && next !== '\n' && next !== ';')
@@ -115,7 +115,7 @@ function condition(reader: Reader): ShellIf {
   }
 }
 
-function command(reader: Reader, onFailure: boolean): ShellCommand {
+function command(reader: Reader, after: ShellCommand['after']): ShellCommand {
   const words: Word[] = []
   const redirects: { append: boolean; target: Word }[] = []
   const line = reader.tokens[reader.index]!.line
@@ -133,5 +133,5 @@ function command(reader: Reader, onFailure: boolean): ShellCommand {
     } else break
   }
   if (words.length === 0) throw new NotUnderstood('is not a plain list of commands')
-  return { type: 'command', words, redirects, onFailure, piped: operatorAt(reader) === '|', line }
+  return { type: 'command', words, redirects, after, piped: operatorAt(reader) === '|', line }
 }

@@ -9,6 +9,7 @@ export type Piece =
       readonly name: string
       readonly how: 'plain' | 'lower' | 'other'
       readonly written: string
+      readonly quoted: boolean
     }
   | { readonly type: 'command'; readonly script: string }
 
@@ -84,7 +85,7 @@ function readWord(script: string, start: number): Read {
     if (ENDS_WORD.test(here)) break
     if (here === "'") single(script, read)
     else if (here === '"') double(script, read)
-    else if (here === '$') dollar(script, read)
+    else if (here === '$') dollar(script, read, false)
     else if (here === '\\') {
       if (script[read.end + 1] !== '\n') push(read, script[read.end + 1] ?? '', true)
       read.end += 2
@@ -117,7 +118,7 @@ function double(script: string, read: Read): void {
   while (script[read.end] !== '"') {
     const here = script[read.end]
     if (here === undefined) throw new NotUnderstood('has a quote without an end')
-    if (here === '$') dollar(script, read)
+    if (here === '$') dollar(script, read, true)
     else if (here === '`') throw new NotUnderstood(REFUSED.get(here))
     else if (here === '\\' && '$`"\\\n'.includes(script[read.end + 1] ?? ' ')) {
       if (script[read.end + 1] !== '\n') push(read, script[read.end + 1]!, true)
@@ -130,7 +131,7 @@ function double(script: string, read: Read): void {
   read.end++
 }
 
-function dollar(script: string, read: Read): void {
+function dollar(script: string, read: Read, quoted: boolean): void {
   const rest = script.slice(read.end + 1, read.end + 300)
   if (rest.startsWith('(')) {
     const end = closing(script, read.end + 2)
@@ -146,12 +147,12 @@ function dollar(script: string, read: Read): void {
       throw new NotUnderstood('has an expansion of a variable that is not followed')
     const after = inner.slice(name.length)
     const how = after === '' ? 'plain' : after === ',,' ? 'lower' : 'other'
-    read.word.push({ type: 'variable', name, how, written: `\${${inner}}` })
+    read.word.push({ type: 'variable', name, how, written: `\${${inner}}`, quoted })
     read.end += 2 + end
     return
   }
   const name = NAME.exec(rest)?.[0]
-  if (name !== undefined) read.word.push({ type: 'variable', name, how: 'plain', written: `$${name}` })
+  if (name !== undefined) read.word.push({ type: 'variable', name, how: 'plain', written: `$${name}`, quoted })
   else if (/^["\s]|^$/.test(rest)) push(read, '$', true)
   else throw new NotUnderstood('has an expansion of a variable that is not followed')
   read.end += 1 + (name?.length ?? 0)

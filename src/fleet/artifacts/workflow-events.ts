@@ -19,8 +19,8 @@ export interface WorkflowEvents {
 
 const TAG = unknownText('a git tag')
 
-/** Where somebody who may write to the repository starts it by hand, that is on the branch; a called workflow runs by its caller. */
-const BY_HAND = new Set(['workflow_dispatch', 'workflow_call'])
+/** Whoever may write to the repository starts it by hand; that it is on the branch is part of what is assumed. */
+const BY_HAND = 'workflow_dispatch'
 
 /** Reads `on` of a workflow, for one branch of its repository. */
 export function workflowEvents(workflow: Node, branch: string): WorkflowEvents {
@@ -38,7 +38,7 @@ export function workflowEvents(workflow: Node, branch: string): WorkflowEvents {
       // it runs on the default branch
       if (branch !== 'main' && branch !== 'master') others.push(onBranch(name, otherThan(branch)))
     } else if (name === 'release') others.push({ event: name, ref: `refs/tags/${TAG}`, refName: TAG, refType: 'tag' })
-    else if (!BY_HAND.has(name)) {
+    else if (name !== BY_HAND) {
       const ref = unknownText(`the ref of ${name}`)
       others.push({ event: name, ref, refName: unknownText(`the name of the ref of ${name}`), refType: 'branch' })
     }

@@ -135,6 +135,26 @@ test.each<[string, string]>([
       steps: [CHECKOUT, PUSH, run('for one in a b; do echo $one; done', 'sed -i s/a/b/ kubernetes/a.yaml')],
     }),
   ],
+  [
+    'a difference that is looked for first',
+    pushing(
+      'flux diff artifact oci://ghcr.io/acme/fleet:latest --path ./kubernetes || \\',
+      flux('oci://ghcr.io/acme/fleet:latest'),
+    ),
+  ],
+  [
+    'a test that decides about another tag',
+    pushing(
+      flux('oci://ghcr.io/acme/fleet:latest'),
+      '[[ $GITHUB_REF == refs/tags/* ]] && flux tag artifact oci://ghcr.io/acme/fleet:latest --tag latest',
+    ),
+  ],
+  [
+    'a variable for later steps',
+    workflowText({
+      steps: [CHECKOUT, run('echo "REPO=oci://ghcr.io/acme/fleet" >> $GITHUB_ENV'), run(flux('$REPO:latest'))],
+    }),
+  ],
 ])('%s says what the artifact holds', (_name, text) => {
   expect(found(text)).toBe('./kubernetes')
 })
@@ -253,6 +273,68 @@ test.each<[string, string, string | undefined]>([
     'a name that hides the command',
     pushing('$FLUX push artifact oci://ghcr.io/acme/fleet:latest --path x'),
     'pushes there',
+  ],
+  [
+    'a call by whatever calls it',
+    workflowText({ on: '{push: {branches: [main]}, workflow_call: {}}' }),
+    'also pushes there',
+  ],
+  [
+    'a variable that another step set for itself',
+    workflowText({
+      job: ['env: {FOLDER: ./other}'],
+      steps: [
+        CHECKOUT,
+        run('FOLDER=./kubernetes'),
+        run(
+          flux('oci://ghcr.io/acme/fleet:latest', '$FOLDER'),
+          'flux push artifact oci://ghcr.io/acme/fleet:latest --path ./kubernetes',
+        ),
+      ],
+    }),
+    'several steps',
+  ],
+  [
+    'a second checkout',
+    workflowText({ steps: [CHECKOUT, run('./render.sh'), CHECKOUT, PUSH] }),
+    'runs `./render.sh` before',
+  ],
+  [
+    'programs of the repository',
+    workflowText({ steps: [CHECKOUT, run('export PATH="$PWD/bin:$PATH"', flux('oci://ghcr.io/acme/fleet:latest'))] }),
+    'how programs are found',
+  ],
+  [
+    'programs of the repository for later steps',
+    workflowText({ steps: [CHECKOUT, run('echo "$PWD/bin" >> $GITHUB_PATH'), PUSH] }),
+    'writes the file',
+  ],
+  ['programs by the environment', workflowText({ job: ['env: {BASH_ENV: ./env.sh}'] }), 'where programs are found'],
+  [
+    'several words in a variable',
+    workflowText({
+      job: ['env: {ARGS: "oci://ghcr.io/acme/fleet:latest --path ./kubernetes"}'],
+      steps: [CHECKOUT, run('flux push artifact $ARGS --source a --revision b')],
+    }),
+    'into words',
+  ],
+  ['a pattern of folders', pushing(flux('oci://ghcr.io/acme/fleet:latest', './kube*')), 'pattern of names'],
+  [
+    'a test that is not known',
+    pushing(`[[ $X == y ]] && ${flux('oci://ghcr.io/acme/fleet:latest')}`),
+    'not known when',
+  ],
+  ['a test that fails', pushing(`[[ a == b ]] && ${flux('oci://ghcr.io/acme/fleet:latest')}`), undefined],
+  ['what runs when something fails', pushing(`ls || ${flux('oci://ghcr.io/acme/fleet:latest')}`), 'not known when'],
+  [
+    'a shell that reads a file first',
+    workflowText({ steps: [CHECKOUT, `${PUSH}\n  shell: bash --rcfile env.sh {0}`] }),
+    'runs in bash --rcfile',
+  ],
+  [
+    'a file that a check writes',
+    workflowText({ steps: [CHECKOUT, run('kustomize build . -okubernetes/all.yaml'), PUSH] }),
+    'runs `kustomize build` before',
   ],
 ])('%s is no content of git', (_name, text, why) => {
   const told = found(text)
