@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { BailiwickError } from '../errors.ts'
 import type { Artifact } from '../flux/artifact.ts'
 import { artifactPath } from '../flux/artifact-path.ts'
+import { isFatal } from '../flux/is-fatal.ts'
 import { markPacked, packTree } from '../flux/pack-tree.ts'
 import { renderKustomization } from '../flux/render-kustomization.ts'
 import { readUnlessLarge, type Tree } from '../git/tree.ts'
@@ -37,11 +38,21 @@ export function failedNode(context: NodeContext, draft: Draft, followed: Readonl
     const isDark = draft.unknown && draft.objects.length === 0
     const named = namedRepositories([own, ...values, ...textsAt(artifact.tree, isDark ? undefined : reads.paths)])
     // where only parts were left out, what the rest of it names leads there in the open
-    const open = new Set([...namedRepositories(objectTexts(draft.objects)), ...(isDark ? followed : [])])
+    const known = keepsLast(draft) ? draft.retained! : []
+    const open = new Set([
+      ...namedRepositories(objectTexts([...draft.objects, ...known])),
+      ...(isDark || known.length > 0 ? followed : []),
+    ])
     const hidden = named.filter(name => !open.has(name))
     draft.hides = [...new Set(hidden.flatMap(name => [name, addressIn(context.aliases, name)]))].sort()
   }
 }
+
+/**
+ * Flux refuses it, so the cluster has what its last complete build gave: that is in the fleet, and what it leads to is open.
+ * Only what is named beside that may newly matter once it is fixed.
+ */
+const keepsLast = ({ error, retained = [] }: Draft) => error !== undefined && isFatal(error) && retained.length > 0
 
 /** What took too long once is not rendered again to see what it reads. */
 const isWhole = ({ whole }: NodeContext, { key, error }: Draft) => whole.has(key) || error?.code === 'evaluation-limits'

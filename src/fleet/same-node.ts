@@ -19,6 +19,7 @@ export function sameButObjects(a: FleetNode, b: FleetNode): boolean {
     a.suspend === b.suspend &&
     a.prune === b.prune &&
     a.inputs === b.inputs &&
+    a.values === b.values &&
     a.unknown === b.unknown &&
     a.identity.user === b.identity.user &&
     a.identity.impersonated === b.identity.impersonated &&

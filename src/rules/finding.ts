@@ -108,6 +108,8 @@ export interface Verdict {
   /** What the change passes only with: the command line names them, the App asks a fleet admin. Empty without a base. */
   readonly requiredApprovals: readonly RequiredApproval[]
   readonly evaluated: Evaluated
+  /** Of the part of a repository: its Kustomizations below one of which Flux applies nothing, for an error of the fleet's own. */
+  readonly belowErrors?: number
   /** Only these clusters and tenants were asked for; an empty list is all of them. */
   readonly filter?: FilteredBy
   /** Hash of everything that the verdict depends on (DESIGN: the combination). */

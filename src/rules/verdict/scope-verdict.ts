@@ -23,11 +23,23 @@ export function scopeVerdict(judgement: Judgement, url: string, options: { reado
     warnings: verdict.warnings.filter(concerns),
     notEvaluated: verdict.notEvaluated.filter(concerns),
     errors,
+    ...belowErrors(judgement, own),
     evaluated: evaluatedIn(
       judgement.nodes.filter(({ key }) => own.has(key)),
       errors,
     ),
   })
+}
+
+/** How many of these nodes hang below one of which Flux applies nothing: the error is not theirs, what follows of it is. */
+function belowErrors({ nodes, verdict }: Judgement, own: ReadonlySet<string>): { belowErrors?: number } {
+  const failing = new Set(verdict.errors.filter(({ blocksApply }) => blocksApply).map(({ node }) => node))
+  const below = new Set<string>()
+  for (const { key, parent } of nodes) {
+    if (parent !== null && (failing.has(parent) || below.has(parent))) below.add(key)
+  }
+  const count = [...own].filter(key => below.has(key)).length
+  return count === 0 ? {} : { belowErrors: count }
 }
 
 function nodesOf(nodes: readonly JudgedNode[], url: string): ReadonlySet<string> {

@@ -32,6 +32,7 @@ export function summaryOf(verdict: Unsummed, elsewhere: Elsewhere = NOTHING): st
     lead(verdict, elsewhere),
     ...approvals(verdict),
     ...existing(verdict),
+    ...below(verdict),
     ...notVisible(verdict),
     ...assumed(verdict),
     ...only(verdict),
@@ -94,6 +95,14 @@ function existing({ violations, errors }: Unsummed): string[] {
     ...(standing > 0 ? [count(standing, 'existing violation')] : []),
     ...(waived > 0 ? [count(waived, 'waived violation')] : []),
     ...(causes > 0 ? [`${count(causes, 'existing evaluation error')}${notApplied(failures)}`] : []),
+  ]
+}
+
+/** The error is the fleet's; that a merge has no effect yet is for everybody whose Kustomizations hang below it. */
+function below({ belowErrors = 0 }: Unsummed): string[] {
+  if (belowErrors === 0) return []
+  return [
+    `${count(belowErrors, 'Kustomization')} below an error of the fleet (until it is fixed, Flux keeps what it last applied there, and workers apply nothing)`,
   ]
 }
 
