@@ -43,12 +43,40 @@ function shownKeys(node: Node | undefined): Set<string> {
   return new Set([...node.fields].flatMap(([key, { value }]) => [key, ...shownKeys(value)]))
 }
 
-describe('documents', () => {
-  test('nothing tells anybody to run by npx what is not published: it would fetch whatever a stranger calls so', () => {
-    const texts = [...documents, ...globSync('{src,workers}/**/*.ts', { cwd: root })]
-    expect(texts.filter(path => /\bnpx (?:-\S+ )*bailiwick/.test(read(path)))).toEqual([])
+describe('the glossary', () => {
+  const rows = read('docs/glossary.md')
+    .split('\n')
+    .filter(line => line.startsWith('| ') && !line.startsWith('| term'))
+    .map(line => line.split('|').map(cell => cell.trim()))
+
+  test('is linked from the README, each term once, in a sentence or more', () => {
+    expect(read('README.md')).toContain('(docs/glossary.md)')
+    const terms = rows.map(([, term = '']) => term)
+    expect(terms.length).toBeGreaterThan(15)
+    expect(new Set(terms).size).toBe(terms.length)
+    for (const [, term, meaning = ''] of rows) expect(meaning, term).toMatch(/^\S.*\.$/)
   })
 
+  test('has terms that readers meet: in the document that each one names, and in texts of the program', () => {
+    const texts = globSync(['src/**/*.ts', 'workers/**/*.ts'], { cwd: root }).map(read).join('\n').toLowerCase()
+    for (const [, term = '', , link = ''] of rows) {
+      const path = /\(([^)#]+)/.exec(link)?.[1] ?? ''
+      expect(existsSync(join(root, 'docs', path)), `${term}: ${path}`).toBe(true)
+      for (const one of term.split(', ')) {
+        expect(read(`docs/${path}`).toLowerCase(), `${one} in ${path}`).toContain(one.slice(0, -1))
+        expect(texts, one).toContain(one)
+      }
+    }
+  })
+
+  test('its replaced words are in no title of a check run, comment or page', () => {
+    const surfaces = globSync('src/report/**/*.ts', { cwd: root }).map(read).join('\n')
+    const old = /Could not decide|[Nn]ot decided|platform admin|[Jj]udged as|not seen['`:]|[Mm]end /g
+    expect([...surfaces.matchAll(old)].map(([word]) => word)).toEqual([])
+  })
+})
+
+describe('documents', () => {
   test('each promise of the threat model names tests that exist', () => {
     const rows = read('docs/threat-model.md')
       .split(/^## Promises$/m)[1]!

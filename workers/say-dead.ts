@@ -56,7 +56,7 @@ function gaveUp(why: string): BailiwickError {
   const outage = why === 'github-unavailable'
   return new BailiwickError(
     why as ErrorCode,
-    outage ? 'GitHub did not answer often enough to judge this' : `Bailiwick gave up after several tries (${why})`,
+    outage ? 'GitHub did not answer often enough to evaluate this' : `Bailiwick gave up after several tries (${why})`,
     { fix: 'It is tried again within the hour. To have it tried now, re-run the check or push again.' },
   )
 }

@@ -95,13 +95,13 @@ async function reasonAgainst({ place, issue }: Asked, isReader: boolean, adminis
     await administers()
   } catch (error) {
     if (!(error instanceof BailiwickError) || error.code !== 'onboard-input') throw error
-    return `⚠️ ${refusalText(error, 'Who asks may not decide about this repository')}`
+    return `⚠️ ${refusalText(error, 'The author may not request a tenant for this repository')}`
   }
   if (!maintains) return NOBODY
   // anybody with the role triage may edit an issue of somebody else
   const age = Date.parse(issue.updatedAt) - Date.parse(issue.createdAt)
   if (age <= FRESH_MS) return undefined
-  return 'This issue was changed after it was opened: nobody knows by whom.'
+  return 'This issue was edited after it was opened, and GitHub does not show by whom.'
 }
 
 async function openFor({ place, issue }: Asked, prepared: PreparedOnboarding): Promise<number> {

@@ -66,7 +66,7 @@ function text(namespace: string, found: NamespaceAccess, here: string): string {
       'Others who can change it',
       others.map(grant => grantText(grant, here)),
     ),
-    ...section('What is applied was not seen', unseen),
+    ...section('What is applied is not visible', unseen),
     ...section('Not known', unknown),
   ]
   return `${lines.join('\n')}\n`
@@ -90,7 +90,7 @@ function changerRow(changer: Changer, here: string): string[] {
   return [
     `${url || 'the fleet'}${ref ? `#${ref}` : ''}${path ? ` ${path}` : ''}`,
     `${kind} ${namespace}/${name}`,
-    `${identity.impersonated ? who : `${who}, nobody impersonated`}${ownCluster ? '' : ', by a kubeconfig'}`,
+    `${identity.impersonated ? who : `${who}, no impersonation`}${ownCluster ? '' : ', by a kubeconfig'}`,
     rights || 'not known: its rights are not in the fleet',
   ]
 }

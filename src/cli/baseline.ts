@@ -67,7 +67,7 @@ function changeOf(verdict: Verdict, violations: readonly Finding[], before: Base
   const gone = [...before.keys()].filter(fingerprint => !now.has(fingerprint)).length
   const lines = [
     ...added.map(({ rule, node, message }) => `+ ${rule} (${visible(node)}): ${visible(message, 300)}`),
-    `${BASELINE_FILE}: ${now.size} standing, ${added.length} more than before, ${gone} not needed any more`,
+    `${BASELINE_FILE}: ${now.size} existing, ${added.length} more than before, ${gone} no longer needed`,
   ]
   if (verdict.errors.length > 0) {
     const accepted = new Set(verdict.errors.filter(isAcceptable).map(one => one.fingerprint)).size

@@ -27,7 +27,8 @@ ${FLEET_HELP}
     errors.delete(undefined)
     for (const error of errors) if (error) io.stderr(`${errorLine(error)}\n`)
     for (const { key, source } of nodes) {
-      if (source.opaque !== undefined) io.stderr(`not seen: ${visible(`${key} (${source.url}), ${source.opaque}`)}\n`)
+      if (source.opaque !== undefined)
+        io.stderr(`not visible: ${visible(`${key} (${source.url}), ${source.opaque}`)}\n`)
     }
     return errors.size > 0 ? 2 : 0
   },

@@ -126,7 +126,7 @@ function text({ cluster, answer, allowedBy, message, reasons, notSeen }: CanIAns
     `${answer}, on ${visible(cluster)}: ${why}`,
     ...(allowedBy ? [`  by the rule ${visible(allowedBy.rule, 1000)}`] : []),
     ...reasons.map(reason => `  not known: ${visible(reason, 500)}`),
-    ...notSeen.map(reason => `  not seen: ${visible(reason, 500)}`),
+    ...notSeen.map(reason => `  not visible: ${visible(reason, 500)}`),
   ]
   return `${lines.join('\n')}\n`
 }

@@ -53,8 +53,8 @@ const OPTIONS: readonly (readonly [name: string, usage: string, help: string])[]
     '--repos-dir DIR   a folder of clones: each is found by the address of its remote',
   ],
   ['cluster-root', '[--cluster-root NAME=PATH]...', CLUSTER_ROOT_HELP.trim()],
-  ['cluster', '[--cluster C]...', '--cluster C    show only this cluster, and let only it decide'],
-  ['tenant', '[--tenant T]...', '--tenant T     show only this tenant, and let only it decide'],
+  ['cluster', '[--cluster C]...', '--cluster C    show and evaluate this cluster only'],
+  ['tenant', '[--tenant T]...', '--tenant T     show and evaluate this tenant only'],
   [
     'sops-age-key-file',
     '[--sops-age-key-file FILE]',

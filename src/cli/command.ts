@@ -13,6 +13,6 @@ export interface Io {
 export interface Command {
   readonly name: string
   readonly usage: string
-  /** Resolves with the exit code: 0 pass or done, 1 new violations, 2 could not decide or bad usage. Throws BailiwickError for the latter. */
+  /** Resolves with the exit code: 0 pass or done, 1 new violations, 2 could not be evaluated or bad usage. Throws BailiwickError for the latter. */
   run(args: readonly string[], io: Io): Promise<number>
 }

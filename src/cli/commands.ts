@@ -5,7 +5,7 @@ import type { Command } from './command.ts'
  * to read than most commands take to run.
  */
 export const COMMANDS: readonly (readonly [name: string, summary: string, load: () => Promise<Command>])[] = [
-  ['check', 'Judge a fleet, or what a tenant would change in it', async () => (await import('./check.ts')).check],
+  ['check', 'Evaluate a fleet, or what a tenant would change in it', async () => (await import('./check.ts')).check],
   ['render', 'Show what a directory renders, like kustomize build', async () => (await import('./render.ts')).render],
   ['build', 'Show what each Flux Kustomization of a cluster renders', async () => (await import('./build.ts')).build],
   ['baseline', 'Write down the violations that stand in a fleet', async () => (await import('./baseline.ts')).baseline],

@@ -7,7 +7,7 @@ import { errorLine } from './error-line.ts'
 import { programVersion } from './program-version.ts'
 
 /**
- * Runs one command line and resolves with its exit code: 0 pass or done, 1 new violations, 2 could not decide or bad usage.
+ * Runs one command line and resolves with its exit code: 0 pass or done, 1 new violations, 2 could not be evaluated or bad usage.
  * Whatever goes wrong is one line on stderr: `error[<code>]: what, where, what to do`. Never throws, never exits.
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {

@@ -17,11 +17,11 @@ export function diffText(
 ): string {
   const [cluster, more] = words
   if (more !== undefined)
-    throw commandError(`${quoted(more)} is one word too many`, `Write \`/bailiwick ${DIFF_USAGE}\``)
+    throw commandError(`${quoted(more)} is an extra argument`, `Write \`/bailiwick ${DIFF_USAGE}\``)
   if (cluster !== undefined && !clusters.includes(cluster)) {
     throw commandError(`there is no cluster ${quoted(cluster)} here`, `Clusters: ${clusters.join(', ') || 'none'}.`)
   }
-  if (!changes) return 'Nobody compared what the clusters get: the verdict says why.'
+  if (!changes) return 'The rendered changes are not known. The verdict has the reason.'
   return changesText(changes, {
     ...(cluster === undefined ? {} : { cluster }),
     ...(page === undefined ? {} : { page }),

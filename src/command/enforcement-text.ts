@@ -3,17 +3,17 @@ import { code } from '../report/markdown.ts'
 
 const BODIES: Readonly<Record<Enforcement, readonly string[]>> = {
   report: [
-    'Once this is merged, violations of the whole fleet are said as warnings and block nobody: for the first weeks, while people learn the rules. What nobody could decide stays an error.',
-    'The comment `/bailiwick enforcement block` takes it back. A single tenant can be set by `tenants[].enforcement` in the same file.',
+    'Once this is merged, violations of the whole fleet are reported as warnings without blocking: for the first weeks, while people learn the rules. Evaluation errors still block.',
+    'The comment `/bailiwick enforcement block` reverts it. For a single tenant, use `tenants[].enforcement` in the same file.',
   ],
   block: [
-    'Once this is merged, new violations block again. What stands today stands: pull requests are compared with their base, branches with the baseline.',
-    'The comment `/bailiwick enforcement report` takes it back.',
+    'Once this is merged, new violations block again. Existing violations do not: pull requests are compared with their base, branches with the baseline.',
+    'The comment `/bailiwick enforcement report` reverts it.',
   ],
 }
 
 /** Title and body of the pull request that switches between saying and blocking. */
 export function enforcementText(wanted: Enforcement, by: string, issue: number): { title: string; body: string } {
-  const title = wanted === 'report' ? 'Say violations and block nobody' : 'Block new violations'
-  return { title, body: [...BODIES[wanted], `Asked for by ${code(by, 60)} in #${issue}.`].join('\n\n') }
+  const title = wanted === 'report' ? 'Report violations without blocking' : 'Block new violations'
+  return { title, body: [...BODIES[wanted], `Requested by ${code(by, 60)} in #${issue}.`].join('\n\n') }
 }

@@ -1,7 +1,7 @@
 import { failureText, findingText } from '../report/finding-text.ts'
 import { fitBudget, type Section } from '../report/fit-budget.ts'
 import { groupFailures } from '../report/group-failures.ts'
-import { count } from '../report/headline.ts'
+import { count, stateText } from '../report/headline.ts'
 import { code, prose } from '../report/markdown.ts'
 import type { Finding, NodeFailure, Verdict } from '../rules/finding.ts'
 import type { RuleText } from '../rules/rule.ts'
@@ -23,7 +23,7 @@ export function explainText(
   verdict: Verdict | undefined,
 ): string {
   if (target === undefined)
-    throw commandError('the rule or the finding is missing', `Write \`/bailiwick ${EXPLAIN_USAGE}\``)
+    throw commandError('the rule or finding is missing', `Write \`/bailiwick ${EXPLAIN_USAGE}\``)
   const failures = (verdict?.errors ?? []).map(failure => ({ ...failure, rule: failure.code }))
   const findings = [...(verdict?.violations ?? []), ...(verdict?.warnings ?? [])].filter(one => one.state !== 'fixed')
   const isRule = (id: string) => rules.some(rule => rule.id === id) || failures.some(({ rule }) => rule === id)
@@ -32,9 +32,7 @@ export function explainText(
   }
   const found = findFindings<Finding | (typeof failures)[number]>(target, [...findings, ...failures], isRule)
   const rule = rules.find(({ id }) => id === (found[0]?.rule ?? target))
-  const head = rule
-    ? ruleText(rule)
-    : `${code(found[0]?.rule ?? target)} is what could not be decided; it cannot be waived.`
+  const head = rule ? ruleText(rule) : `${code(found[0]?.rule ?? target)} is an evaluation error; it cannot be waived.`
   return fitBudget(head, found.length === 0 ? none(verdict) : sections(found, here))
 }
 
@@ -49,7 +47,7 @@ function ruleText({ id, title, why, source, docs, severity, level = 'violation' 
 }
 
 function none(verdict: Verdict | undefined): Section[] {
-  return verdict === undefined ? [] : [{ text: 'This pull request has no finding of it.', label: '' }]
+  return verdict === undefined ? [] : [{ text: 'This pull request has no finding of this rule.', label: '' }]
 }
 
 function sections(found: readonly (Finding | NodeFailure)[], here: string): Section[] {
@@ -58,7 +56,7 @@ function sections(found: readonly (Finding | NodeFailure)[], here: string): Sect
   return [
     { text: `**Here** (${count(groups.length + causes.length, 'finding')}):`, label: '' },
     ...groups.map(group => ({
-      text: `${findingText(group, here)}\n- Finding: ${code(shortFingerprint(group.finding.fingerprint))} (${group.finding.state})`,
+      text: `${findingText(group, here)}\n- Finding: ${code(shortFingerprint(group.finding.fingerprint))} (${stateText(group.finding.state)})`,
       label: 'finding',
     })),
     ...causes.map(group => ({ text: failureText(group, here), label: 'error' })),

@@ -10,10 +10,10 @@ export interface Offered {
 export function helpText(login: string, offered: readonly Offered[], about?: string): string {
   const lead = about === undefined ? '' : `There is no command ${code(about, 60)}. `
   const lines = offered.map(({ usage, summary }) => `- ${code(`/bailiwick ${usage}`)}: ${prose(summary)}`)
-  const none = 'Nothing: commands are for who works on this repository.'
+  const none = 'None: commands need access to this repository.'
   return [
-    `${lead}What ${code(login, 60)} may ask for here, on the first line of a comment:`,
+    `${lead}Commands that ${code(login, 60)} can run here, on the first line of a comment:`,
     lines.length > 0 ? lines.join('\n') : none,
-    'Comments that were edited, quoted or written by bots are not read.',
+    'Edited comments, quotes and comments of bots are ignored.',
   ].join('\n\n')
 }

@@ -24,7 +24,7 @@ export interface WaiveRequest {
 export function parseWaive(words: readonly string[], today: string): WaiveRequest {
   const [target, ...rest] = words
   if (target === undefined || target.startsWith('-')) {
-    throw commandError('the rule or the finding is missing', `Write \`${USAGE}\``)
+    throw commandError('the rule or finding is missing', `Write \`${USAGE}\``)
   }
   if (!/^[a-z0-9][a-z0-9-]{1,60}$/.test(target)) {
     throw commandError(`${quoted(target)} is neither a rule nor a finding`, `Write \`${USAGE}\``)

@@ -34,9 +34,9 @@ export function overrideRecord(record: OverrideRecord, sha: string): RecordText 
   return {
     title: visible(`Overridden by ${by}: ${reason}`, 220),
     summary: [
-      `${code(by)} allows the merge of ${code(sha.slice(0, 7))} of #${pull} into ${code(base)}, whatever the verdict (${code(at)})${second}.`,
+      `${code(by)} overrides the verdict of ${code(sha.slice(0, 7))} of #${pull} for the merge into ${code(base)} (${code(at)})${second}.`,
       `- Why: ${prose(reason)}`,
-      '- It holds for this commit only: whatever is pushed next is judged again.',
+      '- It holds for this commit only. The next push is evaluated again.',
     ].join('\n'),
     text: recordText({ by, reason, at, pull, base, ...(confirmedBy === undefined ? {} : { confirmedBy }) }),
   }

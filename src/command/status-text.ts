@@ -37,9 +37,9 @@ export function statusText(status: Status): string {
 }
 
 function checkLine({ run }: Status): string {
-  if (!run) return 'not announced yet; it waits for its turn'
-  if (run.status === 'queued') return 'waits for its turn'
-  if (run.status !== 'completed') return 'at work'
+  if (!run) return 'not posted yet; queued'
+  if (run.status === 'queued') return 'queued'
+  if (run.status !== 'completed') return 'in progress'
   return `${code(run.conclusion ?? '')}, ${prose(run.title)}`
 }
 
@@ -56,16 +56,17 @@ function lists({ violations, warnings }: Verdict): Section[] {
   return [
     ...list('New', of(violations, 'new'), false),
     ...list('Waived', of(violations, 'waived'), true),
-    ...list('Standing', of(violations, 'standing'), true),
+    ...list('Existing', of(violations, 'standing'), true),
     ...list('Warnings', of(warnings, 'new'), true),
   ]
 }
 
 function list(heading: string, findings: readonly Finding[], folded: boolean): Section[] {
   if (findings.length === 0) return []
-  const lines = groupFindings(findings).map(({ finding, clusters }) => {
+  const lines = groupFindings(findings).map(({ finding, objects, clusters }) => {
+    const more = objects.length > 1 ? ` and ${objects.length - 1} more` : ''
     const where = clusters.slice(0, 5).map(name => code(name, 80))
-    return `- ${code(shortFingerprint(finding.fingerprint))} ${code(finding.rule)}: ${code(display(finding.object))} on ${where.join(', ')}${waivedUntil(finding)}`
+    return `- ${code(shortFingerprint(finding.fingerprint))} ${code(finding.rule)}: ${code(display(finding.object))}${more} on ${where.join(', ')}${waivedUntil(finding)}`
   })
   const shown = lines.slice(0, 100)
   const left = lines.length - shown.length

@@ -15,7 +15,7 @@ export function pullRequestText(request: OnboardRequest, plan: OnboardPlan): Pul
     ...planParts(request, plan),
     '### Next',
     [
-      '1. Wait for the check on this pull request; it judges the fleet as it would be after the merge.',
+      '1. Wait for the check on this pull request; it evaluates the fleet as it would be after the merge.',
       `2. Make sure that the cluster may read ${code(url)}: a private repository needs a secret in ${code(namespaces[0]!)} and \`spec.secretRef\`.`,
       `3. Install the App on ${code(url)} and require its check on ${code(branch)}.`,
       '4. Merge: that is the approval.',

@@ -69,7 +69,7 @@ function rendered(node: FleetNode, fleet: Fleet): FleetNode {
   for (let here: FleetNode | undefined = node; here; here = fleet.nodes.find(other => other.key === here?.parent)) {
     if (!here.error) continue
     throw new BailiwickError('onboard-layout', `${here.key} cannot be rendered: ${here.error.message}`, {
-      fix: 'Repair it first: until then nobody knows which tenants there are.',
+      fix: 'Repair it first: until then the tenants are not known.',
       origin: here.error.origin,
       cause: here.error,
     })

@@ -34,7 +34,7 @@ body:
       value: Bailiwick answers with what the tenant would get; a pull request follows, and merging it is the approval.
 ${input('tenant', 'Name of the tenant: lower-case letters, digits and dashes.', 'ops-team', true)}
 ${input('repository', 'What is deployed from. You must administer it.', 'https://github.com/acme/ops-team', true)}
-${input('team', 'Who works on it, for those who decide.', 'acme/ops', false)}
+${input('team', 'Who works on it, for the people who review the request.', 'acme/ops', false)}
 ${input('namespaces', 'What the tenant lives in, with commas in between; the first one is where it deploys from.', 'ops', true)}
 ${input('clusters', 'Where it lives, with commas in between.', example, true)}
   - type: dropdown

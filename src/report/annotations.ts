@@ -95,7 +95,7 @@ function failureAnnotation({ failure, nodes }: FailureGroup, context: ReportCont
       path: origin.file,
       line: Math.max(1, origin.line),
       level: 'failure',
-      title: visible(`could not decide (${failure.code}): ${whose}`, 200),
+      title: visible(`could not be evaluated (${failure.code}): ${whose}`, 200),
       message: `${visible(failure.message, 2000)}${failure.fix ? `\nFix: ${visible(failure.fix, 1000)}` : ''}`,
     },
   ]

@@ -14,8 +14,8 @@ export interface AnnouncementText {
 
 /** What is said meanwhile: `3 of 61 Kustomizations rendered (58 known)`. */
 export function announcementOf(progress: Progress): AnnouncementText {
-  const summary = 'The verdict follows here as soon as it is reached; until then this check blocks.'
-  if (progress.state === 'queued') return { status: 'queued', title: 'Waiting for its turn', summary }
+  const summary = 'Bailiwick posts the verdict here when it is done. Until then this check blocks.'
+  if (progress.state === 'queued') return { status: 'queued', title: 'Queued', summary }
   const { rendered, known, total } = progress
   // a change may bring more than there were: then nobody knows how many there will be
   const isKnown = total !== undefined && total >= rendered + known

@@ -9,9 +9,9 @@ export interface Button {
   readonly identifier: 'evaluate' | 'fix' | 'waive'
 }
 
-const EVALUATE: Button = { label: 'Re-evaluate', description: 'Judge this commit again', identifier: 'evaluate' }
-const FIX: Button = { label: 'Apply fixes', description: 'Commit the certain fixes to the branch', identifier: 'fix' }
-const WAIVE: Button = { label: 'Request waiver', description: 'Ask the platform to accept this', identifier: 'waive' }
+const EVALUATE: Button = { label: 'Re-evaluate', description: 'Evaluate this commit again', identifier: 'evaluate' }
+const FIX: Button = { label: 'Apply fixes', description: 'Commit the automatic fixes to the branch', identifier: 'fix' }
+const WAIVE: Button = { label: 'Request waiver', description: 'Ask a fleet admin to accept this', identifier: 'waive' }
 
 /** The buttons that make sense. A merge group's commit is gone soon: it has none. `view`: absent where nothing was judged. */
 export function buttonsOf({ kind, fixable, circumstances }: ReportContext, view?: View): readonly Button[] {

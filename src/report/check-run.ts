@@ -37,7 +37,7 @@ export type VerdictText = Omit<CheckRun, 'conclusion'>
 export { CHECK_NAME } from '../gate/check-names.ts'
 
 /**
- * The check run that carries a verdict, and what people decided about it. What could not be decided is a failure, never
+ * The check run that carries a verdict, and what people decided about it. What could not be evaluated is a failure, never
  * neutral or skipped: GitHub lets those pass a required check. The summary stays under GitHub's 65,535 characters.
  */
 export function checkRunOf(outcome: Outcome, context: ReportContext): CheckRun {
@@ -92,8 +92,8 @@ function tableOf(verdict: Verdict): string {
 const MAX_TABLE_LINES = 14
 
 function untouched(context: ReportContext): VerdictText {
-  const title = 'Nothing of the fleet is touched'
-  const summary = `${title}: no Kustomization of a cluster reads what ${code(context.headSha.slice(0, 7))} holds here.`
+  const title = 'No fleet resources affected'
+  const summary = `${title}: no Kustomization of a cluster reads this repository at ${code(context.headSha.slice(0, 7))}.`
   return { title, summary, annotations: [], actions: buttonsOf(context) }
 }
 
@@ -113,13 +113,13 @@ function undecided(error: BailiwickError, context: ReportContext): VerdictText {
   const message = open ? error.message : CLOSED_ERROR
   const place = origin && open ? placeOf(origin, context.repository) : ''
   const lines = [
-    `Nothing was judged at ${code(context.headSha.slice(0, 7))} (${code(error.code)}).`,
+    `Nothing was evaluated at ${code(context.headSha.slice(0, 7))} (${code(error.code)}).`,
     `- What: ${prose(message)}`,
     ...(place ? [`- Where: ${code(place)}`] : []),
     ...(error.fix && open ? [`- Fix: ${prose(error.fix)}`] : []),
   ]
   return {
-    title: visible(`Could not decide: ${message}`, 180),
+    title: visible(`Could not be evaluated: ${message}`, 180),
     summary: lines.join('\n'),
     annotations:
       origin && ours && origin.file !== ''
@@ -128,7 +128,7 @@ function undecided(error: BailiwickError, context: ReportContext): VerdictText {
               path: origin.file,
               line: Math.max(1, origin.line),
               level: 'failure',
-              title: `could not decide (${error.code})`,
+              title: `could not be evaluated (${error.code})`,
               message: visible(error.message, 2000) + (error.fix ? `\nFix: ${visible(error.fix, 1000)}` : ''),
             },
           ]
@@ -138,24 +138,24 @@ function undecided(error: BailiwickError, context: ReportContext): VerdictText {
 }
 
 const JUDGED: Record<ReportContext['kind'], string> = {
-  'pull-request': 'Judged as it would be merged',
-  branch: 'Judged as it stands on the branch',
-  'merge-group': 'Judged as the merge queue would merge it, with everything before it in the queue',
+  'pull-request': 'Evaluated as it would be merged',
+  branch: 'Evaluated as it is on the branch',
+  'merge-group': 'Evaluated as the merge queue would merge it, with everything before it in the queue',
 }
 
 function judgedLine(verdict: Verdict, { headSha, fleet, kind }: ReportContext, view: View): string {
   const clusters = view.verdict.clusters.map(cluster => code(cluster.name, 80)).slice(0, 20)
   const against = fleet ? `, fleet ${code(shortUrl(fleet.repository))} at ${code(fleet.commit.slice(0, 7))}` : ''
   const where = clusters.length > 0 ? `, clusters ${clusters.join(', ')}` : ''
-  return `${JUDGED[kind]}: ${code(headSha.slice(0, 7))}${against}${where}, combination ${code(verdict.combination.slice(0, 12))}.`
+  return `${JUDGED[kind]}: ${code(headSha.slice(0, 7))}${against}${where}, revision set ${code(verdict.combination.slice(0, 12))}.`
 }
 
 /** A refactoring that renders the same has no comment: here it is said. */
 function renderedLine({ changes }: ReportContext): string {
   if (changes === undefined || changes.hidden > 0) return ''
-  if (isUnchanged(changes)) return 'It renders the same as before: every cluster gets what it had.'
+  if (isUnchanged(changes)) return 'No rendered changes.'
   const counts = countsText(changes.totals)
-  return counts === '' ? '' : `What the clusters get: ${counts}.`
+  return counts === '' ? '' : `Rendered changes: ${counts}.`
 }
 
 function hiddenLine({ hidden }: View): string {
@@ -164,5 +164,5 @@ function hiddenLine({ hidden }: View): string {
     ...(hidden.errors > 0 ? [count(hidden.errors, 'error')] : []),
   ]
   if (parts.length === 0) return ''
-  return `${parts.join(' and ')} of others in the fleet decided with it; a platform admin sees which.`
+  return `${parts.join(' and ')} elsewhere in the fleet also block. A fleet admin can see which.`
 }

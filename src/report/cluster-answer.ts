@@ -8,7 +8,7 @@ export interface ClusterAnswer {
 }
 
 /** Many messages say it themselves. */
-const SAID = /\b(?:Kubernetes|Flux)(?: itself)? would\b/
+const SAID = /\bAPI server(?:,|:| accepts?\b)|\bFlux(?:,|:| accepts?\b| would\b)/
 
 /**
  * What Flux or the API server would have answered, as plain text; undefined where we do not know it for sure
@@ -26,16 +26,16 @@ function answerText(finding: Finding): string | undefined {
   switch (finding.rule) {
     case 'namespace-confinement':
     case 'cluster-scoped-forbidden':
-      if (!impersonated) return 'nothing: Flux would apply it with its own rights'
+      if (!impersonated) return 'none: Flux applies it with its own rights (cluster-admin)'
       return refusal(finding)
     case 'sa-required':
       return impersonated
         ? `applies it as ${finding.identity}, whatever that account may do`
-        : 'nothing: Flux would apply it with its own rights (cluster-admin)'
+        : 'none: Flux applies it with its own rights (cluster-admin)'
     case 'cross-namespace-ref':
       return "with --no-cross-namespace-refs: can't access the source, cross-namespace references have been blocked; without it: nothing"
     case 'plaintext-secret':
-      return 'nothing: the cluster takes it, and everybody who reads the repository has it'
+      return 'none: the API server accepts it. Everyone who can read the repository can read the value'
     default:
       return undefined
   }

@@ -71,7 +71,7 @@ function sections(verdict: Verdict, context: ReportContext, level: Level): Secti
   const errors = groups
     .filter(({ failure }) => isNew(failure))
     .map(group => ({
-      text: fold(`could not decide ${whoseOf(group)}`, failureText(group, here)),
+      text: fold(`could not be evaluated: ${whoseOf(group)}`, failureText(group, here)),
       label: 'error',
     }))
   const existing = groups.filter(({ failure }) => !isNew(failure)).map(group => failureText(group, here))
@@ -97,10 +97,7 @@ function sections(verdict: Verdict, context: ReportContext, level: Level): Secti
       ? []
       : [
           {
-            text: fold(
-              `Existing: could not be decided before either (${existing.length})`,
-              existing.slice(0, 20).join('\n\n'),
-            ),
+            text: fold(`Existing evaluation errors (${existing.length})`, existing.slice(0, 20).join('\n\n')),
             label: 'list of existing errors',
           },
         ]),

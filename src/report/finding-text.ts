@@ -25,8 +25,8 @@ export function findingText(group: FindingGroup, here: string, trace = true): st
     `- What: ${prose(finding.message)}`,
     ...(objects.length > 1 ? [`- Objects: ${objectList(group)}`] : []),
     `- Where: ${code(placeOf(finding.origin, here) || 'no file')}, field ${code(finding.field || '/')}`,
-    `- Who: ${names(identities)} (${tenants.map(tenantText).slice(0, MAX_NAMED).join(', ')})`,
-    ...(answer ? [`- Cluster: ${answer.verbatim ? code(answer.text, 600) : prose(answer.text)}`] : []),
+    `- Applied by: ${names(identities)} (${tenants.map(tenantText).slice(0, MAX_NAMED).join(', ')})`,
+    ...(answer ? [`- Cluster response: ${answer.verbatim ? code(answer.text, 600) : prose(answer.text)}`] : []),
     `- Fix: ${prose(fixText(group, here))}`,
     ...followers.map(follower => `- Follows from this: ${followerText(follower)}`),
   ]

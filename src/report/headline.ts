@@ -13,6 +13,11 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
 
+/** A state in words: `standing` is how JSON calls what exists already. */
+export function stateText(state: Finding['state']): string {
+  return state === 'standing' ? 'existing' : state
+}
+
 /** Whether it is new: what blocks. */
 export function isNew(item: { readonly state: Finding['state'] | NodeFailure['state'] }): boolean {
   return item.state === 'new'

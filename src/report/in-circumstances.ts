@@ -33,20 +33,20 @@ function keptText({ takenOffBy }: NonNullable<Circumstances['hold']>): string {
 }
 
 function beneath(told: VerdictText, title: string, note: string): VerdictText {
-  return { ...told, title, summary: `${note}\n\nThe verdict: ${prose(told.title)}\n\n${told.summary}` }
+  return { ...told, title, summary: `${note}\n\nVerdict: ${prose(told.title)}\n\n${told.summary}` }
 }
 
 function ofOthers(run: VerdictText, worse: readonly number[]): VerdictText {
   if (worse.length === 0) return run
   const numbers = worse.slice(0, 10).map(number => `#${number}`)
   const which = `${worse.length === 1 ? 'pull request' : 'pull requests'} ${numbers.join(', ')}${worse.length > numbers.length ? ', …' : ''}`
-  const note = `GitHub keeps checks by commit, and several open pull requests have this one as their head. The worst of their verdicts is told: that of ${which}.`
+  const note = `Several open pull requests have this commit as their head, and GitHub keeps one check per commit. Showing the most severe verdict: that of ${which}.`
   return { ...run, title: `${visible(run.title, 200)} (${which})`, summary: `${note}\n\n${run.summary}` }
 }
 
 function ofBase(run: VerdictText, base: string | undefined): VerdictText {
   if (base === undefined) return run
-  const note = `GitHub keeps checks by commit, and this one counts at several gated branches. Showing the most severe verdict: the one for a merge into ${code(base, 100)}. To require a check per branch, run ${code('/bailiwick gate')} on the fleet.`
+  const note = `This commit counts for several gated branches, and GitHub keeps one check per commit. Showing the most severe verdict: the one for a merge into ${code(base, 100)}. To require a check per branch, run ${code('/bailiwick gate')} on the fleet.`
   return { ...run, title: `${visible(run.title, 200)} (${visible(base, 40)})`, summary: `${note}\n\n${run.summary}` }
 }
 

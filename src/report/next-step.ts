@@ -11,14 +11,14 @@ import { placeOf } from './place.ts'
 /** What to do next, as one line of Markdown with the command to type. `verdict`: as its audience sees it. */
 export function nextStep(outcome: Outcome, verdict: Verdict | undefined, context: ReportContext): string {
   const { hold, override, demands } = context.circumstances ?? NO_CIRCUMSTANCES
-  if (hold) return 'Next: whoever may takes the hold away with `/bailiwick unhold`.'
+  if (hold) return 'Next: someone with write access runs `/bailiwick unhold`.'
   const passes = outcome === undefined || override !== undefined || isPass(outcome)
   const [demand] = demands
   if (demand && override === undefined && passes) return `Next: ${prose(demand.fix, 500)}`
   if (outcome === undefined) return ''
   if (passes) return `${lookAt(context.changes)} before you merge.`
   if (outcome instanceof BailiwickError) {
-    return 'Next: mend what is folded below and push; `/bailiwick check` judges it again without a push.'
+    return 'Next: fix the error below and push. `/bailiwick check` evaluates again without a push.'
   }
   return fixNext(verdict ?? outcome, context.repository)
 }
@@ -27,22 +27,23 @@ const isPass = (outcome: Outcome): boolean => !(outcome instanceof BailiwickErro
 
 function lookAt(changes: Changes | undefined): string {
   const deleted = changes?.totals.deleted ?? 0
-  if (deleted > 0) return `Nothing blocks. Next: look at the **${count(deleted, 'object')}** that will be **DELETED**`
+  if (deleted > 0) return `Nothing blocks. Next: review the **${count(deleted, 'object')}** that will be **DELETED**`
   if (changes?.rights.some(({ gains, unknown }) => gains.length + unknown.length > 0)) {
-    return 'Nothing blocks. Next: look at who gains rights'
+    return 'Nothing blocks. Next: review who gains permissions'
   }
-  return 'Nothing blocks. Next: look at what is folded below'
+  return 'Nothing blocks. Next: review the changes below'
 }
 
 function fixNext(verdict: Verdict, here: string): string {
   const violations = groupFindings(verdict.violations.filter(isNew)).map(group => group.finding)
   const ours = [...verdict.errors.filter(isNew), ...violations]
-  if (ours.length === 0) return 'Next: ask a platform admin, what blocks is outside of what this repository is shown.'
+  if (ours.length === 0)
+    return 'Next: ask a fleet admin. What blocks is in a part of the fleet that this repository may not see.'
   const where = ours.find(item => item.origin.file !== '')?.origin
-  const what = where ? code(placeOf(where, here)) : 'what is folded below'
+  const what = where ? code(placeOf(where, here)) : 'the finding below'
   const [first] = violations
   const ask = first
-    ? ` ${code(`/bailiwick explain ${first.rule}`, 80)} says why, ${code(`/bailiwick waive ${first.rule} REASON`, 80)} asks for an exception.`
+    ? ` ${code(`/bailiwick explain ${first.rule}`, 80)} explains the rule; ${code(`/bailiwick waive ${first.rule} REASON`, 80)} requests a waiver.`
     : ''
-  return `Next: fix ${what} and push; this is judged again by itself.${ask}`
+  return `Next: fix ${what} and push. Bailiwick re-evaluates automatically on push.${ask}`
 }

@@ -1,7 +1,8 @@
 import { BailiwickError, type ErrorCode } from '../errors.ts'
 
 /** What is said in place of an error that is about somebody else's repository. */
-export const CLOSED_ERROR = 'another repository is the reason, which is not named here; the log of the operator has it'
+export const CLOSED_ERROR =
+  'the cause is in another repository, which is not named here. The log of the operator names it'
 
 /** Errors that quote who asked for something, and nobody else. */
 const ABOUT_WHAT_WAS_ASKED: ReadonlySet<ErrorCode> = new Set(['command-input', 'onboard-input', 'onboard-layout'])

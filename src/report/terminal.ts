@@ -6,7 +6,7 @@ import { clusterAnswer } from './cluster-answer.ts'
 import { fixText } from './fix-text.ts'
 import { elsewhereText, NOTHING_ELSEWHERE } from './formats/elsewhere.ts'
 import { type FailureGroup, firstOf, groupFailures, noteOf } from './group-failures.ts'
-import { headlineOf, isNew } from './headline.ts'
+import { headlineOf, isNew, stateText } from './headline.ts'
 import { placeOf } from './place.ts'
 import { visible } from './visible.ts'
 
@@ -30,7 +30,7 @@ export function terminalText(
     ...groupFindings(shown(verdict.warnings)).flatMap(group => findingLines(group, 'warning', here)),
     ...verdict.notSeen.map(({ source, url, reason }) => {
       const at = url === '' ? '' : ` (${visible(url)})`
-      return `not seen: ${visible(source)}${at}: ${visible(reason)}`
+      return `not visible: ${visible(source)}${at}: ${visible(reason)}`
     }),
     ...notReachedLines(verdict, here),
     ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${visible(finding.message, 1000)}`),
@@ -51,7 +51,7 @@ const FEW = 20
 function findingLines(group: FindingGroup, noun: string, here: string): string[] {
   const { finding, objects, clusters, tenants, identities, followers } = group
   const answer = objects.length === 1 ? clusterAnswer(finding) : undefined
-  const state = isNew(finding) ? '' : ` (${finding.state})`
+  const state = isNew(finding) ? '' : ` (${stateText(finding.state)})`
   const place = placeOf(finding.origin, here) || 'no file'
   const lines = [
     `${visible(place)}: ${noun}[${finding.rule}]${state}: ${visible(finding.message, 1000)}`,

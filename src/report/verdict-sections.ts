@@ -19,7 +19,7 @@ export function verdictSections(verdict: Verdict, here: string, rulesUrl?: strin
   const reported = warnings.filter(finding => finding.reported)
   return [
     ...approvalSections(verdict),
-    ...list('Could not be decided', groupFailures(fresh), 'error', group => failureText(group, here)),
+    ...list('Could not be evaluated', groupFailures(fresh), 'error', group => failureText(group, here)),
     ...byRule(verdict.violations.filter(isNew), 'violation', { here, rulesUrl }),
     ...byRule(reported, 'reported violation', { here, rulesUrl }),
     ...byRule(
@@ -30,12 +30,10 @@ export function verdictSections(verdict: Verdict, here: string, rulesUrl?: strin
     ...notSeenSections(verdict),
     ...notReachedSections(verdict, here),
     ...notEvaluatedSections(verdict),
-    ...list('Existing: could not be decided before either', groupFailures(standing), 'existing error', group =>
-      failureText(group, here),
-    ),
-    ...folded('Standing violations: they do not block until they change', verdict, 'standing', here),
+    ...list('Existing evaluation errors', groupFailures(standing), 'existing error', group => failureText(group, here)),
+    ...folded('Existing violations: they block only when they change', verdict, 'standing', here),
     ...folded('Waived', verdict, 'waived', here),
-    ...folded('Fixed by this', verdict, 'fixed', here),
+    ...folded('Fixed by this change', verdict, 'fixed', here),
   ]
 }
 
@@ -81,8 +79,8 @@ function notSeenSections(verdict: Verdict): Section[] {
     .map(seen => `- ${code(seen.source)}${seen.url === '' ? '' : ` at ${code(seen.url)}`}: ${prose(seen.reason)}`)
   const left = verdict.notSeen.length - lines.length
   if (left > 0) lines.push(`- … and ${left} more`)
-  const text = `### Not seen: judged by identity only\n\n${lines.join('\n')}`
-  return [{ text, label: 'list of sources that were not seen' }]
+  const text = `### Not visible: only the account that applies it was evaluated\n\n${lines.join('\n')}`
+  return [{ text, label: 'list of sources that are not visible' }]
 }
 
 function notReachedSections({ notReached }: Verdict, here: string): Section[] {

@@ -45,7 +45,9 @@ test('explain a rule, and a finding by the beginning of its fingerprint', async 
   const id = /Finding: `([0-9a-f]{12})`/.exec(rule)?.[1] ?? ''
   expect(await words('rita', '/bailiwick status')).toContain(`- \`${id}\` \`namespace-confinement\``)
   expect(await words('rita', `/bailiwick explain ${id.slice(0, 6)}`)).toContain(`Finding: \`${id}\` (new)`)
-  expect(await words('rita', '/bailiwick explain sa-required')).toContain('This pull request has no finding of it.')
+  expect(await words('rita', '/bailiwick explain sa-required')).toContain(
+    'This pull request has no finding of this rule.',
+  )
   for (const [body, why] of [
     ['/bailiwick explain', 'is missing'],
     ['/bailiwick explain 000000', 'no finding of this begins with'],
@@ -62,14 +64,16 @@ test('on an issue the text of a rule alone; on a clean pull request nothing to l
   expect(await words('olga', '/bailiwick explain pod-security', issue)).toContain('### `pod-security`')
   const clean = await proposeNothing(stage, 'clean')
   expect(await words('rita', '/bailiwick status', clean)).toContain('Head: ')
-  expect(await words('rita', '/bailiwick diff', clean)).toMatch(/renders the same as before|Nobody compared/)
+  expect(await words('rita', '/bailiwick diff', clean)).toMatch(
+    /No rendered changes|The rendered changes are not known/,
+  )
 })
 
 test('diff shows what the clusters get, of one of them where it is named', async () => {
   const text = await words('rita', '/bailiwick diff')
-  expect(text).toContain('What the clusters get: ')
+  expect(text).toContain('Rendered changes: ')
   expect(text).toContain('leaves')
-  expect(await words('rita', '/bailiwick diff production')).toContain('`production` gets what it had')
+  expect(await words('rita', '/bailiwick diff production')).toContain('No rendered changes on `production`')
   expect((await say('rita', '/bailiwick diff nowhere')).replies[0]).toContain('Clusters: ')
 })
 

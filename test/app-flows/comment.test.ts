@@ -52,7 +52,7 @@ test('a pull request that changes what a cluster gets has one comment with the r
     '@@ Deployment apps/storefront: changed @@\n-  spec.replicas: 1\n+  spec.replicas: 3\n',
   )
   expect(lastRun(github, REPO, 'more')).toMatchObject({ conclusion: 'success' })
-  expect(lastRun(github, REPO, 'more')?.output.summary).toContain('What the clusters get: 1 changed.')
+  expect(lastRun(github, REPO, 'more')?.output.summary).toContain('Rendered changes: 1 changed.')
 })
 
 test('a push changes it in place', async () => {
@@ -115,7 +115,7 @@ test('a mended pull request that changes nothing loses it', async () => {
     'base/secret.yaml': '',
   })
   expect(ours()).toEqual([])
-  expect(lastRun(stage.github, REPO, 'more')?.output.summary).toContain('It renders the same as before')
+  expect(lastRun(stage.github, REPO, 'more')?.output.summary).toContain('No rendered changes')
   expect(writes(since)).toEqual(['DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}'])
 })
 

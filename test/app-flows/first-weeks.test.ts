@@ -92,7 +92,7 @@ describe('a fleet with violations from before', () => {
     expect(saidOfTip(github, FLEET)).toMatchObject({ conclusion: 'success' })
     expect(saidOfTip(github, FLEET).output.title).toContain('existing violation')
     await surveyAgain(stage)
-    expect(reportOf(github).body).toContain('- [x] The baseline file lists what stood here before.')
+    expect(reportOf(github).body).toContain('- [x] The baseline file lists the existing findings.')
   }, 60_000)
 })
 

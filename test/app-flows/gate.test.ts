@@ -6,9 +6,9 @@ import { reportOf, surveyAgain } from './survey.ts'
 
 const FLEET = 'acme/fleet'
 const DEV = 'acme/dev-team'
-const REAL = '✅ required of this App'
-const WEAK = '⚠️ required of this App, with a way around it'
-const OPEN = '❌ not required of this App'
+const REAL = '✅ required from this App'
+const WEAK = '⚠️ required from this App, but can be bypassed'
+const OPEN = '❌ not required from this App'
 
 let stage: Stage
 beforeAll(async () => {
@@ -85,7 +85,7 @@ describe('what GitHub asks for is judged', () => {
     const protect = (appId: number | null, more: object = strong) =>
       quietly(github => void github.setProtection(FLEET, { checks: [{ context: CHECK_NAME, appId }], ...more }))
     protect(null)
-    expect((await looked()).gaps[0]).toContain('from anybody: whoever may set a status can answer for the App')
+    expect((await looked()).gaps[0]).toContain('from any source: anyone who can set a status can pass it')
     protect(4242)
     expect((await looked()).gaps[0]).toContain('from another App')
     protect(id)
@@ -94,11 +94,11 @@ describe('what GitHub asks for is judged', () => {
     const { state, gaps } = await looked()
     expect(state).toBe(WEAK)
     expect(gaps.map(line => line.split('**Fix:**')[0])).toEqual([
-      '- ⚠️ every administrator of the repository may bypass the branch protection. ',
-      '- ⚠️ a pull request may be merged on a verdict about an older base. ',
-      '- ⚠️ commits may be pushed without a pull request. ',
-      '- ⚠️ force pushes may put an older or another history in place of what was judged. ',
-      '- ⚠️ the branch may be deleted and made anew from any commit. ',
+      '- ⚠️ every administrator of the repository can bypass the branch protection. ',
+      '- ⚠️ a pull request can be merged with a verdict for an older base. ',
+      '- ⚠️ commits can be pushed without a pull request. ',
+      '- ⚠️ force pushes can replace the evaluated commits with other ones. ',
+      '- ⚠️ the branch can be deleted and created again from any commit. ',
     ])
   }, 120_000)
 
@@ -107,13 +107,18 @@ describe('what GitHub asks for is judged', () => {
     const rules = required(stage.github.app.id)
     set({ rules })
     // who may bypass it is not shown to an App without administration: write
-    expect(await looked()).toMatchObject({ state: REAL, gaps: [expect.stringContaining('who may bypass the ruleset')] })
+    expect(await looked()).toMatchObject({
+      state: REAL,
+      gaps: [expect.stringContaining('GitHub shows who can bypass the ruleset')],
+    })
     set({ rules: required(undefined) })
     expect((await looked()).gaps[0]).toContain('the ruleset `main` requires')
     set({ rules, enforcement: 'evaluate' })
     const { state, gaps } = await looked()
     expect(state).toBe(OPEN)
-    expect(gaps[1]).toContain('the ruleset `main` requires the check but is only evaluated: it blocks nothing')
+    expect(gaps[1]).toContain(
+      'the ruleset `main` requires the check, but its enforcement status is Evaluate, which does not block',
+    )
   }, 120_000)
 
   test('a ruleset of the organisation counts for every repository that it means', async () => {
@@ -194,7 +199,7 @@ describe('/bailiwick gate', () => {
       expect(rulesetsOf(repo).map(({ name }) => name)).toEqual(['Bailiwick'])
       expect(gateOf(repo)).toEqual({ state: REAL, gaps: [] })
     }
-    expect((await ask('ada')).reply).toContain('is required of this App everywhere already')
+    expect((await ask('ada')).reply).toContain('is already required from this App everywhere')
     const forced = () => github.push({ repo: DEV, branch: 'main', files: { x: 'y' }, as: 'dora' })
     expect(forced).toThrow()
   }, 120_000)

@@ -41,7 +41,7 @@ test('two pull requests that pass alone are red together in the queue: the first
   const [first, second] = groups()
   expect(first).toMatchObject({ pull: one, run: { status: 'completed', conclusion: 'success' } })
   expect(second).toMatchObject({ pull: other, run: { status: 'completed', conclusion: 'failure' } })
-  expect(second!.run.output.title).toMatch(/^Could not decide: /)
+  expect(second!.run.output.title).toMatch(/^Could not be evaluated: /)
   expect(second!.run.output.summary).toContain('as the merge queue would merge it')
   expect([isMerged(one), isMerged(other)]).toEqual([true, false])
 }, 60_000)

@@ -104,7 +104,7 @@ test('two that pass alone: as soon as one is merged the other is red, and its ol
   await stage.settle()
   const run = said(github, DEV, 'other')
   expect(run).toMatchObject({ conclusion: 'failure' })
-  expect(run.output.title).toMatch(/^Could not decide: /)
+  expect(run.output.title).toMatch(/^Could not be evaluated: /)
   expect(github.merge({ repo: DEV, pull: other, as: 'dora' })).toMatchObject({ status: 405 })
 }, 60_000)
 

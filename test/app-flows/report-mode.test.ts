@@ -37,7 +37,7 @@ test('what cannot be decided still blocks: nobody could report on it', async () 
   openDev(github, 'broken', { 'base/service.yaml': 'kind: [\n' })
   await stage.settle()
   expect(said(github, DEV, 'broken')).toMatchObject({ conclusion: 'failure' })
-  expect(said(github, DEV, 'broken').output.title).toMatch(/^Could not decide: /)
+  expect(said(github, DEV, 'broken').output.title).toMatch(/^Could not be evaluated: /)
 }, 60_000)
 
 test('back in mode block the same change is red', async () => {

@@ -65,7 +65,7 @@ describe('the form for a new tenant', () => {
     for (const as of ['mallory', 'max']) {
       const { answers } = await ask(as, form())
       expect(answers).toHaveLength(1)
-      expect(answers[0]).toContain('Who asks may not decide about this repository')
+      expect(answers[0]).toContain('The author may not request a tenant for this repository')
     }
     expect(onboardings()).toEqual([])
   })

@@ -100,7 +100,7 @@ test('neither who asked, nor who wrote the change, nor who does not decide for t
   expect(await onFleet('otto', '/bailiwick approve-waiver')).toEqual({ reactions: ['-1'], replies: [] })
   giveRoles(stage.github, FLEET, { will: 'admin' })
   expect((await onFleet('will', '/bailiwick approve-waiver')).replies[0]).toContain(
-    'nobody approves what they asked for',
+    'a fleet admin cannot approve their own request',
   )
   expect((await onFleet('dora', '/bailiwick approve-waiver')).replies[0]).toContain('for their own change')
   expect(file(waivers()[0]!.head.sha)).not.toContain('approver: will')

@@ -83,7 +83,7 @@ test('people get a table, and what was not seen below it', async () => {
   expect(row.startsWith(`${ADDRESS}dev-team#main ./staging`)).toBe(true)
   expect(row.indexOf('Kustomization')).toBe(titles.indexOf('FLUX OBJECT'))
   expect(row).toMatch(/apps\/dev-team +ClusterRole cluster-admin \(tenants\/base\/dev-team\/rbac\.yaml:\d+\)$/)
-  expect(stdout).toMatch(/What is applied was not seen\n {2}Kustomization apps\/dev-team: not given: --repo /)
+  expect(stdout).toMatch(/What is applied is not visible\n {2}Kustomization apps\/dev-team: not given: --repo /)
 })
 
 const RBAC = 'rbac.authorization.k8s.io'

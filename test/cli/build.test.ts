@@ -54,7 +54,7 @@ test('yaml holds the same objects, each below the name of its Kustomization', as
 test('a source that nobody gave is named, what cannot be rendered ends in 2', async () => {
   const unseen = await run(ACME, 'build', 'fleet', '--cluster', 'staging', '--url', `${ADDRESS}fleet`)
   expect(unseen.code).toBe(0)
-  expect(unseen.stderr).toContain(`not seen: staging/apps/dev-team (${ADDRESS}dev-team), not given: --repo `)
+  expect(unseen.stderr).toContain(`not visible: staging/apps/dev-team (${ADDRESS}dev-team), not given: --repo `)
 
   const broken = write(scratch(), { 'clusters/one/kustomization.yaml': 'resources:\n- gone.yaml\n' })
   const { code, stderr } = await run(broken, 'build', '--cluster', 'one')

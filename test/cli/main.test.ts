@@ -49,7 +49,7 @@ describe('what every command line does', () => {
     })
   }
 
-  test('a folder without a fleet could not be decided, with the way out', async () => {
+  test('a folder without a fleet could not be evaluated, with the way out', async () => {
     const { code, stderr, stdout } = await run(write(scratch(), { 'README.md': '' }), 'check', '-o', 'json')
     expect(code).toBe(2)
     expect(JSON.parse(stdout).result).toBe('error')

@@ -18,7 +18,7 @@ export async function tellStory(stage: Stage): Promise<void> {
 
 async function onboard(stage: Stage): Promise<void> {
   const { github } = stage
-  tell.title('1. A platform admin onboards a tenant')
+  tell.title('1. A fleet admin onboards a tenant')
   const { number: issue } = github.issue({ repo: 'acme/fleet', title: 'A team for operations', as: 'ada' })
   tell.said('ada', ONBOARD)
   github.comment({ repo: 'acme/fleet', issue, as: 'ada', body: ONBOARD })

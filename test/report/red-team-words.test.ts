@@ -65,7 +65,7 @@ describe('an error that came before any verdict', () => {
     new BailiwickError('render-limits', 'too large', { origin, fix: 'Look at dev-team.' }),
   ])('of another repository does not name it: $message', error => {
     expect(told(error)).not.toMatch(TRACE)
-    expect(told(error)).toContain('another repository is the reason')
+    expect(told(error)).toContain('the cause is in another repository')
   })
 
   test.each([
@@ -78,7 +78,7 @@ describe('an error that came before any verdict', () => {
     new BailiwickError('internal', 'Bailiwick itself failed'),
   ])('of its own is told: $message', error => {
     expect(told(error)).toContain(JSON.stringify(error.message).slice(1, 20))
-    expect(told(error)).not.toContain('another repository is the reason')
+    expect(told(error)).not.toContain('the cause is in another repository')
   })
 })
 

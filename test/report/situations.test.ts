@@ -128,7 +128,7 @@ test('how far a judgement is', () => {
     announcementOf({ state: 'rendering', rendered: 1, known: 0 }),
   ].map(({ status, title }) => `${status}: ${title}`)
   expect(titles).toEqual([
-    'queued: Waiting for its turn',
+    'queued: Queued',
     'in_progress: 3 of 61 Kustomizations rendered (58 known)',
     'in_progress: 70 Kustomizations rendered',
     'in_progress: 1 Kustomization rendered',

@@ -19,7 +19,7 @@ test('no value can write to the terminal', () => {
 test('values of a cluster have no address', () => {
   const notSeen = [{ source: 'Secret/a/b', url: '', reason: 'only the cluster c has it', what: 'values' as const }]
   const given = verdict({ notSeen })
-  expect(terminalText(given, OPS)).toMatch('not seen: Secret/a/b: only the cluster c has it')
+  expect(terminalText(given, OPS)).toMatch('not visible: Secret/a/b: only the cluster c has it')
   expect(JSON.stringify(verdictSections(given, OPS))).toMatch('`Secret/a/b`: only the cluster c has it')
   expect(viewFor(given, undefined, OPS).verdict.notSeen).toEqual(notSeen)
 })
@@ -62,7 +62,7 @@ test('json has exactly the keys of the contract', () => {
 })
 
 test('what the message says of the cluster is not said twice', () => {
-  const message = 'ConfigMap kube-system/x is not allowed. Kubernetes would say: configmaps is forbidden.'
+  const message = 'ConfigMap kube-system/x is not allowed. API server: configmaps is forbidden.'
   expect(terminalText(verdict({ violations: [finding()] }), OPS)).toContain('\n  cluster  ')
   expect(terminalText(verdict({ violations: [finding({ message })] }), OPS)).not.toContain('\n  cluster  ')
 })

@@ -161,7 +161,7 @@ describe('an error that stood before', () => {
     expect(verdict.errors.map(({ node }) => node)).toEqual(['production/flux-system/tenants', TENANTS])
     expect(new Set(verdict.errors.map(({ fingerprint }) => fingerprint)).size).toBe(1)
     expect(verdict.evaluated.holes).toBe(1)
-    expect(verdict.summary).toMatch(/^Could not decide: field "x" is not supported; in /)
+    expect(verdict.summary).toMatch(/^Could not be evaluated: field "x" is not supported; in /)
   })
 })
 

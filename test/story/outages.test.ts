@@ -55,7 +55,7 @@ describe.skipIf(missing)(`bad input and outages${missing ? ` (${missing})` : ''}
     expect(run.annotations[0]!.message).toContain('resourcez')
   })
 
-  test('a merge conflict: could not decide, with the fix', async () => {
+  test('a merge conflict: could not be evaluated, with the fix', async () => {
     const { github } = stage
     const parent = github.commitOf(TEAM, 'main')
     const readme = (text: string) => ({ 'README.md': text })
@@ -65,7 +65,7 @@ describe.skipIf(missing)(`bad input and outages${missing ? ` (${missing})` : ''}
     await stage.settle()
     const run = said(github, TEAM, 'conflict')
     expect(run).toMatchObject({ conclusion: 'failure' })
-    expect(run.output.title).toMatch(/^Could not decide: .*conflicts with/)
+    expect(run.output.title).toMatch(/^Could not be evaluated: .*conflicts with/)
     expect(run.output.summary).toContain('Resolve the conflict')
   })
 
@@ -85,7 +85,7 @@ describe.skipIf(missing)(`bad input and outages${missing ? ` (${missing})` : ''}
     const started = performance.now()
     const run = await propose(stage, { repo: TEAM, branch: name.replaceAll(/[^a-z]/g, '-'), files })
     expect(run).toMatchObject({ conclusion: 'failure' })
-    expect(run.output.title).toMatch(/Could not decide|error/)
+    expect(run.output.title).toMatch(/Could not be evaluated|error/)
     expect(performance.now() - started).toBeLessThan(25_000)
   })
 

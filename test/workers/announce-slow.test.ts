@@ -42,7 +42,7 @@ test('what is quick is said once, when it is done', async () => {
 
 test('what takes a while is queued, in progress with counts, and completed: one run, one request that creates', async () => {
   const { announced, say, asked, shown } = await announcing(20, 40)
-  await expect.poll(() => shown()).toMatchObject([{ status: 'queued', output: { title: 'Waiting for its turn' } }])
+  await expect.poll(() => shown()).toMatchObject([{ status: 'queued', output: { title: 'Queued' } }])
   announced.report(RENDERING)
   const title = '3 of 61 Kustomizations rendered (58 known)'
   await expect.poll(() => shown()).toMatchObject([{ status: 'in_progress', output: { title } }])

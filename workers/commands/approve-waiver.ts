@@ -58,9 +58,10 @@ async function recorded(asking: Asking, pull: PullRequest): Promise<WaiverPull> 
 function refuseOwn({ entries, author, approver }: WaiverPull, login: string): void {
   const same = (other: string) => other.toLowerCase() === login.toLowerCase()
   if (entries.some(({ requester }) => same(requester))) {
-    throw commandError('nobody approves what they asked for', 'Ask another fleet admin.')
+    throw commandError('a fleet admin cannot approve their own request', 'Ask another fleet admin.')
   }
-  if (same(author)) throw commandError('nobody approves a waiver for their own change', 'Ask another fleet admin.')
+  if (same(author))
+    throw commandError('a fleet admin cannot approve a waiver for their own change', 'Ask another fleet admin.')
   if (approver !== undefined) throw commandError(`${approver} approved it already`, 'Merge it.')
 }
 

@@ -9,7 +9,7 @@ export function undecided(reason: { code: ErrorCode; message: string; fix?: stri
   return {
     verdict: {
       result: 'error',
-      summary: `could not decide: ${reason.message}`,
+      summary: `could not be evaluated: ${reason.message}`,
       clusters: [],
       tenants: [],
       violations: [],

@@ -28,9 +28,13 @@ export async function refuseForeignRepository(question: RepositoryQuestion): Pro
   // the name that it has now is not for everybody
   const role = await readRole(octokit, found, login)
   if (role !== 'admin') {
-    throw new BailiwickError('onboard-input', `${login} may not decide about ${url}: the role there is ${role}`, {
-      fix: 'Let somebody ask who administers that repository too.',
-    })
+    throw new BailiwickError(
+      'onboard-input',
+      `${login} may not request a tenant for ${url}: the role there is ${role}`,
+      {
+        fix: 'Ask an admin of that repository to run this command.',
+      },
+    )
   }
   if (found.url === normaliseUrl(url)) return
   throw new BailiwickError('onboard-input', `${url} has another name now`, { fix: `Name it as it is: ${found.url}` })

@@ -12,8 +12,8 @@ export async function sayOvertaken(
   names: readonly string[],
   runs: readonly OurCheckRun[],
 ): Promise<void> {
-  const title = 'Overtaken: the pull request moved on while it was judged'
-  const summary = 'What it holds now, and where it aims now, is judged by itself.'
+  const title = 'Superseded: the pull request changed while it was evaluated'
+  const summary = 'The current head and base have a check of their own.'
   for (const name of names) {
     const announced = runs.find(run => run.name === name)
     if (!announced || announced.status === 'completed') continue

@@ -103,7 +103,7 @@ async function refuseWiderFleet(
 function withoutWords(cause: unknown): unknown {
   if (!(cause instanceof BailiwickError) || cause.code !== 'command-input') return cause
   return new BailiwickError('command-input', "the fleet's own file cannot take a waiver as it is", {
-    fix: 'Ask an admin of the fleet to mend it: `bailiwick check` there says what is wrong.',
+    fix: 'Ask a fleet admin to fix it: `bailiwick check` there says what is wrong.',
     cause,
   })
 }

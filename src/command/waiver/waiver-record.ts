@@ -12,7 +12,7 @@ import type { WaiverPull } from './waiver-text.ts'
 export function waiverRecord(pull: WaiverPull): RecordText {
   const { approver, entries } = pull
   const requester = entries[0]?.requester ?? ''
-  const title = approver === undefined ? `Asked for by ${requester}, approved by nobody` : `Approved by ${approver}`
+  const title = approver === undefined ? `Requested by ${requester}, not approved` : `Approved by ${approver}`
   return {
     title: title.slice(0, 250),
     summary:

@@ -43,12 +43,12 @@ function pruneList(changes: Changes): Section | undefined {
 
 function leftList(changes: Changes): Section | undefined {
   const lines = goneLines(changes, ['orphaned', 'kept', 'suspended'])
-  return section('Rendered no more, and not deleted', lines, 'list of what stays behind')
+  return section('No longer rendered, but not deleted', lines, 'list of what stays behind')
 }
 
 const WHY: Readonly<Record<Fate, string>> = {
   deleted: '',
-  orphaned: ': stays in the cluster, and nobody looks after it (<code>prune</code> is off)',
+  orphaned: ': stays in the cluster, no longer managed by Flux (<code>prune</code> is off)',
   kept: ': kept by its own annotation or label',
   suspended: ': nothing happens until the Kustomization is resumed',
   moved: '',
@@ -79,7 +79,7 @@ function goneLines(changes: Changes, fates: readonly Fate[]): Line[] {
 }
 
 function rightList({ rights }: Changes): Section | undefined {
-  return section('Who may do more, and who less', rightLines(rights).map(line), 'list of rights')
+  return section('Permission changes', rightLines(rights).map(line), 'list of rights')
 }
 
 function newsList({ tenants, clusters, nodes, left }: Changes): Section | undefined {
@@ -96,7 +96,7 @@ function newsList({ tenants, clusters, nodes, left }: Changes): Section | undefi
     }),
   ]
   const total = lines.length + left.tenants + left.clusters
-  return section('New and removed', lines.map(line), 'list of what is new and removed', total)
+  return section('Added and removed', lines.map(line), 'list of what is new and removed', total)
 }
 
 const NOTHING: Pick<Changes, Exclude<keyof Changes, 'nodes'>> = {

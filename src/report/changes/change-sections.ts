@@ -51,9 +51,9 @@ function notesOf({ change, unknown, suspended, identity, counts, objects }: Node
   const left = total - objects.length
   return [
     ...(change === 'changed' ? [] : [change]),
-    ...(unknown ? [`what changes is not known, because it could not be rendered ${unknown} the change`] : []),
+    ...(unknown ? [`changes are not known because it could not be rendered ${unknown} the change`] : []),
     ...(suspended ? ['suspended, so nothing of this is applied until it is resumed'] : []),
-    ...(identity ? [`applied as ${code(identity.now)}, before as ${code(identity.was)}`] : []),
+    ...(identity ? [`applied as ${code(identity.now)}, was ${code(identity.was)}`] : []),
     ...(left > 0 && objects.length > 0 ? [`${left} of ${count(total, 'object')} not listed`] : []),
     ...(left > 0 && objects.length === 0 ? [countsText(counts)] : []),
   ]

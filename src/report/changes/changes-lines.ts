@@ -51,7 +51,7 @@ function entriesOf(changes: Changes, all: boolean): Entry[] {
       const head = `  ${markOf(change)} tenant ${visible(name)} on ${namesText(clusters, left.clusters)}`
       return { head, parts: [] }
     }),
-    ...(rights.length > 0 ? [{ head: '  ~ who may do what:', parts: rights }] : []),
+    ...(rights.length > 0 ? [{ head: '  ~ permission changes:', parts: rights }] : []),
     ...groupNodes(changes).map(group => ({
       head: groupLine(group),
       parts: group.node.objects.flatMap(object => (all ? wholeObject(object) : [objectLine(object)])),
@@ -74,10 +74,10 @@ function groupLine({ node, clusters }: NodeGroup): string {
   const { change, namespace, name, tenant, unknown, suspended, prune, identity, counts } = node
   const notes = [
     ...(change === 'changed' ? [] : [change]),
-    ...(unknown ? [`what changes is not known, because it could not be rendered ${unknown} the change`] : []),
+    ...(unknown ? [`changes are not known because it could not be rendered ${unknown} the change`] : []),
     ...(suspended ? ['suspended, so nothing of this is applied until it is resumed'] : []),
     ...(prune ? [] : ['prune is off']),
-    ...(identity ? [`applied as ${visible(identity.now)}, before as ${visible(identity.was)}`] : []),
+    ...(identity ? [`applied as ${visible(identity.now)}, was ${visible(identity.was)}`] : []),
     countsText(counts),
   ].filter(note => note !== '')
   const who = tenant === '' ? '' : ` (tenant ${visible(tenant)})`

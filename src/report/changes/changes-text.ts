@@ -12,10 +12,10 @@ import { countsText } from './counts-text.ts'
 export function changesText(changes: Changes, options: { cluster?: string; page?: string } = {}): string {
   const { cluster, page } = options
   const shown = cluster === undefined ? changes : ofCluster(changes, cluster)
-  const where = cluster === undefined ? 'every cluster gets' : `${code(cluster, 80)} gets`
-  if (isUnchanged(shown)) return `It renders the same as before: ${where} what it had.`
+  const where = cluster === undefined ? '' : ` on ${code(cluster, 80)}`
+  if (isUnchanged(shown)) return `No rendered changes${where}.`
   const counts = countsText(shown.totals)
-  const head = `What ${cluster === undefined ? 'the clusters get' : where}${counts === '' ? '' : `: ${counts}`}`
+  const head = `Rendered changes${where}${counts === '' ? '' : `: ${counts}`}`
   return fitLevels(head, level => [...changeLists(shown), ...changeSections(shown, level)], page)
 }
 

@@ -66,7 +66,7 @@ export interface NodeChange {
 export type Fate =
   /** Flux deletes it. */
   | 'deleted'
-  /** `prune: false` or the deletion policy: it stays in the cluster, and nobody looks after it. */
+  /** `prune: false` or the deletion policy: it stays in the cluster, no longer managed by Flux. */
   | 'orphaned'
   /** A label or annotation of its own keeps it. */
   | 'kept'

@@ -12,9 +12,9 @@ const MAX_LINES: Readonly<Record<Detail, number>> = { full: 41, short: 6, counts
 
 const FATES: Readonly<Record<Fate, string>> = {
   deleted: 'will be DELETED',
-  orphaned: 'stays in the cluster, orphaned',
-  kept: 'is rendered no more, and kept by its own annotation',
-  suspended: 'is rendered no more; nothing happens while its Kustomization is suspended',
+  orphaned: 'stays in the cluster, no longer managed by Flux',
+  kept: 'no longer rendered; kept by its own annotation',
+  suspended: 'no longer rendered; kept while its Kustomization is suspended',
   moved: 'moves',
 }
 
@@ -51,7 +51,7 @@ export function whatHappens({ change, fate, node, from, forced }: ObjectChange):
   }
   if (change === 'moved') return `moves here from ${other}`
   if (change !== 'replaced') return change
-  return forced ? 'replaced: deleted and made anew' : 'changed where the API server allows no change'
+  return forced ? 'replaced: deleted and created again' : 'changes an immutable field, which the API server refuses'
 }
 
 /** A field before and after, behind `-` and `+`. */

@@ -13,17 +13,17 @@ export function baselineOfferText({ legacy, errorCount }: Pick<FleetSurvey, 'leg
   const violations = legacy.reduce((sum, one) => sum + one.count, 0)
   const rows = legacy.map(({ rule, count: number }) => [code(rule, 80), String(number)])
   const listed = [
-    `This fleet holds ${count(violations, 'violation')} from before the rules. This file lists them: they stay visible and count as *standing*, so that the check on the branches is green and only what is new, or gets worse, counts.`,
+    `This fleet holds ${count(violations, 'violation')} from before Bailiwick was installed. This file lists them: they stay visible as *existing*, the check on the branches passes, and only new or worse findings count.`,
     table(['rule', 'violations'], rows, MAX_RULES),
   ]
   const accepted = `It accepts ${count(errorCount, 'evaluation error')}: each entry pins what its error keeps from being evaluated, so other bytes there are an error again. Bailiwick's worker applies nothing of such a Kustomization.`
   return {
-    title: violations > 0 ? 'List the violations that stand already' : 'List the evaluation errors that stand already',
+    title: violations > 0 ? 'List existing violations' : 'List existing evaluation errors',
     body: [
       ...(violations > 0 ? listed : []),
       ...(errorCount > 0 ? [accepted] : []),
-      'Without it pull requests are judged all the same: each is compared with its base. The list shrinks with `bailiwick baseline`; let an admin own `.github/bailiwick-baseline.yaml` in CODEOWNERS, because growing it lets violations pass.',
-      'Close this pull request if you would rather mend them first: it is not opened again.',
+      'Without it pull requests are evaluated as well: each is compared with its base. The list shrinks with `bailiwick baseline`; let an admin own `.github/bailiwick-baseline.yaml` in CODEOWNERS, because growing it lets violations pass.',
+      'Close this pull request to fix them first. Bailiwick does not open it again.',
     ].join('\n\n'),
   }
 }

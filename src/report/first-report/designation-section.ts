@@ -1,7 +1,7 @@
 import { code } from '../markdown.ts'
 import { shortUrl } from '../place.ts'
 
-/** What is not decided about who is a fleet. Repositories are named only where this one is named with them. */
+/** What is open about who is a fleet. Repositories are named only where this one is named with them. */
 export type OpenDesignation =
   /** Several repositories had clusters on the first day. */
   | { readonly kind: 'several' }

@@ -39,11 +39,11 @@ export function firstReport(facts: FirstReportFacts): string {
 function lead({ url, survey }: FirstReportFacts): string {
   const standing = survey.legacy.reduce((sum, { count: number }) => sum + number, 0)
   const found = [count(survey.clusters.length, 'cluster'), count(survey.tenants.length, 'tenant')].join(', ')
-  const what = standing > 0 ? `${count(standing, 'violation')} from before` : 'no violations'
-  const undecided = survey.errorCount > 0 ? `, ${count(survey.errorCount, 'thing')} that could not be decided` : ''
+  const what = standing > 0 ? count(standing, 'existing violation') : 'no violations'
+  const undecided = survey.errorCount > 0 ? `, ${count(survey.errorCount, 'evaluation error')}` : ''
   return [
     `**${prose(survey.summary, 500)}**`,
-    `Bailiwick judges every pull request of this fleet and of the repositories that it deploys from. In ${code(shortUrl(url))} it found ${found}, ${what}${undecided}.`,
-    '**What stands today blocks nobody:** a pull request is compared with its base, and only what it adds or makes worse blocks it.',
+    `Bailiwick evaluates every pull request of this fleet and of the repositories that it deploys from. In ${code(shortUrl(url))} it found ${found}, ${what}${undecided}.`,
+    '**Existing violations do not block:** a pull request is compared with its base, and only what it adds or makes worse blocks it.',
   ].join('\n\n')
 }

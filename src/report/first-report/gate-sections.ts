@@ -11,9 +11,9 @@ const MAX_DETAILS = 20
 const MAX_NAMED = 8
 
 const WORDS: Readonly<Record<GateState, string>> = {
-  real: '✅ required of this App',
-  weak: '⚠️ required of this App, with a way around it',
-  open: '❌ not required of this App',
+  real: '✅ required from this App',
+  weak: '⚠️ required from this App, but can be bypassed',
+  open: '❌ not required from this App',
   unknown: '❔ GitHub does not show it',
 }
 
@@ -29,7 +29,7 @@ export function gateSections({ gates }: FirstReportFacts): Section[] {
   const left = gaps.length - MAX_DETAILS
   return [
     {
-      text: `### Is the gate real?\n\nA verdict protects a branch only where GitHub requires the check ${code(CHECK_NAME)} there, of this App and nobody else.\n\n${table(['repository', 'branch', 'gate'], rows, MAX_ROWS)}`,
+      text: `### Required check\n\nA verdict protects a branch only where GitHub requires the check ${code(CHECK_NAME)} there, from this App only.\n\n${table(['repository', 'branch', 'gate'], rows, MAX_ROWS)}`,
       label: 'table of gates',
     },
     ...gaps.slice(0, MAX_DETAILS).map(([text, of]) => ({ text: gapsText(text, of), label: 'list of gaps of gates' })),

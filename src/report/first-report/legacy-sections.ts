@@ -7,26 +7,30 @@ import { table } from './shown-list.ts'
 
 const MAX_RULES = 60
 
-/** What stands already: by rule, the worst of it, and what could not be decided. */
+/** What stands already: by rule, the worst of it, and what could not be evaluated. */
 export function legacySections({ survey, url }: FirstReportFacts): Section[] {
   const { legacy, worst, errors, errorCount } = survey
   const sections: Section[] = []
   if (legacy.length > 0) {
     const rows = legacy.map(({ rule, count }) => [code(rule, 80), String(count)])
     sections.push({
-      text: `### What stands already\n\n${table(['rule', 'violations'], rows, MAX_RULES)}`,
-      label: 'table of standing violations',
+      text: `### Existing violations\n\n${table(['rule', 'violations'], rows, MAX_RULES)}`,
+      label: 'table of existing violations',
     })
     sections.push({
-      text: ['The heaviest of them:', '', ...worst.map(one => findingText(one, url))].join('\n'),
-      label: 'list of the heaviest violations',
+      text: ['Most severe:', '', ...worst.map(one => findingText(one, url))].join('\n'),
+      label: 'list of the most severe violations',
     })
   }
   if (errors.length > 0) {
     const left = errorCount - errors.length
     const lines = [...errors.map(one => errorText(one, url)), ...(left > 0 ? [`- … and ${left} more`] : [])]
-    const lead = 'A node that cannot be decided is not applied by the worker, and a change of it fails until it can be.'
-    sections.push({ text: `### Not decided\n\n${lead}\n\n${lines.join('\n')}`, label: 'list of what is not decided' })
+    const lead =
+      'The worker does not apply a Kustomization with an evaluation error. A change of it is blocked until the error is fixed.'
+    sections.push({
+      text: `### Evaluation errors\n\n${lead}\n\n${lines.join('\n')}`,
+      label: 'list of evaluation errors',
+    })
   }
   return sections
 }

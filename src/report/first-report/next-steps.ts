@@ -7,18 +7,18 @@ export function nextSteps({ survey, gates, baseline, hasForm }: FirstReportFacts
   const steps = [
     step(
       survey.notSeen.length === 0,
-      'Every source that the fleet follows is seen.',
-      `Install the App on the repositories that are not seen (below, *Sources*), or accept that they are judged by account only (${count(survey.notSeen.length, 'source')}).`,
+      'Every source that the fleet follows is visible.',
+      `Install the App on the repositories that are not visible (below, *Sources*), or accept that only the accounts that apply them are evaluated (${count(survey.notSeen.length, 'source')}).`,
     ),
     baselineStep({ survey, baseline }),
     step(
       unreal === 0,
-      'The check is required of this App on every branch that clusters follow.',
-      `Make the check required on ${count(unreal, 'branch').replace('branchs', 'branches')} (see below). Who administers the repositories can let the App do it with the comment \`/bailiwick gate\`.`,
+      'The check is required from this App on every branch that clusters follow.',
+      `Make the check required on ${count(unreal, 'branch').replace('branchs', 'branches')} (see below). A repository admin can let the App do it with the comment \`/bailiwick gate\`.`,
     ),
     survey.enforcement === 'report'
-      ? '- [ ] Violations are only said and block nobody (`enforcement: report`). When nothing surprises any more: comment `/bailiwick enforcement block`.'
-      : '- [ ] Optional, for the first weeks: say violations and block nobody. Comment `/bailiwick enforcement report`; merging the pull request that follows switches it on.',
+      ? '- [ ] Violations are reported without blocking (`enforcement: report`). To block new violations, comment `/bailiwick enforcement block`.'
+      : '- [ ] Optional, for the first weeks: report violations without blocking. Comment `/bailiwick enforcement report` and merge the pull request that it opens.',
     step(
       hasForm,
       'Teams can ask for a tenant with the form of this repository.',
@@ -30,7 +30,7 @@ export function nextSteps({ survey, gates, baseline, hasForm }: FirstReportFacts
     '',
     ...steps,
     '',
-    'The boxes follow what is found. Close this issue to be left alone.',
+    'This list updates automatically. Close this issue to stop the updates.',
   ].join('\n')
 }
 
@@ -43,9 +43,9 @@ function baselineStep({ survey, baseline }: Pick<FirstReportFacts, 'survey' | 'b
     ...(survey.errorCount > 0 ? [count(survey.errorCount, 'evaluation error')] : []),
   ].join(', ')
   if (baseline.kind === 'offered') {
-    return `- [ ] Approve and merge #${baseline.pull}: it lists what stands today (${standing}) in \`.github/bailiwick-baseline.yaml\`, so that branches are green again and only what is new counts.`
+    return `- [ ] Approve and merge #${baseline.pull}: it lists what exists today (${standing}) in \`.github/bailiwick-baseline.yaml\`, so that the check on the branches passes and only new findings count.`
   }
-  if (baseline.kind === 'not-needed') return '- [x] No baseline is needed: nothing stands that would block.'
-  if (baseline.kind === 'present') return '- [x] The baseline file lists what stood here before.'
-  return `- [ ] Mend what stands (${standing}), or write it down with \`bailiwick baseline\`: until then the check on the branches themselves is red.`
+  if (baseline.kind === 'not-needed') return '- [x] No baseline is needed: nothing exists that would block.'
+  if (baseline.kind === 'present') return '- [x] The baseline file lists the existing findings.'
+  return `- [ ] Fix existing findings (${standing}), or record them with \`bailiwick baseline\`: until then the check on the branches fails.`
 }

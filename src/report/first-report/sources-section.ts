@@ -15,7 +15,7 @@ export function sourcesSection({ seen, notSeen }: FleetSurvey): Section {
       '',
       `❔ ${prose(reason, 200)}`,
     ]),
-    ...seen.map(({ url, ref }) => [code(shortUrl(url)), code(ref, 100), '✅ seen']),
+    ...seen.map(({ url, ref }) => [code(shortUrl(url)), code(ref, 100), '✅ visible']),
   ]
   if (rows.length === 0) return { text: '', label: '' }
   const text = `### Sources\n\n${table(['repository', 'follows', ''], rows, MAX_ROWS)}`

@@ -49,8 +49,8 @@ export function suggestionsOf(
 
 /** What the review says above its suggestions. */
 export function reviewBody(count: number): string {
-  const what = count === 1 ? 'One finding has a fix that is certain.' : `${count} findings have a fix that is certain.`
-  return `${what} Commit what you agree with, or press *Apply fixes* on the check for all of them at once.`
+  const what = count === 1 ? 'One finding has an automatic fix.' : `${count} findings have an automatic fix.`
+  return `${what} Commit the suggestions, or press *Apply fixes* on the check to commit all of them.`
 }
 
 function bodyOf({ id, findings, lines }: OfferedFix): string {

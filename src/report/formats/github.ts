@@ -4,7 +4,7 @@ import { type FindingGroup, groupFindings } from '../../rules/verdict/group-find
 import { assumedClusters } from '../assumed-clusters.ts'
 import { changesLines } from '../changes/changes-lines.ts'
 import { firstOf, groupFailures } from '../group-failures.ts'
-import { count, headlineOf, isNew } from '../headline.ts'
+import { count, headlineOf, isNew, stateText } from '../headline.ts'
 import { placeOf } from '../place.ts'
 import { visible } from '../visible.ts'
 import { type Elsewhere, elsewhereText, NOTHING_ELSEWHERE } from './elsewhere.ts'
@@ -32,7 +32,7 @@ export function githubText(verdict: Verdict, { here, elsewhere = NOTHING_ELSEWHE
     ),
     ...verdict.notSeen.map(({ source, url, reason }) => {
       const at = url === '' ? '' : ` (${visible(url)})`
-      return `::notice title=not seen::${data(`${visible(source)}${at}: ${visible(reason)}`)}`
+      return `::notice title=not visible::${data(`${visible(source)}${at}: ${visible(reason)}`)}`
     }),
     ...groupFindings(verdict.notEvaluated).map(
       ({ finding }) => `::notice title=not evaluated::${data(visible(finding.message, 2000))}`,
@@ -92,7 +92,7 @@ function command(name: string, id: string, item: Finding | NodeFailure, here: st
   const place = isHere ? '' : placeOf(item.origin, here)
   const properties = [
     ...(isHere ? [`file=${property(file)}`, `line=${line}`, `col=${Math.max(1, column)}`] : []),
-    `title=${property(`bailiwick: ${id}${item.state === 'new' ? '' : ` (${item.state})`}`)}`,
+    `title=${property(`bailiwick: ${id}${item.state === 'new' ? '' : ` (${stateText(item.state)})`}`)}`,
   ]
   const message = `${place === '' ? '' : `${visible(place)}: `}${visible(item.message, 2000)}\n${visible(item.fix, 1000)}${more}`
   return `::${name} ${properties.join(',')}::${data(message)}`

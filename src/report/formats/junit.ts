@@ -1,6 +1,6 @@
 import type { Finding, NodeFailure, Verdict } from '../../rules/finding.ts'
 import { type FailureGroup, groupFailures } from '../group-failures.ts'
-import { isNew } from '../headline.ts'
+import { isNew, stateText } from '../headline.ts'
 import { placeOf } from '../place.ts'
 import { visible } from '../visible.ts'
 import { type Elsewhere, elsewhereText, NOTHING_ELSEWHERE } from './elsewhere.ts'
@@ -112,7 +112,7 @@ function caseOf(
   here: string,
 ): string[] {
   const told = [
-    ...violations.filter(one => !isNew(one)).map(one => `${one.state} ${lineOf(one.rule, one, here)}`),
+    ...violations.filter(one => !isNew(one)).map(one => `${stateText(one.state)} ${lineOf(one.rule, one, here)}`),
     ...warnings.map(one => `warning ${lineOf(one.rule, one, here)}`),
     ...errors
       .filter(({ failure }) => !isNew(failure))

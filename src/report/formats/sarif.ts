@@ -53,7 +53,7 @@ export function sarifText(verdict: Verdict, context: FormatContext): string {
 }
 
 function descriptor(id: string, rule: RuleText | undefined) {
-  if (!rule) return { id, shortDescription: { text: `could not be decided: ${id}` } }
+  if (!rule) return { id, shortDescription: { text: `could not be evaluated: ${id}` } }
   return {
     id,
     shortDescription: { text: rule.title },
@@ -108,7 +108,7 @@ function failureResult(
     ruleIndex: ids.indexOf(code),
     level: 'error',
     baselineState: BASELINE[state],
-    message: { text: `Could not be decided: ${visible(message, 2000)} ${visible(fix, 1000)}` },
+    message: { text: `Could not be evaluated: ${visible(message, 2000)} ${visible(fix, 1000)}` },
     locations: [physical(failure.origin, bases)],
     partialFingerprints: { 'bailiwick/v1': failure.fingerprint },
     properties: { state, cluster, tenant, node, nodes, clusters, tenants },

@@ -20,14 +20,14 @@ export function gateAnswer(settings: readonly GateSetting[]): string | undefined
   const of = (outcome: GateSetting['outcome']) => settings.filter(one => one.outcome === outcome)
   const [refused, role, unread] = [of('refused'), of('role'), of('unread')]
   if (refused.length + role.length + unread.length === 0) {
-    return of('set').length > 0 ? undefined : `${code(CHECK_NAME)} is required of this App everywhere already.`
+    return of('set').length > 0 ? undefined : `${code(CHECK_NAME)} is already required from this App everywhere.`
   }
   const parts: string[] = []
   if (of('set').length > 0) parts.push(`Set: ${names(of('set'))}.`)
   if (refused.length > 0) parts.push(...byHand(refused))
   if (role.length > 0)
-    parts.push(`Not set, because you do not administer it: ${names(role)}. Let somebody ask who does.`)
-  if (unread.length > 0) parts.push(`Not looked at, because GitHub does not show it to the App: ${names(unread)}.`)
+    parts.push(`Not set, because you do not administer it: ${names(role)}. Ask a repository admin to run this command.`)
+  if (unread.length > 0) parts.push(`Not checked, because GitHub does not show it to the App: ${names(unread)}.`)
   return parts.join('\n\n')
 }
 

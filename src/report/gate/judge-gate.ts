@@ -61,7 +61,7 @@ function requires(layer: ProtectionLayer, name: string, by: (app: number | null)
 function unbound({ layers, hidden }: ProtectedBranch, { name }: OurCheck): GateGap {
   const anybody = layers.find(layer => requires(layer, name, app => app === null))
   if (anybody) {
-    const what = `${nameOf(anybody)} requires ${shown(name)} from anybody: whoever may set a status can answer for the App`
+    const what = `${nameOf(anybody)} requires ${shown(name)} from any source: anyone who can set a status can pass it`
     return { level: 'open', what, fix: 'Choose this App as the source of the check.' }
   }
   const other = layers.find(layer => requires(layer, name, () => true))
@@ -72,7 +72,7 @@ function unbound({ layers, hidden }: ProtectedBranch, { name }: OurCheck): GateG
   const fix = 'Require the check, with this App as its source.'
   if (!hidden) return { level: 'open', what: `nothing requires ${shown(name)}`, fix }
   const what = `no ruleset requires ${shown(name)}, and GitHub does not show the branch protection to the App`
-  return { level: 'open', what, fix: 'Grant the App the permission "Administration: read", or look yourself.' }
+  return { level: 'open', what, fix: 'Grant the App the permission "Administration: read", or check it yourself.' }
 }
 
 /** Who gets past all layers that hold: the one with the fewest ways around it counts. */
@@ -80,13 +80,13 @@ function bypass(bound: readonly ProtectionLayer[]): GateGap[] {
   if (bound.some(layer => layer.bypass?.length === 0)) return []
   const known = bound.filter(layer => layer.bypass !== undefined)
   if (known.length < bound.length) {
-    const what = 'who may bypass the ruleset is shown by GitHub only to Apps with "Administration: write"'
-    return [{ level: 'note', what, fix: 'Look at its bypass list yourself: it should be empty.' }]
+    const what = 'GitHub shows who can bypass the ruleset only to Apps with "Administration: write"'
+    return [{ level: 'note', what, fix: 'Check that its bypass list is empty.' }]
   }
   return known.flatMap(layer =>
     (layer.bypass ?? []).map(who => ({
       level: 'weak' as const,
-      what: `${who} may bypass ${nameOf(layer)}`,
+      what: `${who} can bypass ${nameOf(layer)}`,
       fix: layer.kind === 'ruleset' ? 'Empty its bypass list.' : 'Forbid bypassing the settings.',
     })),
   )
@@ -103,23 +103,23 @@ function ways(layers: readonly ProtectionLayer[]): GateGap[] {
   }
   open(
     one => (one.mergeQueue ? true : one.strict),
-    'a pull request may be merged on a verdict about an older base',
+    'a pull request can be merged with a verdict for an older base',
     'Require branches to be up to date, or a merge queue by a ruleset.',
   )
-  open(one => one.pullRequest, 'commits may be pushed without a pull request', 'Require a pull request.')
+  open(one => one.pullRequest, 'commits can be pushed without a pull request', 'Require a pull request.')
   open(
     one => one.forbidsForcePush,
-    'force pushes may put an older or another history in place of what was judged',
+    'force pushes can replace the evaluated commits with other ones',
     'Block force pushes.',
   )
-  open(one => one.forbidsDeletion, 'the branch may be deleted and made anew from any commit', 'Restrict deletions.')
+  open(one => one.forbidsDeletion, 'the branch can be deleted and created again from any commit', 'Restrict deletions.')
   return gaps
 }
 
 const evaluated = ({ evaluated }: ProtectedBranch): GateGap[] =>
   evaluated.map(name => ({
     level: 'note',
-    what: `the ruleset ${shown(name)} requires the check but is only evaluated: it blocks nothing`,
+    what: `the ruleset ${shown(name)} requires the check, but its enforcement status is Evaluate, which does not block`,
     fix: 'Set its enforcement status to Active.',
   }))
 
@@ -127,7 +127,7 @@ const forged = ({ namesakes }: ProtectedBranch): GateGap[] =>
   namesakes.map(slug => ({
     level: 'open',
     what: `the App ${shown(slug)} reports a check of the same name here`,
-    fix: 'Find out who set that up; bound to this App, the requirement does not listen to it.',
+    fix: 'Find out who set that up. A check that is required from this App ignores it.',
   }))
 
 function nameOf({ kind, name, of }: ProtectionLayer): string {

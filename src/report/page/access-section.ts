@@ -13,7 +13,7 @@ export function accessSection({ namespaces, left }: AccessOverview, asked: strin
 <button type="submit">Show</button></form>`,
     asked !== '' && found.length === 0 && html`<p>No namespace ${asked} is known here.</p>`,
     left > 0 &&
-      html`<p class="dim">${left} more were not worked out here: <code>bailiwick access NAMESPACE</code> in a checkout of the fleet answers for any.</p>`,
+      html`<p class="dim">${left} more are not evaluated on this page: <code>bailiwick access NAMESPACE</code> in a checkout of the fleet answers for any.</p>`,
     found.map(view => clusterBlock(view, links)),
   ]
 }
@@ -53,7 +53,7 @@ function changerRows(group: readonly ChangerView[], links: Links): Content {
 }
 
 function repositoryText({ repository: { url, ref, path, notSeen } }: ChangerView): Html {
-  return html`${url === '' ? 'the fleet' : repositoryLink(url)}${ref !== '' && html` <span class="tag"><code>${ref}</code></span>`}${path !== '' && html`<br><code>${path}</code>`}${notSeen !== undefined && html`<br><span class="tag warn">not seen</span>`}`
+  return html`${url === '' ? 'the fleet' : repositoryLink(url)}${ref !== '' && html` <span class="tag"><code>${ref}</code></span>`}${path !== '' && html`<br><code>${path}</code>`}${notSeen !== undefined && html`<br><span class="tag warn">not visible</span>`}`
 }
 
 function objectText({ kind, namespace, name, tenant }: ChangerView): Html {
@@ -62,7 +62,7 @@ function objectText({ kind, namespace, name, tenant }: ChangerView): Html {
 
 function actorText({ user, impersonated, ownCluster, by }: ChangerView): Html {
   const notes = [
-    ...(impersonated ? [] : ['nobody impersonated']),
+    ...(impersonated ? [] : ['no impersonation']),
     ...(ownCluster ? [] : ['by a kubeconfig']),
     ...(by ? [`by way of ${by.account}: ${by.way}`] : []),
   ].join(', ')

@@ -12,13 +12,13 @@ const ORDER: readonly AuditState[] = ['weak', 'unknown', 'ok']
 
 /** What keeps tenants apart on each cluster, and what does not: the weak first, what holds folded. */
 export function auditSection(audit: readonly ClusterAudit[], links: Links): Content {
-  if (audit.length === 0) return html`<p>No cluster was looked at.</p>`
+  if (audit.length === 0) return html`<p>No cluster was checked.</p>`
   return audit.map(({ cluster, items }) => {
     const open = items.filter(({ state }) => state !== 'ok')
     const fine = items.filter(({ state }) => state === 'ok')
     return html`<h3 class="rule">${cluster} <span class="tags">${ORDER.map(state => countTag(state, items))}</span></h3>
-${open.length > 0 ? itemTable(cluster, open, links) : html`<p>Everything that was looked at holds.</p>`}
-${fine.length > 0 && html`<details class="more"><summary>What holds on ${cluster} (${fine.length})</summary>${itemTable(`${cluster}, what holds`, fine, links)}</details>`}
+${open.length > 0 ? itemTable(cluster, open, links) : html`<p>All checks pass.</p>`}
+${fine.length > 0 && html`<details class="more"><summary>Passed on ${cluster} (${fine.length})</summary>${itemTable(`${cluster}, passed checks`, fine, links)}</details>`}
 `
   })
 }

@@ -19,7 +19,7 @@ const MAX_OBJECTS = 300
 /** What a change does to what the clusters get: what is deleted and who may do more first, then each object. */
 export function changesSection(changes: Changes): Content {
   const { nodes, rights, tenants, clusters, hidden, left } = changes
-  if (isUnchanged(changes)) return html`<p>The clusters get exactly what they had.</p>${hiddenLine(hidden)}`
+  if (isUnchanged(changes)) return html`<p>No rendered changes.</p>${hiddenLine(hidden)}`
   const pruned = nodes.flatMap(node =>
     node.objects.filter(({ fate }) => fate === 'deleted').map(object => ({ node, object })),
   )
@@ -38,7 +38,7 @@ export function changesSection(changes: Changes): Content {
     ),
     pruned.length > 0 &&
       html`<div class="said bad"><h3>Flux deletes ${count(pruned.length, 'object')}</h3><ul class="dots">${pruned.slice(0, 100).map(({ node, object }) => html`<li><code>${display(idBefore(object))}</code> on ${node.cluster}</li>`)}</ul></div>`,
-    rights.length > 0 && html`<h3>Who may do what</h3>${rights.map(rightBlock)}`,
+    rights.length > 0 && html`<h3>Permission changes</h3>${rights.map(rightBlock)}`,
     blocks,
     left.tenants + left.clusters > 0 &&
       html`<p class="dim">${count(left.tenants, 'tenant')} and ${count(left.clusters, 'cluster')} more are new or removed.</p>`,
@@ -77,7 +77,7 @@ ${shown.map(objectBlock)}${objects.length > shown.length && html`<p class="dim">
 const TONES = { added: 'good', changed: 'warn', removed: 'bad', replaced: 'bad', moved: 'none' } as const
 const FATES = {
   deleted: 'Flux deletes it',
-  orphaned: 'it stays in the cluster, and nobody looks after it',
+  orphaned: 'it stays in the cluster, no longer managed by Flux',
   kept: 'it is kept by a mark of its own',
   suspended: 'nothing happens until its Kustomization is resumed',
   moved: 'another Kustomization has it now',
@@ -88,7 +88,7 @@ function objectBlock({ id, change, fate, node, from, forced, fields, fieldCount 
     ...(from === undefined ? [] : [`from namespace ${from}`]),
     ...(fate ? [from === undefined ? FATES[fate] : 'Flux deletes the one there'] : []),
     ...(node === undefined ? [] : [node]),
-    ...(forced === undefined ? [] : [forced ? 'deleted and made anew' : 'the API server refuses this change']),
+    ...(forced === undefined ? [] : [forced ? 'deleted and created again' : 'the API server refuses this change']),
   ].join('; ')
   return html`<h3 class="rule"><code>${display(id)}</code> <span class="tag ${TONES[change]}">${change}</span>${notes !== '' && html` <span class="dim small">${notes}</span>`}</h3>
 ${fields.length > 0 && html`<pre class="diff" tabindex="0" aria-label="Changed fields of ${display(id)}">${fields.map(fieldLines)}</pre>`}

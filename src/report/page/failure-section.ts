@@ -8,7 +8,7 @@ import { prose } from './prose.ts'
 /** How many of them a page shows. */
 const MAX_SHOWN = 300
 
-/** Nodes that could not be decided. */
+/** Nodes that could not be evaluated. */
 export function failureSection(failures: readonly NodeFailure[], links: Links): Content {
   const groups = groupFailures(failures)
   const left = groups.length - MAX_SHOWN
@@ -35,7 +35,7 @@ ${body({ message, fix }, origin, links)}
 /** Why nothing was judged at all. */
 export function errorSection({ code, message, fix, origin }: PageError, links: Links): Html {
   return html`<article class="finding">
-<header><h3 class="rule">Could not decide <span class="tag warn">${code}</span></h3></header>
+<header><h3 class="rule">Could not be evaluated <span class="tag warn">${code}</span></h3></header>
 ${body({ message, fix }, origin, links)}
 </article>`
 }

@@ -52,9 +52,9 @@ function findingCard(group: FindingGroup, links: Links, open: boolean): Html {
 <header><h4>${title}</h4><span class="tags">${clusters.map(name => html`<span class="tag">${name}</span>`)}${tenants.map(tenant => html`<span class="tag">${tenant === '' ? 'the platform' : tenant}</span>`)}</span></header>
 <p>${prose(finding.message)}</p>
 <p>${placeLink(links, finding.origin)}</p>
-${answer && html`<div class="said"><span class="label">The cluster would have said</span>${answer.verbatim ? html`<code>${answer.text}</code>` : prose(answer.text)}</div>`}
+${answer && html`<div class="said"><span class="label">Cluster response</span>${answer.verbatim ? html`<code>${answer.text}</code>` : prose(answer.text)}</div>`}
 ${finding.fix !== '' && html`<p><strong>Fix:</strong> ${prose(fixText(group, links.here))}</p>`}
-<details${open && html` open`}><summary>How it comes to the cluster</summary>
+<details${open && html` open`}><summary>Trace</summary>
 ${traceList(finding, links)}
 </details>
 ${objects.length > 1 && objectFold(group)}

@@ -1,7 +1,9 @@
 import type { AccessOverview } from '../../rules/access/access-overview.ts'
 import type { ClusterAudit } from '../../rules/audit/audit-item.ts'
 import type { JudgedNode, Judgement } from '../../rules/finding.ts'
+import { countFindings } from '../../rules/verdict/group-findings.ts'
 import { assumedClusters } from '../assumed-clusters.ts'
+import { groupFailures } from '../group-failures.ts'
 import { isNew } from '../headline.ts'
 import type { PagePlace } from './check-page-of.ts'
 import type { FleetPage, SeenSource } from './fleet-page.ts'
@@ -44,8 +46,8 @@ export function fleetPageOf(fleet: JudgedFleet, place: PagePlace): FleetPage {
     counts: {
       nodes: nodes.length,
       objects: nodes.reduce((sum, node) => sum + node.objects.length, 0),
-      violations: verdict.violations.filter(isNew).length,
-      errors: verdict.errors.filter(isNew).length,
+      violations: countFindings(verdict.violations.filter(isNew)),
+      errors: groupFailures(verdict.errors.filter(isNew)).length,
     },
     ...(assumed === undefined ? {} : { assumed }),
     clusters: verdict.clusters.map(({ name, path }) => ({

@@ -77,6 +77,6 @@ function branch(
 }
 
 function leaf({ namespace, name, tenant, source, objects, suspend }: GraphNode, mark: Html | undefined): Html {
-  const from = source.notSeen === '' ? count(objects, 'object') : `not seen: ${source.notSeen}`
+  const from = source.notSeen === '' ? count(objects, 'object') : `not visible: ${source.notSeen}`
   return html`<code>${namespace}/${name}</code> <span class="tags">${tenant !== '' && html`<span class="tag">${tenant}</span>`}${mark}${suspend && html`<span class="tag none">suspended</span>`}</span><span class="from">${from} from ${repositoryLink(source.url, source.commit)}</span>`
 }

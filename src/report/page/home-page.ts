@@ -30,9 +30,9 @@ export function homePage(entries: readonly PageEntry[], reader: Frame['reader'])
   const checks = entries.filter(({ kind }) => kind === 'check').slice(0, MAX_CHECKS)
   return layout({ title: 'Fleets and verdicts', crumbs: [], reader }, [
     html`<h1 class="page">Fleets and verdicts</h1>
-<p class="dim">What was judged within the last seven days, of repositories that you may read.</p>`,
+<p class="dim">Evaluated within the last seven days, of repositories that you may read.</p>`,
     html`<section aria-labelledby="fleets"><h2 id="fleets">Fleets</h2>
-${fleets.length === 0 ? html`<p>None yet: a fleet is listed once a push to its branch was judged.</p>` : html`<ul class="plain">${fleets.map(fleetItem)}</ul>`}
+${fleets.length === 0 ? html`<p>None yet: a fleet is listed once a push to its branch was evaluated.</p>` : html`<ul class="plain">${fleets.map(fleetItem)}</ul>`}
 </section>
 `,
     html`<section aria-labelledby="verdicts"><h2 id="verdicts">Latest verdicts</h2>
@@ -42,7 +42,7 @@ ${checks.length === 0 ? html`<p>None yet.</p>` : checkTable(checks)}
 }
 
 function fleetItem({ owner, repo, at }: PageEntry): Html {
-  return html`<li><a href="/fleets/${owner}/${repo}">${owner}/${repo}</a> <span class="dim small">judged ${when(at)}</span></li>`
+  return html`<li><a href="/fleets/${owner}/${repo}">${owner}/${repo}</a> <span class="dim small">evaluated ${when(at)}</span></li>`
 }
 
 function checkTable(checks: readonly PageEntry[]): Html {
@@ -55,7 +55,7 @@ function checkTable(checks: readonly PageEntry[]): Html {
 `
   })
   return html`<div class="scroll" role="region" aria-label="Table of verdicts" tabindex="0"><table>
-<thead><tr><th scope="col">Result</th><th scope="col">Verdict</th><th scope="col">Check</th><th scope="col">Commit</th><th scope="col">Judged</th></tr></thead>
+<thead><tr><th scope="col">Result</th><th scope="col">Verdict</th><th scope="col">Check</th><th scope="col">Commit</th><th scope="col">Evaluated</th></tr></thead>
 <tbody>
 ${rows}</tbody>
 </table></div>`

@@ -13,7 +13,7 @@ ${content}`,
 /** Not there, not kept any more, or not for this reader: nobody is told which. */
 export function nothingHere(reader?: Frame['reader']): string {
   return noticePage(
-    'There is no page here',
+    'Page not found',
     html`<p>Either there never was one, or it is not kept any more (verdicts are kept for seven days), or you may not read the repository on GitHub.</p>
 <p>Press <strong>Re-evaluate</strong> on the check run of a commit to have its page made again; a fleet’s page is made with each push to its branch.</p>
 <p><a href="/">Fleets and verdicts that you may read</a></p>`,

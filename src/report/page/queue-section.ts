@@ -13,8 +13,8 @@ export interface QueueDepth {
 /** How the work stands at this moment. */
 export function queueSection(queue: readonly QueueDepth[] | undefined): Html {
   if (queue === undefined)
-    return html`<p><span class="tag bad">the queue does not answer</span> Nothing is judged until it does; nothing is lost either.</p>`
-  if (queue.length === 0) return html`<p>No job was ever added.</p>`
+    return html`<p><span class="tag bad">the queue does not answer</span> Nothing is evaluated until it does. No job is lost.</p>`
+  if (queue.length === 0) return html`<p>No job was added yet.</p>`
   const rows = queue.map(
     ({
       queue,

@@ -68,7 +68,7 @@ ${icon(picture)}
 <div><h1>${title}</h1>
 <p>${SAYS[conclusion][about]}</p>
 ${assumed !== undefined && html`<p>${assumed}</p>`}
-${hiddenParts.length > 0 && html`<p>${hiddenParts.join(' and ')} of others in the fleet decided with it; a platform admin sees which.</p>`}
+${hiddenParts.length > 0 && html`<p>${hiddenParts.join(' and ')} elsewhere in the fleet also block. A fleet admin can see which.</p>`}
 ${circumstances?.hold && html`<p>On hold by <strong>${circumstances.hold.by}</strong>.</p>`}
 ${circumstances?.override && html`<p>Overridden by <strong>${circumstances.override.by}</strong>: ${circumstances.override.reason}</p>`}
 ${(circumstances?.demands ?? []).map(({ message, fix }) => html`<p><strong>Needed:</strong> ${message} ${fix}</p>`)}
@@ -78,14 +78,14 @@ ${(circumstances?.demands ?? []).map(({ message, fix }) => html`<p><strong>Neede
 
 const SAYS = {
   success: {
-    'pull-request': 'Judged as it would be merged. The gate lets it through.',
-    branch: 'Judged as it stands on the branch.',
-    'merge-group': 'Judged as the merge queue would merge it. The gate lets it through.',
+    'pull-request': 'Evaluated as it would be merged. It does not block the merge.',
+    branch: 'Evaluated as it is on the branch.',
+    'merge-group': 'Evaluated as the merge queue would merge it. It does not block the merge.',
   },
   failure: {
-    'pull-request': 'Judged as it would be merged. The gate holds it back.',
-    'merge-group': 'Judged as the merge queue would merge it. The gate holds it back.',
-    branch: 'Judged as it stands on the branch. What is red is not applied.',
+    'pull-request': 'Evaluated as it would be merged. It blocks the merge.',
+    'merge-group': 'Evaluated as the merge queue would merge it. It blocks the merge.',
+    branch: 'Evaluated as it is on the branch. Kustomizations with violations or evaluation errors are not applied.',
   },
 } as const
 
@@ -94,8 +94,8 @@ function facts({ repository, headSha, check, fleet, at, verdict }: CheckPage): H
 <div><dt>Commit</dt><dd>${repositoryLink(repository, headSha)}</dd></div>
 <div><dt>Check</dt><dd>${check}</dd></div>
 ${fleet && html`<div><dt>Fleet</dt><dd>${repositoryLink(fleet.repository, fleet.commit)}</dd></div>`}
-<div><dt>Judged</dt><dd>${when(at)}</dd></div>
-${verdict && html`<div><dt>Combination</dt><dd><code>${verdict.combination.slice(0, 12)}</code></dd></div>`}
+<div><dt>Evaluated</dt><dd>${when(at)}</dd></div>
+${verdict && html`<div><dt>Revision set</dt><dd><code>${verdict.combination.slice(0, 12)}</code></dd></div>`}
 </dl>`
 }
 
@@ -108,13 +108,13 @@ function contents(parts: readonly Part[]): Content {
 function partsOf(page: CheckPage): Part[] {
   const { verdict, error } = page
   const links = { here: page.repository, commits: page.commits }
-  if (error) return [{ id: 'error', title: 'Nothing was judged', content: errorSection(error, links) }]
+  if (error) return [{ id: 'error', title: 'Nothing was evaluated', content: errorSection(error, links) }]
   if (!verdict)
     return [
       {
         id: 'untouched',
-        title: 'Nothing to judge',
-        content: html`<p>No Kustomization of a cluster reads what this commit holds.</p>`,
+        title: 'Nothing to evaluate',
+        content: html`<p>No Kustomization of a cluster reads this commit.</p>`,
       },
     ]
   return [...verdictParts(verdict, page, links), ...restParts(verdict, page, links)]
@@ -126,7 +126,7 @@ function verdictParts(verdict: Verdict, { left, changes }: CheckPage, links: Lin
   const errors = verdict.errors.filter(isNew)
   const matrix = matrixSection(verdict)
   return [
-    ...part(errors.length, 'errors', `Could not be decided (${groupFailures(errors).length})`, () =>
+    ...part(errors.length, 'errors', `Could not be evaluated (${groupFailures(errors).length})`, () =>
       failureSection(errors, links),
     ),
     ...part(violations.length, 'violations', `Violations (${groupFindings(violations).length})`, () => [
@@ -146,21 +146,20 @@ function restParts(verdict: Verdict, { graph, left }: CheckPage, links: Links): 
   const standing = verdict.errors.filter(failure => !isNew(failure))
   const of = (state: string) => verdict.violations.filter(finding => finding.state === state)
   const older = [
-    foldedFindings('Standing: they do not block until they change', of('standing'), links),
+    foldedFindings('Existing violations: they block only when they change', of('standing'), links),
     foldedFindings('Waived', of('waived'), links),
-    foldedFindings('Fixed by this', of('fixed'), links),
+    foldedFindings('Fixed by this change', of('fixed'), links),
   ].filter(content => content !== undefined)
   return [
-    ...part(older.length + standing.length, 'before', 'What was there before', () => [
+    ...part(older.length + standing.length, 'before', 'Existing findings', () => [
       older,
-      standing.length > 0 &&
-        html`<h3>Existing: could not be decided before either</h3>${failureSection(standing, links)}`,
+      standing.length > 0 && html`<h3>Existing evaluation errors</h3>${failureSection(standing, links)}`,
     ]),
-    ...part(graph.length, 'graph', 'What was judged', () => [
+    ...part(graph.length, 'graph', 'Evaluated Kustomizations', () => [
       graphSection(graph, verdict),
       leftLine(left.graph, 'Kustomization'),
     ]),
-    ...part(verdict.notSeen.length, 'not-seen', `Not seen (${verdict.notSeen.length})`, () =>
+    ...part(verdict.notSeen.length, 'not-seen', `Not visible (${verdict.notSeen.length})`, () =>
       sourcesSection(verdict.notSeen),
     ),
     ...part(verdict.notEvaluated.length, 'not-evaluated', 'Not evaluated', () => notEvaluatedList(verdict)),

@@ -72,13 +72,13 @@ function head({
     [tenants.length, tenants.length === 1 ? 'tenant' : 'tenants'],
     [counts.nodes, 'Kustomizations'],
     [counts.objects, 'objects'],
-    [sources.length, 'sources seen'],
-    [notSeen.length, 'not seen'],
+    [sources.length, 'visible sources'],
+    [notSeen.length, 'not visible'],
     [counts.violations, 'violations'],
-    [counts.errors, 'not decided'],
+    [counts.errors, 'evaluation errors'],
   ] as const
   return html`<h1 class="page">Fleet ${owner}/${repo}</h1>
-<p class="dim">Branch <code>${branch}</code> at ${repositoryLink(repository, commit)}, judged ${when(at)}</p>
+<p class="dim">Branch <code>${branch}</code> at ${repositoryLink(repository, commit)}, evaluated ${when(at)}</p>
 ${assumed !== undefined && html`<p>${assumed}</p>`}
 <ul class="tiles">${tiles.map(([number, noun]) => html`<li><span>${noun}</span><b>${number.toLocaleString('en-US')}</b></li>`)}</ul>`
 }
@@ -112,13 +112,13 @@ function sources({ sources, notSeen }: FleetPage): Content {
   })
   return [
     html`<div class="scroll" role="region" aria-label="Sources that were seen" tabindex="0"><table>
-<caption>Seen, at the commits that were judged</caption>
+<caption>Visible, at the evaluated commits</caption>
 <thead><tr><th scope="col">Repository</th><th scope="col">Source</th><th scope="col" class="num">Kustomizations</th></tr></thead>
 <tbody>
 ${rows}</tbody>
 </table></div>`,
     moreLine(sources.length),
-    notSeen.length > 0 && html`<h3>Not seen</h3>${sourcesSection(notSeen)}`,
+    notSeen.length > 0 && html`<h3>Not visible</h3>${sourcesSection(notSeen)}`,
   ]
 }
 

@@ -12,8 +12,8 @@ export function sourcesSection(sources: readonly NotSeen[]): Html {
     }) => html`<tr><th scope="row">${source}</th><td>${url !== '' && repositoryLink(url)}</td><td class="wide">${reason}</td></tr>
 `,
   )
-  return html`<div class="scroll" role="region" aria-label="Sources that were not seen" tabindex="0"><table>
-<caption>What these bring was judged by the account that applies it, and by nothing else.</caption>
+  return html`<div class="scroll" role="region" aria-label="Sources that are not visible" tabindex="0"><table>
+<caption>Their content was not evaluated, only the account that applies it.</caption>
 <thead><tr><th scope="col">Source</th><th scope="col">Address</th><th scope="col">Why</th></tr></thead>
 <tbody>
 ${rows}</tbody>

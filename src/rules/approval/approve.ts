@@ -86,7 +86,7 @@ function ownReason(node: JudgedNode, state: ApprovalState, judged: Judged): stri
   const { heads } = state
   if (!heads?.complete) return 'not everything that the graph needs could be read yet'
   if (judged.disputed) return 'two judgements of this combination differ'
-  if (node.failures.length > 0) return `it could not be decided: ${node.failures[0]!.message}`
+  if (node.failures.length > 0) return `it could not be evaluated: ${node.failures[0]!.message}`
   const [hole] = node.holes ?? []
   if (hole !== undefined) return `a part of it was left out of the evaluation: ${hole}`
   const baseline = new Set(judged.baseline)

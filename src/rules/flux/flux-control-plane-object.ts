@@ -25,5 +25,5 @@ const breach = ({ object, id, node }: Subject): Breach => ({
   path: ['kind'],
   value: id.kind,
   message: `${shownObject(id.kind, id.namespace, id.name)} configures Flux itself; it would be applied by ${shownIdentity(node.identity)}, which acts for a tenant. Allowed are such objects in the fleet repository. The Flux Operator would act on it with its own rights.`,
-  fix: 'Remove it, or ask the platform admins.',
+  fix: 'Remove it, or ask the fleet admins.',
 })

@@ -12,7 +12,7 @@ export const clusterScopedForbidden: Rule = {
   severity: 'critical',
   title: 'Cluster-scoped objects are the platform’s',
   why: 'A ClusterRoleBinding, a webhook configuration, a PriorityClass or a definition of a kind changes the cluster for everybody. A `metadata.namespace` in such an object means nothing.',
-  docs: 'Ask the platform admins to put the object into the fleet repository.',
+  docs: 'Ask the fleet admins to put the object into the fleet repository.',
   kinds: 'every',
   *checkTenantObject({ object, node }, { index }) {
     const breach = judge(index, node, object)
@@ -32,7 +32,7 @@ function judge(index: FleetIndex, node: FleetNode, object: KubeObject): Breach |
     object,
     path: ['kind'],
     value: kind,
-    message: `${shownObject(kind, '', name)} belongs to the whole cluster; it would be applied by ${shownIdentity(node.identity)}, which acts for a tenant. Allowed are objects in the tenant's namespaces. Kubernetes would say, unless the account has such rights: ${apiRefusal(node.identity.user, { ...id, namespace: '' })}.`,
+    message: `${shownObject(kind, '', name)} belongs to the whole cluster; it would be applied by ${shownIdentity(node.identity)}, which acts for a tenant. Allowed are objects in the tenant's namespaces. API server, unless the account has such rights: ${apiRefusal(node.identity.user, { ...id, namespace: '' })}.`,
     fix: `Remove ${shownObject(kind, '', name)} from this repository, or ask a fleet admin to add it to the fleet repository.`,
   }
 }

@@ -24,7 +24,7 @@ export const embeddedItems: Rule = {
       object,
       path: [],
       value: `${listing.apiVersion} ${listing.kind}${listing.isNested ? ' nested' : ''}`,
-      message: `${shownObject(id.kind, id.namespace, id.name)} stands in ${says}, and would be applied like any other object. Flux itself would let it through.`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} stands in ${says}, and would be applied like any other object. Flux accepts it.`,
       fix: 'Write the object as a document of its own.',
     }
   },

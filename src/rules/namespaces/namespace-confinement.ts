@@ -44,8 +44,8 @@ function judge(context: RuleContext, node: FleetNode, tenant: string, object: Ku
       : `is in namespace ${shown(namespace)}, which is not a namespace of tenant ${shown(tenant)}`
   const said =
     namespace === ''
-      ? 'Flux would say: namespace not specified.'
-      : `Kubernetes would say, unless the account has rights there: ${apiRefusal(node.identity.user, idOf(object))}.`
+      ? 'Flux: namespace not specified.'
+      : `API server, unless the account has rights there: ${apiRefusal(node.identity.user, idOf(object))}.`
   return {
     node,
     object,

@@ -18,7 +18,7 @@ export const namespaceProtectedMetadata: Rule = {
   title: 'What admission reads from a Namespace is the platform’s',
   why: 'Pod Security, node selectors, security context constraints, policy engines, meshes and cloud identities take their orders from labels and annotations of the Namespace. Whoever is admin in a namespace, or creates it with Capsule, may relabel that very Namespace, so RBAC does not hold this.',
   source: 'Kubernetes: Pod Security Standards, PodNodeSelector; Capsule: namespaceOptions.forbiddenLabels',
-  docs: 'Leave labels and annotations of admission out of the tenant’s Namespace; ask the platform admins to set them. Raising `pod-security.kubernetes.io/enforce` to `baseline` or `restricted` is fine.',
+  docs: 'Leave labels and annotations of admission out of the tenant’s Namespace; ask the fleet admins to set them. Raising `pod-security.kubernetes.io/enforce` to `baseline` or `restricted` is fine.',
   kinds: ['/Namespace'],
   *checkObject({ object, node }, context) {
     if (node.tenant !== undefined) {
@@ -45,8 +45,8 @@ function* judgeTenant(object: KubeObject, node: FleetNode, { index }: RuleContex
         path,
         value: `${part} ${key}=${text}`,
         level,
-        message: `${shownObject('Namespace', '', name)} gets the ${part === 'labels' ? 'label' : 'annotation'} ${shown(key)}: ${shown(text)} from ${shownIdentity(node.identity)}, which acts for a tenant. Only the platform may say what admission reads from a namespace. Kubernetes itself would let it through for whoever may patch the Namespace.`,
-        fix: `Remove ${shown(key)}, or ask the platform admins to set it.`,
+        message: `${shownObject('Namespace', '', name)} gets the ${part === 'labels' ? 'label' : 'annotation'} ${shown(key)}: ${shown(text)} from ${shownIdentity(node.identity)}, which acts for a tenant. Only the platform may say what admission reads from a namespace. The API server accepts it from anyone who can patch the Namespace.`,
+        fix: `Remove ${shown(key)}, or ask the fleet admins to set it.`,
       }
     }
   }
@@ -91,8 +91,8 @@ function* judgeLoosened(object: KubeObject, node: FleetNode, before: FleetIndex)
     object,
     path: ENFORCED,
     value: `${was} to ${is}`,
-    message: `${shownObject('Namespace', '', name)} would be enforced as ${shown(is || 'the cluster says')}; before this change it was ${shown(was)}. Only the platform may loosen what admission asks of a namespace. Kubernetes itself would let it through for whoever may patch the Namespace.`,
-    fix: `Keep ${ENFORCE}: ${shown(was)}, or ask the platform admins to loosen it.`,
+    message: `${shownObject('Namespace', '', name)} would be enforced as ${shown(is || 'the cluster says')}; before this change it was ${shown(was)}. Only the platform may loosen what admission asks of a namespace. The API server accepts it from anyone who can patch the Namespace.`,
+    fix: `Keep ${ENFORCE}: ${shown(was)}, or ask the fleet admins to loosen it.`,
   }
 }
 
@@ -109,7 +109,7 @@ function* judgePlatform(object: KubeObject, node: FleetNode, index: FleetIndex, 
     path: ENFORCED,
     value: `${was} to ${is}`,
     level: 'warning',
-    message: `${shownObject('Namespace', '', name)} of a tenant would be enforced as ${shown(is || 'privileged')}; before this change it was ${shown(was)}. The tenant's pods could then leave what confined them. Kubernetes itself would let it through.`,
+    message: `${shownObject('Namespace', '', name)} of a tenant would be enforced as ${shown(is || 'privileged')}; before this change it was ${shown(was)}. The tenant's pods could then leave what confined them. The API server accepts it.`,
     fix: `Keep ${ENFORCE}: ${shown(was)}.`,
   }
 }

@@ -65,7 +65,7 @@ function remaining({ name }: Cluster, namespace: string, tenant: string, index: 
     object,
     path: isNamespace ? TENANT_LABEL : ['metadata', 'namespace'],
     value: `${tenant} ${namespace}`,
-    message: `${shownObject('Namespace', '', namespace)} no longer belongs to tenant ${shown(tenant)}, but ${what} is still rendered: it becomes the platform's, and no rule about tenants applies to it. Allowed is a tenant that is removed with everything in its namespaces. Flux and Kubernetes would let it through.`,
+    message: `${shownObject('Namespace', '', namespace)} no longer belongs to tenant ${shown(tenant)}, but ${what} is still rendered: it becomes the platform's, and no rule about tenants applies to it. Allowed is a tenant that is removed with everything in its namespaces. Flux and the API server accept it.`,
     fix: `Put back what gives the namespace to ${shown(tenant)} (the label toolkit.fluxcd.io/tenant, its Capsule Tenant, or its entry in .github/bailiwick.yaml), or remove everything in the namespace with it.`,
   }
 }

@@ -28,12 +28,12 @@ export function* writtenNamespace(subject: Subject, tenant: string, context: Rul
       ? 'the platform gave it that namespace, and whoever writes the Namespace can relabel or delete it'
       : 'it is not a namespace of the tenant'
     const allowed = ownNamespaces(index, node.cluster, tenant)
-    const message = `${who}: ${why}. Namespaces of the tenant: ${allowed}. Kubernetes would say, unless the account has such rights: namespaces "${shown(id.name).slice(1, -1)}" is forbidden.`
+    const message = `${who}: ${why}. Namespaces of the tenant: ${allowed}. API server, unless the account has such rights: namespaces "${shown(id.name).slice(1, -1)}" is forbidden.`
     yield breach(
       ['metadata', 'name'],
       id.name,
       message,
-      'Remove the Namespace, or ask the platform admins to put it into the fleet repository.',
+      'Remove the Namespace, or ask a fleet admin to add it to the fleet repository.',
     )
   }
   for (const key of TENANT_KEYS) {

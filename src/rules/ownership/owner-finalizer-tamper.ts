@@ -38,7 +38,7 @@ function owned({ object, id, node }: Subject, owners: Node): Breach {
     object,
     path: ['metadata', 'ownerReferences'],
     value: [...names].sort().join(' '),
-    message: `${shownObject(id.kind, id.namespace, id.name)} names ${shown(names.join(', '))} as its owner: it would be deleted with that one, and hold up its deletion. Allowed are none. Kubernetes would let it through for whoever may set finalizers of the owner.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} names ${shown(names.join(', '))} as its owner: it would be deleted with that one, and hold up its deletion. Allowed are none. The API server accepts it from anyone who can set finalizers of the owner.`,
     fix: 'Remove metadata.ownerReferences.',
     edit: { remove: true },
   }

@@ -34,7 +34,7 @@ export const quotaTamper: Rule = {
       path: ['metadata', 'name'],
       value: id.name,
       message: `${shownObject(id.kind, id.namespace, id.name)} is one that ${whose} to limit the namespace; ${shown(node.identity.user)}, which acts for the tenant, would write over it. Allowed are objects with other names.`,
-      fix: 'Remove the object; ask the platform admins to change the limit.',
+      fix: 'Remove the object; ask the fleet admins to change the limit.',
     }
   },
 }

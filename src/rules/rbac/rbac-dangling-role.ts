@@ -24,7 +24,7 @@ export const rbacDanglingRole: Rule = {
       object,
       path: ['roleRef', 'name'],
       value: `${kind} ${name}`,
-      message: `${shownObject(id.kind, id.namespace, id.name)} binds to ${kind} ${shown(name)}, which neither the fleet renders nor Kubernetes brings: it grants whatever that role will hold. Kubernetes would say, unless the account may bind any role: ${shown(said)}.`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} binds to ${kind} ${shown(name)}, which neither the fleet renders nor Kubernetes brings: it grants whatever that role will hold. API server, unless the account may bind any role: ${shown(said)}.`,
       fix: 'Name a role that exists, or render the role before the binding.',
     }
   },

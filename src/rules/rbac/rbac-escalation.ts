@@ -112,7 +112,7 @@ function refused({ node, object, id }: Subject, said: string): Breach {
     object,
     path,
     value: said,
-    message: `${shownObject(id.kind, id.namespace, id.name)} grants what ${node.identity.user} does not hold. Kubernetes would say: ${plain(said)}`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} grants what ${node.identity.user} does not hold. API server: ${plain(said)}`,
     fix: 'Grant only what the account that applies it holds itself, or let the platform write this object.',
   }
 }

@@ -98,7 +98,7 @@ function judge(context: RuleContext, node: FleetNode, object: KubeObject, refere
 
 function saidByFlux(reference: Reference, locked: boolean, access: Access): string {
   if (reference.isUnknownField) return ' Flux has no such field: the API server would refuse it, or drop it.'
-  if (!locked) return ' Flux itself would let it through.'
+  if (!locked) return ' Flux accepts it.'
   const { kind, namespace, name } = reference
   const list = {
     none: '',
@@ -107,7 +107,7 @@ function saidByFlux(reference: Reference, locked: boolean, access: Access): stri
     unreadable: 'cannot be read, so it does not let in',
   }
   const acl = access === 'none' ? '' : ` The access control list of the source ${list[access]} the namespace;`
-  const flux = `Flux would say, whatever a list allows: can't access '${kind}/${namespace}/${name}', cross-namespace references have been blocked.`
+  const flux = `Flux, whatever a list allows: can't access '${kind}/${namespace}/${name}', cross-namespace references have been blocked.`
   return access === 'none' ? ` ${flux.replace(', whatever a list allows', '')}` : `${acl} ${flux}`
 }
 

@@ -68,6 +68,6 @@ function usersOf({ index }: RuleContext, parts: readonly string[], text: string)
 }
 
 function breach({ object, id, node }: Subject, path: Breach['path'], value: string, what: string, fix: string): Breach {
-  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Flux itself would let it through.`
+  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Flux accepts it.`
   return { node, object, path, value, message, fix }
 }

@@ -85,7 +85,7 @@ function* chosenKeys({ url, tree, before, nodes }: JudgedRepository): Iterable<B
         origin: place.origin,
         value: `${file} ${recipient}`,
         message: `The file ${shown(file)} lets the controller decrypt with ${shown(recipient)}: ${what}. Allowed are keys that the .sops.yaml of the base branch names.`,
-        fix: 'Encrypt it to the key of the tenant, or let the platform admins add the key to .sops.yaml.',
+        fix: 'Encrypt it to the key of the tenant, or let the fleet admins add the key to .sops.yaml.',
       }
     }
   }

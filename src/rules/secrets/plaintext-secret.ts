@@ -105,7 +105,7 @@ function breach(node: FleetNode, object: KubeObject, path: Path, what: string, f
     path,
     // Not the value itself: a hash of it in public would let people try words against it.
     value: 'plain',
-    message: `${shownObject(kind, namespace, name)} ${what}, at ${place}. Allowed are values that SOPS encrypted, with their sops block. Flux and Kubernetes would take it as it is.`,
+    message: `${shownObject(kind, namespace, name)} ${what}, at ${place}. Allowed are values that SOPS encrypted, with their sops block. Flux and the API server accept it.`,
     fix,
   }
 }

@@ -139,7 +139,7 @@ function* strangers(rules: readonly CreationRule[], before: Tree, url: string, s
 
 type Say = (value: string, what: string, at?: Node) => Breach
 
-const FIX = 'Let the platform admins accept the change of who can read secrets.'
+const FIX = 'Let the fleet admins accept the change of who can read secrets.'
 
 function* changedRules(old: readonly CreationRule[], now: readonly CreationRule[], say: Say): Iterable<Breach> {
   const all = (rules: readonly CreationRule[]) => new Map(rules.flatMap(rule => [...rule.recipients]))

@@ -122,6 +122,6 @@ function* judgeAuthor(subject: Subject, path: Path): Iterable<Breach> {
 }
 
 function breach({ object, id, node }: Subject, path: Path, value: string, what: string): Breach {
-  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Flux itself would let it through.`
+  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Flux accepts it.`
   return { node, object, path, value, message, fix: 'Set spec.git.push.branch to a branch that no source follows.' }
 }

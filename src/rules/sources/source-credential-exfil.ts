@@ -133,6 +133,6 @@ function placeOf(address: SourceAddress | undefined): string | undefined {
 const hostText = ({ host, port }: SourceAddress) => `${host}${port && `:${port}`}`
 
 function breach({ object, id, node }: Subject, path: Path, value: string, what: string, fix: string): Breach {
-  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Flux itself would let it through.`
+  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Flux accepts it.`
   return { node, object, path, value, message, fix }
 }

@@ -30,7 +30,7 @@ export const sourceInclude: Rule = {
         object,
         path,
         value: `${name} ${what}`,
-        message: `${shownObject(id.kind, id.namespace, id.name)} takes in the files of ${shownObject('GitRepository', id.namespace, name)}, which follows ${shown(what)}: changes there are not judged. Flux itself would let it through.`,
+        message: `${shownObject(id.kind, id.namespace, id.name)} takes in the files of ${shownObject('GitRepository', id.namespace, name)}, which follows ${shown(what)}: changes there are not judged. Flux accepts it.`,
         fix: 'Include a source of the platform, or pin spec.ref.commit of the included one.',
       }
     }

@@ -33,7 +33,7 @@ export const sourceInsecureTransport: Rule = {
         object,
         path,
         value: path === INSECURE ? 'insecure' : (address?.text ?? ''),
-        message: `${shownObject(id.kind, id.namespace, id.name)} ${what}: what it fetches is neither encrypted nor authenticated. Flux itself would let it through.`,
+        message: `${shownObject(id.kind, id.namespace, id.name)} ${what}: what it fetches is neither encrypted nor authenticated. Flux accepts it.`,
         fix: path === INSECURE ? 'Remove spec.insecure.' : 'Use the https address.',
         ...(path === INSECURE ? { edit: { remove: true } as const } : {}),
       }

@@ -39,7 +39,7 @@ export const sourceMutableRef: Rule = {
       object,
       path,
       value,
-      message: `${shownObject(id.kind, id.namespace, id.name)} follows ${isRange ? 'any newer tag within' : 'the tag'} ${shown(value)}: what it deploys changes without a change that is judged. Flux itself would let it through.`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} follows ${isRange ? 'any newer tag within' : 'the tag'} ${shown(value)}: what it deploys changes without a change that is judged. Flux accepts it.`,
       fix: kind === GIT ? 'Follow a branch, or pin spec.ref.commit.' : 'Pin spec.ref.digest.',
       ...(isRange && isProduction(node.cluster) && !isChart(index, node.cluster, kind, id)
         ? { level: 'violation' }

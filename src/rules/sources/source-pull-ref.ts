@@ -41,7 +41,7 @@ export const sourcePullRef: Rule = {
 
 function textsOf(what: string, name: string) {
   return {
-    message: `${what} follows ${shown(name)}, the head of a change that nobody has merged. Flux itself would let it through.`,
+    message: `${what} follows ${shown(name)}, the head of a change that nobody has merged. Flux accepts it.`,
     fix: 'Follow the branch into which changes are merged, by spec.ref.branch.',
   }
 }

@@ -38,7 +38,7 @@ function judge({ object, id, node }: Subject, { index, config }: RuleContext): B
     object,
     path: refPath(object),
     value: `${url} ${wordsOf(ref)}`,
-    message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(wordsOf(ref))} of ${shown(url)}, whose changes are not judged: ${whose}. Flux itself would let it through.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(wordsOf(ref))} of ${shown(url)}, whose changes are not judged: ${whose}. Flux accepts it.`,
     fix: 'Follow the branch that the platform lets the tenant deploy from, pin spec.ref.commit, or ask the platform to declare the source.',
   }
 }

@@ -93,7 +93,7 @@ function breach(
     object,
     path,
     value: address.text,
-    message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(address.text)}, ${why} Flux itself would let it through.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(address.text)}, ${why} Flux accepts it.`,
     fix: 'Follow an allowed address, or ask a fleet admin to allow this one.',
     allowed,
   }

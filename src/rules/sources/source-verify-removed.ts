@@ -54,7 +54,7 @@ function judgeObject(subject: Subject, { index }: RuleContext, before: FleetInde
     object,
     path: VERIFIED.get(kind)!,
     value: is ? canonical(is) : 'removed',
-    message: `${shownObject(id.kind, id.namespace, id.name)} ${weaker}: content without that signature would be deployed. Flux itself would let it through.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} ${weaker}: content without that signature would be deployed. Flux accepts it.`,
     fix: 'Restore spec.verify as it was.',
     ...(concerns ? {} : { level: 'warning' }),
   }
@@ -96,7 +96,7 @@ function judgeNode(node: FleetNode, index: FleetIndex, before: FleetIndex): Brea
     object: node.kustomization,
     path: ['spec', 'sourceRef'],
     value: node.source.id,
-    message: `${shownObject('Kustomization', node.namespace, node.name)} followed ${shown(was.id)}, which is verified, and follows ${shownObject(kind, namespace, name)} now, which is not. Flux itself would let it through.`,
+    message: `${shownObject('Kustomization', node.namespace, node.name)} followed ${shown(was.id)}, which is verified, and follows ${shownObject(kind, namespace, name)} now, which is not. Flux accepts it.`,
     fix: 'Set spec.verify of the source that it follows now.',
   }
 }

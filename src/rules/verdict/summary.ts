@@ -73,8 +73,8 @@ export function extent({ kustomizations, objects, clusters, tenants }: Evaluated
 function undecided(errors: readonly NodeFailure[]): string {
   const causes = [...new Map(errors.filter(isNew).map(one => [one.fingerprint, one])).values()]
   const first = causes[0] ?? errors[0]
-  if (!first) return 'Could not decide: something outside of what this repository is shown'
-  return `Could not decide: ${cut(first.message)}${causes.length > 1 ? ` (and ${causes.length - 1} more)` : ''}`
+  if (!first) return 'Could not be evaluated: something outside of what this repository is shown'
+  return `Could not be evaluated: ${cut(first.message)}${causes.length > 1 ? ` (and ${causes.length - 1} more)` : ''}`
 }
 
 function approvals({ requiredApprovals: all }: Unsummed): string[] {

@@ -64,8 +64,8 @@ function breach({ object, id, node }: Subject): Breach {
     object,
     path: ['kind'],
     value: id.kind,
-    message: `${shownObject(id.kind, id.namespace, id.name)} changes what the API server lets in, for others or past the platform. Allowed is such an object in the fleet repository only. Kubernetes would let it through where the account has rights on it.`,
-    fix: 'Remove it, or ask the platform admins to put it into the fleet repository.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} changes what the API server lets in, for others or past the platform. Allowed is such an object in the fleet repository only. The API server accepts it where the account has rights on it.`,
+    fix: 'Remove it, or ask a fleet admin to add it to the fleet repository.',
   }
 }
 

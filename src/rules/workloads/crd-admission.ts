@@ -50,8 +50,8 @@ function definition({ object, id, node }: Subject): Breach {
     object,
     path: webhook ? ['spec', 'conversion', 'strategy'] : ['kind'],
     value: webhook ? 'Webhook' : 'CustomResourceDefinition',
-    message: `${shownObject(id.kind, '', id.name)} defines a kind for the whole cluster${webhook ? ', and converts its objects by a webhook, which reads all of them' : ''}. Allowed are definitions that the platform applies. Kubernetes would say, unless the account has such rights: customresourcedefinitions.apiextensions.k8s.io is forbidden.`,
-    fix: 'Remove it, or ask the platform admins to put it into the fleet repository.',
+    message: `${shownObject(id.kind, '', id.name)} defines a kind for the whole cluster${webhook ? ', and converts its objects by a webhook, which reads all of them' : ''}. Allowed are definitions that the platform applies. API server, unless the account has such rights: customresourcedefinitions.apiextensions.k8s.io is forbidden.`,
+    fix: 'Remove it, or ask a fleet admin to add it to the fleet repository.',
   }
 }
 

@@ -183,6 +183,6 @@ function breach({ object, id, node }: Subject, path: Path, { what, value }: Wish
     path,
     value: `${what} ${value}`,
     message: `${shownObject(id.kind, id.namespace, id.name)} asks its chart for ${shown(what)} at ${shown(pointer(path))}. Allowed is what stays in the sandbox of a pod and in the namespace. Flux would install it with the rights of its service account.`,
-    fix: 'Remove the value, or ask the platform admins to install the chart.',
+    fix: 'Remove the value, or ask the fleet admins to install the chart.',
   }
 }

@@ -33,7 +33,7 @@ function snippet({ object, id, node }: Subject, { path, value, what, level }: Sn
     path,
     value,
     message: `${shownObject(id.kind, id.namespace, id.name)} writes into the configuration of the proxy (${shown(value)}): ${what}. Allowed are settings that the proxy checks. The proxy's controller itself would let it through where it is allowed.`,
-    fix: `Remove ${shown(value)}, or ask the platform admins for a setting that does it.`,
+    fix: `Remove ${shown(value)}, or ask the fleet admins for a setting that does it.`,
     ...(level ? { level } : {}),
   }
 }
@@ -85,7 +85,7 @@ function hostBreach({ node, object, path, claim }: Claimed, overlap: keyof typeo
     path,
     value: claim.host,
     level: 'warning',
-    message: `${shownObject(kind, namespace, name)} asks for the host ${shown(claim.host)}, ${SAID[overlap]}. Allowed is a host of one tenant. Kubernetes itself would let it through, and the proxy would choose one of them.`,
-    fix: 'Use a host of your own, or ask the platform admins whose it is.',
+    message: `${shownObject(kind, namespace, name)} asks for the host ${shown(claim.host)}, ${SAID[overlap]}. Allowed is a host of one tenant. The API server accepts it, and the proxy chooses one of them.`,
+    fix: 'Use a host of your own, or ask the fleet admins whose it is.',
   }
 }

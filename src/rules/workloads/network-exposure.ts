@@ -47,7 +47,7 @@ function breach({ object, id, node }: Subject, path: Path, value: string, allowe
     object,
     path,
     value,
-    message: `${shownObject(id.kind, id.namespace, id.name)} opens itself beyond the cluster: ${field} is ${shown(value)}. Allowed is ${allowed}. Kubernetes itself would let it through.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} opens itself beyond the cluster: ${field} is ${shown(value)}. Allowed is ${allowed}. The API server accepts it.`,
     fix: `Remove ${field}, and let an Ingress or a route lead to the Service.`,
   }
 }

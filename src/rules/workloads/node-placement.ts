@@ -96,7 +96,7 @@ function breach({ object, id, node }: Subject, path: Path, value: string, why: s
     object,
     path,
     value,
-    message: `${shownObject(id.kind, id.namespace, id.name)} chooses where it runs (${shown(value)}): ${why}. Allowed is what the scheduler decides among nodes for tenants. Kubernetes itself would let it through.`,
-    fix: 'Remove it, or ask the platform admins for nodes of your own.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} chooses where it runs (${shown(value)}): ${why}. Allowed is what the scheduler decides among nodes for tenants. The API server accepts it.`,
+    fix: 'Remove it, or ask the fleet admins for nodes of your own.',
   }
 }

@@ -93,8 +93,8 @@ function breach(node: FleetNode, object: KubeObject, { path, standard, reason, a
   const value = wordOf(at(object.root, path))
   const said =
     standard === 'unusual'
-      ? `That is ${reason}. Kubernetes itself would let it through.`
-      : `Pod Security admission would say: violates PodSecurity "${standard}:latest": ${reason}.`
+      ? `That is ${reason}. The API server accepts it.`
+      : `Pod Security admission: violates PodSecurity "${standard}:latest": ${reason}.`
   return {
     node,
     object,

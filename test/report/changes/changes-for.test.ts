@@ -93,13 +93,11 @@ test('an answer that nobody applies has objects by name only, and those of the t
 describe('the answer to `diff`', () => {
   test('is what every cluster gets, or one of them', () => {
     const all = changesText(changes)
-    expect(all).toContain('What the clusters get: 4 added, 2 removed (2 DELETED)')
+    expect(all).toContain('Rendered changes: 4 added, 2 removed (2 DELETED)')
     expect(all).toContain('@@ Deployment apps/web: will be DELETED @@')
     expect(changesText(changes, { cluster: 'staging' })).toContain(
-      'What `staging` gets: 4 added, 2 removed (2 DELETED)',
+      'Rendered changes on `staging`: 4 added, 2 removed (2 DELETED)',
     )
-    expect(changesText(changes, { cluster: '`lab`' })).toBe(
-      'It renders the same as before: `` `lab` `` gets what it had.',
-    )
+    expect(changesText(changes, { cluster: '`lab`' })).toBe('No rendered changes on `` `lab` ``.')
   })
 })

@@ -8,7 +8,7 @@ import { FLEET, twoViolations, verdict } from '../samples.ts'
 const DEMAND = {
   rule: 'gate-config-change',
   message: 'the file .github/bailiwick.yaml changes',
-  fix: 'Let a fleet admin approve the pull request.',
+  fix: 'Have a fleet admin approve the pull request.',
 }
 const comment = (outcome: Outcome, circumstances: Partial<Circumstances>) =>
   commentOf(outcome, {
@@ -33,14 +33,14 @@ describe('what people decided', () => {
   test('a hold of what has findings says how it ends', () => {
     const lines = open(comment(twoViolations(), { hold: { by: 'will' } }))
     expect(lines[0]).toBe('❌ **On hold by will**')
-    expect(lines[2]).toBe('Next: whoever may takes the hold away with `/bailiwick unhold`.')
+    expect(lines[2]).toBe('Next: someone with write access runs `/bailiwick unhold`.')
   })
 
   test('what nobody agreed to says who may', () => {
     for (const outcome of [verdict(), undefined]) {
       const lines = open(comment(outcome, { demands: [DEMAND] }))
       expect(lines[0]).toMatch(/^❌ \*\*Required approval: /)
-      expect(lines.at(-1)).toBe('Next: Let a fleet admin approve the pull request.')
+      expect(lines.at(-1)).toBe('Next: Have a fleet admin approve the pull request.')
     }
   })
 
@@ -53,8 +53,8 @@ describe('what people decided', () => {
   test('an error before a verdict says how to try again', () => {
     const lines = open(comment(new BailiwickError('merge-conflict', 'the branch conflicts with main'), {}))
     expect(lines).toEqual([
-      '❔ **Could not decide: the branch conflicts with main**',
-      'Next: mend what is folded below and push; `/bailiwick check` judges it again without a push.',
+      '❔ **Could not be evaluated: the branch conflicts with main**',
+      'Next: fix the error below and push. `/bailiwick check` evaluates again without a push.',
     ])
   })
 })

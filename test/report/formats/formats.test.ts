@@ -99,7 +99,7 @@ test('junit counts what blocks, per cluster and tenant', () => {
   expect(xml).toContain('<testsuite name="staging" ')
   expect(xml.match(/<failure /g)).toHaveLength(1)
   expect(xml.match(/<error /g)).toHaveLength(2)
-  expect(xml).toContain('standing ')
+  expect(xml).toContain('existing ')
 })
 
 test('sarif knows what is new, what stands and what was waived', () => {

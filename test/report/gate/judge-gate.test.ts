@@ -32,7 +32,7 @@ describe('who may answer', () => {
   test('anybody may answer', () => {
     const anybody = layer({ checks: [{ context: CHECK.name, app: null }] })
     expect(judged(anybody).state).toBe('open')
-    expect(said(anybody)[0]).toContain('from anybody: whoever may set a status can answer for the App')
+    expect(said(anybody)[0]).toContain('from any source: anyone who can set a status can pass it')
   })
 
   test('another App is asked', () => {
@@ -50,7 +50,9 @@ describe('who may answer', () => {
   test('other Apps that report the name, and rulesets that are only evaluated, are told where the gate is open', () => {
     const found = judgeGate(branch([], { evaluated: ['try`it'], namesakes: ['ci'] }), CHECK)
     expect(found.gaps.map(gap => gap.level)).toEqual(['open', 'note', 'open'])
-    expect(found.gaps[1]?.what).toBe("the ruleset `try'it` requires the check but is only evaluated: it blocks nothing")
+    expect(found.gaps[1]?.what).toBe(
+      "the ruleset `try'it` requires the check, but its enforcement status is Evaluate, which does not block",
+    )
     expect(found.gaps[2]?.what).toContain('`ci`')
   })
 })
@@ -64,7 +66,7 @@ describe('what GitHub does not show', () => {
 
   test('a bypass list that is not shown is to be looked at', () => {
     expect(said(layer({ bypass: undefined }))).toEqual([
-      'note: who may bypass the ruleset is shown by GitHub only to Apps with "Administration: write"',
+      'note: GitHub shows who can bypass the ruleset only to Apps with "Administration: write"',
     ])
     expect(said(layer({ bypass: undefined }), layer())).toEqual([])
   })
@@ -98,9 +100,9 @@ describe('ways around', () => {
 
   test('who may bypass every layer that holds', () => {
     const classic = layer({ kind: 'protection', name: '', bypass: ['every administrator of the repository'] })
-    expect(said(classic)).toEqual(['weak: every administrator of the repository may bypass the branch protection'])
+    expect(said(classic)).toEqual(['weak: every administrator of the repository can bypass the branch protection'])
     expect(said(classic, layer())).toEqual([])
     const ruleset = layer({ of: 'Organization', name: 'all', bypass: ['the team number 3'] })
-    expect(said(ruleset)).toEqual(['weak: the team number 3 may bypass the ruleset `all` of the organization'])
+    expect(said(ruleset)).toEqual(['weak: the team number 3 can bypass the ruleset `all` of the organization'])
   })
 })

@@ -231,7 +231,7 @@ describe('what a page is told', () => {
     expect(page.graph.map(({ key }) => key)).toEqual(['staging/ops/ops-team'])
     expect(page.hidden).toEqual({ violations: 1, errors: 0 })
     expect(JSON.stringify(page)).not.toMatch(/dev-team|secretly|flux-system\/tenants/)
-    expect(renderCheckPage(page)).toContain('1 violation of others in the fleet')
+    expect(renderCheckPage(page)).toContain('1 violation elsewhere in the fleet')
   })
 
   test('of an error before there was a verdict it holds what concerns the repository', () => {
@@ -270,7 +270,7 @@ describe('what a page is told', () => {
 
   test('a graph that goes round, or whose parents are missing, ends', () => {
     const nodes = [node({ key: 'a', parent: 'b' }), node({ key: 'b', parent: 'a' }), node({ key: 'c', parent: 'gone' })]
-    expect(renderCheckPage(checkPageOf(verdict(), { ...context, nodes }, place))).toContain('What was judged')
+    expect(renderCheckPage(checkPageOf(verdict(), { ...context, nodes }, place))).toContain('Evaluated Kustomizations')
   })
 
   test('the list of pages', () => {

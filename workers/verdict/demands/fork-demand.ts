@@ -18,8 +18,8 @@ export async function forkDemand(
   if (!asks.includes(true) || (await isApproved(subject, pull))) return undefined
   return {
     rule: 'gate-fork-untrusted',
-    message: 'This comes from a fork, and nobody who maintains this repository has approved its present head.',
-    fix: 'Have somebody who maintains or administers this repository approve the present head in a review.',
+    message: 'The pull request comes from a fork, and no maintainer of this repository has approved its current head.',
+    fix: 'Have a maintainer of this repository approve the current head in a review.',
   }
 }
 
