@@ -77,6 +77,11 @@ describe('the glossary', () => {
 })
 
 describe('documents', () => {
+  test('nothing tells anybody to run by npx what is not published: it would fetch whatever a stranger calls so', () => {
+    const texts = [...documents, ...globSync('{src,workers}/**/*.ts', { cwd: root })]
+    expect(texts.filter(path => /\bnpx (?:-\S+ )*bailiwick/.test(read(path)))).toEqual([])
+  })
+
   test('each promise of the threat model names tests that exist', () => {
     const rows = read('docs/threat-model.md')
       .split(/^## Promises$/m)[1]!

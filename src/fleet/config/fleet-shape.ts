@@ -194,7 +194,7 @@ const tenant = record('a tenant', {
 /** Everything that a fleet's own file may say. */
 export const fleetShape = record('what a fleet says about itself', {
   profile: optional(profile, 'restricted (default): also what a tenant should not need. baseline: those are warnings.'),
-  enforcement: optional(enforcement, 'report: violations are said as warnings and block nobody. Default: block.'),
+  enforcement: optional(enforcement, 'report: violations are reported as warnings without blocking. Default: block.'),
   allowedSources: optional(allowedSources, 'Addresses that tenants may deploy from. Default: any.'),
   opaqueSources: optional(
     oneOf('allow', 'forbid'),
