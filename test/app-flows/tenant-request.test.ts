@@ -127,7 +127,7 @@ describe('the form for a new tenant', () => {
     const { issue } = await ask('otto', 'Hello')
     const { reactions, replies } = await command(stage, { repo: FLEET, issue, as: 'max', body: LINE })
     expect(reactions).toEqual(['confused'])
-    expect(replies[0]).toContain('may not decide about')
+    expect(replies[0]).toContain('may not request a tenant for')
   })
 
   test('every request was one that GitHub describes', () => {
@@ -149,6 +149,6 @@ describe('a private repository that the person who asks may not read', () => {
     expect(there).toContain('NAME')
     expect(there).toBe(await answerTo('abyss'))
     giveRoles(github, 'acme/vault', { otto: 'read' })
-    expect(await answerTo('vault')).toContain('may not decide')
+    expect(await answerTo('vault')).toContain('may not request')
   }, 60_000)
 })

@@ -33,7 +33,7 @@ test('what stands is written down, and stands from then on', async () => {
   expect((await bailiwick('check')).code).toBe(1)
   const written = await bailiwick('baseline')
   expect([written.code, written.stderr]).toEqual([0, ''])
-  expect(written.stdout).toContain(`${FILE}: 2 standing, 2 more than before, 0 not needed any more`)
+  expect(written.stdout).toContain(`${FILE}: 2 existing, 2 more than before, 0 no longer needed`)
   expect(file()).toMatch(
     /^ {2}- fingerprint: "[0-9a-f]{32}"\n {4}severity: "critical"\n {4}rule: "namespace-confinement"\n/m,
   )
@@ -63,13 +63,13 @@ test('--check writes nothing, and fails where the file would grow', async () => 
   const changed = await bailiwick('baseline', '--check')
   expect([changed.code, changed.stdout]).toEqual([
     1,
-    expect.stringContaining('1 standing, 1 more than before, 2 not needed'),
+    expect.stringContaining('1 existing, 1 more than before, 2 no longer needed'),
   ])
   trespass(tenant, {})
   const fewer = await bailiwick('baseline', '--check')
   expect([fewer.code, fewer.stdout]).toEqual([
     0,
-    expect.stringContaining('0 standing, 0 more than before, 2 not needed'),
+    expect.stringContaining('0 existing, 0 more than before, 2 no longer needed'),
   ])
   await bailiwick('baseline')
   expect(file()).toMatch(/^violations: \[\]$/m)

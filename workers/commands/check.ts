@@ -10,7 +10,7 @@ const USAGE = 'check [--all]'
 export const check: Verb = {
   name: 'check',
   usage: USAGE,
-  summary: 'judge this pull request again now; `--all`: every open one of this repository (needs the role maintain)',
+  summary: 'evaluate this pull request again now; `--all`: every open one of this repository (needs the role maintain)',
   where: 'anywhere',
   slow: false,
   may: mayWrite,

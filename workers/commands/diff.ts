@@ -3,11 +3,11 @@ import { mayAsk } from './may.ts'
 import { shownVerdict } from './shown-verdict.ts'
 import type { Verb } from './verb.ts'
 
-/** Shows what this pull request changes in what the clusters get. */
+/** Shows rendered changes of this pull request. */
 export const diff: Verb = {
   name: 'diff',
   usage: DIFF_USAGE,
-  summary: 'what this pull request changes in what the clusters get',
+  summary: 'rendered changes of this pull request',
   where: 'pull-request',
   slow: true,
   may: mayAsk,

@@ -13,7 +13,7 @@ const USAGE = 'enforcement report|block'
 export const enforcement: Verb = {
   name: 'enforcement',
   usage: USAGE,
-  summary: 'on the fleet: open a pull request by which violations are only said, or block again (fleet admins)',
+  summary: 'on the fleet: open a pull request that reports violations without blocking, or blocks them again (fleet admins)',
   where: 'anywhere',
   slow: true,
   may: decidesHere,

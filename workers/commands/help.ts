@@ -15,7 +15,7 @@ export function helpVerb(others: () => readonly Verb[]): Verb {
   return {
     name: 'help',
     usage: 'help',
-    summary: 'what you may do here',
+    summary: 'the commands that you can run here',
     where: 'anywhere',
     slow: false,
     may: mayAsk,

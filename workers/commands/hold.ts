@@ -16,7 +16,7 @@ const LABEL = {
 export const hold: Verb = {
   name: 'hold',
   usage: 'hold',
-  summary: 'block this pull request, whatever the verdict, until somebody says unhold',
+  summary: 'block this pull request, whatever the verdict, until someone runs unhold',
   where: 'pull-request',
   slow: false,
   may: mayWrite,
@@ -32,7 +32,7 @@ export const hold: Verb = {
 export const unhold: Verb = {
   name: 'unhold',
   usage: 'unhold',
-  summary: 'let the verdict decide again',
+  summary: 'remove the hold',
   where: 'pull-request',
   slow: false,
   may: mayWrite,

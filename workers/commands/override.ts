@@ -19,7 +19,7 @@ import { wasSeen } from './was-seen.ts'
 export const override: Verb = {
   name: 'override',
   usage: OVERRIDE_USAGE,
-  summary: 'let the present head of this pull request pass, whatever the verdict (fleet admins)',
+  summary: 'let the current head of this pull request pass, whatever the verdict (fleet admins)',
   where: 'pull-request',
   slow: true,
   may: mayDecideForFleet,
