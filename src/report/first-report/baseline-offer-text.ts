@@ -13,7 +13,7 @@ export function baselineOfferText({ legacy, errorCount }: Pick<FleetSurvey, 'leg
   const violations = legacy.reduce((sum, one) => sum + one.count, 0)
   const rows = legacy.map(({ rule, count: number }) => [code(rule, 80), String(number)])
   const listed = [
-    `This fleet holds ${count(violations, 'violation')} from before Bailiwick was installed. This file lists them: they stay visible as *existing*, the check on the branches passes, and only new or worse findings count.`,
+    `This fleet holds ${count(violations, 'violation')} from before Bailiwick was installed. This file lists them, one entry for each object: they stay visible as *existing*, the check on the branches passes, and only new or worse findings count.`,
     table(['rule', 'violations'], rows, MAX_RULES),
   ]
   const accepted = `It accepts ${count(errorCount, 'evaluation error')}: each entry pins what its error keeps from being evaluated, so other bytes there are an error again. Bailiwick's worker applies nothing of such a Kustomization.`
