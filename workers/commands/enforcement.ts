@@ -13,7 +13,8 @@ const USAGE = 'enforcement report|block'
 export const enforcement: Verb = {
   name: 'enforcement',
   usage: USAGE,
-  summary: 'on the fleet: open a pull request that reports violations without blocking, or blocks them again (fleet admins)',
+  summary:
+    'on the fleet: open a pull request that reports violations without blocking, or blocks them again (fleet admins)',
   where: 'anywhere',
   slow: true,
   may: decidesHere,
