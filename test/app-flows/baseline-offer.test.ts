@@ -65,7 +65,7 @@ test('closed by people it is not opened again, and the report says what is left 
   await stage.settle()
   await surveyAgain(stage)
   expect(offers().map(pull => pull.issue.state)).toEqual(['closed'])
-  expect(reportOf(github).body).toContain('- [ ] Mend what stands (1 violation), or write it down with')
+  expect(reportOf(github).body).toContain('- [ ] Fix existing findings (1 violation), or record them with')
 }, 60_000)
 
 test('GitHub had nothing to complain about', () => {

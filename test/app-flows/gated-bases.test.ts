@@ -171,9 +171,9 @@ describe('several gated bases', () => {
     }
     const [own, plain] = [await pageOf(STABLE), await pageOf(CHECK_NAME)]
     expect(own).toContain(`<dd>${STABLE}</dd>`)
-    expect(own).toContain('The gate lets it through')
+    expect(own).toContain('It does not block the merge')
     expect(plain).toContain(`<dd>${CHECK_NAME}</dd>`)
-    expect(plain).toContain('The gate holds it back')
+    expect(plain).toContain('It blocks the merge')
   })
 
   test('a base that GitHub cannot merge it into does not count', async () => {
