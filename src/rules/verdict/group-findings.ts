@@ -74,9 +74,12 @@ const AT_THE_SAME_LINE: ReadonlyMap<string, string> = new Map([
 /** Rules by which a Namespace is not the tenant's; the objects in it follow. */
 const OF_NAMESPACES = ['cluster-scoped-forbidden', 'namespace-ownership']
 
+const LEADERS: ReadonlySet<string> = new Set([...AT_THE_SAME_LINE.values(), ...OF_NAMESPACES])
+
 /** Each group below the one that it follows from. */
 function followed(groups: readonly FindingGroup[]): FindingGroup[] {
   const leaders = new Map(groups.flatMap(group => leaderKeys(group).map(key => [key, group] as const)))
+  if (leaders.size === 0) return [...groups]
   const leaderOf = (group: FindingGroup) =>
     followerKeys(group)
       .map(key => leaders.get(key))
@@ -90,6 +93,7 @@ function followed(groups: readonly FindingGroup[]): FindingGroup[] {
 
 /** By what others find the one that they follow from. */
 function leaderKeys({ finding, objects }: FindingGroup): string[] {
+  if (!LEADERS.has(finding.rule)) return []
   const { rule, state, level, origin, tenant, object } = finding
   const isNamespace = objects.length === 1 && object.kind === 'Namespace' && object.apiVersion === 'v1'
   return [
