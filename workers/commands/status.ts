@@ -17,7 +17,7 @@ function checkOf(runs: readonly OurCheckRun[], base: string): OurCheckRun | unde
 export const status: Verb = {
   name: 'status',
   usage: 'status',
-  summary: 'status: verdict, clusters, findings, waivers, hold and override',
+  summary: 'status: verdict, clusters, findings, and what is waived, held or overridden',
   where: 'pull-request',
   slow: true,
   may: mayAsk,
