@@ -68,6 +68,16 @@ test('holds both of two nodes with one key', () => {
   expect(held.filter(one => one.node === keyOf('team'))).toHaveLength(2)
 })
 
+test('holds a node with a hole, and what hangs below it, whatever else is clean', () => {
+  const { apply, held } = ready(changed('tenants', { holes: ['field "x" is not supported'] }))
+  expect(apply.map(node => node.name)).toEqual(['root'])
+  const reason = 'a part of it was left out of the evaluation: field "x" is not supported'
+  expect(held[0]).toEqual({ node: keyOf('tenants'), reason })
+  expect(held.map(one => one.node)).toEqual(['tenants', 'own', 'team', 'child'].map(name => keyOf(name as 'own')))
+  // an empty list is none
+  expect(ready(changed('tenants', { holes: [] })).held).toEqual([])
+})
+
 test('leaves nodes of other clusters alone', () => {
   expect(ready(judge(clean).map(node => ({ ...node, cluster: 'production' }))).apply).toEqual([])
 })

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { buildFleet } from '../../src/fleet/build-fleet.ts'
+import { judge } from '../../src/rules/verdict/judge.ts'
+import { type Files, inputOf } from '../fleet/fleet-of.ts'
+import { fleetFiles, miniFleet } from '../fleet/mini-fleet.ts'
+
+const RIGHTS = `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: everybody}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
+subjects: [{kind: ServiceAccount, name: dev-team, namespace: apps}]
+`
+const ROOT = 'clusters/staging/kustomization.yaml'
+const SYNC = 'clusters/staging/addons.yaml'
+const ADDONS = 'addons/kustomization.yaml'
+const CALM = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: flux-system}\n'
+const sync = (more = '') =>
+  fleetFiles['clusters/staging/tenants.yaml']!.replaceAll('tenants', 'addons').replace(
+    '  prune: true\n',
+    `  prune: true\n${more}`,
+  )
+
+/** A platform node `addons` that applies rights for a tenant, and what is in the way of that before. */
+const whole: Files = {
+  [ROOT]: 'resources: [flux-system, tenants.yaml, addons.yaml]\n',
+  [SYNC]: sync(),
+  [ADDONS]: 'resources: [c.yaml, rights.yaml]\n',
+  'addons/c.yaml': CALM,
+  'addons/rights.yaml': RIGHTS,
+}
+
+/** States of the rights for a tenant after a change from these files of the fleet to the whole. */
+function statesAfter(before: Files): string[] {
+  const [base, head] = [{ ...whole, ...before }, whole].map(fleet => inputOf(miniFleet({ fleet })))
+  const judgement = judge(buildFleet({ ...head!, config: base!.fleet.tree }), {
+    base: buildFleet(base!),
+    combination: 'c',
+  })
+  const { violations } = judgement.verdict
+  return violations.filter(({ object }) => object.name === 'everybody').map(({ state }) => state)
+}
+
+describe('at the repair what the build before did not contain is new', () => {
+  test.for<[string, Files]>([
+    ['a broken file', { 'addons/rights.yaml': 'a: [\n' }],
+    ['a file that was not there, beside a broken one', { [ADDONS]: 'resources: [c.yaml, gone.yaml]\n' }],
+    ['a broken kustomization', { [ADDONS]: 'resources: [\n' }],
+    ['a folder that was not there', { [SYNC]: sync().replace('./addons', './gone') }],
+    ['a root that did not build', { [ROOT]: 'resources: [\n' }],
+    ['a broken root that did not name it', { [ROOT]: 'resources: [flux-system, tenants.yaml, gone.yaml]\n' }],
+    ['a hole that is filled', { 'addons/rights.yaml': `${RIGHTS}a: !foo x\n` }],
+    ['a remote file that is copied', { [ADDONS]: 'resources: [c.yaml, "https://example.com/rights.yaml"]\n' }],
+    ['a base in git that is copied', { [ADDONS]: 'resources: [c.yaml, "https://github.com/acme/x?ref=main"]\n' }],
+    ['a node that was not reached', { [ROOT]: 'resources: [flux-system, tenants.yaml]\n' }],
+    ['a source that was not there', { [SYNC]: sync().replace('name: flux-system\n  path', 'name: gone\n  path') }],
+    [
+      'a suspended node without it',
+      { [SYNC]: sync('  suspend: true\n'), 'addons/rights.yaml': CALM.replace('c,', 'd,') },
+    ],
+  ])('%s', ([, before]) => {
+    expect(statesAfter(before)).toEqual(['new'])
+  })
+})
+
+describe('and what it contained is not blamed on the repair', () => {
+  test.for<[string, Files]>([
+    ['beside a broken file', { [ADDONS]: 'resources: [c.yaml, rights.yaml, gone.yaml]\n' }],
+    [
+      'beside a hole',
+      {
+        [ADDONS]:
+          'resources: [c.yaml, rights.yaml]\nvars: [{name: A, objref: {apiVersion: v1, kind: ConfigMap, name: c}}]\n',
+      },
+    ],
+    [
+      'below a root that lacks another file',
+      { [ROOT]: 'resources: [flux-system, tenants.yaml, addons.yaml, gone.yaml]\n' },
+    ],
+    ['of a node that was suspended', { [SYNC]: sync('  suspend: true\n') }],
+  ])('%s', ([, before]) => {
+    expect(statesAfter(before)).toEqual(['standing'])
+  })
+})
