@@ -46,8 +46,10 @@ export async function checkSides(options: CheckOptions, read: ReadDirectory, env
   const here = isFleet ? withSyncedAddress(stated, baseTree ?? tree) : stated
   const { url, branch } = here
   if (options.fleet === undefined) {
+    // the remote is this repository, too: a change may be the one that has its clusters follow it by this name
+    const alias = stated.url === url || stated.url === '' ? {} : { alias: stated.url }
     const side = (own: Side['home'], commit?: string): Side => ({
-      ...{ home: own, given: [] },
+      ...{ home: { ...own, ...alias }, given: [] },
       history: { dir, ...(commit === undefined ? {} : { commit }) },
     })
     const head = side({ url, branch, commit: '', tree, clusters })

@@ -8,7 +8,7 @@ import { type FoundClusters, findClusters } from './clusters/find-clusters.ts'
 import { walkClusters } from './clusters/walk-clusters.ts'
 import { type Aliases, addressIn } from './config/address-in.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
-import { withOwnAddress } from './config/own-address.ts'
+import { withAlias, withOwnAddress } from './config/own-address.ts'
 import { readFleetFile } from './config/read-fleet-file.ts'
 import type { Cluster, Fleet, FleetNode, FleetRepository, NotSeen, Tenant } from './fleet.ts'
 import type { FleetInput } from './input.ts'
@@ -31,8 +31,9 @@ import type { Walked } from './walk-cluster.ts'
  */
 export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
   const repository = normaliseUrl(input.fleet.url)
-  const proposed = readFleetFile(input.fleet.tree, repository)
-  const file = withOwnAddress(fleetFile(input, proposed, repository), repository)
+  const named = (config: FleetConfig) => withAlias(config, input.fleet.alias, repository)
+  const proposed = named(readFleetFile(input.fleet.tree, repository))
+  const file = withOwnAddress(named(fleetFile(input, proposed, repository)), repository)
   const sources = openSources(input, file)
   const found = rootsOf(input, file, proposed)
   const walk = {

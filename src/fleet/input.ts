@@ -32,6 +32,8 @@ export interface FleetInput {
     readonly branch: string
     readonly commit: string
     readonly tree: Tree
+    /** Another address of this repository, which the caller knows: clusters may follow either. */
+    readonly alias?: string
     /** Clusters that the caller names. */
     readonly clusters?: readonly DeclaredCluster[]
   }

@@ -28,6 +28,17 @@ function forkOnBranch(): string {
   return fleet
 }
 
+/** A clone that is not known by the name that its clusters follow, with a change to this one. */
+function renamedTo(url: string): string {
+  const fleet = world().fleet
+  git(fleet, 'remote', 'set-url', 'origin', FORK)
+  git(fleet, 'checkout', '--quiet', '-b', 'feature/x')
+  const [path, text] = Object.entries(fleetFiles())[0]!
+  write(fleet, { [path]: text.replace(FLEET, url) })
+  git(fleet, 'commit', '--quiet', '-am', 'change')
+  return fleet
+}
+
 const situations: Record<string, Situation> = {
   'a fork of the fleet is evaluated by the address that its clusters follow': {
     given: forkOnBranch,
@@ -37,6 +48,18 @@ const situations: Record<string, Situation> = {
       'sa-required',
       `of ${FLEET} (--base main; all clusters follow this address, none follows the remote ${FORK})`,
     ],
+  },
+  'a change that has its clusters follow the remote by name changes nothing else': {
+    given: () => renamedTo(FORK),
+    args: ['--base', 'main'],
+    code: 0,
+    says: [`of ${FLEET} (--base main; all clusters follow this address, none follows the remote ${FORK})`],
+  },
+  'a change that has its clusters follow another repository is not evaluated': {
+    given: () => renamedTo('https://github.com/acme/other'),
+    args: ['--base', 'main'],
+    code: 2,
+    says: ['https://github.com/acme/other'],
   },
   "a fleet beside a tenant's repository is evaluated by the address that its clusters follow": {
     given: () => {

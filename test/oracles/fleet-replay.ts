@@ -49,7 +49,8 @@ export class FleetReplay {
   }
 
   async #fleet(tree: Tree, url: string, compared: Pick<FleetInput, 'config' | 'retain'> = {}): Promise<Fleet> {
-    const home = { url, branch: this.#stated.branch, commit: '', tree }
+    const alias = this.#stated.url === url || this.#stated.url === '' ? {} : { alias: this.#stated.url }
+    const home = { url, branch: this.#stated.branch, commit: '', tree, ...alias }
     return (await buildCompleteFleet(home, [], [], directoryReader(), compared, this.#session)).fleet
   }
 

@@ -22,7 +22,8 @@ const KINDS = new Set(['GitRepository', 'OCIRepository', 'Bucket'])
 /**
  * The Kustomizations that a cluster starts with, wherever they are: those that `flux bootstrap` writes (its name and that
  * of the namespace are the same, `flux-system` unless told otherwise; the file may hold only what is patched into it), and
- * those that are in the folder that they apply themselves, with a source that is this repository, which `isOwn` says.
+ * those that the folder that they apply holds, with or without their source, and that follow this repository, which
+ * `isOwn` says.
  */
 export function syncRoots(
   files: readonly FluxFile[],
@@ -36,9 +37,9 @@ export function syncRoots(
       if (path === undefined || isNotACluster(path) || isNotACluster(folderOf(file))) return []
       const source = sourceOf(object, file, sources)
       const isHere = isWithin(file, path) && tree.entry(path)?.type === 'directory'
-      // what only applies itself beside its manifests is an app: what starts there is set up there
-      const isSetUp = source?.root.origin.file !== undefined && isWithin(source.root.origin.file, path)
-      const follows = source !== undefined && isSetUp && isOwn(source)
+      // beside the manifests of an app, which leave it out, it starts nothing: what starts there is set up there
+      const isSetUp = source !== undefined && (isWithin(source.root.origin.file, path) || isListed(tree, path, file))
+      const follows = isSetUp && isOwn(source)
       const { namespace, name } = idOf(object)
       const isBootstrap = name === FLUX_SYSTEM && (namespace === FLUX_SYSTEM || namespace === '')
       if (!(isBootstrap ? isWhole(object) || tree.entry(path)?.type === 'directory' : isHere && follows)) return []
@@ -54,6 +55,17 @@ export function syncRoots(
       ]
     }),
   )
+}
+
+/** Whether a folder applies a file in it, as far as its kustomization.yaml names what it applies. */
+function isListed(tree: Tree, folder: string, file: string): boolean {
+  const at = (name: string) => (folder === '' ? name : `${folder}/${name}`)
+  const list = ['kustomization.yaml', 'kustomization.yml', 'Kustomization'].find(
+    name => tree.entry(at(name))?.type === 'file',
+  )
+  if (list === undefined) return true
+  const [first] = file.slice(folder === '' ? 0 : folder.length + 1).split('/')
+  return new TextDecoder().decode(tree.read(at(list))).includes(first!)
 }
 
 /** `spec.path` of a Kustomization of Flux; undefined where there is none, or one that only the cluster knows. */

@@ -19,3 +19,9 @@ export function withOwnAddress(config: FleetConfig, own: string): FleetConfig {
   const gatedBranches = config.gatedBranches.map(one => ({ ...one, url: at(one.url) }))
   return { ...config, aliases, gatedBranches, tenants: new Map(tenants) }
 }
+
+/** The same with an address that the caller knows the repository by, whatever the file says of it. */
+export function withAlias(config: FleetConfig, alias: string | undefined, own: string): FleetConfig {
+  if (alias === undefined || alias === own) return config
+  return { ...config, aliases: new Map([...config.aliases, [alias, own]]) }
+}

@@ -63,7 +63,13 @@ test('an app whose Kustomization stands beside its manifests is no cluster of it
   const following = kustomization!.replace(/name: harbor\n$/, 'name: flux-system\n')
   const hub = { 'hub/flux-system/gotk-sync.yaml': syncText({ path: './hub' }) }
   const apps = { 'apps/harbor/ks.yaml': following.replace('namespace: harbor', 'namespace: flux-system') }
-  expect(clustersOf({ ...hub, ...apps, 'apps/harbor/a.yaml': configMap('a') })).toEqual(['hub hub sync'])
+  const manifests = { 'apps/harbor/a.yaml': configMap('a'), 'apps/harbor/kustomization.yaml': 'resources: [a.yaml]\n' }
+  expect(clustersOf({ ...hub, ...apps, ...manifests })).toEqual(['hub hub sync'])
+  // one that applies itself starts there, wherever its source is
+  const itself = { ...manifests, 'apps/harbor/kustomization.yaml': 'resources: [a.yaml, ks.yaml]\n' }
+  for (const more of [itself, { 'apps/harbor/a.yaml': configMap('a') }]) {
+    expect(clustersOf({ ...hub, ...apps, ...more })).toEqual(['apps-harbor apps/harbor sync', 'hub hub sync'])
+  }
   // one that brings the source that it follows is set up there
   const whole = { 'apps/harbor/ks.yaml': `${source}---\n${kustomization}` }
   expect(clustersOf({ ...hub, ...whole })).toEqual(['apps-harbor apps/harbor sync', 'hub hub sync'])
