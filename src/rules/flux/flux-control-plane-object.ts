@@ -1,6 +1,7 @@
 import type { Subject } from '../index/subject.ts'
 import type { Breach, Rule } from '../rule.ts'
 import { shownIdentity, shownObject } from '../shown.ts'
+import { elsewhereStarted, STARTING_KINDS } from './elsewhere-started.ts'
 
 /** Kinds by which the Flux Operator is told what Flux is; a ResourceSet applies objects as an account and is no such kind. */
 const KINDS = ['FluxInstance', 'FluxReport', 'ResourceSetInputProvider'].map(kind => `fluxcd.controlplane.io/${kind}`)
@@ -9,13 +10,14 @@ const KINDS = ['FluxInstance', 'FluxReport', 'ResourceSetInputProvider'].map(kin
 export const fluxControlPlaneObject: Rule = {
   id: 'flux-control-plane-object',
   severity: 'critical',
-  title: 'Tenants do not configure Flux itself',
+  title: 'Tenants do not configure Flux itself, and no cluster starts from the folder of another',
   why: 'The Flux Operator reads a FluxInstance with the rights of cluster-admin: it can switch the lockdown off, patch the controllers or follow another repository. An input provider feeds what others template.',
   source: 'fluxcd.controlplane.io API of the Flux Operator',
-  docs: 'Keep FluxInstance, FluxReport and ResourceSetInputProvider in the fleet repository.',
-  kinds: KINDS,
-  *checkTenantObject(subject) {
-    yield breach(subject)
+  docs: 'Keep FluxInstance, FluxReport and ResourceSetInputProvider in the fleet repository. A FluxInstance starts from the folder of the cluster that it is applied to.',
+  kinds: [...new Set([...KINDS, ...STARTING_KINDS])],
+  *checkObject(subject, context) {
+    if (subject.node.tenant === undefined) yield* elsewhereStarted(subject, context)
+    else if (KINDS.includes(subject.kind)) yield breach(subject)
   },
 }
 
