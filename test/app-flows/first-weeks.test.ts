@@ -106,7 +106,7 @@ describe('what people do stays', () => {
     await stage.settle()
     await surveyAgain(stage)
     expect(reportOf(github)).toMatchObject({ number, state: 'closed', title: 'Read' })
-    expect(reportOf(github).body).toContain('or write it down with `bailiwick baseline`')
+    expect(reportOf(github).body).toContain('or record them with `bailiwick baseline`')
   }, 60_000)
 
   test('a baseline that was merged once, or closed, is not offered again', async () => {
