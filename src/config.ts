@@ -42,7 +42,7 @@ export interface Config extends WebSettings {
 export interface WebConfig extends Config, WebhookSecrets {}
 
 /** What the process of workers alone knows: it shares a Redis with the web process. */
-export interface WorkerConfig extends Config {
+interface WorkerConfig extends Config {
   readonly redisUrl: string
 }
 

@@ -11,7 +11,7 @@ import { SESSION_LIMITS, Sessions } from './web/sessions.ts'
 import { SignIn } from './web/sign-in.ts'
 
 /** The pages of a site; `close` lets go of what they are kept in. */
-export interface SitePages {
+interface SitePages {
   readonly pages: Pages
   close(): Promise<void>
 }

@@ -1,8 +1,8 @@
 import { type ApplicationFunction, Probot } from 'probot'
-import { readConfig, type WebConfig } from './config.ts'
+import type { WebConfig } from './config.ts'
 import { openMetrics } from './metrics/open-metrics.ts'
 import { openPages } from './pages/open-pages.ts'
-import { createLog } from './process/log.ts'
+import type { createLog } from './process/log.ts'
 import { openQueue } from './queue/open-queue.ts'
 import type { OpenQueue } from './queue/queue.ts'
 import type { RetryPolicy } from './queue/retry.ts'
@@ -22,16 +22,8 @@ export interface Site {
   close(graceMs?: number): Promise<void>
 }
 
-/** The Probot app as Probot's own tools load it: settings from the environment. It only stores jobs. */
-export const app: ApplicationFunction = probot => {
-  const config = readConfig(process.env)
-  const log = createLog(config.logLevel)
-  const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log })
-  registerWebhooks(probot, { queue, log, appId: config.appId, allowedAccounts: config.allowedAccounts })
-}
-
 /** What only a test sets. */
-export interface Rehearsal {
+interface Rehearsal {
   readonly disabledRules?: readonly string[]
   readonly retry?: RetryPolicy
   /** How writes to GitHub follow each other. */

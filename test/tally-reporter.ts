@@ -35,7 +35,7 @@ export interface Tally {
 export const SLOWEST = 20
 
 /** Writes what ran to the file that test/run.ts names, because vitest's own summary has no reasons and no fixed last line. */
-export class TallyReporter implements Reporter {
+class TallyReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const target = process.env.BAILIWICK_TALLY
     if (target === undefined) throw new Error('BAILIWICK_TALLY is not set: start the tests with `npm test`')

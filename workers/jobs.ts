@@ -18,7 +18,7 @@ import { validatePush } from './validate-push.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /** A kind of job that has somebody who does it. */
-export interface Work {
+interface Work {
   readonly name: JobName
   /** Takes jobs of this kind from the queue from now on. */
   start(context: WorkerContext): void

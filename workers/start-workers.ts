@@ -20,7 +20,7 @@ import { reconcileCluster } from './reconcile/reconcile-cluster.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 /** What the workers share with the process that starts them. */
-export interface WorkerDependencies {
+interface WorkerDependencies {
   readonly config: Config
   readonly queue: Queue
   readonly log: Log
@@ -36,7 +36,7 @@ export interface WorkerDependencies {
 const REDELIVER_SECONDS = 300
 
 /** Workers that run. Close their queue first: its running jobs need them. */
-export interface Workers {
+interface Workers {
   close(): Promise<void>
 }
 

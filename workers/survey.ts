@@ -43,7 +43,7 @@ export async function survey(context: WorkerContext, { installation: id }: Surve
 }
 
 /** The designated fleets; where several may be the fleet and none is designated, each of them, as far as it goes alone. */
-export async function surveyedPlaces(context: WorkerContext, installation: Installation): Promise<SurveyedPlace[]> {
+async function surveyedPlaces(context: WorkerContext, installation: Installation): Promise<SurveyedPlace[]> {
   const { evaluator, disabledRules } = context
   const designated = await installation.designation()
   const candidates = await candidatesOf(installation, designated)

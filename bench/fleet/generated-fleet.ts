@@ -22,7 +22,7 @@ export function generatedFleet(size: number): GeneratedFleet {
 const addressOf = (tenant: string) => `https://github.com/acme/${tenant}`
 
 /** Tree of files; ids are those that git would give. */
-export function treeOf(files: Files): Tree {
+function treeOf(files: Files): Tree {
   return openSnapshot(packSnapshot([...files].map(([path, content]) => ({ path, content }))))
 }
 

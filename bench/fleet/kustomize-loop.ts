@@ -13,7 +13,7 @@ export interface KustomizeTime {
 }
 
 /** The directories of the fleet's own repository alone, and with those of the tenants' repositories. */
-export interface KustomizeTimes {
+interface KustomizeTimes {
   readonly alone: KustomizeTime
   readonly all: KustomizeTime
 }

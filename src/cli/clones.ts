@@ -9,7 +9,7 @@ import { normaliseUrl } from '../kube/url.ts'
 import { refName } from './followed-sources.ts'
 
 /** A clone below the folder of `--repos-dir`. */
-export interface Clone {
+interface Clone {
   readonly dir: string
   readonly isBare: boolean
   /** Normalised addresses by the name of the remote. */

@@ -3,7 +3,7 @@ import { isNamespaceName, isSubdomain } from '../kube/names.ts'
 import { accountOf, userOfAccount } from '../kube/rbac/groups-of.ts'
 
 /** What the fleet knows of names, to tell an account from a user. */
-export interface KnownNames {
+interface KnownNames {
   /** Whether the fleet renders this namespace, or anything in it. */
   hasNamespace(namespace: string): boolean
   /** Whether a binding names this user. */

@@ -25,7 +25,7 @@ ${CLUSTER_ROOT_HELP}
   --branch NAME  branch that FLEET is evaluated as (default: the checked-out one, else the default branch)`
 
 /** A fleet, and its own repository's address ('' where that is not known): places in it are told without the address. */
-export interface ReadFleet extends BuiltFleet {
+interface ReadFleet extends BuiltFleet {
   /** The folder that it was read from: the root of its working copy. */
   readonly dir: string
   /** What the folder holds. */

@@ -12,7 +12,7 @@ export interface RepositoryAddress {
   readonly usual?: string
 }
 
-export interface AddressOptions {
+interface AddressOptions {
   readonly url?: string | undefined
   readonly branch?: string | undefined
   readonly base?: string | undefined

@@ -15,7 +15,7 @@ const AT_ONCE = 8
 const STAGE_WAIT_MS = 60_000
 
 /** What became of one object. */
-export interface ObjectResult {
+interface ObjectResult {
   readonly id: ObjectId
   readonly action: 'created' | 'configured' | 'unchanged' | 'skipped' | 'failed'
   /** Of the failure. */
@@ -26,7 +26,7 @@ export interface ObjectResult {
 }
 
 /** What became of all of them. */
-export interface ApplyResult {
+interface ApplyResult {
   /** In the order of applying. */
   readonly objects: readonly ObjectResult[]
   readonly failed: number

@@ -30,7 +30,7 @@ const LAST = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']
 const STAGE_ONE = ['CustomResourceDefinition', 'Namespace', 'ClusterRole']
 
 /** Objects that may be applied side by side; the next wave starts when this one is done. */
-export interface Wave<T> {
+interface Wave<T> {
   /** 1: definitions and namespaces, which must be ready before stage 2 (classes) and 3 (the rest) begin. */
   readonly stage: 1 | 2 | 3
   readonly items: readonly T[]

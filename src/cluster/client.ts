@@ -34,7 +34,7 @@ export interface RequestOptions {
 }
 
 /** A success, or 404 with the API server's Status. */
-export interface Response {
+interface Response {
   readonly status: number
   readonly body: Json
 }

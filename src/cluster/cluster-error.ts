@@ -5,7 +5,7 @@ import { itemsAt, stringAt } from './json-at.ts'
 const MAX_MESSAGE = 2000
 
 /** One reason of a refusal, as the API server's Status lists it. */
-export interface Cause {
+interface Cause {
   readonly reason: string
   readonly field: string
   readonly message: string

@@ -11,7 +11,7 @@ export interface Access {
   readonly tls: Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'servername'>
 }
 
-export interface Credentials {
+interface Credentials {
   readonly server: URL
   /** Read again after 30 s, or at once when `renew` is set: tokens and certificates rotate. */
   access(renew?: boolean): Promise<Access>

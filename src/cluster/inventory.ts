@@ -16,7 +16,7 @@ const PLAIN = 'inventory.json'
 const PACKED = 'inventory.json.gz'
 
 /** What a node has on a cluster, and as whom. */
-export interface InventoryContent {
+interface InventoryContent {
   /** `<cluster>/<namespace>/<name>` of the Kustomization. */
   readonly node: string
   readonly parent: string | null

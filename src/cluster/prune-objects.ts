@@ -9,14 +9,14 @@ import { carriesLabelsOf, type Owner } from './ownership.ts'
 import { readLive } from './read-live.ts'
 import { keepReason } from './skip-reason.ts'
 
-export interface PruneRequest {
+interface PruneRequest {
   readonly user: string
   readonly owner: Owner
   readonly entries: readonly InventoryEntry[]
   readonly signal?: AbortSignal
 }
 
-export interface PrunedObject {
+interface PrunedObject {
   readonly id: ObjectId
   readonly entry: InventoryEntry
   /** `skipped`: left on the cluster and no longer ours to look after. `failed`: keep the entry and try again. */

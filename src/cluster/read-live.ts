@@ -8,7 +8,7 @@ import { stringAt } from './json-at.ts'
 /** Metadata only: ownership needs no more, and so no Secret of anybody comes into this process. */
 const ACCEPT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json'
 
-export interface Live {
+interface Live {
   readonly resource: Resource
   readonly path: string
   /** Metadata of the object; undefined where there is none. */

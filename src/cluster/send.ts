@@ -15,7 +15,7 @@ export interface Call {
   readonly signal?: AbortSignal | undefined
 }
 
-export interface Reply {
+interface Reply {
   readonly status: number
   readonly body: Json
   readonly retryAfter: number

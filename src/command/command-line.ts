@@ -8,7 +8,7 @@ export interface CommandLine {
 }
 
 /** Longer lines are nobody's command; GitHub allows 65,536 characters in a comment. */
-export const LONGEST_LINE = 2000
+const LONGEST_LINE = 2000
 
 /**
  * The command of a comment; undefined where the comment is none. A quoted reply, an indented line, another spelling or a

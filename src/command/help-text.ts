@@ -1,7 +1,7 @@
 import { code, prose } from '../report/markdown.ts'
 
 /** A command as people may be told of it. */
-export interface Offered {
+interface Offered {
   readonly usage: string
   readonly summary: string
 }

@@ -9,7 +9,7 @@ const USUAL_DAYS = 30
 const MOST_DAYS = 90
 
 /** What somebody asks to have accepted, until when, and why. */
-export interface WaiveRequest {
+interface WaiveRequest {
   /** Id of a rule, or the beginning of a finding's fingerprint. */
   readonly target: string
   /** `YYYY-MM-DD` */

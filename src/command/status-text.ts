@@ -9,7 +9,7 @@ import { groupFindings } from '../rules/verdict/group-findings.ts'
 import { shortFingerprint } from './find-findings.ts'
 
 /** How things stand with a pull request. */
-export interface Status {
+interface Status {
   readonly head: string
   readonly base: string
   /** Our check run on the head; absent where there is none yet. */

@@ -2,7 +2,7 @@ import type { DesignationFacts } from './designate.ts'
 import type { DesignationRecord, FleetChoice } from './designation-record.ts'
 
 /** Why an owner's word cannot be followed. */
-export interface RefusedDesignation {
+interface RefusedDesignation {
   readonly why: string
   readonly fix: string
 }

@@ -28,7 +28,7 @@ export interface DesignationFacts {
   readonly candidates: readonly Candidate[] | undefined
 }
 
-export type DesignatedBy = 'operator' | DesignationRecord['by']
+type DesignatedBy = 'operator' | DesignationRecord['by']
 
 /** Why nothing is designated although something should be. */
 export type UndecidedReason = 'several' | 'unreadable-file' | 'unreachable' | 'conflict'
@@ -111,7 +111,7 @@ export function newestRecord(records: readonly DesignationRecord[]): Designation
 }
 
 /** Whether two lists name the same fleets, in any order. */
-export function sameFleets(one: readonly FleetChoice[], other: readonly FleetChoice[]): boolean {
+function sameFleets(one: readonly FleetChoice[], other: readonly FleetChoice[]): boolean {
   const keys = (fleets: readonly FleetChoice[]) =>
     JSON.stringify([...new Set(fleets.map(({ repository, branch }) => `${repository} ${branch ?? ''}`))].sort())
   return keys(one) === keys(other)

@@ -22,7 +22,7 @@ export interface EarlierStates {
 
 type Build = (input: FleetInput) => Fleet
 
-export interface BuiltWithEarlier {
+interface BuiltWithEarlier {
   readonly fleet: Fleet
   readonly input: FleetInput
   /** Some node builds in none of the states: give more of them, if there are any. */

@@ -1,7 +1,7 @@
 import { type CapsuleTenant, homesOf } from './capsule.ts'
 
 /** Who learns what a Capsule Tenant and its namespaces are called. */
-export interface NameKeeper {
+interface NameKeeper {
   /** The tenant that a namespace has whatever Capsule says. */
   firmOwnerOf(namespace: string): string | undefined
   /** A namespace belongs to a tenant because a Capsule Tenant says so. */

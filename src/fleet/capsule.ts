@@ -8,7 +8,7 @@ import type { Identity } from './fleet.ts'
 export const CAPSULE_GROUP = 'capsule.clastix.io'
 
 /** Labels by which Capsule marks the namespaces of a Tenant: the one it writes, and its newer name. */
-export const CAPSULE_LABELS = ['capsule.clastix.io/tenant', 'projectcapsule.dev/tenant']
+const CAPSULE_LABELS = ['capsule.clastix.io/tenant', 'projectcapsule.dev/tenant']
 
 /** Namespaces of Kubernetes itself: nobody's Capsule tenant gets them. */
 const RESERVED = /^(kube-.*|default|flux-system|capsule-system)$/
@@ -17,7 +17,7 @@ const ACCOUNT = /^system:serviceaccount:([^:]+):[^:]+$/
 const ACCOUNTS_OF = /^system:serviceaccounts:([^:]+)$/
 
 /** Who owns a Capsule Tenant. An account is named by its full user name. */
-export interface CapsuleOwner {
+interface CapsuleOwner {
   readonly kind: string
   readonly name: string
 }

@@ -2,7 +2,7 @@ import { at, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 
 /** Every controller of Flux; the first two apply what tenants write. */
-export const FLUX_CONTROLLERS: readonly string[] = [
+const FLUX_CONTROLLERS: readonly string[] = [
   'kustomize-controller',
   'helm-controller',
   'source-controller',

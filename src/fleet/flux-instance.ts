@@ -16,7 +16,7 @@ export function isFluxInstance(object: KubeObject): boolean {
 }
 
 /** What a FluxInstance makes of the objects of Flux. */
-export interface InstalledFlux {
+interface InstalledFlux {
   readonly objects: readonly KubeObject[]
   /** `spec.distribution.version`, which may be a range. */
   readonly version?: string

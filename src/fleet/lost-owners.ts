@@ -1,7 +1,7 @@
 import type { Cluster } from './fleet.ts'
 
 /** Whose namespaces are now; `givenTo`: by the word of the platform. */
-export interface Owned {
+interface Owned {
   readonly owners: ReadonlyMap<string, string>
   givenTo(namespace: string): string | undefined
 }

@@ -42,7 +42,7 @@ export function rootNode(context: NodeContext, root: Root): Draft {
 }
 
 /** What has to be rendered before a node can be: its source, or values that it substitutes. */
-export type Unopened = UnknownSource | Need
+type Unopened = UnknownSource | Need
 
 /** The id of the source that nobody has rendered yet: the node's own, or one that this includes. */
 interface UnknownSource {

@@ -10,7 +10,7 @@ export const FOLLOWED = new Set(['GitRepository', 'OCIRepository', 'Bucket', 'Ex
 export const SOURCE_GROUPS: ReadonlySet<string> = new Set(['source.toolkit.fluxcd.io', 'source.extensions.fluxcd.io'])
 
 /** A source object, and the node that renders it. */
-export interface DeclaredSource {
+interface DeclaredSource {
   readonly object: KubeObject
   readonly node: { readonly key: string; readonly tenant?: string }
 }

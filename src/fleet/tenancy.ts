@@ -22,7 +22,7 @@ export interface DeclaredTenancy {
   readonly platformNamespaces: ReadonlySet<string>
 }
 
-export const NOTHING_DECLARED: DeclaredTenancy = {
+const NOTHING_DECLARED: DeclaredTenancy = {
   owners: new Map(),
   platformTenants: new Set(),
   platformNamespaces: new Set(),

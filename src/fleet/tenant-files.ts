@@ -5,7 +5,7 @@ import type { FleetNode, FleetRepository } from './fleet.ts'
 import { refKey } from './ref.ts'
 
 /** What the files in the tenants' own repositories come to: a stricter config, and nodes of files that say too much. */
-export interface TenantFiles {
+interface TenantFiles {
   readonly config: FleetConfig
   readonly nodes: readonly FleetNode[]
 }

@@ -2,7 +2,7 @@ import { idOf, type KubeObject } from '../kube/object.ts'
 import type { Draft } from './draft.ts'
 
 /** What a tenant renders into a namespace that nobody has yet. */
-export interface UnownedObject {
+interface UnownedObject {
   readonly draft: Draft
   readonly object: KubeObject
 }

@@ -5,7 +5,7 @@ import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import type { FleetConfig } from './config/fleet-config.ts'
 
 /** What the fleet's file says about values. */
-export type ValueConfig = Pick<FleetConfig, 'substituteFrom' | 'forbidUndeclaredValues'>
+type ValueConfig = Pick<FleetConfig, 'substituteFrom' | 'forbidUndeclaredValues'>
 
 /** What `substituteFrom` of a cluster can find: what was rendered so far, and what the fleet declares. */
 export class ValueIndex {

@@ -17,7 +17,7 @@ export interface Rendered {
   readonly error?: BailiwickError
 }
 
-export interface LenientFacts extends RenderFacts {
+interface LenientFacts extends RenderFacts {
   /** What the second rendering may use up, so that nothing else has to do without. */
   readonly holeBudget?: RenderBudget
 }
@@ -45,7 +45,7 @@ export function renderWithHoles(
 }
 
 /** Renders, or throws. */
-export type Render = (
+type Render = (
   artifact: Artifact,
   kustomization: KubeObject,
   facts: RenderFacts & { readonly budget: RenderBudget },

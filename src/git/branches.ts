@@ -41,7 +41,7 @@ export async function defaultBranch(dir: string): Promise<string | undefined> {
 }
 
 /** The names of the remotes of a repository. */
-export async function remotesOf(dir: string): Promise<string[]> {
+async function remotesOf(dir: string): Promise<string[]> {
   return lines(await askGit(dir, ['remote']))
 }
 

@@ -5,7 +5,7 @@ const MOST_OCCURRENCES = 64
 const MOST_COMPARISONS = 4_000_000
 
 /** Which lines of two texts have no partner in the other one. */
-export interface ChangedLines {
+interface ChangedLines {
   readonly before: boolean[]
   readonly after: boolean[]
 }

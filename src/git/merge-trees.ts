@@ -5,7 +5,7 @@ import { packSnapshot, type SnapshotFile } from './snapshot.ts'
 import type { SnapshotEntry, TreeSnapshot } from './tree.ts'
 
 /** What merging gives; `conflict`: git cannot merge it; `unknown`: git may merge it in a way that is not followed here. */
-export type MergedTree = { readonly tree: TreeSnapshot } | 'conflict' | 'unknown'
+type MergedTree = { readonly tree: TreeSnapshot } | 'conflict' | 'unknown'
 
 /** More files that both sides changed are not merged here. */
 const MOST_TEXTS = 500

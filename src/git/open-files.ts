@@ -21,7 +21,7 @@ import { askGitNow } from './run-git.ts'
 import type { Tree } from './tree.ts'
 
 /** What openFiles may know besides the files. */
-export interface KnownFiles {
+interface KnownFiles {
   /** Entries that lie elsewhere: their contents are blobs of the repository. */
   readonly others?: readonly ListedEntry[]
   /** Some of these contents, by id. */

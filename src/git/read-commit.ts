@@ -11,12 +11,12 @@ import { askGit } from './run-git.ts'
 import { packSnapshot } from './snapshot.ts'
 import type { Tree, TreeSnapshot } from './tree.ts'
 
-export interface CommitSnapshot extends TreeSnapshot {
+interface CommitSnapshot extends TreeSnapshot {
   readonly commit: string
 }
 
 /** A commit of which only what is asked for is read. */
-export interface CommitTree extends Tree {
+interface CommitTree extends Tree {
   readonly commit: string
 }
 

@@ -2,7 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import { askGit } from './run-git.ts'
 
 /** A commit, and the branch that the text which named it names, too. */
-export interface ResolvedRef {
+interface ResolvedRef {
   readonly commit: string
   /** Full name of the ref: `refs/heads/main`, `refs/remotes/origin/main`; undefined for `HEAD`, `HEAD~1` and commit ids. */
   readonly name?: string

@@ -17,7 +17,7 @@ const SAFE = [
   'core.quotePath=false',
 ]
 
-export interface GitAnswer {
+interface GitAnswer {
   readonly status: number
   readonly output: Buffer
   /** What git says on stderr, in English; the start of it. */

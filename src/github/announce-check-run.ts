@@ -4,7 +4,7 @@ import { listOurCheckRuns, type OurCheckRun } from './list-check-runs.ts'
 import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
 
 /** A check run that is not finished. */
-export interface Announcement {
+interface Announcement {
   readonly headSha: string
   readonly name: string
   readonly status: 'queued' | 'in_progress'

@@ -35,14 +35,14 @@ export interface AppOptions {
   readonly log?: Log
 }
 
-export interface Log {
+interface Log {
   debug(message: string): unknown
   info(message: string): unknown
   warn(message: string): unknown
   error(message: string): unknown
 }
 
-export interface Installation {
+interface Installation {
   readonly id: number
   readonly account: string
 }

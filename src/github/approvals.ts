@@ -2,7 +2,7 @@ import { github } from './github-error.ts'
 import type { Octokit, RepositoryName } from './octokit.ts'
 
 /** Who has approved which commit of a pull request, and has not said otherwise since. */
-export interface Approval {
+interface Approval {
   readonly login: string
   readonly commit: string
   /** ISO time. */

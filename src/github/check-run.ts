@@ -4,7 +4,7 @@ import { listOurCheckRuns, type OurCheckRun } from './list-check-runs.ts'
 import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
 
 /** `neutral` and `skipped` satisfy a required check, so they are no words of ours. */
-export type Conclusion = 'success' | 'failure' | 'action_required' | 'cancelled' | 'timed_out'
+type Conclusion = 'success' | 'failure' | 'action_required' | 'cancelled' | 'timed_out'
 
 /** One line of the diff that something is said about; the shape that src/report gives. */
 export interface Annotation {
@@ -16,7 +16,7 @@ export interface Annotation {
 }
 
 /** A button; GitHub takes three, with 20, 40 and 20 characters. */
-export interface Action {
+interface Action {
   readonly label: string
   readonly description: string
   readonly identifier: string
@@ -43,7 +43,7 @@ export interface CheckRun {
   readonly sameLines?: (externalId: string) => boolean
 }
 
-export interface PublishedCheckRun {
+interface PublishedCheckRun {
   readonly id: number
   /** False: it said so already. */
   readonly written: boolean

@@ -6,7 +6,7 @@ import { isOurs } from './written-by-us.ts'
 /** 65,536 is GitHub's limit; some of its front ends count differently. */
 const MAX_BODY = 60_000
 
-export interface StickyComment {
+interface StickyComment {
   /** Issue or pull request. */
   readonly number: number
   /** First line of the body, an HTML comment, by which it is found again. */
@@ -15,7 +15,7 @@ export interface StickyComment {
   readonly stands?: () => Promise<boolean>
 }
 
-export interface UpsertedComment {
+interface UpsertedComment {
   /** Undefined where there is none: what was to be said is true no more. */
   readonly id: number | undefined
   readonly written: boolean

@@ -5,7 +5,7 @@ import { github, statusOf } from './github-error.ts'
 import type { Octokit, RepositoryName } from './octokit.ts'
 
 /** Files in other words, as one commit on top of exactly `head`. */
-export interface FileCommit {
+interface FileCommit {
   readonly branch: string
   readonly head: string
   readonly files: readonly { readonly path: string; readonly content: string; readonly mode: '100644' | '100755' }[]

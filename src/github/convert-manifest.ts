@@ -3,7 +3,7 @@ import { BailiwickError } from '../errors.ts'
 import { github } from './github-error.ts'
 
 /** What GitHub says once, when an App was registered by its manifest. All but the first three are secrets. */
-export interface RegisteredApp {
+interface RegisteredApp {
   readonly id: number
   readonly clientId: string
   /** The page of the App, below which it is installed. */

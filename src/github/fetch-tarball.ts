@@ -14,7 +14,7 @@ const OVERHEAD_PER_ENTRY = 8 * 1024
 const OVERHEAD = 1024 * 1024
 const WRITES_AT_ONCE = 32
 
-export interface TarballLimits {
+interface TarballLimits {
   /** No wanted file is larger than all of them together may be. */
   readonly bytes: number
   readonly entries: number

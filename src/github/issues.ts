@@ -6,7 +6,7 @@ import { listOurIssues } from './our-issues.ts'
 /** 65,536 is GitHub's limit; some of its front ends count differently. */
 const MAX_BODY = 60_000
 
-export interface StickyIssue {
+interface StickyIssue {
   /** First line of the body, an HTML comment, by which the issue is found again. */
   readonly marker: string
   readonly title: string
@@ -14,7 +14,7 @@ export interface StickyIssue {
   readonly body: string
 }
 
-export interface UpsertedIssue {
+interface UpsertedIssue {
   readonly number: number
   readonly open: boolean
   readonly written: boolean

@@ -1,7 +1,7 @@
 import { github, statusOf, unlessMissing } from './github-error.ts'
 import type { Octokit, RepositoryName } from './octokit.ts'
 
-export interface Label {
+interface Label {
   readonly name: string
   /** Six hexadecimal digits. */
   readonly color: string

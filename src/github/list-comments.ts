@@ -1,7 +1,7 @@
 import { github } from './github-error.ts'
 import type { Octokit, RepositoryName } from './octokit.ts'
 
-export interface ListedComment {
+interface ListedComment {
   readonly id: number
   readonly author: { readonly login: string; readonly type: string }
   readonly body: string

@@ -2,7 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import type { Visibility } from '../fleet/access/visibility.ts'
 
 /** The OAuth side of the App, and where GitHub is. */
-export interface OAuthSettings {
+interface OAuthSettings {
   readonly clientId: string
   /** Secret. */
   readonly clientSecret: string
@@ -91,7 +91,7 @@ interface CodeRequest {
 const WORKING_DAY = 8 * 3_600
 
 /** Where people see what an API serves: GitHub's own, a GitHub Enterprise Server, or one with data residency. */
-export function webUrlOf(apiUrl: string): string {
+function webUrlOf(apiUrl: string): string {
   const { protocol, host, hostname } = new URL(apiUrl)
   if (hostname === 'api.github.com') return 'https://github.com'
   return `${protocol}//${hostname.endsWith('.ghe.com') ? host.replace(/^api\./, '') : host}`

@@ -3,7 +3,7 @@ import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
 import { isOurs } from './written-by-us.ts'
 
 /** What became of a pull request that our App opened once; `none`: it never did. */
-export type Offer = { readonly state: 'open'; readonly pull: number } | { readonly state: 'closed' | 'none' }
+type Offer = { readonly state: 'open'; readonly pull: number } | { readonly state: 'closed' | 'none' }
 
 /** What became of our pull request from one branch onto another; one that is open counts more than those before it. */
 export async function readOffer(

@@ -4,7 +4,7 @@ import { unlessMissing } from './github-error.ts'
 import type { Octokit, RepositoryName } from './octokit.ts'
 
 /** The branch protection of one branch; `hidden`: GitHub shows the App not all of it. */
-export interface BranchProtection {
+interface BranchProtection {
   readonly layer?: ProtectionLayer
   readonly hidden: boolean
 }

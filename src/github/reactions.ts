@@ -2,7 +2,7 @@ import { github } from './github-error.ts'
 import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
 import { isOurs } from './written-by-us.ts'
 
-export type Reaction = '+1' | '-1' | 'confused' | 'eyes' | 'rocket'
+type Reaction = '+1' | '-1' | 'confused' | 'eyes' | 'rocket'
 
 /** Reacts to a comment of an issue or pull request; GitHub keeps one reaction of a kind per author, so twice is once. */
 export async function react(

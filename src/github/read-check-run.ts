@@ -2,7 +2,7 @@ import { unlessMissing } from './github-error.ts'
 import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
 
 /** A check run of ours, by its id. */
-export interface OurCheckRun {
+interface OurCheckRun {
   readonly name: string
   readonly headSha: string
 }

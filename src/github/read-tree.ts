@@ -16,7 +16,7 @@ const ARCHIVE_FROM = 50
 const MAX_SINGLE_BLOBS = 1000
 const READS_AT_ONCE = 32
 
-export interface TreeLocation extends RepositoryName {
+interface TreeLocation extends RepositoryName {
   readonly commit: string
   /** Tree id of that commit, where the caller has read it: saves a request. */
   readonly tree?: string

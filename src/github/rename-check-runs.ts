@@ -2,7 +2,7 @@ import { github } from './github-error.ts'
 import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
 
 /** Which runs are renamed, and what they are called then. */
-export interface Renaming {
+interface Renaming {
   readonly headSha: string
   readonly from: string
   readonly to: string

@@ -1,7 +1,7 @@
 import { upsertComment } from './comment.ts'
 import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
 
-export interface Reply {
+interface Reply {
   /** Issue or pull request to write on. */
   readonly issue: number
   /** The comment that is answered: one answer each, however often the job runs. */

@@ -3,14 +3,14 @@ import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
 import { isOurs } from './written-by-us.ts'
 
 /** A comment of ours on lines of a pull request. */
-export interface ReviewComment {
+interface ReviewComment {
   readonly body: string
   /** The lines that it stood on have changed since. */
   readonly outdated: boolean
 }
 
 /** A comment on lines `first` to `last` of a file as the head has it. */
-export interface NewReviewComment {
+interface NewReviewComment {
   readonly path: string
   readonly first: number
   readonly last: number

@@ -19,7 +19,7 @@ export interface Ruleset {
 }
 
 /** The active rules of one ruleset that apply to a branch. */
-export interface BranchRules extends Omit<ProtectionLayer, 'kind' | 'name' | 'bypass'> {
+interface BranchRules extends Omit<ProtectionLayer, 'kind' | 'name' | 'bypass'> {
   readonly ruleset: number
 }
 

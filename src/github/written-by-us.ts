@@ -1,7 +1,7 @@
 import type { AppIdentity } from './octokit.ts'
 
 /** Author and app of something written, as GitHub states them. */
-export interface Authorship {
+interface Authorship {
   readonly user?: { readonly login: string; readonly type: string } | null
   readonly performed_via_github_app?: { readonly id: number } | null
 }

@@ -1,4 +1,4 @@
-import { at, type Field, type ListNode, type MapNode, type Node, type Path, type ScalarNode } from './node.ts'
+import { at, type Field, type ListNode, type MapNode, type Node, type ScalarNode } from './node.ts'
 import type { Origin, Step } from './origin.ts'
 
 /** A string written at `origin`. */
@@ -78,5 +78,3 @@ export function isEmpty(node: Node | undefined): boolean {
   if (isAbsent(node)) return true
   return (node.type === 'map' && node.fields.size === 0) || (node.type === 'list' && node.items.length === 0)
 }
-
-export type { Path }

@@ -9,7 +9,7 @@ import { scan } from './yaml/scanner.ts'
 import { findUnseen } from './yaml/unseen.ts'
 
 /** Maps a 1-based line and column of a text to where it was written. */
-export type Locate = (line: number, column: number) => Origin
+type Locate = (line: number, column: number) => Origin
 
 /**
  * The documents of a YAML or JSON file, one node each; empty ones are dropped. Values are those that kustomize gives

@@ -8,7 +8,7 @@ import { textMapOf } from './read-text.ts'
 export const ACCESS_FROM = 'bailiwick.dev/access-from'
 
 /** Whom a source lets in: labels of namespaces, any of these selectors; one without labels is everybody. */
-export type SourceAcl = readonly ReadonlyMap<string, string>[]
+type SourceAcl = readonly ReadonlyMap<string, string>[]
 
 const MAX_LENGTH = 4096
 

@@ -19,7 +19,7 @@ import { refusePointer } from './read/refuse-pointer.ts'
 import { entryAt, MOUNT, resolvePath } from './read/resolve-path.ts'
 import { STRICT, type Tolerance } from './tolerance.ts'
 
-export interface FileOptions {
+interface FileOptions {
   readonly origins?: boolean
   readonly tolerance?: Tolerance
   /** Finds repositories at a commit; without it none is at hand. */

@@ -16,7 +16,7 @@ import type { Part } from './tolerance.ts'
 const KUSTOMIZE = 'kustomize-v5.8.1'
 
 /** What differs between the programs that build with kustomize's library. */
-export interface BuildOptions extends AccumulationOptions {
+interface BuildOptions extends AccumulationOptions {
   /** How the program names itself in objects, where `managedByLabel` asks for that; a library has no version. */
   readonly builder?: string
 }

@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { kindOfRequest } from './kind-of-request.ts'
 
 /** How many jobs of a kind are in each state. */
-export interface Depth {
+interface Depth {
   readonly queue: string
   readonly waiting: number
   readonly active: number
@@ -11,7 +11,7 @@ export interface Depth {
 }
 
 /** An answer of GitHub. */
-export interface GitHubAnswer {
+interface GitHubAnswer {
   readonly method: string
   /** The template of the request's path, `/repos/{owner}/{repo}`, or the address of a further page. */
   readonly url: string

@@ -3,7 +3,7 @@ import { BailiwickError } from '../errors.ts'
 import { stableText } from './stable-text.ts'
 
 /** Where the file stands, for error messages. */
-export interface EditedFile {
+interface EditedFile {
   readonly path: string
   readonly text: string
 }

@@ -4,7 +4,7 @@ import { addNamespace, readKustomization, removeField } from './edit-kustomizati
 import { kustomizationFile, type TenantLayout } from './tenant-layout.ts'
 
 /** One way to write the files of an onboarding. */
-export interface NamespaceMove {
+interface NamespaceMove {
   readonly name: string
   readonly files: ReadonlyMap<string, string>
   readonly notes: readonly string[]

@@ -14,7 +14,7 @@ import { type TenantLayout, tenantLayout } from './tenant-layout.ts'
 import { BASE_KUSTOMIZATION, pathPatch, syncManifest, tenantManifest } from './tenant-manifests.ts'
 
 /** One file of an onboarding: its whole new content. */
-export interface OnboardFile {
+interface OnboardFile {
   readonly path: string
   readonly content: string
   readonly change: 'created' | 'edited'

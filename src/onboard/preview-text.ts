@@ -8,7 +8,7 @@ import type { OnboardRequest } from './request.ts'
 export const PREVIEW_MARKER = '<!-- bailiwick:tenant-request -->'
 
 /** What comes after a request for a tenant. */
-export interface PreviewNext {
+interface PreviewNext {
   /** Login of who asks. */
   readonly by: string
   /** The pull request that is open for it. */

@@ -2,7 +2,7 @@ import { codeSpan as code } from './code-span.ts'
 import { type OnboardPlan, pathOn } from './plan.ts'
 import { type OnboardRequest, roleOf } from './request.ts'
 
-export interface PullRequestText {
+interface PullRequestText {
   readonly title: string
   readonly body: string
 }

@@ -1,9 +1,7 @@
 import { TENANT_ROLES } from './request.ts'
 
-/** Where a fleet keeps the form with which teams ask for a tenant. */
-export const TENANT_REQUEST_FORM = '.github/ISSUE_TEMPLATE/tenant-request.yml'
 /** Label of the issues that it makes. */
-export const TENANT_REQUEST_LABEL = 'tenant-request'
+const TENANT_REQUEST_LABEL = 'tenant-request'
 
 /** Headings of the form: GitHub writes `### <label>` above each answer. */
 export const FORM_LABELS = {
@@ -18,7 +16,7 @@ export const FORM_LABELS = {
 } as const
 
 /**
- * The issue form for a new tenant, as a fleet commits it at TENANT_REQUEST_FORM. `clusters`: names to offer as an example.
+ * The issue form for a new tenant, as a fleet commits it at .github/ISSUE_TEMPLATE/tenant-request.yml. `clusters`: names to offer as an example.
  * https://docs.github.com/en/communities/using-templates-to-encourage-useful-issues-and-pull-requests/syntax-for-githubs-form-schema
  */
 export function tenantRequestForm(clusters: readonly string[] = []): string {

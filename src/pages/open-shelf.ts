@@ -4,7 +4,7 @@ import { RedisShelf } from './redis-shelf.ts'
 import type { Shelf, ShelfLimits } from './shelf.ts'
 
 /** Where a shelf stands. Without `redisUrl` in this process. */
-export interface ShelfSettings extends ShelfLimits {
+interface ShelfSettings extends ShelfLimits {
   readonly redisUrl: string | undefined
   readonly prefix: string
   readonly name: string

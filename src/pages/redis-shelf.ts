@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import type { Log } from '../process/log.ts'
 import type { Shelf, ShelfLimits, ShelfNote } from './shelf.ts'
 
-export interface RedisShelfSettings extends ShelfLimits {
+interface RedisShelfSettings extends ShelfLimits {
   readonly redisUrl: string
   /** First part of every key of the installation. */
   readonly prefix: string

@@ -31,7 +31,7 @@ export function integer(env: Environment, name: string, bounds: Bounds): number 
   throw badVariable(name, `is not ${range}`, `set ${name} to ${range}, or remove it to get ${bounds.otherwise}`)
 }
 
-export interface Bounds {
+interface Bounds {
   readonly min: number
   readonly max: number
   readonly otherwise: number

@@ -8,7 +8,7 @@ import type { RedisHolds } from './redis-holds.ts'
 import { isFinal } from './retry.ts'
 
 /** What a lane needs to work: where, how, and what to do with a job. */
-export interface BullmqLaneSettings {
+interface BullmqLaneSettings {
   readonly connection: Redis
   readonly prefix: string
   readonly queue: string

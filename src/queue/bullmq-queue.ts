@@ -20,7 +20,7 @@ import { tellDead } from './tell-dead.ts'
 import { within } from './within.ts'
 
 /** Settings of a queue on Redis; the times are for tests to shorten. */
-export interface BullmqSettings {
+interface BullmqSettings {
   readonly redisUrl: string
   readonly prefix: string
   readonly log: Log

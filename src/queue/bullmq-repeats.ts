@@ -5,7 +5,7 @@ import { jobKey } from './job-key.ts'
 import type { JobName, Jobs } from './queue.ts'
 
 /** What repeats need of the queue that they belong to. */
-export interface BullmqRepeatsSettings {
+interface BullmqRepeatsSettings {
   readonly queue: () => BullQueue
   readonly connection: () => Redis
   readonly prefix: string

@@ -6,7 +6,7 @@ import { backoff, isFinal, type RetryPolicy } from './retry.ts'
 import { Turns } from './turns.ts'
 
 /** What a lane shares with the others of its queue. */
-export interface LaneSettings {
+interface LaneSettings {
   readonly retry: RetryPolicy
   readonly log: Log
   readonly holds: Holds
@@ -14,7 +14,7 @@ export interface LaneSettings {
 }
 
 /** Who does the jobs of a lane, and how many at once. */
-export interface LaneWork {
+interface LaneWork {
   readonly handler: LaneHandler
   /** Told of each job that is over without success. */
   readonly dead: (data: object, error: unknown) => Promise<void>
@@ -139,7 +139,7 @@ export class Lane {
   }
 }
 
-export type LaneHandler = (data: object, attempt: Attempt) => Promise<void>
+type LaneHandler = (data: object, attempt: Attempt) => Promise<void>
 
 interface Waiting {
   readonly data: object

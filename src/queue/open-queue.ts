@@ -6,7 +6,7 @@ import type { OpenQueue } from './queue.ts'
 import type { RetryPolicy } from './retry.ts'
 
 /** Where jobs are kept. Without `redisUrl` they live in this process and end with it. */
-export interface QueueSettings {
+interface QueueSettings {
   readonly redisUrl?: string | undefined
   /** Keeps several installations on one Redis apart. */
   readonly prefix?: string | undefined

@@ -100,7 +100,7 @@ export interface SweepInstallation {
 }
 
 /** Have GitHub send again what it could not deliver. */
-export type Redeliver = Record<never, never>
+type Redeliver = Record<never, never>
 
 /** Say on the present head of a pull request that it could not be judged: the job for it is dead. */
 export interface SayDeadPullRequest {
@@ -140,7 +140,7 @@ export interface Reconcile {
 }
 
 /** Find work that nobody promised, or whose promise was lost. */
-export type Sweep = Record<never, never>
+type Sweep = Record<never, never>
 
 /** The jobs that there are: keys only, every worker reads the present state itself. */
 export interface Jobs {

@@ -1,5 +1,5 @@
 /** A job that could start now, and whose share of the workers it would use; without one it waits for nobody. */
-export interface Candidate {
+interface Candidate {
   readonly name: string
   readonly share: string | undefined
 }

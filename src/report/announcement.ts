@@ -6,7 +6,7 @@ export type Progress =
   | { readonly state: 'rendering'; readonly rendered: number; readonly known: number; readonly total?: number }
 
 /** The check run of a judgement that takes a while. */
-export interface AnnouncementText {
+interface AnnouncementText {
   readonly status: 'queued' | 'in_progress'
   readonly title: string
   readonly summary: string

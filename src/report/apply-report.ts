@@ -23,7 +23,7 @@ export interface AppliedNode {
 }
 
 /** The check run of an apply on the commit that was applied. */
-export interface ApplyCheckRun {
+interface ApplyCheckRun {
   readonly name: string
   readonly conclusion: 'success' | 'failure'
   readonly title: string

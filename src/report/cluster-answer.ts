@@ -2,7 +2,7 @@ import { apiRefusal } from '../rules/api-refusal.ts'
 import type { Finding } from '../rules/finding.ts'
 
 /** `verbatim`: the words of the API server; else ours. */
-export interface ClusterAnswer {
+interface ClusterAnswer {
   readonly text: string
   readonly verbatim: boolean
 }

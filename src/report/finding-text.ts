@@ -35,7 +35,7 @@ export function findingText(group: FindingGroup, here: string, trace = true): st
 }
 
 /** The object, or how many there are. */
-export function titleOf({ finding, objects }: FindingGroup): string {
+function titleOf({ finding, objects }: FindingGroup): string {
   return objects.length === 1 ? code(display(finding.object)) : count(objects.length, 'object')
 }
 

@@ -3,12 +3,12 @@ import type { Changes } from './changes/changes.ts'
 import { PrivateWords } from './private-words.ts'
 
 /** What is told in place of a text whose source fewer people can see. */
-export const NARROWER = 'The details are in a source that fewer people can see than this repository.'
+const NARROWER = 'The details are in a source that fewer people can see than this repository.'
 const FIX = 'Ask a fleet admin: the fleet repository and the source have the details.'
 const NOWHERE = { repository: '', file: '', line: 1, column: 1 }
 
 /** What was evaluated, as it may be published. */
-export interface Published {
+interface Published {
   readonly verdict: Verdict
   /** Those whose content fewer people can see are marked `narrower`. */
   readonly nodes: readonly JudgedNode[]

@@ -1,7 +1,7 @@
 import type { MapNode, Node, Path } from '../kube/node.ts'
 
 /** A map somewhere in an object. */
-export interface PlacedMap {
+interface PlacedMap {
   readonly path: Path
   readonly node: MapNode
 }

@@ -168,7 +168,7 @@ export interface Judgement {
 }
 
 /** What a verdict is a part by, and what is new outside of it. */
-export interface FilteredBy {
+interface FilteredBy {
   readonly clusters: readonly string[]
   readonly tenants: readonly string[]
   readonly outside: { readonly violations: number; readonly errors: number }

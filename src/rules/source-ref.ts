@@ -5,7 +5,7 @@ import { type Path, stringAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 
 /** What a GitRepository follows: the repository in one spelling, and the one field of `spec.ref` that counts for Flux. */
-export interface Followed {
+interface Followed {
   readonly url: string
   readonly ref: SourceRef
 }

@@ -2,7 +2,7 @@ import { parse } from 'yaml'
 import { BailiwickError } from '../errors.ts'
 
 /** What the person who registers the App decides. */
-export interface ManifestChoice {
+interface ManifestChoice {
   /** Where the web process will be reached, without a slash at the end; undefined: as app.yml says. */
   readonly publicUrl: string | undefined
   readonly name: string | undefined
@@ -11,7 +11,7 @@ export interface ManifestChoice {
 }
 
 /** The manifest in GitHub's words, and the address of the web process that it is for. */
-export interface Manifest {
+interface Manifest {
   readonly publicUrl: string
   readonly manifest: Readonly<Record<string, unknown>>
 }

@@ -15,7 +15,7 @@ const USAGE =
   'npm run setup -- --url https://bailiwick.your.domain [--organization ORG] [--name NAME] [--env FILE] [--key FILE] [--port N] [--force]'
 
 /** What the setup needs of the process. */
-export interface SetupIo {
+interface SetupIo {
   readonly env: Environment
   readonly say: (line: string) => void
 }

@@ -11,7 +11,7 @@ export interface SetupSite {
   close(): Promise<void>
 }
 
-export interface SetupSteps {
+interface SetupSteps {
   /** 0: any free port. */
   readonly port: number
   /** Where the form goes: GitHub's page for a new App. */

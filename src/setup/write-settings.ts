@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { BailiwickError } from '../errors.ts'
 
 /** Where the settings go. */
-export interface SettingsFiles {
+interface SettingsFiles {
   readonly env: string
   readonly key: string
   /** Replace what is there. */

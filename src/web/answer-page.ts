@@ -33,7 +33,7 @@ const HEADERS = {
 }
 
 /** Headers that say more about one answer: cookies, where to go. */
-export type MoreHeaders = Readonly<Record<string, string | readonly string[]>>
+type MoreHeaders = Readonly<Record<string, string | readonly string[]>>
 
 /** Answers with a page. */
 export async function answerPage(

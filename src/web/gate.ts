@@ -14,7 +14,7 @@ export interface Reader {
 }
 
 /** Whom a page was made for. */
-export interface MadeFor {
+interface MadeFor {
   readonly repositoryId?: number
   readonly visibility?: Visibility
 }

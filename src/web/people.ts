@@ -17,14 +17,14 @@ export interface SeenRepository {
   readonly visibility: Visibility
 }
 
-export interface ExchangeRequest {
+interface ExchangeRequest {
   readonly code: string
   readonly verifier: string
   readonly redirectUri: string
 }
 
 /** A user-to-server token, and for how long it holds. */
-export interface PersonToken {
+interface PersonToken {
   readonly token: string
   readonly seconds: number
 }

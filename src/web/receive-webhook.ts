@@ -10,7 +10,7 @@ export interface Receiver {
 }
 
 /** The headers of a delivery, once they are known to be in order. */
-export interface Delivery {
+interface Delivery {
   readonly id: string
   readonly event: string
   readonly signature: string

@@ -11,7 +11,7 @@ import { type Receiver, readHeaders, receiveWebhook } from './receive-webhook.ts
 const WEBHOOK_PATH = '/api/github/webhooks'
 
 /** What the server serves. */
-export interface ServerSettings {
+interface ServerSettings {
   readonly host: string
   readonly port: number
   /** Absent: a process of workers alone, which only says how it is. */

@@ -6,7 +6,7 @@ export interface Placed {
 }
 
 /** Where an event happened, and whose account it is. */
-export interface FoundPlace {
+interface FoundPlace {
   readonly installation: number
   readonly account: string
   /** Absent where the event names no repository. */

@@ -7,7 +7,7 @@ import { installationEvents, repositoryEvents } from './heard-events.ts'
 import { type Placed, placeOf } from './place-of.ts'
 
 /** What the handlers need: where jobs go, whose events count, and which App is ours. */
-export interface Intake {
+interface Intake {
   readonly queue: Pick<Queue, 'add'>
   readonly appId: number
   readonly allowedAccounts: readonly string[] | undefined

@@ -5,7 +5,7 @@ import type { Stage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'
 
 /** Somebody writes a comment, and everything that comes of it happens. */
-export interface Said {
+interface Said {
   readonly repo: string
   readonly issue: number
   readonly as: string
@@ -13,7 +13,7 @@ export interface Said {
 }
 
 /** What stands under a comment when all is done: our reactions to it, and our replies on its issue that came with it. */
-export interface Answered {
+interface Answered {
   readonly reactions: readonly string[]
   readonly replies: readonly string[]
 }

@@ -7,7 +7,7 @@ const PATCH = 'tenants/production/dev-team-patch.yaml'
 const OVERLAY = 'tenants/production/kustomization.yaml'
 
 /** The fleet with a production cluster that follows another branch of dev-team than the staging cluster. */
-export function followedFiles(branch: string): Record<string, string> {
+function followedFiles(branch: string): Record<string, string> {
   return {
     [OVERLAY]: fleetFiles(FLEET)[OVERLAY]!.replace('patches:\n', 'patches:\n  - path: branch.yaml\n'),
     [PATCH]: fleetFiles(FLEET)[PATCH]!,

@@ -6,16 +6,16 @@ import type { Tree } from '../../src/git/tree.ts'
 import { type Repository, type World, worlds } from './worlds/index.ts'
 
 /** A file of a case: its text, null where it is taken away, or something that git knows besides. */
-export type CaseFile =
+type CaseFile =
   | string
   | null
   | { readonly base64: string }
   | { readonly text: string; readonly times: number; readonly before?: string; readonly after?: string }
   | { readonly symlink: string }
   | { readonly submodule: string }
-export type CaseFiles = Readonly<Record<string, CaseFile>>
+type CaseFiles = Readonly<Record<string, CaseFile>>
 /** Files by repository: `fleet`, `dev`, `ops`, or another one of the world. */
-export type Changes = Readonly<Record<string, CaseFiles>>
+type Changes = Readonly<Record<string, CaseFiles>>
 
 /** What is new after the change: the ids of rules, each once, in any order. */
 export interface Expectation {

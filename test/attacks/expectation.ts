@@ -1,7 +1,7 @@
 import type { Expectation } from './attack-case.ts'
 
 /** What is compared of a verdict, also of one that was printed. */
-export interface Said {
+interface Said {
   readonly violations: readonly { readonly rule: string; readonly state: string }[]
   readonly warnings: readonly { readonly rule: string; readonly state: string }[]
   readonly errors: readonly { readonly code: string; readonly state: string }[]

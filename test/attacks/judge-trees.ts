@@ -11,7 +11,7 @@ import { judge } from '../../src/rules/verdict/judge.ts'
 import type { Repository } from './worlds/index.ts'
 
 /** The day on which cases are judged. */
-export const TODAY = '2026-06-30'
+const TODAY = '2026-06-30'
 
 type Trees = ReadonlyMap<Repository, Tree>
 interface Complete {

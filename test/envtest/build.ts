@@ -9,7 +9,7 @@ const LOCK_WAIT_MS = 15 * 60_000
  * Builds etcd, kube-apiserver and kube-controller-manager into the cache folder, once; says what it does. Throws with the
  * remedy where it cannot.
  */
-export async function build(): Promise<void> {
+async function build(): Promise<void> {
   const present = findAssets()
   if (present?.controllerManager) return console.log(`envtest: using ${dirname(present.apiserver)}`)
   if (spawnSync('go', ['version']).status !== 0) {

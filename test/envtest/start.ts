@@ -34,7 +34,7 @@ export interface RequestOptions {
 }
 
 /** `workerRbac` (default true): apply docs/worker-rbac.yaml for the worker's user. */
-export interface StartOptions {
+interface StartOptions {
   readonly assets?: Assets
   readonly workerRbac?: boolean
   /** Controllers of kube-controller-manager to run beside it, as its `--controllers` names them; none by default. */

@@ -8,7 +8,7 @@ export const fleetRepositories = {
   'acme/ops-team': { url: 'https://github.com/acme/ops-team', branch: 'main' },
 } as const
 
-export type FleetRepository = keyof typeof fleetRepositories
+type FleetRepository = keyof typeof fleetRepositories
 
 /** Path to content of every file of one committed repository, sorted by path; throws when it holds none. */
 export function fleetFiles(repository: FleetRepository): Record<string, string> {

@@ -4,7 +4,7 @@ import type { AppIdentity, Octokit } from '../../src/github/octokit.ts'
 import { LOOPBACK_PACE } from '../../src/github/write-turns.ts'
 import { type FakeGitHub, startGitHub } from '../github/start.ts'
 
-export interface Acme {
+interface Acme {
   readonly github: FakeGitHub
   readonly app: App
   readonly identity: AppIdentity
@@ -15,7 +15,7 @@ export interface Acme {
 }
 
 export const FLEET = { owner: 'acme', repo: 'fleet' }
-export const FILES = {
+const FILES = {
   'clusters/staging/apps.yaml': 'kind: Kustomization\n',
   'tenants/dev/rbac.yaml': 'kind: RoleBinding\n',
   'tenants/dev/sync.yaml': 'kind: GitRepository\n',

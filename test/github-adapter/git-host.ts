@@ -8,7 +8,7 @@ import { type Answer, type Answerer, type RawGitHub, rawGitHub } from './raw-git
 
 const MODES = { file: '100644', directory: '040000', symlink: '120000', submodule: '160000' } as const
 
-export interface HostedCommit {
+interface HostedCommit {
   readonly commit: string
   readonly snapshot: TreeSnapshot
   archive: Uint8Array
@@ -72,7 +72,7 @@ function commitJson({ commit, snapshot }: HostedCommit) {
   return { sha: commit, tree: { sha: snapshot.id }, parents: [], message: 'a commit' }
 }
 
-export function listing(trees: ReadonlyMap<string, Directory>, id: string, recursive: boolean, prefix = ''): object[] {
+function listing(trees: ReadonlyMap<string, Directory>, id: string, recursive: boolean, prefix = ''): object[] {
   return (trees.get(id)?.entries ?? []).flatMap(entry => {
     const type = entry.type === 'directory' ? 'tree' : entry.type === 'submodule' ? 'commit' : 'blob'
     const item = { path: prefix + entry.name, mode: MODES[entry.type], type, sha: entry.id }

@@ -38,7 +38,7 @@ export interface RepositoryOptions {
 }
 
 /** What a team may do, by `owner/name`. */
-export type TeamRoles = Readonly<Record<string, Role>>
+type TeamRoles = Readonly<Record<string, Role>>
 
 const ALL_PERMISSIONS: Permissions = {
   ...{ metadata: 'read', contents: 'write', pull_requests: 'write', issues: 'write' },

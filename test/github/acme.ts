@@ -33,7 +33,7 @@ export async function acme(options: GitHubOptions = {}) {
   return { github, installation, app, as }
 }
 
-export interface Heard {
+interface Heard {
   readonly headers: IncomingHttpHeaders
   readonly body: string
 }

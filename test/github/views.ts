@@ -22,7 +22,7 @@ interface Directory {
   repositoryNamed(name: string): Repository
 }
 
-export interface ProtectionOptions {
+interface ProtectionOptions {
   readonly branch?: string
   /** `appId` null or absent: any app. */
   readonly checks?: readonly { readonly context: string; readonly appId?: number | null }[]

@@ -10,7 +10,7 @@ export type * from './world/issue.ts'
 export type * from './world/protection.ts'
 
 export type Role = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
-export const ROLES: readonly Role[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin']
+const ROLES: readonly Role[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin']
 
 export interface User {
   readonly id: number

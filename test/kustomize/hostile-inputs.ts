@@ -4,7 +4,7 @@ const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n'
 const BASE = { 'kustomization.yaml': 'resources: [a.yaml]\n', 'a.yaml': CONFIG_MAP }
 
 /** Input that a tenant may send to bring a renderer down: files by path, and the code that must come of it. */
-export interface Hostile {
+interface Hostile {
   readonly files: () => Record<string, string>
   readonly code: string
 }

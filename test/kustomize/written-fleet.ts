@@ -8,7 +8,7 @@ export interface ExpectedStep {
 }
 
 /** Where a unique word was written, and through what a value that holds it comes into an object. */
-export interface Writer {
+interface Writer {
   readonly file: string
   readonly via: readonly ExpectedStep[]
 }
@@ -28,8 +28,8 @@ const FLAGS = [
   'replacementFile', 'delimiter', 'embedded', 'builtin', 'replicas',
 ] as const // biome-ignore format: a list of names
 
-export type Flags = Readonly<Record<(typeof FLAGS)[number], boolean>>
-export type Quotes = 'plain' | 'single' | 'double'
+type Flags = Readonly<Record<(typeof FLAGS)[number], boolean>>
+type Quotes = 'plain' | 'single' | 'double'
 
 export interface Shape {
   readonly flags: Flags

@@ -11,7 +11,7 @@ const CORPUS = join(import.meta.dirname, '..', '..', '..', 'shared', 'oracles', 
 const STRICTER = join(import.meta.dirname, '..', '..', 'docs', 'stricter-on-purpose.md')
 
 /** A case of kustomize's own tests: the files, and what kustomize 5.8.1 made of them. */
-export interface CorpusCase {
+interface CorpusCase {
   readonly name: string
   readonly files: Readonly<Record<string, string>>
   readonly target: string
@@ -21,7 +21,7 @@ export interface CorpusCase {
   readonly error?: unknown
 }
 
-export type Conformance =
+type Conformance =
   | Exclude<Outcome, { readonly verdict: 'refused' }>
   | {
       readonly verdict: 'refused'
@@ -65,7 +65,7 @@ function expected(example: CorpusCase): Result {
   return example.expected === undefined ? { error: 'must fail' } : { objects: readOutput(example.expected) }
 }
 
-export interface Exception {
+interface Exception {
   readonly pattern: RegExp
   readonly reason: string
 }

@@ -4,7 +4,7 @@ import type { Finding, Judgement, NodeFailure, Verdict } from '../../src/rules/f
 export type Evaluated = Judgement & { readonly commit: string; readonly subject: string; readonly seconds: number }
 
 /** The first result of a repository in figures. */
-export interface FirstResult {
+interface FirstResult {
   /** `no fleet`: neither a cluster nor a Kustomization of Flux is in the repository. */
   readonly result: string
   readonly summary: string
@@ -51,7 +51,7 @@ export function firstResult({ verdict }: Judgement): FirstResult {
 export const NO_FLEET = 'no fleet'
 
 /** A change of what is no fleet yet, or none at all, is none of a fleet. */
-export const isNoFleet = ({ clusters, evaluated }: Verdict): boolean =>
+const isNoFleet = ({ clusters, evaluated }: Verdict): boolean =>
   clusters.length === 0 && evaluated.kustomizations.present === 0
 
 /** The changes of a repository in which something could be evaluated. */

@@ -28,7 +28,7 @@ function jsonOf(value: Plain): Json {
   return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, jsonOf(child)]))
 }
 
-export interface FluxRequest {
+interface FluxRequest {
   readonly root: string
   readonly kustomization: Json
   readonly ignore?: string

@@ -18,7 +18,7 @@ interface Reading {
 }
 
 /** Ours beside the real one, for one text. */
-export interface YamlCounts {
+interface YamlCounts {
   equal: number
   bothRefuse: number
   /** We refuse what kustomize reads. */

@@ -156,7 +156,7 @@ test('a program in TypeScript finds the types, without those of Node', async () 
   writeFileSync(
     join(installed, 'program.ts'),
     `import { main } from 'bailiwick'
-export const code: Promise<number> = main([], { stdout() {}, stderr() {}, stdin: (async function* () {})(), cwd: '/' })
+const code: Promise<number> = main([], { stdout() {}, stderr() {}, stdin: (async function* () {})(), cwd: '/' })
 // @ts-expect-error: the second argument is needed
 main([])
 `,

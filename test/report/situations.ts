@@ -5,7 +5,7 @@ import type { Finding, JudgedNode } from '../../src/rules/finding.ts'
 import { FLEET, failure, finding, HOSTILE, hostile, OPS, overLong, twoViolations, verdict } from './samples.ts'
 
 /** What is said, where, and the outcome that it is said of. */
-export interface Situation {
+interface Situation {
   readonly outcome: Outcome
   readonly context: ReportContext
 }

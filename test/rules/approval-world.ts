@@ -12,7 +12,7 @@ export interface World {
 }
 
 export const FLEET = 'https://github.com/acme/fleet'
-export const TEAM = 'https://github.com/acme/team'
+const TEAM = 'https://github.com/acme/team'
 export const CLUSTER = 'staging'
 export const BASELINE = ['known']
 
@@ -25,7 +25,7 @@ const NODES = [
   { name: 'child', parent: 'team', of: 'team' },
 ] as const
 
-export type NodeName = (typeof NODES)[number]['name']
+type NodeName = (typeof NODES)[number]['name']
 export const NAMES = NODES.map(node => node.name)
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -34,7 +34,7 @@ const commitId = (repository: string, commit: number) => hash(`${repository} ${c
 export const combinationOf = (world: World) => hash(`${world.engine} ${world.fleetCommit} ${world.teamCommit}`)
 
 /** What is the matter with a node: a pure function of what it holds, the fleet's spec of it and the engine. */
-export function stateOf(world: World, name: NodeName): 'clean' | 'violation' | 'known' | 'error' | 'opaque' | 'nobody' {
+function stateOf(world: World, name: NodeName): 'clean' | 'violation' | 'known' | 'error' | 'opaque' | 'nobody' {
   const content = name === 'team' || name === 'child' ? world.teamContent : 0
   const dice = Number.parseInt(hash(`${name} ${world.fleetContent} ${content} ${world.engine}`).slice(0, 4), 16) % 16
   const special: Record<number, ReturnType<typeof stateOf>> = {

@@ -1,5 +1,5 @@
 /** Why a limit hides nothing. */
-export const REASONS = {
+const REASONS = {
   error: 'beyond it is an evaluation error, or the input is refused',
   closed: 'beyond it the stricter answer is taken',
   outside: 'a limit of another program, beyond which there is nothing',

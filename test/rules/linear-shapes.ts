@@ -1,5 +1,5 @@
 /** What a tenant can write many of, by what it is: `n` objects of its namespace as YAML. */
-export type Shape = (n: number) => readonly string[]
+type Shape = (n: number) => readonly string[]
 
 /** The label by which roles select each other. */
 export const LABEL = 'taken-in'

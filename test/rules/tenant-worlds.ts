@@ -1,7 +1,7 @@
 import type { Json } from '../../src/kube/node.ts'
 
 /** What the platform grants besides the tenant's own RoleBinding, as manifests. */
-export interface TenantWorld {
+interface TenantWorld {
   readonly name: string
   readonly rbac: string
 }

@@ -1,5 +1,5 @@
 /** What the one form of a page would send, as a browser reads it. */
-export interface FollowedForm {
+interface FollowedForm {
   readonly action: URL
   readonly manifest: Readonly<Record<string, unknown>>
   /** Presses the button: where GitHub sends the browser then. */

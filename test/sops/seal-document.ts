@@ -1,7 +1,7 @@
 import { createCipheriv, createHash, randomBytes } from 'node:crypto'
 import { armor, Encrypter } from 'age-encryption'
 
-export type Plain = Readonly<Record<string, unknown>>
+type Plain = Readonly<Record<string, unknown>>
 
 const TIME = '2026-01-01T00:00:00Z'
 

@@ -7,7 +7,7 @@ import type { FakeGitHub } from '../github/start.ts'
 import { findProgram } from '../programs.ts'
 
 /** Kind, namespace and name, sorted. */
-export type Built = readonly (readonly [kind: string, namespace: string, name: string])[]
+type Built = readonly (readonly [kind: string, namespace: string, name: string])[]
 
 export const kustomize = findProgram('kustomize')
 

@@ -4,7 +4,7 @@ import type { FakeGitHub } from '../github/start.ts'
 import type { CheckRun } from '../github/world.ts'
 import type { Stage } from './stage.ts'
 
-export interface Change {
+interface Change {
   readonly repo: string
   readonly branch: string
   readonly files: Readonly<Record<string, string>>

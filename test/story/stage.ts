@@ -51,7 +51,7 @@ export interface Stage {
 }
 
 export const CLUSTERS = ['staging', 'production'] as const
-export type ClusterName = (typeof CLUSTERS)[number]
+type ClusterName = (typeof CLUSTERS)[number]
 export type Clusters = Partial<Readonly<Record<ClusterName, TestCluster>>>
 
 export const REPOSITORIES = ['acme/fleet', 'acme/dev-team', 'acme/ops-team'] as const

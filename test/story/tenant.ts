@@ -1,5 +1,5 @@
 /** A tenant of the fleet as `flux create tenant` and its sisters write it. */
-export interface TenantOptions {
+interface TenantOptions {
   readonly name: string
   readonly namespace: string
   readonly url: string

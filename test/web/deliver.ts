@@ -17,7 +17,7 @@ export function headersFor(event: string, body: string): Record<string, string> 
 }
 
 /** What a server answered. */
-export interface Delivered {
+interface Delivered {
   readonly status: number
   readonly text: string
 }

@@ -6,7 +6,7 @@ type Listener = (context: { payload: unknown }) => Promise<void>
 
 /** Our App's id in these tests. */
 export const US = 4711
-export const repository = { name: 'fleet', owner: { login: 'Acme' } }
+const repository = { name: 'fleet', owner: { login: 'Acme' } }
 export const place = { installation: 7, owner: 'Acme', repo: 'fleet' }
 export const ada = { login: 'ada', type: 'User' }
 export const bot = { login: 'bailiwick[bot]', type: 'Bot' }

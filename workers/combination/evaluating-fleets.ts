@@ -6,7 +6,7 @@ import type { Installation } from './installation.ts'
 import type { FleetPlace, ReadableRepository } from './readable-repository.ts'
 
 /** A fleet, and whether it evaluates itself only. */
-export interface EvaluatingFleet {
+interface EvaluatingFleet {
   readonly place: FleetPlace
   readonly alone: boolean
   /** It is too large to be read, so it is not known whether a cluster starts in it. */

@@ -18,7 +18,7 @@ import { isPinned, type People, type Pin, type ReadSource, type SourceReader } f
 /** A source as it was judged; `lent`: only a tenant's declaration leads there, so its repository is not gated by it. */
 export type FollowedSource = ReadSource & { readonly lent: boolean }
 
-export interface CombinationRequest {
+interface CombinationRequest {
   readonly fleet: FleetPlace
   /** Judge this commit in place of what its branch holds now. */
   readonly head?: Pin

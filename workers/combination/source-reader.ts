@@ -19,7 +19,7 @@ export interface Pin {
   readonly tree?: string
 }
 
-export interface SeenSource extends WantedSource {
+interface SeenSource extends WantedSource {
   readonly commit: string
   readonly tree: TreeSnapshot
 }

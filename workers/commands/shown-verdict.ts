@@ -8,7 +8,7 @@ import { presentPull, subjectOf } from './present-pull.ts'
 import type { Asking } from './verb.ts'
 
 /** A pull request judged as it stands. */
-export interface ShownVerdict {
+interface ShownVerdict {
   readonly pull: PullRequest
   readonly said: Said
   /** What the readers of this repository may see of the verdict; absent where there is none. */

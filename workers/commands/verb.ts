@@ -30,7 +30,7 @@ export interface Asking {
 }
 
 /** What came of it. An answer in words only where words were asked for. */
-export interface Done {
+interface Done {
   readonly reaction: '+1' | 'rocket'
   /** Markdown. */
   readonly reply?: string

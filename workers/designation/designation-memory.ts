@@ -1,7 +1,7 @@
 import type { Candidate } from '../../src/designation/designate.ts'
 
 /** The issue in which a record was found, or, without one, what else there was. */
-export type RememberedDesignation =
+type RememberedDesignation =
   | { readonly repository: number; readonly issue: number }
   | { readonly candidates: readonly Candidate[] }
 

@@ -6,7 +6,7 @@ import type { WorkerContext } from '../worker-context.ts'
 import { inTurns } from './in-turns.ts'
 
 /** A verified record, and the issue that holds it. */
-export interface FoundRecord {
+interface FoundRecord {
   readonly record: DesignationRecord
   readonly issue: number
 }

@@ -1,7 +1,7 @@
 const PATIENCE = 50
 
 /** Who wants something done, and where. */
-export interface Turn {
+interface Turn {
   /** Those who take turns. */
   readonly owner: string
   /** What a place remembers that had it last: it goes there again if that place is free. */

@@ -55,7 +55,7 @@ export interface JudgeRequest {
 }
 
 /** Plan an onboarding: it renders the whole fleet before and after. */
-export interface PlanRequest {
+interface PlanRequest {
   readonly type: 'plan'
   readonly request: OnboardRequest
   readonly tree: TreeSnapshot

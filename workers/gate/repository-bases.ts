@@ -43,7 +43,7 @@ export async function readBases(
 }
 
 /** Branches of a repository that these fleets follow or list, their own included. */
-export function followedIn(fleets: readonly StandingFleet[], url: string): string[] {
+function followedIn(fleets: readonly StandingFleet[], url: string): string[] {
   const branches = fleets.flatMap(({ place, gated = [] }) => {
     const own = { url: place.repository.url, branch: place.branch }
     return [own, ...gated].filter(one => one.url === url).map(({ branch }) => branch)

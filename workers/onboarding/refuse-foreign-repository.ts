@@ -6,7 +6,7 @@ import { normaliseUrl } from '../../src/kube/url.ts'
 import type { Installation } from '../combination/installation.ts'
 
 /** Who asks, for which address, and whose fleet it is. */
-export interface RepositoryQuestion {
+interface RepositoryQuestion {
   readonly octokit: Octokit
   readonly installation: Installation
   readonly login: string

@@ -1,6 +1,6 @@
 import type { ApprovedNode } from '../../src/rules/approval/approve.ts'
 
-export type Step = { readonly node: ApprovedNode } | { readonly node: ApprovedNode; readonly held: string }
+type Step = { readonly node: ApprovedNode } | { readonly node: ApprovedNode; readonly held: string }
 
 /**
  * Walks approved nodes, each after its parent and after what it depends on. `done` is asked at the moment of each turn:

@@ -4,7 +4,7 @@ import { type InventoryEntry, unionEntries } from '../../src/cluster/inventory-e
 import { type PruneResult, pruneObjects } from '../../src/cluster/prune-objects.ts'
 import type { AppliedObject } from '../../src/report/apply-report.ts'
 
-export interface PruneOutcome {
+interface PruneOutcome {
   readonly objects: readonly AppliedObject[]
   /** False: something is left to prune, and whoever gives the account its rights must stay. */
   readonly complete: boolean

@@ -13,7 +13,7 @@ import type { ClusterConnections } from './cluster-connections.ts'
 import { type Speaker, sayApplied } from './say-applied.ts'
 
 /** What a process keeps between two runs: only what spares requests. */
-export interface ReconcileMemory {
+interface ReconcileMemory {
   readonly connections: ClusterConnections
   readonly said: Map<string, string>
 }

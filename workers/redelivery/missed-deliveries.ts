@@ -8,7 +8,7 @@ const REST_MS = 10 * MINUTE
 const LONGEST_REST_MS = 6 * 60 * MINUTE
 
 /** What a list of attempts says about the events that we did not take. */
-export interface Missed {
+interface Missed {
   /** An attempt of each event to send again now, the oldest event first. */
   readonly due: readonly number[]
   /** When the oldest event that is still missed was first sent, in ms; undefined where none is. */

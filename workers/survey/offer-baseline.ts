@@ -9,7 +9,7 @@ import type { FleetPlace } from '../combination/readable-repository.ts'
 import type { Place } from '../verdict/say-verdict.ts'
 
 /** Branch of the pull request; a fleet on another branch than the default one has its own. */
-export function baselineBranch({ branch, repository }: FleetPlace): string {
+function baselineBranch({ branch, repository }: FleetPlace): string {
   return branch === repository.defaultBranch ? 'bailiwick/baseline' : `bailiwick/baseline-${branch}`
 }
 

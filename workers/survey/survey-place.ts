@@ -66,7 +66,7 @@ export async function surveyOf(
 }
 
 /** As whom is looked, everywhere, and as whom is written: on the fleet's own repository only. */
-export interface SurveyDesk {
+interface SurveyDesk {
   readonly gates: GateDesk
   readonly writer: Pick<Place, 'octokit' | 'app'>
   readonly installation: Installation

@@ -12,14 +12,14 @@ const PATIENCE_MS = 1_500
 const EVERY_MS = 10_000
 
 /** Something that takes a while and is told about meanwhile. */
-export interface Announced {
+interface Announced {
   /** Says how far it is; costs nothing by itself. */
   readonly report: (progress: Progress) => void
   /** Ends it: our runs of the commit, with the announced ones; undefined where nothing was announced. */
   readonly end: () => Promise<readonly OurCheckRun[] | undefined>
 }
 
-export interface Announcing {
+interface Announcing {
   readonly place: Place
   readonly headSha: string
   /** Names of the checks that the commit gets. */

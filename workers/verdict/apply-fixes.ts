@@ -7,7 +7,7 @@ import type { Place } from './say-verdict.ts'
 import type { Subject } from './subject.ts'
 
 /** What became of a wish to apply fixes. */
-export type Applied = 'committed' | 'nothing' | 'moved' | 'fork'
+type Applied = 'committed' | 'nothing' | 'moved' | 'fork'
 
 /**
  * Commits all certain fixes of a verdict to the branch of its pull request, as one commit on top of the head that was

@@ -16,7 +16,7 @@ import type { Subject } from './subject.ts'
 import type { LedVerdict } from './worst-of-head.ts'
 
 /** A commit that somebody may lead onto a branch: what its check says counts there, too. */
-export interface LedHead {
+interface LedHead {
   readonly sha: string
   /** Who brought it. */
   readonly people: People

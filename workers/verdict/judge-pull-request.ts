@@ -40,7 +40,7 @@ export async function judgePullRequest(
 }
 
 /** What is merged into, and on whose behalf. */
-export interface MergeTarget {
+interface MergeTarget {
   readonly onto: string
   readonly people: People
 }

@@ -9,7 +9,7 @@ import type { FleetAnswer } from '../combination/judge-change.ts'
 import type { FleetApprovals } from './said.ts'
 
 /** What is said on a repository, and to whom. */
-export type Statement = Pick<ReportContext, 'fleet' | 'audience' | 'nodes' | 'changes'> & {
+type Statement = Pick<ReportContext, 'fleet' | 'audience' | 'nodes' | 'changes'> & {
   readonly outcome: Outcome
   /** What the admins of each fleet must agree to by what was evaluated. */
   readonly required: readonly FleetApprovals[]

@@ -9,7 +9,7 @@ import { type Place, sayVerdict } from './say-verdict.ts'
 import { type LedVerdict, worstOfBases, worstOfHead } from './worst-of-head.ts'
 
 /** What was published of a pull request. */
-export interface PublishedChecks {
+interface PublishedChecks {
   /** The most severe of its checks. */
   readonly shown: Said
   /** Whether anything was written. */

@@ -11,7 +11,7 @@ import { readOverride } from './read-override.ts'
 import type { Said } from './said.ts'
 import type { Subject } from './subject.ts'
 
-export interface GroupVerdict {
+interface GroupVerdict {
   /** Nothing else of the queue is in the group. */
   readonly alone: boolean
   /** Its verdict, which knows what it adds to the group before it. */

@@ -20,7 +20,7 @@ import type { WorkerContext } from '../worker-context.ts'
 import { openWaiverPull, type WaiverDesk, waiverBranch } from './open-waiver-pull.ts'
 
 /** What somebody asks to have accepted. */
-export interface WaiverWish {
+interface WaiverWish {
   /** Login of who asks. */
   readonly by: string
   /** A rule, or the beginning of a finding's fingerprint; absent: every violation that is new. */

@@ -19,10 +19,10 @@ export interface WaiverEntry {
 }
 
 /** What an entry is about: the file may have one of each. */
-export type WaiverSubject = Pick<WaiverEntry, 'rule' | 'cluster' | 'kind' | 'namespace' | 'name'>
+type WaiverSubject = Pick<WaiverEntry, 'rule' | 'cluster' | 'kind' | 'namespace' | 'name'>
 
 /** Who asks, why, and until when. */
-export type WaiverTerms = Pick<WaiverEntry, 'reason' | 'requester' | 'expires'>
+type WaiverTerms = Pick<WaiverEntry, 'reason' | 'requester' | 'expires'>
 
 /** The narrowest entries that cover some findings: one per rule, object and cluster. */
 export function waiverEntries(findings: readonly Finding[], terms: WaiverTerms): WaiverEntry[] {

@@ -65,7 +65,7 @@ function isDeclared(platform: ReadonlySet<string>, { tenant = '', writer }: Read
   return platform.has(readerKey(tenant, url)) || (writer === undefined && platform.has(followerKey(tenant, url)))
 }
 
-export const sourceIdOf = (source: KubeObject): string => {
+const sourceIdOf = (source: KubeObject): string => {
   const { kind, namespace, name } = idOf(source)
   return `${kind}/${namespace}/${name}`
 }

@@ -3,7 +3,7 @@ import type { MayRead } from '../sources.ts'
 import { type AccessView, askRead, type Reader } from './ask-read.ts'
 
 /** Whoever gave the input reads all of it. */
-export const READS_ALL: MayRead = { reader: '', ask: () => ({ state: 'read', lent: false }) }
+const READS_ALL: MayRead = { reader: '', ask: () => ({ state: 'read', lent: false }) }
 
 /** Decides for one reader which sources may be read; without a view everything may. */
 export function mayRead(view: AccessView | undefined, reader: Reader): MayRead {

@@ -8,7 +8,7 @@ import { publishedAt, WORKFLOWS } from './published-artifacts.ts'
 import { signedContent } from './signed-content.ts'
 
 /** Of what the content of artifacts is known. */
-export interface ArtifactFacts {
+interface ArtifactFacts {
   /** The fleet's own repository. */
   readonly url: string
   readonly branch: string

@@ -5,7 +5,7 @@ import { beginsWith, isKnown, isSame, type Symbolic, unknownText } from './symbo
  * What an expression of GitHub Actions gives: a text (its unknown parts marked), true or false, or undefined where a condition
  * depends on what is not known.
  */
-export type Value = Symbolic | boolean | undefined
+type Value = Symbolic | boolean | undefined
 
 /** Looks up `github.ref`, `env.NAME`, ...; undefined where nothing is known of it. */
 export type Lookup = (name: string) => Symbolic | undefined

@@ -3,7 +3,7 @@ import { NotUnderstood } from './not-understood.ts'
 import { isKnown, type Symbolic, shownText } from './symbolic.ts'
 
 /** What `flux push artifact` puts where. */
-export interface PushCommand {
+interface PushCommand {
   readonly target: Target
   /** Folder of the checkout that becomes the root of the artifact. */
   readonly folder: string
@@ -76,7 +76,7 @@ function argumentsOf(words: readonly Symbolic[]) {
 }
 
 /** Splits an address at its tag; without one the tag is `latest`. */
-export function targetOf(address: Symbolic): Target {
+function targetOf(address: Symbolic): Target {
   const text = address.startsWith('oci://') ? address.slice('oci://'.length) : address
   let isInside = false
   let colon = -1

@@ -9,7 +9,7 @@ import { mayBe } from './symbolic.ts'
 import { workflowEvents } from './workflow-events.ts'
 
 /** What the artifact at an address holds, as the workflows of a repository say it. */
-export type Published =
+type Published =
   | { readonly folder: string; readonly ignore?: readonly string[]; readonly origin: Origin }
   /** Some workflow pushes there, and what it pushes is not what git has, or not known to be. */
   | { readonly why: string; readonly origin: Origin }

@@ -32,7 +32,7 @@ export interface JobState {
 }
 
 /** How a script is run. */
-export interface ScriptRun {
+interface ScriptRun {
   readonly state: JobState
   /** Id of the step. */
   readonly step: string
@@ -278,7 +278,7 @@ export function somewhere(text: Symbolic): Target[] {
 }
 
 /** The text of a word, with the values of its variables. */
-export function expand(word: Word, run: ScriptRun): Symbolic {
+function expand(word: Word, run: ScriptRun): Symbolic {
   const text = word.map(piece => {
     if (piece.type === 'text') return piece.text
     if (piece.type === 'command') return captured(piece.script, run)

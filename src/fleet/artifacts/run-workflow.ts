@@ -8,7 +8,7 @@ import { isKnown, type Symbolic, unknownText } from './symbolic.ts'
 import type { Trigger } from './workflow-events.ts'
 
 /** The repository that a workflow stands in. */
-export interface WorkflowPlace {
+interface WorkflowPlace {
   /** `acme/fleet`. */
   readonly name: string
 }

@@ -15,7 +15,7 @@ export interface ShellCommand {
   readonly line: number
 }
 
-export interface ShellIf {
+interface ShellIf {
   readonly type: 'if'
   readonly branches: readonly { readonly condition: ShellCommand; readonly body: readonly ShellStatement[] }[]
   readonly otherwise: readonly ShellStatement[]
@@ -55,7 +55,7 @@ interface Reader {
 }
 
 /** A word that is not quoted and has no variables. */
-export function plainWord(word: Word | undefined): string | undefined {
+function plainWord(word: Word | undefined): string | undefined {
   if (word?.length !== 1) return undefined
   const [piece] = word
   return piece?.type === 'text' && !piece.quoted ? piece.text : undefined

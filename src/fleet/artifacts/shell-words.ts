@@ -1,7 +1,7 @@
 import { NotUnderstood } from './not-understood.ts'
 
 /** A piece of a word, in the order in which a shell joins them. */
-export type Piece =
+type Piece =
   | { readonly type: 'text'; readonly text: string; readonly quoted: boolean }
   /** `lower`: `${NAME,,}`; `other`: another expansion, whose result is not known. */
   | {

@@ -7,7 +7,7 @@ const SUBJECT =
   /^https:\/\/github\.com\/([\w-]+\/[\w.-]+)\/(\.github\/workflows\/[\w.-]+\.ya?ml)@refs\/heads\/([\w./-]+)$/
 
 /** Whose workflow signed an artifact, and which. */
-export interface Signed {
+interface Signed {
   /** Normalised by normaliseUrl. */
   readonly url: string
   readonly branch: string

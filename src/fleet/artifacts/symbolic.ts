@@ -21,7 +21,7 @@ export const isKnown = (text: Symbolic): boolean => !text.includes(MARK)
 export const shownText = (text: Symbolic): string => partsOf(text).join('...')
 
 /** The known parts in order; between each two of them something is not known. */
-export function partsOf(text: Symbolic): string[] {
+function partsOf(text: Symbolic): string[] {
   return text.split(MARK).filter((_part, index) => index % 2 === 0)
 }
 

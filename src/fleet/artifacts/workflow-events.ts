@@ -10,7 +10,7 @@ export interface Trigger {
 }
 
 /** What a workflow runs on. */
-export interface WorkflowEvents {
+interface WorkflowEvents {
   /** A push to the branch; absent where none starts it. */
   readonly own?: Trigger
   /** Whatever else does: other branches, tags, pull requests. */

@@ -18,7 +18,7 @@ import { layoutRoots, placeholderRoots } from './layout-roots.ts'
 import { folderOf, syncRoots, type UnnamedRoot, urlOf } from './sync-roots.ts'
 
 /** What clusters are looked for in. */
-export interface ClusterSearch {
+interface ClusterSearch {
   /** Normalised address of the fleet's own repository; '' where that is not known. */
   readonly url: string
   /** Other addresses of it and of others. */

@@ -59,7 +59,7 @@ export interface Waiver {
 }
 
 /** A service account that a policy engine or an addon makes on the cluster. */
-export interface DeclaredAccount {
+interface DeclaredAccount {
   readonly cluster: string | undefined
   /** Undefined: in every namespace of a tenant. */
   readonly namespace: string | undefined
@@ -67,7 +67,7 @@ export interface DeclaredAccount {
 }
 
 /** The scope of a custom kind whose definition the fleet does not render. */
-export interface DeclaredKind {
+interface DeclaredKind {
   readonly group: string
   readonly kind: string
   readonly scope: 'Namespaced' | 'Cluster'
@@ -133,7 +133,7 @@ export interface TenantConfig {
 }
 
 /** What the file in a tenant's own repository says. */
-export interface OwnConfig {
+interface OwnConfig {
   readonly severities: ReadonlyMap<string, ConfiguredSeverity>
   /** Each list must allow an address. */
   readonly allowedSources: readonly (readonly string[])[]

@@ -16,7 +16,7 @@ export interface Shape<T> {
 }
 
 /** The fields of a map: the shape of each, and whether it must be there. */
-export type Fields<T> = { readonly [K in keyof T]: Field<T[K]> }
+type Fields<T> = { readonly [K in keyof T]: Field<T[K]> }
 
 interface Field<T> {
   readonly shape: Shape<Exclude<T, undefined>>

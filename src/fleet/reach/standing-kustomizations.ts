@@ -21,7 +21,7 @@ export interface Standing {
 export const displayName = ({ namespace, name }: Standing): string => (namespace === '' ? name : `${namespace}/${name}`)
 
 /** The Flux Kustomizations of a repository; `left`: files beyond the limits, which were not searched. */
-export interface StandingKustomizations {
+interface StandingKustomizations {
   readonly all: readonly Standing[]
   readonly left: number
 }

@@ -18,7 +18,7 @@ export interface RenderedKustomization {
 }
 
 /** Why no cluster reaches a Kustomization; `rendered`: the nodes that render it without one becoming of it. */
-export type WhyNotReached = (standing: Standing, rendered: readonly RenderedKustomization[]) => string
+type WhyNotReached = (standing: Standing, rendered: readonly RenderedKustomization[]) => string
 
 /** Folders whose content is there to be copied or tried out. */
 const TEMPLATES = /^(?:_.*|\.?templates?|examples?|samples?|tests?|testdata|fixtures|e2e)$/i

@@ -16,7 +16,7 @@ export interface FleetState {
 }
 
 /** What stays the same as long as only what nodes render changes. */
-export interface FleetShape {
+interface FleetShape {
   /** Places of nodes in the fleet. */
   readonly positions: ReadonlyMap<string, number>
   /** Nodes that follow a source, or include it. */

@@ -14,7 +14,7 @@ import { changedPaths } from './changed-paths.ts'
 import { internObjects } from './intern-objects.ts'
 
 /** How a rendering came about: everything that it depended on, and what it took. */
-export interface RenderRecord {
+interface RenderRecord {
   readonly artifact: Artifact
   /** The artifact as it was packed, which `reads` is about. */
   readonly packed: Tree

@@ -5,7 +5,7 @@ import type { Origin } from '../../kube/origin.ts'
 import { artifactPath } from '../artifact-path.ts'
 
 /** One entry of `spec.include` of a GitRepository, with what it includes. */
-export interface Include {
+interface Include {
   readonly origin: Origin
   /** What the included source gives: its own ignore rules were applied. */
   readonly content: Tree

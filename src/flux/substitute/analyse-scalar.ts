@@ -1,5 +1,5 @@
 /** In which styles a text can be written as YAML. */
-export interface Styles {
+interface Styles {
   readonly plain: boolean
   readonly single: boolean
   readonly literal: boolean

@@ -2,7 +2,7 @@ import { analyseScalar } from './analyse-scalar.ts'
 import { readPlain } from './read-plain.ts'
 
 /** Where a scalar is written. */
-export interface Place {
+interface Place {
   /** Column behind the text that comes before on its line. */
   readonly column: number
   /** Columns that its further lines are indented. */

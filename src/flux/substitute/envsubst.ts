@@ -7,12 +7,12 @@ import { TemplateError } from './template-error.ts'
 import type { Variable } from './variable.ts'
 
 /** How to replace, and where the template was written. */
-export interface EnvsubstOptions extends Substitution {
+interface EnvsubstOptions extends Substitution {
   readonly origin: Origin
 }
 
 /** A text with its variables replaced. */
-export interface Substituted {
+interface Substituted {
   readonly text: string
   /** The variables that were asked, each once, in order. */
   readonly used: readonly Variable[]

@@ -1,7 +1,7 @@
 import { ESCAPES } from '../../kube/yaml/escapes.ts'
 
 /** How a text between quotes is read, as far as this module reads it. */
-export interface Quoted {
+interface Quoted {
   readonly value: string
   /** What stands behind the closing quote. */
   readonly rest: string

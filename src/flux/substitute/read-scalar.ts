@@ -6,7 +6,7 @@ import { readQuoted } from './read-quoted.ts'
 import { INJECTION, TemplateError } from './template-error.ts'
 
 /** What a scalar became by substitution: a scalar, or text of its own that only a YAML parser understands. */
-export type Reading =
+type Reading =
   | { readonly type: 'scalar'; readonly value: ScalarValue; readonly float?: boolean }
   | { readonly type: 'fragment'; readonly text: string }
 

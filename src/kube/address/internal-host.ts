@@ -1,5 +1,5 @@
 /** What a host is, where requests to it stay inside of the cluster, its machine or its cloud; undefined: somewhere else. */
-export type InternalHost =
+type InternalHost =
   | { readonly what: string; readonly service?: undefined }
   | { readonly what: string; readonly service: { readonly name: string; readonly namespace: string } }
 

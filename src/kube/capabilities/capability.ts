@@ -41,7 +41,7 @@ export type Named =
  * - `everywhere`: whatever is written, it reaches every namespace; `keys`: keys of a map, `<namespace>.<name>`;
  * - `match`: a rule of Traefik.
  */
-export type Form =
+type Form =
   | 'name'
   | 'sibling'
   | 'reference'

@@ -29,7 +29,7 @@ export function namedAt(root: Node, path: Path, field: NamingField): NamedValue[
 }
 
 /** Whether what stands beside a value makes it mean something. */
-export function counts(node: Node, { where = {}, unless = [], orEmpty }: NamingField): boolean {
+function counts(node: Node, { where = {}, unless = [], orEmpty }: NamingField): boolean {
   if (node.type === 'scalar' && (node.value === null || node.value === '')) return orEmpty ?? false
   const matches = Object.entries(where).every(
     ([place, value]) => stringAt(node, place === '' ? [] : stepsOf(place)) === value,

@@ -13,7 +13,7 @@ export interface Grant {
   readonly rule: PolicyRule
 }
 
-export type Decision =
+type Decision =
   | { readonly allowed: true; readonly grant: Grant }
   | {
       readonly allowed: false
@@ -24,7 +24,7 @@ export type Decision =
     }
 
 /** What a user holds in a namespace: rules from ClusterRoleBindings first, then from its RoleBindings. */
-export interface Holding {
+interface Holding {
   readonly grants: readonly Grant[]
   readonly unresolved: readonly Binding[]
 }

@@ -10,12 +10,12 @@ import { type CustomPlurals, resourceOf } from './resource-name.ts'
 export type Change = 'add' | 'change' | 'remove'
 
 /** What a cluster's definitions say about its custom kinds. */
-export interface CustomKinds {
+interface CustomKinds {
   readonly scopes: CustomScopes
   readonly plurals: CustomPlurals
 }
 
-export interface ApplyRefusal {
+interface ApplyRefusal {
   /** The verb that is refused; for a role or binding that would grant too much the verb with which it is written. */
   readonly verb: string
   readonly reason: 'forbidden' | WriteRefusal['reason']
@@ -55,7 +55,7 @@ export function confirmApply(
  * The requests by which Flux applies or prunes an object (fluxcd/pkg ssa). One Namespace is read, patched and deleted in
  * itself for RBAC, so a RoleBinding inside it is enough; made it is in the cluster.
  */
-export function requestsFor(object: KubeObject, change: Change, custom: CustomKinds): ResourceRequest[] {
+function requestsFor(object: KubeObject, change: Change, custom: CustomKinds): ResourceRequest[] {
   const { apiVersion, kind, namespace: written, name } = idOf(object)
   const apiGroup = groupOf(apiVersion)
   const resource = resourceOf(apiVersion, kind, custom.plurals)

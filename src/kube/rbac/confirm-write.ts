@@ -23,7 +23,7 @@ export interface WriteRefusal {
 }
 
 /** How it is written: `apply` (server-side apply, as Flux does) names the object in the request, `create` (POST) does not. */
-export interface WriteOptions {
+interface WriteOptions {
   readonly by?: 'apply' | 'create'
   /** The object as it stands in the cluster: writing it again unchanged is always allowed. */
   readonly before?: KubeObject | undefined

@@ -9,7 +9,7 @@ export interface Account {
 }
 
 /** How one user becomes another. */
-export interface Reach {
+interface Reach {
   readonly account: Account
   /** Who does it: the user asked about, or an account reached before. */
   readonly from: string
@@ -66,7 +66,7 @@ const NAMED: readonly Way[] = [
 type Found = Pick<Reach, 'way' | 'grant'>
 
 /** How a user becomes any account of a namespace ('': of every namespace); undefined where nothing that is known allows it. */
-export function wayInto(authorizer: Authorizer, user: UserInfo, namespace: string): Found | undefined {
+function wayInto(authorizer: Authorizer, user: UserInfo, namespace: string): Found | undefined {
   const { grants } = authorizer.held(user, namespace)
   for (const way of WAYS) {
     for (const request of requests(way, namespace, '')) {

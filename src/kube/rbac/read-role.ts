@@ -23,7 +23,7 @@ export function readRole(object: KubeObject): Role | undefined {
 }
 
 /** The rules of a `rules` field; undefined where the API server would refuse one of them. */
-export function readRules(node: Node | undefined, namespaced: boolean): PolicyRule[] | undefined {
+function readRules(node: Node | undefined, namespaced: boolean): PolicyRule[] | undefined {
   return listOf(node, item => readRule(item, namespaced))
 }
 

@@ -22,7 +22,7 @@ export interface ResourceRequest {
 }
 
 /** May this path, which is no resource, be called? */
-export interface PathRequest {
+interface PathRequest {
   /** In lower case, as the API server makes it of the method. */
   readonly verb: string
   readonly nonResourceURL: string

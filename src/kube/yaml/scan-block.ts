@@ -7,7 +7,7 @@ const MINUS = 45
 const GREATER = 62
 
 /** A block scalar, and how many spaces stand before each of its lines. */
-export interface BlockScalar {
+interface BlockScalar {
   readonly value: string
   readonly indent: number
 }

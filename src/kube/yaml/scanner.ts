@@ -12,7 +12,7 @@ import { BEGINS_KEY, BEGINS_MAP, TokenList } from './token-list.ts'
 import type { Position } from './yaml-budget.ts'
 
 /** What stands in a text: its tokens, and where the first comment is that steers kustomize. */
-export interface Scanned {
+interface Scanned {
   readonly tokens: TokenList
   readonly steered: Place | undefined
 }

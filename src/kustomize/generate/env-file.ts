@@ -9,7 +9,7 @@ const MAX_LINE = 65_000
 /** White space as Go has it: that of JavaScript with U+0085 and without the byte order mark. */
 const LEADING_SPACE = /^[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/
 
-export interface EnvLine {
+interface EnvLine {
   readonly key: string
   readonly value: string
   readonly line: number

@@ -5,7 +5,7 @@ export interface MergeField {
 }
 
 /** What is known of the fields of a type; fields that hold no merge list, however deep, are left out. */
-export interface MergeType {
+interface MergeType {
   readonly fields: ReadonlyMap<string, MergeField>
 }
 

@@ -2,7 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import { type Cell, cellText } from './cell.ts'
 import { setElement } from './set-element.ts'
 
-export type Directive = 'merge' | 'replace' | 'delete'
+type Directive = 'merge' | 'replace' | 'delete'
 
 const KEY = '$patch'
 

@@ -2,7 +2,7 @@ import type { MapNode, Node } from '../../kube/node.ts'
 import type { ImageEntry } from '../kustomization.ts'
 import { listField, refuseOtherFields, structNode, textField } from './read-fields.ts'
 
-export const IMAGE_PARTS = ['name', 'newName', 'newTag', 'digest', 'tagSuffix'] as const
+const IMAGE_PARTS = ['name', 'newName', 'newTag', 'digest', 'tagSuffix'] as const
 
 /** The fields `images` and `imageTags`, its old name. Throws `kustomize-invalid` for what kustomize would not decode. */
 export function readImages(root: MapNode): ImageEntry[] {

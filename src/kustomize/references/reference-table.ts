@@ -5,13 +5,13 @@ import { FieldTrie } from './field-trie.ts'
 import type { ReferenceRule } from './reference-fields.ts'
 
 /** A field that holds names of what a rule is about. */
-export interface ReferenceField {
+interface ReferenceField {
   readonly rule: ReferenceRule
   readonly spec: FieldSpec
 }
 
 /** All of them of one kind, in the order in which kustomize looks at them. */
-export interface ReferenceFields {
+interface ReferenceFields {
   readonly fields: readonly ReferenceField[]
   /** Which of them an object has. */
   readonly trie: FieldTrie
@@ -30,7 +30,7 @@ export function referenceTable(rules: readonly ReferenceRule[]): ReferenceTable 
 }
 
 /** Which fields of which kinds are references, found once per kind that occurs. */
-export class ReferenceTable {
+class ReferenceTable {
   private readonly rules: readonly ReferenceRule[]
   private readonly known = new Map<string, ReferenceFields>()
 

@@ -32,7 +32,7 @@ function splitEscaped(path: string): string[] {
 }
 
 /** `[key=value]`: elements of a list; `[=value]` for those that are no maps. Undefined: no such part. */
-export interface ElementPart {
+interface ElementPart {
   readonly key: string
   readonly value: string
 }

@@ -20,7 +20,7 @@ export interface ResourceId {
 export const NO_NAMESPACE = '_non_namespaceable_'
 
 /** What a generator says of an object that it made. */
-export interface Generated {
+interface Generated {
   /** The name gets a hash of the content. */
   readonly needsHash?: boolean
   readonly behavior?: 'create' | 'merge' | 'replace'
@@ -203,7 +203,7 @@ const textOf = (node: Node | undefined): string =>
   node?.type === 'scalar' && typeof node.value === 'string' ? node.value : ''
 
 /** Whether two ids agree in every part. */
-export function sameId(a: ResourceId, b: ResourceId): boolean {
+function sameId(a: ResourceId, b: ResourceId): boolean {
   return (
     a.namespace === b.namespace &&
     a.name === b.name &&

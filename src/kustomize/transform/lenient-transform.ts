@@ -41,7 +41,7 @@ const SERVED: ReadonlyMap<Transformer, Served> = new Map<Transformer, Served>([
 /** Lists that are one entry, of pairs. */
 const PAIRS: ReadonlySet<keyof Kustomization> = new Set(['commonLabels', 'commonAnnotations'])
 
-export interface LenientContext extends TransformContext {
+interface LenientContext extends TransformContext {
   readonly tolerance: Tolerance
   /** Text of all that decides what an entry would do. */
   readonly hidden: (entry: unknown) => string

@@ -1,5 +1,5 @@
 /** Two sequences put side by side: what stands on both sides, and what on one only. Indices ascend. */
-export interface Alignment {
+interface Alignment {
   readonly same: readonly (readonly [before: number, after: number])[]
   readonly removed: readonly number[]
   readonly added: readonly number[]

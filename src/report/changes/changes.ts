@@ -20,7 +20,7 @@ export interface Changes {
 }
 
 /** How many of each. */
-export interface LeftOut {
+interface LeftOut {
   readonly nodes: number
   readonly objects: number
   readonly fields: number

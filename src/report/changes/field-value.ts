@@ -5,7 +5,7 @@ import type { PathStep } from './diff-nodes.ts'
 import type { SecretWords } from './secret-words.ts'
 
 /** What is shown of a value is no longer than this. */
-export const MAX_VALUE = 240
+const MAX_VALUE = 240
 
 /** Names of fields, variables and keys whose values are credentials. */
 const CREDENTIAL =

@@ -3,7 +3,7 @@ import type { Schema } from '../../kustomize/patch/merge-schema.ts'
 import { align } from './align.ts'
 
 /** Which items of two lists are the same item. `label`: what it is called by its keys. */
-export interface Matching {
+interface Matching {
   readonly pairs: readonly { readonly before: number; readonly after: number; readonly label?: string }[]
   readonly removed: readonly { readonly at: number; readonly label?: string }[]
   readonly added: readonly { readonly at: number; readonly label?: string }[]

@@ -4,7 +4,7 @@ import type { ChangedLines } from './changed-lines.ts'
 import type { Fix } from './fixes-of.ts'
 
 /** A comment of a review that offers a fix with one click. */
-export interface Suggestion {
+interface Suggestion {
   readonly path: string
   readonly first: number
   readonly last: number
@@ -28,7 +28,7 @@ export function fixIdOf(body: string): string | undefined {
 }
 
 /** What was offered on a pull request before. */
-export interface Offered {
+interface Offered {
   /** Ids of fixes that a comment of ours offered, answered or not. */
   readonly offered: ReadonlySet<string>
   /** How many of those comments still stand on their lines. */

@@ -1,5 +1,5 @@
 /** The `ref_name` condition of a ruleset. */
-export interface RefCondition {
+interface RefCondition {
   readonly include: readonly string[]
   readonly exclude: readonly string[]
 }

@@ -1,5 +1,5 @@
 /** A check that must have passed; `app` null: whoever reports a check or a status of that name. */
-export interface RequiredCheck {
+interface RequiredCheck {
   readonly context: string
   readonly app: number | null
 }

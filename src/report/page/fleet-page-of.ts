@@ -10,7 +10,7 @@ import type { FleetPage, SeenSource } from './fleet-page.ts'
 import { graphOf } from './graph-of.ts'
 
 /** A fleet as it was judged on the branch that its clusters follow. */
-export interface JudgedFleet {
+interface JudgedFleet {
   readonly repository: string
   readonly branch: string
   readonly commit: string

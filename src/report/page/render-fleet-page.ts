@@ -10,7 +10,7 @@ import { sourcesSection } from './sources-section.ts'
 import { when } from './when.ts'
 
 /** What one look at a fleet asks for, and what is known at that moment. */
-export interface FleetLook {
+interface FleetLook {
   readonly reader?: Frame['reader']
   /** The namespace that the access explorer is asked about; '' for none. */
   readonly namespace: string

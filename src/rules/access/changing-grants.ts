@@ -16,7 +16,7 @@ export function changingGrants(grants: readonly Grant[], resources: ResourceTabl
 }
 
 /** Whether a rule changes something that lives in a namespace, or the Namespace itself. */
-export function changes({ verbs, apiGroups, resources }: PolicyRule, table: ResourceTable): boolean {
+function changes({ verbs, apiGroups, resources }: PolicyRule, table: ResourceTable): boolean {
   if (!verbs.some(verb => CHANGING.has(verb))) return false
   return apiGroups.some(
     group =>

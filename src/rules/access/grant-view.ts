@@ -50,7 +50,7 @@ function displaySubject({ kind, namespace, name }: Subject): string {
 }
 
 /** Who makes a binding: where several Kustomizations write it, the last one. */
-export function sourceOf(index: FleetIndex, cluster: string, binding: Binding): BindingSource {
+function sourceOf(index: FleetIndex, cluster: string, binding: Binding): BindingSource {
   const { kind, namespace, name } = binding
   const written = index.versionsOf(cluster, `${RBAC_GROUP}/${kind}`, namespace, name).at(-1)
   if (written) return { by: 'fleet', origin: written.object.root.origin, kustomization: written.node.key }

@@ -13,7 +13,7 @@ export function unknownRole({ kind, namespace, name, roleRef }: Binding): string
 }
 
 /** What could bind somebody, and was not seen: each in a sentence. */
-export interface Unseen {
+interface Unseen {
   /** Kustomizations that cannot be rendered. */
   readonly failed: readonly string[]
   /** Kustomizations whose source was not given. */

@@ -2,7 +2,7 @@ import type { SourceRef } from '../../fleet/source-ref.ts'
 import type { JudgedNode } from '../finding.ts'
 
 /** What the operator bound a cluster to: only this branch of this repository ever reaches it. */
-export interface Binding {
+interface Binding {
   readonly cluster: string
   /** Normalised address of the fleet repository. */
   readonly fleet: string

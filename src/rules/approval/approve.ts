@@ -12,7 +12,7 @@ export interface Held {
   readonly reason: string
 }
 
-export interface Approval {
+interface Approval {
   readonly state: ApprovalState
   /** Parents first, in the order of the judgement. The whole of what may be applied now, not a difference. */
   readonly apply: readonly ApprovedNode[]

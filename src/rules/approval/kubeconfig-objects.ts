@@ -14,7 +14,7 @@ interface Holder {
 }
 
 /** What the fleet renders of a kubeconfig, and who acts by it. */
-export interface ChangedKubeConfig {
+interface ChangedKubeConfig {
   readonly applier: Applier
   readonly object: ObjectId
   readonly file: string

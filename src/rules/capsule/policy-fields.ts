@@ -3,7 +3,7 @@ import { textsAt } from './list-at.ts'
 import { allows, atMost, forbids, keepsEntries, keepsItems, type Limit, notBelow, quotas, stays } from './loosened.ts'
 
 /** A field by which Capsule limits what owners of a Tenant may do. */
-export interface PolicyField {
+interface PolicyField {
   readonly path: readonly string[]
   readonly limit: Limit
   /** `violation`: tenants are kept apart by it. `warning`: it only says how much they may have. */

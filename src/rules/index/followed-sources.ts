@@ -15,7 +15,7 @@ export interface FollowedSources {
 }
 
 /** The tenant of a namespace. */
-export type OwnerOf = (cluster: string, namespace: string) => string | undefined
+type OwnerOf = (cluster: string, namespace: string) => string | undefined
 
 /** The same for all that an index knows. */
 export function followedIn(index: FleetAnswers, nodes: readonly FleetNode[]): FollowedSources {
@@ -26,7 +26,7 @@ export function followedIn(index: FleetAnswers, nodes: readonly FleetNode[]): Fo
 }
 
 /** What the GitRepositories of a fleet follow, and the roots of its clusters, which bootstrap made. */
-export function followedSources(
+function followedSources(
   sources: Iterable<Rendered>,
   nodes: readonly FleetNode[],
   ownerOf: OwnerOf,

@@ -78,7 +78,7 @@ function placeOf(list: readonly Rendered[], wanted: number, rank: Rank): number 
 }
 
 /** Position of a node in its fleet. */
-export type Rank = (node: FleetNode) => number
+type Rank = (node: FleetNode) => number
 
 /** The key of objects of any kind that SOPS encrypted. */
 export const ENCRYPTED = 'encrypted'

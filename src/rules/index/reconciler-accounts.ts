@@ -21,7 +21,7 @@ export function reconcilersIn(
  * The accounts of a namespace as which Flux acts there, by name: those of its Kustomizations, releases and the like, and the
  * owners of Capsule's Tenants. `rendered`: the objects of a kind in the namespace; `owners`: names of such owners in it.
  */
-export function reconcilerAccounts(
+function reconcilerAccounts(
   rendered: (kind: string) => readonly Rendered[],
   lockdown: Lockdown | undefined,
   owners: Iterable<string>,

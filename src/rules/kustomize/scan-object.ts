@@ -2,7 +2,7 @@ import type { MapNode, Node, Path, ScalarNode, ValueHolder } from '../../kube/no
 import { isPrototypeKey, type PrototypeKey } from '../../kube/prototype-keys.ts'
 
 /** What several rules look for in every value of an object, found in one walk. */
-export interface ObjectScan {
+interface ObjectScan {
   /** Texts with `${`. */
   readonly templated: readonly { readonly path: Path; readonly text: string }[]
   /** Unknown values: those that only the cluster has, and texts that look encrypted by SOPS. */

@@ -2,7 +2,7 @@ import { at, type Path, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 
 /** A label or annotation by which an object tells Flux how to treat it. */
-export interface FluxMark {
+interface FluxMark {
   readonly path: Path
   readonly key: string
   readonly value: string

@@ -8,7 +8,7 @@ import type { Subject } from '../index/subject.ts'
 import { type CelQuestion, refusesByCel } from './cel/refuses-by-cel.ts'
 
 /** A policy in CEL that refuses an object because of its address. */
-export interface Refusal {
+interface Refusal {
   readonly policy: { readonly kind: string; readonly namespace: string; readonly name: string }
   readonly message: string
   readonly enforces: boolean

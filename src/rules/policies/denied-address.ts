@@ -6,7 +6,7 @@ import type { PolicyRule } from './kyverno-rules.ts'
 import { type Leaf, matchPattern, type Outcome } from './pattern-tree.ts'
 
 /** The address of an object, and whether one alternative of a policy stands for it. */
-export interface Judged {
+interface Judged {
   readonly path: Path
   readonly address: SourceAddress
   readonly matches: (pattern: string) => boolean | undefined

@@ -2,7 +2,7 @@ import type { Subject } from '../../kube/rbac/binding.ts'
 import { accountOf } from '../../kube/rbac/groups-of.ts'
 
 /** Whom a subject of a binding stands for. */
-export type SubjectReach =
+type SubjectReach =
   /** Accounts of one namespace, all of them where no name is given. */
   | { readonly of: 'accounts'; readonly namespace: string; readonly name?: string }
   /** A group or user of Kubernetes itself, which accounts of any namespace or nobody in particular belong to. */

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../kube/object.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 
 /** A rule as it is written, and its place in the list. */
-export interface WrittenRule {
+interface WrittenRule {
   readonly at: number
   readonly rule: PolicyRule
 }

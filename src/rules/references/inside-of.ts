@@ -2,7 +2,7 @@ import { internalHost } from '../../kube/address/internal-host.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 
 /** What a host leads to inside of the cluster. */
-export interface Inside {
+interface Inside {
   readonly what: string
   /** The namespace of the service that it is; undefined: no service, such as a private address. */
   readonly namespace: string | undefined

@@ -47,7 +47,7 @@ export interface PlainCredential {
 }
 
 /** A value of a Secret inside of an object of another kind; `harmless`: why it is no secret all the same. */
-export type EmbeddedValue = PlainCredential & Pick<OpenValue, 'harmless'>
+type EmbeddedValue = PlainCredential & Pick<OpenValue, 'harmless'>
 
 /** Credentials in an object that is no Secret, by their form. */
 export function* knownCredentials(kind: string, { root }: KubeObject): Iterable<PlainCredential> {

@@ -1,7 +1,7 @@
 import type { Node, Path, ScalarNode } from '../../kube/node.ts'
 
 /** A scalar of an object. */
-export interface PlacedScalar {
+interface PlacedScalar {
   readonly path: Path
   readonly node: ScalarNode
 }

@@ -10,7 +10,7 @@ import { Places } from './places.ts'
 import { type Asker, forget, type Question } from './recorded-index.ts'
 
 /** A part that rules were asked about. */
-export class Asked implements Asker {
+class Asked implements Asker {
   readonly questions = new Set<Question>()
   readonly about: readonly unknown[]
   result: Assessed = { findings: [], failures: [] }
@@ -73,7 +73,7 @@ class Row<T> {
 }
 
 /** Asks rules about a part, noting its questions as those of `asked`. */
-export type Ask = (part: Part, asked: Asked) => Assessed
+type Ask = (part: Part, asked: Asked) => Assessed
 
 /**
  * What was said about the parts of the last fleet, in their order: whoever goes through the next one meets most of them

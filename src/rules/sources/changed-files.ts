@@ -3,7 +3,7 @@ import type { Origin } from '../../kube/origin.ts'
 import type { FleetIndex } from '../index/fleet-index.ts'
 
 /** Files that differ between two states of the parts of a chart. */
-export interface ChangedFiles {
+interface ChangedFiles {
   /** The first one that is still there. */
   readonly first?: Origin
   /** Paths, the removed ones too, in order; no more than are named. */

@@ -4,7 +4,7 @@ import type { ObjectIndex } from '../index/object-index.ts'
 import { addressOf } from './source-fields.ts'
 
 /** What chart an object deploys. */
-export interface ChartSource {
+interface ChartSource {
   readonly path: Path
   readonly source: { readonly kind: string; readonly namespace: string; readonly name: string }
   /** Name or path of the chart; '' where the source is the chart. */

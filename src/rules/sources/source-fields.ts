@@ -20,7 +20,7 @@ export function formOf(kind: string): AddressForm {
 }
 
 /** What a source follows, as it is written. */
-export interface WrittenAddress {
+interface WrittenAddress {
   readonly path: Path
   /** '' where it is not text. */
   readonly written: string

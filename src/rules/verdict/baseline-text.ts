@@ -11,7 +11,7 @@ const ERRORS = `# What cannot be evaluated, accepted as it is: other bytes behin
 `
 
 /** What a baseline is made of. */
-export interface Stands {
+interface Stands {
   readonly violations: Iterable<Finding>
   readonly errors: Iterable<NodeFailure>
 }

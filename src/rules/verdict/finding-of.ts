@@ -44,7 +44,7 @@ export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index:
 }
 
 /** What could not be evaluated, and by what it is recognized. */
-export interface Cause {
+interface Cause {
   readonly code: string
   readonly message: string
   readonly fix: string

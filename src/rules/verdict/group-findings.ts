@@ -2,7 +2,7 @@ import { display, type ObjectId } from '../../kube/object.ts'
 import type { Finding, Severity } from '../finding.ts'
 
 /** An object that a cause reaches. */
-export interface ReachedObject {
+interface ReachedObject {
   readonly object: ObjectId
   readonly clusters: readonly string[]
   /** Its own finding, on the first of the clusters. */

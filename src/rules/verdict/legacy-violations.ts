@@ -3,7 +3,7 @@ import type { Finding, Verdict } from '../finding.ts'
 import { judge } from './judge.ts'
 
 /** What stands in a fleet, whoever it blocks. */
-export interface Legacy {
+interface Legacy {
   readonly verdict: Verdict
   /** The violations that belong into a baseline: a waiver ends by itself, what it covers has no place there. */
   readonly violations: readonly Finding[]

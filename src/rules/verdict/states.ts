@@ -4,13 +4,13 @@ import { isHeavier } from './level-of.ts'
 import { Waivers } from './waivers.ts'
 
 /** How much something that stood already counted then. */
-export interface Standing {
+interface Standing {
   readonly level: Finding['level']
   readonly severity: Severity
 }
 
 /** What stood already, by fingerprint: the findings of the base, or the entries of the baseline file. */
-export type Known = ReadonlyMap<string, Standing>
+type Known = ReadonlyMap<string, Standing>
 
 /** Findings as what stood; where one is there twice, the heavier one. */
 export function knownOf(findings: Iterable<Finding>): Known {

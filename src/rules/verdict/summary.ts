@@ -2,10 +2,10 @@ import type { Evaluated, Finding, NodeFailure, Verdict } from '../finding.ts'
 import { countFindings } from './group-findings.ts'
 
 /** All of a verdict but its first line. */
-export type Unsummed = Omit<Verdict, 'summary'>
+type Unsummed = Omit<Verdict, 'summary'>
 
 /** What others have that decides with it, where a verdict is shown to some only. */
-export interface Elsewhere {
+interface Elsewhere {
   readonly violations: number
   readonly errors: number
 }
@@ -63,7 +63,7 @@ function lead(verdict: Unsummed, elsewhere: Elsewhere): string {
 }
 
 /** How much was evaluated: `31 of 35 Kustomizations (412 objects, 3 clusters, 12 tenants)`. */
-export function extent({ kustomizations, objects, clusters, tenants }: Evaluated): string {
+function extent({ kustomizations, objects, clusters, tenants }: Evaluated): string {
   const { reached, present } = kustomizations
   const of = reached === present ? count(reached, 'Kustomization') : `${reached} of ${count(present, 'Kustomization')}`
   const whose = tenants === 0 ? [] : [count(tenants, 'tenant')]

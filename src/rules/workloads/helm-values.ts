@@ -10,7 +10,7 @@ import { textOf } from './scalars.ts'
 const MAX_TARGET = 1_000
 
 /** A piece of what a HelmRelease gives to its chart, or does to what the chart renders. */
-export interface HelmInput {
+interface HelmInput {
   /** Where the release says it. */
   readonly path: Path
   /** The values; `path` is where they begin. */

@@ -6,7 +6,7 @@ const APPARMOR = 'container.apparmor.security.beta.kubernetes.io/'
 const SECCOMP = ['seccomp.security.alpha.kubernetes.io/pod', 'container.seccomp.security.alpha.kubernetes.io/']
 
 /** An annotation of a pod that takes a profile away from its containers. */
-export interface ProfileAnnotation {
+interface ProfileAnnotation {
   readonly path: Path
   readonly value: string
   readonly reason: string

@@ -4,7 +4,7 @@ import { type App, type CheckSuite, now, type Repository, type User, type World 
 /** The worst first: what a suite concludes when its runs differ. */
 const CONCLUSIONS = ['failure', 'timed_out', 'action_required', 'cancelled', 'stale', 'success', 'neutral', 'skipped']
 
-export interface PushedHead {
+interface PushedHead {
   readonly branch: string
   readonly before: string | undefined
   readonly after: string

@@ -4,7 +4,7 @@ import { emailOf } from '../json/commit.ts'
 import { fullName, now, type Repository, type User, type World } from '../world.ts'
 import { moveRef } from './move-ref.ts'
 
-export interface FilesToCommit {
+interface FilesToCommit {
   readonly branch: string
   readonly by: User
   readonly message: string

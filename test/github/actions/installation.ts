@@ -3,7 +3,7 @@ import { repositoryJson } from '../json/repository.ts'
 import { fullName, type Installation, now, type Permissions, type Repository, type User, type World } from '../world.ts'
 
 /** What apps are told of a repository that they got or lost. */
-export function briefRepository(world: World, repository: Repository) {
+function briefRepository(world: World, repository: Repository) {
   const { id, name, private: isPrivate } = repository
   const { node_id } = repositoryJson(world, repository)
   return { id, node_id, name, full_name: fullName(repository), private: isPrivate }
@@ -79,7 +79,7 @@ export function announceInstallation(world: World, installation: Installation, a
   })
 }
 
-export function repositoriesOf(world: World, { account, repositories }: Installation): Repository[] {
+function repositoriesOf(world: World, { account, repositories }: Installation): Repository[] {
   return [...world.repositories.values()].filter(
     each => each.owner === account && (repositories === 'all' || repositories.has(each.id)),
   )

@@ -5,7 +5,7 @@ import { mergeCommit, mergedTree } from './mergeability.ts'
 import { closePull, moveRef } from './move-ref.ts'
 import { mayMerge } from './protection.ts'
 
-export interface MergeWish {
+interface MergeWish {
   readonly method: 'merge' | 'squash' | 'rebase'
   readonly sha: string | undefined
   readonly title: string | undefined

@@ -23,7 +23,7 @@ export interface OAuthState {
   readonly refresh: Map<string, Grant & { readonly expires: number; readonly token: string }>
 }
 
-export interface OAuthError {
+interface OAuthError {
   readonly error: string
   readonly error_description: string
 }

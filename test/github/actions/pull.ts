@@ -6,7 +6,7 @@ import { recordEvent } from './issue-event.ts'
 import { scheduleMergeability } from './mergeability.ts'
 import { mustBeWritable } from './repository.ts'
 
-export interface NewPull {
+interface NewPull {
   readonly title: string
   readonly body: string | null
   readonly head: { readonly repository: Repository; readonly ref: string }
@@ -15,7 +15,7 @@ export interface NewPull {
 }
 
 /** GitHub's limit on the text of issues, pull requests and comments. */
-export const MOST_TEXT = 65_536
+const MOST_TEXT = 65_536
 
 /** Throws 422 where a text is longer than GitHub takes. */
 export function checkText(resource: string, field: string, value: string | null | undefined): void {

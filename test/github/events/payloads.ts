@@ -12,7 +12,7 @@ export const ZERO = '0'.repeat(40)
 /** More commits than this are not listed in a push (docs.github.com, webhook events and payloads). */
 const MOST_COMMITS = 2048
 
-export interface RefMove {
+interface RefMove {
   readonly ref: string
   readonly before: string | undefined
   readonly after: string | undefined

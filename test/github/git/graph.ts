@@ -1,7 +1,7 @@
 import type { Commit, ObjectStore } from './store.ts'
 
 /** Commits reachable from `tip`, itself included. */
-export function ancestors(store: ObjectStore, tip: string): Set<string> {
+function ancestors(store: ObjectStore, tip: string): Set<string> {
   const seen = new Set<string>()
   const open = [tip]
   for (let sha = open.pop(); sha !== undefined; sha = open.pop()) {

@@ -1,5 +1,5 @@
 /** A pair of line numbers (from 0) that hold the same line in both texts. */
-export type Match = readonly [number, number]
+type Match = readonly [number, number]
 
 /** Splits into lines that keep their end, so that "no newline at the end" is a difference. */
 export function splitLines(text: string): string[] {

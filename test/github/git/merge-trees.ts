@@ -2,7 +2,7 @@ import { mergeLines } from './merge-lines.ts'
 import type { FileEntry, Files, ObjectStore } from './store.ts'
 import { flatten, writeTree } from './trees.ts'
 
-export type MergeResult = { readonly tree: string } | { readonly conflicts: readonly string[] }
+type MergeResult = { readonly tree: string } | { readonly conflicts: readonly string[] }
 
 /**
  * Three-way merge of trees, file by file and then line by line. Renames are not detected: a file renamed on one side

@@ -1,8 +1,8 @@
 import { objectId } from '../../../src/git/object-id.ts'
 
-export type ObjectType = 'blob' | 'tree' | 'commit' | 'tag'
+type ObjectType = 'blob' | 'tree' | 'commit' | 'tag'
 
-export interface GitObject {
+interface GitObject {
   readonly type: ObjectType
   readonly bytes: Uint8Array
 }
@@ -24,7 +24,7 @@ export interface Commit {
 }
 
 /** An annotated tag. */
-export interface Tag {
+interface Tag {
   readonly sha: string
   readonly object: string
   readonly name: string

@@ -64,7 +64,7 @@ function writeNode(store: ObjectStore, node: Node): string {
 }
 
 /** Writes one tree, in the order that git demands: a directory sorts as if its name ended in '/'. */
-export function writeItems(store: ObjectStore, items: readonly TreeItem[]): string {
+function writeItems(store: ObjectStore, items: readonly TreeItem[]): string {
   const keyed = items.map(item => ({ item, key: Buffer.from(item.name + (item.mode === '40000' ? '/' : '')) }))
   keyed.sort((a, b) => Buffer.compare(a.key, b.key))
   const parts = keyed.flatMap(({ item }) => [Buffer.from(`${item.mode} ${item.name}\0`), Buffer.from(item.sha, 'hex')])

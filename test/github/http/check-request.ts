@@ -1,6 +1,6 @@
 import { type Description, description, type Operation, type Parameter } from './description.ts'
 
-export interface Request {
+interface Request {
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly body: unknown

@@ -1,4 +1,4 @@
-export interface FieldError {
+interface FieldError {
   readonly resource: string
   readonly field: string
   readonly code: 'missing' | 'missing_field' | 'invalid' | 'already_exists' | 'unprocessable' | 'custom'

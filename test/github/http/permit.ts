@@ -47,7 +47,7 @@ export function installationsOn(world: World, repository: Repository): Installat
 }
 
 /** The installation of an app that has a repository; undefined where there is none, or it is suspended. */
-export function installationFor(world: World, app: App, repository: Repository): Installation | undefined {
+function installationFor(world: World, app: App, repository: Repository): Installation | undefined {
   return [...world.installations.values()].find(
     each => each.app === app && !each.suspended && covers({ installation: each, repositories: 'all' }, repository),
   )

@@ -56,7 +56,7 @@ export type GlobalRoute = {
 }
 
 /** A route below /orgs/{org}: for its members, and for apps installed on it with the permission. */
-export type OrganizationRoute = {
+type OrganizationRoute = {
   readonly scope: 'organization'
   readonly method: string
   readonly path: string

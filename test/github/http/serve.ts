@@ -14,7 +14,7 @@ import { unheeded } from './supported-query.ts'
 import { type Trouble, type TroubleKind, troubledReply } from './trouble.ts'
 import { isUnchanged, writeReply } from './write-reply.ts'
 
-export interface LoggedRequest {
+interface LoggedRequest {
   readonly method: string
   readonly path: string
   /** The path as GitHub describes it ('/repos/{owner}/{repo}'), or '?' when it is unknown. */
@@ -29,7 +29,7 @@ export interface LoggedRequest {
   readonly trouble: TroubleKind | undefined
 }
 
-export interface Violation {
+interface Violation {
   readonly method: string
   readonly path: string
   readonly problems: readonly string[]
@@ -57,7 +57,7 @@ export interface Records {
 
 export type FailWhen = (request: { readonly method: string; readonly path: string }) => boolean
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly world: World
   readonly routes: readonly Route[]
   readonly records: Records

@@ -19,7 +19,7 @@ export interface TroubleOptions {
 }
 
 /** What one request meets. */
-export interface Fate {
+interface Fate {
   readonly kind: TroubleKind | undefined
   readonly latencyMs: number
 }

@@ -79,7 +79,7 @@ export function reactionJson(world: World, reaction: Reaction) {
   }
 }
 
-export const REACTIONS = ['+1', '-1', 'laugh', 'hooray', 'confused', 'heart', 'rocket', 'eyes'] as const
+const REACTIONS = ['+1', '-1', 'laugh', 'hooray', 'confused', 'heart', 'rocket', 'eyes'] as const
 
 /** OpenAPI `reaction-rollup`. */
 export function rollup(url: string, reactions: readonly Reaction[]) {

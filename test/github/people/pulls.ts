@@ -8,13 +8,13 @@ import { HttpError } from '../http/http-error.ts'
 import type { Pull, QueueEntry, World } from '../world.ts'
 import { type Directory, type OnPull, personWith } from './directory.ts'
 
-export interface MergeOutcome {
+interface MergeOutcome {
   readonly status: number
   readonly message: string
   readonly sha: string | undefined
 }
 
-export interface NewPullRequest {
+interface NewPullRequest {
   readonly repo: string
   /** Branch, in `headRepo` when that is given (a fork). */
   readonly head: string

@@ -2,7 +2,7 @@ import { changeRuleset, createRuleset, deleteRuleset, type RulesetWish } from '.
 import type { Repository, Ruleset, User, World } from '../world.ts'
 import type { Directory } from './directory.ts'
 
-export type RulesetOptions = Partial<RulesetWish> & { readonly as?: string }
+type RulesetOptions = Partial<RulesetWish> & { readonly as?: string }
 
 /** Which rulesets there are, as administrators set them. */
 export function onSettings(world: World, { userNamed, repositoryNamed }: Directory) {

@@ -61,7 +61,7 @@ const INSERTIONS: Readonly<Record<string, Insertion>> = {
   variables: { field: 'vars', entry: { name: 'ZZ', objref: { apiVersion: 'v1', kind: 'ConfigMap', name: 'zz' } } },
 }
 
-export const PARTS = Object.keys(INSERTIONS)
+const PARTS = Object.keys(INSERTIONS)
 
 /** Puts one of the parts into a kustomization of the trial; undefined where none takes it. */
 export function insertPart(trial: Trial, chance: Chance): Damaged | undefined {

@@ -13,7 +13,7 @@ import { YamlText } from './yaml-text.ts'
 export type Files = Map<string, string>
 
 /** A generated input: files by path, and the directory that is built. */
-export interface Overlay {
+interface Overlay {
   readonly files: Readonly<Record<string, string>>
   readonly target: string
   /** What stands in the files, before anything transforms it. */

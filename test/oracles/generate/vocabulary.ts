@@ -2,7 +2,7 @@ import type { Chance } from './chance.ts'
 import { Raw, type Value } from './value.ts'
 
 // Few words, so that names meet: references hit, patches match, ids collide.
-export const NAMES = ['web', 'api', 'db', 'cache', 'web-1'] as const
+const NAMES = ['web', 'api', 'db', 'cache', 'web-1'] as const
 export const NAMESPACES = ['team', 'apps', 'default', 'kube-system'] as const
 export const IMAGES = [
   'nginx',

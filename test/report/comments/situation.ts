@@ -8,8 +8,8 @@ import { type Files, fleetOf, type Given, judgementOf } from '../../fleet/fleet-
 import { fleetFiles, fleetRepositories } from '../../fleets/read-fleet.ts'
 
 /** Files of the repositories of acme; undefined: without that file. */
-export type Edits = Readonly<Record<string, string | undefined>>
-export interface World {
+type Edits = Readonly<Record<string, string | undefined>>
+interface World {
   readonly fleet?: Edits
   readonly dev?: Edits
   readonly ops?: Edits

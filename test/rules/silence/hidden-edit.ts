@@ -7,7 +7,7 @@ const MIRROR = 'ssh://git@git.internal:2222/mirrors/fleet'
 const FLEET_FILE = '.github/bailiwick.yaml'
 
 /** An edit of the fleet that makes less of it visible, or one of anything. */
-export type Edit = { readonly open: OpenEdit } | HiddenEdit
+type Edit = { readonly open: OpenEdit } | HiddenEdit
 
 export interface HiddenEdit {
   readonly name: keyof typeof EDITS

@@ -6,7 +6,7 @@ export const UNKNOWN = Symbol('unknown')
 export type Value = Json | typeof UNKNOWN
 
 /** What names stand for. */
-export type Names = ReadonlyMap<string, Value>
+type Names = ReadonlyMap<string, Value>
 
 /** Works an expression out. `onField` hears of each field of a name that is looked at, as `object.spec.url`. */
 export function evaluateCel(expression: Expression, names: Names, onField: (path: string) => void): Value {

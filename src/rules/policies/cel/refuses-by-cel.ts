@@ -15,7 +15,7 @@ export interface CelQuestion {
 }
 
 /** Lists of expressions, as policies have them. */
-export interface CelRules {
+interface CelRules {
   readonly conditions?: readonly Node[] | undefined
   readonly variables?: readonly Node[] | undefined
   readonly validations?: readonly Node[] | undefined
