@@ -1,5 +1,6 @@
+import { ociReference } from '../../fleet/artifacts/oci-reference.ts'
 import { addressIn } from '../../fleet/config/address-in.ts'
-import { type DeclaredSource, FLEET_FILE } from '../../fleet/config/fleet-config.ts'
+import { type DeclaredArtifact, type DeclaredSource, FLEET_FILE } from '../../fleet/config/fleet-config.ts'
 import { withOwnAddress } from '../../fleet/config/own-address.ts'
 import type { Fleet, FleetNode } from '../../fleet/fleet.ts'
 import { refKey } from '../../fleet/ref.ts'
@@ -21,18 +22,31 @@ export function lostDeclarations(head: Fleet): RequiredApproval[] {
   if (proposed.error) return []
   const sources = lostSources(config.sources, proposed.sources)
   const lost = [...config.aliases].filter(([address, url]) => addressIn(proposed.aliases, address) !== url)
-  if (sources.length === 0 && lost.length === 0) return []
+  const artifacts = lostArtifacts(config.artifacts, proposed.artifacts)
+  if (sources.length + lost.length + artifacts.length === 0) return []
   const followers = Map.groupBy(head.nodes, ({ hub, cluster, source }) => `${hub ?? cluster} ${source.id}`)
   return [
     ...sources.flatMap(({ kind, namespace, name, clusters = head.clusters.map(one => one.name) }) => {
       const nodes = clusters.flatMap(cluster => followers.get(`${cluster} ${kind}/${namespace}/${name}`) ?? [])
       return approvalOf(nodes, `follows ${shownObject(kind, namespace, name)}, which`)
     }),
-    ...[...addressed(head, new Set(lost.map(([address]) => address)))].flatMap(([address, sources]) => {
-      const nodes = sources.flatMap(key => followers.get(key) ?? [])
-      return approvalOf(nodes, `follows ${shown(address)}, whose repository`)
-    }),
+    ...[...addressed(head, new Set([...lost.map(([address]) => address), ...artifacts]))].flatMap(
+      ([address, sources]) => {
+        const nodes = sources.flatMap(key => followers.get(key) ?? [])
+        return approvalOf(
+          nodes,
+          `follows ${shown(address)}, whose ${artifacts.includes(address) ? 'content' : 'repository'}`,
+        )
+      },
+    ),
   ]
+}
+
+/** The repositories of artifacts of which the file says something else from now on. */
+function lostArtifacts(was: readonly DeclaredArtifact[], is: readonly DeclaredArtifact[]): string[] {
+  const textOf = ({ address, path }: DeclaredArtifact) => JSON.stringify([address, path])
+  const kept = new Set(is.map(textOf))
+  return was.flatMap(one => (kept.has(textOf(one)) ? [] : [ociReference(one.address)?.repository ?? one.address]))
 }
 
 function lostSources(was: readonly DeclaredSource[], is: readonly DeclaredSource[]): DeclaredSource[] {
@@ -49,16 +63,18 @@ function addressed({ nodes }: Fleet, addresses: ReadonlySet<string>): Map<string
   for (const { cluster, objects } of nodes) {
     for (const object of objects) {
       if (!/^source\.toolkit\.fluxcd\.io\/(?:GitRepository|OCIRepository)$/.test(kindOf(object))) continue
-      const address = addressIn(new Map(), stringAt(object.root, ['spec', 'url']) ?? '')
+      const url = stringAt(object.root, ['spec', 'url']) ?? ''
       const { kind, namespace, name } = idOf(object)
-      if (!addresses.has(address)) continue
+      const address = [addressIn(new Map(), url), ociReference(url)?.repository ?? url].find(one => addresses.has(one))
+      if (address === undefined) continue
       found.set(address, [...(found.get(address) ?? []), `${cluster} ${kind}/${namespace}/${name}`])
     }
   }
   return found
 }
 
-function approvalOf([first, ...more]: readonly FleetNode[], what: string): RequiredApproval[] {
+function approvalOf(nodes: readonly FleetNode[], what: string): RequiredApproval[] {
+  const [first, ...more] = new Set(nodes)
   if (!first) return []
   const name = shownObject('Kustomization', first.namespace, first.name)
   const others = more.length === 0 ? '' : ` (and ${more.length} more)`

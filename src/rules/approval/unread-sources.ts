@@ -1,7 +1,7 @@
-import type { Fleet, FleetNode } from '../../fleet/fleet.ts'
+import type { Fleet, FleetNode, IncludedSource } from '../../fleet/fleet.ts'
 import { refKey } from '../../fleet/ref.ts'
 import { ASKED, WANTED } from '../../fleet/unread.ts'
-import { canonical } from '../../kube/node.ts'
+import { at, canonical, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { RequiredApproval } from '../finding.ts'
 import { kindOf } from '../index/kind-of.ts'
@@ -29,7 +29,7 @@ export function unreadSources(head: Fleet, base: Fleet): RequiredApproval[] {
       ? isToldAsError(node, was) || appliedWith(node) === undefined || known.has(keyOf(node, specs))
         ? undefined
         : `is not visible, so nothing of it is evaluated: ${node.source.opaque}`
-      : movesFreely(node) && !(was && movesFreely(was) && was.source.url === node.source.url)
+      : movingIn(node).some(url => !was || !movingIn(was).includes(url))
         ? 'can be changed by whoever may push it, without a change that is evaluated'
         : undefined
     return what === undefined ? [] : [{ node, what }]
@@ -37,9 +37,11 @@ export function unreadSources(head: Fleet, base: Fleet): RequiredApproval[] {
   return grouped(told)
 }
 
-/** A tag, a range of tags or another ref that is no branch: of what is not visible that is said anyway. */
-function movesFreely({ tenant, source: { opaque, ref } }: FleetNode): boolean {
-  return tenant === undefined && opaque === undefined && (ref.tag ?? ref.semver ?? ref.name) !== undefined
+/** The repositories that it follows by a tag, a range of tags or another ref that is no branch, where that is visible. */
+function movingIn({ tenant, source }: FleetNode): string[] {
+  if (tenant !== undefined || source.opaque !== undefined) return []
+  const moves = ({ ref }: Pick<IncludedSource, 'ref'>) => (ref.tag ?? ref.semver ?? ref.name) !== undefined
+  return [source, ...(source.includes ?? [])].filter(moves).map(({ url }) => url)
 }
 
 /** What a change makes undeclared, or another address, is an evaluation error. */
@@ -70,7 +72,9 @@ function grouped(told: readonly Told[]): RequiredApproval[] {
 function keyOf(node: FleetNode, specs: Specs): string {
   const { source, path } = node
   const spec = specs.get(`${node.hub ?? node.cluster} ${source.id}`) ?? ''
-  return JSON.stringify([source.url, refKey(source.ref), spec, path, appliedWith(node)])
+  const included = (source.includes ?? []).map(({ url, ref }) => [url, refKey(ref)])
+  // without an address, as that of an ExternalArtifact, its own name stands for what it is
+  return JSON.stringify([source.url || source.id, refKey(source.ref), included, spec, path, appliedWith(node)])
 }
 
 function knownOf(base: Fleet): ReadonlySet<string> {
@@ -107,10 +111,19 @@ function sourcesOf(node: FleetNode): readonly (readonly [id: string, text: strin
   const found = [...node.objects, ...(node.retained ?? [])].flatMap(object => {
     if (!SOURCES.test(kindOf(object))) return []
     const { kind, namespace, name } = idOf(object)
-    return [[`${kind}/${namespace}/${name}`, textOf(object)] as const]
+    const text = textOf(object)
+    return [[`${kind}/${namespace}/${name}`, text] as const, ...madeBy(object).map(id => [id, text] as const)]
   })
   texts.set(node, found)
   return found
+}
+
+/** The artifacts that a generator makes, which nobody renders. */
+function madeBy(object: KubeObject): string[] {
+  const list = at(object.root, ['spec', 'artifacts'])
+  if (kindOf(object) !== 'source.extensions.fluxcd.io/ArtifactGenerator' || list?.type !== 'list') return []
+  const { namespace } = idOf(object)
+  return list.items.map(item => `ExternalArtifact/${namespace}/${stringAt(item, ['name']) ?? ''}`)
 }
 
 function textOf({ root }: KubeObject): string {

@@ -18,6 +18,12 @@ kind: GitRepository
 metadata: {name: mirrored, namespace: flux-system}
 spec: {interval: 5m, url: "${MIRROR}", ref: {branch: main}}
 `
+const packed = `---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: packed, namespace: flux-system}
+spec: {interval: 5m, url: "oci://ghcr.io/acme/manifests", ref: {tag: v1}}
+`
 const SOURCES = `sources:\n  - {kind: GitRepository, namespace: flux-system, name: by-hand, url: "${APPS}", ref: {branch: main}}\n`
 const ALIASES = `aliases:\n  - {url: "${APPS}", addresses: ["${MIRROR}"]}\n`
 
@@ -26,7 +32,7 @@ const given = (file: string): Given => {
   const { sources = [], ...rest } = miniFleet({
     fleet: {
       [FILE]: file,
-      'clusters/staging/tenants.yaml': `${fleetFiles['clusters/staging/tenants.yaml']}${kustomization('one', 'by-hand')}${kustomization('two', 'mirrored')}${mirrored}`,
+      'clusters/staging/tenants.yaml': `${fleetFiles['clusters/staging/tenants.yaml']}${kustomization('one', 'by-hand')}${kustomization('two', 'mirrored')}${kustomization('three', 'packed').replace('GitRepository', 'OCIRepository')}${packed}${mirrored}`,
     },
   })
   return {
@@ -66,13 +72,23 @@ test('an entry of aliases that goes names what is evaluated only because of it',
   ).toEqual([lost])
 })
 
+test('an entry of artifacts that goes names what is evaluated only because of it', () => {
+  const artifacts = 'artifacts:\n  - {url: "oci://ghcr.io/acme/manifests:v1", path: ./limits}\n'
+  const lost =
+    'source-opaque .github/bailiwick.yaml: Kustomization flux-system/three follows "ghcr.io/acme/manifests", whose content .github/bailiwick.yaml no longer declares: nothing of it would be evaluated'
+  expect(approvals(BOTH, BOTH + artifacts)).toEqual([lost])
+  expect(approvals(BOTH + artifacts.replace('limits', 'other'), BOTH + artifacts)).toEqual([lost])
+  expect(approvals(BOTH + artifacts, BOTH + artifacts)).toEqual([])
+})
+
 test('once it is merged it is listed as not visible, never silent', () => {
   const { verdict } = judgementOf(given('# nothing\n'), { base: given('# nothing\n') })
   expect(verdict.notSeen.map(({ source }) => source)).toEqual([
     'GitRepository/flux-system/by-hand',
     'GitRepository/flux-system/mirrored',
+    'OCIRepository/flux-system/packed',
   ])
-  expect(verdict.summary).toContain('2 sources not visible')
+  expect(verdict.summary).toContain('3 sources not visible')
 })
 
 test('entries that nothing follows, or that only move, name nothing', () => {

@@ -121,6 +121,40 @@ test('several of one source are one entry', () => {
   expect(more).toEqual([])
 })
 
+const generator = (from: string) => `---
+apiVersion: source.extensions.fluxcd.io/v1beta1
+kind: ArtifactGenerator
+metadata: {name: made, namespace: flux-system}
+spec:
+  sources: [{alias: one, kind: GitRepository, name: other}]
+  artifacts: [{name: other, copy: [{from: "@one/${from}/**", to: "@artifact/"}]}]
+`
+
+test('an artifact of a generator is known by its name, and by what the generator puts into it', () => {
+  const made = kustomization('', 'other', 'ExternalArtifact')
+  expect(approvals(made + generator('a'), made + generator('a'))).toEqual([])
+  const asked = [expect.stringContaining('Kustomization flux-system/other would follow "ExternalArtifact/flux-system/')]
+  expect(approvals(made + generator('b'), made + generator('a'))).toEqual(asked)
+  const renamed = made.replace('ExternalArtifact, name: other', 'ExternalArtifact, name: another')
+  expect(approvals(renamed + generator('a'), made + generator('a'))).toEqual(asked)
+})
+
+test('a tag that a source includes can be moved as well', () => {
+  const including = (ref: string) =>
+    `${git('branch: main')}${source(`url: "${OTHER}", ref: {${ref}}`).replace('name: other', 'name: part')}${kustomization()}`.replace(
+      'ref: {branch: main}}',
+      'ref: {branch: main}, include: [{repository: {name: part}, toPath: part}]}',
+    )
+  expect(approvals(including('tag: seen'), including('branch: main'))).toEqual([
+    expect.stringContaining('source-mutable-ref Kustomization flux-system/other would follow'),
+  ])
+  expect(approvals(including('tag: v1'), including('branch: main'))).toEqual([
+    expect.stringContaining('source-opaque Kustomization flux-system/other would follow'),
+  ])
+  expect(approvals(including('tag: v2'), including('tag: v1'))).toHaveLength(1)
+  expect(approvals(including('tag: v1'), including('tag: v1'))).toEqual([])
+})
+
 test('the head of a pull request is a violation of the platform, too', () => {
   const head = given(git('name: refs/pull/1/head') + kustomization())
   expect(said(judgementOf(head, { base: given('') }))).toEqual(['source-pull-ref clusters/staging/tenants.yaml:18'])
