@@ -80,13 +80,15 @@ function withFormer(
   const later = merged ? unnamed(tree, { ...search, aliases: merged.aliases }) : now
   const told = withDeclared(later, merged ? (merged.declared ?? []) : declared)
   const all = named(told.length > 0 ? told : assumed(tree, url, merged?.aliases ?? aliases))
-  // what any other follows may change, and is asked for where it is followed
-  const keyOfRoot = ({ name, path, how, source }: ClusterRoot) =>
-    JSON.stringify([name, path, how === 'declared' && source ? followed(source) : ''])
-  const stay = new Set(all.map(keyOfRoot))
+  const keyOfRoot = ({ name, path }: ClusterRoot) => JSON.stringify([name, path])
+  const stay = new Map(all.map(one => [keyOfRoot(one), one]))
+  // what a found one follows may change, and is asked for where it is followed
+  const isSame = (one: ClusterRoot, other: ClusterRoot | undefined) =>
+    other !== undefined && (one.how !== 'declared' || other.how !== 'declared' || followedOf(one) === followedOf(other))
   const isOwn = (source: KubeObject | undefined, by: Aliases) => source !== undefined && isFleets(source, url, by)
   const isKept = (one: ClusterRoot) =>
-    stay.has(keyOfRoot(one)) && !(merged && isOwn(one.source, aliases) && !isOwn(one.source, merged.aliases))
+    isSame(one, stay.get(keyOfRoot(one))) &&
+    !(merged && isOwn(one.source, aliases) && !isOwn(one.source, merged.aliases))
   return roots.map(one => (isKept(one) ? one : { ...one, former: true }))
 }
 
@@ -143,6 +145,8 @@ const isAtHome = (root: UnnamedRoot) => homeOf(root) === root.path
 function keyOf({ path, source }: UnnamedRoot): string {
   return JSON.stringify([path, source === undefined ? '' : followed(source)])
 }
+
+const followedOf = ({ source }: Pick<ClusterRoot, 'source'>) => (source === undefined ? '' : followed(source))
 
 function followed(source: NonNullable<UnnamedRoot['source']>): string {
   try {

@@ -169,3 +169,15 @@ test.each<[string, Files, Files]>([
 ])('a cluster that is still evaluated asks nobody: %s', (_what, before, after) => {
   expect(approvals(given(after), given(before))).toEqual([])
 })
+
+test('the fleet’s own file names a cluster that is found anyway, or follows something else with a declared one', () => {
+  const named = { [FILE]: 'clusters: [{name: hub, path: hub}]\n' }
+  expect(approvals(given(hub, named), given(hub)).filter(one => !one.startsWith('gate-'))).toEqual([])
+  const by = (branch: string) => ({
+    [FILE]: `clusters: [{name: edge, path: edge, source: {url: "${FLEET_URL}", ref: {branch: ${branch}}}}]\n`,
+    'edge/a.yaml': configMap('a'),
+  })
+  expect(approvals(given(other, by('prod')), given(other, by('main')))).toContainEqual(
+    expect.stringContaining(`cluster edge: ${GONE}`),
+  )
+})
