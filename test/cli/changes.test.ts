@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { git, repository, run, scratch, write } from './run-main.ts'
 
@@ -104,6 +106,10 @@ const CHANGES: Record<string, readonly [files: Record<string, string | null>, ..
     replaced('clusters/b/flux-system/flux-instance.yaml', 'interval: 1m', 'interval: 9m'),
     '    ~ FluxInstance flux-system/flux: spec.sync.interval',
   ],
+  'the flags of controllers': [
+    replaced('clusters/b/flux-system/flux-instance.yaml', '  sync:', '  cluster: {multitenant: true}\n  sync:'),
+    '  ~ cluster b: multi-tenancy flags, controllers of Flux, Kustomization that it starts with',
+  ],
   'a new Kustomization': [
     { 'clusters/a/more.yaml': kustomization('more', './more'), 'more/one.yaml': configMap('more', '1') },
     '  + Kustomization flux-system/more on a: added; 1 added',
@@ -205,4 +211,13 @@ describe('the list', () => {
     const elsewhere = await checked(replaced('clusters/b/apps.yaml', '5m', '6m'), '--cluster', 'a')
     expect(elsewhere.stdout).toContain('changes: 1 Kustomization outside of the filter\n')
   })
+})
+
+test('the JSON of a change and of a filter is what docs/check.schema.json says', async () => {
+  const schema = readFileSync(join(import.meta.dirname, '../../docs/check.schema.json'), 'utf8')
+  const valid = new Ajv({ allErrors: true, strict: false }).compile(JSON.parse(schema))
+  for (const name of ['suspend: true', 'the flags of controllers', 'an object that goes']) {
+    const { stdout } = await checked(CHANGES[name]![0], '-o', 'json', '--cluster', 'b')
+    expect(valid(JSON.parse(stdout)), JSON.stringify(valid.errors)).toBe(true)
+  }
 })

@@ -84,7 +84,11 @@ function rightList({ rights }: Changes): Section | undefined {
 
 function newsList({ tenants, clusters, nodes, left }: Changes): Section | undefined {
   const lines = [
-    ...clusters.map(({ name, change }) => `The cluster ${code(name, 80)} is ${change}`),
+    ...clusters.map(({ name, change, fields = [] }) =>
+      change === 'changed'
+        ? `The cluster ${code(name, 80)} changes: ${fields.join(', ')}`
+        : `The cluster ${code(name, 80)} is ${change}`,
+    ),
     ...tenants.map(({ name, change, clusters: on, namespaces, left: besides }) => {
       const more = besides.namespaces > 0 ? ` and ${besides.namespaces} more` : ''
       const places = `${namespaces.map(one => code(one, 80)).join(', ')}${more}`

@@ -43,10 +43,10 @@ export function changesLines(changes: Changes, all = false): string[] {
 function entriesOf(changes: Changes, all: boolean): Entry[] {
   const rights = rightLines(changes.rights).map(line => `    ${visible(line, 1000)}`)
   return [
-    ...changes.clusters.map(({ name, change }) => ({
-      head: `  ${markOf(change)} cluster ${visible(name)}`,
-      parts: [],
-    })),
+    ...changes.clusters.map(({ name, change, fields = [] }) => {
+      const what = fields.length > 0 ? `: ${fields.join(', ')}` : ''
+      return { head: `  ${markOf(change)} cluster ${visible(name)}${what}`, parts: [] }
+    }),
     ...changes.tenants.map(({ name, change, clusters, left }) => {
       const head = `  ${markOf(change)} tenant ${visible(name)} on ${namesText(clusters, left.clusters)}`
       return { head, parts: [] }

@@ -1,6 +1,7 @@
 import type { Fleet } from '../../fleet/fleet.ts'
 import type { ObjectId } from '../../kube/object.ts'
 import { type Changes, type Counts, NO_COUNTS, type NodeChange, sumCounts, type TenantChange } from './changes.ts'
+import { clusterChanges } from './cluster-changes.ts'
 import { FleetComparison } from './compare-fleets.ts'
 import { nodeChange } from './node-change.ts'
 import { givesRights, rightChanges } from './right-changes.ts'
@@ -71,15 +72,4 @@ function tenantChanges(base: Fleet, head: Fleet, places: number): TenantChange[]
     })
   }
   return [...without(head, base, 'added'), ...without(base, head, 'removed')]
-}
-
-function clusterChanges(base: Fleet, head: Fleet): Changes['clusters'] {
-  const names = (fleet: Fleet) => new Set(fleet.clusters.map(({ name }) => name))
-  const [before, after] = [names(base), names(head)]
-  const added = [...after].filter(name => !before.has(name)).sort()
-  const removed = [...before].filter(name => !after.has(name)).sort()
-  return [
-    ...added.map(name => ({ name, change: 'added' as const })),
-    ...removed.map(name => ({ name, change: 'removed' as const })),
-  ]
 }

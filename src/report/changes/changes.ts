@@ -9,14 +9,21 @@ export interface Changes {
   readonly nodes: readonly NodeChange[]
   readonly rights: readonly RightChange[]
   readonly tenants: readonly TenantChange[]
-  /** Clusters that only one side has: nothing of theirs is listed. */
-  readonly clusters: readonly { readonly name: string; readonly change: 'added' | 'removed' }[]
+  /** Clusters that only one side has, of which nothing else is listed, and those that start or apply otherwise. */
+  readonly clusters: readonly ClusterChange[]
   /** Everything that differs, also what is not listed. */
   readonly totals: Counts
   /** Kustomizations of others, of which whoever reads this is told nothing. */
   readonly hidden: number
   /** What is not listed because there is too much of it. */
   readonly left: LeftOut
+}
+
+export interface ClusterChange {
+  readonly name: string
+  readonly change: 'added' | 'removed' | 'changed'
+  /** What of one that stays is another. */
+  readonly fields?: readonly string[]
 }
 
 /** How many of each. */

@@ -4,7 +4,9 @@ import { buildFleet } from '../../../src/fleet/build-fleet.ts'
 import { combinationOf } from '../../../src/fleet/combination.ts'
 import type { Fleet, FleetNode } from '../../../src/fleet/fleet.ts'
 import { canonical } from '../../../src/kube/node.ts'
+import type { Changes } from '../../../src/report/changes/changes.ts'
 import { changesOf } from '../../../src/report/changes/changes-of.ts'
+import { formats } from '../../../src/report/formats/formats.ts'
 import { judge } from '../../../src/rules/verdict/judge.ts'
 import { firstWorld, inputOf, type World } from '../session/random-world.ts'
 import { anyEdit, asClustersSeeIt, edited, type HiddenEdit } from './hidden-edit.ts'
@@ -44,7 +46,12 @@ function changedNodes(base: World, head: World): { readonly node: string; readon
   const input = inputOf(head, base)
   const [before, after] = [buildFleet(inputOf(base)), buildFleet(input)]
   const { verdict } = judge(after, { base: before, combination: combinationOf(input) })
-  const changes = changesOf(before, after)
+  // what the command line prints, as data and as text
+  const context = { here: '', rules: [], version: '', changes: changesOf(before, after), verbose: true }
+  const { changes } = JSON.parse(formats.get('json')!(verdict, context)) as { changes: Changes }
+  const text = formats.get('text')!(verdict, context)
+  for (const { namespace, name } of changes.nodes) expect(text).toContain(` Kustomization ${namespace}/${name} on `)
+  for (const { name } of changes.clusters) expect(text).toContain(` cluster ${name}`)
   const found = [...verdict.violations, ...verdict.warnings, ...verdict.errors].filter(
     ({ state }) => state !== 'standing',
   )
