@@ -133,7 +133,7 @@ function firstSource({ kustomization, source }: ClusterRoot, sources: Sources, m
   if (!kustomization || !source || sources.own.url === '') return sources.own
   const kind = stringAt(kustomization.root, ['spec', 'sourceRef', 'kind']) ?? ''
   const find = (wanted: string) => (wanted === sourceIdOf(source) ? source : undefined)
-  const resolved = sources.resolve(kind, source, find, new PackBudget(PLATFORM_SCALE), may) ?? sources.own
+  const resolved = sources.resolve(kind, source, find, new PackBudget(PLATFORM_SCALE), may, null) ?? sources.own
   return resolved.url === sources.own.url ? resolved : elsewhere(kind, source, resolved, sources)
 }
 
@@ -179,7 +179,7 @@ function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: 
     })
   const source = find(`${kind}/${namespace}/${name}`)
   if (!source || sources.own.url === '') return sources.own
-  const resolved = sources.resolve(kind ?? '', source, find, new PackBudget(PLATFORM_SCALE), may)
+  const resolved = sources.resolve(kind ?? '', source, find, new PackBudget(PLATFORM_SCALE), may, null)
   if (!resolved) {
     const details = { origin: originAt(source.root, ['spec', 'include']), fix: 'Declare it beside the source.' }
     throw new BailiwickError('flux-invalid', 'the source of the cluster includes one that it does not hold', details)

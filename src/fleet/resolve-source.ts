@@ -29,9 +29,9 @@ export function openSources(
   const own = find(fleetUrl, { branch: input.fleet.branch }, undefined, READ) as Sources['own']
   const ownFor = (may: MayRead) => find(fleetUrl, own.ref, undefined, may.ask('bootstrap', fleetUrl))
   const composedFor = new Map<string, Map<KubeObject, { readonly resolved: Resolved; readonly height: number }>>()
-  const { branch } = input.fleet
-  const facts = { url: fleetUrl, branch, tree: input.config ?? input.fleet.tree, declared }
-  const ofArtifact = artifactsOf(find, own)
+  const facts = { url: fleetUrl, branch: input.fleet.branch, tree: input.config ?? input.fleet.tree, declared }
+  const ofArtifact = artifactsOf(find)
+  const ofOther = otherArtifacts(find, aliases, ofArtifact)
   const resolve = (source: KubeObject, lookup: FindSource, chain: Chain): Resolved | undefined => {
     const { may } = chain
     const composed = composedFor.get(may.reader) ?? new Map()
@@ -69,23 +69,43 @@ export function openSources(
         const { namespace, name } = idOf(source)
         return resolve(source, lookup, { ids: [`GitRepository/${namespace}/${name}`], budget, may })
       }
-      const found = kind === 'OCIRepository' ? artifactContent(source, facts, author === undefined) : undefined
-      if (found?.type === 'content') return ofArtifact(source, found, may)
+      const found = kind === 'OCIRepository' ? artifactContent(source, facts, typeof author !== 'string') : undefined
+      if (found?.type === 'content') return ofArtifact(source, found, own, may)
+      // a cluster starts with nothing but this repository at its branch
+      if (found?.type === 'elsewhere' && author !== null) return ofOther(source, found, may)
       const url = text(source, ['spec', 'url']) ?? text(source, ['spec', 'endpoint']) ?? ''
-      const reason = found?.reason ?? `the content of a ${kind} is not in git`
+      const reason = (found?.type === 'unknown' && found.reason) || `the content of a ${kind} is not in git`
       return { type: 'opaque', url: url.slice(0, 500), ref: {}, reason }
     },
   }
 }
 
-/** What the artifacts hold that are made of folders of the fleet's own repository; the same for the same part of it. */
-function artifactsOf(find: FindContent, { url, ref }: Sources['own']) {
+/** What an artifact holds that a workflow of another repository signs, which is read there. */
+const otherArtifacts =
+  (find: FindContent, aliases: Aliases, ofArtifact: ReturnType<typeof artifactsOf>) =>
+  (source: KubeObject, signed: ArtifactContent & { type: 'elsewhere' }, may: MayRead): Resolved => {
+    const address = addressIn(aliases, signed.url)
+    const there = find(address, { branch: signed.branch }, undefined, may.ask(source, address))
+    if (there.type !== 'content') return there
+    const { url, branch } = signed
+    const content = artifactContent(source, { url, branch, tree: there.artifact.tree, declared: [] }, true)
+    if (content.type === 'content') return ofArtifact(source, content, there, may)
+    return { type: 'opaque', url: there.url, ref: there.ref, reason: content.type === 'unknown' ? content.reason : '' }
+  }
+
+/** What artifacts hold that are made of folders of repositories; the same for the same part of one. */
+function artifactsOf(find: FindContent) {
   const pushed = new Map<string, Artifact>()
-  return (source: KubeObject, found: ArtifactContent & { type: 'content' }, may: MayRead): Resolved => {
+  return (
+    source: KubeObject,
+    found: ArtifactContent & { type: 'content' },
+    { url, ref }: Pick<Resolved, 'url' | 'ref'>,
+    may: MayRead,
+  ): Resolved => {
     const { address, folder, ignore, assumed } = found
     const base = find(url, ref, text(source, ['spec', 'ignore']), may.ask(source, url))
     if (base.type !== 'content') return base
-    const key = JSON.stringify([folder, ignore ?? null, base.artifact.ignore ?? null])
+    const key = JSON.stringify([url, ref, folder, ignore ?? null, base.artifact.ignore ?? null])
     const artifact = pushed.get(key) ?? {
       ...base.artifact,
       tree: pushedTree(base.artifact.tree, folder, ignore),

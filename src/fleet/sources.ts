@@ -46,7 +46,7 @@ export interface Sources {
   /**
    * Undefined while a source that this one includes is not known. Throws `flux-invalid` for a source object that Flux
    * refuses, `render-limits` for more work than `budget` has left; what was composed once is composed. `author`: the
-   * tenant who declares it.
+   * tenant who declares it; null: a cluster starts with it.
    */
   resolve(
     kind: string,
@@ -54,6 +54,6 @@ export interface Sources {
     find: FindSource,
     budget: PackBudget,
     may: MayRead,
-    author?: string,
+    author?: string | null,
   ): Resolved | undefined
 }

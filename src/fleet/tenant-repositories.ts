@@ -42,7 +42,8 @@ export function authorOf(
 
 /** Whoever writes to a repository writes to each of its branches; of the fleet's own only the tenant's branch is theirs. */
 function keyOf({ id, url, ref }: Pick<NodeSource, 'id' | 'url' | 'ref'>, { own }: Sources): string | undefined {
-  if (url === '' || !id.startsWith('GitRepository/')) return undefined
+  const isGit = id.startsWith('GitRepository/') || (id.startsWith('OCIRepository/') && url.startsWith('https://'))
+  if (url === '' || !isGit) return undefined
   if (url !== own.url) return url
   return refKey(ref) === refKey(own.ref) ? undefined : `${url} ${refKey(ref)}`
 }

@@ -29,6 +29,8 @@ export type ArtifactContent =
       /** What says so, where no signature proves it. */
       readonly assumed?: string
     }
+  /** A workflow of another repository, or of another branch, signed it: what that pushes is read there. */
+  | { readonly type: 'elsewhere'; readonly url: string; readonly branch: string }
   | { readonly type: 'unknown'; readonly reason: string }
 
 const NOT_IN_GIT = 'the content of a OCIRepository is not in git'
@@ -44,7 +46,9 @@ export function artifactContent(source: KubeObject, facts: ArtifactFacts, byPlat
   const name = `${address.repository}:${address.tag}`
   const signed = signedContent(source)
   if (signed) {
-    if (signed.url !== facts.url || signed.branch !== facts.branch) return { type: 'unknown', reason: NOT_IN_GIT }
+    const { url, branch } = signed
+    const isOwn = url === facts.url && branch === facts.branch
+    if (!isOwn) return byPlatform ? { type: 'elsewhere', url, branch } : { type: 'unknown', reason: NOT_IN_GIT }
     return ofWorkflow(address, facts, name, signed.workflow)
   }
   if (!byPlatform) return { type: 'unknown', reason: NOT_IN_GIT }

@@ -107,7 +107,7 @@ test.each<[string, Files]>([
 ])('a signature of %s makes it not visible', (_name, fleet) => {
   const { verdict } = judgementOf({ fleet })
   expect(verdict.result).toBe('error')
-  expect(verdict.notSeen[0]?.reason).toContain('not in git')
+  expect(verdict.evaluated.objects).toBe(0)
 })
 
 test.each([
@@ -201,4 +201,42 @@ test('an OCIRepository of a tenant is never taken for the content of the platfor
   const mine = nodes.find(({ key }) => key === 'prod/team/mine')
   expect(mine?.tenant).toBe('team')
   expect(mine?.source.opaque).toBe('the content of a OCIRepository is not in git')
+})
+
+const TEAM = 'https://github.com/acme/team'
+const signedBy = (repository: string) => `      - issuer: ^https://token\\.actions\\.githubusercontent\\.com$
+        subject: ^https://github\\.com/${repository}/\\.github/workflows/push\\.yaml@refs/heads/main$
+`
+const withTeam: Files = {
+  ...files,
+  'kubernetes/clusters/prod/team.yaml': `apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: team, namespace: flux-system}
+spec:
+  interval: 1h
+  url: oci://ghcr.io/acme/team/app
+  verify:
+    provider: cosign
+    matchOIDCIdentity:
+${signedBy('acme/team')}---
+${kustomization('team', './', 'team')}`,
+}
+const team: Files = {
+  [WORKFLOW]: workflowText().replaceAll(
+    'oci://ghcr.io/acme/fleet:latest --path=./kubernetes',
+    'oci://ghcr.io/acme/team/app:latest --path=./app',
+  ),
+  'app/web.yaml': configMap('web'),
+  'other.yaml': configMap('other'),
+}
+
+test('an artifact that a workflow of another repository signs is read there', () => {
+  const build = (files: Files) =>
+    fleetOf({ fleet: withTeam, sources: [{ url: TEAM, files }] }).nodes.find(({ name }) => name === 'team')
+  expect(build(team)?.source).toMatchObject({ url: TEAM, ref: { branch: 'main' }, artifact: { folder: 'app' } })
+  expect(build(team)?.source.artifact?.assumed).toBeUndefined()
+  expect(build(team)?.objects.length).toBe(1)
+  const rendered = { ...team, [WORKFLOW]: team[WORKFLOW]!.replace('- uses: actions/checkout@v4', '- run: ./render.sh') }
+  expect(build(rendered)?.source.opaque).toContain('no step before it checks the repository out')
+  expect(fleetOf({ fleet: withTeam }).wanted).toEqual([{ url: TEAM, ref: { branch: 'main' } }])
 })
