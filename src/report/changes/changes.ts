@@ -19,7 +19,7 @@ export interface Changes {
   readonly left: LeftOut
 }
 
-export interface ClusterChange {
+interface ClusterChange {
   readonly name: string
   readonly change: 'added' | 'removed' | 'changed'
   /** What of one that stays is another. */
