@@ -1,5 +1,6 @@
 import { failureText, findingText } from '../report/finding-text.ts'
-import { fitBudget, type Section } from '../report/fit-budget.ts'
+import { fitBudget } from '../report/fit-budget.ts'
+import type { Section } from '../report/fold.ts'
 import { groupFailures } from '../report/group-failures.ts'
 import { count, stateText } from '../report/headline.ts'
 import { code, prose } from '../report/markdown.ts'

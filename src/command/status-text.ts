@@ -1,6 +1,7 @@
 import type { Circumstances } from '../gate/circumstances.ts'
 import { display } from '../kube/object.ts'
-import { fitBudget, type Section } from '../report/fit-budget.ts'
+import { fitBudget } from '../report/fit-budget.ts'
+import type { Section } from '../report/fold.ts'
 import { fold } from '../report/fold.ts'
 import { code, prose } from '../report/markdown.ts'
 import { matrixTable } from '../report/matrix.ts'

@@ -7,7 +7,6 @@ import type { BuildBudget } from './build-budget.ts'
 import type { Entry } from './entry.ts'
 import { HiddenText } from './hidden-text.ts'
 import type { Kustomization } from './kustomization.ts'
-import { knownKustomization } from './level.ts'
 import { type FindRemote, MountedTree } from './mounted-tree.ts'
 import { type Kept, type ParsedFiles, parsedFilesOf } from './parsed-files.ts'
 import { refuseRemote } from './read/check-forbidden.ts'
@@ -222,4 +221,14 @@ function refuseDecrypted(path: string, origin: Origin): never {
 
 function missing(path: string, origin: Origin): never {
   throw new BailiwickError('kustomize-missing', `${path} does not exist`, { origin, fix: 'Correct the path.' })
+}
+
+/** The kustomization that an entry names; undefined where it names none. */
+function knownKustomization(step: () => Kustomization | undefined): Kustomization | undefined {
+  try {
+    return step()
+  } catch (error) {
+    if (error instanceof BailiwickError) return undefined
+    throw error
+  }
 }

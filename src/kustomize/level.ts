@@ -1,17 +1,27 @@
-import { BailiwickError } from '../errors.ts'
-import type { BuildFiles } from './build-files.ts'
 import { changingFields, readsOthers } from './changing-fields.ts'
 import type { Entry } from './entry.ts'
 import type { Kustomization } from './kustomization.ts'
 
+/** What a level asks of the files of its build. */
+export interface LevelFiles {
+  /** Text of what an entry, or fields, of a directory say and name. */
+  hidden(directory: string, part: unknown): string
+  /** Text of everything below a directory that the build reads. */
+  hiddenBelow(directory: string): string
+  /** The kustomization that an entry names, where it was read. */
+  known(directory: string, entry: Entry): Kustomization | undefined
+  /** Texts of all that the build has read. */
+  readFiles(): readonly unknown[]
+}
+
 /** One kustomization on the way from a base to the root: what it does to all that comes from below it. */
 export class Level {
   #kustomization: Kustomization | undefined
-  #files: BuildFiles | undefined
+  #files: LevelFiles | undefined
   #changes: string | undefined
 
   /** It is known only once it is read what the kustomization says. */
-  is(kustomization: Kustomization, files: BuildFiles): void {
+  is(kustomization: Kustomization, files: LevelFiles): void {
     this.#kustomization = kustomization
     this.#files = files
   }
@@ -29,7 +39,7 @@ export class Level {
 }
 
 /** A component changes what the kustomization that lists it has, so what it says counts like that one's own fields. */
-function changesOf(kustomization: Kustomization, files: BuildFiles, chain: readonly string[] = []): string {
+function changesOf(kustomization: Kustomization, files: LevelFiles, chain: readonly string[] = []): string {
   const { directory, components, resources } = kustomization
   const fields = changingFields(kustomization)
   const own = fields.length === 0 ? '' : files.hidden(directory, fields)
@@ -46,7 +56,7 @@ function changesOf(kustomization: Kustomization, files: BuildFiles, chain: reado
 }
 
 /** Which fields transformers write to goes up from a base to what uses it, and so to all that comes from there. */
-function settingsOf(directory: string, entry: Entry, files: BuildFiles, chain: readonly string[]): string {
+function settingsOf(directory: string, entry: Entry, files: LevelFiles, chain: readonly string[]): string {
   const base = files.known(directory, entry)
   if (!base || chain.includes(base.directory)) return ''
   const { configurations, components, resources } = base
@@ -55,14 +65,4 @@ function settingsOf(directory: string, entry: Entry, files: BuildFiles, chain: r
   const below = [...components, ...resources].map(one => settingsOf(base.directory, one, files, inner))
   const said = [own, ...below].filter(part => part !== '')
   return said.length === 0 ? '' : JSON.stringify(said)
-}
-
-/** The kustomization that an entry names; undefined where it names none. */
-export function knownKustomization(step: () => Kustomization | undefined): Kustomization | undefined {
-  try {
-    return step()
-  } catch (error) {
-    if (error instanceof BailiwickError) return undefined
-    throw error
-  }
 }

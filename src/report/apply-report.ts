@@ -1,5 +1,6 @@
 import { display, type ObjectId } from '../kube/object.ts'
-import { fitBudget, type Section } from './fit-budget.ts'
+import { fitBudget } from './fit-budget.ts'
+import type { Section } from './fold.ts'
 import { count } from './headline.ts'
 import { code, prose } from './markdown.ts'
 import { redact } from './redact.ts'

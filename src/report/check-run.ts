@@ -2,10 +2,10 @@ import { BailiwickError, type ErrorCode } from '../errors.ts'
 import { NO_CIRCUMSTANCES } from '../gate/circumstances.ts'
 import { decide } from '../gate/decide.ts'
 import type { Verdict } from '../rules/finding.ts'
-import { type Annotation, annotationsOf, MAX_ANNOTATIONS } from './annotations.ts'
+import { annotationsOf, MAX_ANNOTATIONS } from './annotations.ts'
 import { assumedClusters } from './assumed-clusters.ts'
 import { type View, viewFor } from './audience.ts'
-import { type Button, buttonsOf } from './buttons.ts'
+import { buttonsOf } from './buttons.ts'
 import { isUnchanged } from './changes/changes.ts'
 import { countsText } from './changes/counts-text.ts'
 import { fitBudget } from './fit-budget.ts'
@@ -19,20 +19,9 @@ import { CLOSED_ERROR, isOpenError } from './open-error.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
 import { placeOf, shortUrl } from './place.ts'
 import { verdictSections } from './verdict-sections.ts'
+import type { CheckRun, VerdictText } from './verdict-text.ts'
 import { visible } from './visible.ts'
 import { wouldBreak } from './would-break.ts'
-
-/** A finished check run. GitHub takes 50 annotations per request: the caller sends them in portions. */
-export interface CheckRun {
-  readonly conclusion: 'success' | 'failure'
-  readonly title: string
-  readonly summary: string
-  readonly annotations: readonly Annotation[]
-  readonly actions: readonly Button[]
-}
-
-/** What a check run says about a verdict; what it concludes is the decision's. */
-export type VerdictText = Omit<CheckRun, 'conclusion'>
 
 export { CHECK_NAME } from '../gate/check-names.ts'
 

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto'
 import { BailiwickError } from '../errors.ts'
 import { ENGINE_VERSION } from '../fleet/engine-version.ts'
 import type { NamedCheck } from '../gate/check-names.ts'
-import type { CheckRun } from './check-run.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
+import type { CheckRun } from './verdict-text.ts'
 
 const UNDECIDED = 'undecided'
 const FORM =

@@ -1,10 +1,5 @@
+import type { Section } from './fold.ts'
 import { foldRest } from './fold-rest.ts'
-
-/** A piece of a text that can be left out as a whole; `label` says what was left out. */
-export interface Section {
-  readonly text: string
-  readonly label: string
-}
 
 /** Room under GitHub's 65,535 characters for what GitHub or a caller adds. */
 export const TEXT_BUDGET = 60_000

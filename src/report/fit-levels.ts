@@ -1,5 +1,6 @@
 import { LEVELS, type Level, SHORTENED } from './changes/change-sections.ts'
-import { CUT_NOTE, fitBudget, type Section, TEXT_BUDGET } from './fit-budget.ts'
+import { CUT_NOTE, fitBudget, TEXT_BUDGET } from './fit-budget.ts'
+import type { Section } from './fold.ts'
 import { VISIBLE_LINES } from './fold-rest.ts'
 
 /**

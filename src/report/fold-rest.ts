@@ -1,4 +1,4 @@
-import type { Section } from './fit-budget.ts'
+import type { Section } from './fold.ts'
 import { fold } from './fold.ts'
 
 /** Lines of a text that are shown before everything else is folded. */

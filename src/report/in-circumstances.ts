@@ -2,8 +2,8 @@ import type { Circumstances, Demand } from '../gate/circumstances.ts'
 import { decide } from '../gate/decide.ts'
 import type { Outcome } from '../gate/outcome.ts'
 import { type Annotation, isAnnotatable } from './annotations.ts'
-import type { VerdictText } from './check-run.ts'
 import { code, prose } from './markdown.ts'
+import type { VerdictText } from './verdict-text.ts'
 import { visible } from './visible.ts'
 
 /** How many demands a summary lists. */

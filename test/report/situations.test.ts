@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
 import { ENGINE_VERSION } from '../../src/fleet/engine-version.ts'
 import { announcementOf } from '../../src/report/announcement.ts'
-import { type CheckRun, checkRunOf } from '../../src/report/check-run.ts'
+import { checkRunOf } from '../../src/report/check-run.ts'
 import {
   annotatesTheSame,
   externalIdOf,
@@ -11,6 +11,7 @@ import {
   isUndecidedId,
   versionOfExternalId,
 } from '../../src/report/external-id.ts'
+import type { CheckRun } from '../../src/report/verdict-text.ts'
 import { HOSTILE, twoViolations, verdict } from './samples.ts'
 import { context, SITUATIONS } from './situations.ts'
 

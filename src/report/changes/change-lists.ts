@@ -1,5 +1,5 @@
 import { display } from '../../kube/object.ts'
-import type { Section } from '../fit-budget.ts'
+import type { Section } from '../fold.ts'
 import { fold } from '../fold.ts'
 import { count } from '../headline.ts'
 import { code } from '../markdown.ts'

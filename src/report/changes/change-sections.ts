@@ -1,4 +1,4 @@
-import type { Section } from '../fit-budget.ts'
+import type { Section } from '../fold.ts'
 import { fold } from '../fold.ts'
 import { count } from '../headline.ts'
 import { code, htmlCode } from '../markdown.ts'

@@ -1,6 +1,6 @@
 import type { AuditItem, ClusterAudit } from '../../rules/audit/audit-item.ts'
 import type { FleetSurvey } from '../../rules/audit/survey-fleet.ts'
-import type { Section } from '../fit-budget.ts'
+import type { Section } from '../fold.ts'
 import { code, htmlCode, prose } from '../markdown.ts'
 import { placeOf } from '../place.ts'
 import { folded } from './shown-list.ts'

@@ -1,4 +1,5 @@
-import { fitBudget, type Section } from '../fit-budget.ts'
+import { fitBudget } from '../fit-budget.ts'
+import type { Section } from '../fold.ts'
 import { count } from '../headline.ts'
 import { code, prose } from '../markdown.ts'
 import { shortUrl } from '../place.ts'

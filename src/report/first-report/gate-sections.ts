@@ -1,5 +1,5 @@
 import { CHECK_NAME } from '../check-run.ts'
-import type { Section } from '../fit-budget.ts'
+import type { Section } from '../fold.ts'
 import type { GateGap, GateState } from '../gate/judge-gate.ts'
 import { code, prose } from '../markdown.ts'
 import { shortUrl } from '../place.ts'

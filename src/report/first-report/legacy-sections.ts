@@ -1,5 +1,5 @@
 import type { Finding, NodeFailure } from '../../rules/finding.ts'
-import type { Section } from '../fit-budget.ts'
+import type { Section } from '../fold.ts'
 import { code, prose } from '../markdown.ts'
 import { placeOf } from '../place.ts'
 import type { FirstReportFacts } from './facts.ts'

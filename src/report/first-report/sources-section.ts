@@ -1,5 +1,5 @@
 import type { FleetSurvey } from '../../rules/audit/survey-fleet.ts'
-import type { Section } from '../fit-budget.ts'
+import type { Section } from '../fold.ts'
 import { code, prose } from '../markdown.ts'
 import { shortUrl } from '../place.ts'
 import { table } from './shown-list.ts'
