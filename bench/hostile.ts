@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
-import { buildFleet } from '../src/fleet/build-fleet.ts'
-import { combinationOf } from '../src/fleet/combination.ts'
-import { judge } from '../src/rules/verdict/judge.ts'
+import { judge } from '../src/evaluate/verdict/judge.ts'
+import { buildFleet } from '../src/fleet/graph/build-fleet.ts'
+import { combinationOf } from '../src/fleet/graph/combination.ts'
 import { generatedFleet, inputOf, withTree } from './fleet/generated-fleet.ts'
 import { hostileWays } from './fleet/hostile-files.ts'
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { findProgram } from '../test/programs.ts'
-import { openThread } from '../workers/evaluation/open-thread.ts'
+import { openThread } from '../workers/threads/open-thread.ts'
 import { generatedFleet } from './fleet/generated-fleet.ts'
 import { type KustomizeTime, kustomizeLoop } from './fleet/kustomize-loop.ts'
 import type { Task } from './fleet/measure-thread.ts'

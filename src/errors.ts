@@ -1,4 +1,4 @@
-import type { Origin } from './kube/origin.ts'
+import type { Origin } from './origin.ts'
 
 /** Every code an error of ours can carry; docs and exit messages rely on the set being closed. */
 export type ErrorCode =

@@ -1,82 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, posix } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { DYNAMIC, MAY_IMPORT, PACKAGES, PURE } from './parts.ts'
 
-/**
- * Which part may import which (docs/architecture.md). A part is a folder of src, one of the files at its top, or `workers`.
- * `git/tree` is the one interface that the core sees of git.
- */
-const meaning = ['errors', 'git/tree', 'kube']
-const core = [...meaning, 'kustomize', 'flux', 'fleet', 'rules', 'gate', 'report', 'onboard', 'command']
-const MAY_IMPORT: Record<string, readonly string[]> = {
-  errors: ['kube'],
-  kube: ['errors', 'git/tree'],
-  kustomize: meaning,
-  flux: [...meaning, 'kustomize'],
-  fleet: [...meaning, 'kustomize', 'flux'],
-  rules: [...meaning, 'kustomize', 'flux', 'fleet'],
-  gate: ['errors', 'kube', 'fleet', 'rules'],
-  report: [...meaning, 'kustomize', 'flux', 'fleet', 'rules', 'gate'],
-  onboard: [...meaning, 'kustomize', 'flux', 'fleet'],
-  command: [...meaning, 'fleet', 'rules', 'gate', 'report', 'onboard'],
-  // Who is a fleet: decided from facts, before anything is evaluated.
-  designation: ['errors', 'kube'],
-  sops: ['errors', 'kube'],
-  git: ['errors', 'kube'],
-  process: ['errors'],
-  config: ['errors', 'process', 'designation'],
-  queue: ['errors', 'process'],
-  github: [...core, 'git', 'process'],
-  cluster: core,
-  metrics: ['queue'],
-  // What pages show is written by src/report, and kept by src/pages.
-  pages: ['errors', 'process', ...core],
-  // Who can see a repository is a word of src/fleet.
-  web: ['errors', 'process', 'pages', 'report', 'fleet'],
-  // The command line is a program of its own: it opens its own working copies.
-  cli: [...core, 'sops', 'git', 'package.json'],
-  webhooks: ['errors', 'process', 'queue'],
-  // Registers the App once, on somebody's own machine.
-  setup: ['errors', 'process', 'config', 'github'],
-  'site-pages': ['errors', 'process', 'config', 'github', 'pages', 'web'],
-  'start-site': ['errors', 'process', 'config', 'queue', 'webhooks', 'web', 'pages', 'metrics', 'site-pages'],
-  index: ['process', 'config', 'start-site'],
-  workers: [
-    ...core,
-    'designation',
-    'process',
-    'config',
-    'git',
-    'github',
-    'cluster',
-    'queue',
-    'web',
-    'pages',
-    'metrics',
-  ],
-}
-/** The web process starts the workers in itself when there is no Redis; only by `await import()`. */
-const DYNAMIC = [{ from: 'start-site', to: 'workers' }]
-const PURE = [
-  'kube',
-  'kustomize',
-  'flux',
-  'fleet',
-  'rules',
-  'gate',
-  'report',
-  'onboard',
-  'command',
-  'designation',
-  'sops',
-]
-/** Packages that a part may use; Node's own modules aside. Nobody else sees Probot, BullMQ or a Kubernetes client. */
-const PACKAGES: Record<string, readonly string[]> = {
-  kustomize: ['yaml'],
-  onboard: ['yaml', 'sops-age'],
-  command: ['yaml'],
-  sops: ['age-encryption'],
-}
 interface Import {
   readonly specifier: string
   /** A type import leaves nothing behind at run time; a dynamic one loads when it is reached. */
@@ -170,9 +96,24 @@ describe('directions', () => {
   test('files import each other in no circle', () => {
     expect(circles(production)).toEqual([])
   })
+
+  test('no two folders import each other', () => {
+    const folderOf = (path: string) => (/^(?:src|workers)\/[^/]+$/.test(path) ? path : dirname(path))
+    const ways = new Map<string, string>()
+    for (const [path, source] of production) {
+      for (const { specifier, how } of importsOf(source)) {
+        if (!specifier.startsWith('.') || how === 'dynamic') continue
+        const target = resolveFrom(path, specifier)
+        if (folderOf(path) !== folderOf(target))
+          ways.set(`${folderOf(path)} ${folderOf(target)}`, `${path} -> ${target}`)
+      }
+    }
+    const back = [...ways].filter(([way]) => ways.has(way.split(' ').reverse().join(' ')))
+    expect(back.map(([, example]) => example)).toEqual([])
+  })
 })
 
-/** Every circle that a depth-first walk closes, as the list of its files. */
+/** Every circle that a depth-first walk closes, imports of types included, as the list of its files. */
 function circles(files: ReadonlyMap<string, string>): string[] {
   const found: string[] = []
   const done = new Set<string>()
@@ -183,7 +124,7 @@ function circles(files: ReadonlyMap<string, string>): string[] {
     }
     if (done.has(path)) return
     for (const { specifier, how } of importsOf(files.get(path) ?? '')) {
-      if (specifier.startsWith('.') && how === 'value') walk(resolveFrom(path, specifier), [...trail, path])
+      if (specifier.startsWith('.') && how !== 'dynamic') walk(resolveFrom(path, specifier), [...trail, path])
     }
     done.add(path)
   }
@@ -224,32 +165,32 @@ describe('the core', () => {
  * the repository of the change itself or a fleet. Whoever else needs a file of some repository asks for a decision first.
  */
 const READS_CONTENT = [
-  'workers/combination/evaluating-fleets.ts',
-  'workers/combination/fleet-text.ts',
-  'workers/combination/github-installation.ts',
-  'workers/combination/source-reader.ts',
-  'workers/fleet-admin/is-fleet-admin.ts',
-  'workers/onboarding/prepare-onboarding.ts',
+  'workers/fleets/evaluating-fleets.ts',
+  'workers/fleets/fleet-text.ts',
+  'workers/fleets/github-installation.ts',
+  'workers/fleets/source-reader.ts',
+  'workers/evaluate/is-fleet-admin.ts',
+  'workers/commands/prepare-onboarding.ts',
   'workers/survey/survey-place.ts',
-  'workers/validate-merge-group.ts',
-  'workers/verdict/affected-places.ts',
-  'workers/verdict/apply-fixes.ts',
-  'workers/verdict/demands/fork-demand.ts',
-  'workers/verdict/judge-into.ts',
-  'workers/verdict/judge-pull-request.ts',
-  'workers/verdict/statement-of.ts',
+  'workers/jobs/validate-merge-group.ts',
+  'workers/evaluate/affected-places.ts',
+  'workers/publish/apply-fixes.ts',
+  'workers/evaluate/fork-demand.ts',
+  'workers/evaluate/judge-into.ts',
+  'workers/evaluate/judge-pull-request.ts',
+  'workers/evaluate/statement-of.ts',
 ]
 
 /** Named after what their one export is about. */
 const NAMED_OTHERWISE = [
-  'src/github/issues.ts',
-  'src/github/oauth.ts',
-  'src/github/offered-pull-request.ts',
-  'src/github/written-by-us.ts',
+  'src/github/issues/issues.ts',
+  'src/github/client/oauth.ts',
+  'src/github/pulls/offered-pull-request.ts',
+  'src/github/client/written-by-us.ts',
   'src/kube/yaml/scanner.ts',
-  'src/rules/approval/kubeconfig-objects.ts',
-  'src/rules/workloads/pod-annotations.ts',
-  'workers/jobs.ts',
+  'src/evaluate/approvals/kubeconfig-objects.ts',
+  'src/rules/workloads/support/pod-annotations.ts',
+  'workers/jobs/jobs.ts',
 ]
 
 describe('house rules', () => {

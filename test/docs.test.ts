@@ -5,7 +5,7 @@ import { parseClusters } from '../src/cluster/clusters-file.ts'
 import { fleetSchema } from '../src/fleet/config/fleet-schema.ts'
 import { readFleetFile } from '../src/fleet/config/read-fleet-file.ts'
 import type { Node } from '../src/kube/node.ts'
-import { parseDocuments } from '../src/kube/parse-documents.ts'
+import { parseDocuments } from '../src/kube/yaml/parse-documents.ts'
 import { treeOf } from './git/tree-of.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -77,6 +77,24 @@ describe('the glossary', () => {
 })
 
 describe('documents', () => {
+  test('each step of a journey stands in the file that is named, and no journey is longer than 25 files', () => {
+    const journeys = read('docs/architecture.md')
+      .split(/^## Three journeys$/m)[1]!
+      .split(/^## /m)[0]!
+      .split(/^### /m)
+      .slice(1)
+    expect(journeys).toHaveLength(3)
+    for (const journey of journeys) {
+      const steps = [...journey.matchAll(/^- `(\w+)` in `([^`]+)`/gm)]
+      expect(steps.length, journey).toBeGreaterThan(10)
+      expect(new Set(steps.map(([, , path]) => path)).size).toBeLessThanOrEqual(25)
+      for (const [step, name = '', path = ''] of steps)
+        expect(read(path), step).toMatch(
+          new RegExp(`^(?:export )?(?:async )?(?:function\\*? |const |  (?:async )?)${name}\\b`, 'm'),
+        )
+    }
+  })
+
   test('nothing tells anybody to run by npx what is not published: it would fetch whatever a stranger calls so', () => {
     const texts = [...documents, ...globSync('{src,workers}/**/*.ts', { cwd: root })]
     expect(texts.filter(path => /\bnpx (?:-\S+ )*bailiwick/.test(read(path)))).toEqual([])
@@ -122,8 +140,8 @@ describe('documents', () => {
   })
 
   test('the list of what the engine builds names every field of a kustomization.yaml and every one that is refused', () => {
-    const built = words('src/kustomize/read/read-kustomization.ts', 'FIELDS')
-    const known = words('src/kustomize/read/check-forbidden.ts', 'KNOWN_FIELDS')
+    const built = words('src/kustomize/fields/read-kustomization.ts', 'FIELDS')
+    const known = words('src/kustomize/fields/check-forbidden.ts', 'KNOWN_FIELDS')
     const rows = read('docs/architecture.md')
       .split('\n')
       .filter(line => line.startsWith('| `'))

@@ -1,4 +1,4 @@
-import type { FleetInput } from '../../src/fleet/input.ts'
+import type { FleetInput } from '../../src/fleet/model/input.ts'
 import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
 import type { Tree } from '../../src/git/tree.ts'
 import { type Files, FLEET_URL, platformFiles } from './platform-files.ts'

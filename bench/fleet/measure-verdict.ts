@@ -1,8 +1,8 @@
-import { buildFleet } from '../../src/fleet/build-fleet.ts'
-import { combinationOf } from '../../src/fleet/combination.ts'
-import type { FleetInput } from '../../src/fleet/input.ts'
-import { JudgeSession } from '../../src/rules/session/judge-session.ts'
-import { judge } from '../../src/rules/verdict/judge.ts'
+import { JudgeSession } from '../../src/evaluate/incremental/judge-session.ts'
+import { judge } from '../../src/evaluate/verdict/judge.ts'
+import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
+import { combinationOf } from '../../src/fleet/graph/combination.ts'
+import type { FleetInput } from '../../src/fleet/model/input.ts'
 import { fleetAlone, type GeneratedFleet, generatedFleet, inputOf, withTree } from './generated-fleet.ts'
 import { FLEET_URL } from './platform-files.ts'
 

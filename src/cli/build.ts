@@ -1,6 +1,6 @@
 import { BailiwickError } from '../errors.ts'
-import type { FleetNode } from '../fleet/fleet.ts'
-import { visible } from '../report/visible.ts'
+import type { FleetNode } from '../fleet/model/fleet.ts'
+import { visible } from '../message/visible.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
 import { type Exact, exactJson, exactOf } from './exact-json.ts'

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { BailiwickError } from '../errors.ts'
-import type { DeclaredCluster } from '../fleet/config/fleet-config.ts'
+import type { DeclaredCluster } from '../fleet/model/fleet-config.ts'
 import { formats } from '../report/formats/formats.ts'
 import { CLUSTER_ROOT_HELP, clusterRoot } from './cluster-root.ts'
 import { type GivenRepository, givenRepository } from './given-repository.ts'

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../errors.ts'
-import type { FleetInput } from '../fleet/input.ts'
+import type { FleetInput } from '../fleet/model/input.ts'
 import { openCommit } from '../git/read-commit.ts'
 import { isWorkingCopy } from '../git/working-copy.ts'
 import type { CheckOptions } from './check-options.ts'

@@ -1,7 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BailiwickError } from '../errors.ts'
-import type { SourceRef, WantedSource } from '../fleet/source-ref.ts'
+import type { SourceRef, WantedSource } from '../fleet/model/source-ref.ts'
 import { openCommit } from '../git/read-commit.ts'
 import type { Tree } from '../git/tree.ts'
 import { currentBranch, isBareRepository, isWorkingCopy, remoteUrls } from '../git/working-copy.ts'

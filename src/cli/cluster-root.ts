@@ -1,6 +1,6 @@
 import { BailiwickError } from '../errors.ts'
-import type { DeclaredCluster } from '../fleet/config/fleet-config.ts'
 import { CLUSTER_NAME } from '../fleet/config/names.ts'
+import type { DeclaredCluster } from '../fleet/model/fleet-config.ts'
 
 /** How the option is explained. */
 export const CLUSTER_ROOT_HELP =

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { BailiwickError } from '../errors.ts'
-import type { BrokenSeal, Fleet } from '../fleet/fleet.ts'
-import { parseDocuments } from '../kube/parse-documents.ts'
-import { encryptedDocuments } from '../rules/secrets/encrypted-files.ts'
+import type { BrokenSeal, Fleet } from '../fleet/model/fleet.ts'
+import { parseDocuments } from '../kube/yaml/parse-documents.ts'
+import { encryptedDocuments } from '../rules/secrets/support/encrypted-files.ts'
 import { verifyMac } from '../sops/verify-mac.ts'
 
 const IDENTITY = /^AGE-SECRET-KEY-1[0-9A-Z]{58}$/

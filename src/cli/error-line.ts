@@ -1,6 +1,6 @@
-import type { Origin } from '../kube/origin.ts'
-import { placeOf } from '../report/place.ts'
-import { visible } from '../report/visible.ts'
+import { visible } from '../message/visible.ts'
+import type { Origin } from '../origin.ts'
+import { placeOf } from '../report/text/place.ts'
 
 /** `error[<code>]: what, where, what to do`: one line, whatever the values hold. */
 export function errorLine(error: {

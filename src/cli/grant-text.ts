@@ -1,6 +1,6 @@
-import { placeOf } from '../report/place.ts'
-import { visible } from '../report/visible.ts'
-import type { BindingSource, GrantView } from '../rules/access/grant-view.ts'
+import type { BindingSource, GrantView } from '../access/grant-view.ts'
+import { visible } from '../message/visible.ts'
+import { placeOf } from '../report/text/place.ts'
 
 /** `RoleBinding apps/x gives ClusterRole admin to User alice (tenants/rbac.yaml:3)`, on one line; files of the repository `here` without its address. */
 export function grantText({ subject, binding, role, clusterWide, from }: GrantView, here: string): string {

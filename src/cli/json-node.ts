@@ -1,5 +1,5 @@
 import type { Field, Node } from '../kube/node.ts'
-import type { Origin } from '../kube/origin.ts'
+import type { Origin } from '../origin.ts'
 
 type Plain = string | number | bigint | boolean | null | Plain[] | { [key: string]: Plain }
 

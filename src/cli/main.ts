@@ -1,5 +1,5 @@
 import { BailiwickError } from '../errors.ts'
-import { visible } from '../report/visible.ts'
+import { visible } from '../message/visible.ts'
 import { probably } from './closest.ts'
 import type { Io } from './command.ts'
 import { COMMANDS, commandNamed } from './commands.ts'

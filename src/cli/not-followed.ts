@@ -1,5 +1,5 @@
 import { BailiwickError } from '../errors.ts'
-import type { Fleet } from '../fleet/fleet.ts'
+import type { Fleet } from '../fleet/model/fleet.ts'
 import { closest } from './closest.ts'
 import {
   addressesOf,

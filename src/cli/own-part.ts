@@ -1,7 +1,7 @@
+import { countFindings } from '../evaluate/verdict/group-findings.ts'
+import { scopeVerdict } from '../evaluate/verdict/scope-verdict.ts'
 import type { Elsewhere } from '../report/formats/elsewhere.ts'
-import type { Finding, Judgement, NodeFailure, Verdict } from '../rules/finding.ts'
-import { countFindings } from '../rules/verdict/group-findings.ts'
-import { scopeVerdict } from '../rules/verdict/scope-verdict.ts'
+import type { Finding, Judgement, NodeFailure, Verdict } from '../rules/model/finding.ts'
 
 /** A verdict as it is printed for one repository, and what of it is counted only. */
 export interface OwnPart {

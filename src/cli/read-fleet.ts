@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { BailiwickError } from '../errors.ts'
-import type { Fleet } from '../fleet/fleet.ts'
+import type { Fleet } from '../fleet/model/fleet.ts'
 import type { Tree } from '../git/tree.ts'
 import { assertKnown } from './assert-known.ts'
 import { cloneReader, clonesIn, oneAfterTheOther, ownReader } from './clones.ts'

@@ -4,7 +4,7 @@ import { BailiwickError } from '../errors.ts'
 import { diskTree } from '../git/disk-tree.ts'
 import { isWorkingCopy } from '../git/working-copy.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { build } from '../kustomize/build.ts'
+import { build } from '../kustomize/pipeline/build.ts'
 
 export interface Rendered {
   readonly objects: readonly KubeObject[]

@@ -1,6 +1,6 @@
 import type { Json, Node } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
-import type { Origin, Step } from '../kube/origin.ts'
+import type { Origin, Step } from '../origin.ts'
 
 /**
  * Who an object is, through what it came, and who wrote each part of it, as `bailiwick render --origins` shows it:

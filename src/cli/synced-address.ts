@@ -1,6 +1,6 @@
-import { findClusters } from '../fleet/clusters/find-clusters.ts'
-import { addressIn } from '../fleet/config/address-in.ts'
+import { findClusters } from '../fleet/bootstrap/find-clusters.ts'
 import { readFleetFile } from '../fleet/config/read-fleet-file.ts'
+import { addressIn } from '../fleet/model/address-in.ts'
 import type { Tree } from '../git/tree.ts'
 import { stringAt } from '../kube/node.ts'
 import { groupOf, idOf } from '../kube/object.ts'

@@ -1,5 +1,5 @@
-import { buildWithEarlier, type EarlierStates, MAX_EARLIER } from '../fleet/build-with-earlier.ts'
-import { FleetSession } from '../fleet/session/fleet-session.ts'
+import { buildWithEarlier, type EarlierStates, MAX_EARLIER } from '../fleet/graph/build-with-earlier.ts'
+import { FleetSession } from '../fleet/incremental/fleet-session.ts'
 import { openCommit } from '../git/read-commit.ts'
 import { askGit } from '../git/run-git.ts'
 import { isWorkingCopy } from '../git/working-copy.ts'

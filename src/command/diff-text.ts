@@ -1,4 +1,4 @@
-import type { Changes } from '../report/changes/changes.ts'
+import type { Changes } from '../diff/changes.ts'
 import { changesText } from '../report/changes/changes-text.ts'
 import { commandError, quoted } from './command-error.ts'
 

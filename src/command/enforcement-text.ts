@@ -1,5 +1,5 @@
-import type { Enforcement } from '../fleet/config/fleet-config.ts'
-import { code } from '../report/markdown.ts'
+import type { Enforcement } from '../fleet/model/fleet-config.ts'
+import { code } from '../message/markdown.ts'
 
 const BODIES: Readonly<Record<Enforcement, readonly string[]>> = {
   report: [

@@ -1,4 +1,4 @@
-import type { Finding } from '../rules/finding.ts'
+import type { Finding } from '../rules/model/finding.ts'
 import { commandError, quoted } from './command-error.ts'
 
 /** Shorter beginnings of a fingerprint say nothing. */

@@ -1,4 +1,4 @@
-import { code, prose } from '../report/markdown.ts'
+import { code, prose } from '../message/markdown.ts'
 
 /** A command as people may be told of it. */
 interface Offered {

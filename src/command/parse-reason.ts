@@ -1,4 +1,4 @@
-import { visible } from '../report/visible.ts'
+import { visible } from '../message/visible.ts'
 import { commandError } from './command-error.ts'
 
 const LONGEST = 300

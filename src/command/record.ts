@@ -1,5 +1,5 @@
-import { code, prose } from '../report/markdown.ts'
-import { visible } from '../report/visible.ts'
+import { code, prose } from '../message/markdown.ts'
+import { visible } from '../message/visible.ts'
 
 /** Names of the check runs in which our App notes what people decided: nobody else can write a run of our App. */
 export const OVERRIDE_RUN = 'bailiwick / override'

@@ -1,5 +1,5 @@
 import type { BailiwickError } from '../errors.ts'
-import { code, prose } from '../report/markdown.ts'
+import { code, prose } from '../message/markdown.ts'
 
 /** The reply to a command that cannot be done, as Markdown: why, and what to write instead. */
 export function refusalText(why: BailiwickError | string, lead = 'This cannot be done'): string {

@@ -1,12 +1,12 @@
+import { groupFindings } from '../evaluate/verdict/group-findings.ts'
 import type { Circumstances } from '../gate/circumstances.ts'
 import { display } from '../kube/object.ts'
-import { fitBudget } from '../report/fit-budget.ts'
-import type { Section } from '../report/fold.ts'
-import { fold } from '../report/fold.ts'
-import { code, prose } from '../report/markdown.ts'
+import { code, prose } from '../message/markdown.ts'
 import { matrixTable } from '../report/matrix.ts'
-import type { Finding, Verdict } from '../rules/finding.ts'
-import { groupFindings } from '../rules/verdict/group-findings.ts'
+import { fitBudget } from '../report/text/fit-budget.ts'
+import type { Section } from '../report/text/fold.ts'
+import { fold } from '../report/text/fold.ts'
+import type { Finding, Verdict } from '../rules/model/finding.ts'
 import { shortFingerprint } from './find-findings.ts'
 
 /** How things stand with a pull request. */

@@ -1,6 +1,6 @@
 import type { BailiwickError } from '../errors.ts'
-import { type Enforcement, FLEET_FILE, type FleetConfig } from '../fleet/config/fleet-config.ts'
 import { readFleetText } from '../fleet/config/read-fleet-file.ts'
+import { type Enforcement, FLEET_FILE, type FleetConfig } from '../fleet/model/fleet-config.ts'
 import { commandError } from './command-error.ts'
 
 /** The key at the edge of the file: nothing that belongs to another value can stand there. */

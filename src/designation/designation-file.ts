@@ -1,6 +1,6 @@
 import { BailiwickError } from '../errors.ts'
 import { type Node, stringAt } from '../kube/node.ts'
-import { parseDocuments } from '../kube/parse-documents.ts'
+import { parseDocuments } from '../kube/yaml/parse-documents.ts'
 import { FLEET_NAME, type FleetName, parseFleetName } from './fleet-name.ts'
 
 /** The repository of an organization in which it designates its fleets, and the file there. */

@@ -1,5 +1,5 @@
-import { difference } from '../kustomize/allowance.ts'
-import { BuildBudget, type BuildCost } from '../kustomize/build-budget.ts'
+import { difference } from '../kustomize/model/allowance.ts'
+import { BuildBudget, type BuildCost } from '../kustomize/model/build-budget.ts'
 import { PackBudget } from './pack-budget.ts'
 import { type Spent, SubstitutionBudget } from './substitute/substitution-budget.ts'
 

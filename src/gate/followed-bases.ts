@@ -1,8 +1,8 @@
-import type { GatedBranch } from '../fleet/config/fleet-config.ts'
-import type { Fleet } from '../fleet/fleet.ts'
+import { gatedBranches } from '../audit/gated-branches.ts'
+import { followedBy } from '../facts/source-ref.ts'
+import type { Fleet } from '../fleet/model/fleet.ts'
+import type { GatedBranch } from '../fleet/model/fleet-config.ts'
 import { groupOf, idOf } from '../kube/object.ts'
-import { gatedBranches } from '../rules/audit/gated-branches.ts'
-import { followedBy } from '../rules/source-ref.ts'
 
 /**
  * The branches that are gated because a fleet deploys from them, or because its file lists them. What a tenant declares

@@ -1,5 +1,5 @@
+import type { Origin, Step } from '../origin.ts'
 import { at, type Field, type ListNode, type MapNode, type Node, type ScalarNode } from './node.ts'
-import type { Origin, Step } from './origin.ts'
 
 /** A string written at `origin`. */
 export function textNode(value: string, origin: Origin): ScalarNode {

@@ -1,4 +1,4 @@
-import type { Origin } from './origin.ts'
+import type { Origin } from '../origin.ts'
 
 /** What a scalar of a Kubernetes document can be. Integers beyond 2^53 are bigint, so nothing is rounded. */
 export type ScalarValue = string | number | bigint | boolean | null

@@ -1,5 +1,5 @@
+import type { Origin, Step } from '../origin.ts'
 import type { Listing, Made, MapNode, Node } from './node.ts'
-import type { Origin, Step } from './origin.ts'
 import type { PrototypeKey } from './prototype-keys.ts'
 
 /** One Kubernetes object as it would be applied; each field knows who wrote it. */

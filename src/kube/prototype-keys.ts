@@ -1,5 +1,5 @@
+import type { Origin } from '../origin.ts'
 import type { Node, Path } from './node.ts'
-import type { Origin } from './origin.ts'
 
 /** A key that means something to JavaScript, wherever it stands in a file. */
 export interface PrototypeKey {

@@ -1,5 +1,5 @@
 import { parseAllDocuments } from 'yaml'
-import type { Fleet, FleetNode } from '../fleet/fleet.ts'
+import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
 import { at, canonical, type Node, toJson } from '../kube/node.ts'
 import { display, idOf, type ObjectId } from '../kube/object.ts'
 import { stableText } from './stable-text.ts'

@@ -1,5 +1,5 @@
 import type { BailiwickError } from '../errors.ts'
-import type { Fleet } from '../fleet/fleet.ts'
+import type { Fleet } from '../fleet/model/fleet.ts'
 import { stringAt } from '../kube/node.ts'
 import { display, idOf, type KubeObject } from '../kube/object.ts'
 import { normaliseUrl } from '../kube/url.ts'

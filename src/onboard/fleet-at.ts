@@ -1,6 +1,6 @@
-import { buildFleet } from '../fleet/build-fleet.ts'
-import type { Fleet } from '../fleet/fleet.ts'
-import type { OpaqueSource } from '../fleet/input.ts'
+import { buildFleet } from '../fleet/graph/build-fleet.ts'
+import type { Fleet } from '../fleet/model/fleet.ts'
+import type { OpaqueSource } from '../fleet/model/input.ts'
 import type { Tree } from '../git/tree.ts'
 import { normaliseUrl } from '../kube/url.ts'
 

@@ -1,4 +1,4 @@
-import { overlayTree } from '../fleet/overlay-tree.ts'
+import { overlayTree } from '../fleet/bootstrap/overlay-tree.ts'
 import type { Tree } from '../git/tree.ts'
 import { addNamespace, readKustomization, removeField } from './edit-kustomization.ts'
 import { kustomizationFile, type TenantLayout } from './tenant-layout.ts'

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../errors.ts'
-import type { Fleet } from '../fleet/fleet.ts'
-import { overlayTree } from '../fleet/overlay-tree.ts'
+import { overlayTree } from '../fleet/bootstrap/overlay-tree.ts'
+import type { Fleet } from '../fleet/model/fleet.ts'
 import type { Tree } from '../git/tree.ts'
 import { quote } from './checked-names.ts'
 import { compareFleets, type Expected } from './compare-fleets.ts'

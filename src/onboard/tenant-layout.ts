@@ -1,6 +1,6 @@
 import { BailiwickError } from '../errors.ts'
-import type { Fleet, FleetNode } from '../fleet/fleet.ts'
-import { parentOf } from '../fleet/overlay-tree.ts'
+import { parentOf } from '../fleet/bootstrap/overlay-tree.ts'
+import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
 import type { Tree } from '../git/tree.ts'
 import { idOf } from '../kube/object.ts'
 import { normaliseUrl } from '../kube/url.ts'

@@ -1,9 +1,9 @@
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
+import { withoutLogins } from '../message/without-logins.ts'
 import type { CheckPage } from '../report/page/check-page.ts'
 import type { FleetPage } from '../report/page/fleet-page.ts'
 import type { PageEntry } from '../report/page/home-page.ts'
-import { withoutLogins } from '../report/without-logins.ts'
 import { checkIdOf, checkPath } from './page-address.ts'
 import type { Shelf } from './shelf.ts'
 

@@ -1,4 +1,4 @@
-import type { OfferedFix } from '../report/fixes/suggestions.ts'
+import type { OfferedFix } from '../fix/suggestions.ts'
 import type { Shelf } from './shelf.ts'
 
 /** What there is to say on a pull request besides its checks. */

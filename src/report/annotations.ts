@@ -1,11 +1,11 @@
+import { type FindingGroup, groupFindings } from '../evaluate/verdict/group-findings.ts'
 import { display } from '../kube/object.ts'
-import type { Finding, Verdict } from '../rules/finding.ts'
-import { type FindingGroup, groupFindings } from '../rules/verdict/group-findings.ts'
-import { fixText } from './fix-text.ts'
-import { type FailureGroup, firstOf, groupFailures } from './group-failures.ts'
-import { count, isNew } from './headline.ts'
+import { visible } from '../message/visible.ts'
+import type { Finding, Verdict } from '../rules/model/finding.ts'
 import type { ReportContext } from './outcome.ts'
-import { visible } from './visible.ts'
+import { fixText } from './text/fix-text.ts'
+import { type FailureGroup, firstOf, groupFailures } from './text/group-failures.ts'
+import { count, isNew } from './text/headline.ts'
 
 /** One annotation of a check run, in GitHub's words; plain text, GitHub reads no Markdown in it. */
 export interface Annotation {

@@ -1,4 +1,4 @@
-import { count } from './headline.ts'
+import { count } from './text/headline.ts'
 
 /** How far a judgement is. `known`: Kustomizations that need not be rendered again; `total`: as many as there were last time. */
 export type Progress =

@@ -1,10 +1,10 @@
 import { display, type ObjectId } from '../kube/object.ts'
-import { fitBudget } from './fit-budget.ts'
-import type { Section } from './fold.ts'
-import { count } from './headline.ts'
-import { code, prose } from './markdown.ts'
-import { redact } from './redact.ts'
-import { visible } from './visible.ts'
+import { code, prose } from '../message/markdown.ts'
+import { redact } from '../message/redact.ts'
+import { visible } from '../message/visible.ts'
+import { fitBudget } from './text/fit-budget.ts'
+import type { Section } from './text/fold.ts'
+import { count } from './text/headline.ts'
 
 /** What became of one object. `message` is the API server's, where it refused. */
 export interface AppliedObject {

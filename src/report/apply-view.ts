@@ -1,6 +1,6 @@
-import type { Judgement } from '../rules/finding.ts'
+import type { Judgement } from '../rules/model/finding.ts'
 import type { AppliedNode } from './apply-report.ts'
-import { PrivateWords } from './private-words.ts'
+import { PrivateWords } from './text/private-words.ts'
 
 /** What was applied, as the tenants whose nodes these are may read it: reasons and refusals without the names of others. */
 export function applyViewFor(nodes: readonly AppliedNode[], { verdict, nodes: judged }: Judgement): AppliedNode[] {

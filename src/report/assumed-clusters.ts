@@ -1,5 +1,5 @@
-import { FLEET_FILE } from '../fleet/config/fleet-config.ts'
-import type { Verdict } from '../rules/finding.ts'
+import { FLEET_FILE } from '../fleet/model/fleet-config.ts'
+import type { Verdict } from '../rules/model/finding.ts'
 
 /** So many are named. */
 const MAX_NAMED = 5

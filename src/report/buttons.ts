@@ -1,6 +1,6 @@
-import type { View } from './audience.ts'
-import { isNew } from './headline.ts'
 import type { ReportContext } from './outcome.ts'
+import type { View } from './text/audience.ts'
+import { isNew } from './text/headline.ts'
 
 /** A button of a check run: label at most 20 characters, description at most 40, at most three of them. */
 export interface Button {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { BailiwickError } from '../errors.ts'
-import { ENGINE_VERSION } from '../fleet/engine-version.ts'
+import { ENGINE_VERSION } from '../fleet/model/engine-version.ts'
 import type { NamedCheck } from '../gate/check-names.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
 import type { CheckRun } from './verdict-text.ts'

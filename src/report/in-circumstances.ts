@@ -1,10 +1,10 @@
 import type { Circumstances, Demand } from '../gate/circumstances.ts'
 import { decide } from '../gate/decide.ts'
 import type { Outcome } from '../gate/outcome.ts'
+import { code, prose } from '../message/markdown.ts'
+import { visible } from '../message/visible.ts'
 import { type Annotation, isAnnotatable } from './annotations.ts'
-import { code, prose } from './markdown.ts'
 import type { VerdictText } from './verdict-text.ts'
-import { visible } from './visible.ts'
 
 /** How many demands a summary lists. */
 const MAX_DEMANDS = 20

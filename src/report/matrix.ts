@@ -1,5 +1,5 @@
-import type { Verdict } from '../rules/finding.ts'
-import { code } from './markdown.ts'
+import { code } from '../message/markdown.ts'
+import type { Verdict } from '../rules/model/finding.ts'
 import { type StateCounts, stateCounts, weightOf } from './state-counts.ts'
 
 /** How many tenants a table shows; the clean ones are counted beyond that. */

@@ -1,6 +1,6 @@
-import type { Finding, JudgedNode, NodeFailure, Verdict } from '../rules/finding.ts'
-import type { Changes } from './changes/changes.ts'
-import { PrivateWords } from './private-words.ts'
+import type { Changes } from '../diff/changes.ts'
+import type { Finding, JudgedNode, NodeFailure, Verdict } from '../rules/model/finding.ts'
+import { PrivateWords } from './text/private-words.ts'
 
 /** What is told in place of a text whose source fewer people can see. */
 const NARROWER = 'The details are in a source that fewer people can see than this repository.'

@@ -1,12 +1,12 @@
+import type { Changes } from '../diff/changes.ts'
 import { BailiwickError } from '../errors.ts'
+import { groupFindings } from '../evaluate/verdict/group-findings.ts'
 import { NO_CIRCUMSTANCES } from '../gate/circumstances.ts'
-import type { Verdict } from '../rules/finding.ts'
-import { groupFindings } from '../rules/verdict/group-findings.ts'
-import type { Changes } from './changes/changes.ts'
-import { count, isNew } from './headline.ts'
-import { code, prose } from './markdown.ts'
+import { code, prose } from '../message/markdown.ts'
+import type { Verdict } from '../rules/model/finding.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
-import { placeOf } from './place.ts'
+import { count, isNew } from './text/headline.ts'
+import { placeOf } from './text/place.ts'
 
 /** What to do next, as one line of Markdown with the command to type. `verdict`: as its audience sees it. */
 export function nextStep(outcome: Outcome, verdict: Verdict | undefined, context: ReportContext): string {

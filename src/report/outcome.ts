@@ -1,6 +1,6 @@
+import type { Changes } from '../diff/changes.ts'
 import type { Circumstances } from '../gate/circumstances.ts'
-import type { JudgedNode } from '../rules/finding.ts'
-import type { Changes } from './changes/changes.ts'
+import type { JudgedNode } from '../rules/model/finding.ts'
 
 export type { Outcome } from '../gate/outcome.ts'
 

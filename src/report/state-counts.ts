@@ -1,6 +1,6 @@
-import type { Finding, NodeFailure } from '../rules/finding.ts'
-import { countFindings } from '../rules/verdict/group-findings.ts'
-import { isNew } from './headline.ts'
+import { countFindings } from '../evaluate/verdict/group-findings.ts'
+import type { Finding, NodeFailure } from '../rules/model/finding.ts'
+import { isNew } from './text/headline.ts'
 
 /** How many findings a cell of a table stands for, each cause once. */
 export interface StateCounts {

@@ -1,12 +1,12 @@
-import type { Finding, Verdict } from '../rules/finding.ts'
+import { type FindingGroup, groupFindings } from '../evaluate/verdict/group-findings.ts'
+import { code, prose } from '../message/markdown.ts'
+import type { Finding, Verdict } from '../rules/model/finding.ts'
 import { UNENCRYPTED_SETTING } from '../rules/secrets/unencrypted-setting.ts'
-import { type FindingGroup, groupFindings } from '../rules/verdict/group-findings.ts'
-import { failureText, findingText } from './finding-text.ts'
-import type { Section } from './fold.ts'
-import { groupFailures } from './group-failures.ts'
-import { count, isNew } from './headline.ts'
-import { code, prose } from './markdown.ts'
-import { placeOf } from './place.ts'
+import { failureText, findingText } from './text/finding-text.ts'
+import type { Section } from './text/fold.ts'
+import { groupFailures } from './text/group-failures.ts'
+import { count, isNew } from './text/headline.ts'
+import { placeOf } from './text/place.ts'
 
 /**
  * The parts of a verdict as Markdown sections, what matters most first; the end is what may be left out. `rulesUrl`: page

@@ -1,8 +1,8 @@
-import type { Finding, JudgedNode, NodeFailure, Verdict } from '../rules/finding.ts'
-import { countFindings } from '../rules/verdict/group-findings.ts'
-import { count, isNew } from './headline.ts'
-import { code } from './markdown.ts'
-import { shortUrl } from './place.ts'
+import { countFindings } from '../evaluate/verdict/group-findings.ts'
+import { code } from '../message/markdown.ts'
+import type { Finding, JudgedNode, NodeFailure, Verdict } from '../rules/model/finding.ts'
+import { count, isNew } from './text/headline.ts'
+import { shortUrl } from './text/place.ts'
 
 const MAX_REPOSITORIES = 30
 const MAX_CLUSTERS = 10

@@ -1,4 +1,4 @@
-import type { Rule } from './rule.ts'
+import type { Rule } from './model/rule.ts'
 
 /** The catalogue of rules as Markdown; docs/rules.md is this text. */
 export function catalogue(rules: readonly Rule[]): string {

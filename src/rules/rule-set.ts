@@ -1,4 +1,4 @@
-import type { Rule } from './rule.ts'
+import type { Rule } from './model/rule.ts'
 
 /** Rules that are switched on, found by what they are asked about. */
 export class RuleSet {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Visibility } from '../fleet/access/visibility.ts'
+import type { Visibility } from '../fleet/model/visibility.ts'
 import { isLoopbackHost } from '../process/loopback.ts'
 
 /** Somebody who looks at pages. */

@@ -1,4 +1,4 @@
-import type { Visibility } from '../fleet/access/visibility.ts'
+import type { Visibility } from '../fleet/model/visibility.ts'
 
 /** What the site asks of GitHub on behalf of a person. Each call throws `github-unavailable` where GitHub does not answer. */
 export interface People {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isWider } from '../fleet/access/visibility.ts'
+import { isWider } from '../fleet/model/visibility.ts'
 import { readCookie } from './cookies.ts'
 import type { Gate, Reader } from './gate.ts'
 import type { People, SeenRepository } from './people.ts'

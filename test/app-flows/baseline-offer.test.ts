@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { BASELINE_FILE } from '../../src/rules/verdict/baseline.ts'
+import { BASELINE_FILE } from '../../src/rules/model/baseline.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { reportOf, surveyAgain, writes } from './survey.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { FLEET_FILE } from '../../src/fleet/config/fleet-config.ts'
+import { FLEET_FILE } from '../../src/fleet/model/fleet-config.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { command, lastRun, proposeViolation } from './commands.ts'
 import { reportOf, surveyAgain } from './survey.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { BASELINE_FILE } from '../../src/rules/verdict/baseline.ts'
+import { BASELINE_FILE } from '../../src/rules/model/baseline.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { propose, said, saidOfTip } from '../story/said.ts'
 import { type Stage, startStage } from '../story/stage.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ENGINE_VERSION } from '../../src/fleet/engine-version.ts'
+import { ENGINE_VERSION } from '../../src/fleet/model/engine-version.ts'
 import { versionOfExternalId } from '../../src/report/external-id.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { lastRun, proposeViolation } from './commands.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Tree } from '../../src/git/tree.ts'
-import type { Verdict } from '../../src/rules/finding.ts'
+import type { Verdict } from '../../src/rules/model/finding.ts'
 import { changesOf, readCases, treesOf } from './attack-case.ts'
 import { isNew, newIn, resultOf, wanted } from './expectation.ts'
 import { judgeTrees } from './judge-trees.ts'

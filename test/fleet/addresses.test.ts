@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Fleet } from '../../src/fleet/fleet.ts'
-import { FleetSession } from '../../src/fleet/session/fleet-session.ts'
+import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
+import type { Fleet } from '../../src/fleet/model/fleet.ts'
 import { followedBases } from '../../src/gate/followed-bases.ts'
 import { fleetOf, type Given, inputOf, judgementOf, said } from './fleet-of.ts'
 import { DEV_URL, devFiles, FLEET_URL, fleetFiles, miniFleet, withResource } from './mini-fleet.ts'

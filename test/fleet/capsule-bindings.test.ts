@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { capsuleBindings } from '../../src/fleet/capsule-bindings.ts'
+import { capsuleBindings } from '../../src/fleet/tenancy/capsule-bindings.ts'
 import type { MapNode } from '../../src/kube/node.ts'
 import { idOf, type KubeObject } from '../../src/kube/object.ts'
-import { parseDocuments } from '../../src/kube/parse-documents.ts'
 import { authorizerOf } from '../../src/kube/rbac/authorizer-of.ts'
 import { userInfo } from '../../src/kube/rbac/groups-of.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 
 const objects = (text: string): KubeObject[] =>
   parseDocuments({ repository: 'r', path: 'a.yaml' }, Buffer.from(text)).map(root => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Tenant } from '../../src/fleet/fleet.ts'
+import type { Tenant } from '../../src/fleet/model/fleet.ts'
 import { type Files, fleetOf, judgementOf, said } from './fleet-of.ts'
 import { FLEET_URL, fleetFiles } from './mini-fleet.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { buildFleet } from '../../src/fleet/build-fleet.ts'
-import { FleetSession } from '../../src/fleet/session/fleet-session.ts'
-import { readsFrom } from '../../src/rules/verdict/reads-from.ts'
+import { readsFrom } from '../../src/evaluate/verdict/reads-from.ts'
+import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
+import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
 import { type Files, fleetOf, inputOf, judgementOf } from './fleet-of.ts'
 import { miniFleet, withResource } from './mini-fleet.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { installedFlux } from '../../src/fleet/flux-instance.ts'
+import { installedFlux } from '../../src/fleet/bootstrap/flux-instance.ts'
 import type { MapNode } from '../../src/kube/node.ts'
 import { at } from '../../src/kube/node.ts'
-import { parseDocuments } from '../../src/kube/parse-documents.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 
 const instance = (patch: string) => `apiVersion: fluxcd.controlplane.io/v1
 kind: FluxInstance

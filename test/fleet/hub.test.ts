@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FleetSession } from '../../src/fleet/session/fleet-session.ts'
+import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
 import { fleetOf, type Given, inputOf, judgementOf, said } from './fleet-of.ts'
 import { FLEET_URL, fleetFiles, miniFleet } from './mini-fleet.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Lockdown } from '../../src/fleet/fleet.ts'
-import { readLockdown } from '../../src/fleet/lockdown.ts'
+import { readLockdown } from '../../src/fleet/lockdown/lockdown.ts'
+import type { Lockdown } from '../../src/fleet/model/fleet.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
-import { parseDocuments } from '../../src/kube/parse-documents.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 
 const objectsOf = (text: string): KubeObject[] =>
   parseDocuments({ repository: '', path: 'flux.yaml' }, Buffer.from(text)).flatMap(root =>

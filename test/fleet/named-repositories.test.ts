@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isNamed, namedRepositories } from '../../src/fleet/named-repositories.ts'
+import { isNamed, namedRepositories } from '../../src/fleet/model/named-repositories.ts'
 
 /** As a manifest writes it. */
 const variable = (text: string) => ['$', '{', text, '}'].join('')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { SourceRef } from '../../src/fleet/source-ref.ts'
+import type { SourceRef } from '../../src/fleet/model/source-ref.ts'
 import { display, idOf } from '../../src/kube/object.ts'
 import { type Files, fleetOf, judgementOf } from './fleet-of.ts'
 import { fleetFiles, miniFleet } from './mini-fleet.ts'

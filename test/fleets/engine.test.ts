@@ -6,7 +6,7 @@ import { parseAllDocuments } from 'yaml'
 import { readFolder } from '../../src/git/folder-tree.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import { toJson } from '../../src/kube/node.ts'
-import { build } from '../../src/kustomize/build.ts'
+import { build } from '../../src/kustomize/pipeline/build.ts'
 import { findProgram, programs } from '../programs.ts'
 
 const kustomize = findProgram('kustomize')

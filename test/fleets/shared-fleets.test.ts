@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Verdict } from '../../src/rules/finding.ts'
+import type { Verdict } from '../../src/rules/model/finding.ts'
 import { type Files, type Given, judgementOf } from '../fleet/fleet-of.ts'
 import { readFolder, sharedFleetsPresent } from '../fleet/read-folder.ts'
 

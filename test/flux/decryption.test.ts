@@ -3,7 +3,7 @@ import { BailiwickError } from '../../src/errors.ts'
 import { renderKustomization } from '../../src/flux/render-kustomization.ts'
 import { at, toJson } from '../../src/kube/node.ts'
 import { idOf } from '../../src/kube/object.ts'
-import { parseDocuments } from '../../src/kube/parse-documents.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { treeOf } from '../git/tree-of.ts'
 
 const ENCRYPTED = {

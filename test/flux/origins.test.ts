@@ -3,7 +3,7 @@ import { BailiwickError } from '../../src/errors.ts'
 import { packTree } from '../../src/flux/pack-tree.ts'
 import { renderKustomization } from '../../src/flux/render-kustomization.ts'
 import { at, type Node } from '../../src/kube/node.ts'
-import { parseDocuments } from '../../src/kube/parse-documents.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { treeOf } from '../git/tree-of.ts'
 
 const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: one\n'

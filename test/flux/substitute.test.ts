@@ -8,8 +8,8 @@ import { SubstitutionBudget } from '../../src/flux/substitute/substitution-budge
 import type { Variable, VariableSource } from '../../src/flux/substitute/variable.ts'
 import { variablesOf } from '../../src/flux/substitute/variable-source.ts'
 import { at, type MapNode, type Path } from '../../src/kube/node.ts'
-import type { Origin } from '../../src/kube/origin.ts'
-import { parseDocuments } from '../../src/kube/parse-documents.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
+import type { Origin } from '../../src/origin.ts'
 import { treeOf } from '../git/tree-of.ts'
 
 const document = (path: string, text: string): MapNode =>

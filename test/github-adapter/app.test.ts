@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { type AppOptions, openApp } from '../../src/github/app.ts'
-import { listRepositories } from '../../src/github/repositories.ts'
-import { GITHUB_PACE, LOOPBACK_PACE } from '../../src/github/write-turns.ts'
+import { type AppOptions, openApp } from '../../src/github/client/app.ts'
+import { GITHUB_PACE, LOOPBACK_PACE } from '../../src/github/client/write-turns.ts'
+import { listRepositories } from '../../src/github/contents/repositories.ts'
 import { type Answerer, rawGitHub } from './raw-github.ts'
 
 const { privateKey } = generateKeyPairSync('rsa', {

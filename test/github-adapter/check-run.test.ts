@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Annotation, type CheckRun, publishCheckRun } from '../../src/github/check-run.ts'
+import { type Annotation, type CheckRun, publishCheckRun } from '../../src/github/checks/check-run.ts'
 import { type Answer, rawGitHub } from './raw-github.ts'
 
 const APP = { id: 7, slug: 'bailiwick' }

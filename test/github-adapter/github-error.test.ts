@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
-import { github, unlessMissing } from '../../src/github/github-error.ts'
+import { github, unlessMissing } from '../../src/github/client/github-error.ts'
 import { type Answer, rawGitHub } from './raw-github.ts'
 
 const SECRET = 'ghs_16C7e42F292c6912E7710c838347Ae178B4a'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
-import { isOnlyMergeBase, type MergeBase, readMergeBase } from '../../src/github/merge-base.ts'
+import { isOnlyMergeBase, type MergeBase, readMergeBase } from '../../src/github/pulls/merge-base.ts'
 import { rawGitHub } from './raw-github.ts'
 
 const NAME = { owner: 'acme', repo: 'fleet' }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type NewPullRequest, openPullRequest } from '../../src/github/open-pull-request.ts'
+import { type NewPullRequest, openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
 import { acme, FLEET } from './acme.ts'
 
 const WANTED: NewPullRequest = {

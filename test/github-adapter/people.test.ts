@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { readIssueComment } from '../../src/github/issue-comment.ts'
-import { readRole } from '../../src/github/permission.ts'
-import { isOurs } from '../../src/github/written-by-us.ts'
+import { isOurs } from '../../src/github/client/written-by-us.ts'
+import { readIssueComment } from '../../src/github/comments/issue-comment.ts'
+import { readRole } from '../../src/github/people/permission.ts'
 import { rawGitHub } from './raw-github.ts'
 
 const FLEET = { owner: 'acme', repo: 'fleet' }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { ProbotOctokit } from 'probot'
 import { onTestFinished } from 'vitest'
-import type { Octokit } from '../../src/github/octokit.ts'
+import type { Octokit } from '../../src/github/client/octokit.ts'
 
 export interface Answer {
   readonly status?: number

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { embeddedIn } from '../../src/kube/embedded-objects.ts'
+import { embeddedIn } from '../../src/kube/capabilities/embedded-objects.ts'
 import { idOf, type KubeObject } from '../../src/kube/object.ts'
-import { parseDocuments } from '../../src/kube/parse-documents.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 
 const objectOf = (text: string): KubeObject => {
   const [root] = parseDocuments({ repository: '', path: 'x.yaml' }, Buffer.from(text))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
 import { at, type ScalarNode, toJson } from '../../src/kube/node.ts'
-import { parseDocuments } from '../../src/kube/parse-documents.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 
 const FILE = { repository: 'https://example.com/r', path: 'dir/a.yaml' }
 const parse = (text: string | Uint8Array) => parseDocuments(FILE, typeof text === 'string' ? Buffer.from(text) : text)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { ACCESS_FROM, admits, readSourceAcl } from '../../src/flux/source/source-acl.ts'
 import type { MapNode } from '../../src/kube/node.ts'
-import { parseDocuments } from '../../src/kube/parse-documents.ts'
-import { ACCESS_FROM, admits, readSourceAcl } from '../../src/kube/source-acl.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 
 const read = (yaml: string) => {
   const [root] = parseDocuments({ repository: '', path: 'a.yaml' }, new TextEncoder().encode(yaml))

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Node as YamlNode } from 'yaml'
 import { BailiwickError } from '../../src/errors.ts'
 import type { Node } from '../../src/kube/node.ts'
-import { parseText } from '../../src/kube/parse-documents.ts'
+import { parseText } from '../../src/kube/yaml/parse-documents.ts'
 
 const WORDS = ['a', 'b c', 'x-y', 'http://x/y', 'a#b', '100m', 'nginx:1.2', 'é', 'w=1', '-a', 'yes']
 const scalar = fc.oneof(

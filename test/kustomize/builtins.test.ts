@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
 import { at, type Node, type Path } from '../../src/kube/node.ts'
-import { build } from '../../src/kustomize/build.ts'
+import { build } from '../../src/kustomize/pipeline/build.ts'
 import { treeOf } from '../git/tree-of.ts'
 
 const WEB = `apiVersion: apps/v1

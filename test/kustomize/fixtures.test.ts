@@ -3,8 +3,8 @@ import { requestFacts } from '../../src/cli/request-facts.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import { renderKustomization } from '../../src/flux/render-kustomization.ts'
 import { at, type Json, toJson } from '../../src/kube/node.ts'
-import { parseDocuments } from '../../src/kube/parse-documents.ts'
-import { build } from '../../src/kustomize/build.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
+import { build } from '../../src/kustomize/pipeline/build.ts'
 import { comparable, type Expected, expectedOf, type Fixture, fixtures, treeOf } from '../oracles/fixtures.ts'
 
 /** Renders a case with our engine; a refusal is given with its code and rule. */

@@ -3,7 +3,7 @@ import { BailiwickError } from '../../src/errors.ts'
 import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/snapshot.ts'
 import { originAt } from '../../src/kube/node.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
-import { build } from '../../src/kustomize/build.ts'
+import { build } from '../../src/kustomize/pipeline/build.ts'
 
 function built(kustomization: string, others: readonly SnapshotFile[] = []): KubeObject {
   const files = [{ path: 'kustomization.yaml', content: kustomization }, ...others]

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../src/errors.ts'
 import { toJson } from '../../src/kube/node.ts'
-import { build } from '../../src/kustomize/build.ts'
+import { build } from '../../src/kustomize/pipeline/build.ts'
 import { treeOf } from '../git/tree-of.ts'
 import { HOSTILE } from './hostile-inputs.ts'
 

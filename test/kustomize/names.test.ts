@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
 import { at, type Path } from '../../src/kube/node.ts'
 import { idOf } from '../../src/kube/object.ts'
-import { build } from '../../src/kustomize/build.ts'
+import { build } from '../../src/kustomize/pipeline/build.ts'
 import { treeOf } from '../git/tree-of.ts'
 
 const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: cm\n'

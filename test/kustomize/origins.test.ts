@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { at, type Node, type Path } from '../../src/kube/node.ts'
-import { build } from '../../src/kustomize/build.ts'
+import { build } from '../../src/kustomize/pipeline/build.ts'
 import { treeOf } from '../git/tree-of.ts'
 
 const show = (node: Node | undefined): string => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
 import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
 import { canonical } from '../../src/kube/node.ts'
-import { build } from '../../src/kustomize/build.ts'
+import { build } from '../../src/kustomize/pipeline/build.ts'
 
 const OBJECT = 'apiVersion: e/v1\nkind: Thing\nmetadata: {name: a}\nspec: {n: 1}\n'
 

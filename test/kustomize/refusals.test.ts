@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
 import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/snapshot.ts'
-import { build } from '../../src/kustomize/build.ts'
+import { build } from '../../src/kustomize/pipeline/build.ts'
 
 const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { BailiwickError } from '../../src/errors.ts'
 import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
 import { canonical } from '../../src/kube/node.ts'
-import { build } from '../../src/kustomize/build.ts'
+import { build } from '../../src/kustomize/pipeline/build.ts'
 import { compare, type Outcome, type Result } from './outcome.ts'
 import { readJsonExactly, readOutput } from './read-output.ts'
 

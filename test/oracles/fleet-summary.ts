@@ -1,4 +1,4 @@
-import type { Verdict } from '../../src/rules/finding.ts'
+import type { Verdict } from '../../src/rules/model/finding.ts'
 import { changesOfFleet, counted, isNew, NO_FLEET, type Surveyed } from './fleet-table.ts'
 
 /** What all repositories come to: complete first results, changes, and what the blocked ones are blocked for. */

@@ -1,4 +1,4 @@
-import type { Finding, Judgement, NodeFailure, Verdict } from '../../src/rules/finding.ts'
+import type { Finding, Judgement, NodeFailure, Verdict } from '../../src/rules/model/finding.ts'
 
 /** A change of a fleet with its verdict. */
 export type Evaluated = Judgement & { readonly commit: string; readonly subject: string; readonly seconds: number }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Json, toJson } from '../../src/kube/node.ts'
-import { parseDocuments } from '../../src/kube/parse-documents.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { comparable } from './fixtures.ts'
 import { FLUX_RENDER, KUSTOMIZE, kustomizeBuild } from './real-programs.ts'
 

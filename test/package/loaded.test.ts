@@ -44,9 +44,9 @@ describe('what a start loads', () => {
     expect(files).toContain('src/cli/main.ts')
     expect(files.filter(path => !path.startsWith('src/cli/'))).toEqual([
       'src/errors.ts',
-      'src/report/place.ts',
-      'src/report/visible.ts',
-      'src/report/without-logins.ts',
+      'src/report/text/place.ts',
+      'src/message/visible.ts',
+      'src/message/without-logins.ts',
     ])
     expect(files).not.toContain('src/cli/check.ts')
     expect(files.length).toBeLessThan(12)

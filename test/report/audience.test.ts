@@ -3,7 +3,7 @@ import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/sna
 import type { Tree } from '../../src/git/tree.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { commentOf } from '../../src/report/comment.ts'
-import type { Judgement } from '../../src/rules/finding.ts'
+import type { Judgement } from '../../src/rules/model/finding.ts'
 import { changesOf, filesOf, readCases } from '../attacks/attack-case.ts'
 import { judgeTrees } from '../attacks/judge-trees.ts'
 import { type Repository, worlds } from '../attacks/worlds/index.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { applyViewFor } from '../../src/report/apply-view.ts'
-import { PrivateWords } from '../../src/report/private-words.ts'
+import { PrivateWords } from '../../src/report/text/private-words.ts'
 import { judgementOf } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { redact } from '../../src/message/redact.ts'
 import { type AppliedNode, applyReport } from '../../src/report/apply-report.ts'
-import { redact } from '../../src/report/redact.ts'
 
 const secret = { apiVersion: 'v1', kind: 'Secret', namespace: 'ops', name: 'token' }
 

@@ -1,4 +1,4 @@
-import type { Finding, NodeFailure, Verdict } from '../../src/rules/finding.ts'
+import type { Finding, NodeFailure, Verdict } from '../../src/rules/model/finding.ts'
 
 export const FLEET = 'https://github.com/acme/fleet'
 export const OPS = 'https://github.com/acme/ops-team'

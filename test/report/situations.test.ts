@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
-import { ENGINE_VERSION } from '../../src/fleet/engine-version.ts'
+import { ENGINE_VERSION } from '../../src/fleet/model/engine-version.ts'
 import { announcementOf } from '../../src/report/announcement.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import {

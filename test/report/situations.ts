@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../src/errors.ts'
 import type { Circumstances } from '../../src/gate/circumstances.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
-import type { Finding, JudgedNode } from '../../src/rules/finding.ts'
+import type { Finding, JudgedNode } from '../../src/rules/model/finding.ts'
 import { FLEET, failure, finding, HOSTILE, hostile, OPS, overLong, twoViolations, verdict } from './samples.ts'
 
 /** What is said, where, and the outcome that it is said of. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { viewFor } from '../../src/report/audience.ts'
-import { verdictJson } from '../../src/report/json.ts'
-import { terminalText } from '../../src/report/terminal.ts'
+import { verdictJson } from '../../src/report/formats/json.ts'
+import { terminalText } from '../../src/report/formats/terminal.ts'
+import { viewFor } from '../../src/report/text/audience.ts'
 import { verdictSections } from '../../src/report/verdict-sections.ts'
 import { FLEET, failure, finding, hostile, OPS, twoViolations, verdict } from './samples.ts'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { commentOf } from '../../src/report/comment.ts'
-import { fitBudget } from '../../src/report/fit-budget.ts'
+import { fitBudget } from '../../src/report/text/fit-budget.ts'
 import { failure, finding, verdict } from './samples.ts'
 import { context } from './situations.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { JudgedNode, Judgement } from '../../src/rules/finding.ts'
-import { affectedRepositories } from '../../src/rules/verdict/affected-repositories.ts'
+import { affectedRepositories } from '../../src/evaluate/verdict/affected-repositories.ts'
+import type { JudgedNode, Judgement } from '../../src/rules/model/finding.ts'
 import { finding, verdict } from '../report/samples.ts'
 import { node } from '../report/situations.ts'
 

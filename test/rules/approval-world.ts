@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Heads } from '../../src/rules/approval/approval-state.ts'
-import type { Finding, JudgedNode, NodeFailure } from '../../src/rules/finding.ts'
+import type { Heads } from '../../src/approval/approval-state.ts'
+import type { Finding, JudgedNode, NodeFailure } from '../../src/rules/model/finding.ts'
 
 /** What two repositories hold and which engine runs; a small world of our own, written without looking at approval. */
 export interface World {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type ApprovalEvent, type ApprovalState, initialApproval } from '../../src/rules/approval/approval-state.ts'
-import { approve } from '../../src/rules/approval/approve.ts'
+import { type ApprovalEvent, type ApprovalState, initialApproval } from '../../src/approval/approval-state.ts'
+import { approve } from '../../src/approval/approve.ts'
 import {
   BASELINE,
   CLUSTER,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { type ApprovalState, initialApproval } from '../../src/rules/approval/approval-state.ts'
-import { approve } from '../../src/rules/approval/approve.ts'
-import type { JudgedNode } from '../../src/rules/finding.ts'
+import { type ApprovalState, initialApproval } from '../../src/approval/approval-state.ts'
+import { approve } from '../../src/approval/approve.ts'
+import type { JudgedNode } from '../../src/rules/model/finding.ts'
 import { CLUSTER, combinationOf, FLEET, headsOf, judge, keyOf, mayApply, type World } from './approval-world.ts'
 
 /** A world in which every node is clean, found by looking. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BASELINE_FILE, readBaseline } from '../../src/rules/verdict/baseline.ts'
+import { BASELINE_FILE, readBaseline } from '../../src/rules/model/baseline.ts'
 
 const read = (text: string | Buffer) => [
   ...readBaseline({ repository: 'https://github.com/acme/fleet', path: BASELINE_FILE }, Buffer.from(text)).keys(),

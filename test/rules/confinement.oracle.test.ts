@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import type { FleetNode } from '../../src/fleet/fleet.ts'
+import type { FleetNode } from '../../src/fleet/model/fleet.ts'
 import { type Json, toJson } from '../../src/kube/node.ts'
 import { idOf, type KubeObject } from '../../src/kube/object.ts'
 import { findAssets, NO_ASSETS } from '../envtest/assets.ts'

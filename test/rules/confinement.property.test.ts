@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Finding, JudgedNode } from '../../src/rules/finding.ts'
+import type { Finding, JudgedNode } from '../../src/rules/model/finding.ts'
 import { judgementOf } from '../fleet/fleet-of.ts'
 import { DEV_URL, FLEET_URL, miniFleet, OPS_URL, withResource } from '../fleet/mini-fleet.ts'
 

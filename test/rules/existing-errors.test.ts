@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { BailiwickError, type ErrorCode } from '../../src/errors.ts'
-import type { Fleet, FleetNode } from '../../src/fleet/fleet.ts'
+import { judge } from '../../src/evaluate/verdict/judge.ts'
+import type { Fleet, FleetNode } from '../../src/fleet/model/fleet.ts'
 import type { Hole } from '../../src/kube/hole.ts'
-import { judge } from '../../src/rules/verdict/judge.ts'
 import { fleetOf } from '../fleet/fleet-of.ts'
 import { DEV_URL, FLEET_URL, fleetFiles, miniFleet } from '../fleet/mini-fleet.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Judgement } from '../../src/rules/finding.ts'
+import type { Judgement } from '../../src/rules/model/finding.ts'
 import { type Files, judgementOf } from '../fleet/fleet-of.ts'
 import { miniFleet } from '../fleet/mini-fleet.ts'
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { countFindings, groupFindings } from '../../src/evaluate/verdict/group-findings.ts'
+import { summaryOf } from '../../src/evaluate/verdict/summary.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { commentOf } from '../../src/report/comment.ts'
-import { verdictJson } from '../../src/report/json.ts'
-import { terminalText } from '../../src/report/terminal.ts'
-import type { Finding } from '../../src/rules/finding.ts'
-import { countFindings, groupFindings } from '../../src/rules/verdict/group-findings.ts'
-import { summaryOf } from '../../src/rules/verdict/summary.ts'
+import { verdictJson } from '../../src/report/formats/json.ts'
+import { terminalText } from '../../src/report/formats/terminal.ts'
+import type { Finding } from '../../src/rules/model/finding.ts'
 import { FLEET, finding, verdict } from '../report/samples.ts'
 
 const SYNC = { repository: FLEET, file: 'tenants/base/dev-team/sync.yaml', line: 20, column: 20 }

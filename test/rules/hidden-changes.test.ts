@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { buildFleet } from '../../src/fleet/build-fleet.ts'
-import type { FleetInput } from '../../src/fleet/input.ts'
+import { judge } from '../../src/evaluate/verdict/judge.ts'
+import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
+import type { FleetInput } from '../../src/fleet/model/input.ts'
 import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
-import { judge } from '../../src/rules/verdict/judge.ts'
 import { type Files, inputOf, judgementOf } from '../fleet/fleet-of.ts'
 import { DEV_URL, fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 

@@ -28,10 +28,10 @@ test('nothing that a rule looks at is cut by a number', () => {
   // texts of messages, and names that nobody may write longer
   expect(cut).toEqual([
     'src/fleet/config/shape.ts .slice(0, 100)',
-    'src/fleet/node-key.ts .slice(0, 253)',
-    'src/fleet/resolve-source.ts .slice(0, 500)',
+    'src/fleet/model/node-key.ts .slice(0, 253)',
+    'src/fleet/sources/resolve-source.ts .slice(0, 500)',
     'src/rules/rbac/rbac-escalation.ts .slice(0, 1200)',
     'src/rules/references/cross-namespace-ref.ts .slice(0, 600)',
-    'src/rules/verdict/baseline-text.ts .slice(0, 300)',
+    'src/evaluate/verdict/baseline-text.ts .slice(0, 300)',
   ])
 })

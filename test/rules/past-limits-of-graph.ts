@@ -1,14 +1,14 @@
 import { expect } from 'vitest'
-import { type AccessView, askRead } from '../../src/fleet/access/ask-read.ts'
-import { admitChild } from '../../src/fleet/admit-child.ts'
+import { findClusters } from '../../src/fleet/bootstrap/find-clusters.ts'
+import { fluxFiles } from '../../src/fleet/bootstrap/flux-files.ts'
 import { chartParts } from '../../src/fleet/charts/chart-parts.ts'
 import { chartContent } from '../../src/fleet/charts/chart-places.ts'
-import { findClusters } from '../../src/fleet/clusters/find-clusters.ts'
-import { fluxFiles } from '../../src/fleet/clusters/flux-files.ts'
-import { composeSource } from '../../src/fleet/compose-source.ts'
-import type { Claim } from '../../src/fleet/draft.ts'
-import { contentSpec } from '../../src/fleet/source-content.ts'
-import type { Walk } from '../../src/fleet/walk.ts'
+import { admitChild } from '../../src/fleet/graph/admit-child.ts'
+import type { Claim } from '../../src/fleet/graph/draft.ts'
+import type { Walk } from '../../src/fleet/graph/walk.ts'
+import { type AccessView, askRead } from '../../src/fleet/sources/ask-read.ts'
+import { composeSource } from '../../src/fleet/sources/compose-source.ts'
+import { contentSpec } from '../../src/fleet/sources/source-content.ts'
 import { parsePatterns } from '../../src/flux/ignore-pattern.ts'
 import { MAX_HOLES } from '../../src/flux/leniency.ts'
 import { canonicalQuantity } from '../../src/flux/normalise/quantity.ts'
@@ -28,7 +28,7 @@ import {
 import type { Tree, TreeEntry } from '../../src/git/tree.ts'
 import type { MapNode } from '../../src/kube/node.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
-import { parseDocuments } from '../../src/kube/parse-documents.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { fleetOf } from '../fleet/fleet-of.ts'
 import { DEV_URL, fleetFiles, miniFleet, OPS_URL, withResource } from '../fleet/mini-fleet.ts'
 import { treeOf } from '../git/tree-of.ts'
@@ -105,7 +105,7 @@ const contentOf = (url: string, tree: Tree) => ({
 
 /** Each limit of the graph, its sources and git: goes one past it. */
 export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> = {
-  'src/fleet/access/ask-read.ts MAX_ASKED': () => {
+  'src/fleet/sources/ask-read.ts MAX_ASKED': () => {
     const view = {
       cluster: 'staging',
       given: { facts: [] },
@@ -120,15 +120,15 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(states).toEqual([...list(50, () => 'ask'), 'refused'])
   },
 
-  'src/fleet/admit-child.ts MAX_DEPTH': () => {
+  'src/fleet/graph/admit-child.ts MAX_DEPTH': () => {
     // below the root, the tenants and the tenant
     expect(errorsOf(nested(13))).toEqual([])
     expect(errorsOf(nested(14))).toEqual([['dev-team', 'graph-limits']])
   },
 
-  'src/fleet/admit-child.ts MAX_PLATFORM_NODES': () =>
+  'src/fleet/graph/admit-child.ts MAX_PLATFORM_NODES': () =>
     expect(admittedBeside(20_000, undefined)).toEqual([true, 'graph-limits']),
-  'src/fleet/admit-child.ts MAX_TENANT_NODES': () => {
+  'src/fleet/graph/admit-child.ts MAX_TENANT_NODES': () => {
     expect(admittedBeside(1_000, 'dev-team')).toEqual([true, 'graph-limits'])
     const many = (count: number) => ({
       ...withResource(list(count, index => kustomization(`k${index}`, './none')).join('')),
@@ -170,7 +170,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(errors).toEqual([undefined, 'render-limits'])
   },
 
-  'src/fleet/clusters/flux-files.ts MAX_FLUX_FILES': () => {
+  'src/fleet/bootstrap/flux-files.ts MAX_FLUX_FILES': () => {
     const bytes = new TextEncoder().encode('# kustomize.toolkit.fluxcd.io')
     const files = (count: number, id: string): Tree => {
       const entry = (name: string): TreeEntry => ({ name, path: name, type: 'file', id })
@@ -182,7 +182,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect([fleet(files(1, 'one')), fleet(files(20_001, '20001'))]).toEqual([undefined, 'graph-limits'])
   },
 
-  'src/fleet/cluster-root.ts HOPS': () => {
+  'src/fleet/graph/cluster-root.ts HOPS': () => {
     const key = 'clusters/staging/flux-system/gotk-sync.yaml'
     const rootErrors = (value: string) => {
       const sync = fleetFiles[key]!.replace(
@@ -197,7 +197,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(rootErrors(`b\${a}`)).toEqual(['graph-limits'])
   },
 
-  'src/fleet/compose-source.ts MAX_FILES': () => {
+  'src/fleet/sources/compose-source.ts MAX_FILES': () => {
     const spec = { name: 'x', fromPath: '', toPath: 'x', origin: ORIGIN }
     const one = { id: 'GitRepository/apps/x', spec, resolved: contentOf(OPS_URL, treeOf({ a: 'x' })) }
     const compose = (count: number) =>
@@ -210,7 +210,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(around(50_000, compose)).toEqual([undefined, 'render-limits'])
   },
 
-  'src/fleet/resolve-source.ts MAX_CHAIN': () => {
+  'src/fleet/sources/resolve-source.ts MAX_CHAIN': () => {
     const errors = [5, 6].map(count => {
       const key = 'tenants/dev-team.yaml'
       const own = fleetFiles[key]!.replace(
@@ -232,7 +232,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     ])
   },
 
-  'src/fleet/source-content.ts MAX_INCLUDES': () => {
+  'src/fleet/sources/source-content.ts MAX_INCLUDES': () => {
     const read = (count: number) =>
       contentSpec(
         objectOf(

@@ -1,26 +1,26 @@
 import { expect } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
-import type { FleetNode } from '../../src/fleet/fleet.ts'
+import { LimitedFindings } from '../../src/evaluate/verdict/finding-limits.ts'
+import type { FleetIndex } from '../../src/facts/fleet-index.ts'
+import type { FleetNode } from '../../src/fleet/model/fleet.ts'
 import type { Tree, TreeEntry } from '../../src/git/tree.ts'
 import { mapNode, textNode } from '../../src/kube/edit-node.ts'
 import type { Node } from '../../src/kube/node.ts'
-import { parseDocuments } from '../../src/kube/parse-documents.ts'
 import { decodeText } from '../../src/kube/yaml/decode-text.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { YAML_LIMITS } from '../../src/kube/yaml/yaml-budget.ts'
-import { build } from '../../src/kustomize/build.ts'
-import { BuildBudget, type BuildCost, checkObjectSize } from '../../src/kustomize/build-budget.ts'
 import { readEnvFile } from '../../src/kustomize/generate/env-file.ts'
+import { BuildBudget, type BuildCost, checkObjectSize } from '../../src/kustomize/model/build-budget.ts'
+import { build } from '../../src/kustomize/pipeline/build.ts'
 import { automatonOf } from '../../src/kustomize/select/automaton.ts'
 import { parsePattern } from '../../src/kustomize/select/parse-pattern.ts'
 import { readTenantForm } from '../../src/onboard/read-tenant-form.ts'
-import type { Finding } from '../../src/rules/finding.ts'
-import { readAttributes } from '../../src/rules/git/attributes.ts'
-import type { FleetIndex } from '../../src/rules/index/fleet-index.ts'
-import { namedPaths } from '../../src/rules/kustomize/named-paths.ts'
-import { sharedPaths } from '../../src/rules/kustomize/shared-paths.ts'
-import { encryptedDocuments } from '../../src/rules/secrets/encrypted-files.ts'
-import { secretsInFiles } from '../../src/rules/secrets/secrets-in-files.ts'
-import { LimitedFindings } from '../../src/rules/verdict/finding-limits.ts'
+import { readAttributes } from '../../src/rules/git/support/attributes.ts'
+import { namedPaths } from '../../src/rules/kustomize/support/named-paths.ts'
+import { sharedPaths } from '../../src/rules/kustomize/support/shared-paths.ts'
+import type { Finding } from '../../src/rules/model/finding.ts'
+import { encryptedDocuments } from '../../src/rules/secrets/support/encrypted-files.ts'
+import { secretsInFiles } from '../../src/rules/secrets/support/secrets-in-files.ts'
 import { fleetOf, judgementOf } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
 import { treeOf } from '../git/tree-of.ts'
@@ -111,7 +111,7 @@ function findingsPast(of: 'part' | 'tenant', limit: number): void {
 
 /** By row of the table of limits: goes one past the limit, and expects the refusal. */
 export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> = {
-  'src/kube/embedded-objects.ts MAX_DEPTH': () => {
+  'src/kube/capabilities/embedded-objects.ts MAX_DEPTH': () => {
     const nest = (depth: number): object =>
       depth === 0
         ? { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'inner', namespace: 'apps' } }
@@ -150,7 +150,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
       passes(at, past, new RegExp(`^render-limits: .* has more than ${YAML_LIMITS[what as keyof typeof cases]} `))
     }
   },
-  'src/kustomize/scan.ts MAX_DEPTH': () => {
+  'src/kustomize/pipeline/scan.ts MAX_DEPTH': () => {
     const chain = (levels: number) =>
       built({
         'kustomization.yaml': 'resources: [l1]\n',
@@ -163,7 +163,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
       })
     passes(chain(50), chain(51), /^render-limits: more than 50 levels/)
   },
-  'src/kustomize/build-budget.ts LIMITS': () => {
+  'src/kustomize/model/build-budget.ts LIMITS': () => {
     const all: Readonly<Record<keyof BuildCost, true>> = {
       directories: true,
       objects: true,
@@ -187,7 +187,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     }
     passes(objects(10_000), objects(10_005), /^render-limits: .* 10000 objects/)
   },
-  'src/kustomize/build-budget.ts MAX_OBJECT': () => {
+  'src/kustomize/model/build-budget.ts MAX_OBJECT': () => {
     const items = (count: number): Node => ({
       type: 'list',
       items: Array(count).fill(textNode('x', ORIGIN)),
@@ -221,7 +221,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     const issue = (length: number) => () => readTenantForm(form.padEnd(length, 'x'), 'github.com')
     passes(issue(20_000), issue(20_001), /^onboard-input: the issue has more than 20000 characters/)
   },
-  'src/rules/git/attributes.ts MAX_ATTRIBUTES': () => {
+  'src/rules/git/support/attributes.ts MAX_ATTRIBUTES': () => {
     const line = (count: number) => () => readAttributes(`*${' a'.repeat(count)}\n`)
     passes(line(200_000), line(200_001))
   },
@@ -233,14 +233,14 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(errorsOf(lines(1))).toEqual([])
     expect(errorsOf(lines(2_000))).toEqual(OF_TENANT)
   },
-  'src/rules/kustomize/named-paths.ts MAX_PATHS': () => {
+  'src/rules/kustomize/support/named-paths.ts MAX_PATHS': () => {
     // the directory itself is one of them
     const walk = (count: number) => () => [
       ...namedPaths(wideTree({ a: count - 1 }), '', [{ path: 'a', origin: ORIGIN }], () => true),
     ]
     passes(walk(200_000), walk(200_001), /^render-limits: .* more than 200000 paths/)
   },
-  'src/rules/kustomize/shared-paths.ts MAX_PATHS': () => {
+  'src/rules/kustomize/support/shared-paths.ts MAX_PATHS': () => {
     const node = devNode()
     const index = {
       directoriesOf: () => ({ holders: new Map([['z', new Set(['ops-team'])]]) }),
@@ -254,11 +254,11 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(breaches(100_000)).toEqual([])
     expect(breaches(100_001)).toMatchObject([{ level: 'error', code: 'render-limits' }])
   },
-  'src/rules/secrets/encrypted-files.ts MAX_BYTES': () => {
+  'src/rules/secrets/support/encrypted-files.ts MAX_BYTES': () => {
     const documents = (size: number) => () => [...encryptedDocuments(largeTree('a.yaml', size, 'sops: {}\n'), '')]
     passes(documents(32 * MIB), documents(32 * MIB + 1))
   },
-  'src/rules/secrets/secrets-in-files.ts MAX_BYTES': () => {
+  'src/rules/secrets/support/secrets-in-files.ts MAX_BYTES': () => {
     const node = devNode()
     const breaches = (size: number) => {
       const tree = largeTree('a.yaml', size)
@@ -271,15 +271,15 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(breaches(64 * MIB)).toEqual([])
     expect(breaches(64 * MIB + 1)).toMatchObject([{ level: 'error', code: 'render-limits' }])
   },
-  'src/rules/verdict/finding-limits.ts MAX_OF_PART': () => findingsPast('part', 5_000),
-  'src/rules/verdict/finding-limits.ts MAX_OF_TENANT': () => findingsPast('tenant', 20_000),
+  'src/evaluate/verdict/finding-limits.ts MAX_OF_PART': () => findingsPast('part', 5_000),
+  'src/evaluate/verdict/finding-limits.ts MAX_OF_TENANT': () => findingsPast('tenant', 20_000),
   'src/rules/workloads/helm-values-privileged.ts MAX_ACCOUNTS': () => {
     const accounts = (count: number) =>
       release(`values: {${many(count, i => `k${i}: {serviceAccountName: a${i}}`, ', ')}}`)
     expect(errorsOf(accounts(1_000))).toEqual([])
     expect(errorsOf(accounts(1_001))).toEqual(OF_TENANT)
   },
-  'src/rules/workloads/helm-values.ts MAX_TARGET': () => {
+  'src/rules/workloads/support/helm-values.ts MAX_TARGET': () => {
     const target = (length: number) =>
       errorsOf(release(`valuesFrom: [{kind: ConfigMap, name: c, targetPath: ${'a'.repeat(length)}}]`))
     expect(target(1_000)).not.toContain(OF_TENANT[0])
@@ -289,6 +289,6 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
 
 /** By row: the test that goes past the limit already. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
-  'src/rules/index/excess-aggregation.ts MAX_ENTRIES':
+  'src/facts/excess-aggregation.ts MAX_ENTRIES':
     'test/rules/no-silent-limits.test.ts › aggregated ClusterRoles beyond the limit are the error of the tenant',
 }

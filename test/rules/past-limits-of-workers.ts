@@ -3,16 +3,16 @@ import { EventEmitter } from 'node:events'
 import { syncBuiltinESMExports } from 'node:module'
 import { PassThrough } from 'node:stream'
 import { expect, vi } from 'vitest'
-import type { WantedSource } from '../../src/fleet/source-ref.ts'
+import type { WantedSource } from '../../src/fleet/model/source-ref.ts'
 import { runGit } from '../../src/git/run-git.ts'
-import type { Installation } from '../../workers/combination/installation.ts'
-import { judgeCombination } from '../../workers/combination/judge-combination.ts'
-import type { SourceReader } from '../../workers/combination/source-reader.ts'
-import { EvaluationThread, LimitExceeded } from '../../workers/evaluation/evaluation-thread.ts'
-import { Evaluator } from '../../workers/evaluation/evaluator.ts'
-import type { EvaluationAnswer, JudgeRequest } from '../../workers/evaluation/protocol.ts'
-import { refuseKnownRepository } from '../../workers/onboarding/refuse-foreign-repository.ts'
-import { approvedNodes } from '../../workers/reconcile/approved-nodes.ts'
+import { approvedNodes } from '../../workers/apply/approved-nodes.ts'
+import { refuseKnownRepository } from '../../workers/commands/refuse-foreign-repository.ts'
+import type { Installation } from '../../workers/context/installation.ts'
+import { judgeCombination } from '../../workers/fleets/judge-combination.ts'
+import type { SourceReader } from '../../workers/fleets/source-reader.ts'
+import { EvaluationThread, LimitExceeded } from '../../workers/threads/evaluation-thread.ts'
+import { Evaluator } from '../../workers/threads/evaluator.ts'
+import type { EvaluationAnswer, JudgeRequest } from '../../workers/threads/protocol.ts'
 import { command } from '../app-flows/commands.ts'
 import { startStage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'
@@ -68,7 +68,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
     expect(killed).toHaveBeenCalledOnce()
   },
 
-  'workers/combination/judge-combination.ts MAX_ROUNDS': async () => {
+  'workers/fleets/judge-combination.ts MAX_ROUNDS': async () => {
     const reader = {
       at: async () => undefined,
       foreign: async () => [],
@@ -88,7 +88,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
     expect([await judge(31), await judge(32)]).toEqual([undefined, 'graph-limits'])
   },
 
-  'workers/evaluation/evaluator.ts MAX_STOPPED': async () => {
+  'workers/threads/evaluator.ts MAX_STOPPED': async () => {
     const endedAt = async (count: number) => {
       const evaluate = vi.spyOn(EvaluationThread.prototype, 'evaluate').mockImplementation(async request => {
         const { stopped = [] } = request as JudgeRequest
@@ -106,7 +106,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
     expect([await endedAt(3), await endedAt(4)]).toEqual([undefined, 'evaluation-limits'])
   },
 
-  'workers/onboarding/refuse-foreign-repository.ts MOST_NAMES': async () => {
+  'workers/commands/refuse-foreign-repository.ts MOST_NAMES': async () => {
     const get = async ({ owner, repo }: { owner: string; repo: string }) => ({
       data: { id: repo.length, owner: { login: owner }, name: repo, html_url: `https://github.com/${owner}/${repo}` },
     })
@@ -122,7 +122,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
     expect([await ask(50), await ask(51)]).toEqual([undefined, 'onboard-input'])
   },
 
-  'workers/reconcile/approved-nodes.ts MAX_ROUNDS': async () => {
+  'workers/apply/approved-nodes.ts MAX_ROUNDS': async () => {
     const approve = async (pushes: number) => {
       let judged = 0
       const evaluator = {
@@ -154,7 +154,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
     ])
   },
 
-  'workers/waivers/request-waivers.ts MOST': async () => {
+  'workers/commands/request-waivers.ts MOST': async () => {
     const stage = await startStage()
     try {
       const ask = async (count: number) => {

@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../..')
 /** Limits that another test goes past: its file and its name. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   ...OF_RULES_ELSEWHERE,
-  'src/fleet/charts/chart-sources.ts MAX_SOURCES':
+  'src/fleet/graph/chart-sources.ts MAX_SOURCES':
     'test/fleet/charts.test.ts › charts from more sources than are read are an error of the tenant who names them',
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { buildFleet } from '../../src/fleet/build-fleet.ts'
-import { judge } from '../../src/rules/verdict/judge.ts'
+import { judge } from '../../src/evaluate/verdict/judge.ts'
+import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
 import { type Files, inputOf } from '../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet } from '../fleet/mini-fleet.ts'
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { type GoType, goTypeOf } from '../../src/flux/normalise/go-type.ts'
 import table from '../../src/flux/normalise/go-types.json' with { type: 'json' }
 import type { Path } from '../../src/kube/node.ts'
-import { isInert } from '../../src/rules/kustomize/inert-place.ts'
+import { isInert } from '../../src/rules/kustomize/support/inert-place.ts'
 import { type Given, judgementOf } from '../fleet/fleet-of.ts'
 import { miniFleet } from '../fleet/mini-fleet.ts'
 

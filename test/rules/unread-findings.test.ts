@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { buildFleet } from '../../src/fleet/build-fleet.ts'
-import type { FleetInput } from '../../src/fleet/input.ts'
-import { judge } from '../../src/rules/verdict/judge.ts'
+import { judge } from '../../src/evaluate/verdict/judge.ts'
+import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
+import type { FleetInput } from '../../src/fleet/model/input.ts'
 import { type Files, inputOf } from '../fleet/fleet-of.ts'
 import { devFiles, fleetFiles, miniFleet } from '../fleet/mini-fleet.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { initialApproval } from '../../src/rules/approval/approval-state.ts'
-import { approve } from '../../src/rules/approval/approve.ts'
-import type { Judgement } from '../../src/rules/finding.ts'
+import { initialApproval } from '../../src/approval/approval-state.ts'
+import { approve } from '../../src/approval/approve.ts'
+import type { Judgement } from '../../src/rules/model/finding.ts'
 import { type Given, judgementOf, said } from '../fleet/fleet-of.ts'
 import { FLEET_URL, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 

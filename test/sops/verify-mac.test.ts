@@ -1,6 +1,6 @@
 import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { beforeAll, expect, test } from 'vitest'
-import { parseDocuments } from '../../src/kube/parse-documents.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { type Seal, verifyMac } from '../../src/sops/verify-mac.ts'
 import { sealDocument } from './seal-document.ts'
 

@@ -3,7 +3,7 @@ import type { CheckPage } from '../../src/report/page/check-page.ts'
 import { checkPageOf } from '../../src/report/page/check-page-of.ts'
 import type { FleetPage } from '../../src/report/page/fleet-page.ts'
 import { fleetPageOf } from '../../src/report/page/fleet-page-of.ts'
-import type { JudgedNode } from '../../src/rules/finding.ts'
+import type { JudgedNode } from '../../src/rules/model/finding.ts'
 import { finding, verdict } from '../report/samples.ts'
 
 export const SHA = 'a'.repeat(40)

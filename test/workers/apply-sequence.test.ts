@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ApprovedNode } from '../../src/rules/approval/approve.ts'
-import { applySequence } from '../../workers/reconcile/apply-sequence.ts'
+import type { ApprovedNode } from '../../src/approval/approve.ts'
+import { applySequence } from '../../workers/apply/apply-sequence.ts'
 
 function node(name: string, more: Partial<ApprovedNode> = {}): ApprovedNode {
   return {

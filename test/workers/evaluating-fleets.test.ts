@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
 import { packSnapshot } from '../../src/git/snapshot.ts'
-import { evaluatingFleets } from '../../workers/combination/evaluating-fleets.ts'
-import type { Installation } from '../../workers/combination/installation.ts'
-import { type Change, judgeChange } from '../../workers/combination/judge-change.ts'
-import type { ReadableRepository } from '../../workers/combination/readable-repository.ts'
-import type { WorkerContext } from '../../workers/worker-context.ts'
+import type { Installation } from '../../workers/context/installation.ts'
+import type { ReadableRepository } from '../../workers/context/readable-repository.ts'
+import type { WorkerContext } from '../../workers/context/worker-context.ts'
+import { evaluatingFleets } from '../../workers/fleets/evaluating-fleets.ts'
+import { type Change, judgeChange } from '../../workers/fleets/judge-change.ts'
 
 const URL = 'https://github.com/acme/home'
 const own = { url: URL, owner: 'acme', name: 'home', defaultBranch: 'main' } as ReadableRepository

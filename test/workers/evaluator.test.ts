@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from 'vitest'
-import type { WalkProgress } from '../../src/fleet/session/work.ts'
+import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
 import { packSnapshot } from '../../src/git/snapshot.ts'
-import { evaluate } from '../../workers/evaluation/evaluate.ts'
-import { Evaluator } from '../../workers/evaluation/evaluator.ts'
-import { KeptFleet } from '../../workers/evaluation/kept-fleet.ts'
-import type { EvaluationProgress, JudgeRequest } from '../../workers/evaluation/protocol.ts'
-import { RunningNode } from '../../workers/evaluation/running-node.ts'
+import { evaluate } from '../../workers/threads/evaluate.ts'
+import { Evaluator } from '../../workers/threads/evaluator.ts'
+import { KeptFleet } from '../../workers/threads/kept-fleet.ts'
+import type { EvaluationProgress, JudgeRequest } from '../../workers/threads/protocol.ts'
+import { RunningNode } from '../../workers/threads/running-node.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 
 let evaluator: Evaluator

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { packSnapshot } from '../../src/git/snapshot.ts'
-import { evaluate } from '../../workers/evaluation/evaluate.ts'
-import type { JudgeRequest } from '../../workers/evaluation/protocol.ts'
-import { requestKey } from '../../workers/evaluation/request-key.ts'
+import { evaluate } from '../../workers/threads/evaluate.ts'
+import type { JudgeRequest } from '../../workers/threads/protocol.ts'
+import { requestKey } from '../../workers/threads/request-key.ts'
 import { DEV_URL, devFiles, FLEET_URL, fleetFiles, OPS_URL, opsFiles } from '../fleet/mini-fleet.ts'
 
 const FOREIGN = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: kube-system}\n'

@@ -1,5 +1,5 @@
 import { commandError, quoted } from '../../src/command/command-error.ts'
-import { listOpenPullRequests } from '../../src/github/pull-request.ts'
+import { listOpenPullRequests } from '../../src/github/pulls/pull-request.ts'
 import { judgeAgain } from './judge-again.ts'
 import { isAtLeast, mayWrite } from './may.ts'
 import type { Verb } from './verb.ts'

@@ -1,6 +1,6 @@
-import type { PullRequest } from '../../src/github/pull-request.ts'
-import { answersOf } from '../combination/answers-of.ts'
-import type { FleetPlace } from '../combination/readable-repository.ts'
+import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
+import type { FleetPlace } from '../context/readable-repository.ts'
+import { answersOf } from '../evaluate/answers-of.ts'
 import { subjectOf } from './present-pull.ts'
 import type { Asking } from './verb.ts'
 

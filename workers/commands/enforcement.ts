@@ -1,9 +1,9 @@
 import { commandError } from '../../src/command/command-error.ts'
 import { enforcementText } from '../../src/command/enforcement-text.ts'
 import { withEnforcement } from '../../src/command/with-enforcement.ts'
-import { FLEET_FILE } from '../../src/fleet/config/fleet-config.ts'
-import { openPullRequest } from '../../src/github/open-pull-request.ts'
-import { readFleetFileText } from '../combination/fleet-text.ts'
+import { FLEET_FILE } from '../../src/fleet/model/fleet-config.ts'
+import { openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
+import { readFleetFileText } from '../fleets/fleet-text.ts'
 import { decidesHere, fleetsHere } from './fleets-here.ts'
 import type { Verb } from './verb.ts'
 

@@ -1,4 +1,4 @@
-import type { FleetPlace } from '../combination/readable-repository.ts'
+import type { FleetPlace } from '../context/readable-repository.ts'
 import type { Asking } from './verb.ts'
 
 /** The fleets of the repository of the comment for which its author decides; several where several branches are bound. */

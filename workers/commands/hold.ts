@@ -1,5 +1,5 @@
-import { addLabel, removeLabel } from '../../src/github/labels.ts'
-import { HOLD_LABEL, isLabeledHold, readHold } from '../verdict/read-hold.ts'
+import { addLabel, removeLabel } from '../../src/github/issues/labels.ts'
+import { HOLD_LABEL, isLabeledHold, readHold } from '../evaluate/read-hold.ts'
 import { judgeAgain } from './judge-again.ts'
 import { mayWrite } from './may.ts'
 import { presentPull, subjectOf } from './present-pull.ts'

@@ -1,4 +1,4 @@
-import type { Role } from '../../src/github/permission.ts'
+import type { Role } from '../../src/github/people/permission.ts'
 import type { Asking } from './verb.ts'
 
 const ORDER: readonly Role[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin']

@@ -1,9 +1,9 @@
 import { commandError } from '../../src/command/command-error.ts'
 import { OVERRIDE_RUN, type OverrideRecord, readOverrideRecord } from '../../src/command/record.ts'
-import { listOurCheckRuns } from '../../src/github/list-check-runs.ts'
-import { isSince, type OpenedAnew } from '../../src/github/opened-anew.ts'
-import type { PullRequest } from '../../src/github/pull-request.ts'
-import { peopleOfPull } from '../verdict/people-of.ts'
+import { listOurCheckRuns } from '../../src/github/checks/list-check-runs.ts'
+import { isSince, type OpenedAnew } from '../../src/github/pulls/opened-anew.ts'
+import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
+import { peopleOfPull } from '../evaluate/people-of.ts'
 import { subjectOf } from './present-pull.ts'
 import type { Asking } from './verb.ts'
 

@@ -1,6 +1,6 @@
 import { commandError } from '../../src/command/command-error.ts'
-import { type PullRequest, readPullRequest } from '../../src/github/pull-request.ts'
-import type { Subject } from '../verdict/subject.ts'
+import { type PullRequest, readPullRequest } from '../../src/github/pulls/pull-request.ts'
+import type { Subject } from '../context/subject.ts'
 import type { Asking } from './verb.ts'
 
 /** The pull request on which a command stands, as it is now. Throws `command-input` where it is closed or gone. */

@@ -1,12 +1,12 @@
 import type { CommandLine } from '../../src/command/command-line.ts'
-import type { IssueComment } from '../../src/github/issue-comment.ts'
-import type { Octokit } from '../../src/github/octokit.ts'
-import type { Role } from '../../src/github/permission.ts'
+import type { Octokit } from '../../src/github/client/octokit.ts'
+import type { IssueComment } from '../../src/github/comments/issue-comment.ts'
+import type { Role } from '../../src/github/people/permission.ts'
 import type { Attempt, Command } from '../../src/queue/queue.ts'
-import type { Installation } from '../combination/installation.ts'
-import type { FleetPlace, ReadableRepository } from '../combination/readable-repository.ts'
-import type { Place } from '../verdict/say-verdict.ts'
-import type { WorkerContext } from '../worker-context.ts'
+import type { Installation } from '../context/installation.ts'
+import type { FleetPlace, ReadableRepository } from '../context/readable-repository.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import type { Place } from '../publish/say-verdict.ts'
 
 /** Somebody who asks for something in a comment, as GitHub knows the person and the place now. */
 export interface Asking {

@@ -1,7 +1,7 @@
 import { parseWaive, WAIVE_USAGE } from '../../src/command/parse-waive.ts'
-import { requestWaivers } from '../waivers/request-waivers.ts'
 import { mayWrite } from './may.ts'
 import { presentPull, subjectOf } from './present-pull.ts'
+import { requestWaivers } from './request-waivers.ts'
 import type { Verb } from './verb.ts'
 
 /** Asks the fleet's admins to accept a violation for a while: a pull request on the fleet's repository. */

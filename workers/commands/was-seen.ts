@@ -1,5 +1,5 @@
-import { headSince } from '../../src/github/head-since.ts'
-import type { PullRequest } from '../../src/github/pull-request.ts'
+import { headSince } from '../../src/github/pulls/head-since.ts'
+import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { Asking } from './verb.ts'
 
 /**

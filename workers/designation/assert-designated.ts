@@ -1,6 +1,6 @@
 import type { UndecidedReason } from '../../src/designation/designate.ts'
 import { BailiwickError } from '../../src/errors.ts'
-import type { Installation } from '../combination/installation.ts'
+import type { Installation } from '../context/installation.ts'
 
 /** No repository is named: whoever reads this may not know of them. */
 const WHY: Readonly<Record<UndecidedReason, { readonly what: string; readonly fix: string }>> = {

@@ -1,8 +1,8 @@
 import { type DesignationRecord, readDesignationMarker } from '../../src/designation/designation-record.ts'
-import type { AppIdentity, Octokit } from '../../src/github/octokit.ts'
-import { listOurIssues, type OurIssue, readOurIssue } from '../../src/github/our-issues.ts'
-import type { ReadableRepository } from '../combination/readable-repository.ts'
-import type { WorkerContext } from '../worker-context.ts'
+import type { AppIdentity, Octokit } from '../../src/github/client/octokit.ts'
+import { listOurIssues, type OurIssue, readOurIssue } from '../../src/github/issues/our-issues.ts'
+import type { ReadableRepository } from '../context/readable-repository.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
 import { inTurns } from './in-turns.ts'
 
 /** A verified record, and the issue that holds it. */

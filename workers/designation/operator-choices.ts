@@ -1,9 +1,9 @@
 import type { FleetChoice } from '../../src/designation/designation-record.ts'
 import { type FleetName, isOfAccount, namesRepository } from '../../src/designation/fleet-name.ts'
-import type { Octokit } from '../../src/github/octokit.ts'
-import { readRepository } from '../../src/github/read-repository.ts'
-import type { ReadableRepository } from '../combination/readable-repository.ts'
-import type { WorkerContext } from '../worker-context.ts'
+import type { Octokit } from '../../src/github/client/octokit.ts'
+import { readRepository } from '../../src/github/contents/read-repository.ts'
+import type { ReadableRepository } from '../context/readable-repository.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
 
 /**
  * What the operator's file and FLEETS name for the account of an installation; undefined in it where the App cannot read

@@ -6,7 +6,7 @@ import {
 } from '../../src/designation/designation-file.ts'
 import { namesRepository } from '../../src/designation/fleet-name.ts'
 import { BailiwickError } from '../../src/errors.ts'
-import type { Installation } from '../combination/installation.ts'
+import type { Installation } from '../context/installation.ts'
 
 /**
  * What the organization's own `.github` repository designates. Absent where the App is not installed on it, or it has no

@@ -3,12 +3,12 @@ import {
   designationMarker,
   withDesignationMarker,
 } from '../../src/designation/designation-record.ts'
-import { upsertIssue } from '../../src/github/issues.ts'
-import { listOurIssues } from '../../src/github/our-issues.ts'
+import { upsertIssue } from '../../src/github/issues/issues.ts'
+import { listOurIssues } from '../../src/github/issues/our-issues.ts'
 import { REPORT_MARKER, REPORT_TITLE } from '../../src/report/first-report/first-report.ts'
-import type { ReadableRepository } from '../combination/readable-repository.ts'
-import { speaker } from '../verdict/speaker.ts'
-import type { WorkerContext } from '../worker-context.ts'
+import type { ReadableRepository } from '../context/readable-repository.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { speaker } from '../publish/speaker.ts'
 
 const BEGUN = 'Bailiwick is evaluating this fleet. This report updates automatically.'
 

@@ -1,5 +1,5 @@
 import type { DesignationRecord, FleetChoice } from '../../src/designation/designation-record.ts'
-import type { DesignatedFleets } from './designated-fleets.ts'
+import type { DesignatedFleets } from '../context/designated-fleets.ts'
 
 /**
  * The record that the first reports of an installation are to hold, without its place: what was found, or what was decided

@@ -1,9 +1,9 @@
 import type { NamedCheck } from '../../src/gate/check-names.ts'
-import { announceCheckRun } from '../../src/github/announce-check-run.ts'
-import type { OurCheckRun } from '../../src/github/list-check-runs.ts'
+import { announceCheckRun } from '../../src/github/checks/announce-check-run.ts'
+import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import { announcementOf } from '../../src/report/announcement.ts'
 import { isForBases } from '../../src/report/external-id.ts'
-import type { Place } from '../verdict/say-verdict.ts'
+import type { Place } from '../publish/say-verdict.ts'
 
 /** The checks that a commit has, whose run lets pass what it is not about: it was published for other bases. */
 export function staleChecks(checks: readonly NamedCheck[], runs: readonly OurCheckRun[]): readonly NamedCheck[] {

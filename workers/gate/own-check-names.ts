@@ -1,9 +1,9 @@
 import { CHECK_NAME } from '../../src/gate/check-names.ts'
-import type { Octokit } from '../../src/github/octokit.ts'
-import type { Installation } from '../combination/installation.ts'
-import { readFleets } from '../combination/read-fleets.ts'
-import type { ReadableRepository } from '../combination/readable-repository.ts'
-import type { WorkerContext } from '../worker-context.ts'
+import type { Octokit } from '../../src/github/client/octokit.ts'
+import type { Installation } from '../context/installation.ts'
+import type { ReadableRepository } from '../context/readable-repository.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { readFleets } from '../fleets/read-fleets.ts'
 import { type RepositoryBases, readBases } from './repository-bases.ts'
 
 /** Name of the check that a branch should require, by the gated bases of its repository. */

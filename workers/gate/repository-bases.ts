@@ -1,8 +1,8 @@
-import { mayLeadTo } from '../../src/fleet/named-repositories.ts'
+import { mayLeadTo } from '../../src/fleet/model/named-repositories.ts'
 import { type Base, checkNames, type NamedCheck } from '../../src/gate/check-names.ts'
-import { readFleets, type StandingFleet } from '../combination/read-fleets.ts'
-import type { Subject } from '../verdict/subject.ts'
-import type { WorkerContext } from '../worker-context.ts'
+import type { Subject } from '../context/subject.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { readFleets, type StandingFleet } from '../fleets/read-fleets.ts'
 import { requiredNames } from './required-names.ts'
 
 /** The gated bases of one repository, as they are now. */

@@ -1,10 +1,10 @@
 import { BailiwickError } from '../../src/errors.ts'
 import { isTenancyCheck } from '../../src/gate/check-names.ts'
-import { readBranchProtection } from '../../src/github/protection.ts'
-import { readBranchRules } from '../../src/github/rulesets.ts'
+import { readBranchProtection } from '../../src/github/protection/protection.ts'
+import { readBranchRules } from '../../src/github/protection/rulesets.ts'
 import type { Queue } from '../../src/queue/queue.ts'
-import type { Subject } from '../verdict/subject.ts'
-import type { WorkerContext } from '../worker-context.ts'
+import type { Subject } from '../context/subject.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
 
 /**
  * The names of ours that GitHub's effective rules for a branch require: rulesets of the repository, the organization and the

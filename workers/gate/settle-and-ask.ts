@@ -1,8 +1,8 @@
-import { stalenessOfChecks } from '../staleness/staleness.ts'
-import type { Subject } from '../verdict/subject.ts'
-import type { WorkerContext } from '../worker-context.ts'
+import type { Subject } from '../context/subject.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
 import { readBases } from './repository-bases.ts'
 import { settleRepository } from './settle-repository.ts'
+import { stalenessOfChecks } from './staleness.ts'
 
 /** What becomes gated leaves many pull requests behind: they start this far apart. */
 const SPREAD_MS = 300

@@ -1,8 +1,8 @@
-import type { FleetAnswer } from '../combination/judge-change.ts'
-import type { Pin } from '../combination/source-reader.ts'
-import { judgedEarlier } from '../verdict/affected-places.ts'
-import type { Subject } from '../verdict/subject.ts'
-import type { WorkerContext } from '../worker-context.ts'
+import type { Subject } from '../context/subject.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { judgedEarlier } from '../evaluate/affected-places.ts'
+import type { FleetAnswer } from '../fleets/judge-change.ts'
+import type { Pin } from '../fleets/source-reader.ts'
 import { settleAndAsk } from './settle-and-ask.ts'
 
 /** So many repositories are settled at once, before anything else is evaluated; more are by jobs of their own. */

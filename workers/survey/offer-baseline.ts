@@ -1,12 +1,12 @@
+import type { FleetSurvey } from '../../src/audit/survey-fleet.ts'
 import { BailiwickError } from '../../src/errors.ts'
-import { readOffer } from '../../src/github/offered-pull-request.ts'
-import { openPullRequest } from '../../src/github/open-pull-request.ts'
+import { readOffer } from '../../src/github/pulls/offered-pull-request.ts'
+import { openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
 import { baselineOfferText } from '../../src/report/first-report/baseline-offer-text.ts'
 import type { BaselineState } from '../../src/report/first-report/facts.ts'
-import type { FleetSurvey } from '../../src/rules/audit/survey-fleet.ts'
-import { BASELINE_FILE } from '../../src/rules/verdict/baseline.ts'
-import type { FleetPlace } from '../combination/readable-repository.ts'
-import type { Place } from '../verdict/say-verdict.ts'
+import { BASELINE_FILE } from '../../src/rules/model/baseline.ts'
+import type { FleetPlace } from '../context/readable-repository.ts'
+import type { Place } from '../publish/say-verdict.ts'
 
 /** Branch of the pull request; a fleet on another branch than the default one has its own. */
 function baselineBranch({ branch, repository }: FleetPlace): string {

@@ -1,17 +1,22 @@
 import { BailiwickError } from '../../src/errors.ts'
-import type { GatedBranch } from '../../src/fleet/config/fleet-config.ts'
+import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
 import { isTenancyCheck } from '../../src/gate/check-names.ts'
-import { listNamesakes } from '../../src/github/namesakes.ts'
-import type { AppIdentity, Octokit } from '../../src/github/octokit.ts'
-import { readBranchProtection } from '../../src/github/protection.ts'
-import { listEvaluatedRulesets, type Ruleset, readBranchRules, readRuleset } from '../../src/github/rulesets.ts'
+import type { AppIdentity, Octokit } from '../../src/github/client/octokit.ts'
+import { listNamesakes } from '../../src/github/contents/namesakes.ts'
+import { readBranchProtection } from '../../src/github/protection/protection.ts'
+import {
+  listEvaluatedRulesets,
+  type Ruleset,
+  readBranchRules,
+  readRuleset,
+} from '../../src/github/protection/rulesets.ts'
+import { judgeGate, type OurCheck } from '../../src/protection/judge-gate.ts'
+import { namesBranch } from '../../src/protection/names-branch.ts'
+import type { ProtectionLayer } from '../../src/protection/protected-branch.ts'
 import type { BranchGate } from '../../src/report/first-report/facts.ts'
-import { judgeGate, type OurCheck } from '../../src/report/gate/judge-gate.ts'
-import { namesBranch } from '../../src/report/gate/names-branch.ts'
-import type { ProtectionLayer } from '../../src/report/gate/protected-branch.ts'
-import { findRepository } from '../combination/find-repository.ts'
-import type { Installation } from '../combination/installation.ts'
-import type { ReadableRepository } from '../combination/readable-repository.ts'
+import type { Installation } from '../context/installation.ts'
+import type { ReadableRepository } from '../context/readable-repository.ts'
+import { findRepository } from '../fleets/find-repository.ts'
 import type { OwnCheckName } from '../gate/own-check-names.ts'
 
 /** As whom the gates are looked at. */

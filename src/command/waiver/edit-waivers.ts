@@ -1,7 +1,7 @@
 import { type Document, isMap, isScalar, isSeq, type Pair, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml'
 import { BailiwickError } from '../../errors.ts'
-import { FLEET_FILE } from '../../fleet/config/fleet-config.ts'
 import { readFleetText } from '../../fleet/config/read-fleet-file.ts'
+import { FLEET_FILE } from '../../fleet/model/fleet-config.ts'
 import { subjectKey, type WaiverEntry } from './waiver-entry.ts'
 
 /**

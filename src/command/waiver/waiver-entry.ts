@@ -1,6 +1,6 @@
-import type { AcceptedViolation, Waiver } from '../../fleet/config/fleet-config.ts'
+import type { AcceptedViolation, Waiver } from '../../fleet/model/fleet-config.ts'
 import { groupOf } from '../../kube/object.ts'
-import type { Finding } from '../../rules/finding.ts'
+import type { Finding } from '../../rules/model/finding.ts'
 
 /** An entry of `waivers` in a fleet's own file, as it is to be written. */
 export interface WaiverEntry {

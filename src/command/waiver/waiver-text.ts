@@ -1,6 +1,6 @@
-import { count } from '../../report/headline.ts'
-import { code, prose } from '../../report/markdown.ts'
-import { visible } from '../../report/visible.ts'
+import { code, prose } from '../../message/markdown.ts'
+import { visible } from '../../message/visible.ts'
+import { count } from '../../report/text/headline.ts'
 import type { WaiverEntry } from './waiver-entry.ts'
 
 /** What a waiver pull request is about, and who stands behind it. */

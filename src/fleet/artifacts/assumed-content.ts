@@ -1,4 +1,4 @@
-import type { FleetNode, NotSeen } from '../fleet.ts'
+import type { FleetNode, NotSeen } from '../model/fleet.ts'
 
 /** Sources whose content is evaluated as a folder of a repository although nothing proves that their artifacts hold it. */
 export function assumedContent(nodes: readonly FleetNode[]): NotSeen[] {

@@ -1,8 +1,8 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Tree } from '../../git/tree.ts'
 import type { Node } from '../../kube/node.ts'
-import { parseDocuments } from '../../kube/parse-documents.ts'
-import { refKey } from '../ref.ts'
+import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
+import { refKey } from '../model/ref.ts'
 import { type ChartContent, type ContentPlace, inside } from './chart-places.ts'
 
 /** A file or directory that a chart is made of. */

@@ -1,5 +1,5 @@
 import { normaliseUrl } from '../../kube/url.ts'
-import type { FleetConfig } from './fleet-config.ts'
+import type { FleetConfig } from '../model/fleet-config.ts'
 
 /** How a pattern of addresses looks. A `*` in the host could be the host of anybody, so there is none. */
 export const sourcePattern = {

@@ -1,7 +1,7 @@
 import type { Variable, VariableSource } from '../../flux/substitute/variable.ts'
 import { plainVariable } from '../../flux/substitute/variable-source.ts'
 import { type Node, stringAt, type ValueHolder } from '../../kube/node.ts'
-import type { Declaration } from './fleet-config.ts'
+import type { Declaration } from '../model/fleet-config.ts'
 import { CLUSTER, NAME, NAMESPACE } from './names.ts'
 import { needed, oneOf, optional, record, type Shape, wrong } from './shape.ts'
 

@@ -1,4 +1,4 @@
-import type { FleetConfig } from './fleet-config.ts'
+import type { FleetConfig } from '../model/fleet-config.ts'
 
 /**
  * Whether the fleet says that something on the cluster makes this service account. `ofTenant`: the namespace is one of a

@@ -1,4 +1,4 @@
-import { FLEET_FILE } from './fleet-config.ts'
+import { FLEET_FILE } from '../model/fleet-config.ts'
 import { fleetShape, tenantShape } from './fleet-shape.ts'
 import type { JsonSchema } from './shape.ts'
 

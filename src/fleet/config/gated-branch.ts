@@ -1,5 +1,5 @@
 import { normaliseUrl } from '../../kube/url.ts'
-import type { FleetConfig } from './fleet-config.ts'
+import type { FleetConfig } from '../model/fleet-config.ts'
 
 /** Whether the fleet says that a branch requires our check. */
 export function isGatedBranch({ gatedBranches }: FleetConfig, url: string, branch: string): boolean {

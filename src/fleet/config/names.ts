@@ -1,5 +1,5 @@
-import { KUBERNETES } from '../../kube/kubernetes-scopes.ts'
 import { isNamespaceName, isSubdomain } from '../../kube/names.ts'
+import { KUBERNETES } from '../../kube/scope/kubernetes-scopes.ts'
 import { normaliseUrl } from '../../kube/url.ts'
 import { ociReference } from '../artifacts/oci-reference.ts'
 import { text } from './shape.ts'

@@ -1,5 +1,5 @@
-import { addressIn } from './address-in.ts'
-import type { FleetConfig } from './fleet-config.ts'
+import { addressIn } from '../model/address-in.ts'
+import type { FleetConfig } from '../model/fleet-config.ts'
 
 /**
  * What the fleet's file says, with one address for each repository. The fleet's own repository keeps the address by which it

@@ -1,11 +1,17 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Tree } from '../../git/tree.ts'
 import type { Node } from '../../kube/node.ts'
-import { parseDocuments } from '../../kube/parse-documents.ts'
 import { normaliseUrl } from '../../kube/url.ts'
-import type { SourceRef } from '../source-ref.ts'
-import type { Aliases } from './address-in.ts'
-import { DEFAULT_CONFIG, FLEET_FILE, type FleetConfig, type NamedRule, type TenantConfig } from './fleet-config.ts'
+import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
+import type { Aliases } from '../model/address-in.ts'
+import {
+  DEFAULT_CONFIG,
+  FLEET_FILE,
+  type FleetConfig,
+  type NamedRule,
+  type TenantConfig,
+} from '../model/fleet-config.ts'
+import type { SourceRef } from '../model/source-ref.ts'
 import { fleetShape, secondsOf } from './fleet-shape.ts'
 import { wrong } from './shape.ts'
 

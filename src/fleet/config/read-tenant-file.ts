@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Tree } from '../../git/tree.ts'
-import type { ConfiguredSeverity, NamedRule } from './fleet-config.ts'
+import type { ConfiguredSeverity, NamedRule } from '../model/fleet-config.ts'
 import { tenantShape } from './fleet-shape.ts'
 import { fileRoot } from './read-fleet-file.ts'
 

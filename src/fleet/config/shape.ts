@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import type { MapNode, Node } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
-import { FLEET_FILE } from './fleet-config.ts'
+import type { Origin } from '../../origin.ts'
+import { FLEET_FILE } from '../model/fleet-config.ts'
 
 /** A part of a JSON schema (draft-07). */
 export type JsonSchema = { readonly [key: string]: unknown }

@@ -1,8 +1,8 @@
 import { artifactPath } from '../../flux/artifact-path.ts'
 import { isKustomization } from '../../flux/kinds.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import type { Origin } from '../../kube/origin.ts'
-import type { FleetNode, FleetRepository, NotReached } from '../fleet.ts'
+import type { Origin } from '../../origin.ts'
+import type { FleetNode, FleetRepository, NotReached } from '../model/fleet.ts'
 import { displayName, standingKustomizations } from './standing-kustomizations.ts'
 import { type RenderedKustomization, whyNotReached } from './why-not-reached.ts'
 

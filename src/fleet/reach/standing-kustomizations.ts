@@ -2,7 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import { isKustomizationKind } from '../../flux/kinds.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
 import { at, stringAt } from '../../kube/node.ts'
-import { parseDocuments } from '../../kube/parse-documents.ts'
+import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 
 /** A Flux Kustomization as it stands in a file, whether or not a cluster builds it. */
 export interface Standing {

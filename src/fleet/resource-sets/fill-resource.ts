@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Field, MapNode, Node, ScalarNode, ValueHolder } from '../../kube/node.ts'
-import { parseText } from '../../kube/parse-documents.ts'
+import { parseText } from '../../kube/yaml/parse-documents.ts'
 import { type Inputs, printed } from './inputs.ts'
 import { hasTemplate, type Piece, readTemplate, trims } from './template.ts'
 

@@ -1,6 +1,6 @@
 import { isAbsent, textNode } from '../../kube/edit-node.ts'
 import type { Field, ListNode, MapNode, Node, ScalarNode, ScalarValue } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
+import type { Origin } from '../../origin.ts'
 import type { GoField, GoType } from './go-type.ts'
 import { ownRoundTrip, ownZero } from './own-encoding.ts'
 

@@ -2,9 +2,9 @@ import { BailiwickError } from '../../errors.ts'
 import type { Tree } from '../../git/tree.ts'
 import { mapNode, textNode } from '../../kube/edit-node.ts'
 import type { MapNode, Node } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
-import type { BuildBudget } from '../../kustomize/build-budget.ts'
+import type { BuildBudget } from '../../kustomize/model/build-budget.ts'
 import { KUSTOMIZATION_FILES } from '../../kustomize/read/find-kustomization.ts'
+import type { Origin } from '../../origin.ts'
 
 /**
  * The kustomization that Flux writes for a directory without one: every `.yaml` and `.yml` file below it, hidden ones

@@ -1,6 +1,6 @@
 import { mapNode, textNode, withField } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node } from '../../kube/node.ts'
-import { keepReadable, type PartReader } from '../../kustomize/read/keep-readable.ts'
+import { keepReadable, type PartReader } from '../../kustomize/fields/keep-readable.ts'
 import type { Found } from './local-components.ts'
 import { mergeSpec } from './merge-spec.ts'
 

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import { at, type MapNode, type Node } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
+import type { Origin } from '../../origin.ts'
 import { specTexts } from './spec-fields.ts'
 
 /** What a path leads to. */

@@ -1,6 +1,6 @@
 import { textNode, withField, withoutField } from '../../kube/edit-node.ts'
 import { at, type ListNode, type MapNode, type Node, type Path, toJson } from '../../kube/node.ts'
-import type { Origin, Step } from '../../kube/origin.ts'
+import type { Origin, Step } from '../../origin.ts'
 import { type Found, localComponents } from './local-components.ts'
 import { mergeImages } from './merge-images.ts'
 import { specList, specObject, specText, specTexts, wrongType } from './spec-fields.ts'

@@ -1,8 +1,8 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, textNode } from '../../kube/edit-node.ts'
 import type { Field, MapNode, Node } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
-import { invalid, refuseCaseVariant } from '../../kustomize/read/read-fields.ts'
+import { invalid, refuseCaseVariant } from '../../kustomize/fields/read-fields.ts'
+import type { Origin } from '../../origin.ts'
 import { type RootField, type RootType, rootFields } from './root-types.ts'
 
 /**

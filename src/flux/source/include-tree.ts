@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { BailiwickError } from '../../errors.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
-import type { Origin } from '../../kube/origin.ts'
+import type { Origin } from '../../origin.ts'
 import { artifactPath } from '../artifact-path.ts'
 
 /** One entry of `spec.include` of a GitRepository, with what it includes. */

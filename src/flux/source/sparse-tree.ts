@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { BailiwickError } from '../../errors.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
-import type { Entry } from '../../kustomize/entry.ts'
+import type { Entry } from '../../kustomize/model/entry.ts'
 
 /**
  * What is checked out of a tree where `spec.sparseCheckout` of a GitRepository names directories: every file whose path

@@ -1,5 +1,5 @@
 import type { Made, ValueHolder } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
+import type { Origin } from '../../origin.ts'
 import { applyOperator, isDefault, type Spend } from './operators.ts'
 import { type Expression, type Part, parseTemplate } from './parse-template.ts'
 import type { Substitution } from './substitution.ts'

@@ -1,10 +1,10 @@
 import { BailiwickError } from '../../errors.ts'
 import { capabilityOf, fieldsNaming } from '../../kube/capabilities/index.ts'
 import { placesOf } from '../../kube/capabilities/places-of.ts'
-import { KUBERNETES } from '../../kube/kubernetes-scopes.ts'
 import { at, type MapNode, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
-import type { Origin } from '../../kube/origin.ts'
+import { KUBERNETES } from '../../kube/scope/kubernetes-scopes.ts'
+import type { Origin } from '../../origin.ts'
 
 /** Fields of Flux's kinds that say what is applied where, from where, and by whom; and what may hold such fields. */
 const OF_FLUX = new Set(

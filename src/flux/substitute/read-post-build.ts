@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
+import type { Origin } from '../../origin.ts'
 import type { Variable } from './variable.ts'
 import { holderOf, plainVariable, type SourceKind } from './variable-source.ts'
 

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Field, ListNode, Made, MapNode, Node, ScalarNode, ScalarValue, ValueHolder } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
+import type { Origin } from '../../origin.ts'
 import { emitScalar, isSimpleKey } from './emit-scalar.ts'
 import { refuseOpaque, refuseOpaqueKey } from './opaque-place.ts'
 import { type Expanded, type Place, substituteScalar } from './substitute-scalar.ts'

@@ -1,5 +1,5 @@
 import type { Made, Node, ValueHolder } from '../../kube/node.ts'
-import type { Origin, Step } from '../../kube/origin.ts'
+import type { Origin, Step } from '../../origin.ts'
 import { emitScalar } from './emit-scalar.ts'
 import { envsubst } from './envsubst.ts'
 import { readFragment } from './read-fragment.ts'

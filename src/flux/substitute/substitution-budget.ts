@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
-import type { Origin } from '../../kube/origin.ts'
-import { Allowance } from '../../kustomize/allowance.ts'
+import { Allowance } from '../../kustomize/model/allowance.ts'
+import type { Origin } from '../../origin.ts'
 
 /** What the substitution of one Kustomization may use up, counted so that the same input always gives the same answer. */
 const LIMITS = {

@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { at, type MapNode, stringAt, type ValueHolder } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
 import { isSopsEncrypted } from '../../kube/sops-marks.ts'
+import type { Origin } from '../../origin.ts'
 import { textOf } from './rune.ts'
 import type { Variable, VariableSource, Variables } from './variable.ts'
 

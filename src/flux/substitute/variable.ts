@@ -1,5 +1,5 @@
 import type { ValueHolder } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
+import type { Origin } from '../../origin.ts'
 
 /** What a variable of `spec.postBuild` stands for. */
 export interface Variable {

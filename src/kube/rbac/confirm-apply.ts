@@ -1,5 +1,5 @@
 import { groupOf, idOf, type KubeObject } from '../object.ts'
-import { type CustomScopes, scopeOf } from '../scope.ts'
+import { type CustomScopes, scopeOf } from '../scope/scope.ts'
 import type { Authorizer } from './authorizer.ts'
 import type { Binding } from './binding.ts'
 import { confirmWrite, type WriteRefusal } from './confirm-write.ts'

@@ -36,7 +36,7 @@ const ODD = new Map([
 
 /**
  * The resource of a kind, as rules and URLs name it: what the fleet's own definition says, else the English plural, which is
- * right for every kind of Kubernetes itself (a test asks a real API server) and of the projects that src/kube/scope.ts knows.
+ * right for every kind of Kubernetes itself (a test asks a real API server) and of the projects that src/kube/scope/scope.ts knows.
  */
 export function resourceOf(apiVersion: string, kind: string, custom: CustomPlurals): string {
   const key = `${groupOf(apiVersion)}/${kind}`

@@ -1,5 +1,5 @@
 import type { Scope } from '../capabilities/capability.ts'
-import { type CustomScopes, KUBERNETES_SCOPES, PROJECT_SCOPES } from '../scope.ts'
+import { type CustomScopes, KUBERNETES_SCOPES, PROJECT_SCOPES } from '../scope/scope.ts'
 import { type CustomPlurals, resourceOf } from './resource-name.ts'
 
 export interface KnownResource {

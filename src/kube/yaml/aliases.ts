@@ -1,5 +1,5 @@
+import type { Origin } from '../../origin.ts'
 import type { Node } from '../node.ts'
-import type { Origin } from '../origin.ts'
 import type { Expansion } from './expansion.ts'
 import { refuseSyntax } from './refuse-yaml.ts'
 import { refuseOver, YAML_LIMITS } from './yaml-budget.ts'

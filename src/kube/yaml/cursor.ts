@@ -1,4 +1,4 @@
-import type { Origin } from '../origin.ts'
+import type { Origin } from '../../origin.ts'
 import { CARRIAGE_RETURN, isBreak, LINE_FEED } from './characters.ts'
 import { refuseAmbiguous, refuseSyntax } from './refuse-yaml.ts'
 import type { Position } from './yaml-budget.ts'

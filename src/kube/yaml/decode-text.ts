@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import type { Origin } from '../origin.ts'
+import type { Origin } from '../../origin.ts'
 
 /** A file of a repository, as an origin names it. */
 export interface FileName {

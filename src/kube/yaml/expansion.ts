@@ -1,4 +1,4 @@
-import type { Origin } from '../origin.ts'
+import type { Origin } from '../../origin.ts'
 import { refuseOver, YAML_LIMITS } from './yaml-budget.ts'
 
 /** How many values the aliases and merge keys of one file have made. */

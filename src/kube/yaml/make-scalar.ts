@@ -1,5 +1,5 @@
+import type { Origin } from '../../origin.ts'
 import type { ScalarNode } from '../node.ts'
-import type { Origin } from '../origin.ts'
 import { refuseAmbiguous } from './refuse-yaml.ts'
 import { resolvePlain } from './resolve-scalar.ts'
 import { LITERAL, PLAIN } from './token.ts'

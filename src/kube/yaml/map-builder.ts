@@ -1,5 +1,5 @@
+import type { Origin } from '../../origin.ts'
 import type { Field, MapNode, Node } from '../node.ts'
-import type { Origin } from '../origin.ts'
 import type { Expansion } from './expansion.ts'
 import type { Key } from './read-key.ts'
 import { refuseAmbiguous, refuseUndecided } from './refuse-yaml.ts'

@@ -1,4 +1,4 @@
-import type { Origin } from '../origin.ts'
+import type { Origin } from '../../origin.ts'
 import type { Aliases } from './aliases.ts'
 import { isTextKey, plainScalar, textScalar } from './make-scalar.ts'
 import { refuseAmbiguous, refuseSyntax } from './refuse-yaml.ts'

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import type { Origin } from '../origin.ts'
+import type { Origin } from '../../origin.ts'
 
 /** Throws `yaml-ambiguous`: readers of YAML disagree on `what`. The rule of that name makes it a violation. */
 export function refuseAmbiguous(what: string, origin: Origin, fix = FIX): never {

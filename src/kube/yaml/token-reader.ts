@@ -1,4 +1,4 @@
-import type { Origin } from '../origin.ts'
+import type { Origin } from '../../origin.ts'
 import { ANCHOR, BLOCK_END, BLOCK_ENTRY, BLOCK_LIST_START, BLOCK_MAP_START, KEY, TAG } from './token.ts'
 import { BEGINS_KEY, BEGINS_MAP, type TokenList } from './token-list.ts'
 import type { Position } from './yaml-budget.ts'

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import type { Origin } from '../origin.ts'
+import type { Origin } from '../../origin.ts'
 
 /** Maps a 1-based line and column of a text to where it was written. */
 export type Position = (line: number, column: number) => Origin

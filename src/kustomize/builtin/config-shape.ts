@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent } from '../../kube/edit-node.ts'
 import type { Field, MapNode, Node, ScalarNode } from '../../kube/node.ts'
-import { refuseCaseVariant } from '../read/read-fields.ts'
+import { refuseCaseVariant } from '../fields/read-fields.ts'
 
 /**
  * What a part of the config of a builtin decodes into. `string`: a text; `loose`: a text, into which numbers and booleans

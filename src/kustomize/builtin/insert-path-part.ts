@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import type { Entry } from '../entry.ts'
+import type { Entry } from '../model/entry.ts'
 
 /**
  * The file path with `part` as the element at `position`, or at its end where it has fewer; an absolute one stays

@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { at, type MapNode } from '../../kube/node.ts'
-import type { JsonPatchEntry } from '../kustomization.ts'
-import { readJsonPatchEntry } from '../read/read-patches.ts'
+import { readJsonPatchEntry } from '../fields/read-patches.ts'
+import type { JsonPatchEntry } from '../model/kustomization.ts'
 
 /**
  * What a PatchJson6902Transformer says, as an entry of `patchesJson6902`: its text is called `jsonOp`. Throws as reading

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import type { Origin } from '../../kube/origin.ts'
+import type { Origin } from '../../origin.ts'
 import { decodeUtf8 } from './decode-utf8.ts'
 
 const NEWLINE = 0x0a

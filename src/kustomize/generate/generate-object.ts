@@ -1,14 +1,14 @@
 import { mapNode, withField } from '../../kube/edit-node.ts'
 import type { Field, MapNode, Node } from '../../kube/node.ts'
-import type { Origin, Step } from '../../kube/origin.ts'
-import type { BuildBudget } from '../build-budget.ts'
-import type { Entry } from '../entry.ts'
-import type { GeneratorEntry } from '../kustomization.ts'
+import type { Origin, Step } from '../../origin.ts'
+import type { BuildBudget } from '../model/build-budget.ts'
+import type { Entry } from '../model/entry.ts'
+import type { GeneratorEntry } from '../model/kustomization.ts'
 import { makeResource, type Resource } from '../resource/resource.ts'
+import { valueNode } from '../resource/value-node.ts'
 import { decodeUtf8 } from './decode-utf8.ts'
 import { encodeBase64 } from './encode-base64.ts'
 import { type Pair, type ReadBytes, readPairs } from './read-pairs.ts'
-import { valueNode } from './value-node.ts'
 
 /** What a generator needs beside its entry. */
 export interface GeneratorContext {

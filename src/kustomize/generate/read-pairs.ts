@@ -1,11 +1,11 @@
 import { BailiwickError } from '../../errors.ts'
-import type { Origin } from '../../kube/origin.ts'
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
-import type { Entry } from '../entry.ts'
-import type { GeneratorEntry } from '../kustomization.ts'
+import type { Origin } from '../../origin.ts'
+import type { Entry } from '../model/entry.ts'
+import type { GeneratorEntry } from '../model/kustomization.ts'
 import { isRemote } from '../read/remote.ts'
+import { checkCharacters } from '../resource/value-node.ts'
 import { readEnvFile } from './env-file.ts'
-import { checkCharacters } from './value-node.ts'
 
 /** A file that an entry of a kustomization names: its path in the tree and its bytes. */
 export type ReadBytes = (entry: Entry) => {

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Node } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
+import type { Origin } from '../../origin.ts'
 
 /** Whether a value, or one in it, is unknown: during a build, one of a Secret that Flux makes of an encrypted file. */
 export function isUnknown(node: Node | undefined): boolean {

@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { writtenText } from '../../kube/edit-node.ts'
 import type { Field, MapNode, Node, ScalarNode } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
+import type { Origin } from '../../origin.ts'
 
 /**
  * A node that can change. kyaml merges in place, and parts of a patch become parts of the object while it goes on: only

@@ -1,9 +1,9 @@
 import { BailiwickError } from '../../errors.ts'
 import { withElement, withField, withoutField } from '../../kube/edit-node.ts'
 import { canonical, type ListNode, type MapNode, type Node } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
-import { checkObjectSize } from '../build-budget.ts'
+import type { Origin } from '../../origin.ts'
 import { refuseUnknown } from '../generate/unknown-values.ts'
+import { checkObjectSize } from '../model/build-budget.ts'
 import type { Operation } from './read-json-patch.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { BailiwickError } from '../../errors.ts'
 import { isEmpty, through } from '../../kube/edit-node.ts'
 import type { MapNode, ScalarNode } from '../../kube/node.ts'
-import type { Origin, Step } from '../../kube/origin.ts'
-import { type ParsedFile, parseText } from '../../kube/parse-documents.ts'
+import { type ParsedFile, parseText } from '../../kube/yaml/parse-documents.ts'
+import type { Origin, Step } from '../../origin.ts'
 import { loadObjects } from '../resource/load-resources.ts'
 import { type Operation, readJsonPatch } from './read-json-patch.ts'
 

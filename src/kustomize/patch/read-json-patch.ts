@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent } from '../../kube/edit-node.ts'
 import type { ListNode, Node } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
+import type { Origin } from '../../origin.ts'
 
 /** One operation as it was written: whether it is one is asked when it is applied, and only then, as in kustomize. */
 export interface Operation {

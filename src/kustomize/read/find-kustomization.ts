@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Tree } from '../../git/tree.ts'
-import type { Origin } from '../../kube/origin.ts'
+import type { Origin } from '../../origin.ts'
 import { refuseLink } from './refuse-link.ts'
 
 /** The names of a kustomization file, in the order in which Flux looks for them. */

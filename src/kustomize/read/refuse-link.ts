@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Tree } from '../../git/tree.ts'
-import type { Origin } from '../../kube/origin.ts'
+import type { Origin } from '../../origin.ts'
 
 /**
  * Throws where git has a symlink (rule `kustomize-symlink`) or a submodule (rule `source-submodules`) at `path`. Flux

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import type { Origin } from '../../kube/origin.ts'
+import type { Origin } from '../../origin.ts'
 
 const POINTER = /^version https?:\/\/(?:git-lfs|hawser)\.github\.com\/spec\/v\d/
 const MAX_POINTER = 1024

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
-import type { Entry } from '../entry.ts'
+import type { Entry } from '../model/entry.ts'
 import { refuseLink } from './refuse-link.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { isAbsent } from '../../kube/edit-node.ts'
 import type { Node } from '../../kube/node.ts'
-import type { FieldSpec } from '../kustomization.ts'
-import { fieldPathOf } from '../transform/field-path.ts'
+import type { FieldSpec } from '../model/kustomization.ts'
+import { fieldPathOf } from '../resource/field-path.ts'
 
 interface Branch {
   /** Places in the list of all specs of those that end here. */

@@ -1,6 +1,6 @@
-import type { FieldSpec } from '../kustomization.ts'
+import type { FieldSpec } from '../model/kustomization.ts'
+import { specMatches } from '../resource/field-spec.ts'
 import type { ResourceId } from '../resource/resource.ts'
-import { specMatches } from '../transform/field-spec.ts'
 import { FieldTrie } from './field-trie.ts'
 import type { ReferenceRule } from './reference-fields.ts'
 

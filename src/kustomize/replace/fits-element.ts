@@ -2,7 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import { writtenText } from '../../kube/edit-node.ts'
 import type { Node } from '../../kube/node.ts'
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
-import type { Entry } from '../entry.ts'
+import type { Entry } from '../model/entry.ts'
 import { containsPattern, type StepBudget } from '../select/pattern.ts'
 import { isPlainText } from './plain-text.ts'
 

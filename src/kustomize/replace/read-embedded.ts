@@ -1,8 +1,8 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, writtenText } from '../../kube/edit-node.ts'
 import type { Node, ScalarNode } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
-import { parseText } from '../../kube/parse-documents.ts'
+import { parseText } from '../../kube/yaml/parse-documents.ts'
+import type { Origin } from '../../origin.ts'
 
 /** 1-based, within the text. */
 export interface Place {

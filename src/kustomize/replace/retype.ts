@@ -1,8 +1,8 @@
 import { BailiwickError, type ErrorCode } from '../../errors.ts'
 import { writtenText } from '../../kube/edit-node.ts'
 import type { ScalarNode, ScalarValue } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
+import type { Origin } from '../../origin.ts'
 import { untyped } from './edit-path.ts'
 
 /**

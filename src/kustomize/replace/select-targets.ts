@@ -1,8 +1,8 @@
-import type { BuildBudget } from '../build-budget.ts'
+import type { BuildBudget } from '../model/build-budget.ts'
+import type { ReplacementTarget } from '../model/replacement.ts'
 import type { Resource } from '../resource/resource.ts'
 import { ID_PARTS, IdPattern } from '../select/id-pattern.ts'
 import { selectsNotes } from '../select/select.ts'
-import type { ReplacementTarget } from './replacement.ts'
 import { idsOf } from './resource-ids.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { isAbsent, writtenText } from '../../kube/edit-node.ts'
 import type { ListNode, MapNode, Node, ScalarNode } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
+import type { Origin } from '../../origin.ts'
 import { EmbeddedComments } from './embedded-comments.ts'
 import { isPlainText } from './plain-text.ts'
 import type { Embedded, Place } from './read-embedded.ts'

@@ -1,9 +1,9 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, isEmpty, withField, withoutField, withValueAt, writtenText } from '../../kube/edit-node.ts'
 import { at, type Field, type MapNode, type Path, stringAt } from '../../kube/node.ts'
-import { valueNode } from '../generate/value-node.ts'
 import { currentId, describe, type Resource, resourceOrigin } from './resource.ts'
 import type { ResourceList } from './resource-list.ts'
+import { valueNode } from './value-node.ts'
 
 /**
  * Adds a generated object, or lets it replace or extend the one that has (or had) its identity; which of them its

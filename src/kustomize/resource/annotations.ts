@@ -1,8 +1,8 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, isEmpty, textNode, withField, withoutField, writtenText } from '../../kube/edit-node.ts'
 import type { Field, MapNode } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
+import type { Origin } from '../../origin.ts'
 
 /**
  * Annotation values as text: kustomize keeps build notes among them and writes all of them back as strings, from what

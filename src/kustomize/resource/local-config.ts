@@ -1,5 +1,5 @@
 import { at, type MapNode } from '../../kube/node.ts'
-import type { Origin } from '../../kube/origin.ts'
+import type { Origin } from '../../origin.ts'
 
 /** The annotation that keeps an object out of what a build gives (any value but `false`); undefined without it. */
 export function localConfig(root: MapNode): Origin | undefined {

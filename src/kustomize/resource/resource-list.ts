@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import { canonical, stringAt } from '../../kube/node.ts'
-import { STRICT, type Tolerance } from '../tolerance.ts'
+import { STRICT, type Tolerance } from '../model/tolerance.ts'
 import { IdIndex } from './id-index.ts'
 import { describe, keyOfId, type Resource, type ResourceId, resourceOrigin } from './resource.ts'
 

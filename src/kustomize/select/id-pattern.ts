@@ -1,5 +1,5 @@
-import type { BuildBudget } from '../build-budget.ts'
-import type { Entry, Target } from '../entry.ts'
+import type { BuildBudget } from '../model/build-budget.ts'
+import type { Entry, Target } from '../model/entry.ts'
 import { checkPattern, matchesPattern } from './pattern.ts'
 
 /** What a target says of the ids of objects. kustomize compiles all of it before it looks at the first object. */

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import type { Entry } from '../entry.ts'
+import type { Entry } from '../model/entry.ts'
 
 type Requirement = (labels: ReadonlyMap<string, string>) => boolean
 

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
-import type { Origin } from '../../kube/origin.ts'
-import type { Entry } from '../entry.ts'
+import type { Origin } from '../../origin.ts'
+import type { Entry } from '../model/entry.ts'
 import { automatonOf, type State } from './automaton.ts'
 import { parsePattern } from './parse-pattern.ts'
 import { PatternError } from './pattern-error.ts'

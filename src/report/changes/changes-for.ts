@@ -1,6 +1,6 @@
-import type { JudgedNode, Verdict } from '../../rules/finding.ts'
-import { PrivateWords } from '../private-words.ts'
-import { type Changes, type FieldChange, type NodeChange, type RightChange, sumCounts } from './changes.ts'
+import { type Changes, type FieldChange, type NodeChange, type RightChange, sumCounts } from '../../diff/changes.ts'
+import type { JudgedNode, Verdict } from '../../rules/model/finding.ts'
+import { PrivateWords } from '../text/private-words.ts'
 
 /**
  * Of what a change does, what the repository of the tenants `audience` may be shown: what its own Kustomizations and accounts

@@ -1,9 +1,9 @@
-import { fitLevels } from '../fit-levels.ts'
-import { code } from '../markdown.ts'
+import { type Changes, isUnchanged, sumCounts } from '../../diff/changes.ts'
+import { code } from '../../message/markdown.ts'
 import { changeLists } from './change-lists.ts'
 import { changeSections } from './change-sections.ts'
-import { type Changes, isUnchanged, sumCounts } from './changes.ts'
 import { countsText } from './counts-text.ts'
+import { fitLevels } from './fit-levels.ts'
 
 /**
  * What a change does, as Markdown by itself: the answer to `diff`. `cluster`: of that one only. At most 60,000 characters;

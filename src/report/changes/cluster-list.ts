@@ -1,4 +1,4 @@
-import { code } from '../markdown.ts'
+import { code } from '../../message/markdown.ts'
 
 /** Names of clusters, as Markdown; `more`: how many there are besides. */
 export function clusterList(clusters: readonly string[], more = 0): string {

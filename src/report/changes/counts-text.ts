@@ -1,4 +1,4 @@
-import type { Counts } from './changes.ts'
+import type { Counts } from '../../diff/changes.ts'
 
 /** `1 added, 2 changed, 3 removed (3 DELETED)`, `4 moved, 1 of them DELETED`; '' for nothing. Plain text and Markdown alike. */
 export function countsText({ added, changed, replaced, moved, removed, deleted }: Counts): string {

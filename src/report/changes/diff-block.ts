@@ -1,6 +1,6 @@
+import type { Fate, FieldChange, ObjectChange } from '../../diff/changes.ts'
 import { display } from '../../kube/object.ts'
-import { visible } from '../visible.ts'
-import type { Fate, FieldChange, ObjectChange } from './changes.ts'
+import { visible } from '../../message/visible.ts'
 
 /** How much of a diff is told: all of it, without context, or only how much there is of each object. */
 export type Detail = 'full' | 'short' | 'counts'

@@ -1,4 +1,4 @@
-import type { Changes, NodeChange } from './changes.ts'
+import type { Changes, NodeChange } from '../../diff/changes.ts'
 
 /** The same change of a Kustomization on one or more clusters: said once. */
 export interface NodeGroup {

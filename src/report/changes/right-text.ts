@@ -1,5 +1,5 @@
-import { code } from '../markdown.ts'
-import type { Right, RightChange } from './changes.ts'
+import type { Right, RightChange } from '../../diff/changes.ts'
+import { code } from '../../message/markdown.ts'
 import { clusterList } from './cluster-list.ts'
 
 /** Groups of Kubernetes itself: what their resources are called says enough. */

@@ -1,8 +1,8 @@
-import type { AuditItem, ClusterAudit } from '../../rules/audit/audit-item.ts'
-import type { FleetSurvey } from '../../rules/audit/survey-fleet.ts'
-import type { Section } from '../fold.ts'
-import { code, htmlCode, prose } from '../markdown.ts'
-import { placeOf } from '../place.ts'
+import type { AuditItem, ClusterAudit } from '../../audit/audit-item.ts'
+import type { FleetSurvey } from '../../audit/survey-fleet.ts'
+import { code, htmlCode, prose } from '../../message/markdown.ts'
+import type { Section } from '../text/fold.ts'
+import { placeOf } from '../text/place.ts'
 import { folded } from './shown-list.ts'
 
 const MAX_CLUSTERS = 20

@@ -1,6 +1,6 @@
-import type { FleetSurvey } from '../../rules/audit/survey-fleet.ts'
-import { count } from '../headline.ts'
-import { code } from '../markdown.ts'
+import type { FleetSurvey } from '../../audit/survey-fleet.ts'
+import { code } from '../../message/markdown.ts'
+import { count } from '../text/headline.ts'
 import { table } from './shown-list.ts'
 
 const MAX_RULES = 60

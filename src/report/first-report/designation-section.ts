@@ -1,5 +1,5 @@
-import { code } from '../markdown.ts'
-import { shortUrl } from '../place.ts'
+import { code } from '../../message/markdown.ts'
+import { shortUrl } from '../text/place.ts'
 
 /** What is open about who is a fleet. Repositories are named only where this one is named with them. */
 export type OpenDesignation =

@@ -1,8 +1,8 @@
+import { code, prose } from '../../message/markdown.ts'
+import type { GateGap, GateState } from '../../protection/judge-gate.ts'
 import { CHECK_NAME } from '../check-run.ts'
-import type { Section } from '../fold.ts'
-import type { GateGap, GateState } from '../gate/judge-gate.ts'
-import { code, prose } from '../markdown.ts'
-import { shortUrl } from '../place.ts'
+import type { Section } from '../text/fold.ts'
+import { shortUrl } from '../text/place.ts'
 import type { BranchGate, FirstReportFacts } from './facts.ts'
 import { table } from './shown-list.ts'
 

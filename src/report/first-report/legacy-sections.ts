@@ -1,7 +1,7 @@
-import type { Finding, NodeFailure } from '../../rules/finding.ts'
-import type { Section } from '../fold.ts'
-import { code, prose } from '../markdown.ts'
-import { placeOf } from '../place.ts'
+import { code, prose } from '../../message/markdown.ts'
+import type { Finding, NodeFailure } from '../../rules/model/finding.ts'
+import type { Section } from '../text/fold.ts'
+import { placeOf } from '../text/place.ts'
 import type { FirstReportFacts } from './facts.ts'
 import { table } from './shown-list.ts'
 

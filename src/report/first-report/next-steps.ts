@@ -1,4 +1,4 @@
-import { count } from '../headline.ts'
+import { count } from '../text/headline.ts'
 import type { FirstReportFacts } from './facts.ts'
 
 /** What is left to do, as a list whose boxes follow what was found. */

@@ -1,4 +1,4 @@
-import { code } from '../markdown.ts'
+import { code } from '../../message/markdown.ts'
 
 /** Names as code spans, the first few of them, and how many there are more. */
 export function shownList(names: readonly string[], max = 6): string {

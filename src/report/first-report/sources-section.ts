@@ -1,7 +1,7 @@
-import type { FleetSurvey } from '../../rules/audit/survey-fleet.ts'
-import type { Section } from '../fold.ts'
-import { code, prose } from '../markdown.ts'
-import { shortUrl } from '../place.ts'
+import type { FleetSurvey } from '../../audit/survey-fleet.ts'
+import { code, prose } from '../../message/markdown.ts'
+import type { Section } from '../text/fold.ts'
+import { shortUrl } from '../text/place.ts'
 import { table } from './shown-list.ts'
 
 const MAX_ROWS = 60

@@ -1,6 +1,6 @@
-import type { FleetSurvey } from '../../rules/audit/survey-fleet.ts'
-import type { Section } from '../fold.ts'
-import { code } from '../markdown.ts'
+import type { FleetSurvey } from '../../audit/survey-fleet.ts'
+import { code } from '../../message/markdown.ts'
+import type { Section } from '../text/fold.ts'
 import { shownList, table } from './shown-list.ts'
 
 const MAX_ROWS = 60

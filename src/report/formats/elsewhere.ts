@@ -1,4 +1,4 @@
-import { count } from '../headline.ts'
+import { count } from '../text/headline.ts'
 
 /** Findings of other repositories, counted only: new violations and errors, which decide, and all others. */
 export interface Elsewhere {

@@ -1,5 +1,5 @@
-import type { RuleText } from '../../rules/rule.ts'
-import type { Changes } from '../changes/changes.ts'
+import type { Changes } from '../../diff/changes.ts'
+import type { RuleText } from '../../rules/model/rule.ts'
 import type { Elsewhere } from './elsewhere.ts'
 
 /** What a working copy was evaluated as: what its sources follow. */

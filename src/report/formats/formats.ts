@@ -1,12 +1,12 @@
-import type { Verdict } from '../../rules/finding.ts'
+import { visible } from '../../message/visible.ts'
+import type { Verdict } from '../../rules/model/finding.ts'
 import { changesLines } from '../changes/changes-lines.ts'
-import { verdictJson } from '../json.ts'
-import { terminalText } from '../terminal.ts'
-import { visible } from '../visible.ts'
 import type { EvaluatedAs, FormatContext } from './format-context.ts'
 import { githubText } from './github.ts'
+import { verdictJson } from './json.ts'
 import { junitText } from './junit.ts'
 import { sarifText } from './sarif.ts'
+import { terminalText } from './terminal.ts'
 
 /** Every way to print a verdict, by the name that `-o` takes. */
 export const formats: ReadonlyMap<string, (verdict: Verdict, context: FormatContext) => string> = new Map([

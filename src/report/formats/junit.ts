@@ -1,8 +1,8 @@
-import type { Finding, NodeFailure, Verdict } from '../../rules/finding.ts'
-import { type FailureGroup, groupFailures } from '../group-failures.ts'
-import { isNew, stateText } from '../headline.ts'
-import { placeOf } from '../place.ts'
-import { visible } from '../visible.ts'
+import { visible } from '../../message/visible.ts'
+import type { Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
+import { type FailureGroup, groupFailures } from '../text/group-failures.ts'
+import { isNew, stateText } from '../text/headline.ts'
+import { placeOf } from '../text/place.ts'
 import { type Elsewhere, elsewhereText, NOTHING_ELSEWHERE } from './elsewhere.ts'
 import type { FormatContext } from './format-context.ts'
 

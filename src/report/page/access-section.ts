@@ -1,4 +1,4 @@
-import type { AccessOverview, AccessView, ChangerView, RightView } from '../../rules/access/access-overview.ts'
+import type { AccessOverview, AccessView, ChangerView, RightView } from '../../access/access-overview.ts'
 import { type Content, type Html, html } from './html.ts'
 import { type Links, placeLink, repositoryLink } from './links.ts'
 

@@ -1,4 +1,4 @@
-import type { AuditItem, AuditState, ClusterAudit } from '../../rules/audit/audit-item.ts'
+import type { AuditItem, AuditState, ClusterAudit } from '../../audit/audit-item.ts'
 import { type Content, type Html, html } from './html.ts'
 import { type Links, placeLink } from './links.ts'
 import { prose } from './prose.ts'

@@ -1,4 +1,3 @@
-import { display } from '../../kube/object.ts'
 import {
   type Changes,
   type Counts,
@@ -9,8 +8,9 @@ import {
   type ObjectChange,
   type Right,
   type RightChange,
-} from '../changes/changes.ts'
-import { count } from '../headline.ts'
+} from '../../diff/changes.ts'
+import { display } from '../../kube/object.ts'
+import { count } from '../text/headline.ts'
 import { type Content, type Html, html } from './html.ts'
 
 /** How many objects a page writes out. */

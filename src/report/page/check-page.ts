@@ -1,11 +1,11 @@
+import type { Changes } from '../../diff/changes.ts'
 import type { ErrorCode } from '../../errors.ts'
-import type { Visibility } from '../../fleet/access/visibility.ts'
+import type { Visibility } from '../../fleet/model/visibility.ts'
 import type { Circumstances } from '../../gate/circumstances.ts'
-import type { Origin } from '../../kube/origin.ts'
-import type { Verdict } from '../../rules/finding.ts'
-import type { View } from '../audience.ts'
-import type { Changes } from '../changes/changes.ts'
+import type { Origin } from '../../origin.ts'
+import type { Verdict } from '../../rules/model/finding.ts'
 import type { ReportContext } from '../outcome.ts'
+import type { View } from '../text/audience.ts'
 
 /** A Kustomization of the graph, for people. */
 export interface GraphNode {

@@ -1,5 +1,5 @@
-import type { NodeFailure } from '../../rules/finding.ts'
-import { type FailureGroup, firstOf, groupFailures, noteOf } from '../group-failures.ts'
+import type { NodeFailure } from '../../rules/model/finding.ts'
+import { type FailureGroup, firstOf, groupFailures, noteOf } from '../text/group-failures.ts'
 import type { PageError } from './check-page.ts'
 import { type Content, type Html, html } from './html.ts'
 import { type Links, placeLink } from './links.ts'

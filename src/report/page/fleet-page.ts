@@ -1,7 +1,7 @@
-import type { Visibility } from '../../fleet/access/visibility.ts'
-import type { NotSeen, Tenant } from '../../fleet/fleet.ts'
-import type { AccessOverview } from '../../rules/access/access-overview.ts'
-import type { ClusterAudit } from '../../rules/audit/audit-item.ts'
+import type { AccessOverview } from '../../access/access-overview.ts'
+import type { ClusterAudit } from '../../audit/audit-item.ts'
+import type { NotSeen, Tenant } from '../../fleet/model/fleet.ts'
+import type { Visibility } from '../../fleet/model/visibility.ts'
 import type { GraphNode } from './check-page.ts'
 
 /** A source that was read. */

@@ -1,4 +1,4 @@
-import type { JudgedNode } from '../../rules/finding.ts'
+import type { JudgedNode } from '../../rules/model/finding.ts'
 import type { GraphNode } from './check-page.ts'
 
 /**

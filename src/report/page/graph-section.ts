@@ -1,5 +1,5 @@
-import type { Verdict } from '../../rules/finding.ts'
-import { count, isNew } from '../headline.ts'
+import type { Verdict } from '../../rules/model/finding.ts'
+import { count, isNew } from '../text/headline.ts'
 import type { GraphNode } from './check-page.ts'
 import { type Content, type Html, html } from './html.ts'
 import { repositoryLink } from './links.ts'

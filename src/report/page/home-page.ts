@@ -1,4 +1,4 @@
-import type { Visibility } from '../../fleet/access/visibility.ts'
+import type { Visibility } from '../../fleet/model/visibility.ts'
 import { type Html, html } from './html.ts'
 import { type Frame, layout } from './layout.ts'
 import { when } from './when.ts'

@@ -1,4 +1,4 @@
-import { visible } from '../visible.ts'
+import { visible } from '../../message/visible.ts'
 
 /** Markup that may stand in a page as it is. Only `html` makes it of values, so nothing unescaped gets in. */
 export class Html {

@@ -1,5 +1,5 @@
-import type { Origin } from '../../kube/origin.ts'
-import { placeOf, shortUrl } from '../place.ts'
+import type { Origin } from '../../origin.ts'
+import { placeOf, shortUrl } from '../text/place.ts'
 import { type Html, html } from './html.ts'
 
 /** Turns places into links: where a repository was read, and at which commit. */

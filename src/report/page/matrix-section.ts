@@ -1,6 +1,6 @@
-import type { Verdict } from '../../rules/finding.ts'
-import { count } from '../headline.ts'
+import type { Verdict } from '../../rules/model/finding.ts'
 import { type StateCounts, stateCounts, weightOf } from '../state-counts.ts'
+import { count } from '../text/headline.ts'
 import { type Html, html } from './html.ts'
 
 /** How many tenants and clusters are shown; those with something to say come first. */

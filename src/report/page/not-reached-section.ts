@@ -1,5 +1,5 @@
-import type { NotReached } from '../../fleet/fleet.ts'
-import { placeOf } from '../place.ts'
+import type { NotReached } from '../../fleet/model/fleet.ts'
+import { placeOf } from '../text/place.ts'
 import { type Html, html } from './html.ts'
 
 /** Kustomizations that no cluster builds: nothing is known about what they would apply. */

@@ -1,5 +1,5 @@
+import type { Rule } from '../../rules/model/rule.ts'
 import { rules } from '../../rules/registry.ts'
-import type { Rule } from '../../rules/rule.ts'
 import { type Html, html } from './html.ts'
 import { layout } from './layout.ts'
 import { prose } from './prose.ts'

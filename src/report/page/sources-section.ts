@@ -1,4 +1,4 @@
-import type { NotSeen } from '../../fleet/fleet.ts'
+import type { NotSeen } from '../../fleet/model/fleet.ts'
 import { type Html, html } from './html.ts'
 import { repositoryLink } from './links.ts'
 

@@ -1,6 +1,6 @@
 import { display } from '../../kube/object.ts'
-import type { Step } from '../../kube/origin.ts'
-import type { Finding } from '../../rules/finding.ts'
+import type { Step } from '../../origin.ts'
+import type { Finding } from '../../rules/model/finding.ts'
 import { type Html, html } from './html.ts'
 import { type Links, placeLink } from './links.ts'
 

@@ -1,12 +1,12 @@
-import { homesOf, nameOfOwner, readCapsuleTenants } from '../../fleet/capsule.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { shown } from '../../facts/shown.ts'
+import { homesOf, nameOfOwner, readCapsuleTenants } from '../../fleet/tenancy/capsule.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown } from '../shown.ts'
-import { type CapsuleSettings, capsuleSettings } from './capsule-settings.ts'
-import { CONFIGURATION, capsuleObjects, TENANT } from './capsule-tenants.ts'
-import { listAt, textsAt } from './list-at.ts'
+import type { Breach, Rule } from '../model/rule.ts'
+import { type CapsuleSettings, capsuleSettings } from './support/capsule-settings.ts'
+import { CONFIGURATION, capsuleObjects, TENANT } from './support/capsule-tenants.ts'
+import { listAt, textsAt } from './support/list-at.ts'
 
 const ACCOUNT = /^system:serviceaccount:([a-z0-9.-]+):[a-z0-9.-]+$/
 const ACCOUNTS_OF = /^system:serviceaccounts:([a-z0-9.-]+)$/

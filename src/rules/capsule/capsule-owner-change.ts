@@ -1,10 +1,10 @@
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { at, canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { TENANT } from './capsule-tenants.ts'
-import { listAt, textsAt } from './list-at.ts'
+import type { Breach, Rule } from '../model/rule.ts'
+import { TENANT } from './support/capsule-tenants.ts'
+import { listAt, textsAt } from './support/list-at.ts'
 
 /** Groups in which everybody, or every account, is. */
 const EVERYBODY = /^system:(authenticated|unauthenticated|anonymous|serviceaccounts|masters|nodes)$/

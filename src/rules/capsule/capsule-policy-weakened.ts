@@ -1,9 +1,9 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { at, canonical, type Node, type Path } from '../../kube/node.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Level, Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { CONFIGURATION, TENANT } from './capsule-tenants.ts'
-import { CONFIGURATION_FIELDS, TENANT_FIELDS } from './policy-fields.ts'
+import type { Breach, Level, Rule } from '../model/rule.ts'
+import { CONFIGURATION, TENANT } from './support/capsule-tenants.ts'
+import { CONFIGURATION_FIELDS, TENANT_FIELDS } from './support/policy-fields.ts'
 
 /** Before v1beta2, Tenants were limited by annotations. */
 const ANNOTATIONS = 'capsule.clastix.io/'

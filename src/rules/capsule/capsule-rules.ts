@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 import { capsuleGroupMissing } from './capsule-group-missing.ts'
 import { capsuleOwnerChange } from './capsule-owner-change.ts'
 import { capsulePolicyWeakened } from './capsule-policy-weakened.ts'

@@ -1,8 +1,8 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { listAt } from './list-at.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { listAt } from './support/list-at.ts'
 
 const MAX_NESTING = 8
 

@@ -1,8 +1,8 @@
 import { BailiwickError } from '../../errors.ts'
+import type { JudgedRepository } from '../../facts/judged-repository.ts'
 import type { Tree } from '../../git/tree.ts'
-import type { JudgedRepository } from '../judged-repository.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { BASELINE_FILE, type Baseline, type BaselineEntry, baselineOf } from '../verdict/baseline.ts'
+import { BASELINE_FILE, type Baseline, type BaselineEntry, baselineOf } from '../model/baseline.ts'
+import type { Breach, Rule } from '../model/rule.ts'
 
 const DOCS = 'Correct the violations instead, or let an admin of the platform approve the new entries.'
 

@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 import { baselineGrowth } from './baseline-growth.ts'
 import { configUnused } from './config-unused.ts'
 import { waiverUnused } from './waiver-unused.ts'

@@ -1,7 +1,7 @@
-import type { Waiver } from '../../fleet/config/fleet-config.ts'
-import type { FleetNode } from '../../fleet/fleet.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shownObject } from '../shown.ts'
+import { shownObject } from '../../facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import type { Waiver } from '../../fleet/model/fleet-config.ts'
+import type { Breach, Rule } from '../model/rule.ts'
 
 /** A waiver that nothing needs; only who has everything that was found can say so, see unusedWaivers. */
 export const waiverUnused: Rule = {

@@ -1,7 +1,7 @@
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shownIdentity, shownObject } from '../shown.ts'
-import { elsewhereStarted, STARTING_KINDS } from './elsewhere-started.ts'
+import { shownIdentity, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
+import type { Breach, Rule } from '../model/rule.ts'
+import { elsewhereStarted, STARTING_KINDS } from './support/elsewhere-started.ts'
 
 /** Kinds by which the Flux Operator is told what Flux is; a ResourceSet applies objects as an account and is no such kind. */
 const KINDS = ['FluxInstance', 'FluxReport', 'ResourceSetInputProvider'].map(kind => `fluxcd.controlplane.io/${kind}`)

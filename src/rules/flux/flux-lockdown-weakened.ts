@@ -1,7 +1,7 @@
-import { isOn } from '../../fleet/controller-flags.ts'
-import type { Cluster, FleetNode } from '../../fleet/fleet.ts'
-import { hasMoreCauses } from '../../fleet/has-more-causes.ts'
-import { isIncomplete } from '../../fleet/is-complete.ts'
+import type { ClusterFacts } from '../../facts/facts.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { shown } from '../../facts/shown.ts'
+import { isOn } from '../../fleet/lockdown/controller-flags.ts'
 import {
   controllersByName,
   flagsByController,
@@ -10,13 +10,13 @@ import {
   type LockdownFlag,
   lockdownValue,
   WEAKENING_FLAGS,
-} from '../../fleet/lockdown-flags.ts'
-import type { Origin } from '../../kube/origin.ts'
-import type { ClusterFacts } from '../index/facts.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown } from '../shown.ts'
-import { instanceElsewhere } from './instance-elsewhere.ts'
+} from '../../fleet/lockdown/lockdown-flags.ts'
+import type { Cluster, FleetNode } from '../../fleet/model/fleet.ts'
+import { hasMoreCauses } from '../../fleet/model/has-more-causes.ts'
+import { isIncomplete } from '../../fleet/model/is-complete.ts'
+import type { Origin } from '../../origin.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { instanceElsewhere } from './support/instance-elsewhere.ts'
 
 const NAMESPACE = 'flux-system'
 

@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 import { fluxControlPlaneObject } from './flux-control-plane-object.ts'
 import { fluxLockdownWeakened } from './flux-lockdown-weakened.ts'
 

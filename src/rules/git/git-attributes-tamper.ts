@@ -1,12 +1,12 @@
-import type { FleetNode } from '../../fleet/fleet.ts'
+import type { JudgedRepository } from '../../facts/judged-repository.ts'
+import { shown } from '../../facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { MatchWork } from '../../flux/pack-budget.ts'
 import type { TreeEntry } from '../../git/tree.ts'
-import type { JudgedRepository } from '../judged-repository.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown } from '../shown.ts'
-import { type AttributeLine, fits, readAttributes } from './attributes.ts'
-import { breachIn } from './in-repository.ts'
-import { renderedDirectories, renderedFiles } from './rendered-tree.ts'
+import type { Breach, Rule } from '../model/rule.ts'
+import { type AttributeLine, fits, readAttributes } from './support/attributes.ts'
+import { breachIn } from './support/in-repository.ts'
+import { renderedDirectories, renderedFiles } from './support/rendered-tree.ts'
 
 /** Comparisons of patterns with paths, for all `.gitattributes` of a repository together. */
 const MAX_STEPS = 30_000_000

@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 
 /** No file that is rendered is a pointer of Git LFS. The renderer raises it. */
 export const gitLfsPointer: Rule = {

@@ -1,8 +1,8 @@
-import type { JudgedRepository } from '../judged-repository.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown } from '../shown.ts'
-import { breachIn } from './in-repository.ts'
-import { type RenderedDirectory, renderedDirectories } from './rendered-tree.ts'
+import type { JudgedRepository } from '../../facts/judged-repository.ts'
+import { shown } from '../../facts/shown.ts'
+import type { Breach, Rule } from '../model/rule.ts'
+import { breachIn } from './support/in-repository.ts'
+import { type RenderedDirectory, renderedDirectories } from './support/rendered-tree.ts'
 
 /** Names of files that are rendered mean one file, to every program and file system. */
 export const gitPathAmbiguous: Rule = {

@@ -1,6 +1,6 @@
+import { shown, shownObject } from '../../facts/shown.ts'
 import { type Path, stringAt } from '../../kube/node.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import type { Rule } from '../model/rule.ts'
 
 const GIT_REPOSITORY = 'source.toolkit.fluxcd.io/GitRepository'
 const AUTOMATION = 'image.toolkit.fluxcd.io/ImageUpdateAutomation'

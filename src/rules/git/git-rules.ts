@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 import { gitAttributesTamper } from './git-attributes-tamper.ts'
 import { gitLfsPointer } from './git-lfs-pointer.ts'
 import { gitPathAmbiguous } from './git-path-ambiguous.ts'

@@ -1,15 +1,15 @@
 import { BailiwickError } from '../../errors.ts'
-import type { FleetNode } from '../../fleet/fleet.ts'
+import type { JudgedRepository } from '../../facts/judged-repository.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { artifactPath } from '../../flux/artifact-path.ts'
 import { packTree } from '../../flux/pack-tree.ts'
 import type { Tree } from '../../git/tree.ts'
 import { stringAt } from '../../kube/node.ts'
-import type { Subject } from '../index/subject.ts'
-import type { JudgedRepository } from '../judged-repository.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { breachIn } from './in-repository.ts'
-import { renderedDirectories } from './rendered-tree.ts'
+import type { Breach, Rule } from '../model/rule.ts'
+import { breachIn } from './support/in-repository.ts'
+import { renderedDirectories } from './support/rendered-tree.ts'
 
 /** What Flux leaves out of an artifact unless an ignore file says otherwise, that somebody could deploy from. */
 const DEFAULTS =

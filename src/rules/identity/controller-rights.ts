@@ -1,10 +1,10 @@
+import { shownObject } from '../../facts/shown.ts'
+import type { TenantSubject } from '../../facts/subject.ts'
 import type { Named } from '../../kube/capabilities/capability.ts'
 import { fieldsNaming, kindsNaming } from '../../kube/capabilities/index.ts'
 import { namedBy } from '../../kube/capabilities/read-named.ts'
 import { stringAt } from '../../kube/node.ts'
-import type { TenantSubject } from '../index/subject.ts'
-import type { Rule, RuleContext } from '../rule.ts'
-import { shownObject } from '../shown.ts'
+import type { Rule, RuleContext } from '../model/rule.ts'
 
 const NAMED: readonly Named[] = ['ambient', 'file', 'privilege', 'hostPath']
 

@@ -1,10 +1,10 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
-import type { Subject } from '../index/subject.ts'
-import { declaredOwner } from '../rbac/declared-owner.ts'
-import { reachOf, subjectText } from '../rbac/subject-reach.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { declaredOwner } from '../rbac/support/declared-owner.ts'
+import { reachOf, subjectText } from '../rbac/support/subject-reach.ts'
 
 /** What Kubernetes itself puts into every namespace, for every pod to read. */
 const MADE_FOR_ALL = ['kube-root-ca.crt', 'openshift-service-ca.crt']

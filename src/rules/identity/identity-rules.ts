@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 import { controllerRights } from './controller-rights.ts'
 import { defaultSaPrivileged } from './default-sa-privileged.ts'
 import { identityObjectTamper } from './identity-object-tamper.ts'

@@ -1,10 +1,10 @@
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { addressFault, type KubeConfigFault, kubeConfigFaults } from './kubeconfig-faults.ts'
+import type { Rule } from '../model/rule.ts'
+import { addressFault, type KubeConfigFault, kubeConfigFaults } from './support/kubeconfig-faults.ts'
 
 /** What a tenant writes as a kubeconfig runs nothing and calls nothing inside. */
 export const kubeconfigContent: Rule = {

@@ -1,9 +1,9 @@
-import { applierKinds, kubeConfigOf } from '../../fleet/appliers.ts'
-import type { KubeConfigRef } from '../index/kubeconfig-uses.ts'
-import { kubeConfigRefs } from '../index/kubeconfig-uses.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import type { KubeConfigRef } from '../../facts/kubeconfig-uses.ts'
+import { kubeConfigRefs } from '../../facts/kubeconfig-uses.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
+import { applierKinds, kubeConfigOf } from '../../fleet/model/appliers.ts'
+import type { Rule, RuleContext } from '../model/rule.ts'
 
 /** The key under which Capsule's addon and Flux's own tools for it keep the kubeconfig. */
 const CAPSULE_KEYS = ['', 'kubeconfig']

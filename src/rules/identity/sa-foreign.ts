@@ -1,13 +1,13 @@
-import { accountOf, applierKinds } from '../../fleet/appliers.ts'
+import { excessRights, rulesText } from '../../facts/excess-rights.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
+import { accountOf, applierKinds } from '../../fleet/model/appliers.ts'
 import { idOf } from '../../kube/object.ts'
 import { type Binding, type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
-import type { Subject } from '../index/subject.ts'
-import { declaredOwner } from '../rbac/declared-owner.ts'
-import { excessRights, rulesText } from '../rbac/excess-rights.ts'
-import { reachOf, subjectText } from '../rbac/subject-reach.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { declaredOwner } from '../rbac/support/declared-owner.ts'
+import { reachOf, subjectText } from '../rbac/support/subject-reach.ts'
 
 const FIELD = ['spec', 'serviceAccountName']
 const BINDINGS = [`${RBAC_GROUP}/ClusterRoleBinding`, `${RBAC_GROUP}/RoleBinding`]

@@ -1,12 +1,12 @@
-import { ACCOUNT_FIELD, applierKinds, fallbackAccount, kubeConfigOf } from '../../fleet/appliers.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
-import type { FleetNode } from '../../fleet/fleet.ts'
-import { isBlank } from '../../fleet/read-spec.ts'
+import { ACCOUNT_FIELD, applierKinds, fallbackAccount, kubeConfigOf } from '../../fleet/model/appliers.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { isBlank } from '../../fleet/model/read-spec.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { soleReconciler } from './sole-reconciler.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { soleReconciler } from './support/sole-reconciler.ts'
 
 /** What Flux applies for a tenant must name the account it acts as, or it acts as the controller. */
 export const saRequired: Rule = {

@@ -1,7 +1,7 @@
+import { shown, shownObject } from '../../facts/shown.ts'
 import { stringAt } from '../../kube/node.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { isOwnReconciler } from './is-own-reconciler.ts'
+import type { Rule } from '../model/rule.ts'
+import { isOwnReconciler } from './support/is-own-reconciler.ts'
 
 const ACCOUNT = ['metadata', 'annotations', 'kubernetes.io/service-account.name']
 

@@ -1,13 +1,13 @@
-import { capsuleTenantOf } from '../../fleet/capsule.ts'
-import type { FleetConfig, TenantConfig } from '../../fleet/config/fleet-config.ts'
-import type { FleetNode } from '../../fleet/fleet.ts'
-import { refKey } from '../../fleet/ref.ts'
-import { TENANT_LABEL } from '../../fleet/tenancy.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import type { FleetConfig, TenantConfig } from '../../fleet/model/fleet-config.ts'
+import { refKey } from '../../fleet/model/ref.ts'
+import { capsuleTenantOf } from '../../fleet/tenancy/capsule.ts'
+import { TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
 import { ROOT_NAMESPACE } from '../../flux/kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import type { Rule } from '../model/rule.ts'
 
 const KUBECONFIG = ['spec', 'kubeConfig']
 

@@ -1,13 +1,13 @@
-import { applierKinds } from '../../fleet/appliers.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
+import { applierKinds } from '../../fleet/model/appliers.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf, type KubeObject } from '../../kube/object.ts'
-import { everyMap } from '../every-map.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { podsOf } from '../workloads/pods-of.ts'
-import { accountOfPod, getsToken } from './account-of-pod.ts'
+import { everyMap } from '../model/every-map.ts'
+import type { Rule } from '../model/rule.ts'
+import { podsOf } from '../workloads/support/pods-of.ts'
+import { accountOfPod, getsToken } from './support/account-of-pod.ts'
 
 /** A pod with the token of the account that deploys the namespace. */
 export const workloadUsesReconcilerSa: Rule = {

@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 
 /** No field stands in two spellings. The renderer raises it. */
 export const kustomizeCaseVariantKey: Rule = {

@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 
 /** No chart is inflated by an overlay. The renderer raises it. */
 export const kustomizeHelmInflate: Rule = {

@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 
 /** A directory has one kustomization file. The renderer raises it. */
 export const kustomizeMultipleFiles: Rule = {

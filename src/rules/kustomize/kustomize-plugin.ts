@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 
 /** No plugin or function runs while rendering. The renderer raises it. */
 export const kustomizePlugin: Rule = {

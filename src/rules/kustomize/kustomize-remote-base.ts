@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 
 /** No overlay names an address. The renderer raises it. */
 export const kustomizeRemoteBase: Rule = {

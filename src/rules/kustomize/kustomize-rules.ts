@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 import { kustomizeCaseVariantKey } from './kustomize-case-variant-key.ts'
 import { kustomizeHelmInflate } from './kustomize-helm-inflate.ts'
 import { kustomizeMultipleFiles } from './kustomize-multiple-files.ts'

@@ -1,5 +1,5 @@
-import { leavingLinks } from '../git/leaving-links.ts'
-import type { Rule } from '../rule.ts'
+import { leavingLinks } from '../git/support/leaving-links.ts'
+import type { Rule } from '../model/rule.ts'
 
 /** No file of an overlay is a symbolic link, and no link beside it leaves the repository. The renderer raises the first. */
 export const kustomizeSymlink: Rule = {

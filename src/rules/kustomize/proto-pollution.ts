@@ -1,6 +1,6 @@
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { scanObject } from './scan-object.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Rule } from '../model/rule.ts'
+import { scanObject } from './support/scan-object.ts'
 
 /** No key of a tenant's object changes what all objects of a JavaScript program have. */
 export const protoPollution: Rule = {

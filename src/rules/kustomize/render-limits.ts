@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 
 /** Rendering ends, and soon. The renderer raises it. */
 export const renderLimits: Rule = {

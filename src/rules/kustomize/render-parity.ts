@@ -1,14 +1,14 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { artifactPath } from '../../flux/artifact-path.ts'
 import { at, type Node, originAt, type Path } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
-import type { Origin } from '../../kube/origin.ts'
 import { KUSTOMIZATION_FILES } from '../../kustomize/read/find-kustomization.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { isIdentity, isSecurity } from './guarded-place.ts'
-import { isUnsubstituted } from './is-unsubstituted.ts'
-import { scanObject } from './scan-object.ts'
+import type { Origin } from '../../origin.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { isIdentity, isSecurity } from './support/guarded-place.ts'
+import { isUnsubstituted } from './support/is-unsubstituted.ts'
+import { scanObject } from './support/scan-object.ts'
 
 /** What a reviewer sees of a tenant's directory is what is deployed from it. */
 export const renderParity: Rule = {

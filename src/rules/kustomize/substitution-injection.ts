@@ -1,7 +1,7 @@
+import { shown, shownObject } from '../../facts/shown.ts'
 import { groupOf } from '../../kube/object.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { isIdentity, isStructure } from './guarded-place.ts'
+import type { Rule } from '../model/rule.ts'
+import { isIdentity, isStructure } from './support/guarded-place.ts'
 
 /** The value of a variable stays where it is put. The renderer raises it where a value ends the text around it. */
 export const substitutionInjection: Rule = {

@@ -1,10 +1,10 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import type { Path } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { isIdentity } from './guarded-place.ts'
-import { scanObject } from './scan-object.ts'
+import type { Breach, Rule } from '../model/rule.ts'
+import { isIdentity } from './support/guarded-place.ts'
+import { scanObject } from './support/scan-object.ts'
 
 /** What people read is what is written. */
 export const unicodeConfusable: Rule = {

@@ -1,10 +1,10 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { isSecurity } from './guarded-place.ts'
-import { scanObject } from './scan-object.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { isSecurity } from './support/guarded-place.ts'
+import { scanObject } from './support/scan-object.ts'
 
 /** No text means different things to different readers of YAML. The renderer raises it for what has no one meaning at all. */
 export const yamlAmbiguous: Rule = {

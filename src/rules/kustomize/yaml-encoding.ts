@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 
 /** No file holds bytes that are not clean UTF-8. The renderer raises it. */
 export const yamlEncoding: Rule = {

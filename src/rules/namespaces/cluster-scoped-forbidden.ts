@@ -1,10 +1,10 @@
-import type { FleetNode } from '../../fleet/fleet.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { shownIdentity, shownObject } from '../../facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
-import { isMisplacedClusterKind } from '../../kube/scope.ts'
-import { apiRefusal } from '../api-refusal.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shownIdentity, shownObject } from '../shown.ts'
+import { isMisplacedClusterKind } from '../../kube/scope/scope.ts'
+import { apiRefusal } from '../model/api-refusal.ts'
+import type { Breach, Rule } from '../model/rule.ts'
 
 /** Objects that belong to the whole cluster are the platform's, whatever namespace a tenant writes into them. */
 export const clusterScopedForbidden: Rule = {

@@ -1,6 +1,6 @@
+import { shown, shownObject } from '../../facts/shown.ts'
 import { groupOf, type idOf } from '../../kube/object.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import type { Rule } from '../model/rule.ts'
 
 /** Lists that Kubernetes itself knows: they say what is in them. */
 const PLAIN = new Set(['List', 'ResourceList'])

@@ -1,10 +1,10 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { TenantSubject } from '../../facts/subject.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import { readableDocuments } from '../../kube/readable-documents.ts'
-import type { TenantSubject } from '../index/subject.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { everyPath } from '../workloads/every-path.ts'
+import { readableDocuments } from '../../kube/yaml/readable-documents.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { everyPath } from '../workloads/support/every-path.ts'
 
 /** What a patch of a release does to the objects that its chart renders. */
 interface Change {

@@ -1,13 +1,13 @@
 import { BailiwickError } from '../../errors.ts'
-import { isBlank, readServiceAccount } from '../../fleet/read-spec.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
+import { isBlank, readServiceAccount } from '../../fleet/model/read-spec.ts'
 import { isNamespaceName } from '../../kube/names.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { references } from '../../kube/references.ts'
-import { misspelled } from '../../kube/scope.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import { misspelled } from '../../kube/scope/scope.ts'
+import type { Breach, Rule } from '../model/rule.ts'
 
 const ACCOUNT = ['spec', 'serviceAccountName']
 const NAMESPACE = ['metadata', 'namespace']

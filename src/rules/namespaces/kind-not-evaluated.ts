@@ -1,12 +1,12 @@
-import type { FleetNode } from '../../fleet/fleet.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { kindOfId } from '../../facts/kind-of.ts'
+import { shown, shownIdentity } from '../../facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { groupOf, idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
 import { userInfo } from '../../kube/rbac/groups-of.ts'
 import { resourceOf } from '../../kube/rbac/resource-name.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import { kindOfId } from '../index/kind-of.ts'
-import { isUnlooked } from '../references/is-unlooked.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownIdentity } from '../shown.ts'
+import type { Rule } from '../model/rule.ts'
+import { isUnlooked } from '../references/support/is-unlooked.ts'
 
 /** The verdict lists what it says apart from warnings (see Verdict.notEvaluated). */
 export const KIND_NOT_EVALUATED = 'kind-not-evaluated'

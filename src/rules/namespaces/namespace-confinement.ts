@@ -1,13 +1,13 @@
-import type { FleetNode } from '../../fleet/fleet.ts'
+import { shown, shownIdentity, shownObject } from '../../facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { isNamespaceName } from '../../kube/names.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { apiRefusal } from '../api-refusal.ts'
-import { keepsNamespace } from '../index/keeps-namespace.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownIdentity, shownObject } from '../shown.ts'
-import { lostConfinement } from './lost-confinement.ts'
-import { ownNamespaces } from './own-namespaces.ts'
+import { apiRefusal } from '../model/api-refusal.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { keepsNamespace } from './support/keeps-namespace.ts'
+import { lostConfinement } from './support/lost-confinement.ts'
+import { ownNamespaces } from './support/own-namespaces.ts'
 
 const FIELD = ['metadata', 'namespace']
 

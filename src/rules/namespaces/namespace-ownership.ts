@@ -1,9 +1,9 @@
-import type { Rule } from '../rule.ts'
-import { createdByHelm } from './created-by-helm.ts'
-import { forbiddenCluster } from './forbidden-cluster.ts'
-import { givenTwice } from './given-twice.ts'
-import { movedNamespace } from './moved-namespace.ts'
-import { writtenNamespace } from './written-namespace.ts'
+import type { Rule } from '../model/rule.ts'
+import { createdByHelm } from './support/created-by-helm.ts'
+import { forbiddenCluster } from './support/forbidden-cluster.ts'
+import { givenTwice } from './support/given-twice.ts'
+import { movedNamespace } from './support/moved-namespace.ts'
+import { writtenNamespace } from './support/written-namespace.ts'
 
 /** Whose a namespace is, the platform says, or Capsule where the tenant may create it: nobody takes one. */
 export const namespaceOwnership: Rule = {

@@ -1,11 +1,11 @@
-import type { FleetNode } from '../../fleet/fleet.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { shown, shownIdentity, shownObject } from '../../facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { deniedByCapsule } from '../capsule/denied-metadata.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Breach, Level, Rule, RuleContext } from '../rule.ts'
-import { shown, shownIdentity, shownObject } from '../shown.ts'
-import { isProtected, POD_SECURITY } from './protected-metadata.ts'
+import { deniedByCapsule } from '../capsule/support/denied-metadata.ts'
+import type { Breach, Level, Rule, RuleContext } from '../model/rule.ts'
+import { isProtected, POD_SECURITY } from './support/protected-metadata.ts'
 
 const LEVELS = ['privileged', 'baseline', 'restricted']
 const ENFORCE = `${POD_SECURITY}enforce`

@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 import { clusterScopedForbidden } from './cluster-scoped-forbidden.ts'
 import { embeddedContent } from './embedded-content.ts'
 import { embeddedItems } from './embedded-items.ts'

@@ -1,8 +1,8 @@
+import { shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { at } from '../../kube/node.ts'
-import type { Subject } from '../index/subject.ts'
-import { platformReaders, readerName } from '../references/secret-readers.ts'
-import type { Rule, RuleContext } from '../rule.ts'
-import { shownObject } from '../shown.ts'
+import type { Rule, RuleContext } from '../model/rule.ts'
+import { platformReaders, readerName } from '../references/support/secret-readers.ts'
 
 /** Objects that the platform or Kubernetes puts into namespaces, by kind. */
 const KNOWN: ReadonlyMap<string, readonly string[]> = new Map([

@@ -1,10 +1,10 @@
-import type { FleetNode } from '../../fleet/fleet.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, type Path } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
-import { keepsNamespace } from '../index/keeps-namespace.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { ownNamespaces } from './own-namespaces.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { keepsNamespace } from './support/keeps-namespace.ts'
+import { ownNamespaces } from './support/own-namespaces.ts'
 
 /** Fields by which a controller puts what it applies into another namespace than the object's own, by kind. */
 const FIELDS: ReadonlyMap<string, readonly Path[]> = new Map([

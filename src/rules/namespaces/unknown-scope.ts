@@ -1,7 +1,7 @@
+import { shown, shownIdentity, shownObject } from '../../facts/shown.ts'
 import { groupOf } from '../../kube/object.ts'
-import { isMisplacedClusterKind, misspelled } from '../../kube/scope.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownIdentity, shownObject } from '../shown.ts'
+import { isMisplacedClusterKind, misspelled } from '../../kube/scope/scope.ts'
+import type { Rule } from '../model/rule.ts'
 
 /** A kind that nobody declares may belong to the whole cluster. */
 export const unknownScope: Rule = {

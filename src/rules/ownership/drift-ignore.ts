@@ -1,6 +1,6 @@
+import { shown, shownObject } from '../../facts/shown.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import type { Rule } from '../model/rule.ts'
 
 /** Where rules about drift stand, by kind. */
 const LISTS: ReadonlyMap<string, Path> = new Map([

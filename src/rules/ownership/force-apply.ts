@@ -1,9 +1,9 @@
+import { shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { at, type Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shownObject } from '../shown.ts'
-import { fluxMarks } from './flux-mark.ts'
+import type { Breach, Rule } from '../model/rule.ts'
+import { fluxMarks } from './support/flux-mark.ts'
 
 const MARK: ReadonlyMap<string, readonly string[]> = new Map([['kustomize.toolkit.fluxcd.io/force', ['enabled']]])
 const BINDING = 'rbac.authorization.k8s.io/RoleBinding'

@@ -1,10 +1,10 @@
-import type { FleetNode } from '../../fleet/fleet.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { stringAt } from '../../kube/node.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { deletedObjects, isKept } from './deleted-objects.ts'
-import { removedTenant } from './removed-tenant.ts'
+import type { Breach, Rule } from '../model/rule.ts'
+import { deletedObjects, isKept } from './support/deleted-objects.ts'
+import { removedTenant } from './support/removed-tenant.ts'
 
 /** From so many objects on, and more than half of what there was, a deletion is worth a word. */
 const MANY = 10

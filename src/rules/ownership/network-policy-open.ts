@@ -1,9 +1,9 @@
+import { shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { isEmpty } from '../../kube/edit-node.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shownObject } from '../shown.ts'
-import { isWorld } from './is-world.ts'
+import type { Breach, Rule } from '../model/rule.ts'
+import { isWorld } from './support/is-world.ts'
 
 const CILIUM = 'cilium.io/CiliumNetworkPolicy'
 const KINDS = [

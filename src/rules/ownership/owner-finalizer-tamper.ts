@@ -1,8 +1,8 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { at, type Node } from '../../kube/node.ts'
 import { groupOf, idOf } from '../../kube/object.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import type { Breach, Rule } from '../model/rule.ts'
 
 /** Finalizers that a well-known controller takes off again. */
 const KNOWN = ['foregroundDeletion', 'orphan']

@@ -1,8 +1,8 @@
-import type { FleetNode } from '../../fleet/fleet.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { TenantSubject } from '../../facts/subject.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, stringAt } from '../../kube/node.ts'
-import type { TenantSubject } from '../index/subject.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import type { Breach, Rule } from '../model/rule.ts'
 
 const OWNERS = ['kustomize.toolkit.fluxcd.io', 'helm.toolkit.fluxcd.io', 'resourceset.fluxcd.controlplane.io']
 const PARTS = ['name', 'namespace'] as const

@@ -1,11 +1,11 @@
-import type { FleetNode } from '../../fleet/fleet.ts'
-import { remoteClusterOf } from '../../fleet/remote-cluster.ts'
+import type { Rendered } from '../../facts/object-table.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject, TenantSubject } from '../../facts/subject.ts'
+import { remoteClusterOf } from '../../fleet/graph/remote-cluster.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { isKustomization } from '../../flux/kinds.ts'
 import { canonical, originAt } from '../../kube/node.ts'
-import type { Rendered } from '../index/object-table.ts'
-import type { Subject, TenantSubject } from '../index/subject.ts'
-import type { Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import type { Rule, RuleContext } from '../model/rule.ts'
 
 /** One object, one Kustomization: two that apply the same one fight over it. */
 export const ownershipConflict: Rule = {

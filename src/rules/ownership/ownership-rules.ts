@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 import { driftIgnore } from './drift-ignore.ts'
 import { forceApply } from './force-apply.ts'
 import { massDeletion } from './mass-deletion.ts'

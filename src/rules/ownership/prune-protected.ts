@@ -1,6 +1,6 @@
-import type { Rule } from '../rule.ts'
-import { shownObject } from '../shown.ts'
-import { fluxMarks } from './flux-mark.ts'
+import { shownObject } from '../../facts/shown.ts'
+import type { Rule } from '../model/rule.ts'
+import { fluxMarks } from './support/flux-mark.ts'
 
 const MARKS: ReadonlyMap<string, readonly string[]> = new Map([
   ['kustomize.toolkit.fluxcd.io/prune', ['disabled']],

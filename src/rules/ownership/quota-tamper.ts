@@ -1,5 +1,5 @@
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Rule } from '../model/rule.ts'
 
 /** What limits a namespace from outside. */
 const KINDS = [

@@ -1,15 +1,15 @@
+import { MAX_ENTRIES } from '../../facts/excess-aggregation.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import type { Naming } from '../../facts/naming.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { selects } from '../../kube/label-selector.ts'
 import { at } from '../../kube/node.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readRole } from '../../kube/rbac/read-role.ts'
 import { textMapOf } from '../../kube/read-text.ts'
-import { MAX_ENTRIES } from '../index/excess-aggregation.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Naming } from '../index/naming.ts'
-import type { Subject } from '../index/subject.ts'
-import { overLimit } from '../over-limit.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import { overLimit } from '../model/over-limit.ts'
+import type { Breach, Rule } from '../model/rule.ts'
 
 const LABELS = ['metadata', 'labels']
 const CLUSTER_ROLE = `${RBAC_GROUP}/ClusterRole`

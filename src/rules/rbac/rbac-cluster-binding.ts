@@ -1,7 +1,7 @@
+import { shown, shownIdentity, shownObject } from '../../facts/shown.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownIdentity, shownObject } from '../shown.ts'
+import type { Rule } from '../model/rule.ts'
 
 /** A ClusterRoleBinding of a tenant: rights in every namespace, for whomever. */
 export const rbacClusterBinding: Rule = {

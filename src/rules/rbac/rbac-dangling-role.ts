@@ -1,7 +1,7 @@
+import { shown, shownObject } from '../../facts/shown.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import type { Rule } from '../model/rule.ts'
 
 /** A binding to a role that is not there: whoever makes the role later decides what was granted. */
 export const rbacDanglingRole: Rule = {

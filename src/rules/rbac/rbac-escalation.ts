@@ -1,14 +1,14 @@
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { originAt } from '../../kube/node.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { compactString } from '../../kube/rbac/policy-rule.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { type Danger, dangersOf } from './dangerous-rights.ts'
-import { givenEscalation } from './given-escalation.ts'
-import { writtenRules } from './written-rules.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { type Danger, dangersOf } from './support/dangerous-rights.ts'
+import { givenEscalation } from './support/given-escalation.ts'
+import { writtenRules } from './support/written-rules.ts'
 
 /** Roles of Kubernetes itself that are meant to be bound in a namespace. */
 const FOR_PEOPLE = ['admin', 'edit', 'view']

@@ -1,13 +1,13 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { at, originAt } from '../../kube/node.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { declaredOwner } from './declared-owner.ts'
-import { reachOf } from './subject-reach.ts'
-import { writtenRules } from './written-rules.ts'
+import type { Rule, RuleContext } from '../model/rule.ts'
+import { declaredOwner } from './support/declared-owner.ts'
+import { reachOf } from './support/subject-reach.ts'
+import { writtenRules } from './support/written-rules.ts'
 
 /** Roles of Kubernetes itself that hold Flux's own by aggregation, or everything. */
 const STANDARD = ['cluster-admin', 'admin', 'edit', 'view']

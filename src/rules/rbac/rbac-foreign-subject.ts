@@ -1,13 +1,13 @@
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import type { Naming } from '../../facts/naming.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Naming } from '../index/naming.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { declaredOwner } from './declared-owner.ts'
-import { isPublic } from './is-public.ts'
-import { reachOf, subjectText } from './subject-reach.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { declaredOwner } from './support/declared-owner.ts'
+import { isPublic } from './support/is-public.ts'
+import { reachOf, subjectText } from './support/subject-reach.ts'
 
 const ROLE_BINDING = `${RBAC_GROUP}/RoleBinding`
 

@@ -1,14 +1,14 @@
-import type { FleetNode } from '../../fleet/fleet.ts'
+import { excessRights, rulesText } from '../../facts/excess-rights.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { type Binding, type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { covers } from '../../kube/rbac/covers.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
-import type { Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { declaredOwner } from './declared-owner.ts'
-import { excessRights, rulesText } from './excess-rights.ts'
-import { isPublic } from './is-public.ts'
-import { subjectText } from './subject-reach.ts'
+import type { Rule, RuleContext } from '../model/rule.ts'
+import { declaredOwner } from './support/declared-owner.ts'
+import { isPublic } from './support/is-public.ts'
+import { subjectText } from './support/subject-reach.ts'
 
 /** A binding for everybody. */
 export const rbacPublicSubject: Rule = {

@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 import { rbacAggregation } from './rbac-aggregation.ts'
 import { rbacClusterBinding } from './rbac-cluster-binding.ts'
 import { rbacDanglingRole } from './rbac-dangling-role.ts'

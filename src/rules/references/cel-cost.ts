@@ -1,7 +1,7 @@
+import { shownObject } from '../../facts/shown.ts'
 import { type CelCost, celCost as costOf } from '../../kube/cel-cost.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
-import type { Rule } from '../rule.ts'
-import { shownObject } from '../shown.ts'
+import type { Rule } from '../model/rule.ts'
 
 const HEALTH = ['current', 'inProgress', 'failed'].map(field => ['spec', 'healthCheckExprs', '*', field])
 const READY = ['spec', 'dependsOn', '*', 'readyExpr']

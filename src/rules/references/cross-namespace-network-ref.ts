@@ -1,10 +1,10 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { kindsNaming } from '../../kube/capabilities/index.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { foreignNames } from './foreign-names.ts'
-import { insideOf } from './inside-of.ts'
+import type { Rule, RuleContext } from '../model/rule.ts'
+import { foreignNames } from './support/foreign-names.ts'
+import { insideOf } from './support/inside-of.ts'
 
 const MANUAL = ['/Endpoints', 'discovery.k8s.io/EndpointSlice']
 const SERVICE = '/Service'

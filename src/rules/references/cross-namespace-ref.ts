@@ -1,15 +1,15 @@
-import type { FleetNode } from '../../fleet/fleet.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { TenantSubject } from '../../facts/subject.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { Named } from '../../kube/capabilities/capability.ts'
 import { EMBEDDINGS } from '../../kube/capabilities/embeddings.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { type Reference, references } from '../../kube/references.ts'
-import { keepsNamespace } from '../index/keeps-namespace.ts'
-import type { TenantSubject } from '../index/subject.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { type ForeignName, foreignNames, suspectedNames } from './foreign-names.ts'
-import { isUnlooked } from './is-unlooked.ts'
-import { type Access, accessOf } from './source-access.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { keepsNamespace } from '../namespaces/support/keeps-namespace.ts'
+import { type ForeignName, foreignNames, suspectedNames } from './support/foreign-names.ts'
+import { isUnlooked } from './support/is-unlooked.ts'
+import { type Access, accessOf } from './support/source-access.ts'
 
 /** A tenant's object may refer only to objects of the tenant's own namespaces. */
 export const crossNamespaceRef: Rule = {

@@ -1,9 +1,9 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { readAddress } from '../../kube/address/source-address.ts'
 import { stringAt } from '../../kube/node.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { endpointsOf, PROVIDER } from './endpoints.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { endpointsOf, PROVIDER } from './support/endpoints.ts'
 
 /** Types of a Provider that write to a repository (notification-controller, docs/spec/v1beta3/providers.md). */
 const GIT_TYPES = new Set([

@@ -1,7 +1,7 @@
+import { shown, shownObject } from '../../facts/shown.ts'
 import { stringAt } from '../../kube/node.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { secretValue } from './named-secret.ts'
+import type { Rule } from '../model/rule.ts'
+import { secretValue } from './support/named-secret.ts'
 
 const TYPE = ['spec', 'type']
 const SECRET = ['spec', 'secretRef', 'name']

@@ -1,7 +1,7 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import type { Breach, Rule } from '../model/rule.ts'
 
 const FILTER = ['spec', 'resourceFilter']
 

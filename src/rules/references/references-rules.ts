@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 import { celCost } from './cel-cost.ts'
 import { crossNamespaceNetworkRef } from './cross-namespace-network-ref.ts'
 import { crossNamespaceRef } from './cross-namespace-ref.ts'

@@ -1,11 +1,11 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
+import { ACCESS_FROM, readSourceAcl } from '../../flux/source/source-acl.ts'
 import { stringAt } from '../../kube/node.ts'
 import { references, referringKinds } from '../../kube/references.ts'
-import { ACCESS_FROM, readSourceAcl } from '../../kube/source-acl.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { isOwnSecret } from './is-own-secret.ts'
-import { accessOf, sharedKinds } from './source-access.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { isOwnSecret } from './support/is-own-secret.ts'
+import { accessOf, sharedKinds } from './support/source-access.ts'
 
 /** Who may use a source of another namespace is what its owner says there. */
 export const sourceAcl: Rule = {

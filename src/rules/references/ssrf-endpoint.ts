@@ -1,11 +1,11 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import { sourceKinds } from '../../facts/source-fields.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sources.ts'
 import { readAddress } from '../../kube/address/source-address.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { sourceKinds } from '../sources/source-fields.ts'
-import { type Endpoint, endpointsOf, hostOf, PROVIDER } from './endpoints.ts'
-import { insideOf } from './inside-of.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { type Endpoint, endpointsOf, hostOf, PROVIDER } from './support/endpoints.ts'
+import { insideOf } from './support/inside-of.ts'
 
 /** Flux's controllers connect for a tenant only to what lies outside of the cluster. */
 export const ssrfEndpoint: Rule = {

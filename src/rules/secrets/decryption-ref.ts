@@ -1,13 +1,13 @@
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import type { JudgedRepository } from '../../facts/judged-repository.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { at, stringAt } from '../../kube/node.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Subject } from '../index/subject.ts'
-import type { JudgedRepository } from '../judged-repository.ts'
-import { otherUse } from '../references/secret-readers.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { encryptedDocuments } from './encrypted-files.ts'
-import { readerOf } from './reader-of.ts'
-import { SopsConfigs } from './sops-config.ts'
+import type { Breach, Rule } from '../model/rule.ts'
+import { otherUse } from '../references/support/secret-readers.ts'
+import { encryptedDocuments } from './support/encrypted-files.ts'
+import { readerOf } from './support/reader-of.ts'
+import { SopsConfigs } from './support/sops-config.ts'
 
 const FIELD = ['spec', 'decryption', 'secretRef', 'name']
 /** What kustomize-controller takes for a key; it ignores every other entry of the Secret. */

@@ -1,10 +1,10 @@
-import type { FleetNode } from '../../fleet/fleet.ts'
+import type { JudgedRepository } from '../../facts/judged-repository.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { originAt, type Path } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import type { Subject } from '../index/subject.ts'
-import type { JudgedRepository } from '../judged-repository.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import type { Breach, Rule } from '../model/rule.ts'
 import {
   embeddedSecrets,
   type Glance,
@@ -14,11 +14,11 @@ import {
   knownCredentials,
   namedCredentials,
   type PlainCredential,
-} from './plain-credentials.ts'
-import { readerOf } from './reader-of.ts'
-import { openValues } from './secret-values.ts'
-import { secretsInFiles } from './secrets-in-files.ts'
-import { isSealed } from './sops.ts'
+} from './support/plain-credentials.ts'
+import { readerOf } from './support/reader-of.ts'
+import { openValues } from './support/secret-values.ts'
+import { secretsInFiles } from './support/secrets-in-files.ts'
+import { isSealed } from './support/sops.ts'
 
 /** Values of a Secret in git are SOPS ciphertext, each of them, and no credential stands elsewhere; whoever it belongs to. */
 export const plaintextSecret: Rule = {

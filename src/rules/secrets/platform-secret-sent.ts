@@ -1,12 +1,12 @@
+import type { Rendered } from '../../facts/object-table.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { TenantSubject } from '../../facts/subject.ts'
 import { readAddress, type SourceAddress } from '../../kube/address/source-address.ts'
 import { type NameRead, secretsSentBy, sendingKinds } from '../../kube/capabilities/secret-names.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
-import type { Rendered } from '../index/object-table.ts'
-import type { TenantSubject } from '../index/subject.ts'
-import { isOwnSecret } from '../references/is-own-secret.ts'
-import { platformReaders, readerName } from '../references/secret-readers.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { isOwnSecret } from '../references/support/is-own-secret.ts'
+import { platformReaders, readerName } from '../references/support/secret-readers.ts'
 
 const BETWEEN = ['proxy', 'proxySecretRef', 'certSecretRef']
 const PUSH = 'external-secrets.io/PushSecret'

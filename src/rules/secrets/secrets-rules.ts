@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 import { decryptionRef } from './decryption-ref.ts'
 import { plaintextSecret } from './plaintext-secret.ts'
 import { platformSecretSent } from './platform-secret-sent.ts'

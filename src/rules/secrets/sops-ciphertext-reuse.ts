@@ -1,14 +1,14 @@
-import type { Cluster } from '../../fleet/fleet.ts'
-import { flagsByController } from '../../fleet/lockdown-flags.ts'
-import { isBlank } from '../../fleet/read-spec.ts'
+import { type FleetIndex, kindOf } from '../../facts/fleet-index.ts'
+import { ENCRYPTED, type Rendered } from '../../facts/object-table.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
+import { flagsByController } from '../../fleet/lockdown/lockdown-flags.ts'
+import type { Cluster } from '../../fleet/model/fleet.ts'
+import { isBlank } from '../../fleet/model/read-spec.ts'
 import { at, type Path } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
-import { type FleetIndex, kindOf } from '../index/fleet-index.ts'
-import { ENCRYPTED, type Rendered } from '../index/object-table.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { scalarsOf } from './scalars-of.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { scalarsOf } from './support/scalars-of.ts'
 
 const FIELD = ['spec', 'decryption', 'secretRef', 'name']
 const ACCOUNT = ['spec', 'decryption', 'serviceAccountName']

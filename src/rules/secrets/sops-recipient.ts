@@ -1,14 +1,14 @@
-import type { FleetNode } from '../../fleet/fleet.ts'
+import { hashOf } from '../../facts/fingerprint.ts'
+import type { JudgedRepository } from '../../facts/judged-repository.ts'
+import { shown } from '../../facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { Tree } from '../../git/tree.ts'
 import type { Node } from '../../kube/node.ts'
-import type { JudgedRepository } from '../judged-repository.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown } from '../shown.ts'
-import { hashOf } from '../verdict/fingerprint.ts'
-import { documentsOf, type EncryptedDocument, encryptedDocuments } from './encrypted-files.ts'
-import { isBelow, readerOf } from './reader-of.ts'
-import { type CreationRule, creationRules, SOPS_CONFIG, SopsConfigs } from './sops-config.ts'
-import type { Recipients } from './sops-recipients.ts'
+import type { Breach, Rule } from '../model/rule.ts'
+import { documentsOf, type EncryptedDocument, encryptedDocuments } from './support/encrypted-files.ts'
+import { isBelow, readerOf } from './support/reader-of.ts'
+import { type CreationRule, creationRules, SOPS_CONFIG, SopsConfigs } from './support/sops-config.ts'
+import type { Recipients } from './support/sops-recipients.ts'
 
 /** Who can read a secret does not change by the way. */
 export const sopsRecipient: Rule = {

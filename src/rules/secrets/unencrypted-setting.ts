@@ -1,9 +1,9 @@
+import { shown, shownObject } from '../../facts/shown.ts'
 import { idOf } from '../../kube/object.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { embeddedSecrets, glanceAt, isDocumentation } from './plain-credentials.ts'
-import { type OpenValue, openValues } from './secret-values.ts'
-import { isSealed } from './sops.ts'
+import type { Rule } from '../model/rule.ts'
+import { embeddedSecrets, glanceAt, isDocumentation } from './support/plain-credentials.ts'
+import { type OpenValue, openValues } from './support/secret-values.ts'
+import { isSealed } from './support/sops.ts'
 
 /** The verdict lists what it says apart from warnings (see Verdict.notEvaluated). */
 export const UNENCRYPTED_SETTING = 'unencrypted-setting'

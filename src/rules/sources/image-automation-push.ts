@@ -1,9 +1,9 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import { followedBy, readRef } from '../../facts/source-ref.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { followedBy, readRef } from '../source-ref.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
 const GIT = 'source.toolkit.fluxcd.io/GitRepository'
 /** Where the versions of the API say what is pushed, and what the commit says. */

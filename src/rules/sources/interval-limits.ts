@@ -1,8 +1,8 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { secondsOf } from './seconds-of.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { secondsOf } from './support/seconds-of.ts'
 
 const SOURCE = 'source.toolkit.fluxcd.io'
 const KINDS = [

@@ -1,14 +1,14 @@
+import { kindOf } from '../../facts/fleet-index.ts'
+import type { Naming } from '../../facts/naming.ts'
+import type { Rendered } from '../../facts/object-table.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import { addressOf, sourceKinds } from '../../facts/source-fields.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sources.ts'
 import type { SourceAddress } from '../../kube/address/source-address.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
-import { kindOf } from '../index/fleet-index.ts'
-import type { Naming } from '../index/naming.ts'
-import type { Rendered } from '../index/object-table.ts'
-import type { Subject } from '../index/subject.ts'
-import { isOwnSecret } from '../references/is-own-secret.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { addressOf, sourceKinds } from './source-fields.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { isOwnSecret } from '../references/support/is-own-secret.ts'
 
 /** Fields that name a Secret whose content goes to the server. */
 const SECRETS: readonly Path[] = [

@@ -1,9 +1,9 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import { followedBy, wordsOf } from '../../facts/source-ref.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { isGatedBranch } from '../../fleet/config/gated-branch.ts'
 import { at, stringAt } from '../../kube/node.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { followedBy, wordsOf } from '../source-ref.ts'
+import type { Rule, RuleContext } from '../model/rule.ts'
 
 const GIT = 'source.toolkit.fluxcd.io/GitRepository'
 

@@ -1,11 +1,11 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import { addressOf, sourceKinds } from '../../facts/source-fields.ts'
 import { allowedSourcesOf, matchesSource } from '../../fleet/config/allowed-sources.ts'
-import type { FleetConfig } from '../../fleet/config/fleet-config.ts'
+import type { FleetConfig } from '../../fleet/model/fleet-config.ts'
 import { internalHost } from '../../kube/address/internal-host.ts'
 import type { SourceAddress } from '../../kube/address/source-address.ts'
 import { at, type Path } from '../../kube/node.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { addressOf, sourceKinds } from './source-fields.ts'
+import type { Rule } from '../model/rule.ts'
 
 const INSECURE = ['spec', 'insecure']
 

@@ -1,9 +1,9 @@
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
 import { type Path, stringAt } from '../../kube/node.ts'
 import type { ObjectId } from '../../kube/object.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { feedsReleasesOnly } from './feeds-something.ts'
+import type { Rule } from '../model/rule.ts'
+import { feedsReleasesOnly } from './support/feeds-something.ts'
 
 const NAME = ['spec', 'ref', 'name']
 const TAG = ['spec', 'ref', 'tag']

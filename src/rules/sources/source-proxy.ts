@@ -1,7 +1,7 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import { sourceKinds } from '../../facts/source-fields.ts'
 import { stringAt } from '../../kube/node.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { sourceKinds } from './source-fields.ts'
+import type { Rule } from '../model/rule.ts'
 
 const FIELD = ['spec', 'proxySecretRef', 'name']
 

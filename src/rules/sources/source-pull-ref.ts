@@ -1,6 +1,6 @@
+import { shown, shownObject } from '../../facts/shown.ts'
 import { stringAt } from '../../kube/node.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import type { Rule } from '../model/rule.ts'
 
 const NAME = ['spec', 'ref', 'name']
 const KIND = 'source.toolkit.fluxcd.io/GitRepository'

@@ -1,6 +1,6 @@
-import { ANOTHER_REPOSITORY } from '../../fleet/input.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import { ANOTHER_REPOSITORY } from '../../fleet/model/input.ts'
+import type { Rule } from '../model/rule.ts'
 
 /** Where the fleet pins the repositories of a tenant, it deploys from no other one. */
 export const sourceRepoIdentity: Rule = {

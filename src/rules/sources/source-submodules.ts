@@ -1,7 +1,7 @@
+import { shownObject } from '../../facts/shown.ts'
 import { at } from '../../kube/node.ts'
-import { renderedSubmodules } from '../git/rendered-submodules.ts'
-import type { Rule } from '../rule.ts'
-import { shownObject } from '../shown.ts'
+import { renderedSubmodules } from '../git/support/rendered-submodules.ts'
+import type { Rule } from '../model/rule.ts'
 
 const FIELD = ['spec', 'recurseSubmodules']
 

@@ -1,9 +1,9 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import { followedBy, refPath, wordsOf } from '../../facts/source-ref.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { isGatedBranch } from '../../fleet/config/gated-branch.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { followedBy, refPath, wordsOf } from '../source-ref.ts'
-import { feedsSomething } from './feeds-something.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { feedsSomething } from './support/feeds-something.ts'
 
 /** What a tenant deploys stands on a branch whose changes are judged. */
 export const sourceUngatedRef: Rule = {

@@ -1,7 +1,7 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import { addressOf, sourceKinds } from '../../facts/source-fields.ts'
 import { idOf } from '../../kube/object.ts'
-import type { Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { addressOf, sourceKinds } from './source-fields.ts'
+import type { Rule } from '../model/rule.ts'
 
 /** The address of a source has one meaning, whoever reads it. */
 export const sourceUrlMalformed: Rule = {

@@ -1,10 +1,10 @@
-import type { FleetNode } from '../../fleet/fleet.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule, RuleContext } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
 const VERIFIED: ReadonlyMap<string, Path> = new Map([
   ['source.toolkit.fluxcd.io/GitRepository', ['spec', 'verify']],

@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 import { chartContentChange } from './chart-content-change.ts'
 import { imageAutomationPush } from './image-automation-push.ts'
 import { intervalLimits } from './interval-limits.ts'

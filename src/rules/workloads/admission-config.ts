@@ -1,9 +1,9 @@
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { everyPath } from './every-path.ts'
+import type { Breach, Rule } from '../model/rule.ts'
+import { everyPath } from './support/every-path.ts'
 
 /** Kinds that decide what the API server lets in, or who answers for it, by `<group>/<Kind>`. */
 const KINDS = [

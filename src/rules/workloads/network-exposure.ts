@@ -1,8 +1,8 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { at, type Path } from '../../kube/node.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { isUnset, textOf } from './scalars.ts'
+import type { Breach, Rule } from '../model/rule.ts'
+import { isUnset, textOf } from './support/scalars.ts'
 
 /** How a Service of a tenant is reached: inside the cluster. */
 export const networkExposure: Rule = {

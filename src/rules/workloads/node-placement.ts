@@ -1,11 +1,11 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { everyPath } from './every-path.ts'
-import type { Pod } from './pod-parts.ts'
-import { podsOf } from './pods-of.ts'
-import { isUnset, textOf } from './scalars.ts'
+import type { Breach, Rule } from '../model/rule.ts'
+import { everyPath } from './support/every-path.ts'
+import type { Pod } from './support/pod-parts.ts'
+import { podsOf } from './support/pods-of.ts'
+import { isUnset, textOf } from './support/scalars.ts'
 
 /** Words by which clusters call the nodes that are not for tenants. */
 const RESERVED = new Set('controlplane master etcd infra infrastructure platform system management flux'.split(' '))

@@ -1,11 +1,11 @@
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { at, type Path } from '../../kube/node.ts'
-import type { FleetIndex } from '../index/fleet-index.ts'
-import type { Subject } from '../index/subject.ts'
-import type { Breach, Rule } from '../rule.ts'
-import { shown, shownObject } from '../shown.ts'
-import { POD_SPEC_PATHS } from './pod-spec-paths.ts'
-import { podsOf } from './pods-of.ts'
-import { textOf } from './scalars.ts'
+import type { Breach, Rule } from '../model/rule.ts'
+import { POD_SPEC_PATHS } from './support/pod-spec-paths.ts'
+import { podsOf } from './support/pods-of.ts'
+import { textOf } from './support/scalars.ts'
 
 /** The highest priority that a class may have which Kubernetes does not reserve. */
 const HIGHEST = 1_000_000_000

@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../model/rule.ts'
 import { admissionConfig } from './admission-config.ts'
 import { crdAdmission } from './crd-admission.ts'
 import { helmValuesPrivileged } from './helm-values-privileged.ts'

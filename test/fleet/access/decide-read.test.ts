@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decideRead, type ReadQuestion } from '../../../src/fleet/access/decide-read.ts'
+import { decideRead, type ReadQuestion } from '../../../src/fleet/sources/decide-read.ts'
 
 const url = 'https://github.com/acme/hidden'
 const nothing: ReadQuestion = {

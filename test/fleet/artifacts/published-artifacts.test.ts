@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how workflows write what they are told
 import { expect, test } from 'vitest'
 import { ociReference } from '../../../src/fleet/artifacts/oci-reference.ts'
 import { publishedAt } from '../../../src/fleet/artifacts/published-artifacts.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { buildFleet } from '../../../src/fleet/build-fleet.ts'
+import { buildFleet } from '../../../src/fleet/graph/build-fleet.ts'
 import { type Files, fleetOf, inputOf } from '../fleet-of.ts'
 import { configMap, syncText } from './sync-text.ts'
 

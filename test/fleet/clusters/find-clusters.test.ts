@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { rootsOf } from '../../../src/fleet/build-fleet.ts'
-import { DEFAULT_CONFIG } from '../../../src/fleet/config/fleet-config.ts'
+import { rootsOf } from '../../../src/fleet/graph/build-fleet.ts'
+import { DEFAULT_CONFIG } from '../../../src/fleet/model/fleet-config.ts'
 import { type Files, fleetOf, inputOf, judgementOf, said } from '../fleet-of.ts'
 import { configMap, syncText } from './sync-text.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { DEFAULT_CONFIG, FLEET_FILE } from '../../../src/fleet/config/fleet-config.ts'
 import { readFleetFile } from '../../../src/fleet/config/read-fleet-file.ts'
 import { readTenantFile } from '../../../src/fleet/config/read-tenant-file.ts'
+import { DEFAULT_CONFIG, FLEET_FILE } from '../../../src/fleet/model/fleet-config.ts'
 import { treeOf } from '../../git/tree-of.ts'
 
 const FLEET = 'https://github.com/acme/fleet'

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { FLEET_FILE } from '../../../src/fleet/config/fleet-config.ts'
 import { fleetSchema } from '../../../src/fleet/config/fleet-schema.ts'
 import { readFleetFile } from '../../../src/fleet/config/read-fleet-file.ts'
+import { FLEET_FILE } from '../../../src/fleet/model/fleet-config.ts'
 import { treeOf } from '../../git/tree-of.ts'
 
 const published = JSON.parse(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import table from '../../../src/kube/rbac/default-policy.json' with { type: 'json' }
 import { resourceOf } from '../../../src/kube/rbac/resource-name.ts'
 import { SHORT_NAMES } from '../../../src/kube/rbac/resource-table.ts'
-import { scopeOf } from '../../../src/kube/scope.ts'
+import { scopeOf } from '../../../src/kube/scope/scope.ts'
 import { findAssets, NO_ASSETS } from '../../envtest/assets.ts'
 import { startCluster, type TestCluster } from '../../envtest/start.ts'
 import { bootstrappedPolicy } from './bootstrapped-policy.ts'

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { NO_COUNTS, type NodeChange } from '../../../src/report/changes/changes.ts'
+import { NO_COUNTS, type NodeChange } from '../../../src/diff/changes.ts'
+import { changesOf } from '../../../src/diff/changes-of.ts'
 import { changesFor } from '../../../src/report/changes/changes-for.ts'
-import { changesOf } from '../../../src/report/changes/changes-of.ts'
 import { changesText } from '../../../src/report/changes/changes-text.ts'
 import { commentOf } from '../../../src/report/comment.ts'
-import { leanJudgement } from '../../../workers/evaluation/lean-judgement.ts'
+import { leanJudgement } from '../../../workers/threads/lean-judgement.ts'
 import { fleetOf, judgementOf } from '../../fleet/fleet-of.ts'
 import { DEV_URL, fleetFiles, miniFleet } from '../../fleet/mini-fleet.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Changes } from '../../../src/report/changes/changes.ts'
-import { isUnchanged } from '../../../src/report/changes/changes.ts'
-import { changesOf } from '../../../src/report/changes/changes-of.ts'
+import type { Changes } from '../../../src/diff/changes.ts'
+import { isUnchanged } from '../../../src/diff/changes.ts'
+import { changesOf } from '../../../src/diff/changes-of.ts'
 import { type Files, fleetOf, type Given } from '../../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet, withResource } from '../../fleet/mini-fleet.ts'
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { changesOf } from '../../../src/report/changes/changes-of.ts'
+import { changesOf } from '../../../src/diff/changes-of.ts'
 import { checkRunOf } from '../../../src/report/check-run.ts'
 import { commentOf } from '../../../src/report/comment.ts'
 import { fleetOf, type Given, judgementOf } from '../../fleet/fleet-of.ts'

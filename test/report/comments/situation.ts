@@ -1,9 +1,9 @@
-import { changesOf } from '../../../src/report/changes/changes-of.ts'
+import { changesOf } from '../../../src/diff/changes-of.ts'
 import { checkRunOf } from '../../../src/report/check-run.ts'
 import { commentOf } from '../../../src/report/comment.ts'
 import type { Outcome, ReportContext } from '../../../src/report/outcome.ts'
-import { leanJudgement } from '../../../workers/evaluation/lean-judgement.ts'
-import { outcomeOf } from '../../../workers/verdict/outcome-of.ts'
+import { outcomeOf } from '../../../workers/evaluate/outcome-of.ts'
+import { leanJudgement } from '../../../workers/threads/lean-judgement.ts'
 import { type Files, fleetOf, type Given, judgementOf } from '../../fleet/fleet-of.ts'
 import { fleetFiles, fleetRepositories } from '../../fleets/read-fleet.ts'
 

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { validateXML } from 'xmllint-wasm'
 import { formats } from '../../../src/report/formats/formats.ts'
-import type { Verdict } from '../../../src/rules/finding.ts'
+import type { Verdict } from '../../../src/rules/model/finding.ts'
 import { rules } from '../../../src/rules/registry.ts'
 import { FLEET, failure, finding, OPS, verdict } from '../samples.ts'
 

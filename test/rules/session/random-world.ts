@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the variables of Flux
-import type { FleetInput, OpaqueSource } from '../../../src/fleet/input.ts'
+import type { FleetInput, OpaqueSource } from '../../../src/fleet/model/input.ts'
 import { treeOf } from '../../git/tree-of.ts'
 
 type Files = Map<string, string>

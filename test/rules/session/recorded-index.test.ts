@@ -1,15 +1,18 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { FleetIndex } from '../../../src/rules/index/fleet-index.ts'
-import { type Asker, type Question, questionsOf, RecordedIndex } from '../../../src/rules/session/recorded-index.ts'
+import {
+  type Asker,
+  type Question,
+  questionsOf,
+  RecordedIndex,
+} from '../../../src/evaluate/incremental/recorded-index.ts'
+import { FleetIndex } from '../../../src/facts/fleet-index.ts'
 import { fleetOf } from '../../fleet/fleet-of.ts'
 import { miniFleet } from '../../fleet/mini-fleet.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const sources = ['fleet-index', 'object-index'].map(name =>
-  readFileSync(join(ROOT, `src/rules/index/${name}.ts`), 'utf8'),
-)
+const sources = ['fleet-index', 'object-index'].map(name => readFileSync(join(ROOT, `src/facts/${name}.ts`), 'utf8'))
 
 test('every public question of an index is recorded', () => {
   const index = new RecordedIndex(fleetOf(miniFleet()))

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { generatedFleet, inputOf, withTree } from '../../../bench/fleet/generated-fleet.ts'
 import { FLEET_URL } from '../../../bench/fleet/platform-files.ts'
-import { combinationOf } from '../../../src/fleet/combination.ts'
-import type { FleetInput } from '../../../src/fleet/input.ts'
-import { JudgeSession } from '../../../src/rules/session/judge-session.ts'
+import { JudgeSession } from '../../../src/evaluate/incremental/judge-session.ts'
+import { combinationOf } from '../../../src/fleet/graph/combination.ts'
+import type { FleetInput } from '../../../src/fleet/model/input.ts'
 
 const TEAM = 'https://github.com/acme/team-0001'
 

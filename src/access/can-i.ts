@@ -1,0 +1,47 @@
+import type { FleetIndex } from '../facts/fleet-index.ts'
+import type { Fleet } from '../fleet/model/fleet.ts'
+import type { AccessRequest, UserInfo } from '../kube/rbac/request.ts'
+import { fluxGrant } from './flux-itself.ts'
+import { type GrantView, grantView, ruleText } from './grant-view.ts'
+import { unknownRole, unseenBinders } from './not-known.ts'
+
+/** The answer of one cluster to "may this user do that". */
+export interface CanIAnswer {
+  readonly cluster: string
+  /** `unknown`: nothing that is known allows it, but a role of the user, or what could bind the user, cannot be read. */
+  readonly answer: 'yes' | 'no' | 'unknown'
+  /** Of a yes: what allows it, and the rule that does. */
+  readonly allowedBy?: GrantView & { readonly rule: string }
+  /** Of the others: the API server's own words. */
+  readonly message?: string
+  /** Of `unknown`: why, each in a sentence. */
+  readonly reasons: readonly string[]
+  /** Of a no: the sources that nobody gave, whose content could give rights there. */
+  readonly notSeen: readonly string[]
+}
+
+/**
+ * Asks the cluster's authorizer, made of everything that the fleet renders for it. A yes is certain, because RBAC only adds;
+ * a no is about what was seen, and says what was not.
+ */
+export function canI(
+  fleet: Fleet,
+  index: FleetIndex,
+  cluster: string,
+  user: UserInfo,
+  request: AccessRequest,
+): CanIAnswer {
+  const authorizer = index.authorizer(cluster)
+  const decision = authorizer.authorize(user, request)
+  if (decision.allowed) {
+    const allowedBy = { ...grantView(index, cluster, decision.grant), rule: ruleText(decision.grant) }
+    return { cluster, answer: 'yes', allowedBy, reasons: [], notSeen: [] }
+  }
+  const flux = fluxGrant(authorizer, user.name)
+  if (flux) return { cluster, answer: 'yes', allowedBy: flux, reasons: [], notSeen: [] }
+  const namespace = 'nonResourceURL' in request ? '' : (request.namespace ?? '')
+  const nodes = fleet.nodes.filter(node => node.cluster === cluster)
+  const { failed, opaque } = unseenBinders(nodes, authorizer, namespace)
+  const reasons = [...decision.unresolved.map(unknownRole), ...failed]
+  return { cluster, answer: reasons.length > 0 ? 'unknown' : 'no', message: decision.message, reasons, notSeen: opaque }
+}

@@ -1,0 +1,58 @@
+import type { FleetIndex } from '../facts/fleet-index.ts'
+import type { Grant } from '../kube/rbac/authorizer.ts'
+import { type Binding, displayRbac, RBAC_GROUP, type Subject } from '../kube/rbac/binding.ts'
+import { compactString } from '../kube/rbac/policy-rule.ts'
+import type { Origin } from '../origin.ts'
+
+/** What a binding gives to whom, for people. */
+export interface GrantView {
+  /** `ServiceAccount apps/dev-team`, `User alice`, `Group ops`. */
+  readonly subject: string
+  /** `RoleBinding apps/dev-team`. */
+  readonly binding: string
+  /** `ClusterRole cluster-admin`. */
+  readonly role: string
+  /** It holds in every namespace. */
+  readonly clusterWide: boolean
+  /** Another grant of the same holder gives all of it there. */
+  readonly covered: boolean
+  readonly from: BindingSource
+}
+
+/** Who makes a binding: a file of the fleet, Capsule of a Tenant, or the API server by itself. */
+export type BindingSource =
+  | { readonly by: 'fleet'; readonly origin: Origin; readonly kustomization: string }
+  | { readonly by: 'capsule' }
+  /** Flux's own manifests, which the fleet does not hold. */
+  | { readonly by: 'flux' }
+  | { readonly by: 'kubernetes' }
+
+/** A grant, and who made its binding. */
+export function grantView(index: FleetIndex, cluster: string, grant: Omit<Grant, 'rule'>, covered = false): GrantView {
+  const { binding, subject } = grant
+  return {
+    subject: displaySubject(subject),
+    binding: displayRbac(binding),
+    role: `${binding.roleRef.kind} ${binding.roleRef.name}`,
+    clusterWide: binding.kind === 'ClusterRoleBinding',
+    covered,
+    from: sourceOf(index, cluster, binding),
+  }
+}
+
+/** The rule that allows something, as the API server writes rules. */
+export function ruleText({ rule }: Pick<Grant, 'rule'>): string {
+  return compactString(rule)
+}
+
+function displaySubject({ kind, namespace, name }: Subject): string {
+  return namespace ? `${kind} ${namespace}/${name}` : `${kind} ${name}`
+}
+
+/** Who makes a binding: where several Kustomizations write it, the last one. */
+function sourceOf(index: FleetIndex, cluster: string, binding: Binding): BindingSource {
+  const { kind, namespace, name } = binding
+  const written = index.versionsOf(cluster, `${RBAC_GROUP}/${kind}`, namespace, name).at(-1)
+  if (written) return { by: 'fleet', origin: written.object.root.origin, kustomization: written.node.key }
+  return kind === 'RoleBinding' && name.startsWith('capsule-') ? { by: 'capsule' } : { by: 'kubernetes' }
+}

@@ -1,0 +1,40 @@
+import type { Fleet } from '../fleet/model/fleet.ts'
+import { idOf, type KubeObject } from '../kube/object.ts'
+import type { Authorizer } from '../kube/rbac/authorizer.ts'
+import { customPlurals } from '../kube/rbac/resource-name.ts'
+import { ResourceTable } from '../kube/rbac/resource-table.ts'
+import { customScopes } from '../kube/scope/scope.ts'
+
+/** Namespaces that every cluster has. */
+const ALWAYS = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
+
+/** The resources of these clusters; custom ones as the platform defines them. */
+export function knownResources(fleet: Fleet, clusters: readonly string[]): ResourceTable {
+  const platform = fleet.nodes.filter(node => clusters.includes(node.cluster) && node.tenant === undefined)
+  const objects: KubeObject[] = platform.flatMap(node => node.objects)
+  return new ResourceTable(customScopes(objects), customPlurals(objects))
+}
+
+/** The namespaces of a cluster that the fleet speaks of, sorted: those it makes, and those it puts something into. */
+export function knownNamespaces(fleet: Fleet, cluster: string): string[] {
+  const namespaces = new Set(ALWAYS)
+  for (const node of fleet.nodes) {
+    if (node.cluster !== cluster) continue
+    namespaces.add(node.namespace)
+    for (const object of node.objects) {
+      const { kind, namespace, name } = idOf(object)
+      if (namespace) namespaces.add(namespace)
+      else if (kind === 'Namespace' && name) namespaces.add(name)
+    }
+  }
+  return [...namespaces].sort()
+}
+
+/** Whether a binding of a cluster names this user, as a user. */
+export function isKnownUser(authorizer: Authorizer, user: string): boolean {
+  return authorizer.bindings
+    .namespaces()
+    .some(namespace =>
+      authorizer.bindings.of({ name: user, groups: [] }, namespace).some(({ subject }) => subject.kind === 'User'),
+    )
+}

@@ -1,0 +1,213 @@
+import type { FleetIndex } from '../facts/fleet-index.ts'
+import { shownObject } from '../facts/shown.ts'
+import { accountOf, applierKinds, kubeConfigOf } from '../fleet/model/appliers.ts'
+import type { Fleet, FleetNode, Identity } from '../fleet/model/fleet.ts'
+import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
+import { ROOT_NAMESPACE } from '../flux/kinds.ts'
+import { idOf, type KubeObject } from '../kube/object.ts'
+import type { Authorizer } from '../kube/rbac/authorizer.ts'
+import { covers } from '../kube/rbac/covers.ts'
+import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
+import { type Account, reachableAccounts } from '../kube/rbac/reachable-accounts.ts'
+import type { ResourceTable } from '../kube/rbac/resource-table.ts'
+import { changingGrants } from './changing-grants.ts'
+import { fluxGrant } from './flux-itself.ts'
+import { type GrantView, grantView } from './grant-view.ts'
+import { unknownRole } from './not-known.ts'
+
+/** An object of Flux that can change something in the namespace, and on whose word. */
+export interface Changer {
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  /** Whoever may write to this repository decides what it applies. */
+  readonly repository: { readonly url: string; readonly ref: string; readonly path: string; readonly notSeen?: string }
+  /** '' for the platform. */
+  readonly tenant: string
+  readonly identity: Identity
+  /** False: it acts by a kubeconfig of its own, as with Capsule's proxy; taken for the same cluster. */
+  readonly ownCluster: boolean
+  /** Its own rights there; empty where it goes by way of another, and for a controller of which nothing is known. */
+  readonly grants: readonly GrantView[]
+  /** The account that it can act as, which has the rights. */
+  readonly by?: { readonly account: string; readonly way: string; readonly grant: GrantView }
+}
+
+/** Who can change a namespace of one cluster. */
+export interface NamespaceAccess {
+  readonly cluster: string
+  /** The tenant whose namespace it is; '' for the platform's. */
+  readonly tenant: string
+  readonly changers: readonly Changer[]
+  /** Users, groups and accounts that no object of Flux acts as. Kubernetes' own components are left out. */
+  readonly others: readonly GrantView[]
+  /** What is not known, each in a sentence. */
+  readonly unknown: readonly string[]
+}
+
+/** Who can change a namespace of a cluster, from what the fleet renders: repository, Kustomization, account, role. */
+export function namespaceAccess(
+  fleet: Fleet,
+  index: FleetIndex,
+  cluster: string,
+  namespace: string,
+  resources: ResourceTable,
+): NamespaceAccess {
+  const nodes = fleet.nodes.filter(node => node.cluster === cluster)
+  const rights = new Rights(index, cluster, namespace, resources)
+  const changers = nodes.flatMap(node => [
+    ...changerOf(rights, node, node.kustomization, node.identity),
+    ...releasesOf(node).flatMap(object => changerOf(rights, node, object, identityOf(index, cluster, object))),
+  ])
+  const acting = new Set(changers.map(({ identity }) => identity.user))
+  return {
+    cluster,
+    tenant: index.ownerOf(cluster, namespace) ?? '',
+    changers,
+    others: rights.others(acting),
+    unknown: [...rights.unknown(), ...nodes.flatMap(byKubeConfig)],
+  }
+}
+
+/** A Kustomization that names no account and brings a kubeconfig acts as whom that says. */
+function byKubeConfig({ kustomization, identity, namespace, name }: FleetNode): string[] {
+  if (identity.impersonated || !kubeConfigOf(kustomization)) return []
+  return [`${shownObject('Kustomization', namespace, name)} acts by a kubeconfig that only the cluster has`]
+}
+
+/** What the users of one cluster hold in one namespace. */
+class Rights {
+  readonly #index: FleetIndex
+  readonly #cluster: string
+  readonly #namespace: string
+  readonly #resources: ResourceTable
+  readonly #authorizer: Authorizer
+  readonly #known = new Map<string, Pick<Changer, 'grants' | 'by'>>()
+  #subjects: readonly GrantView[] | undefined
+
+  constructor(index: FleetIndex, cluster: string, namespace: string, resources: ResourceTable) {
+    this.#index = index
+    this.#cluster = cluster
+    this.#namespace = namespace
+    this.#resources = resources
+    this.#authorizer = index.authorizer(cluster)
+  }
+
+  /** How a user can change the namespace; undefined where nothing that is known allows it. */
+  of(user: string): Pick<Changer, 'grants' | 'by'> | undefined {
+    const known = this.#known.get(user) ?? this.#find(user)
+    this.#known.set(user, known)
+    return known.grants.length > 0 || known.by ? known : undefined
+  }
+
+  others(acting: ReadonlySet<string>): GrantView[] {
+    return this.#bound().filter(({ subject, from, role }) => {
+      const [kind = '', name = ''] = subject.split(' ')
+      const user = kind === 'ServiceAccount' ? userOfAccount(...(name.split('/') as [string, string])) : name
+      if (kind !== 'Group' && acting.has(user)) return false
+      return from.by !== 'kubernetes' || role === 'ClusterRole cluster-admin'
+    })
+  }
+
+  unknown(): string[] {
+    const bindings = ['', this.#namespace].flatMap(where => this.#authorizer.bindings.inNamespace(where))
+    return bindings.filter(({ roleRef, namespace }) => !this.#authorizer.rulesOf(roleRef, namespace)).map(unknownRole)
+  }
+
+  #find(user: string): Pick<Changer, 'grants' | 'by'> {
+    const own = this.#changing(user)
+    if (own.length > 0) return { grants: own }
+    const flux = fluxGrant(this.#authorizer, user)
+    if (flux) return { grants: [flux] }
+    const accounts = this.#bound().flatMap(({ subject }) => accountIn(subject))
+    for (const [name, { way, account }] of reachableAccounts(this.#authorizer, userInfo(user), accounts)) {
+      const [grant] = this.#changing(name)
+      if (grant) return { grants: [], by: { account: `${account.namespace}/${account.name}`, way, grant } }
+    }
+    return { grants: [] }
+  }
+
+  #changing(user: string): GrantView[] {
+    const { grants } = this.#authorizer.held(userInfo(user), this.#namespace)
+    const changing = changingGrants(grants, this.#resources)
+    const rules = changing.map(({ binding }) => this.#authorizer.rulesOf(binding.roleRef, binding.namespace) ?? [])
+    return changing.map((grant, at) => {
+      const covered = rules.some((other, place) => {
+        if (place === at || !covers(other, rules[at]!)) return false
+        return place < at || !covers(rules[at]!, other)
+      })
+      return grantView(this.#index, this.#cluster, grant, covered)
+    })
+  }
+
+  /** Every subject of a binding that can change something there. */
+  #bound(): readonly GrantView[] {
+    this.#subjects ??= this.#findBound()
+    return this.#subjects
+  }
+
+  #findBound(): GrantView[] {
+    const bindings = ['', this.#namespace].flatMap(where => this.#authorizer.bindings.inNamespace(where))
+    return bindings.flatMap(binding =>
+      binding.subjects.flatMap(subject => {
+        const rules = this.#authorizer.rulesOf(binding.roleRef, binding.namespace) ?? []
+        const grants = rules.map(rule => ({ binding, subject, rule }))
+        return changingGrants(grants, this.#resources).map(grant => grantView(this.#index, this.#cluster, grant))
+      }),
+    )
+  }
+}
+
+function accountIn(subject: string): Account[] {
+  const [, namespace, name] = /^ServiceAccount ([^/]+)\/(.+)$/.exec(subject) ?? []
+  return namespace && name ? [{ namespace, name }] : []
+}
+
+function changerOf(rights: Rights, node: FleetNode, object: KubeObject, identity: Identity): Changer[] {
+  const ownCluster = kubeConfigOf(object) === undefined
+  const held = rights.of(identity.user) ?? (identity.impersonated ? undefined : { grants: [] })
+  if (!held || !(ownCluster || identity.impersonated)) return []
+  const { kind, namespace, name } = idOf(object)
+  const { url, ref, opaque } = node.source
+  const own = object === node.kustomization
+  const notSeen = own ? (opaque ?? whyIncomplete(node)?.message) : undefined
+  const repository = { url, ref: nameOf(ref), path: own ? node.path : '', ...(notSeen ? { notSeen } : {}) }
+  return [{ kind, namespace, name, repository, tenant: node.tenant ?? '', identity, ownCluster, ...held }]
+}
+
+function nameOf({ commit, name, semver, tag, branch }: FleetNode['source']['ref']): string {
+  return commit ?? name ?? semver ?? tag ?? branch ?? ''
+}
+
+const RELEASES = new Set(applierKinds.filter(kind => !kind.endsWith('/Kustomization')))
+
+/** Asked again for each namespace. */
+const releases = new WeakMap<FleetNode, readonly KubeObject[]>()
+
+/** What a Kustomization renders that a controller of Flux applies: releases and the like. */
+function releasesOf(node: FleetNode): readonly KubeObject[] {
+  const known = releases.get(node) ?? findReleases(node)
+  releases.set(node, known)
+  return known
+}
+
+function findReleases(node: FleetNode): readonly KubeObject[] {
+  return node.objects.filter(object => {
+    const { apiVersion, kind } = idOf(object)
+    return RELEASES.has(`${apiVersion.split('/')[0]}/${kind}`)
+  })
+}
+
+const CONTROLLERS = new Map([
+  ['HelmRelease', 'helm-controller'],
+  ['ResourceSet', 'flux-operator'],
+  ['KluctlDeployment', 'kluctl-controller'],
+  ['CueInstance', 'cue-controller'],
+])
+
+function identityOf(index: FleetIndex, cluster: string, object: KubeObject): Identity {
+  const { kind, namespace } = idOf(object)
+  const account = accountOf(object, index.cluster(cluster)?.lockdown)
+  if (account) return { user: userOfAccount(namespace, account), impersonated: true }
+  return { user: userOfAccount(ROOT_NAMESPACE, CONTROLLERS.get(kind) ?? kind.toLowerCase()), impersonated: false }
+}

@@ -1,0 +1,43 @@
+import { shownObject } from '../facts/shown.ts'
+import type { FleetNode } from '../fleet/model/fleet.ts'
+import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
+import { CONTROLLER } from '../fleet/tenancy/identity.ts'
+import type { Authorizer } from '../kube/rbac/authorizer.ts'
+import { type Binding, RBAC_GROUP } from '../kube/rbac/binding.ts'
+import { userInfo } from '../kube/rbac/groups-of.ts'
+
+/** Why it is not known what the role of a binding allows. */
+export function unknownRole({ kind, namespace, name, roleRef }: Binding): string {
+  const role = shownObject(roleRef.kind, roleRef.kind === 'Role' ? namespace : '', roleRef.name)
+  return `${shownObject(kind, namespace, name)} gives ${role}, which nobody renders: what it allows is not known`
+}
+
+/** What could bind somebody, and was not seen: each in a sentence. */
+interface Unseen {
+  /** Kustomizations that cannot be rendered. */
+  readonly failed: readonly string[]
+  /** Kustomizations whose source was not given. */
+  readonly opaque: readonly string[]
+}
+
+/** The Kustomizations among `nodes` that could give rights in a namespace ('': in the cluster), but of which nothing is known. */
+export function unseenBinders(nodes: Iterable<FleetNode>, authorizer: Authorizer, namespace: string): Unseen {
+  const failed: string[] = []
+  const opaque: string[] = []
+  for (const node of nodes) {
+    const reason = node.source.opaque ?? whyIncomplete(node)?.message
+    if (reason === undefined || !mayBind(node, authorizer, namespace)) continue
+    const name = shownObject('Kustomization', node.namespace, node.name)
+    const list = node.source.opaque === undefined ? failed : opaque
+    list.push(`${name} may give rights ${namespace ? 'there' : 'in the cluster'} and was not seen: ${reason}`)
+  }
+  return { failed, opaque }
+}
+
+function mayBind({ identity }: FleetNode, authorizer: Authorizer, namespace: string): boolean {
+  if (!identity.impersonated || identity.user === CONTROLLER.user) return true
+  const user = userInfo(identity.user)
+  const may = (resource: string, where: string) =>
+    authorizer.allows(user, { verb: 'create', apiGroup: RBAC_GROUP, resource, namespace: where, name: '' })
+  return may('clusterrolebindings', '') || (namespace !== '' && may('rolebindings', namespace))
+}

@@ -1,0 +1,61 @@
+import type { SourceRef } from '../fleet/model/source-ref.ts'
+import type { JudgedNode } from '../rules/model/finding.ts'
+
+/** What the operator bound a cluster to: only this branch of this repository ever reaches it. */
+interface Binding {
+  readonly cluster: string
+  /** Normalised address of the fleet repository. */
+  readonly fleet: string
+  readonly branch: string
+}
+
+/** What the bound branch and each source hold now, and the combination that this makes. */
+export interface Heads {
+  /** combinationOf the complete input. */
+  readonly combination: string
+  /** Nothing that the graph needs was left unread. */
+  readonly complete: boolean
+  readonly fleet: { readonly url: string; readonly branch: string; readonly commit: string }
+  readonly sources: readonly { readonly url: string; readonly ref: SourceRef; readonly commit: string }[]
+}
+
+/** What was judged about one combination. `disputed`: two judgements of it differ, so neither is believed. */
+export interface Judged {
+  readonly nodes: readonly JudgedNode[]
+  /** Fingerprints that the fleet's own baseline file lists in this combination. */
+  readonly baseline: readonly string[]
+  readonly disputed: boolean
+}
+
+/** Everything that approval remembers about one cluster; plain data. */
+export interface ApprovalState {
+  readonly binding: Binding
+  /** Undefined: nobody knows what is on the branch now. */
+  readonly heads: Heads | undefined
+  readonly judgements: ReadonlyMap<string, Judged>
+  /** Keys of nodes that a person holds back. */
+  readonly holds: ReadonlySet<string>
+}
+
+export type ApprovalEvent =
+  /** The bound branch and the sources were read just now. */
+  | { readonly type: 'heads-read'; readonly heads: Heads }
+  /** They could not be read: what was known about them is no longer the present. */
+  | { readonly type: 'heads-unknown' }
+  /** A judgement without a base (against the baseline file of the same fleet commit) was reached. */
+  | {
+      readonly type: 'judged'
+      readonly combination: string
+      readonly nodes: readonly JudgedNode[]
+      readonly baseline: readonly string[]
+    }
+  | { readonly type: 'hold' | 'unhold'; readonly node: string }
+  /** Another engine or other rules run from now on: nothing that the old ones said counts. */
+  | { readonly type: 'engine-changed' }
+  /** The process starts again: only the operator's binding and the holds are still known. */
+  | { readonly type: 'restarted' }
+
+/** What approval starts from: nothing is known, so nothing may be applied. */
+export function initialApproval(binding: Binding, holds: Iterable<string> = []): ApprovalState {
+  return { binding, heads: undefined, judgements: new Map(), holds: new Set(holds) }
+}

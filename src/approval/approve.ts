@@ -1,0 +1,140 @@
+import { digestOfTexts } from '../fleet/model/digest.ts'
+import type { Finding, JudgedNode } from '../rules/model/finding.ts'
+import type { ApprovalEvent, ApprovalState, Judged } from './approval-state.ts'
+
+/** A node that may be applied now: exactly these objects were judged, in the combination that is present, and found clean. */
+export type ApprovedNode = Omit<JudgedNode, 'findings' | 'failures' | 'refused' | 'hides' | 'holes'> & {
+  readonly combination: string
+}
+
+export interface Held {
+  readonly node: string
+  readonly reason: string
+}
+
+interface Approval {
+  readonly state: ApprovalState
+  /** Parents first, in the order of the judgement. The whole of what may be applied now, not a difference. */
+  readonly apply: readonly ApprovedNode[]
+  readonly held: readonly Held[]
+}
+
+const REMEMBERED = 8
+
+/**
+ * What may be applied after `event`. Pure; never throws. A node may be applied iff the judgement is of exactly the
+ * combination that is present and complete, it holds neither a violation (outside the baseline) nor an error of this
+ * node, its content was seen, its identity is impersonated, nobody holds it back, and its parent may be applied too.
+ */
+export function approve(before: ApprovalState, event: ApprovalEvent): Approval {
+  const state = next(before, event)
+  const { heads } = state
+  if (!heads) return { state, apply: [], held: [] }
+  const judged = state.judgements.get(heads.combination)
+  if (!judged) return { state, apply: [], held: [] }
+  const nodes = judged.nodes.filter(node => (node.hub ?? node.cluster) === state.binding.cluster)
+  const why = new Map<string, string | undefined>()
+  for (const node of nodes)
+    why.set(node.key, why.has(node.key) ? 'two nodes have this key' : ownReason(node, state, judged))
+  const apply: ApprovedNode[] = []
+  const held: Held[] = []
+  const byKey = new Map(nodes.map(node => [node.key, node]))
+  for (const node of nodes) {
+    const reason = why.get(node.key) ?? chainReason(node, byKey, why)
+    if (reason === undefined) apply.push(approved(node, heads.combination))
+    else held.push({ node: node.key, reason })
+  }
+  return { state, apply, held }
+}
+
+function next(state: ApprovalState, event: ApprovalEvent): ApprovalState {
+  if (event.type === 'heads-read') {
+    const { fleet } = event.heads
+    const bound = fleet.url === state.binding.fleet && fleet.branch === state.binding.branch
+    return { ...state, heads: bound ? event.heads : undefined }
+  }
+  if (event.type === 'heads-unknown') return { ...state, heads: undefined }
+  if (event.type === 'engine-changed' || event.type === 'restarted') {
+    return { ...state, heads: undefined, judgements: new Map() }
+  }
+  if (event.type === 'judged') return { ...state, judgements: remember(state, event.combination, event) }
+  const holds = new Set(state.holds)
+  if (event.type === 'hold') holds.add(event.node)
+  else holds.delete(event.node)
+  return { ...state, holds }
+}
+
+/** Judging is deterministic: two judgements of one combination that differ mean that one of them is wrong. */
+function remember(state: ApprovalState, combination: string, said: Omit<Judged, 'disputed'>): Map<string, Judged> {
+  const judgements = new Map(state.judgements)
+  const known = judgements.get(combination)
+  const { nodes, baseline } = said
+  const disputed = known !== undefined && (known.disputed || signature(known) !== signature(said))
+  judgements.delete(combination)
+  judgements.set(combination, { nodes, baseline, disputed })
+  for (const [oldest, one] of judgements) {
+    if (judgements.size <= REMEMBERED) break
+    if (oldest !== state.heads?.combination && !one.disputed) judgements.delete(oldest)
+  }
+  return judgements
+}
+
+const signature = ({ nodes, baseline }: Omit<Judged, 'disputed'>) => JSON.stringify([nodes, [...baseline].sort()])
+
+/** Why the node itself may not be applied, whatever its parents are. */
+function ownReason(node: JudgedNode, state: ApprovalState, judged: Judged): string | undefined {
+  const { heads } = state
+  if (!heads?.complete) return 'not everything that the graph needs could be read yet'
+  if (judged.disputed) return 'two judgements of this combination differ'
+  if (node.failures.length > 0) return `it could not be evaluated: ${node.failures[0]!.message}`
+  const [hole] = node.holes ?? []
+  if (hole !== undefined) return `a part of it was left out of the evaluation: ${hole}`
+  const baseline = new Set(judged.baseline)
+  const blocking = node.findings.find(one => blocks(one, baseline))
+  if (blocking) return `it violates ${blocking.rule}: ${blocking.message}`
+  if (node.source.opaque !== null) return `its source was not seen: ${node.source.opaque}`
+  if (node.source.assumed)
+    return 'its content is only assumed to be that of git: spec.verify of its OCIRepository names no signature of its workflow'
+  if (!node.impersonated || node.user.trim() === '') return 'no account is impersonated for it'
+  if (node.digest === '' || digestOfTexts(node.objects) !== node.digest) return 'its objects are not the judged ones'
+  if (!isPresent(node, heads)) return 'its commit is not what its source holds now'
+  if (state.holds.has(node.key)) return 'it is on hold'
+  if (node.refused.length > 0) return `the worker does not honour ${node.refused.join(', ')} yet`
+  return undefined
+}
+
+/** What stands must stand in the baseline file: what only the base of a comparison had is no reason to apply it. */
+function blocks({ state, fingerprint }: Finding, baseline: ReadonlySet<string>): boolean {
+  if (state === 'waived' || state === 'fixed') return false
+  return state !== 'standing' || !baseline.has(fingerprint)
+}
+
+function isPresent(node: JudgedNode, heads: NonNullable<ApprovalState['heads']>): boolean {
+  return [node.source, ...(node.source.includes ?? [])].every(({ url, commit }) => {
+    if (commit === '') return false
+    if (url === heads.fleet.url && commit === heads.fleet.commit) return true
+    return heads.sources.some(source => source.url === url && source.commit === commit)
+  })
+}
+
+/** A node's spec comes from its parent's rendering: a parent that may not be applied holds its children. */
+function chainReason(
+  node: JudgedNode,
+  byKey: ReadonlyMap<string, JudgedNode>,
+  why: ReadonlyMap<string, string | undefined>,
+): string | undefined {
+  const seen = new Set([node.key])
+  for (let parent = node.parent; parent !== null; ) {
+    const above = byKey.get(parent)
+    if (!above || seen.has(parent)) return `its parent ${parent} is not part of the judgement`
+    if (why.get(parent) !== undefined) return `its parent ${parent} is held back`
+    seen.add(parent)
+    parent = above.parent
+  }
+  return undefined
+}
+
+function approved(node: JudgedNode, combination: string): ApprovedNode {
+  const { findings: _findings, failures: _failures, refused: _refused, hides: _hides, holes: _holes, ...rest } = node
+  return { ...rest, combination }
+}

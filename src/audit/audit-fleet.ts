@@ -1,0 +1,25 @@
+import { FleetIndex } from '../facts/fleet-index.ts'
+import type { Fleet } from '../fleet/model/fleet.ts'
+import { accountItems, statusItems } from './account-items.ts'
+import type { ClusterAudit } from './audit-item.ts'
+import { fluxItems } from './flux-items.ts'
+import { policyItems } from './policy-items.ts'
+import { remoteBaseItems, sourceItems } from './source-items.ts'
+
+/** What keeps the tenants of each of these clusters apart, and what does not, as far as the fleet shows it. Pure. */
+export function auditFleet(fleet: Fleet, names: readonly string[]): ClusterAudit[] {
+  const index = new FleetIndex(fleet)
+  const asked = fleet.clusters.filter(({ name, hub }) => names.includes(name) && hub === undefined)
+  return asked.map(cluster => {
+    const audited = { cluster, index, nodes: fleet.nodes.filter(node => node.cluster === cluster.name) }
+    const items = [
+      ...fluxItems(audited),
+      ...accountItems(audited),
+      ...statusItems(audited),
+      ...policyItems(audited),
+      ...remoteBaseItems(audited),
+      ...sourceItems(audited),
+    ]
+    return { cluster: cluster.name, path: cluster.path, items }
+  })
+}

@@ -1,0 +1,94 @@
+import type { Rendered } from '../facts/object-table.ts'
+import { shown } from '../facts/shown.ts'
+import { at, originAt, stringAt } from '../kube/node.ts'
+import { normaliseUrl } from '../kube/url.ts'
+import { type AuditItem, place } from './audit-item.ts'
+import { type AuditedCluster, unseenPart } from './audited-cluster.ts'
+
+const KINDS = ['GitRepository', 'OCIRepository', 'HelmRepository', 'Bucket'].map(
+  kind => `source.toolkit.fluxcd.io/${kind}`,
+)
+const SAFE = new Set(['https', 'ssh', 'oci'])
+
+/** Bases that come from elsewhere, while a kustomization is built. */
+export function* remoteBaseItems(audited: AuditedCluster): Iterable<AuditItem> {
+  const common = {
+    check: 'remote-bases',
+    why: 'what is loaded while a kustomization is built was in no review, and can be something else tomorrow',
+    fix: 'Copy the base into the repository, or declare a source for it.',
+  }
+  const found = audited.nodes.filter(({ error }) => error?.rule === 'kustomize-remote-base')
+  for (const { namespace, name, error } of found) {
+    const message = `Kustomization ${shown(`${namespace}/${name}`)} loads a remote base: ${shown(error?.message ?? '')}`
+    const origin = error?.origin
+    yield {
+      ...common,
+      subject: `${namespace}/${name}`,
+      state: 'weak',
+      message,
+      ...(origin ? { origin: place(origin) } : {}),
+    }
+  }
+  if (found.length > 0) return
+  const unseen = unseenPart(audited, () => true)
+  const message = `no kustomization loads a remote base${unseen ? `, as far as was seen; ${unseen}` : ''}`
+  yield { ...common, subject: '', state: unseen ? 'unknown' : 'ok', message, fix: '' }
+}
+
+/** Each host and organisation from which the cluster deploys, and by which protocol. */
+export function sourceItems({ cluster, index }: AuditedCluster): AuditItem[] {
+  const sources = KINDS.flatMap(kind => index.renderedAnywhere(cluster.name, kind).map(one => readSource(kind, one)))
+  const groups = Map.groupBy(sources, ({ protocol, organisation }) => `${protocol} ${organisation}`)
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => groupItem(group))
+}
+
+interface Source {
+  readonly name: string
+  readonly protocol: string
+  readonly organisation: string
+  readonly insecure: boolean
+  readonly origin: AuditItem['origin']
+}
+
+function readSource(kind: string, { object: { root } }: Rendered): Source {
+  const isBucket = kind.endsWith('/Bucket')
+  const path = ['spec', isBucket ? 'endpoint' : 'url']
+  const written = stringAt(root, path) ?? ''
+  const insecure = at(root, ['spec', 'insecure'])
+  const isInsecure = insecure?.type === 'scalar' && insecure.value === true
+  const scheme = /^([a-z][a-z0-9+.-]{0,20}):\/\//i.exec(written)?.[1]?.toLowerCase()
+  const protocol = isBucket ? (isInsecure ? 'http' : 'https') : (scheme ?? 'unknown')
+  return {
+    name: `${kind.slice(kind.indexOf('/') + 1)} ${stringAt(root, ['metadata', 'namespace']) ?? ''}/${stringAt(root, ['metadata', 'name']) ?? ''}`,
+    protocol,
+    organisation: organisationOf(isBucket ? `https://${written}` : written),
+    insecure: isInsecure,
+    origin: place(originAt(root, path)),
+  }
+}
+
+/** `github.com/acme` of `ssh://git@github.com/acme/fleet.git`. */
+function organisationOf(url: string): string {
+  const plain = normaliseUrl(url).replace(/^[a-z][a-z0-9+.-]{0,20}:\/\//i, '')
+  const [host = '', first] = plain.slice(plain.indexOf('@') + 1).split('/')
+  return first ? `${host}/${first}` : host
+}
+
+function groupItem(group: readonly Source[]): AuditItem {
+  const { protocol, organisation } = group[0]!
+  const insecure = group.find(one => one.insecure)
+  const state =
+    protocol === 'unknown' || organisation === '' ? 'unknown' : SAFE.has(protocol) && !insecure ? 'ok' : 'weak'
+  const names = group.map(({ name }) => name).sort()
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : ''
+  const { origin } = insecure ?? group[0]!
+  return {
+    check: 'sources',
+    subject: organisation,
+    state,
+    message: `${organisation || 'an address that cannot be read'} by ${protocol}${insecure ? ', without checking the server' : ''}: ${names.slice(0, 5).map(shown).join(', ')}${more}`,
+    why: 'whoever writes there, or sits between, decides what the cluster runs',
+    fix: state === 'ok' ? '' : 'Use https with certificates that are checked, or ssh.',
+    ...(origin ? { origin } : {}),
+  }
+}

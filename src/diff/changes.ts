@@ -1,0 +1,169 @@
+import type { ObjectId } from '../kube/object.ts'
+
+/**
+ * What a change does to what the clusters get: plain JSON, bounded, in a fixed order, and without any value that is secret
+ * or that only the cluster has. Texts in it come from repositories and are not escaped.
+ */
+export interface Changes {
+  /** Kustomizations that render something else, by cluster, tenant and name. */
+  readonly nodes: readonly NodeChange[]
+  readonly rights: readonly RightChange[]
+  readonly tenants: readonly TenantChange[]
+  /** Clusters that only one side has, of which nothing else is listed, and those that start or apply otherwise. */
+  readonly clusters: readonly ClusterChange[]
+  /** Everything that differs, also what is not listed. */
+  readonly totals: Counts
+  /** Kustomizations of others, of which whoever reads this is told nothing. */
+  readonly hidden: number
+  /** What is not listed because there is too much of it. */
+  readonly left: LeftOut
+}
+
+interface ClusterChange {
+  readonly name: string
+  readonly change: 'added' | 'removed' | 'changed'
+  /** What of one that stays is another. */
+  readonly fields?: readonly string[]
+}
+
+/** How many of each. */
+interface LeftOut {
+  readonly nodes: number
+  readonly objects: number
+  readonly fields: number
+  readonly rights: number
+  readonly tenants: number
+  readonly clusters: number
+}
+
+export interface Counts {
+  readonly added: number
+  readonly changed: number
+  readonly replaced: number
+  readonly moved: number
+  readonly removed: number
+  /** Of those removed, and of those moved to another namespace: what Flux deletes with what may be kept in it. */
+  readonly deleted: number
+}
+
+export interface NodeChange {
+  /** `<cluster>/<namespace>/<name>`. */
+  readonly node: string
+  readonly cluster: string
+  readonly namespace: string
+  readonly name: string
+  /** '' for the platform. */
+  readonly tenant: string
+  /** The repositories whose content it renders, before and after. */
+  readonly sources: readonly string[]
+  readonly change: 'added' | 'changed' | 'removed'
+  /** Which side could not be rendered, so that the objects cannot be compared. */
+  readonly unknown?: 'before' | 'after'
+  /** Nothing of it is applied until somebody resumes it. */
+  readonly suspended: boolean
+  readonly prune: boolean
+  /** Who applies it, where that is another one than before. */
+  readonly identity?: { readonly was: string; readonly now: string }
+  readonly counts: Counts
+  readonly objects: readonly ObjectChange[]
+  readonly images: readonly ImageChange[]
+}
+
+/** What becomes of an object that is rendered no more. */
+export type Fate =
+  /** Flux deletes it. */
+  | 'deleted'
+  /** `prune: false` or the deletion policy: it stays in the cluster, no longer managed by Flux. */
+  | 'orphaned'
+  /** A label or annotation of its own keeps it. */
+  | 'kept'
+  /** Its Kustomization is suspended: nothing happens until that is resumed. */
+  | 'suspended'
+  /** Another Kustomization of the cluster renders it now. */
+  | 'moved'
+
+export interface ObjectChange {
+  readonly id: ObjectId
+  readonly change: 'added' | 'changed' | 'removed' | 'replaced' | 'moved'
+  /** Of what is removed; `deleted` of what moved to another namespace, where something may be lost with the old one. */
+  readonly fate?: Fate
+  /** Of what moved to another namespace: the one before. */
+  readonly from?: string
+  /** Of what moved to another Kustomization: the one that had it, or the one that has it now. */
+  readonly node?: string
+  /** Of what is replaced: whether Flux deletes it and makes it anew; else the API server refuses the change. */
+  readonly forced?: boolean
+  readonly fields: readonly FieldChange[]
+  /** How many differ, listed or not. */
+  readonly fieldCount: number
+}
+
+export interface FieldChange {
+  /** `spec.template.spec.containers[web].image`. */
+  readonly path: string
+  readonly change: 'added' | 'changed' | 'removed' | 'order'
+  readonly was?: string
+  readonly now?: string
+  /** Texts of several lines: the lines that differ, each behind `+`, `-` or a space. */
+  readonly lines?: readonly string[]
+  /** The values are secret, or only the cluster has them. */
+  readonly hidden?: true
+}
+
+export interface ImageChange {
+  readonly was: string
+  readonly now: string
+  readonly objects: readonly string[]
+}
+
+export interface RightChange {
+  readonly cluster: string
+  /** '' for the platform and for people. */
+  readonly tenant: string
+  /** `ServiceAccount apps/dev-team`, `Group ops`. */
+  readonly subject: string
+  /** '' for the whole cluster. */
+  readonly namespace: string
+  readonly gains: readonly Right[]
+  readonly loses: readonly Right[]
+  /** Roles that it is bound to now and that nobody renders: what they allow is not known. */
+  readonly unknown: readonly string[]
+}
+
+export interface Right {
+  readonly verbs: readonly string[]
+  /** `rolebindings.rbac.authorization.k8s.io`, `pods/log`, or a path of the API server. */
+  readonly resource: string
+  /** Empty: every name. */
+  readonly names: readonly string[]
+}
+
+export interface TenantChange {
+  readonly name: string
+  readonly change: 'added' | 'removed'
+  readonly clusters: readonly string[]
+  readonly namespaces: readonly string[]
+  /** How many of each are not listed. */
+  readonly left: { readonly clusters: number; readonly namespaces: number }
+}
+
+/** Whether the clusters get exactly what they had. */
+export function isUnchanged(changes: Changes): boolean {
+  const { nodes, rights, tenants, clusters, left } = changes
+  const listed = nodes.length + rights.length + tenants.length + clusters.length
+  return listed + left.nodes + left.rights + left.tenants + left.clusters === 0
+}
+
+/** An object as it was before: what moved to another namespace was in the one before. */
+export function idBefore({ id, from }: Pick<ObjectChange, 'id' | 'from'>): ObjectId {
+  return from === undefined ? id : { ...id, namespace: from }
+}
+
+export const NO_COUNTS: Counts = { added: 0, changed: 0, replaced: 0, moved: 0, removed: 0, deleted: 0 }
+
+/** The sum of counts. */
+export function sumCounts(all: readonly Counts[]): Counts {
+  const sum = { ...NO_COUNTS }
+  for (const one of all) for (const key of Object.keys(sum) as (keyof Counts)[]) sum[key] += one[key]
+  return sum
+}

@@ -1,0 +1,130 @@
+import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
+import { sameButObjects } from '../fleet/model/same-node.ts'
+import type { Fate } from './changes.ts'
+import { fateIn, fateWithout } from './object-fate.ts'
+import { type ObjectPair, objectKey, pairObjects } from './pair-objects.ts'
+
+/** A Kustomization that is another one, or renders something else. */
+export interface NodePair {
+  readonly key: string
+  readonly was?: FleetNode
+  readonly now?: FleetNode
+  /** The side whose objects are not known; then there are no pairs. */
+  readonly unknown?: 'before' | 'after'
+  readonly objects: readonly ObjectPair[]
+}
+
+/** Two states of a fleet side by side. Nodes that are the same in both are never looked into. */
+export class FleetComparison {
+  readonly base: Fleet
+  readonly head: Fleet
+  readonly pairs: readonly NodePair[]
+  readonly #before: ReadonlyMap<string, FleetNode>
+  readonly #after: ReadonlyMap<string, FleetNode>
+  /** Who renders an object now that did not before, and the other way round. */
+  readonly #added = new Map<string, string>()
+  readonly #removed = new Map<string, { readonly node: string; readonly pair: ObjectPair }>()
+
+  constructor(base: Fleet, head: Fleet) {
+    this.base = base
+    this.head = head
+    this.#before = new Map(base.nodes.map(node => [node.key, node]))
+    this.#after = new Map(head.nodes.map(node => [node.key, node]))
+    const keys = [...new Set([...this.#before.keys(), ...this.#after.keys()])]
+    this.pairs = keys.flatMap(key => this.#pair(key)).sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
+    for (const { key, was, now, objects } of this.pairs) {
+      for (const pair of objects) {
+        const place = placeOf((now ?? was)!.cluster, pair)
+        if (!pair.was) this.#added.set(place, key)
+        if (!pair.now) this.#removed.set(place, { node: key, pair })
+      }
+    }
+  }
+
+  /** Which other Kustomization of the cluster renders an object that this one does no more. */
+  movedTo(cluster: string, pair: ObjectPair): string | undefined {
+    return this.#added.get(placeOf(cluster, pair))
+  }
+
+  /** Which other one had an object that is new here, and as what. */
+  movedFrom(cluster: string, pair: ObjectPair): { readonly node: string; readonly pair: ObjectPair } | undefined {
+    return this.#removed.get(placeOf(cluster, pair))
+  }
+
+  /** What becomes of an object that a node renders no more. */
+  fateOf({ was, now }: NodePair, pair: ObjectPair): Fate {
+    if (this.movedTo(was!.cluster, pair) !== undefined) return 'moved'
+    // with another kubeConfig Flux looks for the same objects on the other cluster, and leaves these alone
+    if (!now && this.#after.has(was!.key)) return 'orphaned'
+    return now ? fateIn(now, pair.was!) : fateWithout(was!, pair.was!, this.#fateOfNode(was!))
+  }
+
+  /** What becomes of a Kustomization that is gone. */
+  #fateOfNode(node: FleetNode): Fate {
+    const parent = node.parent === undefined ? undefined : this.#before.get(node.parent)
+    if (!parent) return 'kept'
+    const now = this.#after.get(parent.key)
+    return now ? fateIn(now, node.kustomization) : fateWithout(parent, node.kustomization, this.#fateOfNode(parent))
+  }
+
+  #pair(key: string): NodePair[] {
+    const [was, now] = [this.#before.get(key), this.#after.get(key)]
+    if (was === now) return []
+    if (was && now) return was.cluster === now.cluster ? this.#both(key, was, now) : this.#elsewhere(key, was, now)
+    const [one, others, lost] = was ? ([was, this.#after, 'after'] as const) : ([now!, this.#before, 'before'] as const)
+    const above = this.#nearest(one, was ? this.#before : this.#after, others)
+    // a cluster that is gone or new is told as such
+    if (!above) return []
+    const sides = { key, ...(was ? { was } : {}), ...(now ? { now } : {}) }
+    if (isUnknown(above)) return was ? [] : [{ ...sides, unknown: lost, objects: [] }]
+    if (isUnknown(one)) return [{ ...sides, unknown: was ? 'before' : 'after', objects: [] }]
+    return [{ ...sides, objects: pairObjects(was?.objects ?? [], now?.objects ?? []) }]
+  }
+
+  /** One that is applied to another cluster than before: that gets all of it, and the one before gets nothing more. */
+  #elsewhere(key: string, was: FleetNode, now: FleetNode): NodePair[] {
+    return [
+      isUnknown(was)
+        ? { key, was, unknown: 'before', objects: [] }
+        : { key, was, objects: pairObjects(was.objects, []) },
+      isUnknown(now)
+        ? { key, now, unknown: 'after', objects: [] }
+        : { key, now, objects: pairObjects([], now.objects) },
+    ]
+  }
+
+  #both(key: string, was: FleetNode, now: FleetNode): NodePair[] {
+    if (isUnknown(was) && isUnknown(now)) return []
+    if (isUnknown(was)) return [{ key, was, now, unknown: 'before', objects: [] }]
+    if (isUnknown(now)) return [{ key, was, now, unknown: 'after', objects: [] }]
+    const objects =
+      was.objects === now.objects || (was.digest !== '' && was.digest === now.digest)
+        ? []
+        : pairObjects(was.objects, now.objects)
+    const isOther = was.identity.user !== now.identity.user || was.suspend !== now.suspend || was.prune !== now.prune
+    return objects.length > 0 || (isOther && !sameButObjects(was, now)) ? [{ key, was, now, objects }] : []
+  }
+
+  /** The nearest node above that the other side has. */
+  #nearest(
+    node: FleetNode,
+    own: ReadonlyMap<string, FleetNode>,
+    others: ReadonlyMap<string, FleetNode>,
+  ): FleetNode | undefined {
+    for (let key = node.parent; key !== undefined; key = own.get(key)?.parent) {
+      const found = others.get(key)
+      if (found) return found
+    }
+    return undefined
+  }
+}
+
+const isUnknown = ({ error, source }: FleetNode): boolean => error !== undefined || source.opaque !== undefined
+
+const placeOf = (cluster: string, { id }: ObjectPair): string => `${cluster}\0${objectKey(id)}`
+
+/** By cluster, the platform before tenants, then by key. */
+function orderOf({ was, now }: NodePair): string {
+  const { cluster, tenant, key } = (now ?? was)!
+  return [cluster, tenant ?? '', key].join('\0')
+}

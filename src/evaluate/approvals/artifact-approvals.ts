@@ -1,0 +1,30 @@
+import { shown } from '../../facts/shown.ts'
+import type { Fleet, NodeSource } from '../../fleet/model/fleet.ts'
+import { originAt } from '../../kube/node.ts'
+import type { RequiredApproval } from '../../rules/model/finding.ts'
+
+/**
+ * Changes of what brings content out of a registry that is evaluated as what git has: another address, tag, signature or
+ * folder is another content, whatever the files of this repository say. Told once for a source.
+ */
+export function artifactApprovals(head: Fleet, base: Fleet): RequiredApproval[] {
+  const before = new Map(base.nodes.map(node => [node.key, node.source]))
+  const told = new Map<string, RequiredApproval>()
+  for (const node of head.nodes) {
+    const was = before.get(node.key)
+    if (was === undefined || textOf(was) === textOf(node.source)) continue
+    const path = originAt(node.kustomization.root, ['spec', 'sourceRef']).file
+    const message = `${shown(node.source.id)} on cluster ${shown(node.cluster)}: the OCI artifact, or what proves where it comes from, changes from ${shownOf(was)} to ${shownOf(node.source)}`
+    if (!told.has(message)) told.set(message, { rule: 'source-verify-removed', path, message })
+  }
+  return [...told.values()]
+}
+
+/** '' for a source that no artifact brings. */
+const textOf = ({ artifact }: NodeSource): string =>
+  artifact === undefined
+    ? ''
+    : JSON.stringify([artifact.address, artifact.folder, artifact.trust, artifact.assumed !== undefined])
+
+const shownOf = ({ artifact, url, id }: NodeSource) =>
+  artifact ? `${shown(`oci://${artifact.address}`)} (./${artifact.folder})` : shown(url || id)

@@ -1,0 +1,128 @@
+import { causeOf } from '../../facts/fingerprint.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Fleet } from '../../fleet/model/fleet.ts'
+import type { Tree, TreeEntry } from '../../git/tree.ts'
+import type { RequiredApproval } from '../../rules/model/finding.ts'
+import { appliedWith } from './applied-as.ts'
+import { artifactApprovals } from './artifact-approvals.ts'
+import { followedRoots } from './followed-roots.ts'
+import { type GuardedChange, guardedChanges } from './guarded-changes.ts'
+import { leftOutOf } from './left-out.ts'
+import { lostClusters } from './lost-clusters.ts'
+import { lostDeclarations } from './lost-declarations.ts'
+import { remoteApprovals } from './remote-approvals.ts'
+import { keyOf, type RemoteFile, remoteFiles, sameFile } from './remote-files.ts'
+import { unreadSources } from './unread-sources.ts'
+
+/**
+ * What a change passes only with, by the approval of a fleet admin: guarded files of the fleet, new remote files of the
+ * platform, and what leads out of what is evaluated.
+ */
+export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] {
+  const [now, before] = [remoteFiles(head), remoteFiles(base)]
+  const known = new Set(before.flatMap(one => [sameFile(one), keyOf(one)]))
+  const added = now.filter(one => !known.has(keyOf(one)))
+  // a patch that goes leaves the remote file as it is written there; with the file itself it has nothing to do any more
+  const urls = new Set(now.map(({ url }) => url))
+  const files = new Set(added.map(({ file }) => file))
+  const present = new Set(now.map(sameFile))
+  const gone = before.filter(
+    one => one.isPatch && !present.has(sameFile(one)) && urls.has(one.url) && !files.has(one.file),
+  )
+  const [tree, old] = [head.repositories[0]?.tree, base.repositories[0]?.tree]
+  const guarded = tree && old && tree.id !== old.id ? guardedChanges(changedPaths(old, tree)) : []
+  const named = new Set(before.map(nameOf))
+  const remote = [...added.map(one => approvalOfRemote(one, named.has(nameOf(one)))), ...gone.map(approvalOfGone)]
+  const all = [
+    ...guarded.map(approvalOf),
+    ...remote,
+    ...newlyApplied(head, base),
+    ...lostClusters(head, base),
+    ...lostDeclarations(head),
+    ...followedRoots(head, base),
+    ...remoteApprovals(head, base),
+    ...unreadSources(head, base),
+    ...artifactApprovals(head, base),
+  ]
+  return [...new Map(all.map(one => [JSON.stringify(one), one])).values()]
+}
+
+/**
+ * What an existing hole of the platform hides, where the change has it applied in a new place, with other rights, in another
+ * form or again: it is not evaluated there either.
+ */
+function newlyApplied(head: Fleet, base: Fleet): RequiredApproval[] {
+  const before = [...unseenParts(base)]
+  const places = new Set(before.flatMap(({ cause, place }) => (place === undefined ? [] : [`${cause} ${place}`])))
+  const causes = new Set(before.map(({ cause }) => cause))
+  return [...unseenParts(head)].flatMap(({ cause, place, error, origin, node }) => {
+    if (!causes.has(cause) || place === undefined || places.has(`${cause} ${place}`)) return []
+    const path = origin.file
+    const name = shownObject('Kustomization', node.namespace, node.name)
+    const message = `${path}: what is not evaluated of it would be applied anew, by ${name} on cluster ${shown(node.cluster)}`
+    return [{ rule: error.rule ?? error.code, path, message }]
+  })
+}
+
+/** What the platform's Kustomizations hold that Flux applies and nobody evaluates. */
+function* unseenParts({ nodes }: Fleet) {
+  for (const node of nodes) {
+    if (node.tenant !== undefined || node.holes === undefined) continue
+    for (const { error, hides, isFatal, remote } of leftOutOf(node)) {
+      if (isFatal || remote !== undefined) continue
+      const origin = error.origin ?? node.kustomization.root.origin
+      yield { cause: `${causeOf(error, origin)} ${hides}`, place: appliedWith(node), error, origin, node }
+    }
+  }
+}
+
+/** A guarded file that a change edits, as a required approval. */
+export function approvalOf({ rule, path, what }: GuardedChange): RequiredApproval {
+  return { rule, path, message: `${path} ${what}` }
+}
+
+const nameOf = ({ url, file, isPatch }: RemoteFile) => JSON.stringify([url, file, isPatch])
+
+function approvalOfRemote({ url, file, isPatch }: RemoteFile, isKnown: boolean): RequiredApproval {
+  const what = isPatch ? `changes what the remote file ${shown(url)} holds` : `names the remote file ${shown(url)}`
+  const why = isKnown ? 'which is applied in another place or form' : 'which is new here'
+  const message = `${file} ${what}, ${why} and is not evaluated`
+  return { rule: 'kustomize-remote-base', path: file, message }
+}
+
+function approvalOfGone({ url, file }: RemoteFile): RequiredApproval {
+  const message = `${file} no longer changes what the remote file ${shown(url)} holds, which is not evaluated`
+  return { rule: 'kustomize-remote-base', path: file, message }
+}
+
+/** Paths among those that may be guarded whose content differs; a submodule or link counts like a file. */
+function changedPaths(before: Tree, now: Tree): ReadonlySet<string> {
+  const known = new Map([...guardable(before)].map(({ path, id, type }) => [path, `${type} ${id}`]))
+  const changed = new Set<string>()
+  for (const { path, id, type } of guardable(now)) {
+    if (known.get(path) !== `${type} ${id}`) changed.add(path)
+    known.delete(path)
+  }
+  for (const path of known.keys()) changed.add(path)
+  return changed
+}
+
+/** Every entry that is no directory at the root, in docs, and below .github, in any case of letters. */
+function* guardable(tree: Tree): Generator<TreeEntry> {
+  for (const entry of tree.list('')) {
+    const name = entry.name.toLowerCase()
+    if (entry.type !== 'directory') yield entry
+    else if (name === 'docs') yield* tree.list(entry.path).filter(({ type }) => type !== 'directory')
+    else if (name === '.github') yield* below(tree, entry.path)
+  }
+}
+
+function* below(tree: Tree, path: string): Generator<TreeEntry> {
+  const queue = [path]
+  for (let here = queue.pop(); here !== undefined; here = queue.pop()) {
+    for (const entry of tree.list(here)) {
+      if (entry.type === 'directory') queue.push(entry.path)
+      else yield entry
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import { kindOf } from '../../facts/kind-of.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Fleet, FleetNode, IncludedSource } from '../../fleet/model/fleet.ts'
+import { refKey } from '../../fleet/model/ref.ts'
+import { ASKED, WANTED } from '../../fleet/model/unread.ts'
+import { at, canonical, stringAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { RequiredApproval } from '../../rules/model/finding.ts'
+import { appliedWith } from './applied-as.ts'
+import { followedText, isSame } from './followed-text.ts'
+
+/** Nothing of what the platform applies from there is evaluated; a tenant's is confined, and has rules of its own. */
+const isUnread = ({ tenant, source: { opaque } }: FleetNode): boolean =>
+  tenant === undefined && opaque !== undefined && opaque !== WANTED && opaque !== ASKED
+
+/**
+ * What the platform newly applies of content that is not visible: another source, revision or path, in another place, with
+ * other rights or in another form. And what it newly follows by a revision that moves without a change that is evaluated.
+ */
+export function unreadSources(head: Fleet, base: Fleet): RequiredApproval[] {
+  const before = new Map(base.nodes.map(node => [node.key, node]))
+  const specs = specsOf(head)
+  const known = knownOf(base)
+  const told = head.nodes.flatMap(node => {
+    const was = before.get(node.key)
+    // of a cluster that is asked for already
+    if (node.parent === undefined && was && !(isSame(was, node) && isUnread(was) === isUnread(node))) return []
+    const what = isUnread(node)
+      ? isToldAsError(node, was) || appliedWith(node) === undefined || known.has(keyOf(node, specs))
+        ? undefined
+        : `is not visible, so nothing of it is evaluated: ${node.source.opaque}`
+      : movingIn(node).some(url => !was || !movingIn(was).includes(url))
+        ? 'can be changed by whoever may push it, without a change that is evaluated'
+        : undefined
+    return what === undefined ? [] : [{ node, what }]
+  })
+  return grouped(told)
+}
+
+/** The repositories that it follows by a tag, a range of tags or another ref that is no branch, where that is visible. */
+function movingIn({ tenant, source }: FleetNode): string[] {
+  if (tenant !== undefined || source.opaque !== undefined) return []
+  const moves = ({ ref }: Pick<IncludedSource, 'ref'>) => (ref.tag ?? ref.semver ?? ref.name) !== undefined
+  return [source, ...(source.includes ?? [])].filter(moves).map(({ url }) => url)
+}
+
+/** What a change makes undeclared, or another address, is an evaluation error. */
+function isToldAsError({ source }: FleetNode, was: FleetNode | undefined): boolean {
+  if (source.unmatched === undefined) return false
+  const { why } = source.unmatched
+  return !(was?.source.unmatched?.why === why && was.source.id === source.id && was.source.url === source.url)
+}
+
+interface Told {
+  readonly node: FleetNode
+  readonly what: string
+}
+
+/** Each source once, however many Kustomizations follow it. */
+function grouped(told: readonly Told[]): RequiredApproval[] {
+  const groups = Map.groupBy(told, ({ node, what }) => `${followedText(node)} ${what}`)
+  return [...groups.values()].map(group => {
+    const [{ node, what }, ...more] = group as [Told, ...Told[]]
+    const others = more.length === 0 ? '' : ` (and ${more.length} more)`
+    const message = `${shownObject('Kustomization', node.namespace, node.name)}${others} would follow ${shown(followedText(node))}, which ${what}`
+    const rule = isUnread(node) ? 'source-opaque' : 'source-mutable-ref'
+    return { rule, path: node.kustomization.root.origin.file, message }
+  })
+}
+
+/** What is the same for two nodes that apply the same unseen content in the same way, whatever they are called. */
+function keyOf(node: FleetNode, specs: Specs): string {
+  const { source, path } = node
+  const spec = specs.get(`${node.hub ?? node.cluster} ${source.id}`) ?? ''
+  const included = (source.includes ?? []).map(({ url, ref }) => [url, refKey(ref)])
+  // without an address, as that of an ExternalArtifact, its own name stands for what it is
+  return JSON.stringify([source.url || source.id, refKey(source.ref), included, spec, path, appliedWith(node)])
+}
+
+function knownOf(base: Fleet): ReadonlySet<string> {
+  const specs = specsOf(base)
+  return new Set(
+    base.nodes.filter(node => isUnread(node) && appliedWith(node) !== undefined).map(node => keyOf(node, specs)),
+  )
+}
+
+/** What source objects say about content, by `<cluster> <Kind>/<namespace>/<name>`. */
+type Specs = ReadonlyMap<string, string>
+
+function specsOf({ nodes }: Fleet): Specs {
+  const wanted = new Set(nodes.filter(isUnread).map(({ hub, cluster, source }) => `${hub ?? cluster} ${source.id}`))
+  if (wanted.size === 0) return new Map()
+  return new Map(
+    nodes.flatMap(node =>
+      sourcesOf(node).flatMap(([id, text]) =>
+        wanted.has(`${node.cluster} ${id}`) ? [[`${node.cluster} ${id}`, text]] : [],
+      ),
+    ) as [string, string][],
+  )
+}
+
+/** Fields of a source that decide when it is fetched, and not what. */
+const TIMING = new Set(['interval', 'timeout'])
+const SOURCES = /^source\.(?:toolkit|extensions)\.fluxcd\.io\//
+
+const texts = new WeakMap<FleetNode, readonly (readonly [id: string, text: string])[]>()
+
+function sourcesOf(node: FleetNode): readonly (readonly [id: string, text: string])[] {
+  const known = texts.get(node)
+  if (known) return known
+  const found = [...node.objects, ...(node.retained ?? [])].flatMap(object => {
+    if (!SOURCES.test(kindOf(object))) return []
+    const { kind, namespace, name } = idOf(object)
+    const text = textOf(object)
+    return [[`${kind}/${namespace}/${name}`, text] as const, ...madeBy(object).map(id => [id, text] as const)]
+  })
+  texts.set(node, found)
+  return found
+}
+
+/** The artifacts that a generator makes, which nobody renders. */
+function madeBy(object: KubeObject): string[] {
+  const list = at(object.root, ['spec', 'artifacts'])
+  if (kindOf(object) !== 'source.extensions.fluxcd.io/ArtifactGenerator' || list?.type !== 'list') return []
+  const { namespace } = idOf(object)
+  return list.items.map(item => `ExternalArtifact/${namespace}/${stringAt(item, ['name']) ?? ''}`)
+}
+
+function textOf({ root }: KubeObject): string {
+  const spec = root.fields.get('spec')?.value
+  if (spec?.type !== 'map') return ''
+  const fields = [...spec.fields].flatMap(([key, { value }]) => (TIMING.has(key) ? [] : [[key, canonical(value)]]))
+  return JSON.stringify(fields.sort())
+}

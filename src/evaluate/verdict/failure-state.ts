@@ -1,0 +1,43 @@
+import { BASELINE_FILE, type Baseline, isAccepted } from '../../rules/model/baseline.ts'
+import type { NodeFailure } from '../../rules/model/finding.ts'
+import { KnownHidden } from './known-hidden.ts'
+
+/** The causes that the base has, with what each hides there, and those that the fleet's baseline accepts. */
+export class KnownFailures {
+  readonly #hidden: KnownHidden
+  readonly #causes = new Set<string>()
+  readonly #accepted: Baseline
+
+  constructor(before: readonly NodeFailure[], accepted: Baseline) {
+    this.#accepted = accepted
+    this.#hidden = new KnownHidden(before)
+    for (const { fingerprint } of before) this.#causes.add(fingerprint)
+  }
+
+  /**
+   * A failure with its state. It stands where the base has the same cause, anywhere, and it hides the same there; or where
+   * the baseline accepts exactly these bytes. The same cause that hides other bytes, or has them applied in another way, says
+   * so, and how to get past.
+   */
+  withState(failure: NodeFailure): NodeFailure {
+    const { fingerprint, hides } = failure
+    if (hides === undefined) return failure
+    if (isAccepted(this.#accepted, failure) || this.#hidden.has(failure)) return { ...failure, state: 'standing' }
+    if (this.#hidden.hasBytes(failure)) return unseen(failure, 'is applied anew: in another place or form')
+    const wasKnown = this.#causes.has(fingerprint) || this.#accepted.get(fingerprint)?.hides !== undefined
+    return wasKnown && hides !== '' ? unseen(failure, 'changed') : failure
+  }
+}
+
+/** The error stood before, but nobody has seen what it hides now. */
+function unseen(failure: NodeFailure, how: string): NodeFailure {
+  const { message, fix, origin, fingerprint, hides } = failure
+  const file = origin.file === '' ? 'it' : origin.file
+  return {
+    ...failure,
+    message: `${message}. What is not evaluated because of ${file} ${how}, so it may be anything`,
+    fix: `${sentence(fix)} To accept exactly these bytes unseen, list {fingerprint: "${fingerprint}", hides: ["${hides}"]} under errors in ${BASELINE_FILE} of the fleet (\`bailiwick baseline\` writes it); a fleet admin approves that.`,
+  }
+}
+
+const sentence = (text: string) => (text === '' || /[.!?]$/.test(text) ? text : `${text}.`)

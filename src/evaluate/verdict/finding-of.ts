@@ -1,0 +1,101 @@
+import { causeOf, fingerprintOf, writtenBy } from '../../facts/fingerprint.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { originAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import { pointer } from '../../kube/pointer.ts'
+import type { Origin, Step } from '../../origin.ts'
+import type { Finding, NodeFailure } from '../../rules/model/finding.ts'
+import type { Breach, RuleText } from '../../rules/model/rule.ts'
+import type { Weight } from './level-of.ts'
+
+/** What stands behind a violation that is only reported. */
+const REPORTED = ' It is only reported: the enforcement here is "report", otherwise it would block.'
+
+/** So many values are kept of those that a field may have. */
+const MAX_ALLOWED = 20
+
+/** A breach as the verdict lists it. */
+export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index: FleetIndex): Finding {
+  const { node, object, path } = breach
+  const tenant = node.tenant ?? ''
+  const origin = breach.origin ?? originAt(object.root, path)
+  return {
+    rule: rule.id,
+    level: weight.level === 'violation' ? 'violation' : 'warning',
+    ...(weight.reported ? { reported: true } : {}),
+    severity: weight.severity,
+    state: 'new',
+    cluster: node.cluster,
+    tenant,
+    identity: node.identity.user,
+    object: idOf(object),
+    field: pointer(path),
+    origin: place(origin),
+    via: dedupe([...(origin.via ?? []), ...object.trail, ...chain(breach.renderedBy ?? node, index)]),
+    message: breach.message + (weight.reported ? REPORTED : ''),
+    fix: breach.fix,
+    node: node.key,
+    fingerprint: fingerprintOf({ rule: rule.id, cluster: node.cluster, tenant }, object, path, breach.value),
+    ...(origin.file === '' ? {} : { cause: writtenBy(rule.id, origin, path, breach.value) }),
+    ...(breach.edit ? { edit: breach.edit } : {}),
+    ...(breach.allowed?.length ? { allowed: breach.allowed.slice(0, MAX_ALLOWED) } : {}),
+  }
+}
+
+/** What could not be evaluated, and by what it is recognized. */
+interface Cause {
+  readonly code: string
+  readonly message: string
+  readonly fix: string
+  /** The object and field that it is about, where it is not the place in the file alone. */
+  readonly about?: readonly string[]
+  /** See NodeFailure. */
+  readonly hides?: string | undefined
+  readonly appliedAs?: string | undefined
+  readonly blocksApply?: boolean
+}
+
+/** What could not be evaluated of a node. */
+export function failureOf(
+  node: Pick<FleetNode, 'key' | 'cluster' | 'tenant'>,
+  { code, message, fix, about = [], hides, appliedAs, blocksApply }: Cause,
+  origin: Origin,
+): NodeFailure {
+  return {
+    code,
+    state: 'new',
+    message,
+    fix,
+    origin: place(origin),
+    cluster: node.cluster,
+    tenant: node.tenant ?? '',
+    node: node.key,
+    fingerprint: causeOf({ code, message }, origin, about),
+    ...(hides === undefined ? {} : { hides }),
+    ...(appliedAs === undefined ? {} : { appliedAs }),
+    ...(blocksApply ? { blocksApply } : {}),
+  }
+}
+
+const place = ({ repository, file, line, column }: Origin) => ({ repository, file, line, column })
+
+/** The Kustomizations through which a node's objects come, innermost first. */
+function chain(node: FleetNode, index: FleetIndex): Step[] {
+  const steps: Step[] = []
+  for (let here: FleetNode | undefined = node; here && steps.length < 64; here = index.node(here.parent)) {
+    const { file, line } = nameOf(here.kustomization)
+    steps.push({ step: 'kustomization', file, line })
+  }
+  return steps
+}
+
+const nameOf = (object: KubeObject) => originAt(object.root, ['metadata', 'name'])
+
+function dedupe(steps: readonly Step[]): Step[] {
+  const seen = new Set<string>()
+  return steps.filter(step => {
+    const key = JSON.stringify([step.step, step.file, step.line])
+    return !seen.has(key) && seen.add(key)
+  })
+}

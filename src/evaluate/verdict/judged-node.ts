@@ -1,0 +1,57 @@
+import { objectTexts } from '../../fleet/graph/object-texts.ts'
+import type { FleetNode, IncludedSource } from '../../fleet/model/fleet.ts'
+import type { Finding, JudgedNode, NodeFailure } from '../../rules/model/finding.ts'
+import { refusedFields } from './refused-fields.ts'
+
+const known = new WeakMap<FleetNode, JudgedNode>()
+
+/** A node with what was found in it, as plain data for whoever applies it. */
+export function judgedNode(
+  node: FleetNode,
+  findings: readonly Finding[],
+  failures: readonly NodeFailure[],
+): JudgedNode {
+  let judged = known.get(node)
+  if (!judged) {
+    judged = cleanNode(node)
+    known.set(node, judged)
+  }
+  return findings.length === 0 && failures.length === 0 ? judged : { ...judged, findings, failures }
+}
+
+function cleanNode(node: FleetNode): JudgedNode {
+  const { id, url, commit, opaque, artifact, lent, includes } = node.source
+  return {
+    key: node.key,
+    cluster: node.cluster,
+    ...(node.hub === undefined ? {} : { hub: node.hub }),
+    namespace: node.namespace,
+    name: node.name,
+    parent: node.parent ?? null,
+    user: node.identity.user,
+    impersonated: node.identity.impersonated,
+    tenant: node.tenant ?? null,
+    source: {
+      id,
+      url,
+      commit,
+      opaque: opaque ?? null,
+      ...(artifact?.assumed === undefined ? {} : { assumed: true }),
+      ...(lent ? { lent } : {}),
+      ...(includes ? { includes: includes.map(partOf) } : {}),
+    },
+    ...(node.charts ? { charts: node.charts.map(partOf) } : {}),
+    dependsOn: node.dependsOn,
+    suspend: node.suspend,
+    prune: node.prune,
+    digest: node.digest,
+    findings: [],
+    failures: [],
+    objects: objectTexts(node.objects),
+    ...(node.holes?.length ? { holes: node.holes.map(({ error }) => error.message) } : {}),
+    hides: node.hides ?? [],
+    refused: refusedFields(node.kustomization, node.objects),
+  }
+}
+
+const partOf = ({ url, commit, lent }: IncludedSource) => ({ url, commit, ...(lent ? { lent } : {}) })

@@ -1,0 +1,50 @@
+import type { ConfiguredSeverity, FleetConfig } from '../../fleet/model/fleet-config.ts'
+import { SEVERITIES, type Severity } from '../../rules/model/finding.ts'
+import type { Breach, Level, RuleText } from '../../rules/model/rule.ts'
+
+/** How much a breach counts. */
+export interface Weight {
+  readonly level: Level
+  readonly severity: Severity
+  /** It would be a violation, but whoever it concerns is only reported on. */
+  readonly reported?: true
+}
+
+/**
+ * How much a breach counts: what the rule or the breach itself says, less in the profile `baseline` and in mode `report`,
+ * and as the fleet's own file sets it for the rule; a tenant's own file can only add. Undefined: the rule is off. What
+ * cannot be decided stays an error, but what a rule that is off did not look at.
+ */
+export function levelOf(rule: RuleText, breach: Breach, config: FleetConfig): Weight | undefined {
+  const severity = breach.severity ?? rule.severity
+  const level = breach.level ?? rule.level ?? 'violation'
+  const isOff = config.severities.get(rule.id) === 'off'
+  if (level === 'error') return isOff && breach.code !== undefined ? undefined : { level, severity }
+  const tenant = config.tenants.get(breach.node.tenant ?? '')
+  const profile = tenant?.profile ?? config.profile
+  const softened = (breach.profile ?? rule.profile) === 'restricted' && profile === 'baseline' ? 'warning' : level
+  const byFleet = configured(config.severities.get(rule.id), breach, { level: softened, severity })
+  const own = tenant?.own?.severities.get(rule.id)
+  const weight = own ? heavier(byFleet, configured(own, breach, { level: softened, severity })) : byFleet
+  if (weight?.level !== 'violation' || (tenant?.enforcement ?? config.enforcement) !== 'report') return weight
+  return { ...weight, level: 'warning', reported: true }
+}
+
+/** A severity makes a violation of it, but for a breach that says itself that it is only a warning. */
+function configured(said: ConfiguredSeverity | undefined, breach: Breach, otherwise: Weight): Weight | undefined {
+  if (said === undefined) return otherwise
+  if (said === 'off') return undefined
+  if (said === 'warning') return { ...otherwise, level: 'warning' }
+  return { level: breach.level ?? 'violation', severity: said }
+}
+
+function heavier(one: Weight | undefined, other: Weight | undefined): Weight | undefined {
+  if (!one || !other) return one ?? other
+  return isHeavier(other, one) ? other : one
+}
+
+/** Whether something counts more than something else: a violation more than a warning, then by severity. */
+export function isHeavier(one: Omit<Weight, 'reported'>, other: Omit<Weight, 'reported'>): boolean {
+  if (one.level !== other.level) return one.level === 'violation'
+  return SEVERITIES.indexOf(one.severity) < SEVERITIES.indexOf(other.severity)
+}

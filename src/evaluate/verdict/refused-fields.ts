@@ -1,0 +1,64 @@
+import { at, type Node } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { isSealed } from '../../rules/secrets/support/sops.ts'
+
+/** Fields of a Flux Kustomization that the worker honours, or that change nothing about what it applies. */
+const HONOURED = new Set([
+  'interval',
+  'retryInterval',
+  'timeout',
+  'sourceRef',
+  'path',
+  'prune',
+  'suspend',
+  'serviceAccountName',
+  'dependsOn',
+  'targetNamespace',
+  'patches',
+  'images',
+  'components',
+  'ignoreMissingComponents',
+  'namePrefix',
+  'nameSuffix',
+  'buildMetadata',
+  'commonMetadata',
+  'patchesStrategicMerge',
+  'patchesJson6902',
+  'postBuild',
+  'validation',
+])
+
+/**
+ * What the worker does not honour yet, fields of the Kustomization, encrypted objects and values that are only known to
+ * the cluster: it refuses to apply rather than to ignore them. Flux too refuses a Secret that is still encrypted when it would be applied.
+ */
+export function refusedFields(kustomization: KubeObject, objects: readonly KubeObject[]): string[] {
+  const spec = at(kustomization.root, ['spec'])
+  if (spec?.type !== 'map') return []
+  const set = [...spec.fields].filter(([key, field]) => !HONOURED.has(key) && !isUnset(field.value))
+  const dependsOn = at(spec, ['dependsOn'])
+  const conditions = dependsOn?.type === 'list' && dependsOn.items.some(item => at(item, ['readyExpr']))
+  const sealed = objects.some(isSealed)
+  // only substitution and decryption make values unknown
+  const mayHide = spec.fields.has('postBuild') || spec.fields.has('decryption')
+  const hidden = mayHide && objects.some(object => isOpaque(object.root))
+  return [
+    ...set.map(([key]) => `spec.${key}`),
+    ...(conditions ? ['spec.dependsOn.readyExpr'] : []),
+    ...(sealed ? ['SOPS encryption'] : []),
+    ...(hidden ? ['values that only the cluster has'] : []),
+  ].sort()
+}
+
+function isOpaque(node: Node): boolean {
+  if (node.type === 'scalar') return node.opaque !== undefined
+  if (node.type === 'list') return node.items.some(isOpaque)
+  for (const field of node.fields.values()) if (isOpaque(field.value)) return true
+  return false
+}
+
+/** Written, but with the value that says nothing. */
+function isUnset(node: Node): boolean {
+  if (node.type === 'scalar') return node.value === null || node.value === false || node.value === ''
+  return node.type === 'list' ? node.items.length === 0 : node.fields.size === 0
+}

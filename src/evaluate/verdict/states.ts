@@ -1,0 +1,50 @@
+import type { Baseline } from '../../rules/model/baseline.ts'
+import type { Finding, Severity } from '../../rules/model/finding.ts'
+import { isHeavier } from './level-of.ts'
+import { Waivers } from './waivers.ts'
+
+/** How much something that stood already counted then. */
+interface Standing {
+  readonly level: Finding['level']
+  readonly severity: Severity
+}
+
+/** What stood already, by fingerprint: the findings of the base, or the entries of the baseline file. */
+type Known = ReadonlyMap<string, Standing>
+
+/** Findings as what stood; where one is there twice, the heavier one. */
+export function knownOf(findings: Iterable<Finding>): Known {
+  const known = new Map<string, Standing>()
+  for (const { fingerprint, level, severity } of findings) {
+    const other = known.get(fingerprint)
+    if (!other || isHeavier({ level, severity }, other)) known.set(fingerprint, { level, severity })
+  }
+  return known
+}
+
+/** The violations as what stands: one without a severity stands whatever the rules make of it later. */
+export function knownOfBaseline(baseline: Baseline): Known {
+  const violations = [...baseline].filter(([, { hides }]) => hides === undefined)
+  return new Map(
+    violations.map(([fingerprint, { severity = 'critical' }]) => [fingerprint, { level: 'violation', severity }]),
+  )
+}
+
+/** Why a finding that was there before counts again. */
+const ANEW = 'What is not evaluated because of it changed, or is applied in another place or form'
+
+/**
+ * A finding with its state. New is what did not stand there, what counts more than it did, and what hides in a node that
+ * cannot be rendered and whose inputs changed, or what a rule left out of the evaluation where that is not what it was; these
+ * last ones nobody can have waived, because nobody has seen them.
+ */
+export function withState(finding: Finding, known: Known, waivers: Waivers, hidden: boolean): Finding {
+  const about = hidden ? [] : waivers.about(finding)
+  const waiver = about.find(one => waivers.accepts(one, finding))
+  if (waiver) return { ...finding, state: 'waived', message: finding.message + Waivers.granted(waiver) }
+  const standing = known.get(finding.fingerprint)
+  if (standing && !hidden && !isHeavier(finding, standing)) return { ...finding, state: 'standing' }
+  if (standing && hidden) return { ...finding, message: `${finding.message}. ${ANEW}` }
+  const other = about.find(one => waivers.holds(one)) ?? about[0]
+  return other ? { ...finding, message: finding.message + waivers.refusal(other, finding) } : finding
+}

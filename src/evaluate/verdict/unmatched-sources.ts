@@ -1,0 +1,44 @@
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
+import type { NodeFailure } from '../../rules/model/finding.ts'
+import { failureOf } from './finding-of.ts'
+
+/**
+ * Sources of which a change leaves nothing to see: Kustomizations and clusters that from now on follow what no manifest
+ * declares, or another address. What stood so before is listed as not visible, because real fleets apply sources by hand.
+ */
+export function unmatchedSources(head: Fleet, base: Fleet | undefined): NodeFailure[] {
+  const hidden = withoutCluster(head)
+  if (!base || hidden.length > 0) return hidden
+  const before = new Map(base.nodes.map(node => [node.key, node]))
+  return head.nodes.flatMap(node => {
+    const { id, url, unmatched } = node.source
+    const was = before.get(node.key)?.source
+    const stood = was?.unmatched?.why === unmatched?.why && was?.id === id && was.url === url
+    if (unmatched === undefined || stood) return []
+    return [unmatched.why === 'no-object' ? withoutObject(node) : elsewhere(node)]
+  })
+}
+
+/** A repository that no cluster follows by its address: then nothing at all is evaluated, which is no pass, however old it is. */
+function withoutCluster({ nodes }: Fleet): NodeFailure[] {
+  const roots = nodes.filter(node => node.parent === undefined)
+  if (roots.length === 0 || roots.some(node => node.source.unmatched?.why !== 'other-address')) return []
+  return roots.map(elsewhere)
+}
+
+function withoutObject(node: FleetNode): NodeFailure {
+  const name = shownObject('Kustomization', node.namespace, node.name)
+  const [kind = '', namespace = '', source = ''] = node.source.id.split('/')
+  const message = `${name}: source ${shownObject(kind, namespace, source)} not found, because no object of the fleet declares it. Flux would wait for it`
+  const fix = 'Declare the source in the fleet, or correct its kind, name and namespace.'
+  return failureOf(node, { code: 'flux-invalid', message, fix }, node.source.unmatched!.origin)
+}
+
+function elsewhere(node: FleetNode): NodeFailure {
+  const { url, opaque = '' } = node.source
+  const message = `cluster ${shown(node.cluster)}: it would follow ${shown(url)}, so what it gets cannot be evaluated here: ${opaque}`
+  const fix =
+    'Correct spec.url of the source of the cluster, or list the address under aliases of .github/bailiwick.yaml.'
+  return failureOf(node, { code: 'source-unreadable', message, fix }, node.source.unmatched!.origin)
+}

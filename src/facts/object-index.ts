@@ -1,0 +1,82 @@
+import type { Scope } from '../kube/capabilities/capability.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { customScopes, scopeOf } from '../kube/scope/scope.ts'
+import type { Facts } from './facts.ts'
+import { byText, type Naming } from './naming.ts'
+import type { Rendered } from './object-table.ts'
+
+const NONE: readonly Rendered[] = []
+
+/** Finds objects of a fleet. Kinds are `<group>/<Kind>`; lists are in the order of the nodes. */
+export class ObjectIndex {
+  readonly #facts: Facts
+
+  constructor(facts: Facts) {
+    this.#facts = facts
+  }
+
+  /** Objects of a kind in a namespace of a cluster, whoever renders them, in the order of the nodes; '' for none. */
+  rendered(cluster: string, kind: string, namespace: string): readonly Rendered[] {
+    return this.#facts.rendered(cluster, `${kind}\0${namespace}`)
+  }
+
+  /** Objects of a kind in any namespace of a cluster: ask for one namespace where that is enough. */
+  renderedAnywhere(cluster: string, kind: string): readonly Rendered[] {
+    return this.#facts.rendered(cluster, kind)
+  }
+
+  /**
+   * Those of them by which a naming finds a text, in the same order. One walk over the objects, however many ask: a loop
+   * over `rendered` in a check of each object is quadratic in what one tenant writes.
+   */
+  found(cluster: string, kind: string, namespace: string, naming: Naming, text: string): readonly Rendered[] {
+    return this.#named(cluster, `${kind}\0${namespace}`, naming).get(text) ?? NONE
+  }
+
+  /** The same in any namespace. */
+  foundAnywhere(cluster: string, kind: string, naming: Naming, text: string): readonly Rendered[] {
+    return this.#named(cluster, kind, naming).get(text) ?? NONE
+  }
+
+  #named(cluster: string, key: string, naming: Naming): ReadonlyMap<string, readonly Rendered[]> {
+    return this.#facts.memo(`named ${naming.id} ${cluster}\0${key}`, () =>
+      byText(this.#facts.rendered(cluster, key), naming),
+    )
+  }
+
+  /** Objects of a kind in a namespace that the platform renders. */
+  platformRendered(cluster: string, kind: string, namespace: string): readonly Rendered[] {
+    return this.#ofPlatform(cluster, `${kind}\0${namespace}`)
+  }
+
+  /** The same in any namespace. */
+  platformAnywhere(cluster: string, kind: string): readonly Rendered[] {
+    return this.#ofPlatform(cluster, kind)
+  }
+
+  #ofPlatform(cluster: string, key: string): readonly Rendered[] {
+    return this.#facts.memo(`platform ${cluster}\0${key}`, () => this.#facts.rendered(cluster, key).filter(isPlatform))
+  }
+
+  /** Every node's version of one object. */
+  versionsOf(cluster: string, kind: string, namespace: string, name: string): readonly Rendered[] {
+    return this.#facts.rendered(cluster, `${kind}\0${namespace}\0${name}`)
+  }
+
+  /** The object as the platform renders it on a cluster, the last one where there are several. */
+  platformObject(cluster: string, kind: string, namespace: string, name: string): KubeObject | undefined {
+    return this.versionsOf(cluster, kind, namespace, name).findLast(isPlatform)?.object
+  }
+
+  /** Whether objects of a kind live in namespaces; only the platform may define kinds: a tenant's own word would free it. */
+  scopeOf(cluster: string, apiVersion: string, kind: string): Scope | undefined {
+    const scopes = this.#facts.memo(`scopes ${cluster}`, () => {
+      const definitions = this.renderedAnywhere(cluster, 'apiextensions.k8s.io/CustomResourceDefinition')
+      const declared = this.#facts.declaredKinds().map(one => [`${one.group}/${one.kind}`, one.scope] as const)
+      return new Map([...declared, ...customScopes(definitions.filter(isPlatform).map(({ object }) => object))])
+    })
+    return scopeOf(apiVersion, kind, scopes)
+  }
+}
+
+export const isPlatform = ({ node }: Rendered): boolean => node.tenant === undefined

@@ -1,0 +1,31 @@
+import { CONTROLLER } from '../fleet/tenancy/identity.ts'
+
+const MAX = 80
+
+/** A value from a repository as it may stand in a message: in quotes, one line, no control or direction marks, cut. */
+export function shown(value: string): string {
+  const cut = value.length > MAX ? `${value.slice(0, MAX)}...` : value
+  const quoted = JSON.stringify(cut)
+  return quoted.replace(/[^\x20-\x7e\u00a1-\u024f\u0370-\u058f]/gu, character => {
+    return `\\u{${character.codePointAt(0)!.toString(16)}}`
+  })
+}
+
+/** A kind or a name, as it may stand in a message: in quotes only where it is not a plain word. */
+export function shownName(text: string): string {
+  return /^[\w.:-]{1,120}$/.test(text) ? text : shown(text)
+}
+
+/** An object by kind, namespace and name, as it may stand in a message. */
+export function shownObject(kind: string, namespace: string, name: string): string {
+  const object = `${shownName(kind)} `
+  return namespace ? `${object}${shownName(namespace)}/${shownName(name)}` : `${object}${shownName(name)}`
+}
+
+/** Who applies something, for people. */
+export function shownIdentity(identity: { readonly user: string; readonly impersonated: boolean }): string {
+  if (identity.impersonated) return identity.user
+  return identity.user === CONTROLLER.user
+    ? "Flux's controller itself (cluster-admin)"
+    : `${identity.user} (cluster-admin)`
+}

@@ -1,0 +1,49 @@
+import { type AddressForm, readAddress, type SourceAddress } from '../kube/address/source-address.ts'
+import { at, type Path, stringAt } from '../kube/node.ts'
+import type { KubeObject } from '../kube/object.ts'
+
+/** Where a kind of source says what it follows. */
+const FIELDS: ReadonlyMap<string, { readonly path: Path; readonly form: AddressForm }> = new Map([
+  ['source.toolkit.fluxcd.io/GitRepository', { path: ['spec', 'url'], form: 'url' }],
+  ['source.toolkit.fluxcd.io/HelmRepository', { path: ['spec', 'url'], form: 'url' }],
+  ['source.toolkit.fluxcd.io/OCIRepository', { path: ['spec', 'url'], form: 'url' }],
+  ['source.toolkit.fluxcd.io/Bucket', { path: ['spec', 'endpoint'], form: 'endpoint' }],
+  ['image.toolkit.fluxcd.io/ImageRepository', { path: ['spec', 'image'], form: 'image' }],
+])
+
+/** The kinds that name an address, as `<group>/<Kind>`. */
+export const sourceKinds: readonly string[] = [...FIELDS.keys()]
+
+/** How a kind writes its address. */
+export function formOf(kind: string): AddressForm {
+  return FIELDS.get(kind)?.form ?? 'url'
+}
+
+/** What a source follows, as it is written. */
+interface WrittenAddress {
+  readonly path: Path
+  /** '' where it is not text. */
+  readonly written: string
+  /** A text says why it is no address. */
+  readonly address: SourceAddress | string
+}
+
+/**
+ * The address of a source. Undefined where it has none, or where nobody can know it yet: a value that only the cluster
+ * has, a variable that is left; other rules speak about these.
+ */
+export function addressOf(kind: string, object: KubeObject): WrittenAddress | undefined {
+  const field = FIELDS.get(kind)
+  const node = field && at(object.root, field.path)
+  if (!field || !node || (node.type === 'scalar' && (node.value === null || node.opaque))) return undefined
+  const { path } = field
+  const written = stringAt(object.root, path)
+  if (written === undefined) return { path, written: '', address: 'is no text' }
+  if (written.includes('${')) return undefined
+  const address = readAddress(written, field.form)
+  const bucket =
+    kind.endsWith('/Bucket') && typeof address !== 'string' && stringAt(object.root, ['spec', 'bucketName'])
+  if (!bucket) return { path, written, address }
+  const within = readAddress(`${address.text.replace(/\/$/, '')}/${bucket}`, 'url')
+  return { path, written, address: typeof within === 'string' ? address : within }
+}

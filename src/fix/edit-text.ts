@@ -1,0 +1,163 @@
+import { BailiwickError } from '../errors.ts'
+import { textNode, withField, withoutField } from '../kube/edit-node.ts'
+import { at, canonical, type Field, type MapNode, type Node, type Path } from '../kube/node.ts'
+import { parseText } from '../kube/yaml/parse-documents.ts'
+import type { Edit } from '../rules/model/finding.ts'
+import { type FoundField, findField } from './find-field.ts'
+
+/** Lines `first` to `last` (1-based, inclusive) of a file in other words; no lines: they are removed. */
+export interface TextEdit {
+  readonly first: number
+  readonly last: number
+  readonly lines: readonly string[]
+}
+
+/** Which field of a file to mend: `field` is its JSON pointer in the object, the place where a finding points. */
+export interface EditPlace {
+  readonly field: string
+  readonly line: number
+  readonly column: number
+}
+
+/** Beyond, nobody reads a suggestion. */
+const MAX_TEXT = 1024 * 1024
+/** Values that mean the same with and without quotes for every reader of YAML. */
+const SAFE = /^[A-Za-z][A-Za-z\d._/-]{0,252}$/
+
+/**
+ * An edit of a field as an edit of the lines that hold it. Undefined where it is not certain: the text is read again
+ * after the edit, and must hold exactly what it held but for this one field. Anchors, flow style, fields that begin a
+ * list item and values over several lines that are no plain block stay for people.
+ */
+export function editText(text: string, place: EditPlace, edit: Edit): TextEdit | undefined {
+  if (text.length > MAX_TEXT || text.includes('\r')) return undefined
+  const before = documentsOf(text)
+  const named = before && fieldOf(before, place, edit)
+  const found = before && named && ('remove' in edit ? withoutRest(before, named) : named)
+  if (!before || !found) return undefined
+  const lines = text.split('\n')
+  const change = 'remove' in edit ? removal(lines, found) : 'set' in edit ? setting(lines, found, edit.set) : undefined
+  const made = 'add' in edit ? addition(lines, found, nameOf(place.field), edit.add) : change
+  if (!made) return undefined
+  const after = documentsOf([...lines.slice(0, made.first - 1), ...made.lines, ...lines.slice(made.last)].join('\n'))
+  const wanted = before.map((node, index) =>
+    index === found.document ? edited(node, found, edit, nameOf(place.field)) : node,
+  )
+  return after && textOf(after) === textOf(wanted) ? made : undefined
+}
+
+/** What an added field is added to has the name of the step before. */
+function fieldOf(documents: readonly Node[], place: EditPlace, edit: Edit): FoundField | undefined {
+  const name = 'add' in edit ? nameOf(place.field, 2) : nameOf(place.field)
+  const found = findField(documents, name, place)
+  return found && withinMerge(documents, found) ? undefined : found
+}
+
+/** Labels and annotations of which nothing is left go, too: an empty map would be written as null. */
+function withoutRest(documents: readonly Node[], found: FoundField): FoundField {
+  const path = found.path.slice(0, -1)
+  const name = path.at(-1)
+  if (found.parent.fields.size > 1 || (name !== 'labels' && name !== 'annotations')) return found
+  const parent = at(documents[found.document], path.slice(0, -1))
+  const field = parent?.type === 'map' ? parent.fields.get(name) : undefined
+  return parent?.type === 'map' && field ? { ...found, path, field, parent } : found
+}
+
+/** A field that a merge key brought stands somewhere else, too. */
+function withinMerge(documents: readonly Node[], { document, path }: FoundField): boolean {
+  let here: Node | undefined = documents[document]
+  for (const step of path) {
+    const field: Field | undefined = here?.type === 'map' ? here.fields.get(String(step)) : undefined
+    if (field?.merged) return true
+    here = here?.type === 'list' ? here.items[Number(step)] : field?.value
+  }
+  return false
+}
+
+function nameOf(field: string, fromEnd = 1): string {
+  return (field.split('/').at(-fromEnd) ?? '').replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+function removal(lines: readonly string[], { field }: FoundField): TextEdit | undefined {
+  const indent = field.key.column - 1
+  if (!beginsLine(lines, field)) return undefined
+  const first = field.key.line
+  let last = first
+  for (let line = first + 1; line <= lines.length; line++) {
+    const text = lines[line - 1]!
+    if (text.trim() === '') continue
+    const own = text.length - text.trimStart().length
+    const isItem = field.value.type === 'list' && own === indent && /^-(?: |$)/.test(text.trimStart())
+    if (own <= indent && !isItem) break
+    last = line
+  }
+  return { first, last, lines: [] }
+}
+
+function setting(lines: readonly string[], { field }: FoundField, value: string): TextEdit | undefined {
+  const { value: node } = field
+  if (node.type !== 'scalar' || node.style !== undefined || !SAFE.test(value)) return undefined
+  const line = lines[node.origin.line - 1] ?? ''
+  const start = node.origin.column - 1
+  const written = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'#,[\]{}&*!|>%@`][^\s#,[\]{}]*)/.exec(
+    line.slice(start),
+  )?.[0]
+  if (!written) return undefined
+  return {
+    first: node.origin.line,
+    last: node.origin.line,
+    lines: [line.slice(0, start) + value + line.slice(start + written.length)],
+  }
+}
+
+function addition(lines: readonly string[], { field }: FoundField, name: string, value: string): TextEdit | undefined {
+  if (field.value.type !== 'map' || field.value.flow || !SAFE.test(value) || !SAFE.test(name)) return undefined
+  const [next] = field.value.fields.values()
+  if (!next || !beginsLine(lines, next)) return undefined
+  const line = lines[next.key.line - 1]!
+  return {
+    first: next.key.line,
+    last: next.key.line,
+    lines: [`${' '.repeat(next.key.column - 1)}${name}: ${value}`, line],
+  }
+}
+
+/** Nothing but spaces stands before the key. */
+function beginsLine(lines: readonly string[], { key }: Field): boolean {
+  return (lines[key.line - 1] ?? '').slice(0, key.column - 1).trim() === ''
+}
+
+function edited(document: Node, { path, parent, field }: FoundField, edit: Edit, name: string): Node {
+  if ('remove' in edit) return replaced(document, path.slice(0, -1), withoutField(parent, String(path.at(-1))))
+  if ('set' in edit) return replaced(document, path, textOrFlag(edit.set, field))
+  if (field.value.type !== 'map') return document
+  return replaced(document, path, withField(field.value, name, textNode(edit.add, field.key)))
+}
+
+function textOrFlag(value: string, { key }: Field): Node {
+  if (value !== 'true' && value !== 'false') return textNode(value, key)
+  return { type: 'scalar', value: value === 'true', origin: key }
+}
+
+function replaced(node: Node, path: Path, value: Node): Node {
+  const [step, ...rest] = path
+  if (step === undefined) return value
+  if (node.type === 'map') return withField(node, String(step), replaced(fieldAt(node, String(step)), rest, value))
+  if (node.type !== 'list') return node
+  return { ...node, items: node.items.map((item, index) => (index === step ? replaced(item, rest, value) : item)) }
+}
+
+function fieldAt(node: MapNode, key: string): Node {
+  return node.fields.get(key)?.value ?? node
+}
+
+function documentsOf(text: string): readonly Node[] | undefined {
+  try {
+    return parseText(text, (line, column) => ({ repository: '', file: '', line, column })).documents
+  } catch (error) {
+    if (error instanceof BailiwickError) return undefined
+    throw error
+  }
+}
+
+const textOf = (documents: readonly Node[]): string => documents.map(canonical).join('\n')

@@ -1,0 +1,39 @@
+import type { Field, MapNode, Node, Path } from '../kube/node.ts'
+
+/** A field of one document of a file, by where it was written. */
+export interface FoundField {
+  readonly document: number
+  readonly path: Path
+  readonly field: Field
+  readonly parent: MapNode
+}
+
+interface Place {
+  readonly line: number
+  readonly column: number
+}
+
+/**
+ * The one field of that name at that place (a scalar's own, else that of its key, as findings say it). Undefined where
+ * there is none, or several: what an alias repeats is not mended at one of them.
+ */
+export function findField(documents: readonly Node[], name: string, place: Place): FoundField | undefined {
+  const found: FoundField[] = []
+  const visit = (node: Node, document: number, path: Path): void => {
+    if (node.type === 'scalar') return
+    if (node.type === 'list') {
+      for (const [index, item] of node.items.entries()) visit(item, document, [...path, index])
+      return
+    }
+    for (const [key, field] of node.fields) {
+      const here = [...path, key]
+      const origin = field.value.type === 'scalar' ? field.value.origin : field.key
+      if (key === name && origin.line === place.line && origin.column === place.column) {
+        found.push({ document, path: here, field, parent: node })
+      }
+      visit(field.value, document, here)
+    }
+  }
+  for (const [index, node] of documents.entries()) visit(node, index, [])
+  return found.length === 1 ? found[0] : undefined
+}

@@ -1,0 +1,72 @@
+import { hash } from 'node:crypto'
+import type { Finding, Verdict } from '../rules/model/finding.ts'
+import { editText, type TextEdit } from './edit-text.ts'
+
+/** An edit of lines of one file that certainly mends findings. */
+export interface Fix extends TextEdit {
+  readonly path: string
+  /** The lines as they are. */
+  readonly before: readonly string[]
+  /** What it mends, one finding for each rule and object. */
+  readonly findings: readonly Finding[]
+  /** Names this edit of this object, wherever it stands. */
+  readonly id: string
+}
+
+/**
+ * The certain fixes of what is new in a verdict, in files of one repository, in the order of files and lines. `read`
+ * gives the text of a file. Of fixes that share lines only the first is given: the next verdict offers the other.
+ */
+export function fixesOf(verdict: Verdict, repository: string, read: (path: string) => string | undefined): Fix[] {
+  const fixes = new Map<string, Fix>()
+  for (const finding of [...verdict.violations, ...verdict.warnings]) {
+    const { edit, origin, state, field } = finding
+    if (state !== 'new' || edit === undefined || origin.repository !== repository || origin.file === '') continue
+    const text = read(origin.file)
+    const made =
+      text === undefined ? undefined : editText(text, { field, line: origin.line, column: origin.column }, edit)
+    if (text === undefined || !made) continue
+    const key = JSON.stringify([origin.file, made])
+    const known = fixes.get(key)
+    if (known) fixes.set(key, { ...known, findings: withFinding(known.findings, finding) })
+    else {
+      const before = text.split('\n').slice(made.first - 1, made.last)
+      fixes.set(key, { ...made, path: origin.file, before, findings: [finding], id: idOf(finding, made) })
+    }
+  }
+  return disjoint([...fixes.values()].sort(byPlace))
+}
+
+/** The text of a file with its fixes made. */
+export function applyFixes(text: string, fixes: readonly Fix[]): string {
+  const lines = text.split('\n')
+  for (const { first, last, lines: instead } of [...fixes].sort((a, b) => b.first - a.first)) {
+    lines.splice(first - 1, last - first + 1, ...instead)
+  }
+  return lines.join('\n')
+}
+
+function withFinding(findings: readonly Finding[], finding: Finding): readonly Finding[] {
+  const isKnown = findings.some(one => one.rule === finding.rule && sameObject(one, finding))
+  return isKnown ? findings : [...findings, finding]
+}
+
+const sameObject = (one: Finding, other: Finding) => JSON.stringify(one.object) === JSON.stringify(other.object)
+
+function idOf({ rule, object, field }: Finding, { lines }: TextEdit): string {
+  return hash('sha256', JSON.stringify([rule, object, field, lines])).slice(0, 20)
+}
+
+function byPlace(one: Fix, other: Fix): number {
+  if (one.path !== other.path) return one.path < other.path ? -1 : 1
+  return one.first - other.first || one.last - other.last || (one.id < other.id ? -1 : 1)
+}
+
+function disjoint(fixes: readonly Fix[]): Fix[] {
+  const kept: Fix[] = []
+  for (const fix of fixes) {
+    const last = kept.at(-1)
+    if (last?.path !== fix.path || fix.first > last.last) kept.push(fix)
+  }
+  return kept
+}

@@ -1,0 +1,70 @@
+import { code, prose } from '../message/markdown.ts'
+import type { Finding } from '../rules/model/finding.ts'
+import type { ChangedLines } from './changed-lines.ts'
+import type { Fix } from './fixes-of.ts'
+
+/** A comment of a review that offers a fix with one click. */
+interface Suggestion {
+  readonly path: string
+  readonly first: number
+  readonly last: number
+  /** Markdown, which begins with the marker of the fix. */
+  readonly body: string
+}
+
+/** What of a fix is offered. */
+export interface OfferedFix extends Pick<Fix, 'id' | 'path' | 'first' | 'last' | 'lines'> {
+  readonly findings: readonly Pick<Finding, 'rule' | 'message' | 'fix'>[]
+}
+
+/** More threads than this are noise; the rest is a button. */
+const MAX_SUGGESTIONS = 10
+
+const MARKER = /^<!-- bailiwick:fix:([\da-f]{20}) -->/
+
+/** Which fix a comment of ours offers; undefined for any other comment. */
+export function fixIdOf(body: string): string | undefined {
+  return MARKER.exec(body)?.[1]
+}
+
+/** What was offered on a pull request before. */
+interface Offered {
+  /** Ids of fixes that a comment of ours offered, answered or not. */
+  readonly offered: ReadonlySet<string>
+  /** How many of those comments still stand on their lines. */
+  readonly open: number
+}
+
+/** The fixes as suggestions: only on lines that the pull request shows, none twice, at most 10 that stand. */
+export function suggestionsOf(
+  fixes: readonly OfferedFix[],
+  changed: ReadonlyMap<string, ChangedLines>,
+  { offered, open }: Offered,
+): Suggestion[] {
+  return fixes
+    .filter(fix => !offered.has(fix.id) && changed.get(fix.path)?.covers(fix.first, fix.last))
+    .slice(0, Math.max(0, MAX_SUGGESTIONS - open))
+    .map(fix => ({ path: fix.path, first: fix.first, last: fix.last, body: bodyOf(fix) }))
+}
+
+/** What the review says above its suggestions. */
+export function reviewBody(count: number): string {
+  const what = count === 1 ? 'One finding has an automatic fix.' : `${count} findings have an automatic fix.`
+  return `${what} Commit the suggestions, or press *Apply fixes* on the check to commit all of them.`
+}
+
+function bodyOf({ id, findings, lines }: OfferedFix): string {
+  const reasons = findings
+    .slice(0, 5)
+    .map(({ rule, message, fix }) => `${code(rule)}: ${prose(message)} ${prose(fix)}`)
+    .join('\n\n')
+  return `<!-- bailiwick:fix:${id} -->\n${reasons}\n\n${block(lines)}`
+}
+
+/** A fence that is longer than any in the text: nothing of a file ends it. */
+function block(lines: readonly string[]): string {
+  const text = lines.join('\n')
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length))
+  const fence = '`'.repeat(longest + 1)
+  return lines.length === 0 ? `${fence}suggestion\n${fence}` : `${fence}suggestion\n${text}\n${fence}`
+}

@@ -1,0 +1,204 @@
+import { BailiwickError } from '../../errors.ts'
+import { isRoot, ROOT_NAMESPACE } from '../../flux/kinds.ts'
+import { PackBudget } from '../../flux/pack-budget.ts'
+import { PLATFORM_SCALE, RenderBudget } from '../../flux/render-budget.ts'
+import { renderWithHoles } from '../../flux/render-with-holes.ts'
+import { withField } from '../../kube/edit-node.ts'
+import type { Hole } from '../../kube/hole.ts'
+import { at, canonical, originAt, stringAt } from '../../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { installedFlux, installedSync, isFluxInstance } from '../bootstrap/flux-instance.ts'
+import { probeBootstrap } from '../bootstrap/probe-bootstrap.ts'
+import { OPEN, readLockdown } from '../lockdown/lockdown.ts'
+import type { ClusterRoot } from '../model/cluster-root.ts'
+import type { Lockdown } from '../model/fleet.ts'
+import { refKey } from '../model/ref.ts'
+import type { SourceRef } from '../model/source-ref.ts'
+import { bootstrapKustomization } from '../model/synthetic.ts'
+import type { RenderMemory } from '../rendering/render-memory.ts'
+import type { MayRead, Resolved, Sources } from '../sources/sources.ts'
+import { findValues } from './node-values.ts'
+import type { ValueIndex } from './value-index.ts'
+
+/** The Kustomization that a cluster starts from, settled: it renders itself as it is. */
+export interface Root {
+  /** What it starts to follow, where that is known. */
+  readonly source?: KubeObject
+  readonly kustomization: KubeObject
+  readonly resolved: Resolved
+  readonly objects: readonly KubeObject[]
+  readonly holes: readonly Hole[]
+  readonly lockdown: Lockdown
+  /** With holes: what the build without them stopped at. */
+  readonly error?: BailiwickError
+}
+
+export const HOPS = 4
+
+/**
+ * Opens the root of a cluster. Its spec is what it renders itself, its source what that spec follows; both are followed
+ * until they stay the same. A root that cannot be settled carries the error; nothing is thrown. One whose source is not
+ * visible here has no objects, and no error: it is listed, and a change that makes it so needs an approval.
+ */
+export function openRoot(
+  root: ClusterRoot,
+  sources: Sources,
+  values: ValueIndex,
+  may: MayRead,
+  memory?: RenderMemory,
+): Root {
+  const { name, path } = root
+  let kustomization = startOf(root, sources)
+  let resolved: Resolved = sources.own
+  let objects: readonly KubeObject[] = []
+  let holes: readonly Hole[] = []
+  let strict = true
+  const refs = new Map<string, SourceRef>()
+  try {
+    if (kustomization === root.kustomization) resolved = firstSource(root, sources, may)
+    for (let hop = 0; hop < HOPS; hop++) {
+      if (resolved.type !== 'content') return { kustomization, resolved, objects: [], holes: [], lockdown: OPEN }
+      refs.set(refKey(resolved.ref), resolved.ref)
+      const findSource = findValues(kustomization, values, undefined)
+      const budget = new RenderBudget(PLATFORM_SCALE)
+      const facts = { findSource, strict, budget, holeBudget: new RenderBudget(PLATFORM_SCALE) }
+      const rendered = renderWithHoles(resolved.artifact, kustomization, facts, memory?.render(`${name} ${hop}`))
+      objects = rendered.objects
+      holes = rendered.holes
+      const failed = rendered.error ? { error: rendered.error } : {}
+      const seen: readonly KubeObject[] = withSync(objects, root, kustomization)
+      strict = readLockdown(seen)?.strictSubstitution ?? true
+      const self = seen.find(object => isRoot(object, kustomization))
+      if (!self) return { ...probed(path, kustomization, resolved, objects), holes, ...failed, ...declared(root) }
+      const source = resolveRoot(self, seen, sources, may)
+      const settled = canonical(self.root) === canonical(kustomization.root) && sameContent(source, resolved)
+      kustomization = self
+      resolved = source
+      if (settled) {
+        const lockdown = readLockdown(seen) ?? OPEN
+        return { kustomization, resolved, objects, holes, lockdown, ...failed, ...declared(root) }
+      }
+    }
+    throw neverSettled(kustomization, refs, sources.own.ref)
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    return { kustomization, resolved, objects: [], holes: [], lockdown: OPEN, error }
+  }
+}
+
+/** Where this revision leads to another, and that back to it, Flux would go to and fro between them. */
+function neverSettled({ root: { origin } }: KubeObject, refs: ReadonlyMap<string, SourceRef>, own: SourceRef) {
+  const message = 'the Kustomization flux-system renders itself differently each time'
+  const other = [...refs].find(([key]) => key !== refKey(own))?.[1]
+  if (!other) {
+    const fix = 'Remove what changes the Kustomization in its own rendering.'
+    return new BailiwickError('graph-limits', message, { origin, fix })
+  }
+  const [name = ''] = Object.values(other)
+  const fix = `Make the same change on ${name} first, so that what it holds follows ${name}, too.`
+  return new BailiwickError('graph-limits', `${message}: what ${name} holds leads back from it`, { origin, fix })
+}
+
+/**
+ * What a cluster gets, with what its FluxInstance makes: the one that it renders itself, or else the one by which it was
+ * found, whose chart or operator another Kustomization of it deploys.
+ */
+function withSync(
+  objects: readonly KubeObject[],
+  { instance }: ClusterRoot,
+  current: KubeObject,
+): readonly KubeObject[] {
+  if (objects.some(object => isRoot(object, current))) return objects
+  const rendered = objects.find(isFluxInstance)
+  const flux = rendered ?? instance
+  const { kustomization, source } = flux ? installedSync(flux) : {}
+  if (!flux || !kustomization || !source) return objects
+  return [...objects, ...(rendered ? [] : [flux]), source, kustomization]
+}
+
+/** The source that the cluster starts with, which other Kustomizations of it follow whether or not it is rendered. */
+const declared = ({ source }: ClusterRoot) => (source ? { source } : {})
+
+/** What the cluster starts with: what the repository holds of it, where that is all of it, or what bootstrap writes. */
+function startOf({ path, kustomization }: ClusterRoot, sources: Sources): KubeObject {
+  const { repository, tree } = sources.own.artifact
+  if (!kustomization) return bootstrapKustomization(path, repository, tree)
+  const { namespace, name } = idOf(kustomization)
+  const isWhole = namespace !== '' && name !== '' && stringAt(kustomization.root, ['spec', 'sourceRef', 'name'])
+  return isWhole ? kustomization : bootstrapKustomization(path, repository, tree)
+}
+
+/** What the first source of a cluster holds, where that is this repository. */
+function firstSource({ kustomization, source }: ClusterRoot, sources: Sources, may: MayRead): Resolved {
+  if (!kustomization || !source || sources.own.url === '') return sources.own
+  const kind = stringAt(kustomization.root, ['spec', 'sourceRef', 'kind']) ?? ''
+  const find = (wanted: string) => (wanted === sourceIdOf(source) ? source : undefined)
+  const resolved = sources.resolve(kind, source, find, new PackBudget(PLATFORM_SCALE), may, null) ?? sources.own
+  return resolved.url === sources.own.url ? resolved : elsewhere(kind, source, resolved, sources)
+}
+
+const sourceIdOf = (source: KubeObject) => {
+  const { kind, namespace, name } = idOf(source)
+  return `${kind}/${namespace}/${name}`
+}
+
+/** A fleet that holds no bootstrap objects: its overlay still says what it does to them. */
+function probed(
+  path: string,
+  synthetic: KubeObject,
+  resolved: Resolved & { type: 'content' },
+  objects: readonly KubeObject[],
+): Omit<Root, 'holes' | 'error' | 'source'> {
+  const probe = probeBootstrap(path, synthetic, resolved.artifact)
+  const installed = probe ?? installedFlux(objects)?.objects
+  const kustomization = withAccount(
+    synthetic,
+    installed?.find(object => isRoot(object, synthetic)),
+  )
+  const lockdown = readLockdown(objects) ?? readLockdown([...(probe ?? []), ...objects], 'patches') ?? OPEN
+  return { kustomization, resolved, objects, lockdown }
+}
+
+/** The probe's own lines are nowhere in the repository; only what the overlay's patches wrote is worth keeping. */
+function withAccount(synthetic: KubeObject, probe: KubeObject | undefined): KubeObject {
+  const spec = at(synthetic.root, ['spec'])
+  const account = at(probe?.root, ['spec', 'serviceAccountName'])
+  if (spec?.type !== 'map' || !account) return synthetic
+  return { ...synthetic, root: withField(synthetic.root, 'spec', withField(spec, 'serviceAccountName', account)) }
+}
+
+function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: Sources, may: MayRead): Resolved {
+  const kind = stringAt(self.root, ['spec', 'sourceRef', 'kind'])
+  const name = stringAt(self.root, ['spec', 'sourceRef', 'name'])
+  const namespace = stringAt(self.root, ['spec', 'sourceRef', 'namespace']) || ROOT_NAMESPACE
+  const find = (wanted: string) =>
+    objects.find(object => {
+      const id = idOf(object)
+      const isSource = groupOf(id.apiVersion) === 'source.toolkit.fluxcd.io'
+      return isSource && wanted === `${id.kind}/${id.namespace}/${id.name}`
+    })
+  const source = find(`${kind}/${namespace}/${name}`)
+  if (!source || sources.own.url === '') return sources.own
+  const resolved = sources.resolve(kind ?? '', source, find, new PackBudget(PLATFORM_SCALE), may, null)
+  if (!resolved) {
+    const details = { origin: originAt(source.root, ['spec', 'include']), fix: 'Declare it beside the source.' }
+    throw new BailiwickError('flux-invalid', 'the source of the cluster includes one that it does not hold', details)
+  }
+  if (resolved.refused) throw resolved.refused
+  return resolved.url === sources.own.url ? resolved : elsewhere(kind ?? '', source, resolved, sources)
+}
+
+/** What a cluster follows that is no content of this repository. */
+function elsewhere(kind: string, source: KubeObject, resolved: Resolved, { own }: Sources): Resolved {
+  const reason =
+    resolved.type === 'opaque' && kind !== 'GitRepository'
+      ? resolved.reason
+      : `this repository is ${own.url}; if both are the same repository, list the other address under aliases in .github/bailiwick.yaml`
+  const unmatched = { why: 'other-address', origin: originAt(source.root, ['spec', 'url']) } as const
+  return { type: 'opaque', url: resolved.url, ref: resolved.ref, reason, unmatched }
+}
+
+function sameContent(a: Resolved, b: Resolved): boolean {
+  if (a.type !== 'content' || b.type !== 'content') return false
+  return a.artifact === b.artifact || (a.artifact.tree === b.artifact.tree && a.artifact.ignore === b.artifact.ignore)
+}

@@ -1,0 +1,88 @@
+import { BailiwickError } from '../../errors.ts'
+import type { FindSource, SourceKind } from '../../flux/substitute/variable-source.ts'
+import { at, stringAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { Origin } from '../../origin.ts'
+import { type ValueIndex, valueId } from './value-index.ts'
+
+/** One entry of a Kustomization's `substituteFrom`. */
+export interface Need {
+  readonly id: string
+  readonly kind: SourceKind
+  readonly name: string
+  readonly optional: boolean
+  readonly origin: Origin
+}
+
+/** What a Kustomization substitutes from; what is no proper entry is left to whoever renders it. */
+export function needsOf(kustomization: KubeObject): readonly Need[] {
+  const needs = known.get(kustomization) ?? readNeeds(kustomization)
+  known.set(kustomization, needs)
+  return needs
+}
+
+/** Objects never change, and each value that is substituted asks for the list. */
+const known = new WeakMap<KubeObject, readonly Need[]>()
+
+function readNeeds(kustomization: KubeObject): Need[] {
+  const list = at(kustomization.root, ['spec', 'postBuild', 'substituteFrom'])
+  const { namespace } = idOf(kustomization)
+  return (list?.type === 'list' ? list.items : []).flatMap(item => {
+    const kind = stringAt(item, ['kind'])
+    const name = stringAt(item, ['name'])
+    if ((kind !== 'ConfigMap' && kind !== 'Secret') || !name) return []
+    const optional = at(item, ['optional'])
+    const isOptional = optional?.type === 'scalar' && optional.value === true
+    return [{ id: valueId(kind, namespace, name), kind, name, optional: isOptional, origin: item.origin }]
+  })
+}
+
+/** What has to be known before a Kustomization can be rendered and is not: one that is not optional where there is one. */
+export function missingNeed(kustomization: KubeObject, values: ValueIndex): Need | undefined {
+  const missing = needsOf(kustomization).filter(need => !values.has(need.id))
+  return missing.find(need => !need.optional) ?? missing[0]
+}
+
+/**
+ * Finds values for a Kustomization. What it finds throws `graph-conflict` where two places say what a value is. What nothing
+ * renders or declares is what only the cluster has: unknown values, unless the fleet's file forbids them. For a tenant that
+ * holds for what is optional, too; of the platform what is optional counts as absent, as long as every variable is set or
+ * has a default. Who may write the ConfigMap decides later.
+ */
+export function findValues(kustomization: KubeObject, values: ValueIndex, tenant: string | undefined): FindSource {
+  const { namespace } = idOf(kustomization)
+  const needs = new Map([...needsOf(kustomization)].reverse().map(need => [need.id, need]))
+  return (kind, name) => {
+    const id = valueId(kind, namespace, name)
+    const need = needs.get(id)
+    if (values.isContested(id)) throw contested(need!)
+    const found = values.find(id)
+    if (found || !need || (tenant === undefined && !values.allowsUndeclared)) return found
+    const holders = [{ kind, namespace, name, key: '' }]
+    const unknown = { value: '', origin: need.origin, hidden: 'opaque', undeclared: true, holders } as const
+    const counts = tenant === undefined && need.optional ? 'unset' : 'rest'
+    return { variables: new Map(), [counts]: unknown }
+  }
+}
+
+/** Why values that were taken, or left out as absent, are not those of the cluster after all; asked when all is known. */
+export function valuesError(kustomization: KubeObject, missed: ReadonlySet<string>, values: ValueIndex) {
+  for (const need of needsOf(kustomization)) {
+    if (values.isContested(need.id)) return contested(need)
+    const isLate = missed.has(need.id) && values.has(need.id)
+    if (!isLate && !values.isUnfounded(need.id)) continue
+    const message = `${need.id} is rendered only by what this Kustomization renders, or by what waits for it`
+    return new BailiwickError('graph-conflict', message, {
+      origin: need.origin,
+      fix: 'Let another Kustomization render it, or declare it in .github/bailiwick.yaml.',
+    })
+  }
+  return undefined
+}
+
+function contested({ id, origin }: Need): BailiwickError {
+  return new BailiwickError('graph-conflict', `${id} is rendered twice, or rendered and declared: its values differ`, {
+    origin,
+    fix: 'Keep one of them.',
+  })
+}

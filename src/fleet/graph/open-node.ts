@@ -1,0 +1,281 @@
+import { BailiwickError } from '../../errors.ts'
+import type { Artifact } from '../../flux/artifact.ts'
+import { artifactPath } from '../../flux/artifact-path.ts'
+import { ROOT_NAME, ROOT_NAMESPACE } from '../../flux/kinds.ts'
+import { renderWithHoles } from '../../flux/render-with-holes.ts'
+import { originAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import { accountOf } from '../model/appliers.ts'
+import type { Lockdown } from '../model/fleet.ts'
+import { nodeKey } from '../model/node-key.ts'
+import { type KustomizationSpec, readName, readSpec } from '../model/read-spec.ts'
+import { ASKED, WANTED } from '../model/unread.ts'
+import type { Reader } from '../sources/ask-read.ts'
+import { mayRead } from '../sources/may-read.ts'
+import type { Resolved } from '../sources/sources.ts'
+import { CONTROLLER, identityOf } from '../tenancy/identity.ts'
+import type { Content } from '../tenancy/tenancy.ts'
+import { authorOf } from '../tenancy/tenant-repositories.ts'
+import type { Root } from './cluster-root.ts'
+import type { Draft } from './draft.ts'
+import { nodeContent } from './node-content.ts'
+import type { NodeContext } from './node-context.ts'
+import { NodeRemotes } from './node-remotes.ts'
+import { findValues, missingNeed, type Need, needsOf } from './node-values.ts'
+import { remoteClusterOf } from './remote-cluster.ts'
+import { refuseUnknownSpec } from './unknown-spec.ts'
+import { whyNotRead } from './why-not-read.ts'
+
+/** The node of a cluster's root. */
+export function rootNode(context: NodeContext, root: Root): Draft {
+  const draft = blank(context, root.kustomization)
+  const { digest, error, ...content } = nodeContent(root, undefined, context.lockdown)
+  if (error) draft.error = error
+  fill(context, draft, () => {
+    const spec = readSpec(root.kustomization, draft.namespace)
+    describe(context, draft, spec)
+    place(context, draft, `${spec.source.kind}/${spec.source.namespace}/${spec.source.name}`, root.resolved)
+    Object.assign(draft, content)
+    if (!draft.error && root.resolved.type === 'content') draft.digest = digest
+  })
+  return draft
+}
+
+/** What has to be rendered before a node can be: its source, or values that it substitutes. */
+type Unopened = UnknownSource | Need
+
+/** The id of the source that nobody has rendered yet: the node's own, or one that this includes. */
+interface UnknownSource {
+  readonly unknownSource: string
+}
+
+/**
+ * The node of a Kustomization, rendered; or what it waits for. What Flux would refuse, or what we cannot read, is the
+ * node's error; nothing is thrown.
+ */
+export function openNode(context: NodeContext, kustomization: KubeObject, parent: Draft): Draft | Unopened {
+  const draft = blank(context, kustomization)
+  draft.parent = parent.key
+  let unknown: Unopened | undefined
+  if (parent.tenant !== undefined) draft.tenant = parent.tenant
+  fill(context, draft, () => {
+    const { namespace } = readName(kustomization)
+    const spec = readSpec(kustomization, namespace)
+    const id = `${spec.source.kind}/${spec.source.namespace}/${spec.source.name}`
+    draft.source = { id, url: '', ref: {}, commit: '' }
+    // What a tenant renders stays the tenant's, even where it follows the fleet's own content.
+    const known = parent.tenant ?? context.tenancy.owners.get(namespace)
+    const early = whyNotRead(context, draft, known, id)
+    const look = (tenant: string | undefined) =>
+      find(context, spec, id, draft, {
+        tenant,
+        writer: parent.tenant,
+        stands: kustomization.root.origin.repository,
+        node: { key: draft.key, follows: id },
+      })
+    const first = early === undefined ? look(known) : REFUSED
+    unknown = 'unknownSource' in first ? first : missing(context, draft, first)
+    if ('unknownSource' in first || unknown) return
+    const user = known ?? context.tenancy.decide(namespace, contentOf(first, kustomization, context.lockdown))
+    // What a tenant wrote stays the tenant's too, where a Kustomization of the platform follows it.
+    const authors = [{ ...first, id }, ...(first.includes ?? [])]
+    const author = (source: (typeof authors)[number]) => authorOf(context.repositories, source, context.sources)
+    const tenant = user ?? authors.map(author).find(name => name !== undefined)
+    if (tenant !== undefined) draft.tenant = tenant
+    describe(context, draft, spec)
+    const opaque = early ?? whyNotRead(context, draft, tenant, id)
+    if (opaque !== undefined) {
+      draft.source = { id, url: '', ref: {}, commit: '', opaque }
+      return
+    }
+    // what the platform may read is not what the tenant may whom the node turned out to act for
+    const again = early === undefined && tenant !== known ? look(tenant) : first
+    const resolved = 'unknownSource' in again ? first : again
+    place(context, draft, id, resolved)
+    if (resolved.refused) {
+      context.whole.add(draft.key)
+      throw resolved.refused
+    }
+    refuseUnknownSpec(kustomization, tenant !== undefined, context.tenancy.owners)
+    if (resolved.type !== 'content') return
+    renderNode(context, draft, kustomization, resolved.artifact, parent.tenant)
+  })
+  return unknown ?? draft
+}
+
+/** What a node renders, and what of other repositories is in it. */
+function renderNode(
+  context: NodeContext,
+  draft: Draft,
+  kustomization: KubeObject,
+  artifact: Artifact,
+  writer: string | undefined,
+): void {
+  const { tenant } = draft
+  const stands = kustomization.root.origin.repository
+  const remotes = new NodeRemotes(context, kustomization, { tenant, writer, stands })
+  // a tenant's build fetches nothing, nor does one of the platform where Flux is told so
+  const mayFetch = tenant === undefined && !context.lockdown.noRemoteBases
+  const facts = {
+    findSource: findValues(kustomization, context.values, tenant),
+    strict: context.lockdown.strictSubstitution ?? true,
+    budget: context.budgets.of(tenant),
+    holeBudget: context.holeBudgets.of(tenant),
+    ...(mayFetch ? { remotes: (url: string, commit: string) => remotes.find(url, commit) } : {}),
+  }
+  const rendered = renderWithHoles(artifact, kustomization, facts, context.memory?.render(draft.key))
+  Object.assign(draft, nodeContent(rendered, tenant, context.lockdown))
+  withRemotes(draft, remotes)
+}
+
+/** What was read of other repositories counts as included in the source: the node depends on it, and shows its text. */
+function withRemotes(draft: Draft, { read, absent }: NodeRemotes): void {
+  if (read.length > 0) draft.source = { ...draft.source, includes: [...(draft.source.includes ?? []), ...read] }
+  if (absent.length > 0) draft.remotes = absent
+}
+
+/** What a Kustomization brings, and as whom. A source that cannot be read may hold anything. */
+function contentOf(resolved: Resolved, kustomization: KubeObject, lockdown: Lockdown): Content {
+  if (resolved.type === 'content' && resolved.own && !resolved.includes) return 'own'
+  return accountOf(kustomization, lockdown) === undefined ? 'unconfined' : 'confined'
+}
+
+/** Values without which the node would not be rendered as it is on the cluster; once given up, they are not asked for. */
+function missing(context: NodeContext, draft: Draft, resolved: Resolved): Need | undefined {
+  if (resolved.type !== 'content' || resolved.refused) return undefined
+  const need = missingNeed(draft.kustomization, context.values)
+  const missed = context.missed.get(draft.key)
+  if (!need || !missed) return need
+  for (const one of needsOf(draft.kustomization)) if (!context.values.has(one.id)) missed.add(one.id)
+  return undefined
+}
+
+function blank(context: NodeContext, kustomization: KubeObject): Draft {
+  const id = idOf(kustomization)
+  return {
+    key: nodeKey(context.cluster, id),
+    cluster: context.cluster,
+    namespace: id.namespace,
+    name: id.name,
+    identity: CONTROLLER,
+    kustomization,
+    source: { id: '', url: '', ref: {}, commit: '' },
+    path: '',
+    dependsOn: [],
+    suspend: false,
+    prune: false,
+    objects: [],
+    digest: '',
+  }
+}
+
+function fill(context: NodeContext, draft: Draft, step: () => void): void {
+  try {
+    step()
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    draft.error ??= error
+    const owner = context.tenancy.owners.get(draft.namespace)
+    if (owner !== undefined) draft.tenant ??= owner
+  }
+}
+
+function describe(context: NodeContext, draft: Draft, spec: KustomizationSpec): void {
+  draft.path = spec.path
+  draft.dependsOn = spec.dependsOn.map(name => `${context.cluster}/${name}`)
+  draft.suspend = spec.suspend
+  draft.prune = spec.prune
+  draft.identity = identityOf(draft.kustomization, draft.namespace, draft.tenant, context.lockdown)
+  // what acts for a tenant is evaluated by what its hub gives the tenant: a kubeconfig may lead back there (Capsule's does)
+  if (draft.tenant !== undefined || draft.parent === undefined) return
+  const remote = remoteClusterOf(context.cluster, draft.kustomization)
+  if (remote === undefined) return
+  draft.hub = context.cluster
+  draft.cluster = remote
+  // an account that is named is impersonated there, too (fluxcd/pkg runtime/client/impersonator.go)
+  if (!draft.identity.impersonated) {
+    draft.identity = { user: remote.slice(context.cluster.length + ' -> '.length), impersonated: false }
+  }
+}
+
+function find(
+  context: NodeContext,
+  spec: KustomizationSpec,
+  id: string,
+  draft: Draft,
+  reader: Reader,
+): Resolved | UnknownSource {
+  const { kind } = spec.source
+  const origin = originAt(draft.kustomization.root, ['spec', 'sourceRef', 'name'])
+  if (!['GitRepository', 'OCIRepository', 'Bucket', 'ExternalArtifact'].includes(kind)) {
+    const fix = 'Use GitRepository, OCIRepository, Bucket or ExternalArtifact.'
+    throw new BailiwickError('flux-invalid', 'spec.sourceRef.kind is no kind of source', { origin, fix })
+  }
+  const source = context.index.find(id)
+  const isFleet = id === `GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}` && context.sources.own.url === ''
+  const declared = isFleet ? 'bootstrap' : source
+  if (declared) {
+    const { pack } = context.budgets.of(reader.tenant)
+    let absent: string | undefined
+    const lookup = (other: string) => {
+      const found = context.index.find(other)
+      if (found === undefined) absent ??= other
+      return found
+    }
+    const resolved = context.sources.resolve(
+      kind,
+      declared,
+      lookup,
+      pack,
+      mayRead(context.access, reader),
+      context.index.declarerOf(id),
+    )
+    if (resolved) return resolved
+    if (!context.index.complete) return { unknownSource: absent ?? id }
+    const at = declared === 'bootstrap' ? origin : originAt(declared.root, ['spec', 'include'])
+    const details = { origin: at, fix: 'Declare it in the same namespace.' }
+    throw new BailiwickError('flux-invalid', `no object of the fleet declares what ${id} includes`, details)
+  }
+  if (kind === 'ExternalArtifact')
+    return { type: 'opaque', url: '', ref: {}, reason: 'the content of an ExternalArtifact is not in git' }
+  if (!context.index.complete) return { unknownSource: id }
+  if (reader.writer === undefined)
+    return { type: 'opaque', url: '', ref: {}, reason: NO_OBJECT, unmatched: { why: 'no-object', origin } }
+  const fix = 'Declare the source in the fleet, or correct its kind, name and namespace.'
+  throw new BailiwickError('flux-invalid', `source '${id}' not found: no object of the fleet declares it`, {
+    origin,
+    fix,
+  })
+}
+
+function place(context: NodeContext, draft: Draft, id: string, resolved: Resolved): void {
+  const { url, ref, includes, lent, artifactOf } = resolved
+  const { unmatched } = resolved
+  const source = {
+    ...{ id, url, ref, commit: '' },
+    ...(unmatched ? { unmatched } : {}),
+    ...(artifactOf ? { artifact: artifactOf } : {}),
+    ...(lent ? { lent } : {}),
+    ...(includes ? { includes } : {}),
+  }
+  if (artifactOf) draft.path = inside(artifactOf.folder, draft.path)
+  if (resolved.type === 'content') {
+    draft.source = { ...source, commit: resolved.commit }
+    context.artifacts.set(draft.key, resolved.artifact)
+    return
+  }
+  if (resolved.type === 'wanted' && resolved.asks) context.asked.push({ url, people: resolved.asks.people })
+  const opaque = resolved.type === 'opaque' ? resolved.reason : resolved.asks ? ASKED : WANTED
+  draft.source = { ...source, opaque }
+}
+
+/** A path of an artifact as one of the repository that it comes from. */
+const inside = (folder: string, path: string) =>
+  folder === '' ? path : `./${[folder, artifactPath(path)].filter(Boolean).join('/')}`
+
+/** Reason of a source of the platform that no manifest declares: Flux needs an object, which may be applied by hand. */
+const NO_OBJECT =
+  'no object of the fleet declares it; declare it there, or under sources in .github/bailiwick.yaml if it is applied by hand'
+
+/** Stands for a source that is not looked for. */
+const REFUSED: Resolved = { type: 'opaque', url: '', ref: {}, reason: '' }

@@ -1,0 +1,291 @@
+import { BailiwickError } from '../../errors.ts'
+import { isRoot } from '../../flux/kinds.ts'
+import { PackBudget } from '../../flux/pack-budget.ts'
+import { packTree } from '../../flux/pack-tree.ts'
+import { PLATFORM_SCALE, RenderBudget } from '../../flux/render-budget.ts'
+import type { Tree } from '../../git/tree.ts'
+import { embeddedIn } from '../../kube/capabilities/embedded-objects.ts'
+import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { WORKFLOWS } from '../artifacts/published-artifacts.ts'
+import { chartSpecOf } from '../charts/chart-of.ts'
+import { rootsOf } from '../graph/build-fleet.ts'
+import { HOPS } from '../graph/cluster-root.ts'
+import { objectTexts } from '../graph/object-texts.ts'
+import { isSetNode } from '../graph/open-resource-sets.ts'
+import { retainedObjects } from '../graph/retained-objects.ts'
+import { addressIn } from '../model/address-in.ts'
+import { digestOfTexts } from '../model/digest.ts'
+import type { FleetNode } from '../model/fleet.ts'
+import { FLEET_FILE } from '../model/fleet-config.ts'
+import type { FleetInput, SourceContent } from '../model/input.ts'
+import { isIncomplete } from '../model/is-complete.ts'
+import { lostOwners } from '../model/lost-owners.ts'
+import { refKey } from '../model/ref.ts'
+import { sameDeep } from '../model/same-deep.ts'
+import { sameRetained } from '../model/same-node.ts'
+import { notReachedOf } from '../reach/not-reached.ts'
+import { changedPaths } from '../rendering/changed-paths.ts'
+import { recordOf, renderAgain } from '../rendering/render-memo.ts'
+import type { Work } from '../rendering/work.ts'
+import { sameAccess } from '../sources/same-access.ts'
+import { FOLLOWED } from '../sources/source-index.ts'
+import { type FleetState, sourceId } from './fleet-state.ts'
+
+/**
+ * The state of `input` where it differs from `before` only in what nodes render, and nothing of that is more than an
+ * object for the graph: then these nodes are put in the place of the old ones. Undefined where that is not certain;
+ * whoever asks walks the whole fleet then.
+ */
+export function replaceNodes(before: FleetState, input: FleetInput, work: Work): FleetState | undefined {
+  const changed = changedSources(before.input, input)
+  if (!changed || !readsAlike(before, input) || !retainsAlike(before, input)) return undefined
+  const mayMove = input.config !== before.input.config || changed.some(one => one.place === 0)
+  if ((mayMove || !sameDeep(input.fleet.clusters, before.input.fleet.clusters)) && !sameRoots(before, input))
+    return undefined
+  if (changed.length === 0) return { ...before, input }
+  const { nodes } = before.fleet
+  const replaced = new Map<number, FleetNode>()
+  const rendered = new Map<string, readonly KubeObject[]>()
+  for (const { source } of changed) {
+    const id = `${addressIn(before.fleet.config.aliases, source.url)} ${refKey(source.ref)}`
+    for (const key of before.shape.readers.get(id) ?? []) {
+      const position = before.shape.positions.get(key)!
+      const node = replaced.get(position) ?? nodes[position]!
+      const current = { ...before, nodeAt: (index: number) => replaced.get(index) ?? nodes[index]! }
+      const after = sourceId(node.source) === id ? replacement(current, node, source, work) : undefined
+      if (!after) return undefined
+      replaced.set(position, after)
+      rendered.set(key, after.objects)
+    }
+    for (const key of before.shape.deployers.get(id) ?? []) {
+      const position = before.shape.positions.get(key)!
+      replaced.set(position, withCommit(replaced.get(position) ?? nodes[position]!, id, source.commit))
+    }
+  }
+  const own = changed.find(one => one.place === 0)
+  if (own && !rootsStay(before, own)) return undefined
+  const repositories = new Map(
+    changed.map(({ place, source }) => [place, { ...before.fleet.repositories[place]!, tree: source.tree }]),
+  )
+  const after = withItems(nodes, replaced)
+  const read = withItems(before.fleet.repositories, repositories)
+  return {
+    input,
+    fleet: {
+      ...before.fleet,
+      nodes: after,
+      repositories: read,
+      notReached: own ? notReachedOf(read[0]!, after) : before.fleet.notReached,
+    },
+    rendered: before.rendered,
+    since: rendered.size === 0 ? before.since : new Map([...before.since, ...rendered]),
+    shape: before.shape,
+  }
+}
+
+/**
+ * Whether the same stays of what the fleet was before: where every node builds as a whole, and everybody who was a tenant is
+ * one without it, nothing does.
+ */
+function retainsAlike({ input: was, fleet }: FleetState, { retain }: FleetInput): boolean {
+  if (was.retain === retain) return true
+  if (fleet.clusters.some(one => one.formerOwners)) return false
+  const isOther = (node: FleetNode) =>
+    isIncomplete(node) && (node.parent === undefined || !sameRetained(node, { retained: kept(node, retain) }))
+  if (fleet.nodes.some(isOther)) return false
+  return fleet.clusters.every(({ name, owners }) => {
+    const before = retain?.isCompared ? retain.clusters.get(name) : undefined
+    return lostOwners(before, { owners: owners ?? new Map(), givenTo: () => undefined }).size === 0
+  })
+}
+
+const kept = (node: FleetNode, retain: FleetInput['retain']) =>
+  notEmpty(retainedObjects(node, retain?.nodes.get(node.key)))
+
+const notEmpty = <T>(list: readonly T[]) => (list.length === 0 ? undefined : list)
+
+/** A node whose charts of one source are of another commit. */
+function withCommit(node: FleetNode, id: string, commit: string): FleetNode {
+  return { ...node, charts: (node.charts ?? []).map(one => (sourceId(one) === id ? { ...one, commit } : one)) }
+}
+
+/**
+ * Whether the same is read for the same nodes, as long as the graph declares the same: what is compared with is the same,
+ * where nothing is that what the graph itself declares.
+ */
+function readsAlike({ input: was, fleet }: FleetState, { access }: FleetInput): boolean {
+  if (!was.access || !access) return was.access === access
+  const [old, young] = [was.access.base ?? fleet.access, access.base ?? fleet.access]
+  const isSame = was.access.withheld === access.withheld && sameDeep(was.access.facts, access.facts)
+  return isSame && sameAccess(old, young)
+}
+
+/** A copy of a list of which few items are others, at whose others nobody looks. */
+function withItems<T>(list: readonly T[], items: ReadonlyMap<number, T>): T[] {
+  const copy = list.slice()
+  for (const [index, item] of items) copy[index] = item
+  return copy
+}
+
+/** A state, some of whose nodes were replaced already. */
+interface CurrentState extends FleetState {
+  nodeAt(position: number): FleetNode
+}
+
+interface Changed {
+  readonly source: SourceContent
+  readonly was: SourceContent
+  /** Place among the repositories of the fleet; its own one is the first. */
+  readonly place: number
+}
+
+/** The sources that have another tree or commit; undefined where the inputs differ in more than that. */
+function changedSources(before: FleetInput, input: FleetInput): Changed[] | undefined {
+  if (before.fleet.alias !== input.fleet.alias) return undefined
+  const [own, was] = [ownSource(input), ownSource(before)]
+  if (own.url !== was.url || refKey(own.ref) !== refKey(was.ref) || fileOf(before) !== fileOf(input)) return undefined
+  const changed: Changed[] = []
+  if (own.tree !== was.tree || own.commit !== was.commit) {
+    if (saidBy(own.tree) !== saidBy(was.tree)) return undefined
+    changed.push({ source: own, was, place: 0 })
+  }
+  if (!sameDeep(before.disabledRules ?? [], input.disabledRules ?? [])) return undefined
+  if (!sameDeep(before.opaque, input.opaque) || before.sources.length !== input.sources.length) return undefined
+  for (let index = 0; index < input.sources.length; index++) {
+    const [source, was] = [input.sources[index]!, before.sources[index]!]
+    if (source === was) continue
+    if (was.url !== source.url || (was.ref !== source.ref && refKey(was.ref) !== refKey(source.ref))) return undefined
+    if (was.tree === source.tree && was.commit === source.commit) continue
+    // a file of ours in it is about more than what it renders, and a fleet in it makes that file count for nothing
+    if (says(was.tree) !== says(source.tree)) return undefined
+    changed.push({ source, was, place: index + 1 })
+  }
+  return changed
+}
+
+const ownSource = ({ fleet }: FleetInput): SourceContent => ({ ...fleet, ref: { branch: fleet.branch } })
+
+/** Whether the same folders are what clusters start from. */
+const sameRoots = ({ input: was, fleet }: FleetState, input: FleetInput) =>
+  sameDeep(rootsOf(was, fleet.config, fleet.proposed), rootsOf(input, fleet.config, fleet.proposed))
+
+/** Whether what the roots of all clusters render is certainly what it was. */
+function rootsStay({ fleet, rendered }: FleetState, { source }: Changed): boolean {
+  const hops = [...Array(HOPS).keys()]
+  return fleet.clusters.every(({ name, hub }) => {
+    if (hub !== undefined) return true
+    const root = fleet.nodes.find(node => node.cluster === name && node.parent === undefined)
+    // one that is not among its own objects was found out by looking at more than what was rendered
+    if (!root?.objects.some(object => isRoot(object, root.kustomization))) return false
+    const all = hops.flatMap(hop => {
+      const objects = rendered.get(`${name} ${hop}`)
+      return objects ? [objects] : []
+    })
+    return all.every(objects => {
+      const record = recordOf(objects)
+      if (!record || record.artifact.composed) return false
+      const packed = packTree(source.tree, record.artifact.ignore, new PackBudget(PLATFORM_SCALE))
+      return record.reads.holdsIn(packed, changedPaths(record.packed, packed))
+    })
+  })
+}
+
+/** What the fleet's own file is read from. */
+const fileOf = ({ config, fleet }: FleetInput): string => saidBy(config ?? fleet.tree)
+
+/** The fleet's own file, and the workflows, which say what artifacts hold. */
+const saidBy = (tree: Tree): string => `${tree.entry(FLEET_FILE)?.id ?? ''} ${tree.entry(WORKFLOWS)?.id ?? ''}`
+
+const says = (tree: Tree): string => `${tree.entry('.github')?.id ?? ''} ${tree.entry('clusters')?.type ?? ''}`
+
+/** The node as it is with another tree of its source; undefined where it may be more than its objects that change. */
+function replacement(
+  before: CurrentState,
+  node: FleetNode,
+  { tree, commit }: SourceContent,
+  work: Work,
+): FleetNode | undefined {
+  const { tenant, source, error, objects } = node
+  const record = recordOf(objects)
+  if (error || source.opaque !== undefined || source.includes || node.digest === '') return undefined
+  // of roots it is certain already
+  if (node.parent === undefined) return { ...node, source: { ...source, commit } }
+  // another ResourceSet is another graph: staysPut of who renders it
+  if (isSetNode(node)) return { ...node, source: { ...source, commit } }
+  if (!record || record.artifact.repository !== source.url || record.artifact.composed) return undefined
+  const budget = tenant === undefined ? new RenderBudget(PLATFORM_SCALE) : budgetBeside(before, node)
+  if (!budget) return undefined
+  try {
+    const artifact = { ...record.artifact, tree }
+    const findSource = (kind: string, name: string) => record.values.get(`${kind}/${name}`)
+    const facts = { findSource, strict: record.strict, budget }
+    const again = renderAgain(objects, artifact, node.kustomization, facts)
+    if (!again.spared) work.rendered++
+    if (!staysPut(before, node, again.objects)) return undefined
+    const digest = again.objects === objects ? node.digest : digestOfTexts(objectTexts(again.objects))
+    return { ...node, source: { ...source, commit }, objects: again.objects, digest }
+  } catch (caught) {
+    if (caught instanceof BailiwickError) return undefined
+    throw caught
+  }
+}
+
+/** What the other nodes of the tenant leave over; undefined where one of them may not have been rendered as a whole. */
+function budgetBeside({ shape, nodeAt }: CurrentState, node: FleetNode): RenderBudget | undefined {
+  const budget = new RenderBudget()
+  for (const key of shape.tenants.get(`${node.cluster}\0${node.tenant}`) ?? []) {
+    const other = nodeAt(shape.positions.get(key)!)
+    if (other.key === node.key) continue
+    // what composing a source took is not known here
+    if (other.error || other.source.includes) return undefined
+    if (other.source.opaque !== undefined) continue
+    const record = recordOf(other.objects)
+    if (!record || record.artifact.composed) return undefined
+    packTree(record.artifact.tree, record.artifact.ignore, budget.pack)
+    if (!budget.takeAll(record.cost)) return undefined
+  }
+  return budget
+}
+
+/** Groups whose every object counts. */
+const NOTED = new Set([
+  'kustomize.toolkit.fluxcd.io',
+  'capsule.clastix.io',
+  'source.extensions.fluxcd.io',
+  'fluxcd.controlplane.io',
+])
+
+/** Whether all that the graph takes note of in what a node renders is as it was. */
+function staysPut({ shape }: FleetState, { cluster, objects }: FleetNode, after: readonly KubeObject[]): boolean {
+  if (after === objects) return true
+  const made = (object: KubeObject) => embeddedIn(object).objects.map(one => one.object)
+  const noted = (all: readonly KubeObject[]) =>
+    all.flatMap(object => [
+      ...[noteOf(object, cluster, shape.needs)].filter(note => note !== undefined),
+      ...made(object)
+        .filter(isRelease)
+        .map(one => noteOf(one, cluster, shape.needs)),
+    ])
+  const [old, young] = [noted(objects), noted(after)]
+  return old.length === young.length && old.every((note, index) => note === young[index])
+}
+
+const isRelease = (object: KubeObject) => groupOf(idOf(object).apiVersion) === 'helm.toolkit.fluxcd.io'
+
+/** What the graph takes note of: the object itself, or what it is called. */
+function noteOf(object: KubeObject, cluster: string, needs: ReadonlySet<string>): KubeObject | string | undefined {
+  const { apiVersion, kind, namespace, name } = idOf(object)
+  const group = groupOf(apiVersion)
+  if (group === 'source.toolkit.fluxcd.io' && FOLLOWED.has(kind)) return object
+  if (group === 'source.toolkit.fluxcd.io' || group === 'helm.toolkit.fluxcd.io') {
+    return `${kind}/${namespace}/${name} ${JSON.stringify(chartSpecOf(object)?.source)}`
+  }
+  if (group === '') {
+    if (kind === 'Namespace') return object
+    if (kind === 'ConfigMap' || kind === 'Secret') {
+      return needs.has(`${cluster}\0${kind}/${namespace}/${name}`) ? object : undefined
+    }
+    return undefined
+  }
+  return NOTED.has(group) ? object : undefined
+}

@@ -1,0 +1,55 @@
+import type { Tree } from '../../git/tree.ts'
+import type { DeclaredCluster } from './fleet-config.ts'
+import type { ReadAccess } from './read-access.ts'
+import type { Retain } from './retain.ts'
+import type { SourceRef } from './source-ref.ts'
+
+/** The content that a repository has at a ref, read by somebody outside the core. */
+export interface SourceContent {
+  /** Normalised by normaliseUrl. */
+  readonly url: string
+  readonly ref: SourceRef
+  /** 40 hex digits; '' for a working copy. */
+  readonly commit: string
+  readonly tree: Tree
+}
+
+/** A source that nobody could read, and why: judged by identity, listed in notSeen. */
+export interface OpaqueSource {
+  readonly url: string
+  readonly ref: SourceRef
+  readonly reason: string
+}
+
+/** Reason of an opaque source whose address belongs to another repository by now than the one that is pinned for a tenant. */
+export const ANOTHER_REPOSITORY = 'its address belongs to another repository than the one that is pinned'
+
+/** Everything that a verdict on one combination depends on. */
+export interface FleetInput {
+  /** The fleet repository at one commit; its url and branch are how Flux sources name it. */
+  readonly fleet: {
+    readonly url: string
+    readonly branch: string
+    readonly commit: string
+    readonly tree: Tree
+    /** Another address of this repository, which the caller knows: clusters may follow either. */
+    readonly alias?: string
+    /** Clusters that the caller names. */
+    readonly clusters?: readonly DeclaredCluster[]
+  }
+  readonly sources: readonly SourceContent[]
+  readonly opaque: readonly OpaqueSource[]
+  /**
+   * Where the fleet's own file is read from instead of `fleet`: the tree that a change is compared with, so that a change
+   * is never judged by values that it declares itself.
+   */
+  readonly config?: Tree
+  /** Only the cluster of this name is built, where a root has it; for somebody who looks at one, never for a verdict. */
+  readonly only?: string
+  /** Rules that the operator of this process switched off (tests and emergencies); default none. */
+  readonly disabledRules?: readonly string[]
+  /** By what it is decided what may be read for whom; absent: whoever gives the input reads all of it anyway. */
+  readonly access?: ReadAccess
+  /** What the fleet was before: facts that stay where a node does not build as a whole; absent: nothing is known of it. */
+  readonly retain?: Retain
+}

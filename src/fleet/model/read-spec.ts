@@ -1,0 +1,104 @@
+import { BailiwickError } from '../../errors.ts'
+import { isNamespaceName, isSubdomain } from '../../kube/names.ts'
+import { at, type Node, originAt, type Path } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
+
+/** The fields of a Flux Kustomization that the graph needs, checked. */
+export interface KustomizationSpec {
+  readonly path: string
+  /** Undefined where the field is absent, null, empty or blank: Flux then takes the default of the cluster. */
+  readonly serviceAccount: string | undefined
+  readonly source: { readonly kind: string; readonly namespace: string; readonly name: string }
+  /** `<namespace>/<name>` of each. */
+  readonly dependsOn: readonly string[]
+  readonly suspend: boolean
+  readonly prune: boolean
+}
+
+/** Namespace and name, as they become part of an identity. Throws `invalid-object`. */
+export function readName(object: KubeObject): { namespace: string; name: string } {
+  const namespace = text(object, ['metadata', 'namespace'])
+  const name = text(object, ['metadata', 'name'])
+  if (namespace === undefined || !isNamespaceName(namespace)) throw badName(object, ['metadata', 'namespace'])
+  if (name === undefined || !isSubdomain(name)) throw badName(object, ['metadata', 'name'])
+  return { namespace, name }
+}
+
+/** Reads the spec. Throws `invalid-object` for what may not become an identity, `flux-invalid` for other wrong types. */
+export function readSpec(object: KubeObject, namespace: string): KustomizationSpec {
+  const kind = required(object, ['spec', 'sourceRef', 'kind'])
+  const name = required(object, ['spec', 'sourceRef', 'name'])
+  const sourceNamespace = text(object, ['spec', 'sourceRef', 'namespace']) || namespace
+  return {
+    path: text(object, ['spec', 'path']) ?? '',
+    serviceAccount: readServiceAccount(object),
+    source: { kind, namespace: sourceNamespace, name },
+    dependsOn: readDependsOn(object, namespace),
+    suspend: flag(object, ['spec', 'suspend']),
+    prune: flag(object, ['spec', 'prune']),
+  }
+}
+
+/** The account that an object names; undefined where it names none. Throws `invalid-object` for a name that is none. */
+export function readServiceAccount(object: KubeObject): string | undefined {
+  const path = ['spec', 'serviceAccountName']
+  const value = at(object.root, path)
+  if (isBlank(value)) return undefined
+  if (value?.type === 'scalar' && typeof value.value === 'string' && isSubdomain(value.value)) return value.value
+  throw badName(object, path)
+}
+
+/** Whether a field says nothing: absent, null, or a string of blanks. */
+export function isBlank(node: Node | undefined): boolean {
+  if (!node) return true
+  if (node.type !== 'scalar') return false
+  return node.value === null || (typeof node.value === 'string' && node.value.trim() === '')
+}
+
+function readDependsOn(object: KubeObject, namespace: string): string[] {
+  const list = at(object.root, ['spec', 'dependsOn'])
+  if (isBlank(list)) return []
+  if (list?.type !== 'list') throw wrongType(object, ['spec', 'dependsOn'], 'a list')
+  return list.items.map((_item, index) => {
+    const path = ['spec', 'dependsOn', index]
+    return `${text(object, [...path, 'namespace']) || namespace}/${required(object, [...path, 'name'])}`
+  })
+}
+
+/** A string field; undefined where absent or null. Throws `flux-invalid` for another type. */
+export function text(object: KubeObject, path: Path): string | undefined {
+  const value = at(object.root, path)
+  if (!value || (value.type === 'scalar' && value.value === null)) return undefined
+  if (value.type === 'scalar' && typeof value.value === 'string') return value.value
+  throw wrongType(object, path, 'text')
+}
+
+function required(object: KubeObject, path: Path): string {
+  const value = text(object, path)
+  if (value) return value
+  throw new BailiwickError('flux-invalid', `the Kustomization has no ${path.join('.')}`, {
+    origin: originAt(object.root, path),
+    fix: `Set ${path.join('.')}.`,
+  })
+}
+
+function flag(object: KubeObject, path: Path): boolean {
+  const value = at(object.root, path)
+  if (!value || (value.type === 'scalar' && value.value === null)) return false
+  if (value.type === 'scalar' && typeof value.value === 'boolean') return value.value
+  throw wrongType(object, path, 'true or false')
+}
+
+function wrongType(object: KubeObject, path: Path, allowed: string): BailiwickError {
+  const field = path.join('.')
+  const details = { origin: originAt(object.root, path), fix: `Write ${allowed} there.` }
+  return new BailiwickError('flux-invalid', `${field} is not ${allowed}, which the API server refuses`, details)
+}
+
+function badName(object: KubeObject, path: Path): BailiwickError {
+  return new BailiwickError(
+    'invalid-object',
+    `${path.join('.')} is not a name that Kubernetes accepts; allowed are lower-case letters, digits and '-' (RFC 1123)`,
+    { origin: originAt(object.root, path), fix: 'Write a valid name as plain text.' },
+  )
+}

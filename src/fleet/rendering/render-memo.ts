@@ -1,0 +1,122 @@
+import type { Artifact } from '../../flux/artifact.ts'
+import { markPacked, packTree } from '../../flux/pack-tree.ts'
+import { costSince, type RenderBudget, type RenderCost } from '../../flux/render-budget.ts'
+import { type RenderFacts, renderKustomization } from '../../flux/render-kustomization.ts'
+import type { VariableSource } from '../../flux/substitute/variable.ts'
+import type { FindSource } from '../../flux/substitute/variable-source.ts'
+import type { Tree } from '../../git/tree.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import type { FindRemote } from '../../kustomize/pipeline/mounted-tree.ts'
+import { shareParsed } from '../../kustomize/pipeline/parsed-files.ts'
+import { sameDeep } from '../model/same-deep.ts'
+import { changedPaths } from './changed-paths.ts'
+import { internObjects } from './intern-objects.ts'
+import { type RecordedTree, recordReads } from './record-reads.ts'
+
+/** How a rendering came about: everything that it depended on, and what it took. */
+interface RenderRecord {
+  readonly artifact: Artifact
+  /** The artifact as it was packed, which `reads` is about. */
+  readonly packed: Tree
+  readonly reads: RecordedTree
+  readonly kustomization: KubeObject
+  readonly strict: boolean
+  readonly values: ReadonlyMap<string, VariableSource | undefined>
+  readonly remotes: ReadonlyMap<string, string | undefined>
+  readonly cost: RenderCost
+}
+
+const records = new WeakMap<readonly KubeObject[], RenderRecord>()
+
+/** How what was rendered came about; undefined where nobody remembered. */
+export const recordOf = (objects: readonly KubeObject[]): RenderRecord | undefined => records.get(objects)
+
+/** Facts of a rendering whose budget is shared. */
+export type Rendering = RenderFacts & { readonly budget: RenderBudget }
+
+/**
+ * Renders as renderKustomization does, unless `before` came about in the same way: then that is the answer. It costs the
+ * same, so that nothing else is decided by what is remembered. Throws what renderKustomization throws.
+ */
+export function renderAgain(
+  before: readonly KubeObject[] | undefined,
+  artifact: Artifact,
+  kustomization: KubeObject,
+  facts: Rendering,
+): { readonly objects: readonly KubeObject[]; readonly spared: boolean } {
+  const { budget, strict = true } = facts
+  const packed = packTree(artifact.tree, artifact.ignore, budget.pack, artifact.root)
+  const known = before && records.get(before)
+  if (before && known) {
+    shareParsed(packed, known.packed)
+    if (isSame(known, artifact, packed, kustomization, facts) && budget.takeAll(known.cost)) {
+      records.set(before, { ...known, artifact, packed })
+      return { objects: before, spared: true }
+    }
+  }
+  const reads = recordReads(packed)
+  shareParsed(reads.tree, packed)
+  markPacked(reads.tree, artifact.ignore)
+  const [findSource, values] = recordValues(facts.findSource)
+  const [find, remotes] = recordRemotes(facts.remotes)
+  const spent = budget.spent()
+  const rendered = renderKustomization({ ...artifact, tree: reads.tree }, kustomization, {
+    ...facts,
+    findSource,
+    remotes: find,
+  })
+  const cost = costSince(budget, spent)
+  const objects = before ? internObjects(rendered, before) : rendered
+  records.set(objects, { artifact, packed, reads, kustomization, strict, values, remotes, cost })
+  return { objects, spared: false }
+}
+
+function isSame(
+  known: RenderRecord,
+  artifact: Artifact,
+  packed: Tree,
+  kustomization: KubeObject,
+  { findSource, strict = true, remotes }: Rendering,
+): boolean {
+  return (
+    known.artifact.repository === artifact.repository &&
+    known.artifact.ignore === artifact.ignore &&
+    known.artifact.root === artifact.root &&
+    // where files of other repositories are, their places count beside their content
+    (!artifact.tree.place || known.artifact.tree === artifact.tree) &&
+    known.strict === strict &&
+    (known.kustomization === kustomization || sameDeep(known.kustomization.root, kustomization.root)) &&
+    known.reads.holdsIn(packed, changedPaths(known.packed, packed)) &&
+    [...known.values].every(([id, value]) => {
+      const [kind, name] = id.split('/') as ['ConfigMap' | 'Secret', string]
+      return sameDeep(findSource?.(kind, name), value)
+    }) &&
+    [...known.remotes].every(([address, id]) => {
+      const [url = '', commit = ''] = address.split(' ')
+      return remotes?.(url, commit)?.id === id
+    })
+  )
+}
+
+/** The repositories that are asked for, and the ids of the trees that were answered. */
+function recordRemotes(find: FindRemote | undefined): [FindRemote | undefined, Map<string, string | undefined>] {
+  const remotes = new Map<string, string | undefined>()
+  if (!find) return [undefined, remotes]
+  const recording: FindRemote = (url, commit) => {
+    const tree = find(url, commit)
+    remotes.set(`${url} ${commit}`, tree?.id)
+    return tree
+  }
+  return [recording, remotes]
+}
+
+/** What is asked for values, and what was answered. */
+function recordValues(find: FindSource = () => undefined): [FindSource, Map<string, VariableSource | undefined>] {
+  const values = new Map<string, VariableSource | undefined>()
+  const recording: FindSource = (kind, name) => {
+    const found = find(kind, name)
+    values.set(`${kind}/${name}`, found)
+    return found
+  }
+  return [recording, values]
+}

@@ -1,0 +1,189 @@
+import { BailiwickError } from '../../errors.ts'
+import type { Artifact } from '../../flux/artifact.ts'
+import type { PackBudget } from '../../flux/pack-budget.ts'
+import { pushedTree } from '../../flux/source/pushed-tree.ts'
+import { originAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { Origin } from '../../origin.ts'
+import { type ArtifactContent, artifactContent, trustOf } from '../artifacts/artifact-content.ts'
+import { type Aliases, addressIn } from '../model/address-in.ts'
+import { DEFAULT_CONFIG, type FleetConfig } from '../model/fleet-config.ts'
+import type { FleetInput } from '../model/input.ts'
+import { NOT_READABLE } from '../model/read-access.ts'
+import { text } from '../model/read-spec.ts'
+import { canonicalRef, refKey } from '../model/ref.ts'
+import type { SourceRef } from '../model/source-ref.ts'
+import { composeSource, type Included } from './compose-source.ts'
+import type { ReadDecision } from './decide-read.ts'
+import { contentSpec } from './source-content.ts'
+import type { FindSource, MayRead, Resolved, Sources } from './sources.ts'
+
+/** Sources of one input; `file`: what the fleet's own file says of addresses. */
+export function openSources(
+  input: FleetInput,
+  { aliases, artifacts: declared }: Pick<FleetConfig, 'aliases' | 'artifacts'> = DEFAULT_CONFIG,
+): Sources {
+  const fleetUrl = addressIn(aliases, input.fleet.url)
+  const find = contentOf(input, fleetUrl, aliases)
+  const READ = { state: 'read', lent: false } as const
+  const own = find(fleetUrl, { branch: input.fleet.branch }, undefined, READ) as Sources['own']
+  const ownFor = (may: MayRead) => find(fleetUrl, own.ref, undefined, may.ask('bootstrap', fleetUrl))
+  const composedFor = new Map<string, Map<KubeObject, { readonly resolved: Resolved; readonly height: number }>>()
+  const facts = { url: fleetUrl, branch: input.fleet.branch, tree: input.config ?? input.fleet.tree, declared }
+  const ofArtifact = artifactsOf(find)
+  const ofOther = otherArtifacts(find, aliases, ofArtifact)
+  const resolve = (source: KubeObject, lookup: FindSource, chain: Chain): Resolved | undefined => {
+    const { may } = chain
+    const composed = composedFor.get(may.reader) ?? new Map()
+    composedFor.set(may.reader, composed)
+    const known = composed.get(source)
+    if (known && chain.ids.length - 1 + known.height <= MAX_CHAIN) return known.resolved
+    const url = text(source, ['spec', 'url'])
+    if (!url) throw invalid(source, 'url', 'the GitRepository has no spec.url')
+    const spec = contentSpec(source)
+    const address = addressIn(aliases, url)
+    const base = find(address, sourceRefOf(source), text(source, ['spec', 'ignore']), may.ask(source, address))
+    if (base.type !== 'content') return base
+    let height = 0
+    const included = spec.include.map(include => {
+      chain.budget.spend(INCLUDE_STEPS)
+      const id = `GitRepository/${idOf(source).namespace}/${include.name}`
+      if (chain.ids.includes(id) || chain.ids.length > MAX_CHAIN) throw circular(id, include.origin)
+      const other = lookup(id)
+      if (other === undefined || other === 'bootstrap') return { id, spec: include, resolved: other && ownFor(may) }
+      const resolved = resolve(other, lookup, { ...chain, ids: [...chain.ids, id] })
+      height = Math.max(height, 1 + (composed.get(other)?.height ?? 0))
+      return { id, spec: include, resolved }
+    })
+    if (!included.every(isKnown)) return undefined
+    const resolved = composeSource(base, spec, included, chain.budget)
+    composed.set(source, { resolved, height: spec.include.length > 0 ? Math.max(1, height) : 0 })
+    return resolved
+  }
+  return {
+    own,
+    at: (url, ref, read) => find(url, ref, undefined, read),
+    resolve(kind, source, lookup, budget, may, author) {
+      if (source === 'bootstrap') return ownFor(may)
+      if (kind === 'GitRepository') {
+        const { namespace, name } = idOf(source)
+        return resolve(source, lookup, { ids: [`GitRepository/${namespace}/${name}`], budget, may })
+      }
+      const found = kind === 'OCIRepository' ? artifactContent(source, facts, typeof author !== 'string') : undefined
+      if (found?.type === 'content') return ofArtifact(source, found, own, may)
+      // a cluster starts with nothing but this repository at its branch
+      if (found?.type === 'elsewhere' && author !== null) return ofOther(source, found, may)
+      const url = text(source, ['spec', 'url']) ?? text(source, ['spec', 'endpoint']) ?? ''
+      const reason = (found?.type === 'unknown' && found.reason) || `the content of a ${kind} is not in git`
+      return { type: 'opaque', url: url.slice(0, 500), ref: {}, reason }
+    },
+  }
+}
+
+/** What an artifact holds that a workflow of another repository signs, which is read there. */
+const otherArtifacts =
+  (find: FindContent, aliases: Aliases, ofArtifact: ReturnType<typeof artifactsOf>) =>
+  (source: KubeObject, signed: ArtifactContent & { type: 'elsewhere' }, may: MayRead): Resolved => {
+    const address = addressIn(aliases, signed.url)
+    const there = find(address, { branch: signed.branch }, undefined, may.ask(source, address))
+    if (there.type !== 'content') return there
+    const { url, branch } = signed
+    const content = artifactContent(source, { url, branch, tree: there.artifact.tree, declared: [] }, true)
+    if (content.type === 'content') return ofArtifact(source, content, there, may)
+    return { type: 'opaque', url: there.url, ref: there.ref, reason: content.type === 'unknown' ? content.reason : '' }
+  }
+
+/** What artifacts hold that are made of folders of repositories; the same for the same part of one. */
+function artifactsOf(find: FindContent) {
+  const pushed = new Map<string, Artifact>()
+  return (
+    source: KubeObject,
+    found: ArtifactContent & { type: 'content' },
+    { url, ref }: Pick<Resolved, 'url' | 'ref'>,
+    may: MayRead,
+  ): Resolved => {
+    const { address, folder, ignore, assumed } = found
+    const base = find(url, ref, text(source, ['spec', 'ignore']), may.ask(source, url))
+    if (base.type !== 'content') return base
+    const key = JSON.stringify([url, ref, folder, ignore ?? null, base.artifact.ignore ?? null])
+    const artifact = pushed.get(key) ?? {
+      ...base.artifact,
+      tree: pushedTree(base.artifact.tree, folder, ignore),
+      composed: true as const,
+      ...(folder === '' ? {} : { root: folder }),
+    }
+    pushed.set(key, artifact)
+    const artifactOf = { address, folder, trust: trustOf(source), ...(assumed === undefined ? {} : { assumed }) }
+    return { ...base, artifact, artifactOf }
+  }
+}
+
+type FindContent = (url: string, ref: SourceRef, ignore: string | undefined, read: ReadDecision) => Resolved
+
+/** What an input has of a repository, for whoever may read it: the only place where content is taken out of it. */
+function contentOf(input: FleetInput, fleetUrl: string, aliases: Aliases): FindContent {
+  const fleetRef = refKey({ branch: input.fleet.branch })
+  const artifacts = new Map<string, Artifact>()
+  const contents = new Map(input.sources.map(s => [`${addressIn(aliases, s.url)} ${refKey(s.ref)}`, s]))
+  contents.set(`${fleetUrl} ${fleetRef}`, { ...input.fleet, url: fleetUrl, ref: { branch: input.fleet.branch } })
+  const opaque = new Map(input.opaque.map(o => [`${addressIn(aliases, o.url)} ${refKey(o.ref)}`, o]))
+
+  return (url, ref, ignore, read) => {
+    const lent = read.state !== 'ask' && read.lent ? { lent: true as const } : {}
+    if (read.state === 'refused') return { type: 'opaque', url, ref, reason: NOT_READABLE, ...lent }
+    if (read.state === 'ask') return { type: 'wanted', url, ref, asks: read }
+    const key = `${url} ${refKey(ref)}`
+    const content = contents.get(key)
+    if (!content) {
+      const reason = opaque.get(key)?.reason
+      if (reason === undefined) return { type: 'wanted', url, ref, ...lent }
+      return { type: 'opaque', url, ref, reason, ...lent }
+    }
+    const { tree, commit } = content
+    const cacheKey = JSON.stringify([key, ignore ?? null])
+    const artifact = artifacts.get(cacheKey) ?? { repository: url, tree, ...(ignore === undefined ? {} : { ignore }) }
+    artifacts.set(cacheKey, artifact)
+    return { type: 'content', url, ref, commit, artifact, own: key === `${fleetUrl} ${fleetRef}`, ...lent }
+  }
+}
+
+/** What following one include counts for: what is not known yet is looked for again by whoever includes it. */
+const INCLUDE_STEPS = 500
+/** Sources that include each other. */
+const MAX_CHAIN = 5
+
+/** The sources that led to one by including it, and what packing all of it may use up. */
+interface Chain {
+  readonly ids: readonly string[]
+  readonly budget: PackBudget
+  readonly may: MayRead
+}
+
+const isKnown = (one: Omit<Included, 'resolved'> & { readonly resolved: Resolved | undefined }): one is Included =>
+  one.resolved !== undefined
+
+function circular(id: string, origin: Origin): BailiwickError {
+  const message = `spec.include leads to ${id} again, or too deep: source-controller would wait forever`
+  return new BailiwickError('flux-invalid', message, { origin, fix: 'Include it in one place only.' })
+}
+
+/** What a GitRepository follows. Throws `flux-invalid` for a commit that is not an id. */
+export function sourceRefOf(source: KubeObject): SourceRef {
+  const fields = ['branch', 'tag', 'semver', 'name', 'commit']
+  const entries = fields.flatMap(field => {
+    const value = text(source, ['spec', 'ref', field])
+    return value ? [[field, value]] : []
+  })
+  const ref = canonicalRef(Object.fromEntries(entries))
+  if (ref.commit && !/^[0-9a-f]{40}$/.test(ref.commit)) {
+    throw invalid(source, 'ref', 'spec.ref.commit is not a commit id of 40 hex digits')
+  }
+  return ref
+}
+
+function invalid(source: KubeObject, field: string, message: string): BailiwickError {
+  return new BailiwickError('flux-invalid', message, {
+    origin: originAt(source.root, ['spec', field]),
+    fix: `Correct spec.${field}.`,
+  })
+}

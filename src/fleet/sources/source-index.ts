@@ -1,0 +1,88 @@
+import { BailiwickError } from '../../errors.ts'
+import { originAt } from '../../kube/node.ts'
+import { display, idOf, type KubeObject } from '../../kube/object.ts'
+import { isSameSpec } from '../model/same-spec.ts'
+
+/** Kinds of which a Kustomization takes its content: two versions of one would mean two contents. */
+export const FOLLOWED = new Set(['GitRepository', 'OCIRepository', 'Bucket', 'ExternalArtifact'])
+
+/** API groups whose objects it holds. */
+export const SOURCE_GROUPS: ReadonlySet<string> = new Set(['source.toolkit.fluxcd.io', 'source.extensions.fluxcd.io'])
+
+/** A source object, and the node that renders it. */
+interface DeclaredSource {
+  readonly object: KubeObject
+  readonly node: { readonly key: string; readonly tenant?: string }
+}
+
+/** The source objects of one cluster that were rendered so far, by `<Kind>/<namespace>/<name>`. */
+export class SourceIndex {
+  /** Nothing more will be added: a source that is not here is nowhere. */
+  complete = false
+  /** Sources that the fleet's file declares, for want of an object; they count once nothing more is added. */
+  readonly byHand: ReadonlyMap<string, KubeObject>
+  readonly #generators = new Map<string, KubeObject[]>()
+  readonly #objects = new Map<string, DeclaredSource>()
+  #bootstrap = ''
+  #added: string[] = []
+
+  constructor(byHand: ReadonlyMap<string, KubeObject> = new Map()) {
+    this.byHand = byHand
+  }
+
+  /** Throws `graph-conflict`, under `rule` if given, where another node renders the same source differently; the first one stays. */
+  add(object: KubeObject, node: DeclaredSource['node'], rule?: string): void {
+    const { kind, namespace, name } = idOf(object)
+    if (kind === 'ArtifactGenerator') {
+      const list = this.#generators.get(namespace) ?? []
+      this.#generators.set(namespace, list)
+      list.push(object)
+    }
+    const id = `${kind}/${namespace}/${name}`
+    const known = this.#objects.get(id)
+    if (!known) {
+      this.#objects.set(id, { object, node })
+      this.#added.push(id)
+      return
+    }
+    // labels and annotations, which Kustomizations add, are no part of what is fetched
+    if (!FOLLOWED.has(kind) || isSameSpec(known.object, object)) return
+    throw new BailiwickError('graph-conflict', `${display(idOf(object))} is rendered twice, with different content`, {
+      origin: originAt(object.root, ['metadata', 'name']),
+      rule,
+      fix: 'Keep one of the two.',
+    })
+  }
+
+  /** The ArtifactGenerators of a namespace. */
+  generators(namespace: string): readonly KubeObject[] {
+    return this.#generators.get(namespace) ?? []
+  }
+
+  /** The source that bootstrap makes, for a fleet that does not hold it. */
+  addBootstrap(id: string): void {
+    this.#bootstrap = id
+  }
+
+  find(id: string): KubeObject | 'bootstrap' | undefined {
+    const object = this.#objects.get(id)?.object ?? (this.complete ? this.byHand.get(id) : undefined)
+    return object ?? (id === this.#bootstrap ? 'bootstrap' : undefined)
+  }
+
+  /** Tenant of the node that renders a source; undefined: the platform's. */
+  declarerOf(id: string): string | undefined {
+    return this.#objects.get(id)?.node.tenant
+  }
+
+  /** Every source by its id. */
+  all(): Iterable<readonly [string, DeclaredSource]> {
+    return this.#objects
+  }
+
+  /** What was added since the last time this was asked. */
+  added(): readonly string[] {
+    const added = this.#added
+    this.#added = []
+    return added
+  }
+}

@@ -1,0 +1,102 @@
+import { readLabelSelector, selects } from '../../kube/label-selector.ts'
+import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { textMapOf } from '../../kube/read-text.ts'
+import type { Identity } from '../model/fleet.ts'
+
+/** API group of Capsule. */
+export const CAPSULE_GROUP = 'capsule.clastix.io'
+
+/** Labels by which Capsule marks the namespaces of a Tenant: the one it writes, and its newer name. */
+const CAPSULE_LABELS = ['capsule.clastix.io/tenant', 'projectcapsule.dev/tenant']
+
+/** Namespaces of Kubernetes itself: nobody's Capsule tenant gets them. */
+const RESERVED = /^(kube-.*|default|flux-system|capsule-system)$/
+
+const ACCOUNT = /^system:serviceaccount:([^:]+):[^:]+$/
+const ACCOUNTS_OF = /^system:serviceaccounts:([^:]+)$/
+
+/** Who owns a Capsule Tenant. An account is named by its full user name. */
+interface CapsuleOwner {
+  readonly kind: string
+  readonly name: string
+}
+
+export interface CapsuleTenant {
+  readonly name: string
+  readonly owners: readonly CapsuleOwner[]
+}
+
+/** The Capsule Tenants of the platform's objects, of any version, by name. TenantOwner objects that they select are owners too. */
+export function readCapsuleTenants(objects: Iterable<KubeObject>): CapsuleTenant[] {
+  const all = [...objects].filter(object => groupOf(idOf(object).apiVersion) === CAPSULE_GROUP)
+  const others = all.filter(object => idOf(object).kind === 'TenantOwner')
+  return all
+    .filter(object => idOf(object).kind === 'Tenant' && idOf(object).name !== '')
+    .map(object => ({ name: idOf(object).name, owners: ownersOf(object.root, others) }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** `spec.owners` (v1beta1 and later), `spec.owner` (v1alpha1) and what `spec.permissions.matchOwners` selects. */
+function ownersOf(root: MapNode, others: readonly KubeObject[]): CapsuleOwner[] {
+  const selectors = itemsAt(root, ['spec', 'permissions', 'matchOwners']).map(readLabelSelector)
+  const selected = others.filter(({ root: other }) => {
+    const labels = textMapOf(at(other, ['metadata', 'labels'])) ?? new Map<string, string>()
+    return selectors.some(selector => selector !== undefined && selects(selector, labels))
+  })
+  const single = at(root, ['spec', 'owner'])
+  const written = [...itemsAt(root, ['spec', 'owners']), ...(single ? [single] : [])]
+  return [...written, ...selected.flatMap(({ root: other }) => at(other, ['spec']) ?? [])].flatMap(owner => {
+    const name = stringAt(owner, ['name'])
+    return name ? [{ kind: stringAt(owner, ['kind']) ?? '', name }] : []
+  })
+}
+
+function itemsAt(root: MapNode, path: readonly string[]): readonly Node[] {
+  const list = at(root, path)
+  return list?.type === 'list' ? list.items : []
+}
+
+/** The namespaces in which the accounts live that own a Tenant; those of Kubernetes itself are nobody's home. */
+export function homesOf({ owners }: CapsuleTenant): string[] {
+  const homes = owners.flatMap(({ kind, name }) => {
+    const home = (kind === 'Group' ? ACCOUNTS_OF : ACCOUNT).exec(name)?.[1]
+    return home === undefined || RESERVED.test(home) ? [] : [home]
+  })
+  return [...new Set(homes)]
+}
+
+/** The Capsule Tenant that a Namespace says it belongs to, by its label or its ownerReference; undefined for none. */
+export function capsuleTenantOf(namespace: KubeObject): string | undefined {
+  for (const label of CAPSULE_LABELS) {
+    const name = stringAt(namespace.root, ['metadata', 'labels', label])
+    if (name) return name
+  }
+  const owner = itemsAt(namespace.root, ['metadata', 'ownerReferences']).find(reference => {
+    const group = groupOf(stringAt(reference, ['apiVersion']) ?? '')
+    return group === CAPSULE_GROUP && stringAt(reference, ['kind']) === 'Tenant'
+  })
+  return stringAt(owner, ['name']) || undefined
+}
+
+/** The accounts and groups that own a Capsule Tenant, as `<kind> <name>`; only the platform's objects may be asked. */
+export function capsuleOwners(objects: Iterable<KubeObject>): Set<string> {
+  return new Set(readCapsuleTenants(objects).flatMap(tenant => tenant.owners.map(nameOfOwner)))
+}
+
+/** `<kind> <name>`. */
+export const nameOfOwner = ({ kind, name }: CapsuleOwner): string => `${kind} ${name}`
+
+/**
+ * Whether Capsule lets an identity create a namespace for its own tenant (namespaces as a service). Source: IsOwner of
+ * Capsule compares owners of kind User and ServiceAccount with the full user name, those of kind Group with its groups.
+ */
+export function mayCreateNamespace(identity: Identity, name: string, owners: ReadonlySet<string>): boolean {
+  if (!identity.impersonated || RESERVED.test(name)) return false
+  const group = identity.user.split(':').slice(2, 3).join('')
+  return (
+    owners.has(`ServiceAccount ${identity.user}`) ||
+    owners.has(`User ${identity.user}`) ||
+    owners.has(`Group system:serviceaccounts:${group}`)
+  )
+}

@@ -1,0 +1,201 @@
+import { ProbotOctokit } from 'probot'
+import { BailiwickError } from '../../errors.ts'
+import { isAllowedAccount } from '../../process/allowed-account.ts'
+import { github } from './github-error.ts'
+import {
+  accountLogin,
+  type InstallationAnswer,
+  type KnownInstallation,
+  KnownInstallations,
+} from './known-installations.ts'
+import { type Answer, observeRequests } from './observe-requests.ts'
+import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
+import { paceWrites } from './pace-writes.ts'
+import { readPermissions } from './read-permissions.ts'
+import { scopedAuth, type TokenScope } from './scoped-auth.ts'
+import { tokenCache } from './token-cache.ts'
+import { GITHUB_PACE, type Pace, WriteTurns } from './write-turns.ts'
+
+export interface AppOptions {
+  readonly appId: number
+  readonly privateKey: string
+  /** Root of the REST API; default GitHub's own. */
+  readonly baseUrl?: string
+  /** Accounts whose installations are served; absent: all. */
+  readonly allowedAccounts?: readonly string[] | undefined
+  /** How writes of one installation follow each other; default what GitHub asks for. */
+  readonly pace?: Pace | undefined
+  /** How often a read is repeated after a 5xx, with 1, 4, 9 s between. Writes never are: they might have arrived. */
+  readonly readRetries?: number
+  /** For one request with its whole answer, archives included; default two minutes. */
+  readonly timeoutMs?: number
+  /** Told of each answer of GitHub. */
+  readonly onAnswer?: ((answer: Answer) => void) | undefined
+  /** Where octokit writes; default nowhere. */
+  readonly log?: Log
+}
+
+interface Log {
+  debug(message: string): unknown
+  info(message: string): unknown
+  warn(message: string): unknown
+  error(message: string): unknown
+}
+
+interface Installation {
+  readonly id: number
+  readonly account: string
+}
+
+/** Our App on GitHub: who it is, where it is installed, and clients that speak for one installation. */
+export interface App {
+  identity(): Promise<AppIdentity>
+  /** A client that speaks as the App itself: about its deliveries, not about any repository. */
+  own(): Octokit
+  /** Installations that are not suspended, of allowed accounts only. */
+  installations(): Promise<readonly Installation[]>
+  /** When an installation was made, ISO time, by GitHub's word. Throws like `client`. */
+  installedAt(installation: number): Promise<string>
+  /** The installation that covers a repository, or undefined. Throws `not-permitted` for an account that is not allowed. */
+  installationOf(repository: RepositoryName): Promise<Installation | undefined>
+  /**
+   * A client for one installation; its token reaches `repositoryIds` only, where given (at most 500).
+   * Throws `not-permitted` when the account of the installation is not allowed: an event's word for it is not taken.
+   */
+  client(installation: number, repositoryIds?: readonly number[]): Promise<Octokit>
+  /** A client that may read what the installation may, and change nothing. Throws like `client`. */
+  reader(installation: number): Promise<Octokit>
+}
+
+/** Makes the App from its credentials. Nothing is asked of GitHub until the first call. */
+export function openApp(options: AppOptions): App {
+  const Client = clientClass(options)
+  const credentials = { appId: options.appId, privateKey: options.privateKey, cache: tokenCache() }
+  const app = observeRequests(new Client({ auth: credentials }), options.onAnswer)
+  const known = new KnownInstallations(app)
+  const turns = new WriteTurns(options.pace ?? GITHUB_PACE)
+  let identity: Promise<AppIdentity> | undefined
+
+  const clientWith = (installation: number, scope: TokenScope | undefined): Octokit => {
+    const id = `installation-${installation}`
+    const auth = scope
+      ? { authStrategy: scopedAuth(app, installation, scope) }
+      : { auth: { ...credentials, installationId: installation } }
+    const client = paceWrites(new Client({ ...auth, throttle: { ...LIMITS_ARE_THROWN, id } }), turns, id)
+    return observeRequests(client, options.onAnswer, installation)
+  }
+  return {
+    identity: () => {
+      identity ??= readIdentity(app).catch(error => {
+        identity = undefined
+        throw error
+      })
+      return identity
+    },
+    own: () => app,
+    installations: async () => {
+      const all = await github('list the installations', () =>
+        app.paginate(app.rest.apps.listInstallations, { per_page: 100 }),
+      )
+      return all
+        .filter(one => !one.suspended_at && isAllowedAccount(options.allowedAccounts, accountLogin(one.account)))
+        .map(one => said(known.note(one)))
+    },
+    installedAt: async installation => {
+      const { account, createdAt } = await known.of(installation)
+      assertAllowed(account, options.allowedAccounts)
+      return createdAt
+    },
+    installationOf: async repository => {
+      const found = await findInstallation(app, repository)
+      if (!found) return undefined
+      assertAllowed(accountLogin(found.account), options.allowedAccounts)
+      return said(known.note(found))
+    },
+    client: async (installation, repositoryIds) => {
+      if (options.allowedAccounts) assertAllowed((await known.of(installation)).account, options.allowedAccounts)
+      return clientWith(installation, repositoryIds && { repositoryIds })
+    },
+    reader: async installation => {
+      const { account, granted } = await known.of(installation)
+      assertAllowed(account, options.allowedAccounts)
+      return clientWith(installation, { permissions: readPermissions(granted) })
+    },
+  }
+}
+
+function assertAllowed(account: string, allowed: readonly string[] | undefined): void {
+  if (isAllowedAccount(allowed, account)) return
+  throw new BailiwickError(
+    'not-permitted',
+    `The App is installed on ${JSON.stringify(account)}, which is not served here`,
+    {
+      fix: 'Add the account to ALLOWED_ACCOUNTS, or uninstall the App there.',
+    },
+  )
+}
+
+type ClientOptions = NonNullable<ConstructorParameters<typeof ProbotOctokit>[0]>
+
+type Throttle = Extract<ClientOptions['throttle'], { onRateLimit: unknown }>
+
+const atOnce = { key: () => ({ schedule: (_: unknown, run: () => Promise<void>) => run() }) }
+
+/**
+ * Octokit's own throttling keeps to ten requests at once. When writes go is said by `paceWrites`, and a limit is the queue's
+ * matter: it knows when to come back and does not hold a worker meanwhile.
+ */
+const LIMITS_ARE_THROWN = {
+  write: atOnce as unknown as NonNullable<Throttle['write']>,
+  notifications: atOnce as unknown as NonNullable<Throttle['notifications']>,
+  onRateLimit: () => false,
+  onSecondaryRateLimit: () => false,
+}
+
+function clientClass(options: AppOptions) {
+  const quiet = () => {}
+  const log = options.log ?? { debug: quiet, info: quiet, warn: quiet, error: quiet }
+  const timeout = options.timeoutMs ?? 120_000
+  const timedFetch = (input: string | URL | Request, init?: RequestInit) => {
+    const signals = [AbortSignal.timeout(timeout), ...(init?.signal ? [init.signal] : [])]
+    return fetch(input, { ...init, signal: AbortSignal.any(signals) })
+  }
+  return ProbotOctokit.defaults((instance: ClientOptions) => ({
+    ...instance,
+    ...(options.baseUrl ? { baseUrl: options.baseUrl.replace(/\/+$/, '') } : {}),
+    log,
+    request: { fetch: timedFetch, log },
+    throttle: { ...LIMITS_ARE_THROWN, ...instance.throttle },
+    retry: { doNotRetry: [400, 401, 403, 404, 409, 410, 422, 429, 451], retries: options.readRetries ?? 1 },
+  })).plugin(octokit => {
+    // a POST that failed with 502 may have been done: what is written must be looked at again before it is repeated
+    octokit.hook.before('request', request => {
+      // a new object: the one that is there is shared by all requests
+      if (request.method !== 'GET') request.request = { ...request.request, retries: 0 }
+    })
+    return {}
+  })
+}
+
+async function readIdentity(app: Octokit): Promise<AppIdentity> {
+  const { data } = await github('read who the App is', () => app.rest.apps.getAuthenticated())
+  if (!data?.slug) throw new BailiwickError('github-unavailable', 'GitHub did not say who the App is')
+  return { id: data.id, slug: data.slug }
+}
+
+async function findInstallation(
+  app: Octokit,
+  { owner, repo }: RepositoryName,
+): Promise<InstallationAnswer | undefined> {
+  try {
+    const { data } = await github(`find the installation of ${owner}/${repo}`, () =>
+      app.rest.apps.getRepoInstallation({ owner, repo }),
+    )
+    return data
+  } catch (error) {
+    if (error instanceof BailiwickError && error.code === 'git-missing') return undefined
+    throw error
+  }
+}
+
+const said = ({ id, account }: KnownInstallation): Installation => ({ id, account })

@@ -1,0 +1,135 @@
+import { BailiwickError } from '../../errors.ts'
+
+/** Documented: without a header wait at least a minute. */
+const LIMIT_SECONDS = 60
+
+/**
+ * Runs a call to GitHub and says failures in our words: `what` is what was being done ("read the tree of acme/fleet").
+ * Throws `github-unavailable` (try again: rate limit, IP allow list, 409, 5xx, network), `not-permitted` (401, 403), `git-missing` (404, 410)
+ * and `internal` (anything else: we asked for something wrong). No body, header or address of the answer gets into a message.
+ */
+export async function github<T>(what: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    throw githubError(what, error)
+  }
+}
+
+/** Like `github`, but answers undefined where GitHub says that there is no such thing. */
+export async function unlessMissing<T>(what: string, call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call()
+  } catch (error) {
+    const status = statusOf(error)
+    // 409 on a read is "Git Repository is empty", see GitHub's OpenAPI text of git/get-ref and repos/list-commits
+    if (status === 404 || status === 410 || (status === 409 && methodOf(error) === 'GET')) return undefined
+    throw githubError(what, error)
+  }
+}
+
+/** The failure of a call as a BailiwickError; an error that is one already stays as it is. */
+export function githubError(what: string, error: unknown): BailiwickError {
+  if (error instanceof BailiwickError) return error
+  const status = statusOf(error)
+  if (status === undefined && !isNetwork(error)) {
+    return new BailiwickError('internal', `Could not ${what}: unexpected failure in our own code`, { cause: error })
+  }
+  const retryAfter = retryAfterOf(error)
+  // both are how GitHub says that a limit is reached: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+  if (status === 429 || (status === 403 && retryAfter !== undefined)) {
+    return unavailable(what, status, retryAfter ?? LIMIT_SECONDS, true)
+  }
+  if (status === undefined || status >= 500 || status === 408 || status === 409) {
+    return unavailable(what, status, retryAfter, false)
+  }
+  if (status === 403 && isAllowList(error)) {
+    return new BailiwickError(
+      'github-unavailable',
+      `Could not ${what}: the IP allow list of the account refuses the address of Bailiwick (status 403)`,
+      { fix: "Add the addresses from which Bailiwick calls GitHub to the organization's IP allow list." },
+    )
+  }
+  if (status === 401 || status === 403) {
+    return new BailiwickError('not-permitted', `GitHub does not let the App ${what} (status ${status})`, {
+      fix: "Check the App's permissions, its installation and that the repository is among the selected ones.",
+    })
+  }
+  if (status === 404 || status === 410) {
+    return new BailiwickError('git-missing', `Could not ${what}: GitHub has no such thing, or hides it from the App`)
+  }
+  return new BailiwickError('internal', `Could not ${what}: GitHub refused the request (status ${status})`, {
+    cause: plainCause(error),
+  })
+}
+
+function unavailable(
+  what: string,
+  status: number | undefined,
+  retryAfter: number | undefined,
+  limited: boolean,
+): BailiwickError {
+  const why = status === undefined ? 'no answer' : `status ${status}`
+  const when = retryAfter === undefined ? '' : `; it asks to come back in ${retryAfter} s`
+  return new BailiwickError('github-unavailable', `Could not ${what}: GitHub is not available (${why})${when}`, {
+    retryAfter,
+    limited,
+  })
+}
+
+/** HTTP status of a failed call; undefined when there was no answer. */
+export function statusOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return undefined
+  // octokit gives network failures and aborts the status 500 without a response
+  return responseHeaders(error) ? error.status : undefined
+}
+
+function methodOf(error: unknown): string | undefined {
+  const request = error instanceof Error && 'request' in error ? error.request : undefined
+  return isRecord(request) && typeof request.method === 'string' ? request.method : undefined
+}
+
+function isNetwork(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if ('status' in error || ['AbortError', 'TimeoutError'].includes(error.name)) return true
+  // fetch reports a torn body as TypeError('terminated' | 'fetch failed') with a cause of undici
+  const code = 'code' in error ? error.code : isRecord(error.cause) ? error.cause.code : undefined
+  return typeof code === 'string' && /^(E[A-Z]+|UND_ERR_\w+|Z_\w+)$/.test(code)
+}
+
+/** Seconds until GitHub wants to hear from us again: `retry-after`, or the reset of an exhausted primary limit. */
+function retryAfterOf(error: unknown): number | undefined {
+  const headers = responseHeaders(error)
+  if (!headers) return undefined
+  const after = Number(headers['retry-after'] ?? Number.NaN)
+  if (Number.isFinite(after) && after >= 0) return Math.ceil(after)
+  if (String(headers['x-ratelimit-remaining'] ?? '') === '0') {
+    const reset = Number(headers['x-ratelimit-reset'] ?? Number.NaN)
+    if (Number.isFinite(reset)) return Math.max(1, Math.ceil(reset - Date.now() / 1000))
+  }
+  const message = error instanceof Error ? error.message : ''
+  return /secondary rate limit/i.test(message) ? LIMIT_SECONDS : undefined
+}
+
+/**
+ * Whether the answer is about from where we ask, not about what we may: somebody edits that list, or an address of ours
+ * is new, and the same request succeeds again. GitHub tells it by these words only:
+ * https://docs.github.com/en/enterprise-cloud@latest/organizations/keeping-your-organization-secure/managing-security-settings-for-your-organization/managing-allowed-ip-addresses-for-your-organization
+ */
+function isAllowList(error: unknown): boolean {
+  return error instanceof Error && /\bhas an IP allow list enabled\b/i.test(error.message)
+}
+
+function responseHeaders(error: unknown): Record<string, unknown> | undefined {
+  const response = error instanceof Error && 'response' in error ? error.response : undefined
+  return isRecord(response) && isRecord(response.headers) ? response.headers : undefined
+}
+
+function plainCause(error: unknown): Error {
+  const message = error instanceof Error ? error.message : ''
+  return new Error(message.replace(/[^\x20-\x7e]/g, ' ').slice(0, 300))
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,127 @@
+import { BailiwickError } from '../../errors.ts'
+import type { Visibility } from '../../fleet/model/visibility.ts'
+
+/** The OAuth side of the App, and where GitHub is. */
+interface OAuthSettings {
+  readonly clientId: string
+  /** Secret. */
+  readonly clientSecret: string
+  /** Root of the REST API. */
+  readonly apiUrl: string
+}
+
+const TIMEOUT_MS = 10_000
+
+/**
+ * The web application flow of a GitHub App, with PKCE, and what is asked with the tokens that it gives. Nothing of a token
+ * or a code gets into a message. https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
+ */
+export function openOAuth({ clientId, clientSecret, apiUrl }: OAuthSettings) {
+  const site = webUrlOf(apiUrl)
+  return {
+    signInUrl: ({ state, challenge, redirectUri }: SignInRequest): string => {
+      const query = new URLSearchParams({
+        client_id: clientId,
+        redirect_uri: redirectUri,
+        state,
+        code_challenge: challenge,
+        code_challenge_method: 'S256',
+      })
+      return `${site}/login/oauth/authorize?${query}`
+    },
+    exchange: async ({ code, verifier, redirectUri }: CodeRequest) => {
+      const request = {
+        client_id: clientId,
+        client_secret: clientSecret,
+        code,
+        redirect_uri: redirectUri,
+        code_verifier: verifier,
+      }
+      const response = await ask('exchange a code', `${site}/login/oauth/access_token`, {
+        method: 'POST',
+        headers: { accept: 'application/json', 'content-type': 'application/json' },
+        body: JSON.stringify(request),
+      })
+      // a code that is not good is answered with 200 and an error
+      const { access_token: token, expires_in: seconds = WORKING_DAY } = await fieldsOf(response)
+      if (typeof token !== 'string' || token === '' || typeof seconds !== 'number') return undefined
+      return { token, seconds }
+    },
+    login: async (token: string): Promise<string | undefined> => {
+      const response = await ask('read who signed in', `${apiUrl}/user`, { headers: headersOf(token) })
+      const { login } = response.ok ? await fieldsOf(response) : { login: undefined }
+      return typeof login === 'string' ? login : undefined
+    },
+    repository: async (
+      token: string,
+      owner: string,
+      repo: string,
+    ): Promise<SeenRepository | 'hidden' | 'signed-out'> => {
+      const path = `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`
+      const response = await ask('read a repository for somebody', `${apiUrl}${path}`, { headers: headersOf(token) })
+      if (response.status === 401) return 'signed-out'
+      if (!response.ok) return 'hidden'
+      const { id, private: isPrivate, visibility } = await fieldsOf(response)
+      if (typeof id !== 'number') return 'hidden'
+      // what is not said to be narrower may be seen by everybody
+      const isInternal = visibility === 'internal'
+      return { id, visibility: isInternal ? 'internal' : isPrivate === true ? 'private' : 'public' }
+    },
+  }
+}
+
+interface SeenRepository {
+  readonly id: number
+  readonly visibility: Visibility
+}
+
+interface SignInRequest {
+  readonly state: string
+  readonly challenge: string
+  readonly redirectUri: string
+}
+
+interface CodeRequest {
+  readonly code: string
+  readonly verifier: string
+  readonly redirectUri: string
+}
+
+/** Tokens of Apps that let them never expire are used for a working day, too. */
+const WORKING_DAY = 8 * 3_600
+
+/** Where people see what an API serves: GitHub's own, a GitHub Enterprise Server, or one with data residency. */
+function webUrlOf(apiUrl: string): string {
+  const { protocol, host, hostname } = new URL(apiUrl)
+  if (hostname === 'api.github.com') return 'https://github.com'
+  return `${protocol}//${hostname.endsWith('.ghe.com') ? host.replace(/^api\./, '') : host}`
+}
+
+function headersOf(token: string) {
+  return {
+    accept: 'application/vnd.github+json',
+    authorization: `Bearer ${token}`,
+    'user-agent': 'bailiwick',
+    'x-github-api-version': '2022-11-28',
+  }
+}
+
+/** An answer that is GitHub's word. Throws `github-unavailable` for an outage or a limit. */
+async function ask(what: string, url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => undefined)
+  const isLimited = response?.status === 429 || (response?.status === 403 && isExhausted(response.headers))
+  if (response && response.status < 500 && !isLimited) return response
+  throw new BailiwickError(
+    'github-unavailable',
+    `Could not ${what}: GitHub is not available (${response ? `status ${response.status}` : 'no answer'})`,
+  )
+}
+
+function isExhausted(headers: Headers): boolean {
+  return headers.has('retry-after') || headers.get('x-ratelimit-remaining') === '0'
+}
+
+async function fieldsOf(response: Response): Promise<Readonly<Record<string, unknown>>> {
+  const body: unknown = await response.json().catch(() => undefined) // what is no JSON has no fields
+  return typeof body === 'object' && body !== null ? { ...body } : {}
+}

@@ -1,0 +1,30 @@
+import { github } from '../client/github-error.ts'
+import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
+import { isOurs } from '../client/written-by-us.ts'
+
+type Reaction = '+1' | '-1' | 'confused' | 'eyes' | 'rocket'
+
+/** Reacts to a comment of an issue or pull request; GitHub keeps one reaction of a kind per author, so twice is once. */
+export async function react(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  comment: number,
+  content: Reaction,
+): Promise<void> {
+  await github(`react to a comment of ${owner}/${repo}`, () =>
+    octokit.rest.reactions.createForIssueComment({ owner, repo, comment_id: comment, content }),
+  )
+}
+
+/** Which reactions our App has put on a comment. */
+export async function ourReactions(
+  octokit: Octokit,
+  app: AppIdentity,
+  { owner, repo }: RepositoryName,
+  comment: number,
+): Promise<readonly string[]> {
+  const found = await github(`read the reactions to a comment of ${owner}/${repo}`, () =>
+    octokit.paginate(octokit.rest.reactions.listForIssueComment, { owner, repo, comment_id: comment, per_page: 100 }),
+  )
+  return found.filter(one => isOurs(app, { user: one.user })).map(one => one.content)
+}

@@ -1,0 +1,44 @@
+import { BailiwickError } from '../../errors.ts'
+import type { ObjectStore } from '../../git/object-store.ts'
+import { github } from '../client/github-error.ts'
+import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { settleAll } from '../client/settle-all.ts'
+
+const PARALLEL = 6
+
+/**
+ * Reads blobs one request each and puts them into the store, which checks them. Throws `git-corrupt` when an answer is
+ * not what its id says, `git-missing` where there is none.
+ */
+export async function fetchBlobs(
+  octokit: Octokit,
+  store: ObjectStore,
+  repository: RepositoryName,
+  ids: readonly string[],
+): Promise<void> {
+  const open = [...ids]
+  const work = async () => {
+    try {
+      for (let id = open.pop(); id !== undefined; id = open.pop()) {
+        await store.writeBlob(id, await fetchBlob(octokit, repository, id))
+      }
+    } catch (error) {
+      open.length = 0
+      throw error
+    }
+  }
+  await settleAll(Array.from({ length: Math.min(PARALLEL, ids.length) }, work))
+}
+
+async function fetchBlob(octokit: Octokit, { owner, repo }: RepositoryName, id: string): Promise<Uint8Array> {
+  const { data } = await github(`read blob ${id} of ${owner}/${repo}`, () =>
+    octokit.rest.git.getBlob({ owner, repo, file_sha: id }),
+  )
+  if (typeof data.content !== 'string') {
+    throw new BailiwickError(
+      'github-unavailable',
+      `GitHub answered without the content of blob ${id} of ${owner}/${repo}`,
+    )
+  }
+  return Buffer.from(data.content, data.encoding === 'utf-8' ? 'utf8' : 'base64')
+}

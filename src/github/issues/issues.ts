@@ -1,0 +1,46 @@
+import { cutText } from '../client/cut-text.ts'
+import { github, unlessMissing } from '../client/github-error.ts'
+import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
+import { listOurIssues } from './our-issues.ts'
+
+/** 65,536 is GitHub's limit; some of its front ends count differently. */
+const MAX_BODY = 60_000
+
+interface StickyIssue {
+  /** First line of the body, an HTML comment, by which the issue is found again. */
+  readonly marker: string
+  readonly title: string
+  /** Markdown that begins with the marker. */
+  readonly body: string
+}
+
+interface UpsertedIssue {
+  readonly number: number
+  readonly open: boolean
+  readonly written: boolean
+}
+
+/**
+ * Makes the one issue of ours with this marker say `body`, open or closed: one that people closed stays closed, and its title
+ * is theirs too. Somebody else's issue with the marker is left alone. Undefined where the repository has no issues.
+ */
+export async function upsertIssue(
+  octokit: Octokit,
+  app: AppIdentity,
+  { owner, repo }: RepositoryName,
+  { marker, title, body: wanted }: StickyIssue,
+): Promise<UpsertedIssue | undefined> {
+  const body = cutText(wanted, MAX_BODY, '\n\n*The rest is cut.*')
+  const present = await listOurIssues(octokit, app, { owner, repo })
+  if (!present) return undefined
+  const ours = present.find(one => one.body.startsWith(`${marker}\n`))
+  const what = `write an issue of ${owner}/${repo}`
+  if (!ours) {
+    const made = await unlessMissing(what, () => octokit.rest.issues.create({ owner, repo, title, body }))
+    return made && { number: made.data.number, open: true, written: true }
+  }
+  const found = { number: ours.number, open: ours.open }
+  if (ours.body === body) return { ...found, written: false }
+  await github(what, () => octokit.rest.issues.update({ owner, repo, issue_number: ours.number, body }))
+  return { ...found, written: true }
+}

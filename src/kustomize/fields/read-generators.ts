@@ -1,0 +1,102 @@
+import { isAbsent } from '../../kube/edit-node.ts'
+import { at, type MapNode, type Node } from '../../kube/node.ts'
+import type { Entry } from '../model/entry.ts'
+import type { GeneratorEntry, GeneratorOptions } from '../model/kustomization.ts'
+import {
+  asMap,
+  booleanField,
+  invalid,
+  listField,
+  mapField,
+  refuseCaseVariant,
+  refuseOtherFields,
+  textField,
+  textList,
+  textPairs,
+} from './read-fields.ts'
+
+type Kind = GeneratorEntry['kind']
+
+const OPTIONS = ['labels', 'annotations', 'disableNameSuffixHash', 'immutable']
+const SOURCES = ['literals', 'files', 'envs', 'env']
+const FIELDS = ['name', 'namespace', 'behavior', 'options', ...SOURCES]
+const fieldsOf = (kind: Kind): readonly string[] => (kind === 'Secret' ? [...FIELDS, 'type'] : FIELDS)
+
+/**
+ * `configMapGenerator` or `secretGenerator` with `generatorOptions` merged into each entry: what an entry says itself
+ * wins, except that it cannot take back a `true`. Throws as reading a kustomization does.
+ */
+export function readGenerators(root: MapNode, kind: Kind): GeneratorEntry[] {
+  const global = readOptions(mapField(root, 'generatorOptions'), 'generatorOptions')
+  const field = kind === 'Secret' ? 'secretGenerator' : 'configMapGenerator'
+  return listField(root, field).map(node => {
+    const entry = asMap(node, `${field}[]`)
+    refuseOtherFields(entry, fieldsOf(kind), field)
+    return readEntry(entry, kind, textField(entry, 'env'), global)
+  })
+}
+
+/**
+ * A ConfigMapGenerator or SecretGenerator object of `generators`. kustomize reads it leniently: its name may stand in
+ * its metadata, fields that it does not have are passed over, and so is `env`.
+ */
+export function readGeneratorObject(object: MapNode, kind: Kind): GeneratorEntry {
+  const known = [...fieldsOf(kind), 'metadata']
+  for (const [name, field] of object.fields) refuseCaseVariant(name, known, field.key)
+  return readEntry(object, kind, undefined, readOptions(undefined, ''))
+}
+
+function readEntry(entry: MapNode, kind: Kind, env: Entry | undefined, global: GeneratorOptions): GeneratorEntry {
+  const name = ownOrMetadata(entry, 'name')
+  if (!name) return invalid(`a generated ${kind} needs a name`, entry.origin)
+  const namespace = ownOrMetadata(entry, 'namespace')
+  const type = kind === 'Secret' ? textField(entry, 'type') : undefined
+  const options = mapField(entry, 'options')
+  return {
+    kind,
+    origin: entry.origin,
+    name,
+    ...(namespace ? { namespace } : {}),
+    behavior: readBehavior(textField(entry, 'behavior')),
+    literals: textList(entry, 'literals'),
+    files: textList(entry, 'files'),
+    envs: [...textList(entry, 'envs'), ...(env?.text ? [env] : [])],
+    ...(type?.text ? { type } : {}),
+    options: merge(readOptions(options, 'options'), global),
+  }
+}
+
+function ownOrMetadata(entry: MapNode, field: string): Entry | undefined {
+  const metadata = at(entry, ['metadata'])
+  const own = textField(entry, field)
+  const found = own?.text || metadata?.type !== 'map' ? own : textField(metadata, field)
+  return found?.text ? found : undefined
+}
+
+function readBehavior(entry: Entry | undefined): GeneratorEntry['behavior'] {
+  const text = entry?.text ?? ''
+  return text === 'create' || text === 'merge' || text === 'replace' ? text : 'unspecified'
+}
+
+function readOptions(options: MapNode | undefined, where: string): GeneratorOptions {
+  if (!options) return { labels: [], annotations: [], disableNameSuffixHash: false }
+  refuseOtherFields(options, OPTIONS, where)
+  const immutable: Node | undefined = options.fields.get('immutable')?.value
+  const isImmutable = !isAbsent(immutable) && booleanField(options, 'immutable')
+  return {
+    labels: textPairs(options, 'labels'),
+    annotations: textPairs(options, 'annotations'),
+    disableNameSuffixHash: booleanField(options, 'disableNameSuffixHash'),
+    ...(isImmutable ? { immutable: { text: 'true', origin: immutable.origin } } : {}),
+  }
+}
+
+function merge(own: GeneratorOptions, global: GeneratorOptions): GeneratorOptions {
+  const immutable = own.immutable ?? global.immutable
+  return {
+    labels: [...new Map([...global.labels, ...own.labels])],
+    annotations: [...new Map([...global.annotations, ...own.annotations])],
+    disableNameSuffixHash: own.disableNameSuffixHash || global.disableNameSuffixHash,
+    ...(immutable ? { immutable } : {}),
+  }
+}

@@ -1,0 +1,95 @@
+import { BailiwickError } from '../../errors.ts'
+import { isAbsent } from '../../kube/edit-node.ts'
+import type { Field, MapNode, Node } from '../../kube/node.ts'
+import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
+import type { Origin } from '../../origin.ts'
+import type { BuildBudget } from '../model/build-budget.ts'
+import type { FieldSpec, Pairs } from '../model/kustomization.ts'
+import { isBuildAnnotation } from '../resource/build-annotation.ts'
+import { specsByKind } from '../resource/field-spec.ts'
+import { currentId } from '../resource/resource.ts'
+import type { ResourceList } from '../resource/resource-list.ts'
+import { editPlaces } from './edit-resource.ts'
+
+/**
+ * Puts labels or annotations into every map that a spec leads to (api/filters/labels and annotations, 5.8.1). Throws
+ * `kustomize-invalid` where that is no map.
+ */
+export function setPairs(
+  resources: ResourceList,
+  pairs: Pairs,
+  specs: readonly FieldSpec[],
+  budget: BuildBudget,
+): void {
+  const first = pairs[0]?.[1].origin
+  if (!first) return
+  for (const [key, { origin }] of pairs) if (isBuildAnnotation(key)) refuseBuildNote(key, origin)
+  budget.spendOnEach(resources.all, first)
+  const specsOf = specsByKind(specs)
+  for (const resource of resources.all) {
+    const writer = new PairWriter(pairs, first)
+    const matching = specsOf(currentId(resource))
+    budget.spend('steps', pairs.length * matching.length, first)
+    const write = (node: Node | undefined, spec: FieldSpec) => {
+      // the map is copied, which is what takes the time where there are many pairs in it
+      if (node?.type === 'map') budget.spend('steps', node.fields.size, first)
+      return writer.write(node, spec.path)
+    }
+    editPlaces(resource, matching, first, write, budget)
+    resource.hasShared ||= writer.hasShared
+  }
+}
+
+/** Writes the pairs to the places of one object. A value that is new at several of them is one value for kustomize. */
+class PairWriter {
+  private readonly pairs: Pairs
+  private readonly origin: Origin
+  private readonly added = new Map<string, object>()
+  hasShared = false
+
+  constructor(pairs: Pairs, origin: Origin) {
+    this.pairs = pairs
+    this.origin = origin
+  }
+
+  write(node: Node | undefined, path: string): Node {
+    // a null that is not to be created stays
+    if (node !== undefined && isAbsent(node)) return node
+    const map: MapNode =
+      node === undefined ? { type: 'map', fields: new Map(), origin: this.origin } : asMap(node, path)
+    const fields = new Map<string, Field>(map.fields)
+    for (const [key, { text, origin }] of this.pairs) {
+      const value = { type: 'scalar', value: text, origin } as const
+      fields.set(key, { key: origin, value: fields.has(key) ? value : { ...value, shared: this.share(key, origin) } })
+    }
+    return { ...map, fields }
+  }
+
+  private share(key: string, origin: Origin): object {
+    const known = this.added.get(key)
+    if (known) {
+      this.hasShared = true
+      return known
+    }
+    checkKey(key, origin)
+    const shared = {}
+    this.added.set(key, shared)
+    return shared
+  }
+}
+
+/** kustomize writes a new key without quotes, so one that is no text then makes the build fail. */
+function checkKey(key: string, origin: Origin): void {
+  if (resolvePlain(key) === key && key !== '<<') return
+  const message = `kustomize cannot add the key ${JSON.stringify(key)}, which is no text for YAML`
+  throw new BailiwickError('kustomize-invalid', message, { origin })
+}
+
+function asMap(node: Node, path: string): MapNode {
+  if (node.type === 'map') return node
+  throw new BailiwickError('kustomize-invalid', `${path} is no map`, { origin: node.origin })
+}
+
+function refuseBuildNote(key: string, origin: Origin): never {
+  throw new BailiwickError('kustomize-unsupported', `${key} steers the build itself`, { origin })
+}

@@ -1,0 +1,105 @@
+import { BailiwickError } from '../../errors.ts'
+import type { Node } from '../../kube/node.ts'
+import type { Origin } from '../../origin.ts'
+import { Allowance } from './allowance.ts'
+
+/** What may be used up, by one build or by all that share a budget; in steps, so that the same input always gives the same answer. */
+const LIMITS = {
+  directories: 2_000,
+  objects: 10_000,
+  bytes: 16 * 1024 * 1024,
+  /** Values that are looked at or written by patches and transformers. */
+  steps: 4_000_000,
+  /** Values of what is built, those that stand in several places counted in each. */
+  values: 2_000_000,
+}
+
+/** Values that one object may hold after a patch has copied parts of it. */
+const MAX_OBJECT = 200_000
+
+/** What builds have used up. */
+export type BuildCost = Readonly<Record<keyof typeof LIMITS, number>>
+
+export class BuildBudget {
+  readonly allowance: Allowance<keyof typeof LIMITS>
+
+  /** `scale`: how many times the usual limits. */
+  constructor(scale = 1) {
+    this.allowance = new Allowance(LIMITS, scale)
+  }
+
+  /** Throws `render-limits` when a build uses more of something than it may. */
+  spend(what: keyof typeof LIMITS, amount: number, origin: Origin): void {
+    if (this.allowance.take(what, amount)) return
+    throw tooMuch(`rendering takes more than ${this.allowance.limit(what)} ${what}`, origin)
+  }
+
+  /** Every entry of a transformer looks at every object. */
+  spendOnEach(objects: readonly unknown[], origin: Origin): void {
+    this.spend('steps', 10 * objects.length + 2_000, origin)
+  }
+
+  /** A new name is written, kept and indexed, beside the look. */
+  spendOnRenaming(objects: readonly unknown[], origin: Origin): void {
+    this.spend('steps', 40 * objects.length + 2_000, origin)
+  }
+
+  /** Counts what is built. Whoever counts sees everything, and says whether folded texts (`>`) are among it. */
+  spendOnResult(root: Node): boolean {
+    const census = new Census(root, this.allowance.limit('values'))
+    this.spend('values', census.values, root.origin)
+    return census.hasFolded
+  }
+
+  /** Counts the values of a node as steps, and says whether folded texts are among them. */
+  spendOn(node: Node, origin: Origin): boolean {
+    const census = new Census(node, this.allowance.limit('steps'))
+    this.spend('steps', census.values, origin)
+    return census.hasFolded
+  }
+
+  /** A merge takes an object apart and puts it together again. */
+  spendOnMerge(node: Node, origin: Origin): void {
+    this.spend('steps', 2 * new Census(node, this.allowance.limit('steps')).values, origin)
+  }
+
+  /** Each part of a copy gets a place of its own, which costs far more than a look. */
+  spendOnCopy(node: Node, origin: Origin): void {
+    this.spend('steps', 20 * new Census(node, this.allowance.limit('steps')).values, origin)
+  }
+}
+
+/** Throws `render-limits` for an object that has become too large. */
+export function checkObjectSize(node: Node, origin: Origin): void {
+  if (new Census(node, MAX_OBJECT).values >= MAX_OBJECT)
+    throw tooMuch(`an object of more than ${MAX_OBJECT} values`, origin)
+}
+
+/** Parts may be shared, so an object can be far larger than what holds it: counting ends at `limit`. */
+class Census {
+  values = 0
+  hasFolded = false
+  private readonly limit: number
+
+  constructor(root: Node, limit: number) {
+    this.limit = limit
+    this.visit(root)
+  }
+
+  private visit(node: Node): void {
+    if (this.values++ >= this.limit) return
+    if (node.type === 'map') for (const field of node.fields.values()) this.visit(field.value)
+    else if (node.type === 'list') for (const item of node.items) this.visit(item)
+    else {
+      if (typeof node.value === 'string') this.values += node.value.length >> 6
+      if (node.style === 'folded') this.hasFolded = true
+    }
+  }
+}
+
+function tooMuch(what: string, origin: Origin): BailiwickError {
+  return new BailiwickError('render-limits', what, {
+    origin,
+    fix: 'Build less: a tenant has one budget for all their Kustomizations on a cluster.',
+  })
+}

@@ -1,0 +1,283 @@
+import { BailiwickError } from '../../errors.ts'
+import type { Tree } from '../../git/tree.ts'
+import { type MapNode, stringAt } from '../../kube/node.ts'
+import type { Origin, Step } from '../../origin.ts'
+import { runGenerator } from '../builtin/run-generator.ts'
+import { runTransformer } from '../builtin/run-transformer.ts'
+import { checkBuiltin } from '../fields/check-forbidden.ts'
+import { SORTED_DEFAULTS } from '../fields/merge-config.ts'
+import type { TransformContext } from '../fields/transformer.ts'
+import type { TransformerConfig } from '../fields/transformer-config.ts'
+import { TRANSFORMERS } from '../fields/transformers.ts'
+import { generateObject } from '../generate/generate-object.ts'
+import { BuildBudget } from '../model/build-budget.ts'
+import type { Entry } from '../model/entry.ts'
+import type { ConfigEntry, Kustomization } from '../model/kustomization.ts'
+import { Level } from '../model/level.ts'
+import { type Part, STRICT, type Tolerance } from '../model/tolerance.ts'
+import { MOUNT } from '../read/resolve-path.ts'
+import { absorb } from '../resource/absorb.ts'
+import type { Resource } from '../resource/resource.ts'
+import { ResourceList } from '../resource/resource-list.ts'
+import { BuildFiles } from './build-files.ts'
+import { BuildNotes } from './build-notes.ts'
+import { Configuration } from './configuration.ts'
+import { transformLeniently } from './lenient-transform.ts'
+import { isInline, loadConfigs } from './load-configs.ts'
+import { loadTolerantly } from './load-tolerantly.ts'
+import type { FindRemote } from './mounted-tree.ts'
+import { noteDecrypted } from './note-decrypted.ts'
+import { checkDepth, Scan } from './scan.ts'
+import { transformerNames } from './transformer-names.ts'
+
+/** Objects, and the fields that transformers write to: both go up from a base to what uses it. */
+export interface Accumulated {
+  readonly resources: ResourceList
+  config: TransformerConfig | undefined
+}
+
+export interface AccumulationOptions {
+  /** False: no value knows its place, for a measurement of what knowing it costs. */
+  readonly origins?: boolean
+  /** What the build may use up, where several builds share it. */
+  readonly budget?: BuildBudget
+  /** Flux decrypts files before it builds; without, an encrypted file is a file as any other. */
+  readonly decrypts?: boolean
+  /** Whether parts that fail are taken out. */
+  readonly tolerance?: Tolerance
+  /** Stands for the root, of which parts may have been taken out when it was read. */
+  readonly level?: Level
+  /** Finds repositories at a commit that entries name; without it none is at hand. */
+  readonly remotes?: FindRemote | undefined
+}
+
+/** One build: collects objects directory by directory, each kustomization transforming what is below it. */
+export class Accumulation {
+  readonly budget: BuildBudget
+  readonly files: BuildFiles
+  readonly tolerance: Tolerance
+  private readonly configuration: Configuration
+  private readonly decrypts: boolean
+  private readonly level: Level | undefined
+  /** Both are what the root says. */
+  notes = new BuildNotes({ buildMetadata: [] })
+  sortOptions: Kustomization['sortOptions']
+
+  constructor(tree: Tree, repository: string, options: AccumulationOptions = {}) {
+    const { budget = new BuildBudget(), decrypts = false, tolerance = STRICT } = options
+    this.tolerance = tolerance
+    this.budget = budget
+    this.decrypts = decrypts
+    this.level = options.level
+    this.files = new BuildFiles(tree, repository, this.budget, options)
+    this.configuration = new Configuration(this.files, budget, tolerance)
+  }
+
+  directory(directory: string): Accumulated {
+    return this.root(this.files.kustomizationIn(directory, this.files.start(directory)))
+  }
+
+  root(kustomization: Kustomization): Accumulated {
+    // a lenient build meets each part anyway, and may do without it
+    if (!this.tolerance.isLenient) new Scan(this.files, this.decrypts).run(kustomization)
+    this.files.unseen.push(...(kustomization.unseen ?? []))
+    this.notes = new BuildNotes(kustomization)
+    this.sortOptions = kustomization.sortOptions
+    const all: Accumulated = { resources: new ResourceList(this.tolerance), config: undefined }
+    this.level?.is(kustomization, this.files)
+    this.accumulate(kustomization, all, [kustomization.directory])
+    return all
+  }
+
+  private accumulate(kustomization: Kustomization, into: Accumulated, chain: readonly string[]): void {
+    const level = new Level()
+    level.is(kustomization, this.files)
+    this.tolerance.within(level, () => this.accumulateParts(kustomization, into, chain))
+  }
+
+  private accumulateParts(kustomization: Kustomization, into: Accumulated, chain: readonly string[]): void {
+    const { tolerance } = this
+    for (const entry of kustomization.resources) {
+      const part = this.bringing(kustomization, entry, 'missing')
+      tolerance.attempt(part, () => this.addResource(kustomization, entry, into, chain))
+    }
+    into.config = this.configuration.with(into.config, kustomization)
+    this.generate(kustomization, into.resources, chain)
+    for (const entry of kustomization.components) {
+      const part = this.bringing(kustomization, entry, 'different')
+      tolerance.attempt(part, () => this.addComponent(kustomization, entry, into, chain))
+    }
+    this.transform(kustomization, into, chain)
+  }
+
+  private partOf({ directory }: Kustomization, entry: unknown, effect: Part['effect']): Part {
+    return { effect, hides: () => this.files.hidden(directory, entry) }
+  }
+
+  private bringing(kustomization: Kustomization, entry: unknown, effect: Part['effect']): Part {
+    return { ...this.partOf(kustomization, entry, effect), brings: true }
+  }
+
+  /** How to put objects back, which costs a look at each. */
+  private saving(resources: ResourceList, origin: Origin): Pick<Part, 'changes'> {
+    if (!this.tolerance.isLenient) return {}
+    const save = () => {
+      this.budget.spend('steps', resources.all.length, origin)
+      return resources.save()
+    }
+    return { changes: { save } }
+  }
+
+  private generate(kustomization: Kustomization, resources: ResourceList, chain: readonly string[]): void {
+    const read = (entry: Entry) => this.files.bytesBeside(kustomization.directory, entry)
+    const context = { file: kustomization.file, budget: this.budget, read }
+    const add = (entry: unknown, origin: Origin, make: () => Resource) => {
+      const part = this.bringing(kustomization, entry, 'different')
+      this.tolerance.attempt({ ...part, depends: true }, () => {
+        this.budget.spend('objects', 1, origin)
+        absorb(resources, make())
+      })
+    }
+    for (const entry of [...kustomization.configMapGenerator, ...kustomization.secretGenerator]) {
+      add(entry, entry.origin, () => {
+        const secretGenerator = entry.kind === 'Secret' ? [entry] : []
+        this.noteDecrypted({ ...kustomization, secretGenerator, patches: [] })
+        const made = generateObject(entry, context)
+        this.notes.generated(made, kustomization.file, `${entry.kind}Generator`)
+        return made
+      })
+    }
+    for (const config of this.builtins(kustomization, kustomization.generators, chain)) {
+      add(config, config.origin, () => {
+        const made = runGenerator(config, context)
+        this.notes.generated(made, kustomization.file, stringAt(config, ['kind'])!, config)
+        return made
+      })
+    }
+  }
+
+  /** Without leniency the scan has asked already. */
+  private noteDecrypted(only: Kustomization): void {
+    if (this.decrypts && this.tolerance.isLenient) noteDecrypted(only, this.files)
+  }
+
+  private builtins(parent: Kustomization, entries: readonly ConfigEntry[], chain: readonly string[]): MapNode[] {
+    if (entries.length === 0) return []
+    const load = (some: readonly ConfigEntry[]) => {
+      const configs = loadConfigs(some, (entry, resources) => {
+        this.addResource(parent, entry, { resources, config: undefined }, chain)
+      })
+      configs.forEach(checkBuiltin)
+      return configs
+    }
+    if (!this.tolerance.isLenient) return load(entries)
+    const part = (entry: ConfigEntry) => this.bringing(parent, entry, 'different')
+    const kept = entries.filter(entry => this.tolerance.attempt(part(entry), () => [isInline(entry)]))
+    const ordered = [...kept.filter(isInline), ...kept.filter(entry => !isInline(entry))]
+    return ordered.flatMap(entry => this.tolerance.attempt(part(entry), () => load([entry])) ?? [])
+  }
+
+  /** Where an entry is; of what comes from another repository kustomize would note that. */
+  private locate(directory: string, entry: Entry) {
+    const found = this.files.locate(directory, entry)
+    if (!found.path.startsWith(MOUNT) || this.notes.wanted.length === 0) return found
+    const message = 'buildMetadata with a base of another repository is not supported'
+    throw new BailiwickError('kustomize-unsupported', message, { origin: entry.origin })
+  }
+
+  private addResource(parent: Kustomization, entry: Entry, into: Accumulated, chain: readonly string[]): void {
+    const { path, type } = this.locate(parent.directory, entry)
+    const trail: Step[] = parent.generated ? [] : [{ step: 'resource', file: parent.file, line: entry.origin.line }]
+    if (type === 'file') {
+      const loaded = loadTolerantly(this.files.parse(path), trail, this.tolerance)
+      this.budget.spend('objects', loaded.length, entry.origin)
+      this.notes.read(loaded, entry)
+      into.resources.appendAll(loaded)
+      return
+    }
+    const child = this.enter(path, entry, chain)
+    if (child.kind === 'Component')
+      refuse(`${this.files.told(path)} is a Component; list it under components`, entry.origin)
+    const below: Accumulated = { resources: new ResourceList(this.tolerance), config: undefined }
+    this.notes.enter(entry)
+    this.accumulate(child, below, [...chain, path])
+    this.notes.leave()
+    for (const resource of below.resources.all) resource.trail = [...resource.trail, ...trail]
+    into.resources.appendAll(below.resources.all)
+    into.config = this.configuration.merge(into.config, below.config ?? SORTED_DEFAULTS, entry.origin)
+  }
+
+  /** A component works on what its parent has so far. */
+  private addComponent(parent: Kustomization, entry: Entry, into: Accumulated, chain: readonly string[]): void {
+    const { path, type } = this.locate(parent.directory, entry)
+    if (type !== 'directory') refuse(`${this.files.told(path)} is no directory`, entry.origin)
+    const child = this.enter(path, entry, chain)
+    if (child.kind !== 'Component') refuse(`${this.files.told(path)} is no Component`, entry.origin)
+    this.notes.enter(entry)
+    this.accumulate(child, into, [...chain, path])
+    this.notes.leave()
+    const step: Step = { step: 'component', file: entry.origin.file, line: entry.origin.line }
+    this.budget.spend('steps', into.resources.all.length, entry.origin)
+    for (const resource of into.resources.all) resource.trail = [...resource.trail, step]
+    into.resources.checkUnique()
+    into.config = this.configuration.merge(undefined, into.config ?? SORTED_DEFAULTS, entry.origin)
+  }
+
+  /** kustomize refuses a directory that is, or holds, one that led to it. */
+  private enter(path: string, entry: Entry, chain: readonly string[]): Kustomization {
+    const circular = chain.some(visited => visited === path || path === '' || visited.startsWith(`${path}/`))
+    if (circular) {
+      const message = `${this.files.told(path) || 'the root'} leads back to itself`
+      throw new BailiwickError('render-limits', message, {
+        origin: entry.origin,
+        refused: true,
+        fix: 'Break the circle.',
+      })
+    }
+    this.budget.spend('directories', 1, entry.origin)
+    checkDepth(chain, entry.origin)
+    const level = new Level()
+    const kustomization = this.tolerance.within(level, () => this.files.kustomizationIn(path, entry.origin))
+    level.is(kustomization, this.files)
+    return kustomization
+  }
+
+  private transform(kustomization: Kustomization, into: Accumulated, chain: readonly string[]): void {
+    const { resources, config } = into
+    const { tolerance } = this
+    const context: TransformContext = {
+      kustomization,
+      config: config ?? SORTED_DEFAULTS,
+      budget: this.budget,
+      file: entry => this.files.fileBeside(kustomization.directory, entry),
+    }
+    const saving = this.saving(resources, this.files.start(kustomization.file))
+    const lenient = saving.changes && {
+      ...context,
+      tolerance,
+      changes: saving.changes,
+      hidden: (entry: unknown) => this.files.hidden(kustomization.directory, entry),
+      check: (only: Kustomization) => this.noteDecrypted({ ...only, secretGenerator: [] }),
+    }
+    const different = this.partOf(kustomization, kustomization.buildMetadata, 'different')
+    for (const transformer of TRANSFORMERS) {
+      if (lenient) transformLeniently(transformer, resources, lenient)
+      else transformer(resources, context)
+      if (this.notes.wanted.length === 0) continue
+      tolerance.attempt({ ...different, ...saving }, () =>
+        this.notes.transformed(resources.all, kustomization.file, transformerNames(transformer, kustomization)),
+      )
+    }
+    for (const object of this.builtins(kustomization, kustomization.transformers, chain)) {
+      const part = this.partOf(kustomization, object, 'different')
+      tolerance.attempt({ ...part, ...saving, depends: true }, () => {
+        runTransformer(object, resources, context)
+        this.notes.transformedBy(resources.all, kustomization.file, object)
+      })
+    }
+  }
+}
+
+function refuse(message: string, origin: Origin): never {
+  throw new BailiwickError('kustomize-invalid', message, { origin })
+}

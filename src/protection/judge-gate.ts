@@ -1,0 +1,139 @@
+import { CHECK_NAME } from '../gate/check-names.ts'
+import type { ProtectedBranch, ProtectionLayer } from './protected-branch.ts'
+
+/**
+ * `real`: nothing reaches the branch but what our App said yes to. `weak`: it is required and bound to our App, with a way
+ * around it. `open`: our check is not required, or somebody else can answer in its place. `unknown`: GitHub does not show it.
+ */
+export type GateState = 'real' | 'weak' | 'open' | 'unknown'
+
+/** One thing that keeps a gate from being real, or that is to be known about it. */
+export interface GateGap {
+  /** `open` and `weak` decide the state; a note does not. */
+  readonly level: 'open' | 'weak' | 'note'
+  readonly what: string
+  /** '' where nothing is to be done. */
+  readonly fix: string
+}
+
+export interface Gate {
+  readonly state: GateState
+  readonly gaps: readonly GateGap[]
+  /** Name that should be required in place of the plain one. */
+  readonly asks?: string
+}
+
+/** Who has to answer, and under which name. */
+export interface OurCheck {
+  readonly name: string
+  /** Id of our App. */
+  readonly app: number
+}
+
+/** Whether a branch is gated by our check. Pure: only what GitHub said about the branch decides. */
+export function judgeGate(branch: ProtectedBranch, check: OurCheck): Gate {
+  const own = judgeNamed(branch, check)
+  if (check.name === CHECK_NAME || own.state === 'real' || own.state === 'weak') return own
+  const plain = judgeNamed(branch, { ...check, name: CHECK_NAME })
+  if (plain.state !== 'real' && plain.state !== 'weak') return own
+  // the plain check holds, too: it is about every gated branch of the repository
+  const what = `it requires ${shown(CHECK_NAME)}, which shows the most severe verdict of all gated branches of the repository`
+  const fix = `Require ${shown(check.name)} instead.`
+  return { ...plain, gaps: [...plain.gaps, { level: 'note', what, fix }], asks: check.name }
+}
+
+function judgeNamed(branch: ProtectedBranch, check: OurCheck): Gate {
+  const bound = branch.layers.filter(layer => requires(layer, check.name, app => app === check.app))
+  if (bound.length === 0) {
+    const gaps = [unbound(branch, check), ...evaluated(branch), ...forged(branch)]
+    const named = branch.layers.some(layer => requires(layer, check.name, () => true))
+    return { state: branch.hidden && !named ? 'unknown' : 'open', gaps }
+  }
+  const gaps = [...bypass(bound), ...ways(branch.layers), ...evaluated(branch)]
+  return { state: gaps.some(gap => gap.level === 'weak') ? 'weak' : 'real', gaps }
+}
+
+function requires(layer: ProtectionLayer, name: string, by: (app: number | null) => boolean): boolean {
+  return layer.checks.some(one => one.context === name && by(one.app))
+}
+
+/** Why no layer requires our check of our App. GitHub compares names of checks to the letter. */
+function unbound({ layers, hidden }: ProtectedBranch, { name }: OurCheck): GateGap {
+  const anybody = layers.find(layer => requires(layer, name, app => app === null))
+  if (anybody) {
+    const what = `${nameOf(anybody)} requires ${shown(name)} from any source: anyone who can set a status can pass it`
+    return { level: 'open', what, fix: 'Choose this App as the source of the check.' }
+  }
+  const other = layers.find(layer => requires(layer, name, () => true))
+  if (other) {
+    const what = `${nameOf(other)} requires ${shown(name)} from another App`
+    return { level: 'open', what, fix: 'Choose this App as the source of the check.' }
+  }
+  const fix = 'Require the check, with this App as its source.'
+  if (!hidden) return { level: 'open', what: `nothing requires ${shown(name)}`, fix }
+  const what = `no ruleset requires ${shown(name)}, and GitHub does not show the branch protection to the App`
+  return { level: 'open', what, fix: 'Grant the App the permission "Administration: read", or check it yourself.' }
+}
+
+/** Who gets past all layers that hold: the one with the fewest ways around it counts. */
+function bypass(bound: readonly ProtectionLayer[]): GateGap[] {
+  if (bound.some(layer => layer.bypass?.length === 0)) return []
+  const known = bound.filter(layer => layer.bypass !== undefined)
+  if (known.length < bound.length) {
+    const what = 'GitHub shows who can bypass the ruleset only to Apps with "Administration: write"'
+    return [{ level: 'note', what, fix: 'Check that its bypass list is empty.' }]
+  }
+  return known.flatMap(layer =>
+    (layer.bypass ?? []).map(who => ({
+      level: 'weak' as const,
+      what: `${who} can bypass ${nameOf(layer)}`,
+      fix: layer.kind === 'ruleset' ? 'Empty its bypass list.' : 'Forbid bypassing the settings.',
+    })),
+  )
+}
+
+/** Ways onto the branch besides a pull request whose present state was judged. */
+function ways(layers: readonly ProtectionLayer[]): GateGap[] {
+  const gaps: GateGap[] = []
+  const open = (of: (layer: ProtectionLayer) => boolean | undefined, what: string, fix: string) => {
+    if (layers.some(layer => of(layer) === true)) return
+    const unseen = layers.some(layer => of(layer) === undefined)
+    const words = unseen ? `GitHub does not show whether ${what}` : what
+    gaps.push({ level: unseen ? 'note' : 'weak', what: words, fix })
+  }
+  open(
+    one => (one.mergeQueue ? true : one.strict),
+    'a pull request can be merged with a verdict for an older base',
+    'Require branches to be up to date, or a merge queue by a ruleset.',
+  )
+  open(one => one.pullRequest, 'commits can be pushed without a pull request', 'Require a pull request.')
+  open(
+    one => one.forbidsForcePush,
+    'force pushes can replace the evaluated commits with other ones',
+    'Block force pushes.',
+  )
+  open(one => one.forbidsDeletion, 'the branch can be deleted and created again from any commit', 'Restrict deletions.')
+  return gaps
+}
+
+const evaluated = ({ evaluated }: ProtectedBranch): GateGap[] =>
+  evaluated.map(name => ({
+    level: 'note',
+    what: `the ruleset ${shown(name)} requires the check, but its enforcement status is Evaluate, which does not block`,
+    fix: 'Set its enforcement status to Active.',
+  }))
+
+const forged = ({ namesakes }: ProtectedBranch): GateGap[] =>
+  namesakes.map(slug => ({
+    level: 'open',
+    what: `the App ${shown(slug)} reports a check of the same name here`,
+    fix: 'Find out who set that up. A check that is required from this App ignores it.',
+  }))
+
+function nameOf({ kind, name, of }: ProtectionLayer): string {
+  if (kind === 'protection') return 'the branch protection'
+  return `the ruleset ${shown(name)}${of === 'Repository' ? '' : ` of the ${of.toLowerCase()}`}`
+}
+
+/** A backtick would end the quotation. */
+const shown = (value: string) => `\`${value.replaceAll('`', "'")}\``

@@ -1,0 +1,70 @@
+import { CHECK_NAME } from '../gate/check-names.ts'
+import type { OurCheck } from './judge-gate.ts'
+
+/** A ruleset in the words of GitHub's API, which its page for importing a ruleset reads too. */
+export interface WantedRuleset {
+  readonly name: string
+  readonly target: 'branch'
+  readonly enforcement: 'active'
+  readonly bypass_actors: never[]
+  readonly conditions: { ref_name: { include: string[]; exclude: string[] } }
+  readonly rules: (
+    | { type: 'deletion' | 'non_fast_forward' }
+    | {
+        type: 'pull_request'
+        parameters: {
+          dismiss_stale_reviews_on_push: boolean
+          require_code_owner_review: boolean
+          require_last_push_approval: boolean
+          required_approving_review_count: number
+          required_review_thread_resolution: boolean
+        }
+      }
+    | {
+        type: 'required_status_checks'
+        parameters: {
+          strict_required_status_checks_policy: boolean
+          do_not_enforce_on_create: boolean
+          required_status_checks: { context: string; integration_id: number }[]
+        }
+      }
+  )[]
+}
+
+/** By this name the ruleset is found again. */
+export const RULESET_NAME = 'Bailiwick'
+
+/** The ruleset of a check that one base of several has. */
+function rulesetNameOf(check: string): string {
+  return check === CHECK_NAME ? RULESET_NAME : `${RULESET_NAME}${check.slice(CHECK_NAME.length)}`
+}
+
+/**
+ * The ruleset that makes our check a gate of these branches: required of our App, up to date, by pull request, without force
+ * push or deletion, for everybody. It asks for no reviews: that is the repository's own matter. Undefined for the name of a
+ * branch that would be read as a pattern (git itself allows none).
+ */
+export function wantedRuleset(branches: readonly string[], { name, app }: OurCheck): WantedRuleset | undefined {
+  if (branches.length === 0 || branches.some(branch => /[*?[\]\\~]/.test(branch))) return undefined
+  const reviews = {
+    ...{ dismiss_stale_reviews_on_push: false, require_code_owner_review: false, require_last_push_approval: false },
+    ...{ required_approving_review_count: 0, required_review_thread_resolution: false },
+  }
+  return {
+    ...{ name: rulesetNameOf(name), target: 'branch', enforcement: 'active', bypass_actors: [] },
+    conditions: { ref_name: { include: [...branches].sort().map(branch => `refs/heads/${branch}`), exclude: [] } },
+    rules: [
+      { type: 'deletion' },
+      { type: 'non_fast_forward' },
+      { type: 'pull_request', parameters: reviews },
+      {
+        type: 'required_status_checks',
+        parameters: {
+          strict_required_status_checks_policy: true,
+          do_not_enforce_on_create: false,
+          required_status_checks: [{ context: name, integration_id: app }],
+        },
+      },
+    ],
+  }
+}

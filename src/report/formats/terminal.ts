@@ -1,0 +1,125 @@
+import { type FindingGroup, groupFindings } from '../../evaluate/verdict/group-findings.ts'
+import { display, type ObjectId } from '../../kube/object.ts'
+import { visible } from '../../message/visible.ts'
+import type { Finding, RequiredApproval, Verdict } from '../../rules/model/finding.ts'
+import { assumedClusters } from '../assumed-clusters.ts'
+import { clusterAnswer } from '../text/cluster-answer.ts'
+import { fixText } from '../text/fix-text.ts'
+import { type FailureGroup, firstOf, groupFailures, noteOf } from '../text/group-failures.ts'
+import { headlineOf, isNew, stateText } from '../text/headline.ts'
+import { placeOf } from '../text/place.ts'
+import { elsewhereText, NOTHING_ELSEWHERE } from './elsewhere.ts'
+
+/**
+ * The verdict as lines for a terminal: what blocks first, each with place, who, what and how to fix. `here` is the address
+ * of the repository in which the reader stands, `elsewhere` what is counted only. Every value is made visible: it may hold
+ * escape sequences. `changes`: lines of what changes on the clusters, as they are.
+ */
+export function terminalText(
+  verdict: Verdict,
+  here: string,
+  elsewhere = NOTHING_ELSEWHERE,
+  changes: readonly string[] = [],
+): string {
+  const others = elsewhereText(elsewhere)
+  const assumed = assumedClusters(verdict)
+  const lines = [
+    ...verdict.requiredApprovals.flatMap(approvalLines),
+    ...groupFailures(verdict.errors).flatMap(group => failureLines(group, here)),
+    ...groupFindings(shown(verdict.violations)).flatMap(group => findingLines(group, 'violation', here)),
+    ...groupFindings(shown(verdict.warnings)).flatMap(group => findingLines(group, 'warning', here)),
+    ...verdict.notSeen.map(({ source, url, reason }) => {
+      const at = url === '' ? '' : ` (${visible(url)})`
+      return `not visible: ${visible(source)}${at}: ${visible(reason)}`
+    }),
+    ...notReachedLines(verdict, here),
+    ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${visible(finding.message, 1000)}`),
+    ...(others === undefined ? [] : [`not listed: ${others}`]),
+    ...(assumed === undefined ? [] : [visible(assumed, 1000)]),
+    ...changes,
+    `${verdict.result}: ${headlineOf({ verdict, hidden: elsewhere })}`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+const shown = (list: readonly Finding[]) =>
+  list.filter(finding => finding.state === 'new' || finding.state === 'standing')
+
+/** So many of a list are shown on a line. */
+const FEW = 20
+
+function findingLines(group: FindingGroup, noun: string, here: string): string[] {
+  const { finding, objects, clusters, tenants, identities, followers } = group
+  const answer = objects.length === 1 ? clusterAnswer(finding) : undefined
+  const state = isNew(finding) ? '' : ` (${stateText(finding.state)})`
+  const place = placeOf(finding.origin, here) || 'no file'
+  const lines = [
+    `${visible(place)}: ${noun}[${finding.rule}]${state}: ${visible(finding.message, 1000)}`,
+    ...(objects.length === 1
+      ? [`  object   ${objectText(group, finding.object)} ${visible(finding.field)}, on ${list(clusters)}`]
+      : [
+          `  objects  ${objects.length}, on ${list(clusters)}`,
+          ...objects.slice(0, FEW).map(one => `           ${objectText(group, one.object, one.clusters)}`),
+          ...(objects.length > FEW ? [`           and ${objects.length - FEW} more (-o json lists all)`] : []),
+        ]),
+    `  who      ${list(identities)} (${list(tenants.map(tenant => (tenant === '' ? 'the platform' : `tenant ${tenant}`)))})`,
+  ]
+  if (finding.via.length > 0) {
+    const via = finding.via.map(step => `${step.step} ${step.file}:${step.line}`).join(', ')
+    lines.push(`  through  ${visible(via)}`)
+  }
+  if (answer) lines.push(`  cluster  ${visible(answer.text, 600)}`)
+  lines.push(`  fix      ${visible(fixText(group, here), 1000)}`)
+  for (const one of followers) {
+    const names = one.objects.map(({ object }) => display(object))
+    lines.push(`  also     ${noun}[${one.finding.rule}] follows from this: ${list(names)}`)
+  }
+  return [...lines, '']
+}
+
+/** Its clusters are named where they are not all of those of the finding. */
+function objectText(group: FindingGroup, object: ObjectId, on: readonly string[] = group.clusters): string {
+  return `${visible(display(object))}${on.length < group.clusters.length ? ` (${list(on)})` : ''}`
+}
+
+function list(names: readonly string[]): string {
+  const { shown: few, left } = firstOf(names, FEW)
+  return `${few.map(name => visible(name)).join(', ')}${left > 0 ? ` and ${left} more` : ''}`
+}
+
+function approvalLines({ rule, path, message }: RequiredApproval): string[] {
+  return [
+    `${visible(path)}: required approval[${rule}]: ${visible(message, 1000)}`,
+    '  fix      Have a fleet admin approve the pull request.',
+    '',
+  ]
+}
+
+function failureLines({ failure, nodes }: FailureGroup, here: string): string[] {
+  const place = placeOf(failure.origin, here)
+  const state = isNew(failure) ? '' : ' (existing)'
+  const { shown: few, left } = firstOf(nodes, 20)
+  const note = noteOf(failure)
+  return [
+    `${place ? `${visible(place)}: ` : ''}error[${failure.code}]${state}: ${visible(failure.message, 1000)}`,
+    ...(few.length > 0
+      ? [`  node     ${few.map(key => visible(key)).join(', ')}${left > 0 ? ` and ${left} more` : ''}`]
+      : []),
+    ...(note === '' ? [] : [`  note     ${note}`]),
+    ...(failure.fix ? [`  fix      ${visible(failure.fix, 1000)}`] : []),
+    '',
+  ]
+}
+
+/** So many are listed one by one. */
+const FEW_NOT_REACHED = 10
+
+function notReachedLines({ notReached }: Verdict, here: string): string[] {
+  const lines = notReached
+    .slice(0, FEW_NOT_REACHED)
+    .map(
+      ({ id, origin, reason }) => `not reached: ${visible(id)} (${visible(placeOf(origin, here))}): ${visible(reason)}`,
+    )
+  const left = notReached.length - lines.length
+  return left > 0 ? [...lines, `not reached: ${left} more Kustomizations (-o json lists all)`] : lines
+}

@@ -1,0 +1,122 @@
+import { evaluatedIn } from '../../evaluate/verdict/evaluated.ts'
+import { countFindings } from '../../evaluate/verdict/group-findings.ts'
+import type { Finding, JudgedNode, NodeFailure, Verdict } from '../../rules/model/finding.ts'
+import { PrivateWords } from './private-words.ts'
+
+/** A verdict as one audience may see it, and how much of it that audience is not shown. */
+export interface View {
+  readonly verdict: Verdict
+  /** Violations and errors of others that decide the result, counted only: each cause once. */
+  readonly hidden: { readonly violations: number; readonly errors: number }
+}
+
+/**
+ * What the repository of the tenants `audience` may be shown: its own findings, clusters and sources, in words that name
+ * nothing of others; other tenants are counted, never named. Without an audience (the fleet's own repository) everything.
+ * `nodes`: what was judged, by which names of others are known that the verdict itself does not list.
+ */
+export function viewFor(
+  verdict: Verdict,
+  audience: readonly string[] | undefined,
+  repository: string,
+  nodes: readonly JudgedNode[] = [],
+): View {
+  if (audience === undefined) return { verdict, hidden: { violations: 0, errors: 0 } }
+  const words = new PrivateWords(verdict, audience, nodes)
+  const tenants = verdict.tenants.filter(tenant => audience.includes(tenant.name))
+  const mine = <T extends { tenant: string }>(list: readonly T[]) => list.filter(item => audience.includes(item.tenant))
+  const own = [...mine(verdict.violations), ...mine(verdict.warnings), ...mine(verdict.errors)]
+  const clusters = new Set([...tenants.flatMap(tenant => tenant.clusters), ...own.map(item => item.cluster)])
+  const namespaces = new Set(tenants.flatMap(tenant => tenant.namespaces))
+  // `<kind>/<namespace>/<name>`: what is called so in another namespace is somebody else's
+  const seen = verdict.notSeen.filter(
+    ({ url, source }) => url === repository || namespaces.has(source.split('/')[1] ?? ''),
+  )
+  return {
+    verdict: {
+      ...verdict,
+      summary: '',
+      requiredApprovals: verdict.requiredApprovals.map(one => ({
+        ...one,
+        message: words.hide(one.message, { byOthers: true }),
+        path: words.hide(one.path, { byOthers: true }),
+      })),
+      evaluated: evaluatedFor(verdict, audience, nodes),
+      clusters: verdict.clusters.filter(cluster => clusters.has(cluster.name)),
+      tenants: tenants.map(tenant => ({ ...tenant, identities: tenant.identities.map(one => words.hide(one)) })),
+      violations: mine(verdict.violations).map(finding => ownFinding(finding, words, repository)),
+      warnings: mine(verdict.warnings).map(finding => ownFinding(finding, words, repository)),
+      notEvaluated: mine(verdict.notEvaluated).map(finding => ownFinding(finding, words, repository)),
+      errors: mine(verdict.errors).map(failure => ownFailure(failure, words, repository)),
+      notSeen: seen.map(({ what, source, url, reason }) => ({
+        ...(what ? { what } : {}),
+        source: words.hide(source, { byOthers: true }),
+        url: url === repository ? url : words.hide(url),
+        reason: words.hide(reason),
+      })),
+      // they stand in the fleet's repository, and are nobody's yet
+      notReached: [],
+    },
+    hidden: {
+      violations: countFindings(foreignNew(verdict.violations, audience)),
+      errors: foreignNew(verdict.errors, audience).length,
+    },
+  }
+}
+
+/** Of others' Kustomizations not even the number is told; a reader's own stand under the names of its tenants. */
+function evaluatedFor({ errors, evaluated }: Verdict, audience: readonly string[], nodes: readonly JudgedNode[]) {
+  const own = nodes.filter(({ tenant }) => audience.includes(tenant ?? ''))
+  return nodes.length === 0
+    ? evaluated
+    : evaluatedIn(
+        own,
+        errors.filter(({ tenant }) => audience.includes(tenant)),
+      )
+}
+
+function foreignNew<T extends Finding | NodeFailure>(list: readonly T[], audience: readonly string[]): T[] {
+  return list.filter(item => !audience.includes(item.tenant) && item.state === 'new')
+}
+
+function ownFinding(finding: Finding, words: PrivateWords, repository: string): Finding {
+  const { object, edit, allowed = [], ...rest } = finding
+  const byOthers = finding.origin.repository !== repository
+  // the object is what the tenant wrote itself, but where somebody else wrote what is wrong with it
+  const writing = byOthers ? { byOthers } : { written: [object.name, object.namespace] }
+  const hide = (text: string) => words.hide(text, writing)
+  const written = edit && ('set' in edit ? edit.set : 'add' in edit ? edit.add : '')
+  const isSafe = written === undefined || hide(written) === written
+  return {
+    ...rest,
+    object: byOthers ? { ...object, namespace: hide(object.namespace), name: hide(object.name) } : object,
+    origin: ownOrigin(finding.origin, words, repository),
+    message: hide(finding.message),
+    fix: hide(finding.fix),
+    via: finding.via.map(step => ({ ...step, file: words.hide(step.file, { byOthers: isOfFlux(step) }) })),
+    ...(edit && isSafe ? { edit } : {}),
+    // what names others is left to the words of the rule, which are hidden one by one
+    ...(allowed.length > 0 && allowed.every(value => hide(value) === value) ? { allowed } : {}),
+  }
+}
+
+function ownFailure(failure: NodeFailure, words: PrivateWords, repository: string): NodeFailure {
+  const writing = { byOthers: failure.origin.repository !== repository }
+  return {
+    ...failure,
+    message: words.hide(failure.message, writing),
+    fix: words.hide(failure.fix, writing),
+    origin: ownOrigin(failure.origin, words, repository),
+    node: words.hide(failure.node, writing),
+  }
+}
+
+/** Such a step may stand in the fleet's repository; those of kustomize stand where the origin does. */
+const isOfFlux = ({ step }: Finding['via'][number]) => step === 'kustomization' || step.startsWith('flux-')
+
+/** Files of its own repository are no news; those of the fleet may be named after others. */
+function ownOrigin(origin: Finding['origin'], words: PrivateWords, repository: string): Finding['origin'] {
+  if (origin.repository === repository) return origin
+  const hide = (text: string) => words.hide(text, { byOthers: true })
+  return { ...origin, repository: hide(origin.repository), file: hide(origin.file) }
+}

@@ -1,0 +1,14 @@
+import { withoutLogins } from '../../message/without-logins.ts'
+import type { Origin } from '../../origin.ts'
+
+/** `file:line`, with the repository before it where that is not `here`; '' for no place at all. Plain text, not escaped. */
+export function placeOf(origin: Omit<Origin, 'via'>, here: string): string {
+  if (origin.file === '') return ''
+  const place = origin.line > 0 ? `${origin.file}:${origin.line}` : origin.file
+  return origin.repository === here || origin.repository === '' ? place : `${shortUrl(origin.repository)} ${place}`
+}
+
+/** An address without its scheme and logins. */
+export function shortUrl(url: string): string {
+  return withoutLogins(url).replace(/^https:\/\//, '')
+}

@@ -1,0 +1,12 @@
+import { at, type Node, type Path } from '../../../kube/node.ts'
+
+/** Items of the list at a path; none where there is no list. */
+export function listAt(node: Node | undefined, path: Path): readonly Node[] {
+  const list = at(node, path)
+  return list?.type === 'list' ? list.items : []
+}
+
+/** The texts in the list at a path. */
+export function textsAt(node: Node | undefined, path: Path): string[] {
+  return listAt(node, path).flatMap(item => (item.type === 'scalar' && item.value !== null ? [String(item.value)] : []))
+}

@@ -1,0 +1,82 @@
+import type { Level } from '../../model/rule.ts'
+import { textsAt } from './list-at.ts'
+import { allows, atMost, forbids, keepsEntries, keepsItems, type Limit, notBelow, quotas, stays } from './loosened.ts'
+
+/** A field by which Capsule limits what owners of a Tenant may do. */
+interface PolicyField {
+  readonly path: readonly string[]
+  readonly limit: Limit
+  /** `violation`: tenants are kept apart by it. `warning`: it only says how much they may have. */
+  readonly level: Level
+}
+
+const field = (path: string, limit: Limit, level: Level): PolicyField => ({
+  path: ['spec', ...path.split('.')],
+  limit,
+  level,
+})
+const isolates = (path: string, limit: Limit) => field(path, limit, 'violation')
+const limits = (path: string, limit: Limit) => field(path, limit, 'warning')
+const COLLISIONS = ['Disabled', 'Namespace', 'Tenant', 'Cluster']
+
+/** Fields of a Tenant (api/v1beta2/tenant_types.go of Capsule, and where older versions had them). */
+export const TENANT_FIELDS: readonly PolicyField[] = [
+  isolates('namespaceOptions.forbiddenLabels', forbids),
+  isolates('namespaceOptions.forbiddenAnnotations', forbids),
+  limits('namespaceOptions.requiredMetadata', keepsEntries),
+  limits('namespaceOptions.additionalMetadata', keepsEntries),
+  limits('namespaceOptions.additionalMetadataList', keepsItems),
+  limits('namespaceOptions.quota', atMost),
+  limits('namespaceQuota', atMost),
+  isolates('networkPolicies', keepsEntries),
+  isolates('nodeSelector', keepsEntries),
+  isolates('rules', keepsItems),
+  isolates('containerRegistries', allows),
+  isolates('priorityClasses', allows),
+  isolates('runtimeClasses', allows),
+  isolates('ingressOptions.allowedHostnames', allows),
+  isolates('ingressHostnames', allows),
+  isolates('ingressOptions.hostnameCollisionScope', notBelow(COLLISIONS, 'Disabled')),
+  isolates('ingressOptions.allowWildcardHostnames', stays(false, false)),
+  isolates('serviceOptions.externalIPs', allows),
+  isolates('serviceOptions.externalServiceIPs', allows),
+  isolates('serviceOptions.allowedServices.externalName', stays(false, true)),
+  limits('serviceOptions.allowedServices.nodePort', stays(false, true)),
+  limits('serviceOptions.allowedServices.loadBalancer', stays(false, true)),
+  limits('serviceOptions.forbiddenLabels', forbids),
+  limits('serviceOptions.forbiddenAnnotations', forbids),
+  limits('ingressOptions.allowedClasses', allows),
+  limits('gatewayOptions.allowedClasses', allows),
+  limits('storageClasses', allows),
+  limits('deviceClasses', allows),
+  limits('imagePullPolicies', allows),
+  limits('podOptions', keepsEntries),
+  limits('resourceQuotas.items', quotas),
+  limits('resourceQuotas.scope', notBelow(['Namespace', 'Tenant'], 'Tenant')),
+  limits('limitRanges', keepsEntries),
+  limits('forceTenantPrefix', stays(true, false)),
+  limits('cordoned', stays(true, false)),
+  limits('preventDeletion', stays(true, false)),
+]
+
+/** Groups of people; those of accounts that own a Tenant are the rule capsule-group-missing's. */
+const keepsGroups: Limit = (was, is) => {
+  const now = new Set(textsAt(is, []))
+  return textsAt(was, []).some(group => !now.has(group) && !group.startsWith('system:serviceaccounts:'))
+}
+
+/** Fields of the CapsuleConfiguration. */
+export const CONFIGURATION_FIELDS: readonly PolicyField[] = [
+  isolates('protectedNamespaceRegex', keepsEntries),
+  isolates('nodeMetadata.forbiddenLabels', forbids),
+  isolates('nodeMetadata.forbiddenAnnotations', forbids),
+  isolates('userGroups', keepsGroups),
+  isolates('userNames', forbids),
+  isolates('users', keepsItems),
+  isolates('ignoreUserWithGroups', (was, is) => forbids(is, was)),
+  isolates('administrators', (was, is) => keepsItems(is, was)),
+  isolates('allowServiceAccountPromotion', stays(false, false)),
+  isolates('allowTenantIngressHostnamesCollision', stays(false, false)),
+  isolates('allowIngressHostnameCollision', stays(false, false)),
+  limits('forceTenantPrefix', stays(true, false)),
+]

@@ -1,0 +1,36 @@
+import { shown, shownObject } from '../../../facts/shown.ts'
+import type { Subject } from '../../../facts/subject.ts'
+import { artifactPath } from '../../../flux/artifact-path.ts'
+import { at, stringAt } from '../../../kube/node.ts'
+import type { Breach, RuleContext } from '../../model/rule.ts'
+
+/** Where each kind that makes the Flux Operator start from a folder says which. */
+const SYNCS: Readonly<Record<string, readonly string[]>> = {
+  'fluxcd.controlplane.io/FluxInstance': ['spec', 'sync'],
+  'helm.toolkit.fluxcd.io/HelmRelease': ['spec', 'values', 'instance', 'sync'],
+}
+
+/** The kinds that may start a cluster. */
+export const STARTING_KINDS: readonly string[] = Object.keys(SYNCS)
+
+/**
+ * A FluxInstance that is applied to one cluster and names the folder of another: Flux starts from it there, while it is
+ * evaluated as the other cluster, with the tenants that are known of that one.
+ */
+export function* elsewhereStarted({ object, id, kind, node }: Subject, { index }: RuleContext): Iterable<Breach> {
+  if (node.tenant !== undefined || at(object.root, ['spec', 'kubeConfig'])) return
+  const place = SYNCS[kind] ?? []
+  const path = stringAt(object.root, [...place, 'path'])
+  if (path === undefined || /[{}$]/.test(path)) return
+  const [folder, own] = [artifactPath(path), index.cluster(node.cluster)?.path]
+  const other = index.clusters().find(name => name !== node.cluster && index.cluster(name)?.path === folder)
+  if (folder === own || other === undefined) return
+  yield {
+    node,
+    object,
+    path: [...place, 'path'],
+    value: folder,
+    message: `${shownObject(id.kind, id.namespace, id.name)} is applied to cluster ${shown(node.cluster)} and makes its Flux start from ${shown(folder)}, which is evaluated as cluster ${shown(other)}, with other tenants. Allowed is the folder of the cluster itself.`,
+    fix: `Name the folder of cluster ${shown(node.cluster)}, or let that cluster's own folder render the object.`,
+  }
+}

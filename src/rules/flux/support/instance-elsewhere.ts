@@ -1,0 +1,33 @@
+import { shownObject } from '../../../facts/shown.ts'
+import type { Subject } from '../../../facts/subject.ts'
+import { controllerRunBy } from '../../../fleet/bootstrap/flux-controllers.ts'
+import { controllerFlags } from '../../../fleet/lockdown/controller-flags.ts'
+import { flagsByController, LOCKDOWN_FLAGS, lockdownValue } from '../../../fleet/lockdown/lockdown-flags.ts'
+import type { Breach, RuleContext } from '../../model/rule.ts'
+
+const NAMESPACE = 'flux-system'
+
+/**
+ * An instance of a controller of Flux that another Kustomization applies than the cluster's root, such as a shard, and that
+ * lacks a flag which the installed one has.
+ */
+export function* instanceElsewhere({ object, id, node }: Subject, { index }: RuleContext): Iterable<Breach> {
+  const runs = controllerRunBy(object, NAMESPACE)
+  // of a root all are read with the cluster; what a tenant runs has the tenant's rights
+  if (runs === undefined || node.parent === undefined || node.tenant !== undefined) return
+  const installed = flagsByController(index.cluster(node.cluster)?.lockdown.flux).get(runs)
+  if (!installed) return
+  const flags = controllerFlags(object, runs)
+  for (const flag of LOCKDOWN_FLAGS) {
+    const isOff = lockdownValue(flags, flag) === ''
+    if (!flag.controllers.includes(runs) || !isOff || lockdownValue(installed, flag) === '') continue
+    yield {
+      node,
+      object,
+      path: ['spec', 'template', 'spec', 'containers', 0, 'args'],
+      value: `${id.name} ${flag.name} `,
+      message: `${shownObject(id.kind, id.namespace, id.name)} runs ${runs} without --${flag.name}, which the installed one has: ${flag.why}. Allowed is the flag on every instance.`,
+      fix: `Add --${flag.name} to its arguments.`,
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import type { JudgedRepository } from '../../../facts/judged-repository.ts'
+import type { FleetNode } from '../../../fleet/model/fleet.ts'
+import type { Breach } from '../../model/rule.ts'
+
+/** What is found about a file of a repository, said to the node that would render it. */
+export function breachIn(
+  repository: JudgedRepository,
+  node: FleetNode,
+  file: string,
+  found: Pick<Breach, 'message' | 'fix' | 'value'> & { readonly line?: number },
+): Breach {
+  const { line = 1, ...said } = found
+  const origin = { repository: repository.url, file, line, column: 1 }
+  return { node, object: node.kustomization, path: ['spec', 'path'], origin, ...said }
+}

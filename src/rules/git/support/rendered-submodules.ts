@@ -1,0 +1,20 @@
+import type { JudgedRepository } from '../../../facts/judged-repository.ts'
+import { shown } from '../../../facts/shown.ts'
+import type { Breach } from '../../model/rule.ts'
+import { breachIn } from './in-repository.ts'
+import { renderedDirectories } from './rendered-tree.ts'
+
+/** Submodules in what is rendered: empty here, and whatever another repository holds where Flux recurses into them. */
+export function* renderedSubmodules(repository: JudgedRepository): Generator<Breach> {
+  for (const { facts, readerOf } of renderedDirectories(repository)) {
+    for (const entry of facts.submodules) {
+      const reader = readerOf(entry)
+      if (!reader) continue
+      yield breachIn(repository, reader, entry.path, {
+        value: `submodule ${entry.path}`,
+        message: `${shown(entry.path)} is a submodule: its content is that of another repository, which nobody judges here. Flux leaves it empty, or fills it where the source sets spec.recurseSubmodules.`,
+        fix: 'Copy the files into this repository, or declare the other one as a source with a Kustomization of its own.',
+      })
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { type Directories, type Holder, holderOf } from '../../../facts/directory-holder.ts'
+import type { FleetIndex } from '../../../facts/fleet-index.ts'
+import type { JudgedRepository } from '../../../facts/judged-repository.ts'
+import { shown, shownObject } from '../../../facts/shown.ts'
+import type { FleetNode } from '../../../fleet/model/fleet.ts'
+import { artifactPath } from '../../../flux/artifact-path.ts'
+import { at, originAt, stringAt } from '../../../kube/node.ts'
+import { joinPath } from '../../../kustomize/read/resolve-path.ts'
+import { overLimit } from '../../model/over-limit.ts'
+import type { Breach } from '../../model/rule.ts'
+import { type NamedPath, namedPaths } from './named-paths.ts'
+
+/** Paths that all Kustomizations of one tenant may name in one repository. */
+const MAX_PATHS = 500_000
+
+/**
+ * Tenants' nodes that read what is another party's, in a repository that several deploy from. Theirs is what the
+ * platform's Kustomizations for them name, everything below included; of the rest another tenant's directories are closed,
+ * and a Kustomization that a tenant declared may not begin in the platform's either.
+ */
+export function* sharedPaths(repository: JudgedRepository, index: FleetIndex): Generator<Breach> {
+  const holders = index.directoriesOf(repository.url)
+  const parties = new Set([...holders.holders.values()].flatMap(set => [...set]))
+  const left = new Map<string, number>()
+  for (const node of repository.nodes) {
+    if (node.tenant === undefined || parties.size === 0 || (parties.size === 1 && parties.has(node.tenant))) continue
+    const start = artifactPath(node.path)
+    const isDeclared = index.node(node.parent)?.tenant === undefined
+    const begins = isDeclared ? undefined : holderOf(holders, start, node.tenant)
+    if (begins) yield breach(node, start, begins)
+    else yield* readsOfOthers(repository, node, start, holders, left)
+  }
+}
+
+function* readsOfOthers(
+  { tree, url }: JudgedRepository,
+  node: FleetNode,
+  start: string,
+  holders: Directories,
+  left: Map<string, number>,
+): Generator<Breach> {
+  const tenant = node.tenant!
+  const isForeign = (path: string) => holderOf(holders, path, tenant) === 'another tenant'
+  const origin = originAt(node.kustomization.root, ['spec', 'path'])
+  const first = [{ path: start, origin }, ...componentsOf(node, start)]
+  for (const named of namedPaths(tree, url, first, path => !isForeign(path))) {
+    const paths = (left.get(tenant) ?? MAX_PATHS) - 1
+    left.set(tenant, paths)
+    if (paths < 0) {
+      const what = `the Kustomizations of a tenant name more than ${MAX_PATHS} paths of one repository`
+      yield overLimit(node, what, 'Split the overlays: keep apart what is not built together.', named.origin)
+      return
+    }
+    if (!isWithin(named.path, start) && isForeign(named.path)) {
+      yield { ...breach(node, named.path, 'another tenant'), origin: named.origin }
+    }
+  }
+}
+
+const isWithin = (path: string, directory: string) =>
+  directory === '' || path === directory || path.startsWith(`${directory}/`)
+
+function componentsOf({ kustomization }: FleetNode, start: string): NamedPath[] {
+  const list = at(kustomization.root, ['spec', 'components'])
+  return (list?.type === 'list' ? list.items : []).flatMap(item => {
+    const parts = joinPath(start, stringAt(item, []) ?? '')
+    return parts ? [{ path: parts.join('/'), origin: item.origin }] : []
+  })
+}
+
+function breach(node: FleetNode, path: string, holder: Holder): Breach {
+  const who = shownObject('Kustomization', node.namespace, node.name)
+  return {
+    node,
+    object: node.kustomization,
+    path: ['spec', 'path'],
+    value: `${holder} ${path}`,
+    message: `${who} reads ${shown(path)}, which is not its tenant's: the platform gave that directory of the repository to ${holder === 'the platform' ? 'a Kustomization of its own' : 'another tenant'}. Flux reads whatever the source holds.`,
+    fix: "Keep to the tenant's own directory, and to those that the platform shares.",
+  }
+}

@@ -1,0 +1,135 @@
+import { BailiwickError } from '../../errors.ts'
+import { shown } from '../../facts/shown.ts'
+import type { Tree } from '../../git/tree.ts'
+import { at, type Node, stringAt } from '../../kube/node.ts'
+import type { FileName } from '../../kube/yaml/decode-text.ts'
+import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
+import type { Origin } from '../../origin.ts'
+import type { NodeFailure, Severity } from './finding.ts'
+import { SEVERITIES } from './finding.ts'
+
+/** Where a fleet lists the violations that were there before the rules were, and the errors that it accepts. */
+export const BASELINE_FILE = '.github/bailiwick-baseline.yaml'
+
+/** What the file says about a violation or an evaluation error, and why it stays. */
+export interface BaselineEntry {
+  /** Of a violation: the severity that it had when it was listed. */
+  readonly severity?: Severity
+  /** Of an error, and only there: digests of what it hides where it is accepted. Whatever else it hides is an error. */
+  readonly hides?: readonly string[]
+  readonly reason?: string
+}
+
+/** Violations and errors by fingerprint. */
+export type Baseline = ReadonlyMap<string, BaselineEntry>
+
+const FINGERPRINT = /^[0-9a-f]{32}$/
+/** Written for people beside what is read. */
+const NOTES = ['rule', 'cluster', 'tenant', 'object', 'field']
+const ERROR_NOTES = ['code', 'file', 'message']
+const DIGEST = /^[0-9a-f]{8,64}$/
+
+/** What the file of a fleet lists; nothing where there is none. Throws `config` where it cannot be read. */
+export function baselineOf(tree: Tree, repository: string): Baseline {
+  const start = { repository, file: BASELINE_FILE, line: 1, column: 1 }
+  const other = BASELINE_FILE.replace(/yaml$/, 'yml')
+  if (tree.entry(other)) throw refused({ ...start, file: other }, `a file ${other} counts for nothing`)
+  const entry = tree.entry(BASELINE_FILE)
+  if (entry === undefined) return new Map()
+  if (entry.type !== 'file') throw refused(start, 'the baseline is no plain file')
+  return readBaseline({ repository, path: BASELINE_FILE }, tree.read(BASELINE_FILE))
+}
+
+/** What the file accepts of a change that may hold it. One that cannot be read accepts nothing, and is an error by itself. */
+export function acceptedBy(tree: Tree, repository: string): Baseline {
+  try {
+    return baselineOf(tree, repository)
+  } catch (error) {
+    if (error instanceof BailiwickError) return new Map()
+    throw error
+  }
+}
+
+/** Whether an error is accepted: exactly these bytes. One that hides nothing of its own is accepted by its cause. */
+export function isAccepted(
+  baseline: Baseline,
+  { fingerprint, hides }: Pick<NodeFailure, 'fingerprint' | 'hides'>,
+): boolean {
+  const accepted = baseline.get(fingerprint)?.hides
+  if (accepted === undefined || hides === undefined) return false
+  return hides === '' || accepted.includes(hides)
+}
+
+/**
+ * Reads a baseline file: `violations`, a list of maps with `fingerprint`, `severity` and notes for people, and `errors`,
+ * such a list with `fingerprint` and `hides`, the digests of what each hides. Throws `config` for anything else in it: a baseline that is misread would let a violation pass, or block everybody.
+ */
+export function readBaseline(file: FileName, bytes: Uint8Array): Baseline {
+  const documents = parseDocuments(file, bytes)
+  const [root] = documents
+  if (!root) return new Map()
+  if (documents.length > 1) throw refused(documents[1]!.origin, 'the baseline has more than one document')
+  if (root.type !== 'map') throw refused(root.origin, 'the baseline is not a map with the keys violations and errors')
+  for (const [key, field] of root.fields) {
+    if (key !== 'violations' && key !== 'errors')
+      throw refused(field.key, `the baseline has the unknown key ${shown(key)}`)
+  }
+  const entries = new Map(itemsOf(root, 'violations').map(readItem))
+  for (const item of itemsOf(root, 'errors')) {
+    const [fingerprint, { hides, ...entry }] = readError(item)
+    const known = entries.get(fingerprint)
+    if (known && known.hides === undefined) throw refused(item.origin, 'an error is listed under violations, too')
+    entries.set(fingerprint, { ...entry, hides: [...(known?.hides ?? []), ...hides] })
+  }
+  return entries
+}
+
+function itemsOf(root: Node, key: 'violations' | 'errors'): readonly Node[] {
+  const list = at(root, [key])
+  if (!list || (list.type === 'scalar' && list.value === null)) return []
+  if (list.type !== 'list') throw refused(list.origin, `${key} is not a list`)
+  return list.items
+}
+
+/** The fingerprint of an item that has only known keys, and its reason. */
+function readStart(item: Node, list: string, keys: readonly string[]): [string, Pick<BaselineEntry, 'reason'>] {
+  if (item.type !== 'map') throw refused(item.origin, `an item of ${list} is not a map`)
+  for (const [key, field] of item.fields) {
+    if (!['fingerprint', 'reason', ...keys].includes(key))
+      throw refused(field.key, `an item has the unknown key ${shown(key)}`)
+  }
+  const fingerprint = stringAt(item, ['fingerprint'])
+  if (fingerprint === undefined || !FINGERPRINT.test(fingerprint))
+    throw refused(originOf(item, 'fingerprint'), 'fingerprint is not text of 32 hex digits')
+  const text = stringAt(item, ['reason'])
+  return [fingerprint, text === undefined ? {} : { reason: text }]
+}
+
+function readError(item: Node): [string, BaselineEntry & Required<Pick<BaselineEntry, 'hides'>>] {
+  const [fingerprint, reason] = readStart(item, 'errors', ['hides', ...ERROR_NOTES])
+  const list = at(item, ['hides'])
+  if (list?.type !== 'list') throw refused(originOf(item, 'hides'), 'hides is not a list of digests')
+  const hides = list.items.map(one => {
+    const text = stringAt(one, [])
+    if (text === undefined || !DIGEST.test(text)) throw refused(one.origin, 'hides holds what is no digest')
+    return text
+  })
+  return [fingerprint, { hides, ...reason }]
+}
+
+function readItem(item: Node): [string, BaselineEntry] {
+  const [fingerprint, reason] = readStart(item, 'violations', ['severity', ...NOTES])
+  if (item.type !== 'map') return [fingerprint, reason]
+  if (!item.fields.has('severity')) return [fingerprint, reason]
+  const severity = SEVERITIES.find(one => one === stringAt(item, ['severity']))
+  if (!severity) throw refused(originOf(item, 'severity'), `severity is none of ${SEVERITIES.join(', ')}`)
+  return [fingerprint, { severity, ...reason }]
+}
+
+const originOf = (item: Node, key: string): Origin =>
+  (item.type === 'map' ? item.fields.get(key)?.value.origin : undefined) ?? item.origin
+
+function refused(origin: Origin, message: string): BailiwickError {
+  const fix = `Write ${BASELINE_FILE} as: violations: [{fingerprint: "...", rule: ..., object: ...}], errors: [{fingerprint: "...", hides: ["..."]}]; \`bailiwick baseline\` does.`
+  return new BailiwickError('config', message, { origin, fix })
+}

@@ -1,0 +1,178 @@
+import type { Cluster, NotReached, NotSeen, Tenant } from '../../fleet/model/fleet.ts'
+import type { ObjectId } from '../../kube/object.ts'
+import type { Origin, Step } from '../../origin.ts'
+
+export type Severity = 'critical' | 'high' | 'medium' | 'low'
+
+/** Severities, the heaviest first. */
+export const SEVERITIES: readonly Severity[] = ['critical', 'high', 'medium', 'low']
+
+/** The automatic fix of a field: another value for it, without it, or with it where it is absent. */
+export type Edit = { readonly set: string } | { readonly remove: true } | { readonly add: string }
+
+/** One violation or warning, as the command line prints it and the check run shows it (plain JSON). */
+export interface Finding {
+  readonly rule: string
+  /** Only a violation fails. */
+  readonly level: 'violation' | 'warning'
+  /** It would be a violation, but whoever it concerns is only reported on. */
+  readonly reported?: true
+  readonly severity: Severity
+  readonly state: 'new' | 'standing' | 'fixed' | 'waived'
+  readonly cluster: string
+  readonly tenant: string
+  readonly identity: string
+  readonly object: ObjectId
+  /** JSON pointer of the offending field. */
+  readonly field: string
+  readonly origin: Omit<Origin, 'via'>
+  readonly via: readonly Step[]
+  readonly message: string
+  readonly fix: string
+  /** Key of the node (`<cluster>/<namespace>/<name>`) that would apply the object. */
+  readonly node: string
+  /** Identity of the violation across commits: rule, cluster, object, field, value; never file or line. */
+  readonly fingerprint: string
+  /** What wrote the offending value: findings of a rule with the same cause are one finding to people. Absent without a line. */
+  readonly cause?: string
+  /** Of what was left out by a rule: the digest of all that it hides. It stands only while this is the same. */
+  readonly hides?: string
+  /** With `hides`: digest of where, as whom and in which form that is applied; absent where nothing of it is. */
+  readonly appliedAs?: string
+  /** What would certainly mend it, at `field`. */
+  readonly edit?: Edit
+  /** Values that `field` may have instead. */
+  readonly allowed?: readonly string[]
+}
+
+/** What could not be evaluated of a node: all of it, or a part that was left out. One for each node that has the cause. */
+export interface NodeFailure {
+  /** A code of src/errors.ts, or the id of the rule that cannot decide. */
+  readonly code: string
+  /** Standing: the base has the same cause, and it hides the same there; or the baseline file accepts exactly that. */
+  readonly state: 'new' | 'standing'
+  readonly message: string
+  readonly fix: string
+  readonly origin: Omit<Origin, 'via'>
+  readonly cluster: string
+  readonly tenant: string
+  readonly node: string
+  /** Identity of the cause: code, repository, file, field and value; never the line, the node, the cluster or the tenant. */
+  readonly fingerprint: string
+  /**
+   * Digest of what it keeps from being evaluated: another one with the same cause may hide anything. Absent: what stood
+   * before says nothing about it, and no baseline accepts it.
+   */
+  readonly hides?: string
+  /** Of a tenant, with `hides`: see Finding. */
+  readonly appliedAs?: string
+  /** Flux refuses it too, so nothing of the node is applied until it is fixed. */
+  readonly blocksApply?: true
+}
+
+/** Something that passes only once a fleet admin approved the change. */
+export interface RequiredApproval {
+  /** `gate-config-change`, `gate-workflow-change`, or the rule about what cannot be seen. */
+  readonly rule: string
+  readonly message: string
+  /** The file that asks for it. */
+  readonly path: string
+}
+
+/** How much of a fleet was evaluated. */
+export interface Evaluated {
+  readonly clusters: number
+  readonly tenants: number
+  /** Flux Kustomizations that a cluster reaches, and those that there are in the fleet's repository. */
+  readonly kustomizations: { readonly reached: number; readonly present: number }
+  readonly objects: number
+  /** Distinct causes for which something was left out: holes, and nodes of which nothing could be built. */
+  readonly holes: number
+}
+
+/** The answer for one combination. The first part is the contract of the command line (`check -o json`). */
+export interface Verdict {
+  readonly result: 'pass' | 'fail' | 'error'
+  /** The first line of every result: what was found, and in how much. */
+  readonly summary: string
+  readonly clusters: readonly VerdictCluster[]
+  readonly tenants: readonly Tenant[]
+  readonly violations: readonly Finding[]
+  readonly warnings: readonly Finding[]
+  readonly errors: readonly NodeFailure[]
+  readonly notSeen: readonly NotSeen[]
+  /** Flux Kustomizations of the fleet's repository that no cluster builds. */
+  readonly notReached: readonly NotReached[]
+  /** Kinds of objects of which no rule knows what they can do, one for each kind of a node: said, and never decisive. */
+  readonly notEvaluated: readonly Finding[]
+  /** What the change passes only with: the command line names them, the App asks a fleet admin. Empty without a base. */
+  readonly requiredApprovals: readonly RequiredApproval[]
+  readonly evaluated: Evaluated
+  /** Of the part of a repository: its Kustomizations below one of which Flux applies nothing, for an error of the fleet's own. */
+  readonly belowErrors?: number
+  /** Only these clusters and tenants were asked for; an empty list is all of them. */
+  readonly filter?: FilteredBy
+  /** Hash of everything that the verdict depends on (DESIGN: the combination). */
+  readonly combination: string
+}
+
+/** A node with what the worker needs to apply it, as plain JSON: exactly these objects were judged. */
+export interface JudgedNode {
+  readonly key: string
+  readonly cluster: string
+  /** The cluster whose Flux applies it, where that is another one. */
+  readonly hub?: string
+  readonly namespace: string
+  readonly name: string
+  readonly parent: string | null
+  readonly user: string
+  readonly impersonated: boolean
+  readonly tenant: string | null
+  readonly source: {
+    readonly id: string
+    readonly url: string
+    readonly commit: string
+    readonly opaque: string | null
+    /** Nothing proves that what Flux fetches is what was evaluated. */
+    readonly assumed?: true
+    /** Only a tenant's declaration leads there: it counts for that tenant, and not on the repository itself. */
+    readonly lent?: true
+    /** Sources whose content is part of it. */
+    readonly includes?: readonly { readonly url: string; readonly commit: string; readonly lent?: true }[]
+  }
+  /** Where the charts of its releases come from; content in git that it deploys without being rendered. */
+  readonly charts?: readonly { readonly url: string; readonly commit: string; readonly lent?: true }[]
+  /** Its content may not be shown where it is published: fewer people can see it. */
+  readonly narrower?: true
+  readonly dependsOn: readonly string[]
+  readonly suspend: boolean
+  readonly prune: boolean
+  readonly digest: string
+  /** Violations and errors of this node, whatever their state; approval reads them. */
+  readonly findings: readonly Finding[]
+  readonly failures: readonly NodeFailure[]
+  /** Canonical JSON text of each object, in the order of the build. */
+  readonly objects: readonly string[]
+  /** What was left out of its build: with any, `objects` are for findings only and nothing of it may be applied. */
+  readonly holes?: readonly string[]
+  /** Repositories that its content names and that it may lead to, where it could not be rendered (see isNamed). */
+  readonly hides: readonly string[]
+  /** Fields of the Kustomization that the worker does not honour yet and therefore refuses to apply: `spec.wait`, ... */
+  readonly refused: readonly string[]
+}
+
+/** The judgement of one combination: the verdict, and each node as it may be applied. */
+export interface Judgement {
+  readonly verdict: Verdict
+  readonly nodes: readonly JudgedNode[]
+}
+
+/** What a verdict is a part by, and what is new outside of it. */
+interface FilteredBy {
+  readonly clusters: readonly string[]
+  readonly tenants: readonly string[]
+  readonly outside: { readonly violations: number; readonly errors: number }
+}
+
+/** A cluster of a verdict, and how it is known that it starts at `path`. */
+export type VerdictCluster = Pick<Cluster, 'name' | 'path' | 'how'>

@@ -1,0 +1,86 @@
+import type { ErrorCode } from '../../errors.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import type { JudgedRepository } from '../../facts/judged-repository.ts'
+import type { Subject, TenantSubject } from '../../facts/subject.ts'
+import type { Cluster, FleetNode } from '../../fleet/model/fleet.ts'
+import type { FleetConfig, Profile } from '../../fleet/model/fleet-config.ts'
+import type { Path } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import type { Origin } from '../../origin.ts'
+import type { Edit, Severity } from './finding.ts'
+
+/** `error`: what cannot be decided; such a finding is an error of its node with the rule's id as its code. */
+export type Level = 'violation' | 'warning' | 'error'
+
+/** What rules may ask: the fleet by narrow questions, never a repository, a cluster or a clock. */
+export interface RuleContext {
+  readonly index: FleetIndex
+  /** The fleet before the change, where there is one to compare with. */
+  readonly before?: FleetIndex
+  readonly config: FleetConfig
+}
+
+/** A rule's answer: this value of this object breaks it. */
+export interface Breach {
+  /** The node that must not be applied because of it. */
+  readonly node: FleetNode
+  /** Where the object was rendered, if that is another node. */
+  readonly renderedBy?: FleetNode
+  readonly object: KubeObject
+  readonly path: Path
+  /** Where to point, if that is not the field of the object. */
+  readonly origin?: Origin
+  /** The offending value, for the identity of the violation. Never a secret. */
+  readonly value: string
+  readonly message: string
+  readonly fix: string
+  /** Of an error: its code, where that is not the id of the rule. */
+  readonly code?: ErrorCode
+  /** How much this breach counts, where it is not as much as the rule says. */
+  readonly level?: Level
+  readonly severity?: Severity
+  /** As that of the rule, for this breach alone. */
+  readonly profile?: Profile
+  /** The automatic fix at `path`, only where it is certain. */
+  readonly edit?: Edit
+  /** Values that the field at `path` may have instead, where there is one such list: the fix names them. */
+  readonly allowed?: readonly string[]
+}
+
+/** What a rule says about itself; docs/rules.md is made of it. */
+export interface RuleText {
+  /** Final: people write it into baselines. */
+  readonly id: string
+  readonly severity: Severity
+  /** Default: violation. */
+  readonly level?: Level
+  /** `restricted`: only a warning where the fleet or the tenant has the profile `baseline`. Default: `baseline`. */
+  readonly profile?: Profile
+  /** What it asks. */
+  readonly title: string
+  /** What goes wrong without the rule. */
+  readonly why: string
+  /** The CVE, advisory or document that it comes from. */
+  readonly source?: string
+  /** How to write it instead. */
+  readonly docs: string
+}
+
+/**
+ * One question about what would be applied. Every check is pure and keeps nothing between calls; a rule has those that it
+ * needs, and none where the renderer raises it. A check that compares with `before` finds nothing where neither what it is
+ * given nor what it asks has changed.
+ */
+export interface Rule extends RuleText {
+  /** The kinds of the one check of objects that it has, as `<group>/<Kind>`. */
+  readonly kinds?: readonly string[] | 'every'
+  checkObject?(subject: Subject, context: RuleContext): Iterable<Breach>
+  /** What the platform applies itself is not asked about: that is most of a fleet. */
+  checkTenantObject?(subject: TenantSubject, context: RuleContext): Iterable<Breach>
+  checkNode?(node: FleetNode, context: RuleContext): Iterable<Breach>
+  /** A node that `before` has and the fleet has not any more. */
+  checkRemoved?(node: FleetNode, context: RuleContext): Iterable<Breach>
+  checkCluster?(cluster: Cluster, context: RuleContext): Iterable<Breach>
+  /** Files of a repository, whatever is rendered from them. */
+  checkRepository?(repository: JudgedRepository, context: RuleContext): Iterable<Breach>
+}

@@ -1,0 +1,33 @@
+import { shown, shownObject } from '../../../facts/shown.ts'
+import type { Subject } from '../../../facts/subject.ts'
+import { mayCreateNamespace } from '../../../fleet/tenancy/capsule.ts'
+import { at, stringAt } from '../../../kube/node.ts'
+import type { Breach, RuleContext } from '../../model/rule.ts'
+
+const FIELD = ['spec', 'install', 'createNamespace']
+
+/** A release of a tenant that has Helm create its namespace: nobody would have given that one to anybody. */
+export function* createdByHelm({ object, id, node }: Subject, { index, config }: RuleContext): Iterable<Breach> {
+  const tenant = index.actsFor(node, object)
+  const flag = at(object.root, FIELD)
+  if (tenant === undefined || !flag || !isTrue(flag)) return
+  const target = stringAt(object.root, ['spec', 'targetNamespace']) || id.namespace
+  const profile = config.tenants.get(tenant)?.profile ?? config.profile
+  const byCapsule = mayCreateNamespace(node.identity, target, index.capsuleOwners(node.cluster))
+  const isOwn = index.owns(node.cluster, tenant, target)
+  yield {
+    node,
+    object,
+    path: FIELD,
+    value: target,
+    ...(isOwn && (profile === 'baseline' || byCapsule) ? { level: 'warning' as const } : {}),
+    severity: 'high',
+    message: `${shownObject(id.kind, id.namespace, id.name)} lets Helm create namespace ${shown(target)}, without the labels, quotas and policies that the platform gives to its namespaces. Allowed is a namespace that is there already. Helm would try it with the rights of the release's account.`,
+    fix: 'Remove spec.install.createNamespace; the platform renders the Namespace.',
+    edit: { remove: true },
+  }
+}
+
+function isTrue(node: NonNullable<ReturnType<typeof at>>): boolean {
+  return node.type !== 'scalar' || (node.value !== false && node.value !== null && node.value !== 'false')
+}

@@ -1,0 +1,26 @@
+import { shown, shownObject } from '../../../facts/shown.ts'
+import type { Subject } from '../../../facts/subject.ts'
+import { TENANT_LABEL } from '../../../fleet/tenancy/tenancy.ts'
+import { stringAt } from '../../../kube/node.ts'
+import type { Breach, RuleContext } from '../../model/rule.ts'
+
+/**
+ * What the platform writes for one tenant into the namespace of another one. `flux create tenant` labels a tenant's
+ * account and binding with its name: two names in one namespace are two tenants who share their rights.
+ */
+export function* givenTwice({ object, id, node }: Subject, { index, before }: RuleContext): Iterable<Breach> {
+  const label = stringAt(object.root, TENANT_LABEL)
+  if (!label) return
+  const owner = index.givenTo(node.cluster, id.namespace)
+  if (owner === undefined || owner === label) return
+  // Who was there first is not the one to move: the Namespace that was taken says so.
+  if (before?.givenTo(node.cluster, id.namespace) === label) return
+  yield {
+    node,
+    object,
+    path: TENANT_LABEL,
+    value: `${label} in ${owner}`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} is made for tenant ${shown(label)}, but its namespace belongs to tenant ${shown(owner)}: two tenants in one namespace share accounts, secrets and rights. Allowed is one tenant per namespace. Flux and the API server accept it.`,
+    fix: `Give tenant ${shown(label)} a namespace of its own (flux create tenant --with-namespace).`,
+  }
+}

@@ -1,0 +1,38 @@
+import type { FleetIndex } from '../../../facts/fleet-index.ts'
+import { sourceKey } from '../../../facts/repository-authors.ts'
+import { shown, shownIdentity, shownObject } from '../../../facts/shown.ts'
+import type { FleetNode } from '../../../fleet/model/fleet.ts'
+import { TENANT_LABEL } from '../../../fleet/tenancy/tenancy.ts'
+import type { Breach } from '../../model/rule.ts'
+
+/**
+ * What acted for a tenant before a change and would act for the platform after it: a lost label, or a Kustomization moved
+ * out of the tenant's namespace, would free the tenant of every rule without a word.
+ */
+export function lostConfinement(node: FleetNode, before: FleetIndex, index: FleetIndex): Breach | undefined {
+  // one that is a tenant's only because it was before the change has lost it
+  const former = index.cluster(node.cluster)?.formerOwners?.get(node.namespace)
+  if ((node.tenant !== undefined && former === undefined) || node.parent === undefined) return undefined
+  const was = before.node(node.key)
+  const known = new Set(was && keysOf(was))
+  const author = keysOf(node).find(key => !known.has(key) && before.authorOf(key) !== undefined)
+  const tenant = was?.tenant ?? (author === undefined ? undefined : before.authorOf(author))
+  return tenant === undefined ? undefined : breach(node, tenant, was?.tenant !== undefined, index)
+}
+
+/** What a node follows, and what that includes. */
+const keysOf = ({ source }: FleetNode): string[] => [source, ...(source.includes ?? [])].map(sourceKey)
+
+function breach(node: FleetNode, tenant: string, stayed: boolean, index: FleetIndex): Breach {
+  const label = stayed ? index.platformObject(node.cluster, '/Namespace', '', node.namespace) : undefined
+  const who = shownObject('Kustomization', node.namespace, node.name)
+  const what = stayed ? 'it acted for' : 'what it follows belonged to'
+  return {
+    node,
+    object: label ?? node.kustomization,
+    path: label ? TENANT_LABEL : ['spec', 'sourceRef'],
+    value: `unconfined ${node.namespace}/${node.name} ${tenant}`,
+    message: `${who} would be the platform's, applied by ${shownIdentity(node.identity)}: before this change ${what} tenant ${shown(tenant)}, and nothing would confine it any more. Allowed is a Kustomization in a namespace that the label toolkit.fluxcd.io/tenant gives to the tenant. Flux accepts it.`,
+    fix: `Keep the label toolkit.fluxcd.io/tenant: ${shown(tenant)} on the namespace of the Kustomization, or take the tenant away in a change of its own.`,
+  }
+}

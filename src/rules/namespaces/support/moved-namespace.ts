@@ -1,0 +1,29 @@
+import { shown, shownObject } from '../../../facts/shown.ts'
+import type { Subject } from '../../../facts/subject.ts'
+import { at, stringAt } from '../../../kube/node.ts'
+import type { Breach, RuleContext } from '../../model/rule.ts'
+import { TENANT_KEYS } from './protected-metadata.ts'
+
+/** A Namespace that the platform gave to one tenant before a change, and gives to another after it, maybe in another place. */
+export function* movedNamespace({ object, id, node }: Subject, { before }: RuleContext): Iterable<Breach> {
+  // of several versions the last one counts
+  const earlier = before?.platformObject(node.cluster, '/Namespace', '', id.name)
+  if (!before || !earlier) return
+  const known = before.versionsOf(node.cluster, '/Namespace', '', id.name)
+  for (const key of TENANT_KEYS) {
+    const path = ['metadata', 'labels', key]
+    const was = stringAt(earlier.root, path)
+    const is = at(object.root, path)
+    const text = stringAt(object.root, path)
+    // a version that stood there already takes nothing from anybody now
+    if (!was || !is || text === was || known.some(one => stringAt(one.object.root, path) === text)) continue
+    yield {
+      node,
+      object,
+      path,
+      value: `${key} ${was} to ${text ?? is.type}`,
+      message: `${shownObject('Namespace', '', id.name)} belongs to tenant ${shown(was)}, and this change gives it to ${shown(text ?? is.type)} by the label ${key}, with everything that runs in it. Flux and the API server accept it.`,
+      fix: `Keep ${key}: ${shown(was)} and give the other tenant a namespace of its own. If the namespace is meant to move, waive the rule for it or merge with an override.`,
+    }
+  }
+}

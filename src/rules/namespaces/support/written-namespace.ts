@@ -1,0 +1,71 @@
+import type { FleetIndex } from '../../../facts/fleet-index.ts'
+import { shown, shownIdentity, shownObject } from '../../../facts/shown.ts'
+import type { Subject } from '../../../facts/subject.ts'
+import { mayCreateNamespace } from '../../../fleet/tenancy/capsule.ts'
+import { at, type Path, stringAt } from '../../../kube/node.ts'
+import { namesOf, tenantsOwnedBy } from '../../capsule/support/capsule-tenants.ts'
+import type { Breach, RuleContext } from '../../model/rule.ts'
+import { keepsNamespace } from './keeps-namespace.ts'
+import { ownNamespaces } from './own-namespaces.ts'
+import { TENANT_KEYS } from './protected-metadata.ts'
+
+/** A Namespace that a tenant writes: it must be one that Capsule lets the tenant create, and stay the tenant's. */
+export function* writtenNamespace(subject: Subject, tenant: string, context: RuleContext): Iterable<Breach> {
+  const { index } = context
+  const { object, id, node } = subject
+  const who = `${shownObject('Namespace', '', id.name)} would be written by ${shownIdentity(node.identity)}, which acts for a tenant`
+  const breach = (path: Path, value: string, message: string, fix: string): Breach => ({
+    node,
+    object,
+    path,
+    value,
+    message,
+    fix,
+  })
+  const own = keepsNamespace(context, node.cluster, tenant, id.name)
+  if (!own || !mayWrite(subject, index)) {
+    const why = own
+      ? 'the platform gave it that namespace, and whoever writes the Namespace can relabel or delete it'
+      : 'it is not a namespace of the tenant'
+    const allowed = ownNamespaces(index, node.cluster, tenant)
+    const message = `${who}: ${why}. Namespaces of the tenant: ${allowed}. API server, unless the account has such rights: namespaces "${shown(id.name).slice(1, -1)}" is forbidden.`
+    yield breach(
+      ['metadata', 'name'],
+      id.name,
+      message,
+      'Remove the Namespace, or ask a fleet admin to add it to the fleet repository.',
+    )
+  }
+  for (const key of TENANT_KEYS) {
+    const path = ['metadata', 'labels', key]
+    const label = at(object.root, path)
+    const text = stringAt(object.root, path)
+    if (!label || (text !== undefined && namesFor(key, tenant, subject, index).includes(text))) continue
+    const message = `${who}, and its label ${key} would give it to ${shown(text ?? label.type)}. Allowed is the tenant's own name.`
+    yield breach(path, `${key}=${text ?? label.type}`, message, `Remove the label ${key}.`)
+  }
+  const owners = at(object.root, ['metadata', 'ownerReferences']) ?? object.owners
+  if (owners) {
+    const message = `${who} with ownerReferences, by which Capsule knows whose a namespace is. Allowed are none: Capsule writes them itself.`
+    const found = breach(
+      ['metadata', 'ownerReferences'],
+      'ownerReferences',
+      message,
+      'Remove metadata.ownerReferences.',
+    )
+    yield object.owners ? { ...found, origin: object.owners.origin } : found
+  }
+}
+
+/** Only Capsule lets a tenant write a Namespace, and none that the platform writes. */
+function mayWrite({ id, node }: Subject, index: FleetIndex): boolean {
+  if (index.platformObject(node.cluster, '/Namespace', '', id.name) !== undefined) return false
+  return mayCreateNamespace(node.identity, id.name, index.capsuleOwners(node.cluster))
+}
+
+/** What a label that says whose a namespace is may say in this tenant's Namespaces. */
+function namesFor(key: string, tenant: string, { node }: Subject, index: FleetIndex): string[] {
+  if (key === TENANT_KEYS[0]) return [tenant]
+  const owned = namesOf(tenantsOwnedBy(index, node.cluster, node.identity))
+  return owned.length > 0 ? owned : [tenant]
+}

@@ -1,0 +1,39 @@
+import { type FleetIndex, kindOf } from '../../../facts/fleet-index.ts'
+import { shown, shownObject } from '../../../facts/shown.ts'
+import type { FleetNode } from '../../../fleet/model/fleet.ts'
+import { idOf, type KubeObject } from '../../../kube/object.ts'
+import { TENANT } from '../../capsule/support/capsule-tenants.ts'
+import type { Breach } from '../../model/rule.ts'
+import { deletedObjects } from './deleted-objects.ts'
+
+const KUSTOMIZATION = 'kustomize.toolkit.fluxcd.io/Kustomization'
+
+/** Namespaces of tenants and Capsule Tenants that a Kustomization of the platform would delete, with all that is in them. */
+export function* removedTenant(node: FleetNode, before: FleetIndex, index: FleetIndex): Iterable<Breach> {
+  for (const object of deletedObjects(node, before.objectsOf(node.key), index)) {
+    if (!isTenants(object, node, before, index)) continue
+    const { kind, name } = idOf(object)
+    yield {
+      node,
+      object,
+      path: ['metadata', 'name'],
+      origin: node.kustomization.root.origin,
+      value: 'removed',
+      message: `${shownObject(kind, '', name)} is gone, and with it Kubernetes would delete ${kind === 'Namespace' ? `everything in it, of tenant ${shown(before.ownerOf(node.cluster, name) ?? '')}` : 'every namespace that Capsule made for it'}. Allowed is a change that keeps it.`,
+      fix: `Put the ${kind} back, or give it the annotation kustomize.toolkit.fluxcd.io/prune: disabled in a change before this one. To remove the tenant on purpose, waive mass-deletion for this ${kind}, or merge with an override.`,
+    }
+  }
+}
+
+function isTenants(object: KubeObject, node: FleetNode, before: FleetIndex, index: FleetIndex): boolean {
+  const kind = kindOf(object)
+  if (kind === TENANT) return true
+  const { name } = idOf(object)
+  if (kind !== '/Namespace' || before.ownerOf(node.cluster, name) === undefined) return false
+  // where a Kustomization in it goes too, that says enough
+  const inside = before.rendered(node.cluster, KUSTOMIZATION, name)
+  return inside.every(({ object: child }) => {
+    const was = before.nodeOf(node.cluster, child)
+    return !was?.tenant || !was.prune || was.suspend || index.node(was.key) !== undefined
+  })
+}

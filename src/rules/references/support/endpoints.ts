@@ -1,0 +1,63 @@
+import { addressOf } from '../../../facts/source-fields.ts'
+import type { Subject } from '../../../facts/subject.ts'
+import type { Path } from '../../../kube/node.ts'
+import { stringAt } from '../../../kube/node.ts'
+import type { RuleContext } from '../../model/rule.ts'
+import { secretValue } from './named-secret.ts'
+
+/** An address that a controller of Flux connects to for an object. */
+export interface Endpoint {
+  readonly path: Path
+  /** `sealed`: it is encrypted. */
+  readonly address: { readonly text: string } | 'sealed'
+  /** It is clear that it begins with a host. */
+  readonly isHost?: true
+  /** The Secret that holds it: then the rest of it is not for everybody's eyes. */
+  readonly secret?: string
+}
+
+export const PROVIDER = 'notification.toolkit.fluxcd.io/Provider'
+const SOURCES_WITH_SECRETS: readonly Path[] = [['spec', 'proxySecretRef', 'name']]
+
+/** Every address that an object names, also those in Secrets that the tenant renders (notification-controller, event_handlers.go). */
+export function endpointsOf(subject: Subject, context: RuleContext): Endpoint[] {
+  const { object, kind } = subject
+  const isProvider = kind === PROVIDER
+  const plain: Path[] = isProvider
+    ? [
+        ['spec', 'address'],
+        ['spec', 'proxy'],
+      ]
+    : [['spec', 'sts', 'endpoint']]
+  const written = plain.flatMap((path): Endpoint[] => {
+    const text = stringAt(object.root, path)
+    return text ? [{ path, address: { text } }] : []
+  })
+  const found = isProvider ? undefined : addressOf(kind, object)
+  if (found && typeof found.address !== 'string') {
+    written.push({ path: found.path, address: { text: found.address.text }, isHost: true })
+  } else if (found?.written) written.push({ path: found.path, address: { text: found.written } })
+  const secrets = isProvider ? [['spec', 'secretRef', 'name'], ...SOURCES_WITH_SECRETS] : SOURCES_WITH_SECRETS
+  return [...written, ...secrets.flatMap(path => inSecret(subject, context, path))]
+}
+
+function inSecret({ object, id, node }: Subject, { index }: RuleContext, path: Path): Endpoint[] {
+  const name = stringAt(object.root, path)
+  if (!name) return []
+  return ['address', 'proxy'].flatMap(key => {
+    const address = secretValue(index, node, id.namespace, name, key)
+    return address ? [{ path, address, secret: name }] : []
+  })
+}
+
+/** The host of an address as a client would take it, and whether it is clear that it is one. */
+export function hostOf(text: string): { readonly host: string; readonly isUrl: boolean } | undefined {
+  const url = /:\/\/([^/?#\\]*)/.exec(text)
+  const authority = (url?.[1] ?? text.split(/[/?#\\]/, 1)[0]!).replace(/^.*@/, '')
+  const host = /^(\[[^\]]*\]|[^:]*)/.exec(authority.trim())?.[1] ?? ''
+  return host === '' ? undefined : { host: decoded(host), isUrl: url !== null }
+}
+
+function decoded(host: string): string {
+  return host.replace(/%([0-9a-f]{2})/gi, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+}

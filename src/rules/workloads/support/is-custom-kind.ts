@@ -1,0 +1,28 @@
+import type { FleetIndex } from '../../../facts/fleet-index.ts'
+import type { Subject } from '../../../facts/subject.ts'
+import { KUBERNETES } from '../../../kube/scope/kubernetes-scopes.ts'
+import { hasKey } from '../../model/has-key.ts'
+
+const BUILT_IN = new Set(
+  Object.entries(KUBERNETES).flatMap(([group, { namespaced, cluster }]) =>
+    `${namespaced} ${cluster}`.split(' ').map(kind => `${group}/${kind}`),
+  ),
+)
+// The past states of a workload are whole templates.
+BUILT_IN.delete('apps/ControllerRevision')
+
+/** Flux's own kinds hold no pods, but for the values of a HelmRelease, which another rule reads. */
+const FLUX = '.toolkit.fluxcd.io/'
+
+/**
+ * Whether an object is of a kind that some controller may make workloads of, in a namespace: none of Kubernetes itself,
+ * and with one of the keys that tell so.
+ */
+export function isCustomKind(
+  { kind, id, node, object }: Subject,
+  index: FleetIndex,
+  keys: ReadonlySet<string>,
+): boolean {
+  if (BUILT_IN.has(kind) || kind.includes(FLUX) || !hasKey(object.root, keys)) return false
+  return index.scopeOf(node.cluster, id.apiVersion, id.kind) !== 'Cluster'
+}

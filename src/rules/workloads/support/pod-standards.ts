@@ -1,0 +1,135 @@
+import type { Node, Path } from '../../../kube/node.ts'
+import { demandTree } from './demand-tree.ts'
+import { oneOf, only, type PodDemand } from './pod-demand.ts'
+import { isOff, isUnset, isZero, textOf } from './scalars.ts'
+
+const SAFE_SYSCTLS = [
+  'kernel.shm_rmid_forced',
+  'net.ipv4.ip_local_port_range',
+  'net.ipv4.ip_local_reserved_ports',
+  'net.ipv4.ip_unprivileged_port_start',
+  'net.ipv4.ping_group_range',
+  'net.ipv4.tcp_fin_timeout',
+  'net.ipv4.tcp_keepalive_intvl',
+  'net.ipv4.tcp_keepalive_probes',
+  'net.ipv4.tcp_keepalive_time',
+  'net.ipv4.tcp_rmem',
+  'net.ipv4.tcp_syncookies',
+  'net.ipv4.tcp_wmem',
+]
+
+const DEFAULT_CAPABILITIES = new Set(
+  'AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID SYS_CHROOT'.split(
+    ' ',
+  ),
+)
+
+const RESTRICTED_VOLUMES =
+  'gcePersistentDisk awsElasticBlockStore gitRepo nfs iscsi glusterfs rbd flexVolume cinder cephfs flocker fc azureFile vsphereVolume quobyte azureDisk portworxVolume photonPersistentDisk scaleIO storageos'.split(
+    ' ',
+  )
+
+const isNull = (node: Node) => node.type === 'scalar' && node.value === null
+const hostFlag = (name: string) => only([name], isOff, 'baseline', 'host namespaces', 'false')
+const PROFILES = ['RuntimeDefault', 'Localhost']
+
+// Source of all of them: k8s.io/pod-security-admission/policy of Kubernetes 1.36.
+const POD_DEMANDS: readonly PodDemand[] = [
+  ...['hostNetwork', 'hostPID', 'hostIPC'].map(hostFlag),
+  only(['volumes', '*', 'hostPath'], isNull, 'baseline', 'hostPath volumes', 'another kind of volume'),
+  // of virtual machines: a file of the node as a disk
+  only(['volumes', '*', 'hostDisk'], isNull, 'baseline', 'hostPath volumes', 'another kind of volume'),
+  ...RESTRICTED_VOLUMES.map(type =>
+    only(['volumes', '*', type], isNull, 'restricted', 'restricted volume types', 'a PersistentVolumeClaim'),
+  ),
+  oneOf(['securityContext', 'sysctls', '*', 'name'], SAFE_SYSCTLS, 'baseline', 'forbidden sysctls'),
+  only(
+    ['volumes', '*', 'projected', 'sources', '*', 'serviceAccountToken', 'audience'],
+    isUnset,
+    'unusual',
+    'a token for another system',
+    'no audience, which is the API server itself',
+  ),
+]
+
+const CONTEXT_DEMANDS: readonly PodDemand[] = [
+  only(['privileged'], isOff, 'baseline', 'privileged', 'false'),
+  only(['windowsOptions', 'hostProcess'], isOff, 'baseline', 'hostProcess', 'false'),
+  {
+    path: ['procMount'],
+    breaks: (node, inUserNamespace) => {
+      if (isNull(node) || textOf(node) === 'Default') return undefined
+      return inUserNamespace ? 'restricted' : 'baseline'
+    },
+    reason: 'procMount',
+    allowed: 'Default or nothing',
+  },
+  {
+    path: ['capabilities', 'add', '*'],
+    breaks: node => {
+      const name = textOf(node) ?? ''
+      if (name === 'NET_BIND_SERVICE') return undefined
+      return DEFAULT_CAPABILITIES.has(name) ? 'restricted' : 'baseline'
+    },
+    reason: 'non-default capabilities',
+    allowed: 'NET_BIND_SERVICE',
+  },
+  oneOf(
+    ['seLinuxOptions', 'type'],
+    ['', 'container_t', 'container_init_t', 'container_kvm_t', 'container_engine_t'],
+    'baseline',
+    'seLinuxOptions',
+  ),
+  only(['seLinuxOptions', 'user'], isUnset, 'baseline', 'seLinuxOptions', 'nothing'),
+  only(['seLinuxOptions', 'role'], isUnset, 'baseline', 'seLinuxOptions', 'nothing'),
+  oneOf(['seccompProfile', 'type'], PROFILES, 'baseline', 'seccompProfile'),
+  oneOf(['appArmorProfile', 'type'], PROFILES, 'baseline', 'forbidden AppArmor profile'),
+  only(['allowPrivilegeEscalation'], isOff, 'restricted', 'allowPrivilegeEscalation != false', 'false'),
+  {
+    path: ['runAsUser'],
+    breaks: (node, inUserNamespace) => (isZero(node) && !inUserNamespace ? 'restricted' : undefined),
+    reason: 'runAsUser=0',
+    allowed: 'a user other than root',
+  },
+  {
+    path: ['runAsNonRoot'],
+    breaks: (node, inUserNamespace) => (!isNull(node) && isOff(node) && !inUserNamespace ? 'restricted' : undefined),
+    reason: 'runAsNonRoot != true',
+    allowed: 'true',
+  },
+]
+
+const HANDLERS: readonly Path[] = [
+  ['livenessProbe'],
+  ['readinessProbe'],
+  ['startupProbe'],
+  ['lifecycle', 'postStart'],
+  ['lifecycle', 'preStop'],
+]
+
+const CONTAINER_DEMANDS: readonly PodDemand[] = [
+  only(['ports', '*', 'hostPort'], node => isUnset(node) || isZero(node), 'baseline', 'hostPort', 'no hostPort'),
+  ...HANDLERS.flatMap(handler =>
+    ['httpGet', 'tcpSocket'].map(how =>
+      only([...handler, how, 'host'], isUnset, 'baseline', 'probe or lifecycle host', 'the pod itself, so no host'),
+    ),
+  ),
+  only(
+    ['imagePullPolicy'],
+    node => textOf(node) !== 'Never',
+    'unusual',
+    'an image that somebody else pulled with their own credentials',
+    'Always or IfNotPresent',
+  ),
+]
+
+const ofContext = CONTEXT_DEMANDS.map(demand => ({ ...demand, path: ['securityContext', ...demand.path] }))
+
+/** Asked of the spec of a pod. */
+export const POD_TREE = demandTree([...POD_DEMANDS, ...ofContext])
+/** Asked of each container, first ones, sidecars and debuggers as well. */
+export const CONTAINER_TREE = demandTree([...CONTAINER_DEMANDS, ...ofContext])
+/** Asked of a `securityContext` by itself. */
+export const CONTEXT_TREE = demandTree(CONTEXT_DEMANDS)
+/** Asked of maps that may be either, in kinds of other controllers. */
+export const ANY_TREE = demandTree([...POD_DEMANDS, ...CONTAINER_DEMANDS, ...ofContext])

@@ -1,0 +1,87 @@
+/**
+ * Which part may import which (docs/architecture.md). A part is a folder of src, one of the files at its top, or `workers`.
+ * `git/tree` is the one interface that the core sees of git.
+ */
+const meaning = ['origin', 'errors', 'git/tree', 'kube']
+const engine = [...meaning, 'kustomize', 'flux', 'fleet']
+const judgement = [
+  ...engine,
+  'facts',
+  'policy',
+  'rules',
+  'approval',
+  'evaluate',
+  'audit',
+  'access',
+  'gate',
+  'protection',
+]
+export const core = [...judgement, 'message', 'diff', 'fix', 'report', 'onboard', 'command']
+export const MAY_IMPORT: Record<string, readonly string[]> = {
+  origin: [],
+  errors: ['origin'],
+  kube: ['origin', 'errors', 'git/tree'],
+  kustomize: meaning,
+  flux: [...meaning, 'kustomize'],
+  fleet: [...meaning, 'kustomize', 'flux'],
+  facts: engine,
+  policy: [...engine, 'facts'],
+  rules: [...engine, 'facts', 'policy'],
+  approval: [...engine, 'facts', 'rules'],
+  evaluate: [...engine, 'facts', 'rules', 'approval'],
+  audit: [...engine, 'facts', 'rules', 'evaluate'],
+  access: [...engine, 'facts', 'audit'],
+  gate: [...engine, 'facts', 'rules', 'audit'],
+  protection: ['gate'],
+  message: ['errors', 'kube'],
+  diff: [...engine, 'facts', 'rules', 'evaluate', 'message'],
+  fix: [...meaning, 'rules', 'message'],
+  report: [...judgement, 'message', 'diff', 'fix'],
+  onboard: [...engine, 'message'],
+  command: [...judgement, 'message', 'diff', 'fix', 'report', 'onboard'],
+  // Who is a fleet: decided from facts, before anything is evaluated.
+  designation: ['errors', 'kube'],
+  sops: ['errors', 'kube'],
+  git: ['origin', 'errors', 'kube'],
+  process: ['errors'],
+  config: ['errors', 'process', 'designation'],
+  queue: ['errors', 'process'],
+  github: [...core, 'git', 'process'],
+  cluster: core,
+  metrics: ['queue'],
+  // What pages show is written by src/report, and kept by src/pages.
+  pages: ['errors', 'process', ...core],
+  // Who can see a repository is a word of src/fleet.
+  web: ['errors', 'process', 'pages', 'report', 'message', 'fleet'],
+  // The command line is a program of its own: it opens its own working copies.
+  cli: [...core, 'sops', 'git', 'package.json'],
+  webhooks: ['errors', 'process', 'queue'],
+  // Registers the App once, on somebody's own machine.
+  setup: ['errors', 'process', 'config', 'github'],
+  'site-pages': ['errors', 'process', 'config', 'github', 'pages', 'web'],
+  'start-site': ['errors', 'process', 'config', 'queue', 'webhooks', 'web', 'pages', 'metrics', 'site-pages'],
+  index: ['process', 'config', 'start-site'],
+  workers: [
+    ...core,
+    'designation',
+    'process',
+    'config',
+    'git',
+    'github',
+    'cluster',
+    'queue',
+    'web',
+    'pages',
+    'metrics',
+  ],
+}
+/** The web process starts the workers in itself when there is no Redis; only by `await import()`. */
+export const DYNAMIC = [{ from: 'start-site', to: 'workers' }]
+export const PURE = [...core.filter(part => part !== 'git/tree'), 'designation', 'sops']
+/** Packages that a part may use; Node's own modules aside. Nobody else sees Probot, BullMQ or a Kubernetes client. */
+export const PACKAGES: Record<string, readonly string[]> = {
+  kustomize: ['yaml'],
+  onboard: ['yaml', 'sops-age'],
+  command: ['yaml'],
+  sops: ['age-encryption'],
+}

@@ -1,0 +1,72 @@
+import { refuseActiveController } from '../../src/cluster/active-controller.ts'
+import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
+import { BailiwickError } from '../../src/errors.ts'
+import type { Attempt, Reconcile } from '../../src/queue/queue.ts'
+import type { AppliedNode } from '../../src/report/apply-report.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { findRepository } from '../fleets/find-repository.ts'
+import { githubInstallation } from '../fleets/github-installation.ts'
+import { asBailiwickError, isTriedAgain } from '../job-error.ts'
+import { applyApproved } from './apply-approved.ts'
+import { approvedNodes } from './approved-nodes.ts'
+import type { ClusterConnections } from './cluster-connections.ts'
+import { type Speaker, sayApplied } from './say-applied.ts'
+
+/** What a process keeps between two runs: only what spares requests. */
+interface ReconcileMemory {
+  readonly connections: ClusterConnections
+  readonly said: Map<string, string>
+}
+
+/** Brings one bound cluster to what is approved now, and says on the commits what came of it. Safe to run at any time, any number of times. */
+export async function reconcileCluster(
+  context: WorkerContext,
+  memory: ReconcileMemory,
+  { cluster }: Reconcile,
+  attempt: Attempt,
+): Promise<void> {
+  const binding = context.bindings.find(one => one.name === cluster && one.mode === 'reconcile')
+  if (!binding) return
+  const speaker = await speakerFor(context, memory, binding)
+  const { installation } = speaker
+  const repository = await findRepository(installation, { url: binding.fleet })
+  if (!repository) throw unreadable(binding)
+  const look = () => githubInstallation(context, installation.id, speaker.octokit)
+  const approved = await approvedNodes(context, binding, look, { repository, branch: binding.branch })
+  const fleet = { url: binding.fleet, commit: approved.fleetCommit }
+  try {
+    const client = await memory.connections.get(binding)
+    await refuseActiveController(client)
+    const applied = await applyApproved(client, approved, attempt.signal)
+    await sayApplied(speaker, cluster, fleet, approved, applied)
+  } catch (error) {
+    if (isTriedAgain(error, attempt)) throw error
+    context.log.error({ err: error, cluster }, 'a cluster could not be brought to the approved state')
+    await sayApplied(speaker, cluster, fleet, approved, [stopped(binding, asBailiwickError(error))])
+  }
+}
+
+/** The run as a whole, said on the fleet's commit: the next resync tries again. */
+function stopped({ name }: ClusterBinding, error: BailiwickError): AppliedNode {
+  const reason = error.fix ? `${error.message}. ${error.fix}` : error.message
+  return { key: name, user: '', outcome: 'failed', reason, objects: [] }
+}
+
+async function speakerFor(context: WorkerContext, memory: ReconcileMemory, binding: ClusterBinding): Promise<Speaker> {
+  const [, owner, repo] = /^https:\/\/[^/]+\/([^/]+)\/([^/]+)$/.exec(binding.fleet) ?? []
+  const found = owner && repo ? await context.app.installationOf({ owner, repo }) : undefined
+  if (!found) throw unreadable(binding)
+  const octokit = await context.app.client(found.id)
+  const installation = githubInstallation(context, found.id, octokit)
+  return { octokit, app: await context.app.identity(), installation, said: memory.said }
+}
+
+function unreadable(binding: ClusterBinding): BailiwickError {
+  return new BailiwickError(
+    'source-unreadable',
+    `the fleet ${binding.fleet} of cluster ${binding.name} cannot be read`,
+    {
+      fix: 'Install the App on this repository, or correct `fleet` in clusters.yaml.',
+    },
+  )
+}

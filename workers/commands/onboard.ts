@@ -1,0 +1,31 @@
+import { ONBOARD_USAGE, parseOnboardCommand } from '../../src/onboard/parse-command.ts'
+import { mayMaintain } from './may.ts'
+import { openOnboarding } from './open-onboarding.ts'
+import { prepareOnboarding } from './prepare-onboarding.ts'
+import { refuseForeignRepository, refuseKnownRepository } from './refuse-foreign-repository.ts'
+import type { Verb } from './verb.ts'
+
+/**
+ * Answers `/bailiwick onboard ...` with a pull request; merging it is the approval. A request that cannot be met gets a
+ * reply that says why.
+ */
+export const onboardVerb: Verb = {
+  name: 'onboard',
+  usage: ONBOARD_USAGE,
+  summary: 'open a pull request that adds a tenant to this fleet',
+  where: 'anywhere',
+  slow: false,
+  may: mayMaintain,
+  refusal: 'This tenant cannot be onboarded',
+  run: async ({ context, place, reader, installation, repository, comment }) => {
+    const asked = parseOnboardCommand(comment.body)
+    if (!asked) throw new TypeError('a comment that is no command came here')
+    const { login } = comment.author
+    const question = { octokit: reader, installation, login, url: asked.url, fleetUrl: repository.url }
+    await refuseForeignRepository(question)
+    const prepared = await prepareOnboarding(context, installation, repository, asked, login)
+    await refuseKnownRepository(question, prepared.plan.sources)
+    await openOnboarding(place, prepared, `Asked for in #${comment.issue.number}.`)
+    return { reaction: 'rocket' }
+  },
+}

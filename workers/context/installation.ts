@@ -1,0 +1,35 @@
+import type { SourceRef } from '../../src/fleet/model/source-ref.ts'
+import type { TreeSnapshot } from '../../src/git/tree.ts'
+import type { RepositoryName } from '../../src/github/client/octokit.ts'
+import type { NamedRepository } from '../../src/github/contents/read-repository.ts'
+import type { DesignatedFleets } from './designated-fleets.ts'
+import type { ReadableRepository } from './readable-repository.ts'
+
+/** Where every fleet keeps its clusters, see fluxcd/flux2-multi-tenancy. */
+export const CLUSTERS = 'clusters'
+
+/** What a combination is made of: asked of one installation, so that nobody reads a repository through somebody else's rights. */
+export interface Installation {
+  readonly id: number
+  repositories(): Promise<readonly ReadableRepository[]>
+  /** Whether the repository has a `clusters` directory on its default branch. */
+  isFleet(repository: ReadableRepository): Promise<boolean>
+  /** Which repositories evaluate others, asked once per job: decided by designation, never by what a repository holds. */
+  designation(): Promise<DesignatedFleets>
+  /** A file on the default branch; undefined where there is none. */
+  file(repository: ReadableRepository, path: string): Promise<Uint8Array | undefined>
+  /** Commit that a ref stands at now; undefined where it does not exist or the repository is empty. */
+  head(repository: ReadableRepository, ref: SourceRef): Promise<string | undefined>
+  /** Takes note of where a branch stands now, as the caller has just read it: spares requests. */
+  noteHead(repository: ReadableRepository, branch: string, commit: string, tree?: string): void
+  /** What an address leads to, asked of GitHub now; undefined where there is nothing that the App may know of. */
+  lookUp(name: RepositoryName): Promise<NamedRepository | undefined>
+  /** GitHub's id of the repository to which a name leads, an earlier one too; remembered for some minutes. */
+  leadsTo(name: RepositoryName): Promise<number | undefined>
+  /** Whether a person may read a repository; false as well where there is none. */
+  mayRead(name: RepositoryName, login: string): Promise<boolean>
+  /** The first parent of a commit; undefined for the first one of the repository. */
+  parent(repository: ReadableRepository, commit: string): Promise<string | undefined>
+  /** `tree`: its tree id, where the caller knows it. */
+  content(repository: ReadableRepository, commit: string, tree?: string): Promise<TreeSnapshot>
+}

@@ -1,0 +1,73 @@
+import { affectedRepositories } from '../../src/evaluate/verdict/affected-repositories.ts'
+import { FLEET_FILE } from '../../src/fleet/model/fleet-config.ts'
+import { mayLeadTo } from '../../src/fleet/model/named-repositories.ts'
+import type { Installation } from '../context/installation.ts'
+import type { ReadableRepository } from '../context/readable-repository.ts'
+import type { Subject } from '../context/subject.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { type FleetAnswer, judgeChange } from '../fleets/judge-change.ts'
+import type { Pin } from '../fleets/source-reader.ts'
+import { isPassing } from '../job-error.ts'
+
+/**
+ * The repositories, other than the one that was pushed to, whose open pull requests may be judged otherwise since it holds
+ * `head` in place of `before`: found by judging both in the combination of now. Most pushes concern nobody else.
+ */
+export async function affectedPlaces(
+  context: WorkerContext,
+  { installation, repository }: Subject,
+  head: Pin,
+  before: string,
+  answers: readonly FleetAnswer[],
+): Promise<readonly ReadableRepository[]> {
+  const earlier = await judgedEarlier(context, installation, { url: head.url, branch: head.branch, commit: before })
+  const rulesMoved = earlier !== undefined && (await hasOtherRules({ installation, repository }, head.commit, before))
+  const known = earlier ?? []
+  const urls = new Set<string>()
+  for (const answer of answers) {
+    const was = known.find(one => keyOf(one) === keyOf(answer))
+    const isFleet = answer.place.repository.url === repository.url
+    const affected =
+      was && !(isFleet && rulesMoved) ? affectedRepositories(was.judgement, answer.judgement) : everybody(answer)
+    for (const url of affected) urls.add(url)
+  }
+  const hidden = hiddenOf(known) === hiddenOf(answers) ? [] : [...known, ...answers].flatMap(namesIn)
+  const readable = await installation.repositories()
+  const concerned = readable.filter(({ url }) => urls.has(url) || mayLeadTo(hidden, url))
+  return concerned.filter(({ url, archived }) => url !== repository.url && !archived)
+}
+
+/** Where nodes that could not be built may lead. */
+const namesIn = ({ judgement }: FleetAnswer): string[] => judgement.nodes.flatMap(node => node.hides)
+
+const hiddenOf = (answers: readonly FleetAnswer[]): string => JSON.stringify(answers.map(namesIn))
+
+/** What was said before; undefined where nobody can tell any more, as after a force push: then it may concern everybody. */
+export async function judgedEarlier(
+  context: WorkerContext,
+  installation: Installation,
+  head: Pin,
+): Promise<readonly FleetAnswer[] | undefined> {
+  try {
+    return await judgeChange(context, installation, { head })
+  } catch (error) {
+    if (isPassing(error)) throw error
+    context.log.warn({ err: error, commit: `${head.url}@${head.commit}` }, 'what a branch held before is not known')
+    return undefined
+  }
+}
+
+/** What the fleet's own file says counts for everybody. */
+async function hasOtherRules(
+  { installation, repository }: Pick<Subject, 'installation' | 'repository'>,
+  head: string,
+  before: string,
+): Promise<boolean> {
+  const trees = await Promise.all([installation.content(repository, head), installation.content(repository, before)])
+  const [now, then] = trees.map(tree => tree.entries.find(({ path }) => path === FLEET_FILE)?.id)
+  return now !== then
+}
+
+const keyOf = ({ place }: FleetAnswer) => JSON.stringify([place.repository.url, place.branch])
+
+const everybody = ({ judgement }: FleetAnswer): string[] => judgement.nodes.map(({ source }) => source.url)

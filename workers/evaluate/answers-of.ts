@@ -1,0 +1,21 @@
+import { type PullRequest, readTestMerge } from '../../src/github/pulls/pull-request.ts'
+import type { Subject } from '../context/subject.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { type FleetAnswer, judgeChange } from '../fleets/judge-change.ts'
+import { peopleOfPull } from './people-of.ts'
+
+/** What each fleet that an open pull request concerns says of it as it would be merged now. Throws as readTestMerge does. */
+export async function answersOf(
+  context: WorkerContext,
+  subject: Subject,
+  pull: PullRequest,
+): Promise<readonly FleetAnswer[]> {
+  const { installation, repository, octokit } = subject
+  const merge = await readTestMerge(octokit, { owner: repository.owner, repo: repository.name }, pull)
+  const pin = { url: repository.url, branch: pull.base.ref }
+  return judgeChange(context, installation, {
+    head: { ...pin, commit: merge.sha, tree: merge.tree },
+    base: { ...pin, commit: merge.base },
+    people: peopleOfPull(subject, pull),
+  })
+}

@@ -1,0 +1,47 @@
+import { readFleetFile } from '../../src/fleet/config/read-fleet-file.ts'
+import type { Demand } from '../../src/gate/circumstances.ts'
+import { openSnapshot } from '../../src/git/snapshot.ts'
+import { listApprovals } from '../../src/github/people/approvals.ts'
+import { readRole } from '../../src/github/people/permission.ts'
+import { isSince, openedAnew } from '../../src/github/pulls/opened-anew.ts'
+import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
+import type { FleetPlace } from '../context/readable-repository.ts'
+import type { Subject } from '../context/subject.ts'
+
+/** What a fork's pull request waits for, where a fleet that it concerns says `forks: approve` and nobody did. */
+export async function forkDemand(
+  subject: Subject,
+  pull: PullRequest,
+  fleets: readonly FleetPlace[],
+): Promise<Demand | undefined> {
+  const asks = await Promise.all(fleets.map(fleet => asksForApproval(subject, fleet)))
+  if (!asks.includes(true) || (await isApproved(subject, pull))) return undefined
+  return {
+    rule: 'gate-fork-untrusted',
+    message: 'The pull request comes from a fork, and no maintainer of this repository has approved its current head.',
+    fix: 'Have a maintainer of this repository approve the current head in a review.',
+  }
+}
+
+async function asksForApproval({ installation }: Subject, { repository, branch }: FleetPlace): Promise<boolean> {
+  const commit = await installation.head(repository, { branch })
+  if (commit === undefined) return false
+  const tree = openSnapshot(await installation.content(repository, commit))
+  const { forks, error } = readFleetFile(tree, repository.url)
+  return forks === 'approve' || error !== undefined
+}
+
+async function isApproved({ octokit, repository }: Subject, pull: PullRequest): Promise<boolean> {
+  const name = { owner: repository.owner, repo: repository.name }
+  const author = pull.author?.login.toLowerCase()
+  const approvals = await listApprovals(octokit, name, pull.number)
+  const present = approvals.filter(one => one.commit === pull.head.sha && one.login.toLowerCase() !== author)
+  if (present.length === 0) return false
+  const anew = await openedAnew(octokit, name, pull.number)
+  for (const { login, at } of present) {
+    if (!isSince(at, anew)) continue
+    const role = await readRole(octokit, name, login)
+    if (role === 'admin' || role === 'maintain') return true
+  }
+  return false
+}

@@ -1,0 +1,71 @@
+import { type PullRequest, readTestMerge, type TestMerge } from '../../src/github/pulls/pull-request.ts'
+import type { Attempt } from '../../src/queue/queue.ts'
+import type { ReportContext } from '../../src/report/outcome.ts'
+import type { Subject } from '../context/subject.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { assertDesignated } from '../designation/assert-designated.ts'
+import { judgeChange } from '../fleets/judge-change.ts'
+import type { People } from '../fleets/source-reader.ts'
+import { asBailiwickError, isTriedAgain } from '../job-error.ts'
+import { changedPaths } from './changed-paths.ts'
+import { outcomeOf } from './outcome-of.ts'
+import { peopleOfPull } from './people-of.ts'
+import type { Said } from './said.ts'
+
+/** Judges an open pull request as it would be merged now. `merging`: its test merge, where it is being read. Throws what may be gone when the job is tried again. */
+export async function judgePullRequest(
+  context: WorkerContext,
+  subject: Subject,
+  pull: PullRequest,
+  attempt: Attempt,
+  merging?: Promise<TestMerge>,
+): Promise<Said> {
+  const { repository, octokit } = subject
+  const where = { kind: 'pull-request', repository: repository.url, headSha: pull.head.sha } as const
+  try {
+    const name = { owner: repository.owner, repo: repository.name }
+    const merge = await (merging ?? readTestMerge(octokit, name, pull))
+    return await judgeMerge(
+      context,
+      subject,
+      { onto: pull.base.ref, people: peopleOfPull(subject, pull) },
+      merge,
+      where,
+    )
+  } catch (error) {
+    if (isTriedAgain(error, attempt)) throw error
+    context.log.error({ err: error, pull: `${repository.url}#${pull.number}` }, 'a pull request could not be judged')
+    return { outcome: asBailiwickError(error), context: where }
+  }
+}
+
+/** What is merged into, and on whose behalf. */
+interface MergeTarget {
+  readonly onto: string
+  readonly people: People
+}
+
+/** Evaluates what a merge onto a branch gives. */
+export async function judgeMerge(
+  context: WorkerContext,
+  subject: Subject,
+  { onto, people }: MergeTarget,
+  merge: Pick<TestMerge, 'sha' | 'tree' | 'base'> & Partial<Pick<TestMerge, 'baseTree'>>,
+  where: ReportContext,
+): Promise<Said> {
+  const { installation, repository } = subject
+  const pin = { url: repository.url, branch: onto }
+  installation.noteHead(repository, onto, merge.base)
+  const base = { ...pin, commit: merge.base, ...(merge.baseTree === undefined ? {} : { tree: merge.baseTree }) }
+  const head = { ...pin, commit: merge.sha, tree: merge.tree }
+  await assertDesignated(installation)
+  const answers = await judgeChange(context, installation, { head, base, people, isGated: true })
+  const { outcome, required, ...statement } = outcomeOf(answers, repository.url, 'pull-request')
+  if (answers.length === 0) return { outcome, context: where }
+  const [before, after] = await Promise.all([
+    installation.content(repository, base.commit, base.tree),
+    installation.content(repository, head.commit, head.tree),
+  ])
+  const said = { ...where, ...statement, changedPaths: changedPaths(before, after) }
+  return { outcome, context: said, tree: after, required }
+}

@@ -1,0 +1,34 @@
+import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
+import type { PullRequest, TestMerge } from '../../src/github/pulls/pull-request.ts'
+import type { Attempt } from '../../src/queue/queue.ts'
+import type { Subject } from '../context/subject.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { judgePullRequest } from './judge-pull-request.ts'
+import { readCircumstances } from './read-circumstances.ts'
+import { readFixes } from './read-fixes.ts'
+import type { Said } from './said.ts'
+
+/** A pull request as it was read, and what there is to say about it. */
+export interface JudgedPull {
+  readonly pull: PullRequest
+  readonly said: Said
+}
+
+/**
+ * Judges an open pull request and reads what people decided about it. `runs`: our check runs of its head, asked for when
+ * the verdict is there. Throws what may be gone when the job is tried again.
+ */
+export async function judgeWithCircumstances(
+  context: WorkerContext,
+  subject: Subject,
+  pull: PullRequest,
+  runs: () => Promise<readonly OurCheckRun[]>,
+  attempt: Attempt,
+  merging?: Promise<TestMerge>,
+): Promise<JudgedPull> {
+  const said = await judgePullRequest(context, subject, pull, attempt, merging)
+  const circumstances = await readCircumstances(context, subject, pull, said, await runs())
+  // nobody writes to somebody else's fork
+  const fixable = !pull.head.fork && readFixes(said).length > 0
+  return { pull, said: { ...said, context: { ...said.context, fixable, circumstances } } }
+}

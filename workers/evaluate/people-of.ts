@@ -1,0 +1,54 @@
+import type { RepositoryName } from '../../src/github/client/octokit.ts'
+import { listPushers } from '../../src/github/people/pushers.ts'
+import { pullsOfMergeGroup } from '../../src/github/pulls/merge-group.ts'
+import { type PullRequest, readPullRequest } from '../../src/github/pulls/pull-request.ts'
+import type { Subject } from '../context/subject.ts'
+import type { People } from '../fleets/source-reader.ts'
+
+type Asked = Pick<Subject, 'octokit' | 'repository'>
+
+/** Who brought a pull request: whoever opened it, and everybody who pushed to its head. Asked for when it is needed, once. */
+export function peopleOfPull(subject: Asked, pull: PullRequest): People {
+  return once(() => broughtBy(subject, pull))
+}
+
+/** Who brought a merge group: those of each pull request in it, down to the commit that it is compared with. */
+export function peopleOfGroup(
+  subject: Asked,
+  branch: string,
+  group: { readonly sha: string; readonly base: string },
+): People {
+  const { octokit } = subject
+  const name = nameOf(subject)
+  return once(async () => {
+    const numbers = await pullsOfMergeGroup(octokit, name, branch, group)
+    if (!numbers || numbers.length === 0) return undefined
+    const logins = new Set<string>()
+    for (const number of numbers) {
+      const pull = await readPullRequest(octokit, name, number)
+      const people = pull && (await broughtBy(subject, pull))
+      if (!people) return undefined
+      for (const login of people) logins.add(login)
+    }
+    return [...logins]
+  })
+}
+
+/** Undefined where one of them is not a person, or GitHub does not say who it was. */
+async function broughtBy(subject: Asked, { author, head }: PullRequest): Promise<readonly string[] | undefined> {
+  if (author?.type !== 'User' || head.repository === null) return undefined
+  const [owner, repo] = head.fork ? head.repository.split('/') : [subject.repository.owner, subject.repository.name]
+  if (!owner || !repo) return undefined
+  const pushers = await listPushers(subject.octokit, { owner, repo }, head.ref, head.sha)
+  return pushers && [...new Set([author.login, ...pushers])]
+}
+
+const nameOf = ({ repository }: Asked): RepositoryName => ({ owner: repository.owner, repo: repository.name })
+
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined
+  return () => {
+    answer ??= ask()
+    return answer
+  }
+}

@@ -1,0 +1,28 @@
+import type { Circumstances } from '../../src/gate/circumstances.ts'
+import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
+import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
+import type { Subject } from '../context/subject.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { readDemands } from './read-demands.ts'
+import { readHold } from './read-hold.ts'
+import { readOverride } from './read-override.ts'
+import type { Said } from './said.ts'
+
+/**
+ * What people decided about the present head of a pull request, as GitHub has it now; the rest is the verdict's.
+ * `runs`: our check runs of that head.
+ */
+export async function readCircumstances(
+  context: WorkerContext,
+  subject: Subject,
+  pull: PullRequest,
+  said: Said,
+  runs: readonly OurCheckRun[],
+): Promise<Circumstances> {
+  const [hold, override, demands] = await Promise.all([
+    readHold(context, subject, pull),
+    readOverride(context, subject, pull, runs),
+    readDemands(subject, pull, said),
+  ])
+  return { ...(hold ? { hold } : {}), ...(override ? { override } : {}), demands, worse: [] }
+}

@@ -1,0 +1,52 @@
+import { guardedChanges } from '../../src/evaluate/approvals/guarded-changes.ts'
+import { approvalOf } from '../../src/evaluate/approvals/required-approvals.ts'
+import type { Demand } from '../../src/gate/circumstances.ts'
+import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
+import type { RequiredApproval } from '../../src/rules/model/finding.ts'
+import type { Subject } from '../context/subject.ts'
+import { adminDemands } from './admin-demands.ts'
+import { forkDemand } from './fork-demand.ts'
+import type { FleetApprovals, Said } from './said.ts'
+
+/**
+ * What a pull request asks somebody with more rights to agree to, and nobody did yet. Asks GitHub nothing where it changes
+ * no guarded file of a fleet, adds no remote file and comes from no fork. `said`: its verdict, which knows what it changes.
+ */
+export async function readDemands(subject: Subject, pull: PullRequest, said: Said): Promise<readonly Demand[]> {
+  const changed = said.context.changedPaths
+  if (said.outcome === undefined || changed === undefined) return []
+  const fleets = (await subject.installation.designation()).fleets
+  const own = fleets.find(
+    ({ repository, branch }) => repository.url === subject.repository.url && branch === pull.base.ref,
+  )
+  const asked: FleetApprovals[] = [
+    ...(own ? [{ fleet: own, approvals: guardedChanges(changed).map(approvalOf) }] : []),
+    ...(said.required ?? []).map(({ fleet, approvals }) => ({
+      fleet,
+      approvals: approvals.map(one => told(one, changed)),
+    })),
+  ]
+  const byFleet = Map.groupBy(asked, ({ fleet }) => `${fleet.repository.url} ${fleet.branch}`)
+  const demands = await Promise.all(
+    [...byFleet.values()].map(all =>
+      adminDemands(
+        subject,
+        pull,
+        all[0]!.fleet,
+        all.flatMap(one => one.approvals),
+      ),
+    ),
+  )
+  const fork = pull.head.fork ? await forkDemand(subject, pull, fleets) : undefined
+  return fork ? [...demands.flat(), fork] : demands.flat()
+}
+
+/** A file of another repository is not named to the readers of this one. */
+function told(approval: RequiredApproval, changed: ReadonlySet<string>): RequiredApproval {
+  if (changed.has(approval.path)) return approval
+  return {
+    ...approval,
+    path: '',
+    message: 'it has Flux fetch a remote file that it did not fetch before, and that is not evaluated',
+  }
+}

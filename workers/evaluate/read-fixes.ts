@@ -1,0 +1,36 @@
+import { BailiwickError } from '../../src/errors.ts'
+import { type Fix, fixesOf } from '../../src/fix/fixes-of.ts'
+import { openSnapshot } from '../../src/git/snapshot.ts'
+import type { TreeSnapshot } from '../../src/git/tree.ts'
+import { viewFor } from '../../src/report/text/audience.ts'
+import type { Said } from './said.ts'
+
+/** The certain fixes of what a verdict newly found in its own repository, as its readers may see it; asks nobody. */
+export function readFixes({ outcome, context, tree }: Said): readonly Fix[] {
+  if (outcome === undefined || outcome instanceof BailiwickError || !tree) return []
+  const { verdict } = viewFor(outcome, context.audience, context.repository, context.nodes)
+  if (![...verdict.violations, ...verdict.warnings].some(one => one.edit !== undefined)) return []
+  const texts = textsOf(tree)
+  return fixesOf(verdict, context.repository, path => texts(path))
+}
+
+/** Those whose file is the same at the head of the pull request as in the merge that was judged. */
+export function fixesAtHead(fixes: readonly Fix[], judged: TreeSnapshot, head: TreeSnapshot): readonly Fix[] {
+  const ids = (tree: TreeSnapshot) => new Map(tree.entries.map(({ path, mode, id }) => [path, `${mode} ${id}`]))
+  const [before, after] = [ids(judged), ids(head)]
+  return fixes.filter(({ path }) => before.get(path) !== undefined && before.get(path) === after.get(path))
+}
+
+/** The text of a regular file that is UTF-8 through and through. */
+export function textsOf(snapshot: TreeSnapshot): (path: string) => string | undefined {
+  const tree = openSnapshot(snapshot)
+  return path => {
+    if (tree.entry(path)?.type !== 'file') return undefined
+    try {
+      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(tree.read(path))
+    } catch (error) {
+      if (error instanceof TypeError) return undefined // other bytes than UTF-8: nothing of it is edited
+      throw error
+    }
+  }
+}

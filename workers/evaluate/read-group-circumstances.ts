@@ -1,0 +1,43 @@
+import { type Circumstances, NO_CIRCUMSTANCES } from '../../src/gate/circumstances.ts'
+import { listOurCheckRuns } from '../../src/github/checks/list-check-runs.ts'
+import { pullOfMergeGroup } from '../../src/github/pulls/merge-group.ts'
+import { readPullRequest } from '../../src/github/pulls/pull-request.ts'
+import type { ValidateMergeGroup } from '../../src/queue/queue.ts'
+import type { Subject } from '../context/subject.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { blocks } from './blocks.ts'
+import { readDemands } from './read-demands.ts'
+import { readHold } from './read-hold.ts'
+import { readOverride } from './read-override.ts'
+import type { Said } from './said.ts'
+
+interface GroupVerdict {
+  /** Nothing else of the queue is in the group. */
+  readonly alone: boolean
+  /** Its verdict, which knows what it adds to the group before it. */
+  readonly said: Said
+}
+
+/**
+ * What people decided about the pull request that a merge group adds: a hold that came while it waited, what it needs
+ * somebody's agreement for, and an override of its head. The override is one of that pull request's verdict, so it counts
+ * only where the group holds nothing else.
+ */
+export async function readGroupCircumstances(
+  context: WorkerContext,
+  subject: Subject,
+  data: ValidateMergeGroup,
+  { alone, said }: GroupVerdict,
+): Promise<Circumstances> {
+  const number = await pullOfMergeGroup(subject.octokit, data, data.branch, data.sha)
+  const pull = number === undefined ? undefined : await readPullRequest(subject.octokit, data, number)
+  if (pull?.state !== 'open' || pull.base.ref !== data.branch) return NO_CIRCUMSTANCES
+  const [hold, demands] = await Promise.all([readHold(context, subject, pull), readDemands(subject, pull, said)])
+  const present: Circumstances = { ...NO_CIRCUMSTANCES, ...(hold ? { hold } : {}), demands }
+  const judged = { ...said, context: { ...said.context, circumstances: { ...NO_CIRCUMSTANCES, demands } } }
+  if (!alone || !blocks(judged)) return present
+  const app = await context.app.identity()
+  const runs = await listOurCheckRuns(subject.octokit, app, data, pull.head.sha)
+  const override = await readOverride(context, subject, pull, runs)
+  return { ...present, ...(override ? { override } : {}) }
+}

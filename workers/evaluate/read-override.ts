@@ -1,0 +1,28 @@
+import { OVERRIDE_RUN, readOverrideRecord } from '../../src/command/record.ts'
+import type { Circumstances } from '../../src/gate/circumstances.ts'
+import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
+import { isSince, openedAnew, REOPENED } from '../../src/github/pulls/opened-anew.ts'
+import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
+import type { Subject } from '../context/subject.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+
+/**
+ * Which fleet admin lets the present head of a pull request into its base, if one does. `runs`: our check runs of that head;
+ * that the person may was asked when the run was written, and only our App can write one. Closing the
+ * pull request ends it, too.
+ */
+export async function readOverride(
+  _context: WorkerContext,
+  { octokit, repository }: Subject,
+  pull: PullRequest,
+  runs: readonly OurCheckRun[],
+): Promise<Circumstances['override']> {
+  const run = runs.find(({ name, headSha }) => name === OVERRIDE_RUN && headSha === pull.head.sha)
+  if (run?.status !== 'completed' || run.conclusion !== 'success') return undefined
+  const record = readOverrideRecord(run.text)
+  if (record?.pull !== pull.number || record.base !== pull.base.ref) return undefined
+  const name = { owner: repository.owner, repo: repository.name }
+  if (!isSince(record.at, await openedAnew(octokit, name, pull.number, REOPENED))) return undefined
+  const { by, reason, confirmedBy } = record
+  return { by: confirmedBy === undefined ? by : `${by}, confirmed by ${confirmedBy}`, reason }
+}

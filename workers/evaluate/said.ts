@@ -1,0 +1,20 @@
+import type { TreeSnapshot } from '../../src/git/tree.ts'
+import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
+import type { RequiredApproval } from '../../src/rules/model/finding.ts'
+import type { FleetPlace } from '../context/readable-repository.ts'
+
+/** What there is to say, and about what. */
+export interface Said {
+  readonly outcome: Outcome
+  readonly context: ReportContext
+  /** What was judged, of the repository that it is said on; absent where nothing of it was read. */
+  readonly tree?: TreeSnapshot
+  /** What admins of fleets must agree to by what was evaluated; guarded files besides are known by their paths. */
+  readonly required?: readonly FleetApprovals[]
+}
+
+/** What the admins of one fleet must agree to. */
+export interface FleetApprovals {
+  readonly fleet: FleetPlace
+  readonly approvals: readonly RequiredApproval[]
+}

@@ -1,0 +1,32 @@
+import type { OfferedFix } from '../../src/fix/suggestions.ts'
+import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
+import type { Statement } from '../../src/pages/statement-store.ts'
+import { commentOf } from '../../src/report/comment.ts'
+import type { Subject } from '../context/subject.ts'
+import { fixesAtHead, readFixes } from './read-fixes.ts'
+import type { Said } from './said.ts'
+
+/** What there is to say on a pull request besides its checks. `page`: address of the details page. */
+export async function statementOf(
+  subject: Subject,
+  pull: PullRequest,
+  { own, shown, page }: { readonly own: Said; readonly shown: Said; readonly page?: string | undefined },
+): Promise<Statement> {
+  const body = commentOf(shown.outcome, page === undefined ? shown.context : { ...shown.context, page })
+  return {
+    repositoryId: subject.repository.id,
+    headSha: pull.head.sha,
+    ...(body === undefined ? {} : { body }),
+    fixes: (await fixesHere(subject, pull, own)).map(offered),
+  }
+}
+
+async function fixesHere({ installation, repository }: Subject, pull: PullRequest, said: Said) {
+  const fixes = readFixes(said)
+  if (fixes.length === 0 || !said.tree) return []
+  return fixesAtHead(fixes, said.tree, await installation.content(repository, pull.head.sha))
+}
+
+function offered({ id, path, first, last, lines, findings }: OfferedFix): OfferedFix {
+  return { id, path, first, last, lines, findings: findings.map(({ rule, message, fix }) => ({ rule, message, fix })) }
+}

@@ -1,0 +1,93 @@
+import type { Changes } from '../../src/diff/changes.ts'
+import { BailiwickError } from '../../src/errors.ts'
+import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
+import type { Judgement } from '../../src/rules/model/finding.ts'
+import type { Installation } from '../context/installation.ts'
+import type { FleetPlace } from '../context/readable-repository.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import type { CombinationSnapshot } from '../threads/protocol.ts'
+import { evaluatingFleets } from './evaluating-fleets.ts'
+import { type JudgedCombination, judgeCombination } from './judge-combination.ts'
+import { narrowerSources } from './narrower-sources.ts'
+import { withPresentNames } from './present-names.ts'
+import { type People, type Pin, SourceReader } from './source-reader.ts'
+
+/** A commit that a branch has, gets or would get; `base` is what it would come in place of. */
+export interface Change {
+  readonly head: Pin
+  readonly base?: Pin
+  /** Who brought the head; absent: nobody is known to have. */
+  readonly people?: People
+  /** The base is gated: a check that passes lets it be merged. */
+  readonly isGated?: true
+}
+
+/** What one fleet says about a change that it reads. */
+export interface FleetAnswer {
+  readonly place: FleetPlace
+  /** Not designated: it evaluates, and reads, itself only. */
+  readonly alone: boolean
+  readonly fleetCommit: string
+  readonly judgement: Judgement
+  readonly snapshot: CombinationSnapshot
+  /** Branches that its clusters follow or its file lists; empty with a base, absent where the fleet could not be built. */
+  readonly gated?: readonly GatedBranch[]
+  /** What the change does to what its clusters get; absent without a base. */
+  readonly changes?: Changes
+  /** Sources of it that fewer people can see than the repository of the change: their text is not published there. */
+  readonly narrower: readonly string[]
+  /** Nobody knows which repositories it reads: it, or a part of it, could not be built. */
+  readonly isDark: boolean
+}
+
+/**
+ * Evaluates a change in every designated fleet that reads the branch, and in the change's own repository where that looks
+ * like a fleet; empty: nothing of a fleet is touched.
+ */
+export async function judgeChange(
+  context: WorkerContext,
+  installation: Installation,
+  change: Change,
+): Promise<FleetAnswer[]> {
+  const { disabledRules, evaluator } = context
+  const reader = new SourceReader(installation)
+  const answers: FleetAnswer[] = []
+  let isDark = false
+  let isTooLarge: BailiwickError | undefined
+  for (const { place, alone, unread } of await evaluatingFleets(installation, change.head.url)) {
+    // what a repository finds in itself adds nothing to what designated fleets say of it: not a name either
+    if (alone && answers.length > 0) continue
+    isTooLarge = unread
+    if (unread) continue
+    const { url } = place.repository
+    const judged = await judgeCombination(evaluator, alone ? new SourceReader(installation, url) : reader, {
+      fleet: place,
+      ...change,
+      disabledRules,
+    })
+    const { concerned, fleetCommit, snapshot, sources, names } = judged
+    const isUnknown = judged.isDark && !alone
+    isDark ||= isUnknown
+    if (!concerned) continue
+    const { judgement, gated, changes } = withPresentNames(pick(judged), names)
+    const more = { ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
+    const read = sources.flatMap(source => ('tree' in source ? [names.get(source.url) ?? source.url] : []))
+    const present = await narrowerSources(installation, change.head.url, [...read, url])
+    const earlier = [...names].flatMap(([name, now]) => (present.includes(now) ? [name] : []))
+    const narrower = [...present, ...earlier]
+    answers.push({ place, alone, fleetCommit, judgement, snapshot, narrower, isDark: isUnknown, ...more })
+  }
+  if (answers.length === 0 && isDark && change.isGated) throw unknownReader()
+  if (isTooLarge && change.isGated) throw isTooLarge
+  return answers
+}
+
+/** Which fleet it is stays with those who may read it. */
+function unknownReader(): BailiwickError {
+  const what = 'A fleet could not be built as a whole, so it is not known whether it deploys this repository'
+  return new BailiwickError('source-unreadable', what, {
+    fix: 'Ask a fleet admin to fix the evaluation errors of the fleet.',
+  })
+}
+
+const pick = ({ judgement, gated, changes }: JudgedCombination) => ({ judgement, gated, changes })

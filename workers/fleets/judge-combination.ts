@@ -1,0 +1,236 @@
+import type { Changes } from '../../src/diff/changes.ts'
+import { BailiwickError } from '../../src/errors.ts'
+import { MAX_EARLIER } from '../../src/fleet/graph/build-with-earlier.ts'
+import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
+import { ANOTHER_REPOSITORY } from '../../src/fleet/model/input.ts'
+import { mayLeadTo, namedRepositories } from '../../src/fleet/model/named-repositories.ts'
+import type { RepositoryFact } from '../../src/fleet/model/read-access.ts'
+import { refKey } from '../../src/fleet/model/ref.ts'
+import type { WantedSource } from '../../src/fleet/model/source-ref.ts'
+import { openSnapshot } from '../../src/git/snapshot.ts'
+import type { Judgement } from '../../src/rules/model/finding.ts'
+import type { FleetPlace } from '../context/readable-repository.ts'
+import type { Evaluator } from '../threads/evaluator.ts'
+import type { CombinationSnapshot, EvaluationAnswer, JudgeRequest } from '../threads/protocol.ts'
+import { undecided } from '../threads/undecided.ts'
+import { isPinned, type People, type Pin, type ReadSource, type SourceReader } from './source-reader.ts'
+
+/** A source as it was judged; `lent`: only a tenant's declaration leads there, so its repository is not gated by it. */
+export type FollowedSource = ReadSource & { readonly lent: boolean }
+
+interface CombinationRequest {
+  readonly fleet: FleetPlace
+  /** Judge this commit in place of what its branch holds now. */
+  readonly head?: Pin
+  /** Compare with this commit in place of what its branch holds now. */
+  readonly base?: Pin
+  readonly disabledRules: readonly string[]
+  /** Who brought the head, where that may count; undefined: it cannot be known who did. */
+  readonly people?: People
+}
+
+export interface JudgedCombination {
+  readonly judgement: Judgement
+  /** Fingerprints that the fleet's baseline file lists; empty where a base was compared with. */
+  readonly baseline: readonly string[]
+  /** Branches that its clusters follow or its file lists; absent where the fleet could not be built, empty with a base. */
+  readonly gated?: readonly GatedBranch[]
+  /** What the head does to what the clusters get; absent without a base. */
+  readonly changes?: Changes
+  /** Commit of the fleet repository that was judged. */
+  readonly fleetCommit: string
+  /** All that was judged, to ask more about it. */
+  readonly snapshot: CombinationSnapshot
+  /** The sources that it read besides the fleet, as they were judged. */
+  readonly sources: readonly FollowedSource[]
+  /** Earlier addresses by which its manifests name sources, and the present ones. */
+  readonly names: Names
+  /** Whether `head` or `base` took part: false means that this fleet does not read what changed. */
+  readonly concerned: boolean
+  /** Nobody knows whether it reads other repositories than those: it, or a part of it, could not be built. */
+  readonly isDark: boolean
+}
+
+/** Sources appear one level deeper with each round or two; more levels than this is no fleet. */
+const MAX_ROUNDS = 32
+
+/**
+ * Judges one combination: reads the fleet and, round by round, every source that its graph turns out to need.
+ * A fleet that cannot be decided as a whole gives an error verdict; a GitHub that does not answer throws.
+ */
+export async function judgeCombination(
+  evaluator: Pick<Evaluator, 'evaluate'>,
+  reader: SourceReader,
+  request: CombinationRequest,
+): Promise<JudgedCombination> {
+  const { fleet, disabledRules } = request
+  const wanted: WantedSource[] = []
+  const facts = new Map<string, RepositoryFact>()
+  const foreign: string[] = []
+  let earlier: Earlier | undefined
+  const url = changedUrl(request)
+  const today = new Date().toISOString().slice(0, 10)
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const names = await presentNames(reader, wanted)
+    // in the words of the fleet, which may name it as it was called before
+    const changed = [...names].find(([, present]) => present === url)?.[0] ?? url
+    const view = { reader, fleet, wanted, facts: inOrder(facts), disabledRules }
+    const head = await snapshot(view, request.head, foreign)
+    // a change of the wrong repository itself is compared with what was believed: there it must not pass as standing
+    const known = foreign.filter(url => url !== changed)
+    const base = request.base && (await snapshot(view, request.base, known))
+    const answer = await evaluator.evaluate({
+      type: 'judge',
+      head: head.snapshot,
+      ...(base ? { base: base.snapshot } : {}),
+      ...(changed === undefined ? {} : { changed }),
+      ...(earlier ? { earlier } : {}),
+      today,
+    })
+    const pinned = 'pinned' in answer ? (answer.pinned ?? []) : []
+    const others = await reader.foreign(pinned)
+    const found = others.filter(one => !foreign.includes(one.url))
+    const isMoved = (await presentNames(reader, wanted)).size > names.size
+    foreign.push(...found.map(one => one.url))
+    if (request.head) await reader.refuseNamesake(request.head, others)
+    if (answer.type === 'wanted') {
+      wanted.push(...answer.wanted)
+      for (const fact of await reader.facts(answer.asked, fleet.repository.url, request.people))
+        facts.set(fact.url, fact)
+      const { commit } = (base ?? head).snapshot.fleet
+      if (answer.earlier) earlier = await moreEarlier(reader, fleet, commit, earlier?.states ?? [])
+    }
+    if (answer.type === 'wanted' || found.length > 0 || isMoved) continue
+    const { judgement, baseline, gated, changes, followed, isDark } = settled(answer, wanted)
+    const hides = answer.type === 'judged' ? judgement.nodes.flatMap(node => node.hides) : namedIn(head.snapshot)
+    const concerned = reads(request, followed, names) || (url !== undefined && (await leads(reader, hides, url)))
+    const { commit } = head.snapshot.fleet
+    const said = { judgement, baseline, ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
+    const sources = withLent(head.sources, followed)
+    return { ...said, fleetCommit: commit, snapshot: head.snapshot, sources, names, concerned, isDark }
+  }
+  throw new BailiwickError(
+    'graph-limits',
+    `sources of ${fleet.repository.url} lead to more than ${MAX_ROUNDS} levels of sources`,
+  )
+}
+
+type Settled = Omit<Extract<EvaluationAnswer, { type: 'judged' }>, 'type' | 'pinned' | 'gated'> & {
+  readonly gated?: readonly GatedBranch[]
+}
+
+/** Of a fleet that could not be built at all, nothing is known but what was asked for. */
+function settled(answer: EvaluationAnswer, wanted: readonly WantedSource[]): Settled {
+  if (answer.type === 'judged') return answer
+  return { judgement: undecided(refusal(answer)), baseline: [], followed: wanted, isDark: true }
+}
+
+type Earlier = NonNullable<JudgeRequest['earlier']>
+
+/** Twice as many of the first parents of a commit as are known, up to the limit. */
+async function moreEarlier(
+  reader: SourceReader,
+  { repository }: FleetPlace,
+  commit: string,
+  known: Earlier['states'],
+): Promise<Earlier> {
+  const states = [...known]
+  const most = Math.min(MAX_EARLIER, Math.max(2, known.length * 2))
+  while (states.length < most) {
+    const next = await reader.parent(repository, states.at(-1)?.commit ?? commit)
+    if (!next) return { states, isAll: true }
+    states.push(next)
+  }
+  return { states, isAll: states.length >= MAX_EARLIER }
+}
+
+/** Address of the repository that the change is in, where it is not the fleet on its branch. */
+function changedUrl({ fleet, head }: CombinationRequest): string | undefined {
+  const ofFleet: boolean = isPinned(fleetSource(fleet), head)
+  return ofFleet ? undefined : head?.url
+}
+
+function reads({ fleet, head, base }: CombinationRequest, followed: readonly WantedSource[], names: Names): boolean {
+  const present = (source: WantedSource) => ({ ...source, url: names.get(source.url) ?? source.url })
+  return [fleetSource(fleet), ...followed.map(present)].some(source => isPinned(source, head) || isPinned(source, base))
+}
+
+/** A platform node that cannot be rendered may lead there unseen: that is no reason to say that nothing is touched. */
+async function leads(reader: SourceReader, hides: readonly string[], url: string): Promise<boolean> {
+  return mayLeadTo(hides, url) || reader.leadTo(hides, url)
+}
+
+/** Of a fleet that could not be built at all, any file may say which repositories it reads. */
+function namedIn({ fleet }: CombinationSnapshot): string[] {
+  const tree = openSnapshot(fleet.tree)
+  const texts = function* (path: string): Generator<string> {
+    for (const entry of tree.list(path)) {
+      if (entry.type === 'directory') yield* texts(entry.path)
+      else if (entry.type === 'file') yield new TextDecoder().decode(tree.read(entry.path).slice())
+    }
+  }
+  return namedRepositories(texts(''))
+}
+
+/** Earlier addresses, and the present ones. */
+type Names = ReadonlyMap<string, string>
+
+/** The addresses of wanted sources that their repositories do not have any more, with those that they have. */
+async function presentNames(reader: SourceReader, wanted: readonly WantedSource[]): Promise<Map<string, string>> {
+  const names = new Map<string, string>()
+  for (const url of new Set(wanted.map(source => source.url))) {
+    const repository = await reader.at(url)
+    if (repository && repository.url !== url) names.set(url, repository.url)
+  }
+  return names
+}
+
+interface CombinationView {
+  readonly reader: SourceReader
+  readonly fleet: FleetPlace
+  readonly wanted: readonly WantedSource[]
+  readonly facts: readonly RepositoryFact[]
+  readonly disabledRules: readonly string[]
+}
+
+/** `foreign`: addresses whose repository is not the one that the fleet means; its content is not looked at. */
+async function snapshot(
+  { reader, fleet, wanted, facts, disabledRules }: CombinationView,
+  pin: Pin | undefined,
+  foreign: readonly string[],
+): Promise<{ snapshot: CombinationSnapshot; sources: ReadSource[] }> {
+  const place = await reader.read(fleetSource(fleet), pin)
+  if (!('tree' in place)) throw new BailiwickError('source-unreadable', `${place.url}: ${place.reason}`)
+  const read = async (source: WantedSource) =>
+    foreign.includes(source.url) ? { ...source, reason: ANOTHER_REPOSITORY } : reader.read(source, pin)
+  const sources = await Promise.all(wanted.map(read))
+  return {
+    sources,
+    snapshot: {
+      fleet: { url: place.url, branch: fleet.branch, commit: place.commit, tree: place.tree },
+      sources: sources.flatMap(source => ('tree' in source ? [source] : [])),
+      opaque: sources.flatMap(source => ('reason' in source ? [source] : [])),
+      facts,
+      disabledRules,
+    },
+  }
+}
+
+function withLent(sources: readonly ReadSource[], followed: readonly WantedSource[]): FollowedSource[] {
+  const keys = new Set(followed.map(keyOf))
+  return sources.map(source => ({ ...source, lent: !keys.has(keyOf(source)) }))
+}
+
+const inOrder = (facts: ReadonlyMap<string, RepositoryFact>): RepositoryFact[] =>
+  [...facts.values()].sort((a, b) => (a.url < b.url ? -1 : 1))
+
+const keyOf = ({ url, ref }: WantedSource): string => `${url} ${refKey(ref)}`
+
+function fleetSource(fleet: FleetPlace): WantedSource {
+  return { url: fleet.repository.url, ref: { branch: fleet.branch } }
+}
+
+function refusal(answer: EvaluationAnswer) {
+  if (answer.type === 'refused') return answer
+  throw new TypeError(`the rendering thread answered ${answer.type} to a question for a judgement`)
+}

@@ -1,0 +1,180 @@
+import { BailiwickError } from '../../src/errors.ts'
+import type { OpaqueSource } from '../../src/fleet/model/input.ts'
+import type { AskedRepository, RepositoryFact } from '../../src/fleet/model/read-access.ts'
+import type { WantedSource } from '../../src/fleet/model/source-ref.ts'
+import type { TreeSnapshot } from '../../src/git/tree.ts'
+import type { RepositoryName } from '../../src/github/client/octokit.ts'
+import { normaliseUrl } from '../../src/kube/url.ts'
+import type { Installation } from '../context/installation.ts'
+import type { ReadableRepository } from '../context/readable-repository.ts'
+import type { EarlierSnapshot, PinnedRepository } from '../threads/protocol.ts'
+import { findRepository, idAt, repositoryAt } from './find-repository.ts'
+
+/** A commit that stands in for what a branch holds now: the test merge of a pull request, or a pushed commit. */
+export interface Pin {
+  readonly url: string
+  readonly branch: string
+  readonly commit: string
+  /** Its tree id, where it is known: saves a request. */
+  readonly tree?: string
+}
+
+interface SeenSource extends WantedSource {
+  readonly commit: string
+  readonly tree: TreeSnapshot
+}
+
+export type ReadSource = SeenSource | OpaqueSource
+
+/** Logins of everybody who brought a change: its author and whoever pushed to its head. Undefined where GitHub does not say. */
+export type People = () => Promise<readonly string[] | undefined>
+
+/** True when `pin` stands for what `wanted` follows. */
+export function isPinned(wanted: WantedSource, pin: Pin | undefined): pin is Pin {
+  return pin !== undefined && wanted.url === pin.url && wanted.ref.branch === pin.branch && !followsOther(wanted)
+}
+
+function followsOther({ ref }: WantedSource): boolean {
+  return ref.commit !== undefined || ref.tag !== undefined || ref.semver !== undefined || ref.name !== undefined
+}
+
+/** Whether a person may read the repository at an address, on the server of the fleet. */
+export async function mayReadSource(
+  installation: Pick<Installation, 'mayRead'>,
+  fleet: string,
+  url: string,
+  login: string,
+): Promise<boolean> {
+  const name = nameAt(normaliseUrl(url), fleet)
+  return name !== undefined && (await installation.mayRead(name, login))
+}
+
+/** More names in what could not be rendered are not asked for one by one. */
+const MAX_HIDDEN = 100
+
+/** Owner and name that an address on the fleet's server spells. */
+function nameAt(url: string, fleet: string): RepositoryName | undefined {
+  const [, server, owner, repo] = /^(https:\/\/[^/]+)\/([\w.-]{1,100})\/([\w.-]{1,100})$/.exec(url) ?? []
+  return server && owner && repo && fleet.startsWith(`${server}/`) ? { owner, repo } : undefined
+}
+
+/**
+ * Reads sources through one installation, each head once: within a job two questions about one branch get one answer.
+ * What cannot be read is opaque, with the reason; a failing GitHub throws (and the job is tried again).
+ */
+export class SourceReader {
+  readonly #installation: Installation
+  readonly #only: string | undefined
+  readonly #heads = new Map<string, Promise<string | undefined>>()
+  readonly #moved = new Map<string, ReadableRepository>()
+
+  /** `only`: address of the one repository that may be read; what others hold must not be shown where anybody may write. */
+  constructor(installation: Installation, only?: string) {
+    this.#installation = installation
+    this.#only = only
+  }
+
+  /** The one door to the content of sources: it opens for what decideRead let through, which is what evaluations want. */
+  async read(wanted: WantedSource, pin: Pin | undefined): Promise<ReadSource> {
+    const { url, ref } = wanted
+    if (this.#only !== undefined && url !== this.#only)
+      return { url, ref, reason: 'the operator binds no cluster to this fleet' }
+    const repository = await this.at(url)
+    if (!repository) return { url, ref, reason: 'the App is not installed on this repository' }
+    if (ref.semver !== undefined || ref.name !== undefined) {
+      return { url, ref, reason: `${ref.semver !== undefined ? 'ref.semver' : 'ref.name'} is not followed yet` }
+    }
+    const pinned = isPinned({ url: repository.url, ref }, pin) ? pin : undefined
+    const commit = pinned?.commit ?? (await this.head(repository, wanted))
+    if (commit === undefined) return { url, ref, reason: 'the branch, tag or commit that it follows does not exist' }
+    return { url, ref, commit, tree: await this.#installation.content(repository, commit, pinned?.tree) }
+  }
+
+  /**
+   * What the decision about repositories needs, of each asked for alike, whether or not it exists. `fleet`: address of a
+   * repository of the installation; what lies on another server is not read.
+   */
+  async facts(asked: readonly AskedRepository[], fleet: string, people?: People): Promise<RepositoryFact[]> {
+    const facts: RepositoryFact[] = []
+    for (const { url, people: counts } of asked) {
+      const name = nameAt(url, fleet)
+      const found = name && this.#only === undefined ? await this.#installation.lookUp(name) : undefined
+      const isPublic = found?.visibility === 'public'
+      const theirs = counts && !isPublic ? { people: name ? await this.#mayAllRead(name, people) : false } : {}
+      facts.push({ url, public: isPublic, ...theirs })
+    }
+    return facts
+  }
+
+  async #mayAllRead(name: RepositoryName, people: People | undefined): Promise<boolean> {
+    const logins = (await people?.()) ?? []
+    for (const login of logins) if (!(await this.#installation.mayRead(name, login))) return false
+    return logins.length > 0
+  }
+
+  /** The repository to which an address leads: by its name, GitHub's redirect, or the id that the fleet pins. */
+  async at(url: string): Promise<ReadableRepository | undefined> {
+    return this.#moved.get(url) ?? findRepository(this.#installation, { url })
+  }
+
+  /**
+   * Those of the pinned addresses that belong to another repository by now. Where nothing answers at one, it stands for the
+   * pinned repository under the name that that has now.
+   */
+  async foreign(pinned: readonly PinnedRepository[]): Promise<PinnedRepository[]> {
+    const repositories = await this.#installation.repositories()
+    const foreign: PinnedRepository[] = []
+    for (const one of pinned) {
+      const present = repositoryAt(repositories, one.url)?.id ?? (await idAt(this.#installation, one.url))
+      const moved = present === undefined && repositories.find(({ id }) => id === one.id)
+      if (moved) this.#moved.set(one.url, moved)
+      if (present !== undefined && present !== one.id) foreign.push(one)
+    }
+    return foreign
+  }
+
+  /** Whether one of these names is an earlier one of the repository at `url`; of too many nobody knows. */
+  async leadTo(names: readonly string[], url: string): Promise<boolean> {
+    const exact = [...new Set(names)].filter(name => !name.includes('*'))
+    if (exact.length > MAX_HIDDEN) return true
+    for (const name of exact) if ((await this.at(name))?.url === url) return true
+    return false
+  }
+
+  /**
+   * Throws where one of these addresses was the changed repository's and is another one's now: the fleet means this one,
+   * and Flux deploys the other.
+   */
+  async refuseNamesake({ url }: Pin, foreign: readonly PinnedRepository[]): Promise<void> {
+    const changed = repositoryAt(await this.#installation.repositories(), url)
+    if (!foreign.some(one => one.id === changed?.id)) return
+    const what = 'The address under which the fleet pins this repository now belongs to another repository'
+    throw new BailiwickError('source-unreadable', `${what}. Flux deploys from the other repository`, {
+      fix: 'Ask a fleet admin to write the current address of this repository into the sources of the fleet and into tenants[].repositories of .github/bailiwick.yaml.',
+    })
+  }
+
+  /** Commit that a wanted source stands at now. */
+  head(repository: ReadableRepository, wanted: WantedSource): Promise<string | undefined> {
+    const key = JSON.stringify([repository.url, wanted.ref])
+    const known = this.#heads.get(key)
+    if (known) return known
+    const head = this.#installation.head(repository, wanted.ref)
+    this.#heads.set(key, head)
+    return head
+  }
+
+  /** The first parent of a commit of a repository, with what it holds; undefined for the first commit. */
+  async parent(repository: ReadableRepository, commit: string): Promise<EarlierSnapshot | undefined> {
+    const parent = await this.#installation.parent(repository, commit)
+    return parent === undefined
+      ? undefined
+      : { commit: parent, tree: await this.#installation.content(repository, parent) }
+  }
+
+  /** The same by address; undefined where the repository or the ref is not there. */
+  async headOf(wanted: WantedSource): Promise<string | undefined> {
+    const repository = await this.at(wanted.url)
+    return repository && this.head(repository, wanted)
+  }
+}

@@ -1,0 +1,42 @@
+import { ENGINE_VERSION } from '../../src/fleet/model/engine-version.ts'
+import type { NamedCheck } from '../../src/gate/check-names.ts'
+import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
+import { isForBases, isUndecidedId, versionOfExternalId } from '../../src/report/external-id.ts'
+
+/**
+ * What to do about a verdict. `missing`: there is none, or an outage kept us from it. `old`: what it depends on was judged
+ * since. `slowly`: only the version of engine and rules is another one; the old verdict is honoured until its turn comes.
+ */
+export type Staleness = 'missing' | 'old' | 'slowly' | 'fresh'
+
+/** `since`: when what the verdict depends on was last judged itself, in ms; a verdict begun before may be older than it. */
+export function stalenessOf(run: OurCheckRun | undefined, since = 0): Staleness {
+  const id = run?.externalId ?? ''
+  if (run?.status !== 'completed' || isUndecidedId(id)) return 'missing'
+  if (begun(run) < since) return 'old'
+  return versionOfExternalId(id) === ENGINE_VERSION ? 'fresh' : 'slowly'
+}
+
+/** When a verdict was begun, in ms; 0 where GitHub does not say. */
+export function begun(run: OurCheckRun | undefined): number {
+  return run?.startedAt ? Date.parse(run.startedAt) || 0 : 0
+}
+
+const URGENCY: readonly Staleness[] = ['fresh', 'slowly', 'old', 'missing']
+
+/** What to do about the checks of a pull request: the most urgent of them, with its run. One about other bases is missing. */
+export function stalenessOfChecks(
+  checks: readonly NamedCheck[],
+  runs: readonly OurCheckRun[],
+  since = 0,
+): { readonly staleness: Staleness; readonly run?: OurCheckRun | undefined } {
+  const each = checks.map(check => {
+    const run = runs.find(one => one.name === check.name)
+    const isOther = run?.status === 'completed' && !isForBases(run.externalId, check)
+    return { run, staleness: isOther ? 'missing' : stalenessOf(run, since) } as const
+  })
+  return each.reduce((most, one) => (URGENCY.indexOf(one.staleness) > URGENCY.indexOf(most.staleness) ? one : most), {
+    staleness: 'fresh',
+    run: undefined,
+  })
+}

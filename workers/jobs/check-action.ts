@@ -1,0 +1,84 @@
+import { BailiwickError } from '../../src/errors.ts'
+import { isTenancyCheck } from '../../src/gate/check-names.ts'
+import { readCheckRun } from '../../src/github/checks/read-check-run.ts'
+import { writeReply } from '../../src/github/comments/reply.ts'
+import { readRole } from '../../src/github/people/permission.ts'
+import { listPullRequestsOf, type PullRequest, readPullRequest } from '../../src/github/pulls/pull-request.ts'
+import { prose } from '../../src/message/markdown.ts'
+import type { Attempt, CheckAction } from '../../src/queue/queue.ts'
+import { openError } from '../../src/report/open-error.ts'
+import { requestWaivers } from '../commands/request-waivers.ts'
+import type { Subject } from '../context/subject.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { judgePullRequest } from '../evaluate/judge-pull-request.ts'
+import { openSubject } from '../fleets/open-subject.ts'
+import { asBailiwickError, isTriedAgain } from '../job-error.ts'
+import { applyFixes } from '../publish/apply-fixes.ts'
+import { openPlace } from '../publish/open-place.ts'
+import type { Place } from '../publish/say-verdict.ts'
+
+/**
+ * Does what a button of our check run asks for, for whoever may write to the repository by GitHub's word at this moment;
+ * anybody else's press does nothing. What cannot be done is said on the pull request.
+ */
+export async function checkAction(context: WorkerContext, data: CheckAction, attempt: Attempt): Promise<void> {
+  const reader = await context.app.reader(data.installation)
+  const run = await readCheckRun(reader, await context.app.identity(), data, data.check)
+  if (run === undefined || !isTenancyCheck(run.name)) return
+  const role = await readRole(reader, data, data.login)
+  if (role !== 'admin' && role !== 'maintain' && role !== 'write') {
+    return context.log.warn({ ...data }, 'a button was pressed by somebody who may not write')
+  }
+  const subject = await openSubject(context, data, reader)
+  if (!subject) return
+  const place = await openPlace(context, data, subject.repository.id)
+  for (const { number } of await listPullRequestsOf(reader, data, run.headSha)) {
+    const pull = await readPullRequest(reader, data, number)
+    if (pull?.state !== 'open' || pull.head.sha !== run.headSha) continue
+    const answer = await act(context, place, subject, pull, data, attempt)
+    if (answer !== undefined) {
+      await writeReply(place.octokit, place.app, data, { issue: number, about: data.check, body: prose(answer) })
+    }
+  }
+}
+
+/** What is to be said about it; undefined where what was done speaks for itself. */
+async function act(
+  context: WorkerContext,
+  place: Place,
+  subject: Subject,
+  pull: PullRequest,
+  { action, login }: CheckAction,
+  attempt: Attempt,
+): Promise<string | undefined> {
+  try {
+    if (action === 'waive') return await askForWaivers(context, place, subject, pull, login)
+    const said = await judgePullRequest(context, subject, pull, attempt)
+    const outcome = await applyFixes(place, subject, pull, said, login)
+    if (outcome === 'fork') return 'The fixes were not applied: the branch is in a fork, which the App never writes to.'
+    if (outcome === 'nothing') return 'No fix was applied: none of the findings has one that is certain any more.'
+    return undefined // where the head moved meanwhile, its own verdict offers what is left
+  } catch (error) {
+    if (isTriedAgain(error, attempt)) throw error
+    const { message, fix } = openError(asBailiwickError(error), subject.repository.url)
+    context.log.warn({ err: error, login }, 'a button could not do what it says')
+    return error instanceof BailiwickError ? `${message}. ${fix ?? ''}` : message
+  }
+}
+
+const DAY_MS = 86_400_000
+const WAIVED_DAYS = 30
+
+async function askForWaivers(
+  context: WorkerContext,
+  place: Place,
+  subject: Subject,
+  pull: PullRequest,
+  login: string,
+): Promise<string> {
+  const until = new Date(Date.now() + WAIVED_DAYS * DAY_MS).toISOString().slice(0, 10)
+  const reason = `asked for with the button of the check on ${place.owner}/${place.repo}#${pull.number}`
+  const opened = await requestWaivers(context, subject, pull, { by: login, reason, until })
+  const where = opened.length === 1 ? 'a pull request' : `${opened.length} pull requests`
+  return `The violations wait for a waiver until ${until}: ${where} on the repository of the fleet asks its admins, with the reason to be completed there.`
+}

@@ -1,0 +1,99 @@
+import { readCommandLine } from '../../src/command/command-line.ts'
+import { refusalText } from '../../src/command/refusal-text.ts'
+import { type IssueComment, readIssueComment } from '../../src/github/comments/issue-comment.ts'
+import { ourReactions, react } from '../../src/github/comments/reactions.ts'
+import { writeReply } from '../../src/github/comments/reply.ts'
+import { readRole } from '../../src/github/people/permission.ts'
+import type { Attempt, Command } from '../../src/queue/queue.ts'
+import { openError } from '../../src/report/open-error.ts'
+import { helpFor } from '../commands/help.ts'
+import { mayWrite } from '../commands/may.ts'
+import { commands } from '../commands/registry.ts'
+import type { Asking, Verb } from '../commands/verb.ts'
+import type { FleetPlace } from '../context/readable-repository.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { fleetsOf } from '../evaluate/fleets-of.ts'
+import { openSubject } from '../fleets/open-subject.ts'
+import { asBailiwickError, isTriedAgain } from '../job-error.ts'
+import { openPlace } from '../publish/open-place.ts'
+import type { Place } from '../publish/say-verdict.ts'
+
+/** Reactions with which we say that a command is done with, one way or another. */
+const FINAL: readonly string[] = ['+1', '-1', 'confused', 'rocket']
+
+/**
+ * Answers `/bailiwick ...`. The comment is what GitHub has now: an edited one, one of a bot, of an App or on a closed issue
+ * is no command. What its author may do is asked of GitHub too. Who may not gets a reaction and nothing else; what cannot
+ * be done gets a reply that says why; one that was answered is not answered again.
+ */
+export async function command(context: WorkerContext, data: Command, attempt: Attempt): Promise<void> {
+  const reader = await context.app.reader(data.installation)
+  const comment = await readIssueComment(reader, data, data.comment)
+  if (!comment || !counts(comment, data)) return
+  const line = readCommandLine(comment.body)
+  if (!line) return
+  const subject = await openSubject(context, data, reader)
+  if (!subject) return
+  const { installation, repository } = subject
+  const place = await openPlace(context, data, repository.id)
+  if (await isAnswered(place, comment)) return
+  const { login } = comment.author
+  let fleets: Promise<readonly FleetPlace[]> | undefined
+  await answer({
+    ...{ context, data, attempt, place, reader, installation, repository, comment, line },
+    role: await readRole(reader, data, login),
+    fleetsOf: () => {
+      fleets ??= fleetsOf({ installation, octokit: reader }, login)
+      return fleets
+    },
+    today: new Date().toISOString().slice(0, 10),
+  })
+}
+
+function counts(comment: IssueComment, data: Command): boolean {
+  if (comment.edited || comment.viaApp || comment.author.type !== 'User') return false
+  return comment.issue.number === data.issue && comment.issue.open
+}
+
+/** The same job may come twice, and late: a hold that somebody lifted meanwhile is not put on again. */
+async function isAnswered(place: Place, { id, reacted }: IssueComment): Promise<boolean> {
+  if (!reacted) return false
+  return (await ourReactions(place.octokit, place.app, place, id)).some(one => FINAL.includes(one))
+}
+
+async function answer(asking: Asking): Promise<void> {
+  const { place, data, line, comment } = asking
+  const verb = commands.find(({ name }) => name === line.verb)
+  if (!verb) return answerUnknown(asking)
+  if (!(await verb.may(asking))) return react(place.octokit, data, data.comment, '-1')
+  if (verb.where === 'pull-request' && !comment.issue.pullRequest) {
+    return refuse(asking, `${line.verb} is for pull requests`, verb)
+  }
+  try {
+    if (verb.slow) await react(place.octokit, data, data.comment, 'eyes')
+    const { reaction, reply } = await verb.run(asking)
+    if (reply !== undefined) await say(asking, reply)
+    await react(place.octokit, data, data.comment, reaction)
+  } catch (error) {
+    if (isTriedAgain(error, asking.attempt)) throw error
+    asking.context.log.warn({ err: error, comment: data.comment, verb: verb.name }, 'a command was refused')
+    await refuse(asking, error, verb)
+  }
+}
+
+/** Words that we do not know are explained to who works here; others may talk to whomever they like. */
+async function answerUnknown(asking: Asking): Promise<void> {
+  if (!(await mayWrite(asking))) return
+  await say(asking, await helpFor(asking, commands, asking.line.verb))
+  await react(asking.place.octokit, asking.data, asking.data.comment, 'confused')
+}
+
+async function refuse(asking: Asking, error: unknown, verb: Verb): Promise<void> {
+  const why = typeof error === 'string' ? error : openError(asBailiwickError(error), asking.repository.url)
+  await say(asking, refusalText(why, verb.refusal))
+  await react(asking.place.octokit, asking.data, asking.data.comment, 'confused')
+}
+
+async function say({ place, data }: Asking, body: string): Promise<void> {
+  await writeReply(place.octokit, place.app, data, { issue: data.issue, about: data.comment, body })
+}

@@ -1,0 +1,49 @@
+import { BailiwickError } from '../../src/errors.ts'
+import type { JobName, Jobs, SayDeadCommit } from '../../src/queue/queue.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+
+type SayDead = (context: WorkerContext, data: never, why: string, at: number) => Promise<void>
+
+/** Kinds of jobs that owe somebody a check run: it must not stay open, or stay green, because the job is dead. */
+const OWES: { readonly [N in JobName]?: SayDead } = {
+  'validate-pull-request': ({ queue }, data: Jobs['validate-pull-request'], why, at) => {
+    const { installation, owner, repo, pull } = data
+    return queue.add('say-dead-pull-request', { installation, owner, repo, pull, why, at })
+  },
+  'validate-push': (context, { installation, owner, repo, sha }: Jobs['validate-push'], why, at) =>
+    sayOfCommit(context, { installation, owner, repo, sha }, why, at),
+  'validate-merge-group': (context, data: Jobs['validate-merge-group'], why, at) =>
+    sayOfCommit(context, { ...data, base: data.branch }, why, at),
+}
+
+function sayOfCommit(
+  { queue }: WorkerContext,
+  { installation, owner, repo, sha, base }: Omit<SayDeadCommit, 'why' | 'at'>,
+  why: string,
+  at: number,
+): Promise<void> {
+  return queue.add('say-dead-commit', {
+    installation,
+    owner,
+    repo,
+    sha,
+    why,
+    at,
+    ...(base === undefined ? {} : { base }),
+  })
+}
+
+/**
+ * Has it said that a job is dead, by a job of its own: what killed this one (an outage, a bug, a limit) may keep us from
+ * saying anything for a while.
+ */
+export async function buryJob<N extends JobName>(
+  context: WorkerContext,
+  name: N,
+  data: Jobs[N],
+  error: unknown,
+): Promise<void> {
+  context.log.error({ job: name, data, err: error }, 'a job is dead')
+  const why = error instanceof BailiwickError ? error.code : 'internal'
+  await OWES[name]?.(context, data as never, why, Date.now())
+}

@@ -1,0 +1,65 @@
+import type { Attempt, JobName, Jobs } from '../../src/queue/queue.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { checkAction } from './check-action.ts'
+import { command } from './command.ts'
+import { buryJob } from './dead-job.ts'
+import { judgeCommit } from './judge-commit.ts'
+import { judgeFollowers } from './judge-followers.ts'
+import { redeliverer } from './redeliver.ts'
+import { sayDeadCommit, sayDeadPullRequest } from './say-dead.ts'
+import { sayOnPullRequest } from './say-on-pull-request.ts'
+import { settleChecks } from './settle-checks.ts'
+import { survey } from './survey.ts'
+import { sweep } from './sweep.ts'
+import { sweepInstallation } from './sweep-installation.ts'
+import { tenantRequest } from './tenant-request.ts'
+import { validateMergeGroup } from './validate-merge-group.ts'
+import { validatePullRequest } from './validate-pull-request.ts'
+import { validatePush } from './validate-push.ts'
+
+/** A kind of job that has somebody who does it. */
+interface Work {
+  readonly name: JobName
+  /** Takes jobs of this kind from the queue from now on. */
+  start(context: WorkerContext): void
+}
+
+const VALIDATIONS_AT_ONCE = 4
+/** They mostly wait for their turn to write, each installation for its own. */
+const COMMENTS_AT_ONCE = 4
+
+/** Every kind of job that any worker does; `reconcile` has a queue per cluster and is started beside. */
+export const works: readonly Work[] = [
+  work('validate-pull-request', validatePullRequest, VALIDATIONS_AT_ONCE),
+  work('say-on-pull-request', sayOnPullRequest, COMMENTS_AT_ONCE),
+  work('validate-push', validatePush, VALIDATIONS_AT_ONCE),
+  work('validate-merge-group', validateMergeGroup, VALIDATIONS_AT_ONCE),
+  work('settle-checks', settleChecks),
+  work('judge-commit', judgeCommit),
+  work('check-action', checkAction),
+  work('judge-followers', judgeFollowers),
+  work('command', command),
+  work('tenant-request', tenantRequest),
+  work('survey', survey),
+  work('redeliver', redeliverer()),
+  work('say-dead-pull-request', sayDeadPullRequest),
+  work('say-dead-commit', sayDeadCommit),
+  work('sweep', sweep),
+  work('sweep-installation', sweepInstallation),
+]
+
+/** `atOnce`: how many of them run side by side in one process. */
+function work<N extends JobName>(
+  name: N,
+  run: (context: WorkerContext, data: Jobs[N], attempt: Attempt) => Promise<void>,
+  atOnce = 1,
+): Work {
+  return {
+    name,
+    start: context =>
+      context.queue.work(name, (data, attempt) => run(context, data, attempt), {
+        concurrency: atOnce,
+        dead: (data, error) => buryJob(context, name, data, error),
+      }),
+  }
+}

@@ -1,0 +1,62 @@
+import { BailiwickError, type ErrorCode } from '../../src/errors.ts'
+import { listOurCheckRuns } from '../../src/github/checks/list-check-runs.ts'
+import { readPullRequest } from '../../src/github/pulls/pull-request.ts'
+import type { SayDeadCommit, SayDeadPullRequest } from '../../src/queue/queue.ts'
+import type { ReportContext } from '../../src/report/outcome.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { openSubject } from '../fleets/open-subject.ts'
+import { readBases } from '../gate/repository-bases.ts'
+import { begun } from '../gate/staleness.ts'
+import { openPlace } from '../publish/open-place.ts'
+import { BRANCH_CHECK, sayVerdict } from '../publish/say-verdict.ts'
+
+/** Publishes on the present head of an open pull request that it could not be evaluated, and that it will be tried again. */
+export async function sayDeadPullRequest(context: WorkerContext, data: SayDeadPullRequest): Promise<void> {
+  const octokit = await context.app.reader(data.installation)
+  const pull = await readPullRequest(octokit, data, data.pull)
+  if (pull?.state !== 'open') return
+  await sayUndecided(context, data, { sha: pull.head.sha, kind: 'pull-request', base: pull.base.ref })
+}
+
+/** Publishes on a commit that it could not be evaluated, and that it will be tried again. */
+export async function sayDeadCommit(context: WorkerContext, data: SayDeadCommit): Promise<void> {
+  const { sha, base } = data
+  await sayUndecided(context, data, base === undefined ? { sha, kind: 'branch' } : { sha, kind: 'merge-group', base })
+}
+
+interface DeadCommit {
+  readonly sha: string
+  readonly kind: ReportContext['kind']
+  /** What it would be merged into; absent for the tip of a branch. */
+  readonly base?: string
+}
+
+async function sayUndecided(
+  context: WorkerContext,
+  data: SayDeadPullRequest | SayDeadCommit,
+  { sha: headSha, kind, base }: DeadCommit,
+): Promise<void> {
+  const subject = await openSubject(context, data)
+  if (!subject) return
+  const { repository, octokit } = subject
+  const place = await openPlace(context, data, repository.id)
+  const bases = await readBases(context, subject)
+  const checks = base === undefined ? [BRANCH_CHECK] : await bases.checksOnto(base)
+  const runs = await listOurCheckRuns(octokit, place.app, place, headSha)
+  const said = { outcome: gaveUp(data.why), context: { kind, repository: repository.url, headSha } }
+  for (const check of checks) {
+    const last = runs.find(({ name }) => name === check.name)
+    // a later job reached a verdict meanwhile; GitHub's times are whole seconds
+    if (last?.status === 'completed' && begun(last) > data.at) continue
+    await sayVerdict(place, check, said, { runs })
+  }
+}
+
+function gaveUp(why: string): BailiwickError {
+  const outage = why === 'github-unavailable'
+  return new BailiwickError(
+    why as ErrorCode,
+    outage ? 'GitHub did not answer often enough to evaluate this' : `Bailiwick gave up after several tries (${why})`,
+    { fix: 'It is tried again within the hour. To have it tried now, re-run the check or push again.' },
+  )
+}

@@ -1,0 +1,72 @@
+import { BailiwickError } from '../../src/errors.ts'
+import type { Survey } from '../../src/queue/queue.ts'
+import type { DesignatedFleets } from '../context/designated-fleets.ts'
+import type { Installation } from '../context/installation.ts'
+import type { FleetPlace } from '../context/readable-repository.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { writtenRecord } from '../designation/written-record.ts'
+import { githubInstallation } from '../fleets/github-installation.ts'
+import { judgeCombination } from '../fleets/judge-combination.ts'
+import { SourceReader } from '../fleets/source-reader.ts'
+import { ownCheckNames } from '../gate/own-check-names.ts'
+import { speaker } from '../publish/speaker.ts'
+import { type SurveyedPlace, surveyPlace } from '../survey/survey-place.ts'
+
+/** What GitHub refuses for good on one repository (it is archived, it is gone) keeps nothing from the others. */
+const OF_ONE_REPOSITORY: readonly string[] = ['not-permitted', 'git-missing', 'onboard-input', 'source-unreadable']
+
+/**
+ * Looks at every fleet of an installation and says on its repository what was found and whether the gate is real: one issue,
+ * edited in place, and the offer of a baseline. Writes nothing when nothing changed. Throws `github-unavailable`.
+ */
+export async function survey(context: WorkerContext, { installation: id }: Survey): Promise<void> {
+  const [reader, rulesets, app] = await Promise.all([
+    context.app.reader(id),
+    context.app.client(id),
+    context.app.identity(),
+  ])
+  const installation = githubInstallation(context, id, reader)
+  const designated = await installation.designation()
+  const record = writtenRecord(id, designated)
+  const checkOf = ownCheckNames(context, installation, reader)
+  const desk = { gates: { reader, rulesets, app, checkOf }, installation, designation: designated.designation, record }
+  for (const found of await surveyedPlaces(context, installation)) {
+    try {
+      const { id: repository } = found.fleet.repository
+      const writer = await speaker(context, id, repository)
+      await surveyPlace(context, { ...desk, writer }, found)
+    } catch (error) {
+      if (!(error instanceof BailiwickError) || !OF_ONE_REPOSITORY.includes(error.code)) throw error
+      context.log.warn({ err: error, fleet: found.fleet.repository.url }, 'a fleet could not be told what was found')
+    }
+  }
+}
+
+/** The designated fleets; where several may be the fleet and none is designated, each of them, as far as it goes alone. */
+async function surveyedPlaces(context: WorkerContext, installation: Installation): Promise<SurveyedPlace[]> {
+  const { evaluator, disabledRules } = context
+  const designated = await installation.designation()
+  const candidates = await candidatesOf(installation, designated)
+  const found: SurveyedPlace[] = []
+  for (const fleet of [...designated.fleets, ...candidates]) {
+    if (fleet.repository.archived) continue
+    const reader = new SourceReader(installation, candidates.includes(fleet) ? fleet.repository.url : undefined)
+    try {
+      const judged = await judgeCombination(evaluator, reader, { fleet, disabledRules })
+      found.push({ fleet, judged })
+    } catch (error) {
+      if (!(error instanceof BailiwickError) || !OF_ONE_REPOSITORY.includes(error.code)) throw error
+      context.log.warn({ err: error, fleet: fleet.repository.url }, 'a fleet could not be looked at')
+    }
+  }
+  return found
+}
+
+async function candidatesOf(installation: Installation, { designation }: DesignatedFleets): Promise<FleetPlace[]> {
+  if (designation.state !== 'undecided') return []
+  const { candidates } = designation
+  const repositories = await installation.repositories()
+  return repositories
+    .filter(({ id }) => candidates.includes(id))
+    .map(repository => ({ repository, branch: repository.defaultBranch }))
+}

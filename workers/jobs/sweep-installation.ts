@@ -1,0 +1,92 @@
+import { BRANCH_CHECK_NAME } from '../../src/gate/check-names.ts'
+import { listOurCheckRuns, type OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
+import type { SweepInstallation } from '../../src/queue/queue.ts'
+import type { ReadableRepository } from '../context/readable-repository.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { githubInstallation } from '../fleets/github-installation.ts'
+import { readFleets } from '../fleets/read-fleets.ts'
+import { readBases } from '../gate/repository-bases.ts'
+import { forgetRules } from '../gate/required-names.ts'
+import { type SettledPull, settleRepository } from '../gate/settle-repository.ts'
+import { slowTurn } from '../gate/slow-turn.ts'
+import { begun, type Staleness, stalenessOf, stalenessOfChecks } from '../gate/staleness.ts'
+import { headKey, headsThatDecide, type StandingHead, standingHeads } from '../gate/standing-heads.ts'
+
+/**
+ * Finds what of one installation has no verdict, or an old one: branches that a fleet reads, and open pull requests onto
+ * gated bases. First the names of our runs are settled everywhere, by GitHub's rules as they are now; what is found without
+ * a verdict is evaluated by jobs of its own.
+ */
+export async function sweepInstallation(
+  context: WorkerContext,
+  { installation: id }: SweepInstallation,
+): Promise<void> {
+  const octokit = await context.app.reader(id)
+  const app = await context.app.identity()
+  const installation = githubInstallation(context, id, octokit)
+  await forgetRules(context.queue, id)
+  const repositories = (await installation.repositories()).filter(({ archived }) => !archived)
+  const fleets = await readFleets(context, installation)
+  const found: FoundPull[] = []
+  for (const repository of repositories) {
+    const subject = { installation, repository, octokit }
+    const settled = await settleRepository(context, subject, await readBases(context, subject, fleets))
+    found.push(...settled.filter(({ checks }) => checks.length > 0).map(one => ({ ...one, repository })))
+  }
+  const runOf = async ({ owner, name: repo }: ReadableRepository, sha: string) =>
+    (await listOurCheckRuns(octokit, app, { owner, repo }, sha)).find(({ name }) => name === BRANCH_CHECK_NAME)
+  const judgedAt = await judgedHeads(context, id, repositories, standingHeads(fleets), runOf)
+  const slow: FoundPull[] = []
+  for (const one of found) {
+    const { repository, pull, checks, runs } = one
+    const deciding = headsThatDecide(fleets, { url: repository.url, branch: pull.base.ref })
+    const since = Math.max(0, ...deciding.map(head => judgedAt.get(headKey(head)) ?? 0))
+    const { staleness, run } = stalenessOfChecks(checks, runs, since)
+    if (staleness === 'slowly') slow.push(one)
+    // one that is judged again with the same result keeps its run: once is enough
+    const isTold = staleness === 'old' && !context.memory.isNew(nameOf(one), `${run?.id} ${since}`)
+    if (isDue(staleness) && !isTold) await judgePull(context, id, one, 0)
+  }
+  for (const one of slow) await judgePull(context, id, one, slowTurn(nameOf(one), slow.length, Date.now()))
+}
+
+interface FoundPull extends SettledPull {
+  readonly repository: ReadableRepository
+}
+
+type RunOf = (repository: ReadableRepository, sha: string) => Promise<OurCheckRun | undefined>
+
+const isDue = (staleness: Staleness) => staleness === 'missing' || staleness === 'old'
+
+/** When the verdict on each of these heads was begun; one without is asked for. */
+async function judgedHeads(
+  { queue }: WorkerContext,
+  installation: number,
+  repositories: readonly ReadableRepository[],
+  heads: readonly StandingHead[],
+  runOf: RunOf,
+): Promise<ReadonlyMap<string, number>> {
+  const judgedAt = new Map<string, number>()
+  for (const head of heads) {
+    const repository = repositories.find(one => one.url === head.url)
+    if (!repository) continue
+    const run = await runOf(repository, head.commit)
+    judgedAt.set(headKey(head), begun(run))
+    if (stalenessOf(run) !== 'missing') continue
+    const { owner, name: repo } = repository
+    await queue.add('validate-push', { installation, owner, repo, branch: head.branch, sha: head.commit })
+  }
+  return judgedAt
+}
+
+async function judgePull(
+  { queue }: WorkerContext,
+  installation: number,
+  { repository, pull }: FoundPull,
+  delayMs: number,
+): Promise<void> {
+  const data = { installation, owner: repository.owner, repo: repository.name, pull: pull.number }
+  await queue.add('validate-pull-request', data, { delayMs })
+}
+
+const nameOf = ({ repository, pull }: FoundPull) => `${repository.id}#${pull.number}`

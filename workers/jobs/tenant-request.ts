@@ -1,0 +1,115 @@
+import { refusalText } from '../../src/command/refusal-text.ts'
+import { BailiwickError } from '../../src/errors.ts'
+import type { Octokit } from '../../src/github/client/octokit.ts'
+import { removeComment, upsertComment } from '../../src/github/comments/comment.ts'
+import { type Issue, readIssue } from '../../src/github/issues/read-issue.ts'
+import { readRole } from '../../src/github/people/permission.ts'
+import { findPullRequest } from '../../src/github/pulls/find-pull-request.ts'
+import { PREVIEW_MARKER, previewText } from '../../src/onboard/preview-text.ts'
+import { readTenantForm, type TenantForm } from '../../src/onboard/read-tenant-form.ts'
+import type { Attempt, TenantRequest } from '../../src/queue/queue.ts'
+import { isAtLeast } from '../commands/may.ts'
+import { onboardingBranch, openOnboarding } from '../commands/open-onboarding.ts'
+import { type PreparedOnboarding, prepareOnboarding } from '../commands/prepare-onboarding.ts'
+import { refuseForeignRepository, refuseKnownRepository } from '../commands/refuse-foreign-repository.ts'
+import type { Installation } from '../context/installation.ts'
+import type { ReadableRepository } from '../context/readable-repository.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { githubInstallation } from '../fleets/github-installation.ts'
+import { mayReadSource } from '../fleets/source-reader.ts'
+import { asBailiwickError, isTriedAgain } from '../job-error.ts'
+import { openPlace } from '../publish/open-place.ts'
+import type { Place } from '../publish/say-verdict.ts'
+
+/** An issue that asks for a tenant, where it stands. */
+interface Asked {
+  readonly context: WorkerContext
+  readonly place: Place
+  readonly reader: Octokit
+  readonly installation: Installation
+  readonly fleet: ReadableRepository
+  readonly issue: Issue
+}
+
+/** GitHub puts the labels of a form on just after it has made the issue. */
+const FRESH_MS = 3_000
+/** Nothing is wrong with who asks: a fleet admin decides. */
+const NOBODY = ''
+
+/**
+ * Answers an issue that was opened with the form for a new tenant: one comment with what the tenant would get. Who may
+ * onboard gets the pull request at once; for anybody else the comment has the line that a fleet admin copies.
+ */
+export async function tenantRequest(context: WorkerContext, data: TenantRequest, attempt: Attempt): Promise<void> {
+  const reader = await context.app.reader(data.installation)
+  const issue = await readIssue(reader, data, data.issue)
+  if (!issue?.open || issue.pullRequest || issue.viaApp || issue.author.type !== 'User') return
+  const installation = githubInstallation(context, data.installation, reader)
+  const fleet = (await installation.designation()).fleets
+    .map(({ repository }) => repository)
+    .find(({ owner, name }) => owner === data.owner && name === data.repo)
+  if (!fleet) return
+  const place = await openPlace(context, data, fleet.id)
+  const { octokit } = place
+  const sticky = { number: data.issue, marker: PREVIEW_MARKER }
+  try {
+    const form = readTenantForm(issue.body, new URL(fleet.url).host)
+    if (!form) {
+      await removeComment(octokit, place.app, data, sticky)
+      return
+    }
+    const body = await answer({ context, place, reader, installation, fleet, issue }, form)
+    await upsertComment(octokit, place.app, data, { ...sticky, body })
+  } catch (error) {
+    if (isTriedAgain(error, attempt)) throw error
+    context.log.warn({ err: error, issue: data.issue }, 'a request for a tenant was refused')
+    const body = refusalText(asBailiwickError(error), 'This tenant cannot be onboarded')
+    await upsertComment(octokit, place.app, data, { ...sticky, body })
+  }
+}
+
+async function answer(asked: Asked, { request, team }: TenantForm): Promise<string> {
+  const { context, reader, installation, fleet, issue } = asked
+  const { login: by } = issue.author
+  const question = { octokit: reader, installation, login: by, url: request.url, fleetUrl: fleet.url }
+  const prepared = await prepareOnboarding(context, installation, fleet, request, by)
+  // who may not read the repository is told nothing of it, not even whether it is there
+  const isReader = await mayReadSource(installation, fleet.url, request.url, by)
+  if (isReader) await refuseKnownRepository(question, prepared.plan.sources)
+  const why = await reasonAgainst(asked, isReader, () => refuseForeignRepository(question))
+  const pull = why === undefined ? await openFor(asked, prepared) : await openedFor(asked, request.tenant)
+  return previewText(prepared.request, prepared.plan, team, {
+    by,
+    ...(pull === undefined ? {} : { pull }),
+    ...(why === undefined || why === NOBODY || pull !== undefined ? {} : { why }),
+  })
+}
+
+/** Why no pull request is opened for who asks; undefined where they may have it. */
+async function reasonAgainst({ place, issue }: Asked, isReader: boolean, administers: () => Promise<void>) {
+  const { login } = issue.author
+  const role = await readRole(place.octokit, place, login)
+  const maintains = isAtLeast(role, 'maintain')
+  if (!maintains && !isReader) return NOBODY
+  try {
+    await administers()
+  } catch (error) {
+    if (!(error instanceof BailiwickError) || error.code !== 'onboard-input') throw error
+    return `⚠️ ${refusalText(error, 'The author may not request a tenant for this repository')}`
+  }
+  if (!maintains) return NOBODY
+  // anybody with the role triage may edit an issue of somebody else
+  const age = Date.parse(issue.updatedAt) - Date.parse(issue.createdAt)
+  if (age <= FRESH_MS) return undefined
+  return 'This issue was edited after it was opened, and GitHub does not show by whom.'
+}
+
+async function openFor({ place, issue }: Asked, prepared: PreparedOnboarding): Promise<number> {
+  return (await openOnboarding(place, prepared, `Closes #${issue.number}`)).number
+}
+
+/** The pull request that an earlier run of this job, or a command here, has opened. */
+async function openedFor({ place, issue }: Asked, tenant: string): Promise<number | undefined> {
+  const open = await findPullRequest(place.octokit, place.app, place, onboardingBranch(tenant))
+  return open?.body.match(new RegExp(`(?:Closes|Asked for in) #${issue.number}\\b`)) ? open.number : undefined
+}

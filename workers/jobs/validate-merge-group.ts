@@ -1,0 +1,133 @@
+import { readBranch } from '../../src/github/pulls/branch.ts'
+import type { Attempt, ValidateMergeGroup } from '../../src/queue/queue.ts'
+import type { RequiredApproval } from '../../src/rules/model/finding.ts'
+import type { Subject } from '../context/subject.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { assertDesignated } from '../designation/assert-designated.ts'
+import { changedPaths } from '../evaluate/changed-paths.ts'
+import { judgeIntoEach } from '../evaluate/judge-into.ts'
+import { outcomeOf } from '../evaluate/outcome-of.ts'
+import { peopleOfGroup } from '../evaluate/people-of.ts'
+import { readGroupCircumstances } from '../evaluate/read-group-circumstances.ts'
+import type { FleetApprovals, Said } from '../evaluate/said.ts'
+import { worstOfBases } from '../evaluate/worst-of-head.ts'
+import { judgeChange } from '../fleets/judge-change.ts'
+import { openSubject } from '../fleets/open-subject.ts'
+import { readBases } from '../gate/repository-bases.ts'
+import { asBailiwickError, isTriedAgain } from '../job-error.ts'
+import { announceSlow, watched } from '../publish/announce-slow.ts'
+import { HeadRuns } from '../publish/head-runs.ts'
+import { keepPage } from '../publish/keep-page.ts'
+import { openPlace } from '../publish/open-place.ts'
+import { sayVerdict } from '../publish/say-verdict.ts'
+
+/**
+ * Judges the tree that a merge queue would make of a branch, and says so on the group's own commit: two pull requests that
+ * pass alone may be red together. It is compared with what the branch holds now, not with the group before it: a queue
+ * may merge several groups by the verdict on the last of them (HEADGREEN).
+ */
+export async function validateMergeGroup(context: WorkerContext, data: ValidateMergeGroup, attempt: Attempt) {
+  const subject = await openSubject(context, data)
+  if (!subject) return
+  const { repository, octokit } = subject
+  const place = await openPlace(context, data, repository.id)
+  const where = { kind: 'merge-group', repository: repository.url, headSha: data.sha } as const
+  const { list: runs, alone } = new HeadRuns({ queue: context.queue, place, headSha: data.sha, octokit })
+  const checks = await (await readBases(context, subject)).checksOnto(data.branch)
+  if (checks.length === 0) return
+  const names = checks.map(({ name }) => name)
+  const announced = announceSlow({ place, headSha: data.sha, names, runs, alone, log: context.log })
+  let said: Said
+  try {
+    said = await judgeGroup(watched(context, announced), subject, data, where)
+  } catch (error) {
+    if (isTriedAgain(error, attempt)) {
+      await announced.end()
+      throw error
+    }
+    context.log.error({ err: error, commit: `${repository.url}@${data.sha}` }, 'a merge group could not be judged')
+    said = { outcome: asBailiwickError(error), context: where }
+  }
+  const present = (await announced.end()) ?? (await runs())
+  // the group's commit becomes the tip of the branch: what it is led onto from there counts as well
+  const elsewhere = [...new Set(checks.flatMap(({ followed }) => followed))].filter(branch => branch !== data.branch)
+  const people = peopleOfGroup(subject, data.branch, { sha: data.sha, base: data.base })
+  const led = await judgeIntoEach(context, subject, { sha: data.sha, people }, elsewhere, attempt)
+  const owner = { owner: data.owner, repo: data.repo, repositoryId: repository.id, visibility: repository.visibility }
+  await alone(present, async latest => {
+    for (const check of checks) {
+      const counting = led.filter(({ base }) => check.bases.includes(base))
+      const worst = worstOfBases(said, counting)
+      const detailsUrl = await keepPage(context, owner, check.name, worst)
+      await sayVerdict(place, check, worst, { runs: latest, detailsUrl })
+    }
+  })
+}
+
+async function judgeGroup(
+  context: WorkerContext,
+  subject: Subject,
+  data: ValidateMergeGroup,
+  where: Said['context'],
+): Promise<Said> {
+  const { installation, repository, octokit } = subject
+  await assertDesignated(installation)
+  const pin = { url: repository.url, branch: data.branch }
+  const present = await readBranch(octokit, data, data.branch)
+  // a group that was merged meanwhile is compared with what it was made on
+  const baseCommit = present && present.commit !== data.sha ? present.commit : data.base
+  const head = { ...pin, commit: data.sha }
+  const people = peopleOfGroup(subject, data.branch, { sha: data.sha, base: baseCommit })
+  const answers = await judgeChange(context, installation, {
+    head,
+    base: { ...pin, commit: baseCommit },
+    people,
+    isGated: true,
+  })
+  const { outcome, required, ...statement } = outcomeOf(answers, repository.url, where.kind)
+  const alone = data.base === baseCommit
+  if (answers.length === 0) {
+    const said = { outcome, context: where }
+    return {
+      outcome,
+      context: { ...where, circumstances: await readGroupCircumstances(context, subject, data, { alone, said }) },
+    }
+  }
+  const content = (commit: string) => installation.content(repository, commit)
+  const [before, previous, after] = await Promise.all([baseCommit, data.base, head.commit].map(content))
+  const judged: Said = { outcome, context: { ...where, ...statement, changedPaths: changedPaths(before!, after!) } }
+  // what the groups before it bring is asked for on theirs
+  const earlier = required.length === 0 || alone ? [] : await requiredBefore(context, subject, data, baseCommit)
+  const own: Said = {
+    outcome,
+    context: { ...judged.context, changedPaths: changedPaths(previous!, after!) },
+    required: withoutEarlier(required, earlier),
+  }
+  const circumstances = await readGroupCircumstances(context, subject, data, { alone, said: own })
+  return { outcome, context: { ...judged.context, circumstances }, tree: after! }
+}
+
+/** What the groups before this one need an approval for: it is asked for on theirs. */
+async function requiredBefore(
+  context: WorkerContext,
+  { installation, repository }: Subject,
+  data: ValidateMergeGroup,
+  base: string,
+): Promise<readonly FleetApprovals[]> {
+  const pin = { url: repository.url, branch: data.branch }
+  const before = await judgeChange(context, installation, {
+    head: { ...pin, commit: data.base },
+    base: { ...pin, commit: base },
+  })
+  return outcomeOf(before, repository.url, 'merge-group').required
+}
+
+function withoutEarlier(
+  required: readonly FleetApprovals[],
+  earlier: readonly FleetApprovals[],
+): readonly FleetApprovals[] {
+  const keyOf = ({ fleet }: FleetApprovals, one: RequiredApproval) =>
+    JSON.stringify([fleet.repository.url, fleet.branch, one.rule, one.path, one.message])
+  const known = new Set(earlier.flatMap(all => all.approvals.map(one => keyOf(all, one))))
+  return required.map(all => ({ ...all, approvals: all.approvals.filter(one => !known.has(keyOf(all, one))) }))
+}

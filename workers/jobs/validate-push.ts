@@ -1,0 +1,125 @@
+import { listOpenPullRequests } from '../../src/github/pulls/pull-request.ts'
+import type { Attempt, ValidatePush } from '../../src/queue/queue.ts'
+import type { Subject } from '../context/subject.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { affectedPlaces } from '../evaluate/affected-places.ts'
+import { outcomeOf } from '../evaluate/outcome-of.ts'
+import type { Said } from '../evaluate/said.ts'
+import { type FleetAnswer, judgeChange } from '../fleets/judge-change.ts'
+import { openSubject } from '../fleets/open-subject.ts'
+import type { Pin } from '../fleets/source-reader.ts'
+import { readBases } from '../gate/repository-bases.ts'
+import { settleFollowed } from '../gate/settle-followed.ts'
+import { asBailiwickError, isTriedAgain } from '../job-error.ts'
+import { HeadRuns } from '../publish/head-runs.ts'
+import { keepFleetPages } from '../publish/keep-fleet-pages.ts'
+import { keepPage, type PageOwner } from '../publish/keep-page.ts'
+import { openPlace } from '../publish/open-place.ts'
+import { BRANCH_CHECK, type Place, type SayOptions, sayVerdict } from '../publish/say-verdict.ts'
+
+/** Jobs that one push asks for start this far apart: a hundred pull requests are no storm. */
+const SPREAD_MS = 300
+const LATEST_MS = 60_000
+
+/**
+ * Judges one commit of a branch in the combination that it makes and says so on it, then has the clusters that follow it
+ * looked after, and the open pull requests judged again that it concerns: those onto it (what was green against the old
+ * base may be red now) and those of other repositories where what changed reaches them.
+ */
+export async function validatePush(context: WorkerContext, data: ValidatePush, attempt: Attempt): Promise<void> {
+  const subject = await openSubject(context, data)
+  if (!subject) return
+  const { installation, repository } = subject
+  const place = await openPlace(context, data, repository.id)
+  const head = { url: repository.url, branch: data.branch, commit: data.sha }
+  const asked = { attempt, again: data.rerun }
+  const answers = await judgeCommit(context, subject, place, head, asked)
+  if (answers.length === 0) return
+  const urls = answers.map(answer => answer.place.repository.url)
+  await wakeClusters(context, urls)
+  // only now: whatever fails here, the verdict on the commit stands
+  await settleFollowed(context, subject, head, data.before, answers)
+  await judgeConcerned(context, subject, data, head, answers)
+  await keepFleetPages(context, installation, answers)
+}
+
+/** What the fleets that read the branch say of the commit, said on it. Empty where none does, or it could not be judged. */
+async function judgeCommit(
+  context: WorkerContext,
+  subject: Subject,
+  place: Place,
+  head: Pin,
+  { attempt, again }: { readonly attempt: Attempt; readonly again: boolean | undefined },
+): Promise<readonly FleetAnswer[]> {
+  const { installation, repository } = subject
+  const { commit: headSha } = head
+  const where = { kind: 'branch', repository: repository.url, headSha } as const
+  try {
+    const answers = await judgeChange(context, installation, { head })
+    if (answers.length === 0) return []
+    const { outcome, required: _required, ...statement } = outcomeOf(answers, repository.url, 'branch')
+    const said = { outcome, context: { ...where, ...statement } }
+    await say(
+      context,
+      subject,
+      { ...place, repositoryId: repository.id, visibility: repository.visibility, again },
+      said,
+    )
+    return answers
+  } catch (error) {
+    if (isTriedAgain(error, attempt)) throw error
+    context.log.error({ err: error, commit: `${repository.url}@${headSha}` }, 'a push could not be judged')
+    await sayVerdict(place, BRANCH_CHECK, { outcome: asBailiwickError(error), context: where })
+    return []
+  }
+}
+
+/** Published under a name that no rule requires: whichever pull request has this commit as its head is evaluated by itself. */
+async function say(
+  context: WorkerContext,
+  { octokit }: Subject,
+  place: Place & PageOwner & Pick<SayOptions, 'again'>,
+  said: Said,
+): Promise<void> {
+  const { headSha } = said.context
+  const detailsUrl = await keepPage(context, place, BRANCH_CHECK.name, said)
+  const head = new HeadRuns({ queue: context.queue, place, headSha, octokit })
+  const present = await head.list()
+  await head.alone(present, runs => sayVerdict(place, BRANCH_CHECK, said, { runs, detailsUrl, again: place.again }))
+}
+
+async function judgeConcerned(
+  context: WorkerContext,
+  subject: Subject,
+  data: ValidatePush,
+  head: Pin,
+  answers: readonly FleetAnswer[],
+): Promise<void> {
+  const { installation, owner, repo } = data
+  const open = await listOpenPullRequests(subject.octokit, data)
+  const bases = await readBases(context, subject)
+  const own: (typeof open)[number][] = []
+  for (const pull of open) {
+    const isOwn = pull.base.ref === data.branch || pull.head.sha === data.sha
+    // a check that counts at several bases carries the most severe decision about all of them
+    const counts = async () => (await bases.checksOnto(pull.base.ref)).some(check => check.bases.includes(data.branch))
+    if (isOwn || (await counts())) own.push(pull)
+  }
+  const wanted = own.map(({ number: pull }) => ({ installation, owner, repo, pull }))
+  if (data.before !== undefined) {
+    for (const other of await affectedPlaces(context, subject, head, data.before, answers)) {
+      const name = { owner: other.owner, repo: other.name }
+      const pulls = await listOpenPullRequests(subject.octokit, name)
+      wanted.push(...pulls.map(({ number: pull }) => ({ installation, ...name, pull })))
+    }
+  }
+  for (const [index, job] of wanted.entries()) {
+    await context.queue.add('validate-pull-request', job, { delayMs: Math.min(index * SPREAD_MS, LATEST_MS) })
+  }
+}
+
+async function wakeClusters(context: WorkerContext, fleets: readonly string[]): Promise<void> {
+  for (const { name, fleet, mode } of context.bindings) {
+    if (mode === 'reconcile' && fleets.includes(fleet)) await context.queue.add('reconcile', { cluster: name })
+  }
+}

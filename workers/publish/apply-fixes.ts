@@ -1,0 +1,48 @@
+import { applyFixes as applied, type Fix } from '../../src/fix/fixes-of.ts'
+import { commitFiles } from '../../src/github/pulls/commit-files.ts'
+import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
+import type { Subject } from '../context/subject.ts'
+import { fixesAtHead, readFixes, textsOf } from '../evaluate/read-fixes.ts'
+import type { Said } from '../evaluate/said.ts'
+import type { Place } from './say-verdict.ts'
+
+/** What became of a wish to apply fixes. */
+type Applied = 'committed' | 'nothing' | 'moved' | 'fork'
+
+/**
+ * Commits all certain fixes of a verdict to the branch of its pull request, as one commit on top of the head that was
+ * judged. `fork`: the branch is in a repository of somebody else, which is never written to.
+ */
+export async function applyFixes(
+  { octokit }: Pick<Place, 'octokit'>,
+  subject: Subject,
+  pull: PullRequest,
+  said: Said,
+  login: string,
+): Promise<Applied> {
+  if (pull.head.fork) return 'fork'
+  const fixes = readFixes(said)
+  if (fixes.length === 0 || !said.tree) return 'nothing'
+  const { repository, installation } = subject
+  const head = await installation.content(repository, pull.head.sha)
+  const here = fixesAtHead(fixes, said.tree, head)
+  const texts = textsOf(head)
+  const modes = new Map(head.entries.map(({ path, mode }) => [path, mode]))
+  const files = [...Map.groupBy(here, fix => fix.path)].map(([path, ofFile]) => ({
+    path,
+    content: applied(texts(path) ?? '', ofFile),
+    mode: modes.get(path) === '100755' ? ('100755' as const) : ('100644' as const),
+  }))
+  if (files.length === 0) return 'nothing'
+  const name = { owner: repository.owner, repo: repository.name }
+  const message = messageOf(here, login)
+  const sha = await commitFiles(octokit, name, { branch: pull.head.ref, head: pull.head.sha, files, message })
+  return sha === undefined ? 'moved' : 'committed'
+}
+
+/** Names rules only: a path may hold what GitHub takes for the wish to close an issue. */
+function messageOf(fixes: readonly Fix[], login: string): string {
+  const rules = [...new Set(fixes.flatMap(fix => fix.findings.map(finding => finding.rule)))].sort()
+  const subject = fixes.length === 1 ? `Fix ${rules[0]}` : `Fix ${fixes.length} findings of Bailiwick`
+  return [subject, '', ...rules.map(rule => `- ${rule}`), '', `Asked for by ${login}.`].join('\n')
+}

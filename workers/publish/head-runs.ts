@@ -1,0 +1,63 @@
+import { listOurCheckRuns, type OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
+import type { Octokit } from '../../src/github/client/octokit.ts'
+import type { Queue } from '../../src/queue/queue.ts'
+import type { Place } from './say-verdict.ts'
+
+interface Head {
+  readonly queue: Pick<Queue, 'alone' | 'entries'>
+  readonly place: Place
+  readonly headSha: string
+  /** Reads them. */
+  readonly octokit: Octokit
+}
+
+/**
+ * Our check runs of one commit, as one job knows them. Several jobs may speak about a commit at once (pull requests share
+ * a head), in several processes, and GitHub takes as many runs of a name as it is given: so they write one after the
+ * other, and who finds that another one wrote since looks again first.
+ */
+export class HeadRuns {
+  readonly #head: Head
+  #runs: Promise<readonly OurCheckRun[]> | undefined
+  #entry = 0
+
+  constructor(head: Head) {
+    this.#head = head
+  }
+
+  /** As they were listed last; asked for at most once. An answer that failed is asked for again. */
+  readonly list = (): Promise<readonly OurCheckRun[]> => {
+    this.#runs ??= this.#ask().catch(error => {
+      this.#runs = undefined
+      throw error
+    })
+    return this.#runs
+  }
+
+  /** Writes while nobody else does. `present`: what the caller knows, which `write` gets where nobody wrote since. */
+  readonly alone = <T>(
+    present: readonly OurCheckRun[],
+    write: (runs: readonly OurCheckRun[]) => Promise<T>,
+  ): Promise<T> =>
+    this.#head.queue.alone(this.#key, async entry => {
+      const isFirst = entry === this.#entry + 1
+      this.#entry = entry
+      if (isFirst) return write(present)
+      this.#runs = undefined
+      const { octokit, place, headSha } = this.#head
+      const latest = await listOurCheckRuns(octokit, place.app, place, headSha)
+      this.#runs = Promise.resolve(latest)
+      return write(latest)
+    })
+
+  async #ask(): Promise<readonly OurCheckRun[]> {
+    const { queue, octokit, place, headSha } = this.#head
+    this.#entry = await queue.entries(this.#key) // before: what is written while they are listed counts as new
+    return listOurCheckRuns(octokit, place.app, place, headSha)
+  }
+
+  get #key(): string {
+    const { place, headSha } = this.#head
+    return `${place.owner}/${place.repo}@${headSha}`.toLowerCase()
+  }
+}

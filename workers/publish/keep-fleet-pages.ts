@@ -1,0 +1,67 @@
+import type { AccessOverview, AccessView } from '../../src/access/access-overview.ts'
+import type { ClusterAudit } from '../../src/audit/audit-item.ts'
+import { narrowed } from '../../src/report/narrow.ts'
+import { fleetPageOf } from '../../src/report/page/fleet-page-of.ts'
+import type { Installation } from '../context/installation.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import type { FleetAnswer } from '../fleets/judge-change.ts'
+import { narrowerSources, withoutSources } from '../fleets/narrower-sources.ts'
+import type { CombinationSnapshot } from '../threads/protocol.ts'
+
+/**
+ * Keeps the pages of the fleets that were judged as they stand on their branches. What fails here is logged and no more:
+ * the verdict was said, and the next push makes the page again.
+ */
+export async function keepFleetPages(
+  context: WorkerContext,
+  installation: Installation,
+  answers: readonly FleetAnswer[],
+): Promise<void> {
+  if (context.pages.publicUrl === undefined) return
+  for (const answer of answers) {
+    await keepFleetPage(context, installation, answer).catch(err =>
+      context.log.warn({ err, fleet: answer.place.repository.url }, 'the page of a fleet could not be kept'),
+    )
+  }
+}
+
+/** How often the thread is asked to go on: a fleet of a hundred tenants is worked out whole. */
+const MAX_PORTIONS = 10
+/** In a fleet of a thousand a portion is a namespace or two: the command line is the place to ask there. */
+const WORTHWHILE = 5
+
+async function keepFleetPage(
+  { evaluator, pages }: WorkerContext,
+  installation: Installation,
+  { place, fleetCommit: commit, judgement: whole, snapshot: read }: FleetAnswer,
+): Promise<void> {
+  const urls = read.sources.map(source => source.url)
+  const narrower = new Set(await narrowerSources(installation, place.repository.url, urls))
+  const snapshot = withoutSources(read, narrower)
+  const judgement = narrowed(whole, narrower)
+  const { id: repositoryId, owner, name: repo, url: repository, visibility } = place.repository
+  const { audit, access } = await askOverview(evaluator, snapshot)
+  const fleet = { repository, branch: place.branch, commit, judgement, audit, access }
+  const page = fleetPageOf(fleet, { owner, repo, repositoryId, visibility, at: new Date().toISOString() })
+  if (!(await pages.store.keep(page))) throw new Error('the page is too large')
+}
+
+/** In portions, so that pull requests are judged in between. What the thread refuses was said by the verdict. */
+async function askOverview(evaluator: WorkerContext['evaluator'], head: CombinationSnapshot): Promise<Overview> {
+  const namespaces: AccessView[] = []
+  let found: Overview = { audit: [], access: { namespaces, left: 0 } }
+  for (let portion = 0; portion < MAX_PORTIONS; portion++) {
+    const answer = await evaluator.evaluate({ type: 'overview', head, from: namespaces.length })
+    if (answer.type !== 'overviewed') return found
+    namespaces.push(...answer.access.namespaces)
+    const { left } = answer.access
+    found = { audit: portion === 0 ? answer.audit : found.audit, access: { namespaces, left } }
+    if (left === 0 || answer.access.namespaces.length < WORTHWHILE) break
+  }
+  return found
+}
+
+interface Overview {
+  readonly audit: readonly ClusterAudit[]
+  readonly access: AccessOverview
+}

@@ -1,0 +1,54 @@
+import { BailiwickError } from '../../src/errors.ts'
+import type { Visibility } from '../../src/fleet/model/visibility.ts'
+import { checkPath } from '../../src/pages/page-address.ts'
+import { within } from '../../src/queue/within.ts'
+import type { Outcome } from '../../src/report/outcome.ts'
+import { checkPageOf } from '../../src/report/page/check-page-of.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import type { Said } from '../evaluate/said.ts'
+
+/** Longer than a store that works ever takes. */
+const LIMIT_MS = 2_000
+
+/**
+ * Keeps what the details page of a check of a commit shows, and says the page's address; undefined where there are no pages. A store
+ * that fails is no reason to hold a verdict back: the address then leads to a page that says how it is made again.
+ */
+export async function keepPage(
+  { pages: { store, publicUrl }, metrics, log }: WorkerContext,
+  { owner, repo, repositoryId, visibility }: PageOwner,
+  check: string,
+  { outcome, context }: Pick<Said, 'outcome' | 'context'>,
+): Promise<string | undefined> {
+  metrics.verdictReached(context.kind, resultOf(outcome))
+  if (publicUrl === undefined) return undefined
+  const at = new Date().toISOString()
+  const page = checkPageOf(outcome, context, {
+    owner,
+    repo,
+    check,
+    at,
+    visibility,
+    ...(repositoryId === undefined ? {} : { repositoryId }),
+  })
+  const kept = await within(LIMIT_MS, store.keep(page)).catch(err => {
+    log.warn({ err }, 'a page could not be kept')
+    return true
+  })
+  if (kept !== true) log.warn({ kept, page: `${owner}/${repo}@${context.headSha}` }, 'a page was not kept')
+  return `${publicUrl}${checkPath({ owner, repo, sha: context.headSha, check })}`
+}
+
+function resultOf(outcome: Outcome): string {
+  if (outcome === undefined) return 'untouched'
+  return outcome instanceof BailiwickError ? 'error' : outcome.result
+}
+
+/** The repository that a page is about. */
+export interface PageOwner {
+  readonly owner: string
+  readonly repo: string
+  /** GitHub's id: whoever has the name later does not get the page. */
+  readonly repositoryId?: number
+  readonly visibility: Visibility
+}

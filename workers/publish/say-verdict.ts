@@ -1,0 +1,53 @@
+import { BRANCH_CHECK_NAME, type NamedCheck } from '../../src/gate/check-names.ts'
+import { publishCheckRun } from '../../src/github/checks/check-run.ts'
+import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
+import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
+import { rulesAddress } from '../../src/pages/page-address.ts'
+import { checkRunOf } from '../../src/report/check-run.ts'
+import { annotatesTheSame, externalIdOf } from '../../src/report/external-id.ts'
+import type { Said } from '../evaluate/said.ts'
+
+/** Where a verdict is published. */
+export interface Place extends RepositoryName {
+  readonly octokit: Octokit
+  readonly app: AppIdentity
+}
+
+/** What the caller knows already. */
+export interface SayOptions {
+  /** Our runs of the commit as they were listed; absent: they are listed now. */
+  readonly runs?: readonly OurCheckRun[]
+  /** Page with the details. */
+  readonly detailsUrl?: string | undefined
+  /** A run is written although the same stands there. */
+  readonly again?: boolean | undefined
+}
+
+/** The check of a branch's tip: no rule waits for it. */
+export const BRANCH_CHECK: NamedCheck = { name: BRANCH_CHECK_NAME, bases: [], followed: [] }
+
+/**
+ * Publishes what was evaluated under the name of one check, the only place that does; whether it wrote. Its external id
+ * says what is published, so publishing it twice writes once.
+ */
+export async function sayVerdict(
+  place: Place,
+  check: NamedCheck,
+  { outcome, context }: Pick<Said, 'outcome' | 'context'>,
+  { runs, detailsUrl, again = false }: SayOptions = {},
+): Promise<boolean> {
+  const rulesUrl = detailsUrl === undefined ? {} : { rulesUrl: rulesAddress(detailsUrl) }
+  const run = checkRunOf(outcome, { ...context, ...rulesUrl })
+  const externalId = externalIdOf(outcome, run, context.kind, check)
+  const say = {
+    ...run,
+    headSha: context.headSha,
+    name: check.name,
+    externalId,
+    again,
+    sameLines: (present: string) => annotatesTheSame(present, externalId),
+    ...(detailsUrl === undefined ? {} : { detailsUrl }),
+  }
+  const { written } = await publishCheckRun(place.octokit, place.app, place, say, runs)
+  return written
+}

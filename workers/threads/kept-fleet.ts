@@ -1,0 +1,28 @@
+import { JudgeSession } from '../../src/evaluate/incremental/judge-session.ts'
+import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
+import { openSnapshot } from '../../src/git/snapshot.ts'
+import type { Tree, TreeSnapshot } from '../../src/git/tree.ts'
+
+/** What a thread keeps of one fleet between evaluations: nothing of it changes an answer. */
+export class KeptFleet {
+  readonly session = new JudgeSession()
+  /** For states before those that are evaluated. */
+  readonly earlier = new FleetSession()
+  /** Of this evaluation, and of the one before. */
+  #trees = new Map<string, Tree>()
+  #older: ReadonlyMap<string, Tree> = new Map()
+
+  /** A snapshot opened; one with the same content of the same repository is not opened again. */
+  open(url: string, snapshot: TreeSnapshot): Tree {
+    const key = `${url} ${snapshot.id}`
+    const tree = this.#trees.get(key) ?? this.#older.get(key) ?? openSnapshot(snapshot)
+    this.#trees.set(key, tree)
+    return tree
+  }
+
+  /** Ends an evaluation: trees that neither it nor the one before it read are forgotten. */
+  end(): void {
+    this.#older = this.#trees
+    this.#trees = new Map()
+  }
+}

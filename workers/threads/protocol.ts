@@ -1,0 +1,124 @@
+import type { AccessOverview } from '../../src/access/access-overview.ts'
+import type { ClusterAudit } from '../../src/audit/audit-item.ts'
+import type { FleetSurvey } from '../../src/audit/survey-fleet.ts'
+import type { Changes } from '../../src/diff/changes.ts'
+import type { ErrorCode } from '../../src/errors.ts'
+import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
+import type { OpaqueSource } from '../../src/fleet/model/input.ts'
+import type { AskedRepository, RepositoryFact } from '../../src/fleet/model/read-access.ts'
+import type { SourceRef, WantedSource } from '../../src/fleet/model/source-ref.ts'
+import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
+import type { TreeSnapshot } from '../../src/git/tree.ts'
+import type { OnboardPlan } from '../../src/onboard/plan.ts'
+import type { OnboardRequest } from '../../src/onboard/request.ts'
+import type { Judgement } from '../../src/rules/model/finding.ts'
+
+/** A FleetInput as it crosses to the rendering thread: trees are snapshots whose bytes are shared memory. */
+export interface CombinationSnapshot {
+  readonly fleet: {
+    readonly url: string
+    readonly branch: string
+    readonly commit: string
+    readonly tree: TreeSnapshot
+  }
+  readonly sources: readonly {
+    readonly url: string
+    readonly ref: SourceRef
+    readonly commit: string
+    readonly tree: TreeSnapshot
+  }[]
+  readonly opaque: readonly OpaqueSource[]
+  /** What GitHub says about repositories that nothing of the fleet lists, sorted by address. */
+  readonly facts: readonly RepositoryFact[]
+  readonly disabledRules: readonly string[]
+}
+
+/** The fleet's repository at a commit before. */
+export interface EarlierSnapshot {
+  readonly commit: string
+  readonly tree: TreeSnapshot
+}
+
+/** Judge `head`; with `base`, tell what is new from what stood there before. */
+export interface JudgeRequest {
+  readonly type: 'judge'
+  readonly head: CombinationSnapshot
+  readonly base?: CombinationSnapshot
+  /** Address of the repository that the change is in, where it is not the fleet on its branch. */
+  readonly changed?: string
+  /** The day in UTC, `YYYY-MM-DD`: waivers hold until one. */
+  readonly today: string
+  /** What the fleet's repository held before `base`, or `head` without one: its first parents, the next one first. */
+  readonly earlier?: { readonly states: readonly EarlierSnapshot[]; readonly isAll: boolean }
+  /** Keys of nodes at which an evaluation had to be ended before: errors, not rendered. */
+  readonly stopped?: readonly string[]
+}
+
+/** Plan an onboarding: it renders the whole fleet before and after. */
+interface PlanRequest {
+  readonly type: 'plan'
+  readonly request: OnboardRequest
+  readonly tree: TreeSnapshot
+  readonly url: string
+  readonly branch: string
+}
+
+/** Say what a whole fleet is found to be; every source that it needs is in `head`. */
+export interface SurveyRequest {
+  readonly type: 'survey'
+  readonly head: CombinationSnapshot
+  readonly today: string
+}
+
+/** Say what keeps the tenants of a fleet apart, and who can change what. */
+export interface OverviewRequest {
+  readonly type: 'overview'
+  readonly head: CombinationSnapshot
+  /** Number of the namespace to go on from: the thread is not held for long at once. */
+  readonly from: number
+}
+
+export type EvaluationRequest = JudgeRequest | PlanRequest | SurveyRequest | OverviewRequest
+
+/** A repository that the fleet pins for a tenant: what its address must lead to. */
+export interface PinnedRepository {
+  readonly url: string
+  /** GitHub's id of it. */
+  readonly id: number
+}
+
+/** Said while a judgement is under way. */
+export interface EvaluationProgress extends WalkProgress {
+  readonly type: 'progress'
+}
+
+export type EvaluationAnswer =
+  | { readonly type: 'planned'; readonly plan: OnboardPlan }
+  | {
+      readonly type: 'wanted'
+      /** Decided to be read: nothing else may be. */
+      readonly wanted: readonly WantedSource[]
+      /** What has to be known before it is decided. */
+      readonly asked: readonly AskedRepository[]
+      /** Something does not build: earlier states of the fleet's repository are needed. */
+      readonly earlier?: true
+      readonly pinned?: readonly PinnedRepository[]
+    }
+  | {
+      readonly type: 'judged'
+      /** Where a base was compared with, without the objects of its nodes (see leanJudgement). */
+      readonly judgement: Judgement
+      readonly baseline: readonly string[]
+      readonly pinned: readonly PinnedRepository[]
+      /** Branches that its clusters follow or its file lists; empty where there is a base. */
+      readonly gated: readonly GatedBranch[]
+      /** What the platform has its clusters follow: only these repositories are gated. */
+      readonly followed: readonly WantedSource[]
+      /** Something of the platform does not build in any commit that was looked at: nobody knows which repositories it reads. */
+      readonly isDark: boolean
+      /** What the head does to what the clusters get; only where there is a base. */
+      readonly changes?: Changes
+    }
+  | { readonly type: 'surveyed'; readonly survey: FleetSurvey }
+  | { readonly type: 'overviewed'; readonly audit: readonly ClusterAudit[]; readonly access: AccessOverview }
+  | { readonly type: 'refused'; readonly code: ErrorCode; readonly message: string; readonly fix: string }

@@ -1,0 +1,56 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { BailiwickError } from '../../src/errors.ts'
+import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
+import { openSnapshot } from '../../src/git/snapshot.ts'
+import { planOnboarding } from '../../src/onboard/plan.ts'
+import { evaluate } from './evaluate.ts'
+import { KeptFleet } from './kept-fleet.ts'
+import { KeptFleets } from './kept-fleets.ts'
+import { overview } from './overview.ts'
+import type { EvaluationAnswer, EvaluationProgress, EvaluationRequest, JudgeRequest } from './protocol.ts'
+import { RunningNode } from './running-node.ts'
+import { survey } from './survey.ts'
+
+/** The rendering thread: one request in, one answer out. A bug ends the thread, and the evaluator says so. */
+parentPort?.on('message', (request: EvaluationRequest) => {
+  parentPort?.postMessage(answer(request))
+})
+
+const TELL_EVERY_MS = 200
+
+const fleets = new KeptFleets()
+const node = new RunningNode(workerData)
+
+function answer(request: EvaluationRequest): EvaluationAnswer {
+  try {
+    if (request.type === 'judge') return judge(request)
+    if (request.type === 'survey') return survey(request)
+    if (request.type === 'overview') return overview(request, fleets.of(request.head.fleet))
+    const plan = planOnboarding(request.request, openSnapshot(request.tree), request.url, request.branch)
+    return { type: 'planned', plan }
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    return { type: 'refused', code: error.code, message: error.message, fix: error.fix ?? '' }
+  }
+}
+
+/** Says how far it is now and then: a message for each of ten thousand renderings would cost more than some of them. */
+function telling(): (progress: WalkProgress) => void {
+  let last = performance.now()
+  return progress => {
+    if (performance.now() - last < TELL_EVERY_MS) return
+    last = performance.now()
+    parentPort?.postMessage({ type: 'progress', ...progress } satisfies EvaluationProgress)
+  }
+}
+
+function judge(request: JudgeRequest): EvaluationAnswer {
+  try {
+    // nodes that are stopped are errors of this answer alone: nothing of it is kept
+    const kept = request.stopped ? new KeptFleet() : fleets.of(request.head.fleet)
+    return evaluate(request, kept, telling(), key => node.set(key))
+  } catch (error) {
+    fleets.forget(request.head.fleet)
+    throw error
+  }
+}

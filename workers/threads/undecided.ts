@@ -1,0 +1,39 @@
+import { hash } from 'node:crypto'
+import type { ErrorCode } from '../../src/errors.ts'
+import { NOTHING_EVALUATED } from '../../src/evaluate/verdict/evaluated.ts'
+import type { Judgement } from '../../src/rules/model/finding.ts'
+
+/** The judgement where not even the fleet could be built: an error of everything, nothing to apply. */
+export function undecided(reason: { code: ErrorCode; message: string; fix?: string | undefined }): Judgement {
+  const fingerprint = hash('sha256', JSON.stringify(['undecided', reason.code, reason.message]))
+  return {
+    verdict: {
+      result: 'error',
+      summary: `could not be evaluated: ${reason.message}`,
+      clusters: [],
+      tenants: [],
+      violations: [],
+      warnings: [],
+      errors: [
+        {
+          code: reason.code,
+          state: 'new',
+          message: reason.message,
+          fix: reason.fix ?? '',
+          origin: { repository: '', file: '', line: 1, column: 1 },
+          cluster: '',
+          tenant: '',
+          node: '',
+          fingerprint,
+        },
+      ],
+      notSeen: [],
+      notReached: [],
+      notEvaluated: [],
+      requiredApprovals: [],
+      evaluated: NOTHING_EVALUATED,
+      combination: fingerprint,
+    },
+    nodes: [],
+  }
+}
