@@ -117,7 +117,7 @@ const situations: Record<string, Situation> = {
     given: () => twoClusters(),
     args: ['--cluster', 'prod'],
     code: 0,
-    says: [/No violations in \d+ Kustomizations? \(\d+ objects, 1 cluster\b.*only cluster prod/],
+    says: [/No violations in (?:\d+ of )?\d+ Kustomizations? \(\d+ objects, 1 cluster\b.*only cluster prod/],
   },
   'and the one that is bad': {
     given: () => twoClusters(),

@@ -26,7 +26,7 @@ export function evaluatedOf(fleet: Fleet): Evaluated {
   return {
     clusters: clusters.length,
     tenants: tenants.length,
-    kustomizations: { reached: count(nodes), present: count(nodes) + notReached.length },
+    kustomizations: { reached: count(nodes.filter(isVisible)), present: count(nodes) + notReached.length },
     objects: nodes.reduce((sum, { objects }) => sum + objects.length, 0),
     holes: causes.size,
   }
@@ -38,7 +38,7 @@ export function evaluatedIn(nodes: readonly JudgedNode[], errors: readonly NodeF
   return {
     clusters: new Set(nodes.map(({ cluster }) => cluster)).size,
     tenants: tenants.size,
-    kustomizations: { reached: count(nodes), present: count(nodes) },
+    kustomizations: { reached: count(nodes.filter(isVisible)), present: count(nodes) },
     objects: nodes.reduce((sum, { objects }) => sum + objects.length, 0),
     holes: new Set(errors.filter(({ hides }) => hides).map(({ fingerprint }) => fingerprint)).size,
   }
@@ -61,3 +61,7 @@ export function sumOf(all: readonly Evaluated[]): Evaluated {
 
 /** What ResourceSets make is evaluated, and no Kustomization. */
 const count = (nodes: readonly Pick<JudgedNode, 'name'>[]) => nodes.filter(node => !isSetNode(node)).length
+
+/** A Kustomization whose source cannot be read is there, and nothing of it is evaluated. */
+const isVisible = ({ source }: { readonly source: { readonly opaque?: string | null } }) =>
+  (source.opaque ?? null) === null

@@ -83,7 +83,7 @@ export interface RequiredApproval {
 export interface Evaluated {
   readonly clusters: number
   readonly tenants: number
-  /** Flux Kustomizations that a cluster reaches, and those that there are in the fleet's repository. */
+  /** Flux Kustomizations that a cluster reaches and whose source is visible, and all that there are. */
   readonly kustomizations: { readonly reached: number; readonly present: number }
   readonly objects: number
   /** Distinct causes for which something was left out: holes, and nodes of which nothing could be built. */
