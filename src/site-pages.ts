@@ -1,5 +1,5 @@
 import type { Config } from './config.ts'
-import { openOAuth } from './github/client/oauth.ts'
+import { openOAuth } from './github/client/open-oauth.ts'
 import { openShelf } from './pages/open-shelf.ts'
 import type { PageStore } from './pages/page-store.ts'
 import type { Log } from './process/log.ts'

@@ -181,18 +181,6 @@ const READS_CONTENT = [
   'workers/evaluate/statement-of.ts',
 ]
 
-/** Named after what their one export is about. */
-const NAMED_OTHERWISE = [
-  'src/github/issues/issues.ts',
-  'src/github/client/oauth.ts',
-  'src/github/pulls/offered-pull-request.ts',
-  'src/github/client/written-by-us.ts',
-  'src/kube/yaml/scanner.ts',
-  'src/evaluate/approvals/kubeconfig-objects.ts',
-  'src/rules/workloads/support/pod-annotations.ts',
-  'workers/jobs/jobs.ts',
-]
-
 describe('house rules', () => {
   test('`any` stands nowhere, enums and namespaces neither', () => {
     const found = problems(function* (_path, source) {
@@ -220,9 +208,17 @@ describe('house rules', () => {
       const [name, ...others] = exportsOf(source).map(kebab)
       const stem = basename(path, '.ts')
       if (name === undefined || others.length > 0 || stem === 'index') return
-      if (!sharesWord(name, path) && !NAMED_OTHERWISE.includes(path)) yield `exports ${name}`
+      if (!sharesWord(name, path)) yield `exports ${name}`
     })
     expect(found).toEqual([])
+  })
+
+  test('no two types that files export share a name', () => {
+    const files = new Map<string, string[]>()
+    for (const [path, source] of production) {
+      for (const name of exportsOf(source, TYPES)) files.set(name, [...(files.get(name) ?? []), path])
+    }
+    expect([...files].filter(([, paths]) => paths.length > 1)).toEqual([])
   })
 
   test('content of repositories is read in known places only', () => {
@@ -307,11 +303,14 @@ function importedNames(path: string, source: string): string[] {
   )
 }
 
-function exportsOf(source: string): string[] {
-  const code = codeOnly(source)
-  const declared =
-    /^export (?:default )?(?:abstract )?(?:async )?(?:function\*?|class|interface|type|const|let)\s+([A-Za-z_$][\w$]*)/gm
-  return [...code.matchAll(declared)].map(match => match[1] ?? '')
+const TYPES = 'class|interface|type'
+
+function exportsOf(source: string, kinds = `function\\*?|const|let|${TYPES}`): string[] {
+  const declared = new RegExp(
+    String.raw`^export (?:default )?(?:abstract )?(?:async )?(?:${kinds})\s+([A-Za-z_$][\w$]*)`,
+    'gm',
+  )
+  return [...codeOnly(source).matchAll(declared)].map(match => match[1] ?? '')
 }
 
 const kebab = (name: string) =>

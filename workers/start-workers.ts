@@ -16,7 +16,7 @@ import { reconcileCluster } from './apply/reconcile-cluster.ts'
 import { DesignationMemory } from './context/designation-memory.ts'
 import { RepositoryMemory } from './context/repository-memory.ts'
 import type { WorkerContext } from './context/worker-context.ts'
-import { works } from './jobs/jobs.ts'
+import { jobs } from './jobs/jobs.ts'
 import { Evaluator } from './threads/evaluator.ts'
 
 /** What the workers share with the process that starts them. */
@@ -81,7 +81,7 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
   }
   metrics.watchThread(() => evaluator.heapBytes())
   const memory = { connections: new ClusterConnections(), said: new Map<string, string>() }
-  for (const work of works) work.start(context)
+  for (const job of jobs) job.start(context)
   for (const { name: cluster, mode, resyncSeconds } of bindings) {
     if (mode !== 'reconcile') continue
     await promise(queue, 'reconcile', { cluster }, resyncSeconds ?? config.resyncSeconds)

@@ -1,6 +1,6 @@
 import type { FleetIndex } from '../facts/fleet-index.ts'
 import type { Grant } from '../kube/rbac/authorizer.ts'
-import { type Binding, displayRbac, RBAC_GROUP, type Subject } from '../kube/rbac/binding.ts'
+import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP } from '../kube/rbac/binding.ts'
 import { compactString } from '../kube/rbac/policy-rule.ts'
 import type { Origin } from '../origin.ts'
 
@@ -45,7 +45,7 @@ export function ruleText({ rule }: Pick<Grant, 'rule'>): string {
   return compactString(rule)
 }
 
-function displaySubject({ kind, namespace, name }: Subject): string {
+function displaySubject({ kind, namespace, name }: BoundSubject): string {
   return namespace ? `${kind} ${namespace}/${name}` : `${kind} ${name}`
 }
 

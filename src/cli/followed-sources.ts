@@ -8,7 +8,7 @@ import { stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 
 /** A repository at what a source of the fleet follows. */
-export interface FollowedSource {
+export interface FollowedRepository {
   /** `<Kind>/<namespace>/<name>` of the Flux source. */
   readonly id: string
   readonly url: string
@@ -18,7 +18,7 @@ export interface FollowedSource {
 }
 
 /** What the nodes of these states of a fleet follow, charts and includes too, and every GitRepository that they render. */
-export function followedSources(fleets: readonly Fleet[]): FollowedSource[] {
+export function followedSources(fleets: readonly Fleet[]): FollowedRepository[] {
   return fleets.flatMap(({ nodes, config: { aliases } }) => [
     ...nodes.flatMap(node => node.objects).flatMap(object => declaredBy(object, aliases)),
     ...nodes
@@ -27,7 +27,7 @@ export function followedSources(fleets: readonly Fleet[]): FollowedSource[] {
   ])
 }
 
-function declaredBy(object: KubeObject, aliases: Aliases): FollowedSource[] {
+function declaredBy(object: KubeObject, aliases: Aliases): FollowedRepository[] {
   const { apiVersion, kind, namespace, name } = idOf(object)
   const url = stringAt(object.root, ['spec', 'url'])
   if (kind !== 'GitRepository' || groupOf(apiVersion) !== 'source.toolkit.fluxcd.io' || !url) return []

@@ -3,7 +3,7 @@ import type { Fleet } from '../fleet/model/fleet.ts'
 import { closest } from './closest.ts'
 import {
   addressesOf,
-  type FollowedSource,
+  type FollowedRepository,
   followedSources,
   isHidden,
   refName,
@@ -77,21 +77,21 @@ export function unusedRepositories(
 const MAX_LISTED = 10
 
 /** Sources alone deploy nothing: what reads them is not evaluated. */
-function notApplied(own: readonly FollowedSource[], url: string): BailiwickError {
+function notApplied(own: readonly FollowedRepository[], url: string): BailiwickError {
   const ids = [...new Set(own.map(({ id }) => id))].slice(0, MAX_LISTED)
   const message = `${ids.join(', ')} ${ids.length === 1 ? 'names' : 'name'} ${url}, but no Kustomization or chart that is evaluated comes from there, so nothing of it was evaluated`
   const fix = 'Check the sourceRef of the Kustomization, or what keeps it from being evaluated.'
   return new BailiwickError('not-followed', message, { fix })
 }
 
-function notNamed(sources: readonly FollowedSource[], url: string): BailiwickError {
+function notNamed(sources: readonly FollowedRepository[], url: string): BailiwickError {
   const message = `no source of the fleet names ${url}, so nothing of it was evaluated`
   return new BailiwickError('not-followed', message, {
     fix: `${named(sources, url)} Add --url with the one that DIR is.`,
   })
 }
 
-function named(sources: readonly FollowedSource[], url: string): string {
+function named(sources: readonly FollowedRepository[], url: string): string {
   const addresses = new Map(sources.filter(one => one.url !== '').map(one => [one.url, one]))
   if (addresses.size === 0) return 'There is no source in the fleet.'
   const list = closest(url, addresses.keys(), MAX_LISTED).map(address => {

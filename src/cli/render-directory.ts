@@ -6,7 +6,7 @@ import { isWorkingCopy } from '../git/working-copy.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { build } from '../kustomize/pipeline/build.ts'
 
-export interface Rendered {
+export interface DirectoryRendering {
   readonly objects: readonly KubeObject[]
   /** How to show the path of a file: relative to the root that was named, else to the working directory. */
   readonly show: (file: string) => string
@@ -24,7 +24,7 @@ interface Place {
  * copy around it, and outside of any as far up as its own paths lead (kustomize without load restrictions). Reads only what
  * the build needs. Throws `usage`, `git-missing` and what a build throws, with the place as `show` gives it.
  */
-export async function renderDirectory({ directory, root, cwd }: Place): Promise<Rendered> {
+export async function renderDirectory({ directory, root, cwd }: Place): Promise<DirectoryRendering> {
   const real = await existing(directory)
   const named = root === undefined ? undefined : await existing(root)
   const limit = named ?? (await workingCopyOf(real)) ?? '/'
@@ -33,7 +33,7 @@ export async function renderDirectory({ directory, root, cwd }: Place): Promise<
   return climb(real, from, limit, base)
 }
 
-function climb(directory: string, from: string, limit: string, base: string): Rendered {
+function climb(directory: string, from: string, limit: string, base: string): DirectoryRendering {
   for (let root = from; ; root = dirname(root)) {
     const show = (file: string): string => relative(base, join(root, file)) || '.'
     try {

@@ -4,7 +4,7 @@ import { BailiwickError } from '../errors.ts'
 import type { Command, Io } from './command.ts'
 import { exactJson, exactOf } from './exact-json.ts'
 import { readLines } from './read-lines.ts'
-import { type Rendered, renderDirectory } from './render-directory.ts'
+import { type DirectoryRendering, renderDirectory } from './render-directory.ts'
 import { originsOf } from './render-origins.ts'
 import { yamlText } from './yaml-text.ts'
 
@@ -48,7 +48,7 @@ function parse(args: readonly string[]) {
   }
 }
 
-function show({ objects, show }: Rendered, output: 'yaml' | 'json', origins: boolean): string {
+function show({ objects, show }: DirectoryRendering, output: 'yaml' | 'json', origins: boolean): string {
   const shown = objects.map(object => (origins ? originsOf(object, show) : exactOf(object.root)))
   if (output === 'json') return `${exactJson(shown, 2)}\n`
   return yamlText(shown)

@@ -2,7 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import type { Json } from '../kube/node.ts'
 import { display, type ObjectId } from '../kube/object.ts'
 import type { ApplyRequest } from './apply-request.ts'
-import type { ClusterClient, Resource } from './client.ts'
+import type { ApiResource, ClusterClient } from './client.ts'
 import { ClusterError, clusterError } from './cluster-error.ts'
 import type { InventoryEntry } from './inventory-entry.ts'
 import { mapAt, stringAt } from './json-at.ts'
@@ -62,7 +62,7 @@ function withUid(object: Json, live: Json | undefined): Json {
   return { ...mapAt(object), metadata: { ...mapAt(object, 'metadata'), uid: stringAt(live, 'metadata', 'uid') } }
 }
 
-async function findResource(client: ClusterClient, id: ObjectId): Promise<Resource | undefined> {
+async function findResource(client: ClusterClient, id: ObjectId): Promise<ApiResource | undefined> {
   const resource = await client.discovery.find(id.apiVersion, id.kind)
   if (resource?.namespaced && id.namespace === '') {
     // kubectl would say `default`; a controller must not guess

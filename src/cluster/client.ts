@@ -1,7 +1,7 @@
 import type { Json } from '../kube/node.ts'
 
 /** How the API serves a kind. */
-export interface Resource {
+export interface ApiResource {
   readonly apiVersion: string
   readonly kind: string
   readonly plural: string
@@ -14,9 +14,9 @@ export interface Discovery {
    * The resource of a kind; undefined where the cluster has no such kind. What is not known is asked for again, at
    * most five times a second. Throws `cluster-unavailable` where the kind's API group does not answer at the moment.
    */
-  find(apiVersion: string, kind: string): Promise<Resource | undefined>
+  find(apiVersion: string, kind: string): Promise<ApiResource | undefined>
   /** The same in that version, or else in any other that the cluster serves: versions of a group are views of one object. */
-  findAnyVersion(apiVersion: string, kind: string): Promise<Resource | undefined>
+  findAnyVersion(apiVersion: string, kind: string): Promise<ApiResource | undefined>
   /** What is known may be wrong: read it again when it is asked for next. */
   forget(): void
 }

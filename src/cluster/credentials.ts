@@ -6,7 +6,7 @@ import type { ClusterBinding } from './clusters-file.ts'
 const REFRESH_MS = 30_000
 
 /** What a request needs to reach the API server as the worker. */
-export interface Access {
+export interface RequestCredentials {
   readonly headers: Readonly<Record<string, string>>
   readonly tls: Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'servername'>
 }
@@ -14,7 +14,7 @@ export interface Access {
 interface Credentials {
   readonly server: URL
   /** Read again after 30 s, or at once when `renew` is set: tokens and certificates rotate. */
-  access(renew?: boolean): Promise<Access>
+  access(renew?: boolean): Promise<RequestCredentials>
 }
 
 /**
@@ -33,7 +33,7 @@ export async function readCredentials(binding: ClusterBinding): Promise<Credenti
   if (user.impersonateUser) throw wrong(binding, 'the user has `as`; the worker decides whom it impersonates')
   if (user.username) throw wrong(binding, 'username and password are not supported; use a token or a certificate')
 
-  let access: Access | undefined
+  let access: RequestCredentials | undefined
   let readAt = 0
   return {
     server: new URL(cluster.server),
@@ -65,7 +65,7 @@ async function load(binding: ClusterBinding): Promise<KubeConfig> {
   return config
 }
 
-async function readAccess(binding: ClusterBinding, config: KubeConfig): Promise<Access> {
+async function readAccess(binding: ClusterBinding, config: KubeConfig): Promise<RequestCredentials> {
   const options: RequestOptions = {}
   try {
     await config.applyToHTTPSOptions(options)

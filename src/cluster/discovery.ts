@@ -1,7 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import type { Json } from '../kube/node.ts'
 import { groupOf } from '../kube/object.ts'
-import type { ClusterClient, Discovery, Resource } from './client.ts'
+import type { ApiResource, ClusterClient, Discovery } from './client.ts'
 import { itemsAt, stringAt } from './json-at.ts'
 
 /** Aggregated discovery is stable since Kubernetes 1.30; the beta form (1.27) has the same fields. */
@@ -11,7 +11,7 @@ const ACCEPT = ['v2', 'v2beta1']
 const PAUSE_MS = 200
 
 interface Catalogue {
-  readonly kinds: ReadonlyMap<string, Resource>
+  readonly kinds: ReadonlyMap<string, ApiResource>
   /** Groups whose list is old or absent, because the aggregated API behind them is away. */
   readonly stale: ReadonlySet<string>
 }
@@ -29,7 +29,7 @@ export function createDiscovery(cluster: string, request: ClusterClient['request
     current = reading
     return reading
   }
-  const lookUp = async (apiVersion: string, choose: (catalogue: Catalogue) => Resource | undefined) => {
+  const lookUp = async (apiVersion: string, choose: (catalogue: Catalogue) => ApiResource | undefined) => {
     const known = choose(await (current ?? refresh()))
     if (known) return known
     const catalogue = await (current && Date.now() - readAt < PAUSE_MS ? current : refresh())
@@ -44,7 +44,7 @@ export function createDiscovery(cluster: string, request: ClusterClient['request
     find: (apiVersion, kind) => lookUp(apiVersion, catalogue => exact(catalogue, apiVersion, kind)),
     async findAnyVersion(apiVersion, kind) {
       const group = groupOf(apiVersion)
-      const same = (other: Resource) => other.kind === kind && groupOf(other.apiVersion) === group
+      const same = (other: ApiResource) => other.kind === kind && groupOf(other.apiVersion) === group
       return lookUp(
         apiVersion,
         catalogue => exact(catalogue, apiVersion, kind) ?? [...catalogue.kinds.values()].find(same),
@@ -57,7 +57,7 @@ export function createDiscovery(cluster: string, request: ClusterClient['request
 }
 
 async function readCatalogue(cluster: string, request: ClusterClient['request']): Promise<Catalogue> {
-  const kinds = new Map<string, Resource>()
+  const kinds = new Map<string, ApiResource>()
   const stale = new Set<string>()
   for (const path of ['/api', '/apis']) {
     const { status, body } = await request('worker', 'GET', path, { accept: ACCEPT })
@@ -71,7 +71,7 @@ async function readCatalogue(cluster: string, request: ClusterClient['request'])
   return { kinds, stale }
 }
 
-function readGroup(group: Json, kinds: Map<string, Resource>, stale: Set<string>): void {
+function readGroup(group: Json, kinds: Map<string, ApiResource>, stale: Set<string>): void {
   const name = stringAt(group, 'metadata', 'name')
   for (const version of itemsAt(group, 'versions')) {
     const apiVersion = name ? `${name}/${stringAt(version, 'version')}` : stringAt(version, 'version')
@@ -89,7 +89,7 @@ function readGroup(group: Json, kinds: Map<string, Resource>, stale: Set<string>
  * Path of one object. Throws `cluster-invalid` for a name that would address something else: none at all (the whole
  * collection), `..`, `/` or `%` (the API server's own rule for path segments).
  */
-export function objectPath(resource: Resource, namespace: string, name: string): string {
+export function objectPath(resource: ApiResource, namespace: string, name: string): string {
   const root = resource.apiVersion.includes('/') ? `/apis/${resource.apiVersion}` : `/api/${resource.apiVersion}`
   const within = resource.namespaced ? `/namespaces/${segment(namespace, 'namespace')}` : ''
   return `${root}${within}/${resource.plural}/${segment(name, 'name')}`

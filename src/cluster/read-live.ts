@@ -1,7 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import type { Json } from '../kube/node.ts'
 import { display, type ObjectId } from '../kube/object.ts'
-import type { Actor, ClusterClient, Resource } from './client.ts'
+import type { Actor, ApiResource, ClusterClient } from './client.ts'
 import { objectPath } from './discovery.ts'
 import { stringAt } from './json-at.ts'
 
@@ -9,7 +9,7 @@ import { stringAt } from './json-at.ts'
 const ACCEPT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json'
 
 interface Live {
-  readonly resource: Resource
+  readonly resource: ApiResource
   readonly path: string
   /** Metadata of the object; undefined where there is none. */
   readonly live: Json | undefined
@@ -23,7 +23,7 @@ export async function readLive(
   client: ClusterClient,
   actor: Actor,
   id: ObjectId,
-  find: () => Promise<Resource | undefined>,
+  find: () => Promise<ApiResource | undefined>,
   signal?: AbortSignal,
 ): Promise<Live | undefined> {
   for (let attempt = 1; attempt <= 2; attempt++) {

@@ -1,7 +1,7 @@
 import { type Agent, request } from 'node:https'
 import { BailiwickError } from '../errors.ts'
 import type { Json } from '../kube/node.ts'
-import type { Access } from './credentials.ts'
+import type { RequestCredentials } from './credentials.ts'
 
 const MAX_BYTES = 64 * 1024 * 1024
 
@@ -25,7 +25,7 @@ interface Reply {
  * One HTTPS exchange. Any answer of the API server resolves; throws `cluster-unavailable` where there is none: no
  * connection, no trust in its certificate, no answer in time, one that is not JSON or larger than 64 MiB.
  */
-export async function send(call: Call, access: Access, agent: Agent): Promise<Reply> {
+export async function send(call: Call, access: RequestCredentials, agent: Agent): Promise<Reply> {
   try {
     return await exchange(call, access, agent)
   } catch (error) {
@@ -37,7 +37,7 @@ export async function send(call: Call, access: Access, agent: Agent): Promise<Re
 
 class StaleConnection extends BailiwickError {}
 
-function exchange(call: Call, access: Access, agent: Agent): Promise<Reply> {
+function exchange(call: Call, access: RequestCredentials, agent: Agent): Promise<Reply> {
   const gone = (why: string, cause?: unknown) =>
     new BailiwickError('cluster-unavailable', `cluster ${call.cluster}, ${call.method} ${call.url.pathname}: ${why}`, {
       cause,

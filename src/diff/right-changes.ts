@@ -5,7 +5,7 @@ import { CAPSULE_GROUP } from '../fleet/tenancy/capsule.ts'
 import { stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type ObjectId } from '../kube/object.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
-import { type Binding, RBAC_GROUP, type Subject } from '../kube/rbac/binding.ts'
+import { type Binding, type BoundSubject, RBAC_GROUP } from '../kube/rbac/binding.ts'
 import { uncovered } from '../kube/rbac/covers.ts'
 import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
@@ -85,7 +85,7 @@ function authorizer(fleet: Fleet, cluster: string): Authorizer {
 }
 
 interface Place {
-  readonly subject: Subject
+  readonly subject: BoundSubject
   readonly namespace: string
 }
 
@@ -123,13 +123,13 @@ function reachOfChange(before: Authorizer, after: Authorizer, changed: readonly 
 }
 
 /** A group by itself, without what everybody has. */
-function userOf({ kind, namespace, name }: Subject): UserInfo {
+function userOf({ kind, namespace, name }: BoundSubject): UserInfo {
   if (kind === 'Group') return { name: '', groups: [name] }
   return userInfo(kind === 'ServiceAccount' ? userOfAccount(namespace, name) : name)
 }
 
 /** The tenant to whose namespace a subject belongs. */
-function ownerOf(fleets: readonly Fleet[], cluster: string, subject: Subject): string {
+function ownerOf(fleets: readonly Fleet[], cluster: string, subject: BoundSubject): string {
   const reach = reachOf(subject)
   if (reach.of !== 'accounts') return ''
   for (const { clusters } of fleets) {
@@ -139,7 +139,7 @@ function ownerOf(fleets: readonly Fleet[], cluster: string, subject: Subject): s
   return ''
 }
 
-function subjectText({ kind, namespace, name }: Subject): string {
+function subjectText({ kind, namespace, name }: BoundSubject): string {
   return visible(namespace ? `${kind} ${namespace}/${name}` : `${kind} ${name}`, MAX_TEXT)
 }
 

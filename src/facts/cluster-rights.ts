@@ -7,7 +7,7 @@ import { confirmWrite, type WriteRefusal } from '../kube/rbac/confirm-write.ts'
 import { accountOf, userInfo } from '../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
 import { excessAggregation } from './excess-aggregation.ts'
-import { excessRights, type Holder, rulesText } from './excess-rights.ts'
+import { excessRights, type RightsHolder, rulesText } from './excess-rights.ts'
 import type { FleetAnswers } from './fleet-answers.ts'
 import type { Rendered } from './object-table.ts'
 
@@ -92,7 +92,7 @@ export class ClusterRights {
    * The first binding by which an account may do more than act in the namespaces of its tenant, those of everybody and of
    * roles that nobody renders included; as text for a message.
    */
-  reachOutside(user: string, holder: Holder): string | undefined {
+  reachOutside(user: string, holder: RightsHolder): string | undefined {
     const who = userInfo(user)
     const places = this.given.bindings.namespacesOf(who).filter(namespace => !holder.owns(namespace))
     for (const namespace of ['', ...places]) {
@@ -114,7 +114,7 @@ export class ClusterRights {
    * What an account holds outside the namespaces of its tenant. What another tenant binds it to is that one's affair, or
    * any tenant could make others fail.
    */
-  rightsOutside(user: string, holder: Holder): ForeignRight[] {
+  rightsOutside(user: string, holder: RightsHolder): ForeignRight[] {
     const who = userInfo(user)
     const own = accountOf(user)
     const places = this.given.bindings.namespacesOf(who).filter(namespace => !holder.owns(namespace))

@@ -14,7 +14,7 @@ interface Declared extends Directories {
 }
 
 /** Whose a directory is that is not the tenant's. */
-export type Holder = 'another tenant' | 'the platform'
+export type DirectoryHolder = 'another tenant' | 'the platform'
 
 /** The directories of every repository, by address: `declaredBy` tells who renders a node's Kustomization. */
 export function declaredDirectories(
@@ -51,8 +51,8 @@ export function holdsOthersBelow({ holders, below }: Directories, path: string, 
 }
 
 /** Whose a path is, if it is neither the tenant's nor nobody's: that of the longest declared path above it. */
-export function holderOf({ holders }: Directories, path: string, tenant: string): Holder | undefined {
-  let holder: Holder | undefined
+export function holderOf({ holders }: Directories, path: string, tenant: string): DirectoryHolder | undefined {
+  let holder: DirectoryHolder | undefined
   for (let here: string | undefined = path; here !== undefined; here = parentOf(here)) {
     const found = holders.get(here)
     if (!found) continue

@@ -4,7 +4,7 @@ import { accountOf } from '../kube/rbac/groups-of.ts'
 import { compactString, type PolicyRule } from '../kube/rbac/policy-rule.ts'
 
 /** Whose rights are looked at. */
-export interface Holder {
+export interface RightsHolder {
   /** Whether a namespace is one of the tenant's. */
   owns(namespace: string): boolean
   /** Whether Capsule confines what the tenant does with Namespaces. */
@@ -23,11 +23,11 @@ const NAMESPACE_VERBS = ['create', 'patch', 'get', 'list', 'watch']
  * Not among them: what everybody may do; to be an account of its own (Capsule's impersonator); and, for owners of a Capsule
  * Tenant, to make and patch Namespaces, which Capsule's admission confines to their own.
  */
-export function excessRights(rules: readonly PolicyRule[], holder: Holder): PolicyRule[] {
+export function excessRights(rules: readonly PolicyRule[], holder: RightsHolder): PolicyRule[] {
   return rules.filter(rule => !isHarmless(rule, holder))
 }
 
-function isHarmless(rule: PolicyRule, { owns, ofCapsule }: Holder): boolean {
+function isHarmless(rule: PolicyRule, { owns, ofCapsule }: RightsHolder): boolean {
   if (covers(EVERYBODY, [rule])) return true
   if (rule.nonResourceURLs.length > 0 || rule.apiGroups.some(group => group !== '')) return false
   const only = (values: readonly string[], allowed: readonly string[]) => values.every(one => allowed.includes(one))

@@ -20,7 +20,7 @@ import { type ClusterRights, clusterRightsOf, type ForeignRight } from './cluste
 import { clusterWideCreation } from './cluster-wide-creation.ts'
 import { type Directories, declaredDirectories } from './directory-holder.ts'
 import { excessAggregation } from './excess-aggregation.ts'
-import type { Holder } from './excess-rights.ts'
+import type { RightsHolder } from './excess-rights.ts'
 import { type ClusterFacts, Facts } from './facts.ts'
 import type { FleetAnswers } from './fleet-answers.ts'
 import { type FollowedSources, followedIn } from './followed-sources.ts'
@@ -180,7 +180,7 @@ export class FleetIndex extends ObjectIndex implements FleetAnswers {
     )
   }
 
-  #holder(cluster: string, tenant: string): Holder {
+  #holder(cluster: string, tenant: string): RightsHolder {
     return { owns: other => this.owns(cluster, tenant, other), ofCapsule: this.isCapsuleTenant(cluster, tenant) }
   }
 

@@ -1,5 +1,5 @@
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
-import type { Subject } from '../kube/rbac/binding.ts'
+import type { BoundSubject } from '../kube/rbac/binding.ts'
 import { accountOf } from '../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
 import { ruleAllows } from '../kube/rbac/rule-allows.ts'
@@ -57,7 +57,7 @@ export function mayWrite({ rules, unknown }: TenantRights, kind: 'ConfigMap' | '
   return unknown || rules.some(rule => requests.some(request => ruleAllows(rule, request)))
 }
 
-function isAccount({ kind, name, namespace }: Subject, owners: ReadonlyMap<string, string>): boolean {
+function isAccount({ kind, name, namespace }: BoundSubject, owners: ReadonlyMap<string, string>): boolean {
   if (kind === 'ServiceAccount') return owners.has(namespace)
   if (kind === 'Group') {
     const own = /^system:serviceaccounts:(.+)$/.exec(name)?.[1]

@@ -9,7 +9,7 @@ import { RenderBudget } from './render-budget.ts'
 import { type RenderFacts, renderKustomization } from './render-kustomization.ts'
 
 /** What a rendering gave, as far as it could be done. */
-export interface Rendered {
+export interface RenderResult {
   readonly objects: readonly KubeObject[]
   /** What was taken out; with any, nothing of this may be applied. */
   readonly holes: readonly Hole[]
@@ -31,7 +31,7 @@ export function renderWithHoles(
   kustomization: KubeObject,
   { budget = new RenderBudget(), holeBudget = new RenderBudget(), ...facts }: LenientFacts = {},
   render: Render = renderKustomization,
-): Rendered {
+): RenderResult {
   try {
     return { objects: render(artifact, kustomization, { ...facts, budget }), holes: [] }
   } catch (error) {

@@ -2,8 +2,8 @@ import type { SourceAddress } from '../kube/address/source-address.ts'
 import { at, type Node, type Path, stringAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { textsOf } from '../kube/read-text.ts'
-import type { PolicyRule } from './kyverno-rules.ts'
-import { type Leaf, matchPattern, type Outcome } from './pattern-tree.ts'
+import type { KyvernoRule } from './kyverno-rules.ts'
+import { type Leaf, matchPattern, type PatternOutcome } from './pattern-tree.ts'
 
 /** The address of an object, and whether one alternative of a policy stands for it. */
 interface Judged {
@@ -16,7 +16,7 @@ interface Judged {
  * Whether a rule of Kyverno refuses an object because of its address; what it says about other fields is not asked. What
  * cannot be decided is not refused: the cluster enforces it.
  */
-export function isAddressDenied(rule: PolicyRule, object: KubeObject, judged: Judged): boolean {
+export function isAddressDenied(rule: KyvernoRule, object: KubeObject, judged: Judged): boolean {
   const { validate } = rule
   const [pattern, alternatives, deny] = [
     at(validate, ['pattern']),
@@ -31,9 +31,9 @@ export function isAddressDenied(rule: PolicyRule, object: KubeObject, judged: Ju
   return deny !== undefined && isTrue(at(deny, ['conditions']), judged) === true
 }
 
-const isFailure = (outcome: Outcome) => Array.isArray(outcome) && outcome.length > 0
+const isFailure = (outcome: PatternOutcome) => Array.isArray(outcome) && outcome.length > 0
 
-const fails = (outcome: Outcome, path: Path) =>
+const fails = (outcome: PatternOutcome, path: Path) =>
   Array.isArray(outcome) && outcome.some((one: Path) => one.join('/') === path.join('/'))
 
 function leafOf({ path, matches }: Judged): Leaf {

@@ -8,7 +8,7 @@ import { isSelected, type NamespaceLabels } from './kyverno-selection.ts'
 import { matchesWildcard } from './wildcard.ts'
 
 /** A validating rule of a Kyverno policy of the fleet that speaks about an object. */
-export interface PolicyRule {
+export interface KyvernoRule {
   /** `ClusterPolicy verify-git-repositories`. */
   readonly policy: { readonly kind: string; readonly namespace: string; readonly name: string }
   readonly name: string
@@ -22,7 +22,7 @@ export interface PolicyRule {
  * The rules that speak about an object, of policies that the platform renders. What depends on more than the object
  * (preconditions, context, roles of the user) is left to the cluster.
  */
-export function policyRulesFor(index: FleetIndex, subject: Subject): PolicyRule[] {
+export function policyRulesFor(index: FleetIndex, subject: Subject): KyvernoRule[] {
   const { cluster } = subject.node
   const { namespace } = subject.id
   const policies = [
@@ -36,7 +36,7 @@ export function policyRulesFor(index: FleetIndex, subject: Subject): PolicyRule[
   return found.filter(rule => !exceptions.some(({ object }) => isExcepted(object, rule, subject, labels)))
 }
 
-function rulesOf(policy: KubeObject, subject: Subject, labels: NamespaceLabels): PolicyRule[] {
+function rulesOf(policy: KubeObject, subject: Subject, labels: NamespaceLabels): KyvernoRule[] {
   const { kind, namespace, name } = idOf(policy)
   const rules = at(policy.root, ['spec', 'rules'])
   if (rules?.type !== 'list') return []
@@ -68,7 +68,7 @@ function isEnforced(policy: KubeObject, validate: Node, subject: Subject): boole
 
 const isEnforce = (action: string) => action.toLowerCase() === 'enforce'
 
-function isExcepted(exception: KubeObject, rule: PolicyRule, subject: Subject, labels: NamespaceLabels): boolean {
+function isExcepted(exception: KubeObject, rule: KyvernoRule, subject: Subject, labels: NamespaceLabels): boolean {
   const list = at(exception.root, ['spec', 'exceptions'])
   const { namespace, name } = rule.policy
   const full = namespace ? `${namespace}/${name}` : name

@@ -5,7 +5,7 @@ import { matchesValue } from './pattern-value.ts'
 export type Leaf = (pattern: Node, value: Node | undefined, path: Path) => boolean | undefined
 
 /** What does not match, by path; `skip`: the policy does not speak about the object; undefined: it cannot be decided. */
-export type Outcome = readonly Path[] | 'skip' | undefined
+export type PatternOutcome = readonly Path[] | 'skip' | undefined
 
 const ANCHOR = /^(|=|X|<|\^)\((.+)\)$/
 const MAX_DEPTH = 30
@@ -14,7 +14,7 @@ const MAX_DEPTH = 30
  * Compares an object with a `validate.pattern` of Kyverno (pkg/engine/validate and pkg/engine/anchor): conditional
  * anchors first, then the rest; `=(key)` only where the key is there, `X(key)` never, a list of one map for every item.
  */
-export function matchPattern(pattern: Node, value: Node | undefined, leaf: Leaf, path: Path = []): Outcome {
+export function matchPattern(pattern: Node, value: Node | undefined, leaf: Leaf, path: Path = []): PatternOutcome {
   if (path.length > MAX_DEPTH) return undefined
   if (pattern.type === 'map') return value?.type === 'map' ? matchMap(pattern, value, leaf, path) : [path]
   if (pattern.type === 'list') return matchList(pattern.items, value, leaf, path)
@@ -23,7 +23,7 @@ export function matchPattern(pattern: Node, value: Node | undefined, leaf: Leaf,
   return matches ? [] : [path]
 }
 
-function matchMap(pattern: MapNode, value: MapNode, leaf: Leaf, path: Path): Outcome {
+function matchMap(pattern: MapNode, value: MapNode, leaf: Leaf, path: Path): PatternOutcome {
   const entries = [...pattern.fields].map(([written, field]) => {
     const [, anchor, key] = ANCHOR.exec(written) ?? [undefined, undefined, written]
     return { anchor, key: key!, wanted: field.value, given: value.fields.get(key!)?.value }
@@ -54,7 +54,7 @@ function matchMap(pattern: MapNode, value: MapNode, leaf: Leaf, path: Path): Out
   return failed.length === 0 && unknown ? undefined : failed
 }
 
-function matchList(patterns: readonly Node[], value: Node | undefined, leaf: Leaf, path: Path): Outcome {
+function matchList(patterns: readonly Node[], value: Node | undefined, leaf: Leaf, path: Path): PatternOutcome {
   const [first, second] = patterns
   if (value?.type !== 'list') return [path]
   if (first?.type !== 'map' || second) return undefined

@@ -62,7 +62,7 @@ export interface SettleChecks {
 }
 
 /** Answer a `/bailiwick ...` comment. The comment is read again from GitHub; nothing of it is trusted here. */
-export interface Command {
+export interface CommandJob {
   readonly installation: number
   readonly owner: string
   readonly repo: string
@@ -151,7 +151,7 @@ export interface Jobs {
   readonly 'judge-followers': JudgeFollowers
   readonly 'validate-merge-group': ValidateMergeGroup
   readonly 'settle-checks': SettleChecks
-  readonly command: Command
+  readonly command: CommandJob
   readonly 'check-action': CheckAction
   readonly 'tenant-request': TenantRequest
   readonly survey: Survey

@@ -20,7 +20,7 @@ import { VISIBLE_LINES } from './text/fold-rest.ts'
 import { count, headlineOf } from './text/headline.ts'
 import { placeOf, shortUrl } from './text/place.ts'
 import { verdictSections } from './verdict-sections.ts'
-import type { CheckRun, VerdictText } from './verdict-text.ts'
+import type { CheckRunText, VerdictText } from './verdict-text.ts'
 import { wouldBreak } from './would-break.ts'
 
 export { CHECK_NAME } from '../gate/check-names.ts'
@@ -29,7 +29,7 @@ export { CHECK_NAME } from '../gate/check-names.ts'
  * The check run that carries a verdict, and what people decided about it. What could not be evaluated is a failure, never
  * neutral or skipped: GitHub lets those pass a required check. The summary stays under GitHub's 65,535 characters.
  */
-export function checkRunOf(outcome: Outcome, context: ReportContext): CheckRun {
+export function checkRunOf(outcome: Outcome, context: ReportContext): CheckRunText {
   const circumstances = context.circumstances ?? NO_CIRCUMSTANCES
   const { conclusion } = decide(outcome, circumstances)
   return { conclusion, ...inCircumstances(verdictText(outcome, context), outcome, circumstances) }

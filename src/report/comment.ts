@@ -6,7 +6,7 @@ import { code, htmlCode, prose } from '../message/markdown.ts'
 import type { Verdict } from '../rules/model/finding.ts'
 import { assumedClusters } from './assumed-clusters.ts'
 import { changeLists } from './changes/change-lists.ts'
-import { changeSections, type Level } from './changes/change-sections.ts'
+import { changeSections, type DetailLevel } from './changes/change-sections.ts'
 import { countsText } from './changes/counts-text.ts'
 import { fitLevels } from './changes/fit-levels.ts'
 import { checkRunOf } from './check-run.ts'
@@ -65,7 +65,7 @@ function isSilent(outcome: Verdict, { verdict }: View, { changes }: ReportContex
   return [...verdict.violations, ...verdict.warnings, ...verdict.errors].every(item => !isNew(item))
 }
 
-function sections(verdict: Verdict, context: ReportContext, level: Level): Section[] {
+function sections(verdict: Verdict, context: ReportContext, level: DetailLevel): Section[] {
   const { repository: here, changes, audience, nodes = [] } = context
   const groups = groupFailures(verdict.errors)
   const errors = groups

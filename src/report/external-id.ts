@@ -3,7 +3,7 @@ import { BailiwickError } from '../errors.ts'
 import { ENGINE_VERSION } from '../fleet/model/engine-version.ts'
 import type { NamedCheck } from '../gate/check-names.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
-import type { CheckRun } from './verdict-text.ts'
+import type { CheckRunText } from './verdict-text.ts'
 
 const UNDECIDED = 'undecided'
 const FORM =
@@ -17,7 +17,7 @@ const KINDS = { branch: 'branch', 'merge-group': 'group', 'pull-request': 'pull'
  */
 export function externalIdOf(
   outcome: Outcome,
-  run: CheckRun,
+  run: CheckRunText,
   kind: ReportContext['kind'],
   check: Pick<NamedCheck, 'bases' | 'followed'> = NO_BASES,
 ): string {

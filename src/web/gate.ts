@@ -3,7 +3,7 @@ import type { Visibility } from '../fleet/model/visibility.ts'
 import { isLoopbackHost } from '../process/loopback.ts'
 
 /** Somebody who looks at pages. */
-export interface Reader {
+export interface Visitor {
   /** Absent where nobody signs in. */
   readonly login?: string
   /**
@@ -20,9 +20,9 @@ interface MadeFor {
 }
 
 /** Who may look at pages at all. */
-export interface Gate {
+export interface PageAccess {
   /** `sign-in`: first they must say who they are; `closed`: there are no pages for anybody from there. */
-  admit(request: IncomingMessage): Promise<Reader | 'sign-in' | 'closed'>
+  admit(request: IncomingMessage): Promise<Visitor | 'sign-in' | 'closed'>
 }
 
 /** What a proxy adds: whoever comes through one is not on this machine. */
@@ -32,7 +32,7 @@ const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwar
  * Lets people of this machine in, and nobody else: for a process that listens on loopback only. A page of the web could
  * have its own name resolved to this machine (DNS rebinding), so the name that was asked for must be the machine's own.
  */
-export const loopbackGate: Gate = {
+export const loopbackGate: PageAccess = {
   admit: async request => {
     const { host = '', ...headers } = request.headers
     const isHere = isLoopbackHost(host.replace(/:\d{1,5}$/, '')) && isLoopbackHost(request.socket.remoteAddress ?? '')
@@ -41,6 +41,6 @@ export const loopbackGate: Gate = {
 }
 
 /** No pages at all. */
-export const closedGate: Gate = { admit: async () => 'closed' }
+export const closedGate: PageAccess = { admit: async () => 'closed' }
 
-const EVERYTHING: Reader = { mayRead: async () => true }
+const EVERYTHING: Visitor = { mayRead: async () => true }

@@ -4,20 +4,20 @@ import { type PageAddress, RULES_PATH, readPagePath } from '../pages/page-addres
 import type { PageStore } from '../pages/page-store.ts'
 import { homePage, type PageEntry } from '../report/page/home-page.ts'
 import { nothingHere, noticePage, signedOut } from '../report/page/notice-page.ts'
-import type { QueueDepth } from '../report/page/queue-section.ts'
+import type { QueueRow } from '../report/page/queue-section.ts'
 import { renderCheckPage } from '../report/page/render-check-page.ts'
 import { renderFleetPage } from '../report/page/render-fleet-page.ts'
 import { answerPage, redirect } from './answer-page.ts'
-import type { Gate, Reader } from './gate.ts'
+import type { PageAccess, Visitor } from './gate.ts'
 import { SignedOut } from './person-gate.ts'
 import { CALLBACK_PATH, type SignIn } from './sign-in.ts'
 
 export interface PagesSettings {
   readonly store: PageStore
-  readonly gate: Gate
+  readonly gate: PageAccess
   /** Absent where nobody signs in. */
   readonly signIn?: SignIn
-  readonly queueDepths: () => Promise<readonly QueueDepth[]>
+  readonly queueDepths: () => Promise<readonly QueueRow[]>
 }
 
 /** How many repositories the list of pages asks GitHub about, for one reader at one time. */
@@ -79,7 +79,7 @@ export class Pages {
   async #show(
     request: IncomingMessage,
     response: ServerResponse,
-    reader: Reader,
+    reader: Visitor,
     address: PageAddress | undefined,
     query: URLSearchParams,
   ): Promise<void> {
@@ -91,7 +91,7 @@ export class Pages {
 
   async #render(
     address: PageAddress,
-    reader: Reader,
+    reader: Visitor,
     person: { readonly login: string } | undefined,
     query: URLSearchParams,
   ): Promise<string | undefined> {
@@ -110,7 +110,7 @@ export class Pages {
     return renderFleetPage(page, { reader: person, namespace: (query.get('namespace') ?? '').slice(0, 253), queue })
   }
 
-  async #readable(reader: Reader): Promise<readonly PageEntry[]> {
+  async #readable(reader: Visitor): Promise<readonly PageEntry[]> {
     const entries = await this.#settings.store.list()
     const groups = Map.groupBy(entries, ({ owner, repo, repositoryId, visibility }) =>
       JSON.stringify([owner, repo, repositoryId, visibility]),

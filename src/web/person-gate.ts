@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isWider } from '../fleet/model/visibility.ts'
 import { readCookie } from './cookies.ts'
-import type { Gate, Reader } from './gate.ts'
+import type { PageAccess, Visitor } from './gate.ts'
 import type { People, SeenRepository } from './people.ts'
 import type { Session, Sessions } from './sessions.ts'
 
@@ -17,7 +17,7 @@ interface Belief {
 }
 
 /** Lets people in who signed in with GitHub, and shows them what GitHub lets them read, as of the last minute. */
-export class PersonGate implements Gate {
+export class PersonGate implements PageAccess {
   readonly #sessions: Sessions
   readonly #people: People
   readonly #believed = new Map<string, Belief>()
@@ -27,7 +27,7 @@ export class PersonGate implements Gate {
     this.#people = people
   }
 
-  async admit(request: IncomingMessage): Promise<Reader | 'sign-in'> {
+  async admit(request: IncomingMessage): Promise<Visitor | 'sign-in'> {
     const id = readCookie(request, SESSION_COOKIE)
     const session = id === undefined ? undefined : await this.#sessions.find(id)
     if (id === undefined || !session) return 'sign-in'

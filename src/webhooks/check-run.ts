@@ -1,4 +1,4 @@
-import type { Heard, Payload, Place } from './heard.ts'
+import type { Heard, Payload, RepositoryTarget } from './heard.ts'
 import { judgeAgain } from './judge-again.ts'
 
 /**
@@ -20,6 +20,10 @@ export const checkRun: Heard<'check_run'> = {
   },
 }
 
-function again({ check_run: run }: Payload<'check_run'>, place: Place, asked: { readonly rerun?: true } = {}) {
+function again(
+  { check_run: run }: Payload<'check_run'>,
+  place: RepositoryTarget,
+  asked: { readonly rerun?: true } = {},
+) {
   return judgeAgain(place, run.head_sha, run.check_suite?.head_branch, asked)
 }

@@ -37,7 +37,7 @@ export interface Heard<E extends HeardEvent> {
   readonly jobs: (payload: Payload<E>, place: PlaceOf<E>, us: number) => readonly AskedJob[]
 }
 
-type PlaceOf<E extends HeardEvent> = E extends RepositoryEvent ? Place : InstallationPlace
+type PlaceOf<E extends HeardEvent> = E extends RepositoryEvent ? RepositoryTarget : InstallationPlace
 
 /** The installation that an event concerns. */
 export interface InstallationPlace {
@@ -45,7 +45,7 @@ export interface InstallationPlace {
 }
 
 /** Where an event happened. */
-export interface Place extends InstallationPlace {
+export interface RepositoryTarget extends InstallationPlace {
   readonly owner: string
   readonly repo: string
 }

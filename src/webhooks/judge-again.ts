@@ -1,11 +1,11 @@
-import type { AskedJob, Place } from './heard.ts'
+import type { AskedJob, RepositoryTarget } from './heard.ts'
 
 /**
  * Has what stands on a commit judged again: the pull requests that it is the head of, and the branch that GitHub names
  * for it (none for a fork's: docs, rest/checks). `rerun`: GitHub put the suite back to queued and waits for a run.
  */
 export function judgeAgain(
-  { installation, owner, repo }: Place,
+  { installation, owner, repo }: RepositoryTarget,
   sha: string,
   branch: string | null | undefined,
   asked: { readonly rerun?: true } = {},

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type Annotation, type CheckRun, publishCheckRun } from '../../src/github/checks/check-run.ts'
+import { type CheckRun, publishCheckRun } from '../../src/github/checks/check-run.ts'
+import type { Annotation } from '../../src/report/annotations.ts'
 import { type Answer, rawGitHub } from './raw-github.ts'
 
 const APP = { id: 7, slug: 'bailiwick' }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isOurs } from '../../src/github/client/written-by-us.ts'
+import { isOurs } from '../../src/github/client/is-ours.ts'
 import { readIssueComment } from '../../src/github/comments/issue-comment.ts'
 import { readRole } from '../../src/github/people/permission.ts'
 import { rawGitHub } from './raw-github.ts'

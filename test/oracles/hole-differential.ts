@@ -7,7 +7,7 @@ import { exactOf } from '../../src/cli/exact-json.ts'
 import { jsonNode } from '../../src/cli/json-node.ts'
 import { requestFacts } from '../../src/cli/request-facts.ts'
 import { BailiwickError } from '../../src/errors.ts'
-import { type Rendered, renderWithHoles } from '../../src/flux/render-with-holes.ts'
+import { type RenderResult, renderWithHoles } from '../../src/flux/render-with-holes.ts'
 import { readFolder } from '../../src/git/folder-tree.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import { findProgram } from '../programs.ts'
@@ -118,7 +118,7 @@ async function heldToRefusal(trial: Trial, flux: LineProgram, scratch: string, p
   return { verdict: 'equal', part, why: '' }
 }
 
-async function ours(trial: Trial, scratch: string): Promise<Rendered | BailiwickError> {
+async function ours(trial: Trial, scratch: string): Promise<RenderResult | BailiwickError> {
   return inFolder(trial, scratch, async root => {
     const request = jsonNode(JSON.stringify({ root, ...trial.flux }), {
       repository: '',
@@ -140,7 +140,7 @@ async function ours(trial: Trial, scratch: string): Promise<Rendered | Bailiwick
   })
 }
 
-const plainOf = ({ objects }: Rendered): Plain[] =>
+const plainOf = ({ objects }: RenderResult): Plain[] =>
   objects.map(({ root }) => readJsonExactly(JSON.stringify(exactOf(root))))
 
 const asked = (trial: Trial, flux: LineProgram, scratch: string): Promise<Result> =>

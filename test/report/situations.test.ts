@@ -11,17 +11,17 @@ import {
   isUndecidedId,
   versionOfExternalId,
 } from '../../src/report/external-id.ts'
-import type { CheckRun } from '../../src/report/verdict-text.ts'
+import type { CheckRunText } from '../../src/report/verdict-text.ts'
 import { HOSTILE, twoViolations, verdict } from './samples.ts'
 import { context, SITUATIONS } from './situations.ts'
 
-const runOf = (name: string): CheckRun => {
+const runOf = (name: string): CheckRunText => {
   const { outcome, context: where } = SITUATIONS[name]!()
   return checkRunOf(outcome, where)
 }
 
 /** All that GitHub is told, as one file that people can read. */
-function page({ conclusion, title, summary, annotations, actions }: CheckRun): string {
+function page({ conclusion, title, summary, annotations, actions }: CheckRunText): string {
   const lines = annotations.map(
     one => `- ${one.path}:${one.line} ${one.level}: ${one.title}\n  ${one.message.replaceAll('\n', '\n  ')}`,
   )

@@ -6,7 +6,7 @@ import { chartContent } from '../../src/fleet/charts/chart-places.ts'
 import { admitChild } from '../../src/fleet/graph/admit-child.ts'
 import type { Claim } from '../../src/fleet/graph/draft.ts'
 import type { Walk } from '../../src/fleet/graph/walk.ts'
-import { type AccessView, askRead } from '../../src/fleet/sources/ask-read.ts'
+import { askRead, type ReadContext } from '../../src/fleet/sources/ask-read.ts'
 import { composeSource } from '../../src/fleet/sources/compose-source.ts'
 import { contentSpec } from '../../src/fleet/sources/source-content.ts'
 import { parsePatterns } from '../../src/flux/ignore-pattern.ts'
@@ -113,7 +113,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
       declarerOf: () => 'dev-team',
       owners: new Map(),
       asked: new Map(),
-    } as unknown as AccessView
+    } as unknown as ReadContext
     const source = objectOf(repository('x', []))
     const reader = { tenant: 'dev-team', writer: 'dev-team' }
     const states = list(51, index => askRead(view, reader, source, `https://github.com/other/x${index}`).state)

@@ -6,7 +6,7 @@ import { CHECK_NAME } from '../../src/report/check-run.ts'
 import { announceSlow } from '../../workers/publish/announce-slow.ts'
 import { HeadRuns } from '../../workers/publish/head-runs.ts'
 import { sayOvertaken } from '../../workers/publish/say-overtaken.ts'
-import { type Place, sayVerdict } from '../../workers/publish/say-verdict.ts'
+import { type PublishTarget, sayVerdict } from '../../workers/publish/say-verdict.ts'
 import { acme, FLEET } from '../github-adapter/acme.ts'
 import { twoViolations, verdict } from '../report/samples.ts'
 import { context } from '../report/situations.ts'
@@ -15,7 +15,7 @@ import { silentLog } from '../silent-log.ts'
 const CHECK = { name: CHECK_NAME, bases: ['main'], followed: ['main'] }
 const RENDERING: Progress = { state: 'rendering', rendered: 3, known: 58, total: 61 }
 
-const headRuns = (place: Place, headSha: string) =>
+const headRuns = (place: PublishTarget, headSha: string) =>
   new HeadRuns({ queue: new InProcessQueue(silentLog), place, headSha, octokit: place.octokit })
 
 /** A commit, and the announcement of what is said of it after some patience. */

@@ -1,10 +1,10 @@
-import type { Role } from '../../src/github/people/permission.ts'
+import type { RepositoryRole } from '../../src/github/people/permission.ts'
 import type { Asking } from './verb.ts'
 
-const ORDER: readonly Role[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin']
+const ORDER: readonly RepositoryRole[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin']
 
 /** Whether a role has at least the rights of another one. */
-export function isAtLeast(role: Role, wanted: Role): boolean {
+export function isAtLeast(role: RepositoryRole, wanted: RepositoryRole): boolean {
   return ORDER.indexOf(role) >= ORDER.indexOf(wanted)
 }
 

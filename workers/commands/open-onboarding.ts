@@ -1,6 +1,6 @@
 import { type OpenedPullRequest, openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
 import { pullRequestText } from '../../src/onboard/pull-request-text.ts'
-import type { Place } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/say-verdict.ts'
 import type { PreparedOnboarding } from './prepare-onboarding.ts'
 
 /** The branch on which a tenant is onboarded. */
@@ -8,7 +8,7 @@ export const onboardingBranch = (tenant: string): string => `bailiwick/onboard-$
 
 /** Opens the pull request of an onboarding, or brings it up to date. `end`: what its text ends with. */
 export async function openOnboarding(
-  place: Place,
+  place: PublishTarget,
   { request, plan, branch }: PreparedOnboarding,
   end: string,
 ): Promise<OpenedPullRequest> {

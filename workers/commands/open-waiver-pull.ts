@@ -9,7 +9,7 @@ import { type OpenedPullRequest, openPullRequest } from '../../src/github/pulls/
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import { readFleetFileText } from '../fleets/fleet-text.ts'
-import type { Place } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/say-verdict.ts'
 
 /** Branches of ours for waivers begin so. */
 export const WAIVER_BRANCH = 'bailiwick/waive-'
@@ -25,7 +25,7 @@ export function waiverBranch(of: string, target: string): string {
 
 /** Who speaks, and for which fleet. */
 export interface WaiverDesk {
-  readonly place: Pick<Place, 'octokit' | 'app'>
+  readonly place: Pick<PublishTarget, 'octokit' | 'app'>
   readonly installation: Installation
   readonly fleet: FleetPlace
 }

@@ -1,6 +1,6 @@
 import { commandError } from '../../src/command/command-error.ts'
 import { type PullRequest, readPullRequest } from '../../src/github/pulls/pull-request.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { Asking } from './verb.ts'
 
 /** The pull request on which a command stands, as it is now. Throws `command-input` where it is closed or gone. */
@@ -11,6 +11,6 @@ export async function presentPull({ reader, data }: Asking): Promise<PullRequest
 }
 
 /** The repository of a command, for whoever judges. */
-export function subjectOf({ installation, repository, reader }: Asking): Subject {
+export function subjectOf({ installation, repository, reader }: Asking): OpenedRepository {
   return { installation, repository, octokit: reader }
 }

@@ -10,7 +10,7 @@ import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import { viewFor } from '../../src/report/text/audience.ts'
 import type { Finding } from '../../src/rules/model/finding.ts'
 import { rules } from '../../src/rules/registry.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { answersOf } from '../evaluate/answers-of.ts'
 import { outcomeOf } from '../evaluate/outcome-of.ts'
@@ -38,7 +38,7 @@ const MOST = 20
  */
 export async function requestWaivers(
   context: WorkerContext,
-  subject: Subject,
+  subject: OpenedRepository,
   pull: PullRequest,
   wish: WaiverWish,
 ): Promise<readonly OpenedPullRequest[]> {
@@ -75,7 +75,7 @@ export async function requestWaivers(
 
 /** The waiver names objects: what they are called is not told to more people than can see where they are. */
 async function refuseWiderFleet(
-  { installation, repository }: Subject,
+  { installation, repository }: OpenedRepository,
   { place, judgement, snapshot }: FleetAnswer,
   findings: readonly Finding[],
 ): Promise<void> {

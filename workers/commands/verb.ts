@@ -1,20 +1,20 @@
 import type { CommandLine } from '../../src/command/command-line.ts'
 import type { Octokit } from '../../src/github/client/octokit.ts'
 import type { IssueComment } from '../../src/github/comments/issue-comment.ts'
-import type { Role } from '../../src/github/people/permission.ts'
-import type { Attempt, Command } from '../../src/queue/queue.ts'
+import type { RepositoryRole } from '../../src/github/people/permission.ts'
+import type { Attempt, CommandJob } from '../../src/queue/queue.ts'
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace, ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import type { Place } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/say-verdict.ts'
 
 /** Somebody who asks for something in a comment, as GitHub knows the person and the place now. */
 export interface Asking {
   readonly context: WorkerContext
-  readonly data: Command
+  readonly data: CommandJob
   readonly attempt: Attempt
   /** Where the answer goes: its token reaches no other repository. */
-  readonly place: Place
+  readonly place: PublishTarget
   /** For everything that is only read: its token may write nowhere. */
   readonly reader: Octokit
   readonly installation: Installation
@@ -22,7 +22,7 @@ export interface Asking {
   readonly comment: IssueComment
   readonly line: CommandLine
   /** What the author of the comment may do on this repository. */
-  readonly role: Role
+  readonly role: RepositoryRole
   /** Fleets of the installation for which the author decides; asked once. */
   fleetsOf(): Promise<readonly FleetPlace[]>
   /** The day in UTC, `YYYY-MM-DD`. */

@@ -3,8 +3,8 @@ import {
   designationMarker,
   withDesignationMarker,
 } from '../../src/designation/designation-record.ts'
-import { upsertIssue } from '../../src/github/issues/issues.ts'
 import { listOurIssues } from '../../src/github/issues/our-issues.ts'
+import { upsertIssue } from '../../src/github/issues/upsert-issue.ts'
 import { REPORT_MARKER, REPORT_TITLE } from '../../src/report/first-report/first-report.ts'
 import type { ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'

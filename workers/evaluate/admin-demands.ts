@@ -4,8 +4,8 @@ import { readPusher } from '../../src/github/people/pusher.ts'
 import { isSince, openedAnew } from '../../src/github/pulls/opened-anew.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
-import type { Subject } from '../context/subject.ts'
 import { isFleetAdmin } from './is-fleet-admin.ts'
 
 /** More are counted, not listed: one sentence is enough to know what to do. */
@@ -13,7 +13,7 @@ const LISTED = 10
 
 /** What a pull request passes only with by the approval of a fleet admin, while none agreed to its present head. */
 export async function adminDemands(
-  subject: Subject,
+  subject: OpenedRepository,
   pull: PullRequest,
   fleet: FleetPlace,
   required: readonly RequiredApproval[],
@@ -27,7 +27,7 @@ export async function adminDemands(
  * Whether a fleet admin agreed to exactly this head onto this branch: approved it in a review and is not its author, or is
  * its author and pushed it. Who leads it here from another branch, or opens it again, asks anew. Who wrote a commit is never asked: that is text.
  */
-async function isAgreed(subject: Subject, pull: PullRequest, fleet: FleetPlace): Promise<boolean> {
+async function isAgreed(subject: OpenedRepository, pull: PullRequest, fleet: FleetPlace): Promise<boolean> {
   const { octokit, repository } = subject
   const name = { owner: repository.owner, repo: repository.name }
   const author = pull.author?.login.toLowerCase()

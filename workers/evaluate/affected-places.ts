@@ -2,8 +2,8 @@ import { affectedRepositories } from '../../src/evaluate/verdict/affected-reposi
 import { FLEET_FILE } from '../../src/fleet/model/fleet-config.ts'
 import { mayLeadTo } from '../../src/fleet/model/named-repositories.ts'
 import type { Installation } from '../context/installation.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { ReadableRepository } from '../context/readable-repository.ts'
-import type { Subject } from '../context/subject.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { type FleetAnswer, judgeChange } from '../fleets/judge-change.ts'
 import type { Pin } from '../fleets/source-reader.ts'
@@ -15,7 +15,7 @@ import { isPassing } from '../job-error.ts'
  */
 export async function affectedPlaces(
   context: WorkerContext,
-  { installation, repository }: Subject,
+  { installation, repository }: OpenedRepository,
   head: Pin,
   before: string,
   answers: readonly FleetAnswer[],
@@ -59,7 +59,7 @@ export async function judgedEarlier(
 
 /** What the fleet's own file says counts for everybody. */
 async function hasOtherRules(
-  { installation, repository }: Pick<Subject, 'installation' | 'repository'>,
+  { installation, repository }: Pick<OpenedRepository, 'installation' | 'repository'>,
   head: string,
   before: string,
 ): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { type PullRequest, readTestMerge } from '../../src/github/pulls/pull-request.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { type FleetAnswer, judgeChange } from '../fleets/judge-change.ts'
 import { peopleOfPull } from './people-of.ts'
@@ -7,7 +7,7 @@ import { peopleOfPull } from './people-of.ts'
 /** What each fleet that an open pull request concerns says of it as it would be merged now. Throws as readTestMerge does. */
 export async function answersOf(
   context: WorkerContext,
-  subject: Subject,
+  subject: OpenedRepository,
   pull: PullRequest,
 ): Promise<readonly FleetAnswer[]> {
   const { installation, repository, octokit } = subject

@@ -5,12 +5,12 @@ import { listApprovals } from '../../src/github/people/approvals.ts'
 import { readRole } from '../../src/github/people/permission.ts'
 import { isSince, openedAnew } from '../../src/github/pulls/opened-anew.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
-import type { Subject } from '../context/subject.ts'
 
 /** What a fork's pull request waits for, where a fleet that it concerns says `forks: approve` and nobody did. */
 export async function forkDemand(
-  subject: Subject,
+  subject: OpenedRepository,
   pull: PullRequest,
   fleets: readonly FleetPlace[],
 ): Promise<Demand | undefined> {
@@ -23,7 +23,10 @@ export async function forkDemand(
   }
 }
 
-async function asksForApproval({ installation }: Subject, { repository, branch }: FleetPlace): Promise<boolean> {
+async function asksForApproval(
+  { installation }: OpenedRepository,
+  { repository, branch }: FleetPlace,
+): Promise<boolean> {
   const commit = await installation.head(repository, { branch })
   if (commit === undefined) return false
   const tree = openSnapshot(await installation.content(repository, commit))
@@ -31,7 +34,7 @@ async function asksForApproval({ installation }: Subject, { repository, branch }
   return forks === 'approve' || error !== undefined
 }
 
-async function isApproved({ octokit, repository }: Subject, pull: PullRequest): Promise<boolean> {
+async function isApproved({ octokit, repository }: OpenedRepository, pull: PullRequest): Promise<boolean> {
   const name = { owner: repository.owner, repo: repository.name }
   const author = pull.author?.login.toLowerCase()
   const approvals = await listApprovals(octokit, name, pull.number)

@@ -6,9 +6,9 @@ import type { TreeSnapshot } from '../../src/git/tree.ts'
 import { isOnlyMergeBase, readMergeBase } from '../../src/github/pulls/merge-base.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { Attempt } from '../../src/queue/queue.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import type { People } from '../fleets/source-reader.ts'
+import type { Contributors } from '../fleets/source-reader.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { judgeMerge } from './judge-pull-request.ts'
 import { readDemands } from './read-demands.ts'
@@ -19,7 +19,7 @@ import type { LedVerdict } from './worst-of-head.ts'
 interface LedHead {
   readonly sha: string
   /** Who brought it. */
-  readonly people: People
+  readonly people: Contributors
   /** Its pull request, whose approvals are of this head. */
   readonly pull?: PullRequest
 }
@@ -27,7 +27,7 @@ interface LedHead {
 /** The same for several branches; those into which it cannot be merged are left out. */
 export async function judgeIntoEach(
   context: WorkerContext,
-  subject: Subject,
+  subject: OpenedRepository,
   head: LedHead,
   branches: readonly string[],
   attempt: Attempt,
@@ -46,7 +46,7 @@ export async function judgeIntoEach(
  */
 async function judgeInto(
   context: WorkerContext,
-  subject: Subject,
+  subject: OpenedRepository,
   { sha, people, pull }: LedHead,
   branch: string,
   attempt: Attempt,
@@ -78,7 +78,7 @@ async function judgeInto(
 
 /** The tree that merging gives, and the commit of the branch. */
 async function mergeInto(
-  { repository, installation, octokit }: Subject,
+  { repository, installation, octokit }: OpenedRepository,
   sha: string,
   branch: string,
 ): Promise<{ readonly tree: TreeSnapshot; readonly base: string } | undefined> {

@@ -1,11 +1,11 @@
 import { type PullRequest, readTestMerge, type TestMerge } from '../../src/github/pulls/pull-request.ts'
 import type { Attempt } from '../../src/queue/queue.ts'
 import type { ReportContext } from '../../src/report/outcome.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { assertDesignated } from '../designation/assert-designated.ts'
 import { judgeChange } from '../fleets/judge-change.ts'
-import type { People } from '../fleets/source-reader.ts'
+import type { Contributors } from '../fleets/source-reader.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { changedPaths } from './changed-paths.ts'
 import { outcomeOf } from './outcome-of.ts'
@@ -15,7 +15,7 @@ import type { Said } from './said.ts'
 /** Judges an open pull request as it would be merged now. `merging`: its test merge, where it is being read. Throws what may be gone when the job is tried again. */
 export async function judgePullRequest(
   context: WorkerContext,
-  subject: Subject,
+  subject: OpenedRepository,
   pull: PullRequest,
   attempt: Attempt,
   merging?: Promise<TestMerge>,
@@ -42,13 +42,13 @@ export async function judgePullRequest(
 /** What is merged into, and on whose behalf. */
 interface MergeTarget {
   readonly onto: string
-  readonly people: People
+  readonly people: Contributors
 }
 
 /** Evaluates what a merge onto a branch gives. */
 export async function judgeMerge(
   context: WorkerContext,
-  subject: Subject,
+  subject: OpenedRepository,
   { onto, people }: MergeTarget,
   merge: Pick<TestMerge, 'sha' | 'tree' | 'base'> & Partial<Pick<TestMerge, 'baseTree'>>,
   where: ReportContext,

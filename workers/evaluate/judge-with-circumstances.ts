@@ -1,7 +1,7 @@
 import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import type { PullRequest, TestMerge } from '../../src/github/pulls/pull-request.ts'
 import type { Attempt } from '../../src/queue/queue.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { judgePullRequest } from './judge-pull-request.ts'
 import { readCircumstances } from './read-circumstances.ts'
@@ -20,7 +20,7 @@ export interface JudgedPull {
  */
 export async function judgeWithCircumstances(
   context: WorkerContext,
-  subject: Subject,
+  subject: OpenedRepository,
   pull: PullRequest,
   runs: () => Promise<readonly OurCheckRun[]>,
   attempt: Attempt,

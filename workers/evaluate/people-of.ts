@@ -2,13 +2,13 @@ import type { RepositoryName } from '../../src/github/client/octokit.ts'
 import { listPushers } from '../../src/github/people/pushers.ts'
 import { pullsOfMergeGroup } from '../../src/github/pulls/merge-group.ts'
 import { type PullRequest, readPullRequest } from '../../src/github/pulls/pull-request.ts'
-import type { Subject } from '../context/subject.ts'
-import type { People } from '../fleets/source-reader.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
+import type { Contributors } from '../fleets/source-reader.ts'
 
-type Asked = Pick<Subject, 'octokit' | 'repository'>
+type Asked = Pick<OpenedRepository, 'octokit' | 'repository'>
 
 /** Who brought a pull request: whoever opened it, and everybody who pushed to its head. Asked for when it is needed, once. */
-export function peopleOfPull(subject: Asked, pull: PullRequest): People {
+export function peopleOfPull(subject: Asked, pull: PullRequest): Contributors {
   return once(() => broughtBy(subject, pull))
 }
 
@@ -17,7 +17,7 @@ export function peopleOfGroup(
   subject: Asked,
   branch: string,
   group: { readonly sha: string; readonly base: string },
-): People {
+): Contributors {
   const { octokit } = subject
   const name = nameOf(subject)
   return once(async () => {

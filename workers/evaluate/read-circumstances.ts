@@ -1,7 +1,7 @@
 import type { Circumstances } from '../../src/gate/circumstances.ts'
 import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { readDemands } from './read-demands.ts'
 import { readHold } from './read-hold.ts'
@@ -14,7 +14,7 @@ import type { Said } from './said.ts'
  */
 export async function readCircumstances(
   context: WorkerContext,
-  subject: Subject,
+  subject: OpenedRepository,
   pull: PullRequest,
   said: Said,
   runs: readonly OurCheckRun[],

@@ -3,7 +3,7 @@ import { approvalOf } from '../../src/evaluate/approvals/required-approvals.ts'
 import type { Demand } from '../../src/gate/circumstances.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import { adminDemands } from './admin-demands.ts'
 import { forkDemand } from './fork-demand.ts'
 import type { FleetApprovals, Said } from './said.ts'
@@ -12,7 +12,11 @@ import type { FleetApprovals, Said } from './said.ts'
  * What a pull request asks somebody with more rights to agree to, and nobody did yet. Asks GitHub nothing where it changes
  * no guarded file of a fleet, adds no remote file and comes from no fork. `said`: its verdict, which knows what it changes.
  */
-export async function readDemands(subject: Subject, pull: PullRequest, said: Said): Promise<readonly Demand[]> {
+export async function readDemands(
+  subject: OpenedRepository,
+  pull: PullRequest,
+  said: Said,
+): Promise<readonly Demand[]> {
   const changed = said.context.changedPaths
   if (said.outcome === undefined || changed === undefined) return []
   const fleets = (await subject.installation.designation()).fleets

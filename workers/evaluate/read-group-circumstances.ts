@@ -3,7 +3,7 @@ import { listOurCheckRuns } from '../../src/github/checks/list-check-runs.ts'
 import { pullOfMergeGroup } from '../../src/github/pulls/merge-group.ts'
 import { readPullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { ValidateMergeGroup } from '../../src/queue/queue.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { blocks } from './blocks.ts'
 import { readDemands } from './read-demands.ts'
@@ -25,7 +25,7 @@ interface GroupVerdict {
  */
 export async function readGroupCircumstances(
   context: WorkerContext,
-  subject: Subject,
+  subject: OpenedRepository,
   data: ValidateMergeGroup,
   { alone, said }: GroupVerdict,
 ): Promise<Circumstances> {

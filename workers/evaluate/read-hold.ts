@@ -6,7 +6,7 @@ import { listCommentsSince } from '../../src/github/comments/list-comments.ts'
 import { type LabelEvent, lastLabelEvent } from '../../src/github/issues/labels.ts'
 import { readRole } from '../../src/github/people/permission.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 
 /** What holds a pull request: on GitHub, so that it outlives us and everybody sees it. */
@@ -30,7 +30,7 @@ export function isLabeledHold({ labels }: Pick<PullRequest, 'labels'>): boolean 
  */
 export async function readHold(
   context: Pick<WorkerContext, 'app' | 'queue' | 'log'>,
-  subject: Subject,
+  subject: OpenedRepository,
   pull: PullRequest,
 ): Promise<Circumstances['hold']> {
   const { repository, octokit, installation } = subject
@@ -54,7 +54,7 @@ export async function readHold(
 /** Whether who took the label off may lift a hold, or our App did, which asked for their role before. */
 async function lifts(
   { app }: Pick<WorkerContext, 'app'>,
-  { octokit }: Subject,
+  { octokit }: OpenedRepository,
   name: RepositoryName,
   { on, login }: LabelEvent,
 ): Promise<boolean> {
@@ -64,14 +64,14 @@ async function lifts(
   return MAY_WRITE.includes(await readRole(octokit, name, login))
 }
 
-async function holderOf(subject: Subject, name: RepositoryName, pull: number, last: LabelEvent | undefined) {
+async function holderOf(subject: OpenedRepository, name: RepositoryName, pull: number, last: LabelEvent | undefined) {
   if (!last?.on || last.login === undefined) return `the label ${HOLD_LABEL}`
   if (!last.login.endsWith('[bot]')) return last.login
   return (await commander(subject, name, pull, last.at)) ?? last.login
 }
 
 /** Who had our App put it on. Only to say so: whether they could was asked then. */
-async function commander({ octokit }: Subject, name: RepositoryName, pull: number, at: string) {
+async function commander({ octokit }: OpenedRepository, name: RepositoryName, pull: number, at: string) {
   const since = new Date(Date.parse(at) - WAITS_MS).toISOString()
   const comments = await listCommentsSince(octokit, name, pull, since)
   const asked = comments.findLast(

@@ -3,7 +3,7 @@ import type { Circumstances } from '../../src/gate/circumstances.ts'
 import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import { isSince, openedAnew, REOPENED } from '../../src/github/pulls/opened-anew.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 
 /**
@@ -13,7 +13,7 @@ import type { WorkerContext } from '../context/worker-context.ts'
  */
 export async function readOverride(
   _context: WorkerContext,
-  { octokit, repository }: Subject,
+  { octokit, repository }: OpenedRepository,
   pull: PullRequest,
   runs: readonly OurCheckRun[],
 ): Promise<Circumstances['override']> {

@@ -2,13 +2,13 @@ import type { OfferedFix } from '../../src/fix/suggestions.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { Statement } from '../../src/pages/statement-store.ts'
 import { commentOf } from '../../src/report/comment.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import { fixesAtHead, readFixes } from './read-fixes.ts'
 import type { Said } from './said.ts'
 
 /** What there is to say on a pull request besides its checks. `page`: address of the details page. */
 export async function statementOf(
-  subject: Subject,
+  subject: OpenedRepository,
   pull: PullRequest,
   { own, shown, page }: { readonly own: Said; readonly shown: Said; readonly page?: string | undefined },
 ): Promise<Statement> {
@@ -21,7 +21,7 @@ export async function statementOf(
   }
 }
 
-async function fixesHere({ installation, repository }: Subject, pull: PullRequest, said: Said) {
+async function fixesHere({ installation, repository }: OpenedRepository, pull: PullRequest, said: Said) {
   const fixes = readFixes(said)
   if (fixes.length === 0 || !said.tree) return []
   return fixesAtHead(fixes, said.tree, await installation.content(repository, pull.head.sha))

@@ -10,14 +10,14 @@ import { evaluatingFleets } from './evaluating-fleets.ts'
 import { type JudgedCombination, judgeCombination } from './judge-combination.ts'
 import { narrowerSources } from './narrower-sources.ts'
 import { withPresentNames } from './present-names.ts'
-import { type People, type Pin, SourceReader } from './source-reader.ts'
+import { type Contributors, type Pin, SourceReader } from './source-reader.ts'
 
 /** A commit that a branch has, gets or would get; `base` is what it would come in place of. */
 export interface Change {
   readonly head: Pin
   readonly base?: Pin
   /** Who brought the head; absent: nobody is known to have. */
-  readonly people?: People
+  readonly people?: Contributors
   /** The base is gated: a check that passes lets it be merged. */
   readonly isGated?: true
 }

@@ -13,7 +13,7 @@ import type { FleetPlace } from '../context/readable-repository.ts'
 import type { Evaluator } from '../threads/evaluator.ts'
 import type { CombinationSnapshot, EvaluationAnswer, JudgeRequest } from '../threads/protocol.ts'
 import { undecided } from '../threads/undecided.ts'
-import { isPinned, type People, type Pin, type ReadSource, type SourceReader } from './source-reader.ts'
+import { type Contributors, isPinned, type Pin, type ReadSource, type SourceReader } from './source-reader.ts'
 
 /** A source as it was judged; `lent`: only a tenant's declaration leads there, so its repository is not gated by it. */
 export type FollowedSource = ReadSource & { readonly lent: boolean }
@@ -26,7 +26,7 @@ interface CombinationRequest {
   readonly base?: Pin
   readonly disabledRules: readonly string[]
   /** Who brought the head, where that may count; undefined: it cannot be known who did. */
-  readonly people?: People
+  readonly people?: Contributors
 }
 
 export interface JudgedCombination {

@@ -27,7 +27,7 @@ interface SeenSource extends WantedSource {
 export type ReadSource = SeenSource | OpaqueSource
 
 /** Logins of everybody who brought a change: its author and whoever pushed to its head. Undefined where GitHub does not say. */
-export type People = () => Promise<readonly string[] | undefined>
+export type Contributors = () => Promise<readonly string[] | undefined>
 
 /** True when `pin` stands for what `wanted` follows. */
 export function isPinned(wanted: WantedSource, pin: Pin | undefined): pin is Pin {
@@ -94,7 +94,7 @@ export class SourceReader {
    * What the decision about repositories needs, of each asked for alike, whether or not it exists. `fleet`: address of a
    * repository of the installation; what lies on another server is not read.
    */
-  async facts(asked: readonly AskedRepository[], fleet: string, people?: People): Promise<RepositoryFact[]> {
+  async facts(asked: readonly AskedRepository[], fleet: string, people?: Contributors): Promise<RepositoryFact[]> {
     const facts: RepositoryFact[] = []
     for (const { url, people: counts } of asked) {
       const name = nameAt(url, fleet)
@@ -106,7 +106,7 @@ export class SourceReader {
     return facts
   }
 
-  async #mayAllRead(name: RepositoryName, people: People | undefined): Promise<boolean> {
+  async #mayAllRead(name: RepositoryName, people: Contributors | undefined): Promise<boolean> {
     const logins = (await people?.()) ?? []
     for (const login of logins) if (!(await this.#installation.mayRead(name, login))) return false
     return logins.length > 0

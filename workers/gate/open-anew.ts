@@ -3,7 +3,7 @@ import { announceCheckRun } from '../../src/github/checks/announce-check-run.ts'
 import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import { announcementOf } from '../../src/report/announcement.ts'
 import { isForBases } from '../../src/report/external-id.ts'
-import type { Place } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/say-verdict.ts'
 
 /** The checks that a commit has, whose run lets pass what it is not about: it was published for other bases. */
 export function staleChecks(checks: readonly NamedCheck[], runs: readonly OurCheckRun[]): readonly NamedCheck[] {
@@ -23,7 +23,7 @@ export function passingChecks(checks: readonly NamedCheck[], runs: readonly OurC
 
 /** Has each of these checks begin again at once, so that nothing passes until it is evaluated; our runs with the new ones. */
 export async function openAnew(
-  place: Place,
+  place: PublishTarget,
   headSha: string,
   checks: readonly NamedCheck[],
   runs: readonly OurCheckRun[],

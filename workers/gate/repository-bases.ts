@@ -1,6 +1,6 @@
 import { mayLeadTo } from '../../src/fleet/model/named-repositories.ts'
 import { type Base, checkNames, type NamedCheck } from '../../src/gate/check-names.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { readFleets, type StandingFleet } from '../fleets/read-fleets.ts'
 import { requiredNames } from './required-names.ts'
@@ -16,7 +16,7 @@ export interface RepositoryBases {
 /** Finds out which bases of a repository are gated. `fleets`: as they stand, where the caller has read them. */
 export async function readBases(
   context: WorkerContext,
-  subject: Subject,
+  subject: OpenedRepository,
   fleets?: readonly StandingFleet[],
 ): Promise<RepositoryBases> {
   const { installation, repository } = subject

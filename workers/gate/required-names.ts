@@ -3,7 +3,7 @@ import { isTenancyCheck } from '../../src/gate/check-names.ts'
 import { readBranchProtection } from '../../src/github/protection/protection.ts'
 import { readBranchRules } from '../../src/github/protection/rulesets.ts'
 import type { Queue } from '../../src/queue/queue.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 
 /**
@@ -12,7 +12,7 @@ import type { WorkerContext } from '../context/worker-context.ts'
  */
 export async function requiredNames(
   { queue, memory }: Pick<WorkerContext, 'queue' | 'memory'>,
-  { installation, repository, octokit }: Subject,
+  { installation, repository, octokit }: OpenedRepository,
   branch: string,
 ): Promise<readonly string[] | undefined> {
   const ask = () => askNames(octokit, { owner: repository.owner, repo: repository.name }, branch)
@@ -28,7 +28,7 @@ export async function forgetRules(queue: Pick<Queue, 'alone'>, installation: num
 
 const keyOf = (installation: number) => `rules of ${installation}`
 
-async function askNames(octokit: Subject['octokit'], name: { owner: string; repo: string }, branch: string) {
+async function askNames(octokit: OpenedRepository['octokit'], name: { owner: string; repo: string }, branch: string) {
   try {
     const [rules, { layer, hidden }] = await Promise.all([
       readBranchRules(octokit, name, branch),

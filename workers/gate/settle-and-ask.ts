@@ -1,4 +1,4 @@
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { readBases } from './repository-bases.ts'
 import { settleRepository } from './settle-repository.ts'
@@ -9,7 +9,7 @@ const SPREAD_MS = 300
 const LATEST_MS = 60_000
 
 /** Settles the checks of a repository, then has every pull request evaluated that is without a verdict since. */
-export async function settleAndAsk(context: WorkerContext, subject: Subject): Promise<void> {
+export async function settleAndAsk(context: WorkerContext, subject: OpenedRepository): Promise<void> {
   const { installation, repository } = subject
   const settled = await settleRepository(context, subject, await readBases(context, subject))
   const missing = settled.filter(

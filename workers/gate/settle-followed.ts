@@ -1,4 +1,4 @@
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { judgedEarlier } from '../evaluate/affected-places.ts'
 import type { FleetAnswer } from '../fleets/judge-change.ts'
@@ -15,7 +15,7 @@ const AT_ONCE = 20
  */
 export async function settleFollowed(
   context: WorkerContext,
-  { installation, octokit }: Subject,
+  { installation, octokit }: OpenedRepository,
   head: Pin,
   before: string | undefined,
   answers: readonly FleetAnswer[],

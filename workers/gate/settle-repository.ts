@@ -3,10 +3,10 @@ import { listOurCheckRuns, type OurCheckRun } from '../../src/github/checks/list
 import { renameCheckRuns } from '../../src/github/checks/rename-check-runs.ts'
 import { type ListedPullRequest, listOpenPullRequests } from '../../src/github/pulls/pull-request.ts'
 import { isForBases, isOfBranch } from '../../src/report/external-id.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { openPlace } from '../publish/open-place.ts'
-import type { Place } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/say-verdict.ts'
 import { openAnew, staleChecks } from './open-anew.ts'
 import type { RepositoryBases } from './repository-bases.ts'
 import { supersedeRuns } from './supersede-runs.ts'
@@ -25,7 +25,7 @@ export interface SettledPull {
  */
 export async function settleRepository(
   context: WorkerContext,
-  subject: Subject,
+  subject: OpenedRepository,
   bases: RepositoryBases,
 ): Promise<readonly SettledPull[]> {
   const { repository, installation, octokit } = subject
@@ -33,7 +33,7 @@ export async function settleRepository(
   const open = await listOpenPullRequests(octokit, name)
   const app = await context.app.identity()
   const heads = new Map<string, readonly OurCheckRun[]>()
-  let opened: Promise<Place> | undefined
+  let opened: Promise<PublishTarget> | undefined
   const place = () => {
     opened ??= openPlace(context, { installation: installation.id, ...name }, repository.id)
     return opened
@@ -62,7 +62,7 @@ export async function settleRepository(
 }
 
 async function settleHead(
-  place: () => Promise<Place>,
+  place: () => Promise<PublishTarget>,
   sha: string,
   checks: readonly NamedCheck[],
   runs: readonly OurCheckRun[],
@@ -78,7 +78,7 @@ async function settleHead(
  * was published for other bases when the commit was in a merge queue.
  */
 async function settleTip(
-  place: () => Promise<Place>,
+  place: () => Promise<PublishTarget>,
   bases: RepositoryBases,
   branch: string,
   runs: readonly OurCheckRun[],

@@ -8,14 +8,14 @@ import { prose } from '../../src/message/markdown.ts'
 import type { Attempt, CheckAction } from '../../src/queue/queue.ts'
 import { openError } from '../../src/report/open-error.ts'
 import { requestWaivers } from '../commands/request-waivers.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { judgePullRequest } from '../evaluate/judge-pull-request.ts'
-import { openSubject } from '../fleets/open-subject.ts'
+import { openRepository } from '../fleets/open-repository.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { applyFixes } from '../publish/apply-fixes.ts'
 import { openPlace } from '../publish/open-place.ts'
-import type { Place } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/say-verdict.ts'
 
 /**
  * Does what a button of our check run asks for, for whoever may write to the repository by GitHub's word at this moment;
@@ -29,7 +29,7 @@ export async function checkAction(context: WorkerContext, data: CheckAction, att
   if (role !== 'admin' && role !== 'maintain' && role !== 'write') {
     return context.log.warn({ ...data }, 'a button was pressed by somebody who may not write')
   }
-  const subject = await openSubject(context, data, reader)
+  const subject = await openRepository(context, data, reader)
   if (!subject) return
   const place = await openPlace(context, data, subject.repository.id)
   for (const { number } of await listPullRequestsOf(reader, data, run.headSha)) {
@@ -45,8 +45,8 @@ export async function checkAction(context: WorkerContext, data: CheckAction, att
 /** What is to be said about it; undefined where what was done speaks for itself. */
 async function act(
   context: WorkerContext,
-  place: Place,
-  subject: Subject,
+  place: PublishTarget,
+  subject: OpenedRepository,
   pull: PullRequest,
   { action, login }: CheckAction,
   attempt: Attempt,
@@ -71,8 +71,8 @@ const WAIVED_DAYS = 30
 
 async function askForWaivers(
   context: WorkerContext,
-  place: Place,
-  subject: Subject,
+  place: PublishTarget,
+  subject: OpenedRepository,
   pull: PullRequest,
   login: string,
 ): Promise<string> {

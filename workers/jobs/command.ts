@@ -4,7 +4,7 @@ import { type IssueComment, readIssueComment } from '../../src/github/comments/i
 import { ourReactions, react } from '../../src/github/comments/reactions.ts'
 import { writeReply } from '../../src/github/comments/reply.ts'
 import { readRole } from '../../src/github/people/permission.ts'
-import type { Attempt, Command } from '../../src/queue/queue.ts'
+import type { Attempt, CommandJob } from '../../src/queue/queue.ts'
 import { openError } from '../../src/report/open-error.ts'
 import { helpFor } from '../commands/help.ts'
 import { mayWrite } from '../commands/may.ts'
@@ -13,10 +13,10 @@ import type { Asking, Verb } from '../commands/verb.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { fleetsOf } from '../evaluate/fleets-of.ts'
-import { openSubject } from '../fleets/open-subject.ts'
+import { openRepository } from '../fleets/open-repository.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { openPlace } from '../publish/open-place.ts'
-import type { Place } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/say-verdict.ts'
 
 /** Reactions with which we say that a command is done with, one way or another. */
 const FINAL: readonly string[] = ['+1', '-1', 'confused', 'rocket']
@@ -26,13 +26,13 @@ const FINAL: readonly string[] = ['+1', '-1', 'confused', 'rocket']
  * is no command. What its author may do is asked of GitHub too. Who may not gets a reaction and nothing else; what cannot
  * be done gets a reply that says why; one that was answered is not answered again.
  */
-export async function command(context: WorkerContext, data: Command, attempt: Attempt): Promise<void> {
+export async function command(context: WorkerContext, data: CommandJob, attempt: Attempt): Promise<void> {
   const reader = await context.app.reader(data.installation)
   const comment = await readIssueComment(reader, data, data.comment)
   if (!comment || !counts(comment, data)) return
   const line = readCommandLine(comment.body)
   if (!line) return
-  const subject = await openSubject(context, data, reader)
+  const subject = await openRepository(context, data, reader)
   if (!subject) return
   const { installation, repository } = subject
   const place = await openPlace(context, data, repository.id)
@@ -50,13 +50,13 @@ export async function command(context: WorkerContext, data: Command, attempt: At
   })
 }
 
-function counts(comment: IssueComment, data: Command): boolean {
+function counts(comment: IssueComment, data: CommandJob): boolean {
   if (comment.edited || comment.viaApp || comment.author.type !== 'User') return false
   return comment.issue.number === data.issue && comment.issue.open
 }
 
 /** The same job may come twice, and late: a hold that somebody lifted meanwhile is not put on again. */
-async function isAnswered(place: Place, { id, reacted }: IssueComment): Promise<boolean> {
+async function isAnswered(place: PublishTarget, { id, reacted }: IssueComment): Promise<boolean> {
   if (!reacted) return false
   return (await ourReactions(place.octokit, place.app, place, id)).some(one => FINAL.includes(one))
 }

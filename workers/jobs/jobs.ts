@@ -29,7 +29,7 @@ const VALIDATIONS_AT_ONCE = 4
 const COMMENTS_AT_ONCE = 4
 
 /** Every kind of job that any worker does; `reconcile` has a queue per cluster and is started beside. */
-export const works: readonly Work[] = [
+export const jobs: readonly Work[] = [
   work('validate-pull-request', validatePullRequest, VALIDATIONS_AT_ONCE),
   work('say-on-pull-request', sayOnPullRequest, COMMENTS_AT_ONCE),
   work('validate-push', validatePush, VALIDATIONS_AT_ONCE),

@@ -2,7 +2,7 @@ import { listOurCheckRuns } from '../../src/github/checks/list-check-runs.ts'
 import { listPullRequestsOf, readPullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { JudgeCommit } from '../../src/queue/queue.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { openSubject } from '../fleets/open-subject.ts'
+import { openRepository } from '../fleets/open-repository.ts'
 import { supersedeRuns } from '../gate/supersede-runs.ts'
 import { openPlace } from '../publish/open-place.ts'
 
@@ -24,7 +24,7 @@ async function takeBack(context: WorkerContext, data: JudgeCommit): Promise<void
   const octokit = await context.app.reader(data.installation)
   const pull = await readPullRequest(octokit, data, data.closed)
   if (!pull || pull.state === 'open' || pull.merged) return
-  const subject = await openSubject(context, data, octokit)
+  const subject = await openRepository(context, data, octokit)
   if (!subject || subject.repository.archived) return
   const place = await openPlace(context, data, subject.repository.id)
   await supersedeRuns(place, await listOurCheckRuns(octokit, place.app, data, data.sha), new Set())

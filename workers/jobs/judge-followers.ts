@@ -2,7 +2,7 @@ import type { SourceRef } from '../../src/fleet/model/source-ref.ts'
 import { listOpenPullRequests } from '../../src/github/pulls/pull-request.ts'
 import type { JudgeFollowers } from '../../src/queue/queue.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { openSubject } from '../fleets/open-subject.ts'
+import { openRepository } from '../fleets/open-repository.ts'
 import { readFleets } from '../fleets/read-fleets.ts'
 
 const BRANCH = 'refs/heads/'
@@ -17,7 +17,7 @@ const LATEST_MS = 60_000
  */
 export async function judgeFollowers(context: WorkerContext, data: JudgeFollowers): Promise<void> {
   const { installation: id, owner, repo, ref } = data
-  const subject = await openSubject(context, data)
+  const subject = await openRepository(context, data)
   if (!subject) return
   const { installation, repository, octokit } = subject
   const followed = new Set<string>()

@@ -4,7 +4,7 @@ import { readPullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { SayDeadCommit, SayDeadPullRequest } from '../../src/queue/queue.ts'
 import type { ReportContext } from '../../src/report/outcome.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { openSubject } from '../fleets/open-subject.ts'
+import { openRepository } from '../fleets/open-repository.ts'
 import { readBases } from '../gate/repository-bases.ts'
 import { begun } from '../gate/staleness.ts'
 import { openPlace } from '../publish/open-place.ts'
@@ -36,7 +36,7 @@ async function sayUndecided(
   data: SayDeadPullRequest | SayDeadCommit,
   { sha: headSha, kind, base }: DeadCommit,
 ): Promise<void> {
-  const subject = await openSubject(context, data)
+  const subject = await openRepository(context, data)
   if (!subject) return
   const { repository, octokit } = subject
   const place = await openPlace(context, data, repository.id)

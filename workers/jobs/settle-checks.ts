@@ -1,6 +1,6 @@
 import type { SettleChecks } from '../../src/queue/queue.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { openSubject } from '../fleets/open-subject.ts'
+import { openRepository } from '../fleets/open-repository.ts'
 import { settleAndAsk } from '../gate/settle-and-ask.ts'
 
 /**
@@ -8,6 +8,6 @@ import { settleAndAsk } from '../gate/settle-and-ask.ts'
  * counts no more is renamed, what is about other bases begins again at once, then what has no verdict is evaluated.
  */
 export async function settleChecks(context: WorkerContext, data: SettleChecks): Promise<void> {
-  const subject = await openSubject(context, data)
+  const subject = await openRepository(context, data)
   if (subject && !subject.repository.archived) await settleAndAsk(context, subject)
 }

@@ -19,12 +19,12 @@ import { githubInstallation } from '../fleets/github-installation.ts'
 import { mayReadSource } from '../fleets/source-reader.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { openPlace } from '../publish/open-place.ts'
-import type { Place } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/say-verdict.ts'
 
 /** An issue that asks for a tenant, where it stands. */
 interface Asked {
   readonly context: WorkerContext
-  readonly place: Place
+  readonly place: PublishTarget
   readonly reader: Octokit
   readonly installation: Installation
   readonly fleet: ReadableRepository

@@ -1,7 +1,7 @@
 import { readBranch } from '../../src/github/pulls/branch.ts'
 import type { Attempt, ValidateMergeGroup } from '../../src/queue/queue.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { assertDesignated } from '../designation/assert-designated.ts'
 import { changedPaths } from '../evaluate/changed-paths.ts'
@@ -12,7 +12,7 @@ import { readGroupCircumstances } from '../evaluate/read-group-circumstances.ts'
 import type { FleetApprovals, Said } from '../evaluate/said.ts'
 import { worstOfBases } from '../evaluate/worst-of-head.ts'
 import { judgeChange } from '../fleets/judge-change.ts'
-import { openSubject } from '../fleets/open-subject.ts'
+import { openRepository } from '../fleets/open-repository.ts'
 import { readBases } from '../gate/repository-bases.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { announceSlow, watched } from '../publish/announce-slow.ts'
@@ -27,7 +27,7 @@ import { sayVerdict } from '../publish/say-verdict.ts'
  * may merge several groups by the verdict on the last of them (HEADGREEN).
  */
 export async function validateMergeGroup(context: WorkerContext, data: ValidateMergeGroup, attempt: Attempt) {
-  const subject = await openSubject(context, data)
+  const subject = await openRepository(context, data)
   if (!subject) return
   const { repository, octokit } = subject
   const place = await openPlace(context, data, repository.id)
@@ -66,7 +66,7 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
 
 async function judgeGroup(
   context: WorkerContext,
-  subject: Subject,
+  subject: OpenedRepository,
   data: ValidateMergeGroup,
   where: Said['context'],
 ): Promise<Said> {
@@ -110,7 +110,7 @@ async function judgeGroup(
 /** What the groups before this one need an approval for: it is asked for on theirs. */
 async function requiredBefore(
   context: WorkerContext,
-  { installation, repository }: Subject,
+  { installation, repository }: OpenedRepository,
   data: ValidateMergeGroup,
   base: string,
 ): Promise<readonly FleetApprovals[]> {

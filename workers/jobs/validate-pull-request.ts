@@ -10,7 +10,7 @@ import {
   type TestMerge,
 } from '../../src/github/pulls/pull-request.ts'
 import type { Attempt, ValidatePullRequest } from '../../src/queue/queue.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { blocks } from '../evaluate/blocks.ts'
 import { judgeIntoEach } from '../evaluate/judge-into.ts'
@@ -19,7 +19,7 @@ import { peopleOfPull } from '../evaluate/people-of.ts'
 import { isLabeledHold } from '../evaluate/read-hold.ts'
 import { statementOf } from '../evaluate/statement-of.ts'
 import { withWorse } from '../evaluate/worst-of-head.ts'
-import { openSubject } from '../fleets/open-subject.ts'
+import { openRepository } from '../fleets/open-repository.ts'
 import { openAnew, passingChecks, staleChecks } from '../gate/open-anew.ts'
 import { type RepositoryBases, readBases } from '../gate/repository-bases.ts'
 import { supersedeRuns } from '../gate/supersede-runs.ts'
@@ -28,7 +28,7 @@ import { HeadRuns } from '../publish/head-runs.ts'
 import { openPlace } from '../publish/open-place.ts'
 import { publishChecks } from '../publish/publish-checks.ts'
 import { sayOvertaken } from '../publish/say-overtaken.ts'
-import type { Place } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/say-verdict.ts'
 
 /**
  * Evaluates a pull request as it would be merged now, and publishes the checks of its base on its head; drafts and forks as
@@ -42,7 +42,7 @@ export async function validatePullRequest(context: WorkerContext, asked: Validat
   if (pull?.state !== 'open') return
   // nothing else is asked for before GitHub knows; at the end of all patience it is published
   if (!attempt.lastAttempt) assertComputed(data, pull)
-  const subject = await openSubject(context, data, octokit)
+  const subject = await openRepository(context, data, octokit)
   if (!subject) return
   const place = await openPlace(context, data, subject.repository.id)
   const merging = startMerge(subject, pull)
@@ -60,8 +60,8 @@ interface PullJob {
   readonly data: Omit<ValidatePullRequest, 'rerun'>
   readonly rerun: boolean
   readonly attempt: Attempt
-  readonly subject: Subject
-  readonly place: Place
+  readonly subject: OpenedRepository
+  readonly place: PublishTarget
   readonly pull: PullRequest
   readonly bases: RepositoryBases
   /** The checks that it gets. */
@@ -111,7 +111,10 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
 }
 
 /** Reads the test merge first: it tells where the base stands, which spares asking again. */
-async function startMerge({ installation, repository, octokit }: Subject, pull: PullRequest): Promise<TestMerge> {
+async function startMerge(
+  { installation, repository, octokit }: OpenedRepository,
+  pull: PullRequest,
+): Promise<TestMerge> {
   const merge = await readTestMerge(octokit, { owner: repository.owner, repo: repository.name }, pull)
   installation.noteHead(repository, pull.base.ref, merge.base, merge.baseTree)
   return merge

@@ -1,12 +1,12 @@
 import { listOpenPullRequests } from '../../src/github/pulls/pull-request.ts'
 import type { Attempt, ValidatePush } from '../../src/queue/queue.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { affectedPlaces } from '../evaluate/affected-places.ts'
 import { outcomeOf } from '../evaluate/outcome-of.ts'
 import type { Said } from '../evaluate/said.ts'
 import { type FleetAnswer, judgeChange } from '../fleets/judge-change.ts'
-import { openSubject } from '../fleets/open-subject.ts'
+import { openRepository } from '../fleets/open-repository.ts'
 import type { Pin } from '../fleets/source-reader.ts'
 import { readBases } from '../gate/repository-bases.ts'
 import { settleFollowed } from '../gate/settle-followed.ts'
@@ -15,7 +15,7 @@ import { HeadRuns } from '../publish/head-runs.ts'
 import { keepFleetPages } from '../publish/keep-fleet-pages.ts'
 import { keepPage, type PageOwner } from '../publish/keep-page.ts'
 import { openPlace } from '../publish/open-place.ts'
-import { BRANCH_CHECK, type Place, type SayOptions, sayVerdict } from '../publish/say-verdict.ts'
+import { BRANCH_CHECK, type PublishTarget, type SayOptions, sayVerdict } from '../publish/say-verdict.ts'
 
 /** Jobs that one push asks for start this far apart: a hundred pull requests are no storm. */
 const SPREAD_MS = 300
@@ -27,7 +27,7 @@ const LATEST_MS = 60_000
  * base may be red now) and those of other repositories where what changed reaches them.
  */
 export async function validatePush(context: WorkerContext, data: ValidatePush, attempt: Attempt): Promise<void> {
-  const subject = await openSubject(context, data)
+  const subject = await openRepository(context, data)
   if (!subject) return
   const { installation, repository } = subject
   const place = await openPlace(context, data, repository.id)
@@ -46,8 +46,8 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
 /** What the fleets that read the branch say of the commit, said on it. Empty where none does, or it could not be judged. */
 async function judgeCommit(
   context: WorkerContext,
-  subject: Subject,
-  place: Place,
+  subject: OpenedRepository,
+  place: PublishTarget,
   head: Pin,
   { attempt, again }: { readonly attempt: Attempt; readonly again: boolean | undefined },
 ): Promise<readonly FleetAnswer[]> {
@@ -77,8 +77,8 @@ async function judgeCommit(
 /** Published under a name that no rule requires: whichever pull request has this commit as its head is evaluated by itself. */
 async function say(
   context: WorkerContext,
-  { octokit }: Subject,
-  place: Place & PageOwner & Pick<SayOptions, 'again'>,
+  { octokit }: OpenedRepository,
+  place: PublishTarget & PageOwner & Pick<SayOptions, 'again'>,
   said: Said,
 ): Promise<void> {
   const { headSha } = said.context
@@ -90,7 +90,7 @@ async function say(
 
 async function judgeConcerned(
   context: WorkerContext,
-  subject: Subject,
+  subject: OpenedRepository,
   data: ValidatePush,
   head: Pin,
   answers: readonly FleetAnswer[],

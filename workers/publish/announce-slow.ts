@@ -4,7 +4,7 @@ import type { Log } from '../../src/process/log.ts'
 import { announcementOf, type Progress } from '../../src/report/announcement.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { HeadRuns } from './head-runs.ts'
-import type { Place } from './say-verdict.ts'
+import type { PublishTarget } from './say-verdict.ts'
 
 /** What is quicker than this is said once, when it is done: a request that creates content is dear. */
 const PATIENCE_MS = 1_500
@@ -20,7 +20,7 @@ interface Announced {
 }
 
 interface Announcing {
-  readonly place: Place
+  readonly place: PublishTarget
   readonly headSha: string
   /** Names of the checks that the commit gets. */
   readonly names: readonly string[]

@@ -1,10 +1,10 @@
 import { applyFixes as applied, type Fix } from '../../src/fix/fixes-of.ts'
 import { commitFiles } from '../../src/github/pulls/commit-files.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
-import type { Subject } from '../context/subject.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
 import { fixesAtHead, readFixes, textsOf } from '../evaluate/read-fixes.ts'
 import type { Said } from '../evaluate/said.ts'
-import type { Place } from './say-verdict.ts'
+import type { PublishTarget } from './say-verdict.ts'
 
 /** What became of a wish to apply fixes. */
 type Applied = 'committed' | 'nothing' | 'moved' | 'fork'
@@ -14,8 +14,8 @@ type Applied = 'committed' | 'nothing' | 'moved' | 'fork'
  * judged. `fork`: the branch is in a repository of somebody else, which is never written to.
  */
 export async function applyFixes(
-  { octokit }: Pick<Place, 'octokit'>,
-  subject: Subject,
+  { octokit }: Pick<PublishTarget, 'octokit'>,
+  subject: OpenedRepository,
   pull: PullRequest,
   said: Said,
   login: string,

@@ -1,11 +1,11 @@
 import { listOurCheckRuns, type OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import type { Octokit } from '../../src/github/client/octokit.ts'
 import type { Queue } from '../../src/queue/queue.ts'
-import type { Place } from './say-verdict.ts'
+import type { PublishTarget } from './say-verdict.ts'
 
 interface Head {
   readonly queue: Pick<Queue, 'alone' | 'entries'>
-  readonly place: Place
+  readonly place: PublishTarget
   readonly headSha: string
   /** Reads them. */
   readonly octokit: Octokit

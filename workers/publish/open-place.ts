@@ -1,6 +1,6 @@
 import type { RepositoryName } from '../../src/github/client/octokit.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import type { Place } from './say-verdict.ts'
+import type { PublishTarget } from './say-verdict.ts'
 import { speaker } from './speaker.ts'
 
 /** The repository that a job is about, as a place to say something: with a token that reaches no other one. */
@@ -8,6 +8,6 @@ export async function openPlace(
   context: WorkerContext,
   { installation, owner, repo }: RepositoryName & { readonly installation: number },
   repositoryId: number,
-): Promise<Place> {
+): Promise<PublishTarget> {
   return { ...(await speaker(context, installation, repositoryId)), owner, repo }
 }

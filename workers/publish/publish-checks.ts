@@ -6,7 +6,7 @@ import type { JudgedPull } from '../evaluate/judge-with-circumstances.ts'
 import type { Said } from '../evaluate/said.ts'
 import { type LedVerdict, worstOfBases, worstOfHead } from '../evaluate/worst-of-head.ts'
 import { keepPage, type PageOwner } from './keep-page.ts'
-import { type Place, sayVerdict } from './say-verdict.ts'
+import { type PublishTarget, sayVerdict } from './say-verdict.ts'
 
 /** What was published of a pull request. */
 interface PublishedChecks {
@@ -18,7 +18,7 @@ interface PublishedChecks {
 }
 
 interface Publishing {
-  readonly place: Place
+  readonly place: PublishTarget
   readonly owner: PageOwner
   /** Our runs of the commit. */
   readonly runs: readonly OurCheckRun[]

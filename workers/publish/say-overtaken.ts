@@ -1,13 +1,13 @@
 import { publishCheckRun } from '../../src/github/checks/check-run.ts'
 import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
-import type { Place } from './say-verdict.ts'
+import type { PublishTarget } from './say-verdict.ts'
 
 /**
  * Ends what was announced under these names on a commit that is no longer what was evaluated: nothing is left in progress,
  * and `cancelled` lets nothing pass. Writes nothing where nothing was announced. `runs`: our runs of the commit.
  */
 export async function sayOvertaken(
-  place: Place,
+  place: PublishTarget,
   headSha: string,
   names: readonly string[],
   runs: readonly OurCheckRun[],

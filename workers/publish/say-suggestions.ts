@@ -1,10 +1,10 @@
 import { ChangedLines } from '../../src/fix/changed-lines.ts'
 import { fixIdOf, type OfferedFix, reviewBody, suggestionsOf } from '../../src/fix/suggestions.ts'
 import { listPatches, listReviewComments, writeReview } from '../../src/github/comments/review.ts'
-import type { Place } from './say-verdict.ts'
+import type { PublishTarget } from './say-verdict.ts'
 
 /** The pull request that suggestions are made on. */
-export interface SuggestionPlace extends Place {
+export interface SuggestionPlace extends PublishTarget {
   readonly pull: number
   readonly headSha: string
   /** Whether that is its head still; asked before anything is written. */

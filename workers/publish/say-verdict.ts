@@ -8,7 +8,7 @@ import { annotatesTheSame, externalIdOf } from '../../src/report/external-id.ts'
 import type { Said } from '../evaluate/said.ts'
 
 /** Where a verdict is published. */
-export interface Place extends RepositoryName {
+export interface PublishTarget extends RepositoryName {
   readonly octokit: Octokit
   readonly app: AppIdentity
 }
@@ -31,7 +31,7 @@ export const BRANCH_CHECK: NamedCheck = { name: BRANCH_CHECK_NAME, bases: [], fo
  * says what is published, so publishing it twice writes once.
  */
 export async function sayVerdict(
-  place: Place,
+  place: PublishTarget,
   check: NamedCheck,
   { outcome, context }: Pick<Said, 'outcome' | 'context'>,
   { runs, detailsUrl, again = false }: SayOptions = {},

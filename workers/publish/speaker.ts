@@ -1,5 +1,5 @@
 import type { WorkerContext } from '../context/worker-context.ts'
-import type { Place } from './say-verdict.ts'
+import type { PublishTarget } from './say-verdict.ts'
 
 /**
  * With what something is said on one repository: a token that reaches no other one. What is judged is read with another
@@ -9,7 +9,7 @@ export async function speaker(
   { app }: WorkerContext,
   installation: number,
   repositoryId: number,
-): Promise<Pick<Place, 'octokit' | 'app'>> {
+): Promise<Pick<PublishTarget, 'octokit' | 'app'>> {
   const [octokit, identity] = await Promise.all([app.client(installation, [repositoryId]), app.identity()])
   return { octokit, app: identity }
 }

@@ -1,12 +1,12 @@
 import type { FleetSurvey } from '../../src/audit/survey-fleet.ts'
 import { BailiwickError } from '../../src/errors.ts'
-import { readOffer } from '../../src/github/pulls/offered-pull-request.ts'
 import { openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
+import { readOffer } from '../../src/github/pulls/read-offer.ts'
 import { baselineOfferText } from '../../src/report/first-report/baseline-offer-text.ts'
 import type { BaselineState } from '../../src/report/first-report/facts.ts'
 import { BASELINE_FILE } from '../../src/rules/model/baseline.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
-import type { Place } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/say-verdict.ts'
 
 /** Branch of the pull request; a fleet on another branch than the default one has its own. */
 function baselineBranch({ branch, repository }: FleetPlace): string {
@@ -18,7 +18,7 @@ function baselineBranch({ branch, repository }: FleetPlace): string {
  * it is open. One that people closed or merged is not opened again.
  */
 export async function offerBaseline(
-  { octokit, app }: Pick<Place, 'octokit' | 'app'>,
+  { octokit, app }: Pick<PublishTarget, 'octokit' | 'app'>,
   fleet: FleetPlace,
   survey: FleetSurvey,
   hasFile: boolean,

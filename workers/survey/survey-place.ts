@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { FleetSurvey } from '../../src/audit/survey-fleet.ts'
 import { type DesignationRecord, designationMarker } from '../../src/designation/designation-record.ts'
 import { NOTHING_EVALUATED } from '../../src/evaluate/verdict/evaluated.ts'
-import { upsertIssue } from '../../src/github/issues/issues.ts'
+import { upsertIssue } from '../../src/github/issues/upsert-issue.ts'
 import type { FirstReportFacts } from '../../src/report/first-report/facts.ts'
 import { firstReport, REPORT_MARKER, REPORT_TITLE } from '../../src/report/first-report/first-report.ts'
 import { BASELINE_FILE } from '../../src/rules/model/baseline.ts'
@@ -12,7 +12,7 @@ import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { JudgedCombination } from '../fleets/judge-combination.ts'
 import { narrowerSources, withoutSources } from '../fleets/narrower-sources.ts'
-import type { Place } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/say-verdict.ts'
 import { offerBaseline } from './offer-baseline.ts'
 import { type GateDesk, readGates } from './read-gates.ts'
 
@@ -68,7 +68,7 @@ export async function surveyOf(
 /** As whom is looked, everywhere, and as whom is written: on the fleet's own repository only. */
 interface SurveyDesk {
   readonly gates: GateDesk
-  readonly writer: Pick<Place, 'octokit' | 'app'>
+  readonly writer: Pick<PublishTarget, 'octokit' | 'app'>
   readonly installation: Installation
   readonly designation: DesignatedFleets['designation']
   /** The record that the report keeps; undefined where the operator decides. */

@@ -1,7 +1,7 @@
 import { shownName, shownObject } from '../../facts/shown.ts'
 import type { Fleet } from '../../fleet/model/fleet.ts'
 import type { RequiredApproval } from '../../rules/model/finding.ts'
-import { changedKubeConfigs } from './kubeconfig-objects.ts'
+import { changedKubeConfigs } from './changed-kubeconfigs.ts'
 import { type Applier, appliersIn } from './remote-appliers.ts'
 
 const RULE = 'kubeconfig-ref'

@@ -2,7 +2,7 @@ import type { Fleet } from '../../fleet/model/fleet.ts'
 import type { Watch } from '../../fleet/rendering/work.ts'
 import type { RuleContext } from '../../rules/model/rule.ts'
 import { type Assessment, assessmentOf } from '../verdict/assess.ts'
-import { Lane } from './lane.ts'
+import { KeptAnswers } from './kept-answers.ts'
 import { RecordedIndex } from './recorded-index.ts'
 
 /**
@@ -14,8 +14,8 @@ export class Assessor {
   asked = 0
   /** Whoever follows what is worked on. */
   watch: Watch | undefined
-  readonly #alone = new Lane()
-  readonly #compared = new Lane()
+  readonly #alone = new KeptAnswers()
+  readonly #compared = new KeptAnswers()
   #base: RecordedIndex | undefined
   #head: RecordedIndex | undefined
 
@@ -29,7 +29,7 @@ export class Assessor {
   }
 
   #run(
-    lane: Lane,
+    lane: KeptAnswers,
     fleet: Fleet,
     before: Fleet | undefined,
     index: RecordedIndex,

@@ -16,7 +16,7 @@ import { applyingNode, within } from '../../rules/namespaces/support/embedded-su
 import type { RuleSet } from '../../rules/rule-set.ts'
 import { appliedWith } from '../approvals/applied-as.ts'
 import { isNotVisible, type LeftOut, leftOutOf } from '../approvals/left-out.ts'
-import { emptyFound, type Found, listed } from './finding-limits.ts'
+import { emptyFound, listed, type RuleResults } from './finding-limits.ts'
 import { failureOf, findingOf } from './finding-of.ts'
 import { levelOf } from './level-of.ts'
 
@@ -42,7 +42,13 @@ export function assessNode(rules: RuleSet, node: FleetNode, context: RuleContext
   return listed(said)
 }
 
-function assessObject(rules: RuleSet, node: FleetNode, object: KubeObject, context: RuleContext, said: Found): void {
+function assessObject(
+  rules: RuleSet,
+  node: FleetNode,
+  object: KubeObject,
+  context: RuleContext,
+  said: RuleResults,
+): void {
   const id = idOf(object)
   const kind = kindOfId(id)
   const asked = rules.ofKind(kind, node.tenant !== undefined)
@@ -62,7 +68,13 @@ const OF_HOLDER = new Set(['embedded-content'])
 const OF_NAMES = new Set(['invalid-object', 'unicode-confusable'])
 
 /** What controllers make of an object is asked about like any other, under the identity that applies it. */
-function assessEmbedded(rules: RuleSet, node: FleetNode, holder: KubeObject, context: RuleContext, said: Found): void {
+function assessEmbedded(
+  rules: RuleSet,
+  node: FleetNode,
+  holder: KubeObject,
+  context: RuleContext,
+  said: RuleResults,
+): void {
   const { objects } = embeddedIn(holder)
   if (objects.length === 0 || context.index.actsFor(node, holder) === undefined) return
   for (const embedded of objects) {
@@ -101,7 +113,7 @@ export function take(
   rule: Rule,
   check: () => Iterable<Breach>,
   context: RuleContext,
-  said: Found,
+  said: RuleResults,
   place?: CheckedPlace | ((origin: Origin | undefined) => CheckedPlace | undefined),
 ): void {
   const placeOf = (origin: Origin | undefined) => (typeof place === 'function' ? place(origin) : place)
@@ -119,7 +131,7 @@ export function take(
   }
 }
 
-function add(rule: Rule, breach: Breach, context: RuleContext, said: Found, content?: string): void {
+function add(rule: Rule, breach: Breach, context: RuleContext, said: RuleResults, content?: string): void {
   const weight = levelOf(rule, breach, context.config)
   if (weight === undefined) return
   if (weight.level === 'error') {
@@ -137,7 +149,7 @@ function placeOf({ object, path, value }: Breach): string[] {
 }
 
 /** What the renderer refuses by a rule is a finding of that rule; anything else is an error of the node. */
-function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleContext, said: Found): void {
+function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleContext, said: RuleResults): void {
   const { error, hides, isFatal } = part
   const rule = isForbidden(node, part, context) ? rules.named(error.rule!) : undefined
   const breach: Breach | undefined = rule && {

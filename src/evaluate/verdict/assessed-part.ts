@@ -9,7 +9,7 @@ import { type Assessed, assessNode, type CheckedPlace, take } from './assess-nod
 import { emptyFound, listed } from './finding-limits.ts'
 
 /** Something that rules are asked about: the same `about` and the same answers of the fleet give the same. */
-export interface Part {
+export interface AssessablePart {
   readonly id: string
   readonly about: readonly unknown[]
   /** The key of the node whose it is: of a repository the first one that reads it. */
@@ -18,23 +18,23 @@ export interface Part {
 }
 
 /** A node and what it renders. */
-export function nodePart(rules: RuleSet, node: FleetNode): Part {
+export function nodePart(rules: RuleSet, node: FleetNode): AssessablePart {
   return { id: `node ${node.key}`, about: [node], node: node.key, assess: context => assessNode(rules, node, context) }
 }
 
 /** A node that `before` has and the fleet has not. */
-export function removedPart(rules: RuleSet, node: FleetNode): Part {
+export function removedPart(rules: RuleSet, node: FleetNode): AssessablePart {
   const place = { node, origin: node.kustomization.root.origin, content: node.digest }
   const assess = said(rules.ofRemoved, (rule, context) => rule.checkRemoved!(node, context), place)
   return { id: `removed ${node.key}`, about: [node], assess }
 }
 
-export function clusterPart(rules: RuleSet, cluster: Cluster): Part {
+export function clusterPart(rules: RuleSet, cluster: Cluster): AssessablePart {
   const assess = said(rules.ofClusters, (rule, context) => rule.checkCluster!(cluster, context))
   return { id: `cluster ${cluster.name}`, about: [cluster], assess }
 }
 
-export function repositoryPart(rules: RuleSet, repository: JudgedRepository): Part {
+export function repositoryPart(rules: RuleSet, repository: JudgedRepository): AssessablePart {
   const { url, ref, tree, nodes, isFleet, before: earlier, brokenSeals = [] } = repository
   const place = (origin: Origin | undefined): CheckedPlace | undefined => {
     const node = readerOf(nodes, origin?.file ?? '')
@@ -47,7 +47,7 @@ export function repositoryPart(rules: RuleSet, repository: JudgedRepository): Pa
 }
 
 /** All that a fleet is asked about, in the order of what is said. */
-export function* partsOf(rules: RuleSet, fleet: Fleet, before: Fleet | undefined): Generator<Part> {
+export function* partsOf(rules: RuleSet, fleet: Fleet, before: Fleet | undefined): Generator<AssessablePart> {
   const keys = new Set(fleet.nodes.map(node => node.key))
   for (const node of fleet.nodes) yield nodePart(rules, node)
   for (const node of before?.nodes ?? []) if (!keys.has(node.key)) yield removedPart(rules, node)
@@ -60,7 +60,7 @@ export function* partsOf(rules: RuleSet, fleet: Fleet, before: Fleet | undefined
 type Check = (rule: Rule, context: RuleContext) => ReturnType<NonNullable<Rule['checkNode']>>
 
 const said =
-  (rules: readonly Rule[], check: Check, place?: Parameters<typeof take>[4]): Part['assess'] =>
+  (rules: readonly Rule[], check: Check, place?: Parameters<typeof take>[4]): AssessablePart['assess'] =>
   context => {
     const all = emptyFound('part')
     for (const rule of rules) take(rule, () => check(rule, context), context, all, place)

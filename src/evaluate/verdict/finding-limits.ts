@@ -8,17 +8,17 @@ const MAX_OF_PART = 5_000
 const MAX_OF_TENANT = 20_000
 
 /** What is found while rules are asked. */
-export interface Found {
+export interface RuleResults {
   readonly findings: LimitedFindings<Finding>
   readonly failures: LimitedFindings<NodeFailure>
 }
 
-export function emptyFound(of: 'part' | 'tenant'): Found {
+export function emptyFound(of: 'part' | 'tenant'): RuleResults {
   return { findings: new LimitedFindings(of), failures: new LimitedFindings(of) }
 }
 
 /** All of it, with an error of each tenant of whom something is left out. */
-export function listed({ findings, failures }: Found): { findings: Finding[]; failures: NodeFailure[] } {
+export function listed({ findings, failures }: RuleResults): { findings: Finding[]; failures: NodeFailure[] } {
   return { findings: findings.all, failures: [...failures.all, ...findings.failures(), ...failures.failures()] }
 }
 

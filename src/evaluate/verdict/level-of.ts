@@ -1,10 +1,10 @@
 import type { ConfiguredSeverity, FleetConfig } from '../../fleet/model/fleet-config.ts'
 import { SEVERITIES, type Severity } from '../../rules/model/finding.ts'
-import type { Breach, Level, RuleText } from '../../rules/model/rule.ts'
+import type { Breach, FindingLevel, RuleText } from '../../rules/model/rule.ts'
 
 /** How much a breach counts. */
 export interface Weight {
-  readonly level: Level
+  readonly level: FindingLevel
   readonly severity: Severity
   /** It would be a violation, but whoever it concerns is only reported on. */
   readonly reported?: true

@@ -4,7 +4,7 @@ import { isKnown, type Symbolic, shownText } from './symbolic.ts'
 
 /** What `flux push artifact` puts where. */
 interface PushCommand {
-  readonly target: Target
+  readonly target: PushTarget
   /** Folder of the checkout that becomes the root of the artifact. */
   readonly folder: string
   /** Patterns of what is left out; absent: the defaults of the command. */
@@ -12,7 +12,7 @@ interface PushCommand {
 }
 
 /** An address with a tag, as far as both are known. */
-export interface Target {
+export interface PushTarget {
   readonly repository: Symbolic
   readonly tag: Symbolic
 }
@@ -44,7 +44,7 @@ export function pushCommand(words: readonly Symbolic[], cwd: string): PushComman
 
 /** Reads the arguments of `flux tag artifact`. Throws NotUnderstood. */
 export function tagCommand(words: readonly Symbolic[]): {
-  readonly target: Target
+  readonly target: PushTarget
   readonly tags: readonly Symbolic[]
 } {
   const { address, options } = argumentsOf(words)
@@ -76,7 +76,7 @@ function argumentsOf(words: readonly Symbolic[]) {
 }
 
 /** Splits an address at its tag; without one the tag is `latest`. */
-function targetOf(address: Symbolic): Target {
+function targetOf(address: Symbolic): PushTarget {
   const text = address.startsWith('oci://') ? address.slice('oci://'.length) : address
   let isInside = false
   let colon = -1

@@ -1,4 +1,4 @@
-import { folderAt, pushCommand, type Target, tagCommand } from './flux-command.ts'
+import { folderAt, type PushTarget, pushCommand, tagCommand } from './flux-command.ts'
 import { isHarmless, PUSHES, STEERS } from './known-commands.ts'
 import { NotUnderstood } from './not-understood.ts'
 import { parseScript, type ShellCommand, type ShellStatement } from './shell-script.ts'
@@ -6,7 +6,7 @@ import type { Word } from './shell-words.ts'
 import { beginsWith, isKnown, isSame, type Symbolic, shownText, unknownText } from './symbolic.ts'
 
 /** An artifact that a run of a workflow pushes, or one that it may push. */
-export interface Push extends Target {
+export interface Push extends PushTarget {
   readonly line: number
   /** Folder of the repository that is its root, and what is left out of it. */
   readonly content?: { readonly folder: string; readonly ignore?: readonly string[] }
@@ -268,7 +268,7 @@ function retag(words: readonly Symbolic[], { state, isMaybe }: ScriptRun, line: 
 }
 
 /** The addresses that stand in a text, or any. */
-export function somewhere(text: Symbolic): Target[] {
+export function somewhere(text: Symbolic): PushTarget[] {
   const found = text.replaceAll(/\0[^\0]*\0/g, '\0?\0').match(/[a-z0-9.-]+\.[a-z]+(?::\d+)?\/[^\s"']*/g)
   if (!found) return [{ repository: unknownText('address'), tag: unknownText('tag') }]
   return found.map(address => {

@@ -2,7 +2,7 @@ import type { Claim } from './draft.ts'
 import type { Need } from './node-values.ts'
 
 /** `platform`: nobody but the platform can render what is missing. */
-export type Side = 'platform' | 'anybody'
+export type ProvidedBy = 'platform' | 'anybody'
 
 interface Blocked {
   readonly id: string
@@ -16,7 +16,7 @@ export class BlockedClaims {
   readonly #optional = { platform: new Set<Claim>(), anybody: new Set<Claim>() }
   readonly #needed = { platform: new Set<Claim>(), anybody: new Set<Claim>() }
 
-  add(claim: Claim, { id, optional }: Need, side: Side): void {
+  add(claim: Claim, { id, optional }: Need, side: ProvidedBy): void {
     const among = (optional ? this.#optional : this.#needed)[side]
     among.add(claim)
     this.#blocked.set(claim, { id, among })
@@ -33,7 +33,7 @@ export class BlockedClaims {
    * Those that go on without: nothing else is left that could render what they wait for. One at a time while something
    * optional is missing, for what it renders may be what others wait for; those that fail without, all at once.
    */
-  giveUp(side: Side): Claim[] {
+  giveUp(side: ProvidedBy): Claim[] {
     const [first] = this.#optional[side]
     return this.remove(first ? [first] : [...this.#needed[side]])
   }

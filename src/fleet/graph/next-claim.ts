@@ -1,6 +1,6 @@
 import { idOf } from '../../kube/object.ts'
 import { nodeKey } from '../model/node-key.ts'
-import type { Side } from './blocked-claims.ts'
+import type { ProvidedBy } from './blocked-claims.ts'
 import type { Claim } from './draft.ts'
 import { enqueue } from './enqueue.ts'
 import { releaseRetained } from './retained-facts.ts'
@@ -29,7 +29,7 @@ export function nextClaim(walk: Walk): Claim | undefined {
   return giveUp(walk, ['platform', 'anybody']) ? nextClaim(walk) : undefined
 }
 
-function giveUp(walk: Walk, sides: readonly Side[]): boolean {
+function giveUp(walk: Walk, sides: readonly ProvidedBy[]): boolean {
   for (const side of sides) {
     const claims = walk.blocked.giveUp(side)
     for (const claim of claims) {

@@ -1,5 +1,5 @@
 import type { BailiwickError } from '../../errors.ts'
-import type { Rendered } from '../../flux/render-with-holes.ts'
+import type { RenderResult } from '../../flux/render-with-holes.ts'
 import type { Hole } from '../../kube/hole.ts'
 import { isGitBase } from '../../kustomize/read/is-git-base.ts'
 import { digestOfTexts } from '../model/digest.ts'
@@ -11,7 +11,7 @@ import { objectTexts } from './object-texts.ts'
  * is an error with any, one of the platform where Flux refuses a hole; with --no-remote-bases it refuses a base in git.
  */
 export function nodeContent(
-  { objects, holes: found, error }: Rendered,
+  { objects, holes: found, error }: RenderResult,
   tenant: string | undefined,
   { noRemoteBases }: Pick<Lockdown, 'noRemoteBases'>,
 ): Pick<FleetNode, 'objects' | 'digest' | 'holes' | 'error'> {

@@ -3,7 +3,7 @@ import type { Aliases } from '../model/address-in.ts'
 import type { Lockdown } from '../model/fleet.ts'
 import type { AskedRepository } from '../model/read-access.ts'
 import type { RenderMemory } from '../rendering/render-memory.ts'
-import type { AccessView } from '../sources/ask-read.ts'
+import type { ReadContext } from '../sources/ask-read.ts'
 import type { SourceIndex } from '../sources/source-index.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { Tenancy } from '../tenancy/tenancy.ts'
@@ -36,7 +36,7 @@ export interface NodeContext {
   /** Without, everything is rendered anew. */
   readonly memory: RenderMemory | undefined
   /** By what it is decided what may be read; absent: everything. */
-  readonly access: AccessView | undefined
+  readonly access: ReadContext | undefined
   /** What has to be known before it can be decided. */
   readonly asked: AskedRepository[]
 }

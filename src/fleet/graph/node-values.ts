@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import type { FindSource, SourceKind } from '../../flux/substitute/variable-source.ts'
+import type { FindVariableSource, SourceKind } from '../../flux/substitute/variable-source.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Origin } from '../../origin.ts'
@@ -49,7 +49,11 @@ export function missingNeed(kustomization: KubeObject, values: ValueIndex): Need
  * holds for what is optional, too; of the platform what is optional counts as absent, as long as every variable is set or
  * has a default. Who may write the ConfigMap decides later.
  */
-export function findValues(kustomization: KubeObject, values: ValueIndex, tenant: string | undefined): FindSource {
+export function findValues(
+  kustomization: KubeObject,
+  values: ValueIndex,
+  tenant: string | undefined,
+): FindVariableSource {
   const { namespace } = idOf(kustomization)
   const needs = new Map([...needsOf(kustomization)].reverse().map(need => [need.id, need]))
   return (kind, name) => {

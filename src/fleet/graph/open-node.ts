@@ -14,7 +14,7 @@ import type { Reader } from '../sources/ask-read.ts'
 import { mayRead } from '../sources/may-read.ts'
 import type { Resolved } from '../sources/sources.ts'
 import { CONTROLLER, identityOf } from '../tenancy/identity.ts'
-import type { Content } from '../tenancy/tenancy.ts'
+import type { Confinement } from '../tenancy/tenancy.ts'
 import { authorOf } from '../tenancy/tenant-repositories.ts'
 import type { Root } from './cluster-root.ts'
 import type { Draft } from './draft.ts'
@@ -135,7 +135,7 @@ function withRemotes(draft: Draft, { read, absent }: NodeRemotes): void {
 }
 
 /** What a Kustomization brings, and as whom. A source that cannot be read may hold anything. */
-function contentOf(resolved: Resolved, kustomization: KubeObject, lockdown: Lockdown): Content {
+function contentOf(resolved: Resolved, kustomization: KubeObject, lockdown: Lockdown): Confinement {
   if (resolved.type === 'content' && resolved.own && !resolved.includes) return 'own'
   return accountOf(kustomization, lockdown) === undefined ? 'unconfined' : 'confined'
 }

@@ -12,7 +12,7 @@ import type { AskedRepository, ReadAccess } from '../model/read-access.ts'
 import type { Retain } from '../model/retain.ts'
 import type { RenderMemory } from '../rendering/render-memory.ts'
 import { isCopied } from '../resource-sets/render-resource-set.ts'
-import type { AccessView } from '../sources/ask-read.ts'
+import type { ReadContext } from '../sources/ask-read.ts'
 import { type ClusterAccess, collectAccess } from '../sources/collect-access.ts'
 import { mayRead } from '../sources/may-read.ts'
 import { SOURCE_GROUPS, SourceIndex } from '../sources/source-index.ts'
@@ -127,7 +127,7 @@ interface WalkedCluster {
 const PLATFORM = { tenant: undefined, writer: undefined }
 
 /** Of a cluster of which nothing is walked yet: what is declared is the platform's. */
-function accessOf(cluster: string, given: ReadAccess, config: FleetConfig): AccessView {
+function accessOf(cluster: string, given: ReadAccess, config: FleetConfig): ReadContext {
   return { cluster, given, config, declarerOf: () => undefined, owners: new Map(), asked: new Map() }
 }
 

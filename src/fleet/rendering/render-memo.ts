@@ -3,7 +3,7 @@ import { markPacked, packTree } from '../../flux/pack-tree.ts'
 import { costSince, type RenderBudget, type RenderCost } from '../../flux/render-budget.ts'
 import { type RenderFacts, renderKustomization } from '../../flux/render-kustomization.ts'
 import type { VariableSource } from '../../flux/substitute/variable.ts'
-import type { FindSource } from '../../flux/substitute/variable-source.ts'
+import type { FindVariableSource } from '../../flux/substitute/variable-source.ts'
 import type { Tree } from '../../git/tree.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { FindRemote } from '../../kustomize/pipeline/mounted-tree.ts'
@@ -111,9 +111,11 @@ function recordRemotes(find: FindRemote | undefined): [FindRemote | undefined, M
 }
 
 /** What is asked for values, and what was answered. */
-function recordValues(find: FindSource = () => undefined): [FindSource, Map<string, VariableSource | undefined>] {
+function recordValues(
+  find: FindVariableSource = () => undefined,
+): [FindVariableSource, Map<string, VariableSource | undefined>] {
   const values = new Map<string, VariableSource | undefined>()
-  const recording: FindSource = (kind, name) => {
+  const recording: FindVariableSource = (kind, name) => {
     const found = find(kind, name)
     values.set(`${kind}/${name}`, found)
     return found

@@ -8,7 +8,7 @@ import { declarationKey, followerKey, readerKey } from '../model/source-access.t
 import { decideRead, type ReadDecision } from './decide-read.ts'
 
 /** What the decision needs of a cluster while its graph is walked. */
-export interface AccessView {
+export interface ReadContext {
   readonly cluster: string
   readonly given: ReadAccess
   /** The fleet's own file, as it is before the change. */
@@ -36,7 +36,7 @@ export interface Reader {
 const MAX_ASKED = 50
 
 /** Asks decideRead about the repository at `url`; `source` undefined: that of the fleet itself, which bootstrap declares. */
-export function askRead(view: AccessView, reader: Reader, source: KubeObject | undefined, url: string): ReadDecision {
+export function askRead(view: ReadContext, reader: Reader, source: KubeObject | undefined, url: string): ReadDecision {
   const id = source ? sourceIdOf(source) : ''
   const author = source ? view.declarerOf(id) : undefined
   const byPlatform = author === undefined && (reader.writer === undefined || isFor(view, reader, source))
@@ -77,7 +77,7 @@ export function addressOfSource({ aliases }: FleetConfig, source: KubeObject): s
 }
 
 /** Whether the source lies in a namespace of the reader's. */
-function isFor(view: AccessView, { tenant }: Reader, source: KubeObject | undefined): boolean {
+function isFor(view: ReadContext, { tenant }: Reader, source: KubeObject | undefined): boolean {
   if (tenant === undefined) return true
   return source !== undefined && view.owners.get(idOf(source).namespace) === tenant
 }
@@ -100,13 +100,13 @@ function standsIn(reader: Reader, source: KubeObject | undefined, author: string
 }
 
 /** Whether the base has neither this source as it is, nor this node following it. */
-function isNew({ cluster, given: { base } }: AccessView, reader: Reader, source: KubeObject | undefined, id: string) {
+function isNew({ cluster, given: { base } }: ReadContext, reader: Reader, source: KubeObject | undefined, id: string) {
   if (!base) return false
   if (source && base.declarations.get(declarationKey(cluster, id))?.text !== canonical(source.root)) return true
   return reader.node !== undefined && base.follows.get(reader.node.key) !== reader.node.follows
 }
 
-function isAskable({ asked }: AccessView, { tenant = '' }: Reader, url: string): boolean {
+function isAskable({ asked }: ReadContext, { tenant = '' }: Reader, url: string): boolean {
   const urls = asked.get(tenant) ?? new Set<string>()
   asked.set(tenant, urls)
   if (urls.has(url)) return true

@@ -3,7 +3,7 @@ import { idOf } from '../../kube/object.ts'
 import type { FleetNode } from '../model/fleet.ts'
 import { type AskedRepository, NOT_READABLE } from '../model/read-access.ts'
 import { chartReaderKey, followerKey, readerKey, type SourceDeclaration } from '../model/source-access.ts'
-import { type AccessView, addressOfSource, askRead } from './ask-read.ts'
+import { addressOfSource, askRead, type ReadContext } from './ask-read.ts'
 import type { SourceIndex } from './source-index.ts'
 
 /** What one cluster declares about its sources. */
@@ -17,7 +17,7 @@ export interface ClusterAccess {
 
 /** Takes down what a walked cluster declares; `fleet`: address of the fleet's own repository, which the platform always reads. */
 export function collectAccess(
-  view: AccessView,
+  view: ReadContext,
   index: SourceIndex,
   nodes: readonly FleetNode[],
   fleet: string,

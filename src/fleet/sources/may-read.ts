@@ -1,12 +1,12 @@
 import type { KubeObject } from '../../kube/object.ts'
-import { type AccessView, askRead, type Reader } from './ask-read.ts'
+import { askRead, type ReadContext, type Reader } from './ask-read.ts'
 import type { MayRead } from './sources.ts'
 
 /** Whoever gave the input reads all of it. */
 const READS_ALL: MayRead = { reader: '', ask: () => ({ state: 'read', lent: false }) }
 
 /** Decides for one reader which sources may be read; without a view everything may. */
-export function mayRead(view: AccessView | undefined, reader: Reader): MayRead {
+export function mayRead(view: ReadContext | undefined, reader: Reader): MayRead {
   if (!view) return READS_ALL
   const { tenant, writer, node, stands } = reader
   const isNew = node !== undefined && view.given.base?.follows.get(node.key) !== node.follows

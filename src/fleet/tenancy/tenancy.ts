@@ -33,7 +33,7 @@ const NOTHING_DECLARED: DeclaredTenancy = {
  * content, that of another repository as an account of the namespace, or that of another repository with the rights of
  * Flux's controller.
  */
-export type Content = 'own' | 'confined' | 'unconfined'
+export type Confinement = 'own' | 'confined' | 'unconfined'
 
 /** Whose a namespace of one cluster is, as far as the platform's objects have said so yet. */
 export class Tenancy {
@@ -181,7 +181,7 @@ export class Tenancy {
    * the platform has Flux impersonate there for another repository makes a tenant of the namespace's name: whoever writes
    * that repository is confined to what the account may do.
    */
-  decide(namespace: string, content: Content): string | undefined {
+  decide(namespace: string, content: Confinement): string | undefined {
     if (namespace === ROOT_NAMESPACE) return undefined
     if (this.#platform.has(namespace)) {
       this.#unlabelled.add(namespace)

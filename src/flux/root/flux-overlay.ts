@@ -13,7 +13,7 @@ import { findKustomizationFile } from '../../kustomize/read/find-kustomization.t
 import { joinPath } from '../../kustomize/read/resolve-path.ts'
 import { generateRoot } from './generate-root.ts'
 import { keepSpec } from './keep-spec.ts'
-import type { Found } from './local-components.ts'
+import type { PathState } from './local-components.ts'
 import { mergeSpec } from './merge-spec.ts'
 import { readRoot } from './read-root.ts'
 import { wrongType } from './spec-fields.ts'
@@ -61,7 +61,7 @@ function withSteps(patches: readonly PatchEntry[], kustomization: MapNode): Patc
   })
 }
 
-function find(tree: Tree, directory: string, component: string): Found {
+function find(tree: Tree, directory: string, component: string): PathState {
   const parts = joinPath(directory, component)
   if (parts === undefined) return 'outside'
   return tree.entry(parts.join('/')) === undefined ? 'absent' : 'there'

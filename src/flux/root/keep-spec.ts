@@ -1,7 +1,7 @@
 import { mapNode, textNode, withField } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node } from '../../kube/node.ts'
 import { keepReadable, type PartReader } from '../../kustomize/fields/keep-readable.ts'
-import type { Found } from './local-components.ts'
+import type { PathState } from './local-components.ts'
 import { mergeSpec } from './merge-spec.ts'
 
 /** Lists of texts; all others that are merged are lists of objects. */
@@ -11,7 +11,7 @@ const TEXTS = ['components', 'buildMetadata']
 export function keepSpec(
   kustomization: MapNode,
   parts: Pick<PartReader, 'tolerance' | 'hides'>,
-  find: (path: string) => Found,
+  find: (path: string) => PathState,
 ): MapNode {
   const spec = at(kustomization, ['spec'])
   if (spec?.type !== 'map') return kustomization

@@ -4,7 +4,7 @@ import type { Origin } from '../../origin.ts'
 import { specTexts } from './spec-fields.ts'
 
 /** What a path leads to. */
-export type Found = 'there' | 'absent' | 'outside'
+export type PathState = 'there' | 'absent' | 'outside'
 
 const REMOTE = ['git::', 'gh:', 'ssh://', 'https://', 'http://', 'git@', 'github.com:', 'github.com/']
 
@@ -12,7 +12,7 @@ const REMOTE = ['git::', 'gh:', 'ssh://', 'https://', 'http://', 'git@', 'github
  * `spec.components`, without those that are not there where `spec.ignoreMissingComponents` says so. Throws `flux-invalid`
  * for a path that is not local and relative (IsLocalRelativePath of fluxcd/pkg kustomize), or leads out of the source.
  */
-export function localComponents(kustomization: MapNode, find: (path: string) => Found): Node[] {
+export function localComponents(kustomization: MapNode, find: (path: string) => PathState): Node[] {
   const ignore = at(kustomization, ['spec', 'ignoreMissingComponents'])
   const ignoresMissing = ignore?.type === 'scalar' && ignore.value === true
   return specTexts(kustomization, ['spec', 'components']).flatMap(node => {

@@ -1,7 +1,7 @@
 import { textNode, withField, withoutField } from '../../kube/edit-node.ts'
 import { at, type ListNode, type MapNode, type Node, type Path, toJson } from '../../kube/node.ts'
 import type { Origin, Step } from '../../origin.ts'
-import { type Found, localComponents } from './local-components.ts'
+import { localComponents, type PathState } from './local-components.ts'
 import { mergeImages } from './merge-images.ts'
 import { specList, specObject, specText, specTexts, wrongType } from './spec-fields.ts'
 
@@ -12,7 +12,7 @@ const SELECTOR = ['group', 'version', 'kind', 'name', 'namespace', 'labelSelecto
  * namespace, prefix, suffix and build metadata replace those of the file, patches and components come after them, images
  * merge by name. `find` says where a component's path leads to. Throws `flux-invalid` for what the API server refuses.
  */
-export function mergeSpec(file: MapNode, kustomization: MapNode, find: (path: string) => Found): MapNode {
+export function mergeSpec(file: MapNode, kustomization: MapNode, find: (path: string) => PathState): MapNode {
   let root = replaceText(file, kustomization, 'targetNamespace', 'namespace')
   root = replaceText(root, kustomization, 'namePrefix', 'namePrefix')
   root = replaceText(root, kustomization, 'nameSuffix', 'nameSuffix')

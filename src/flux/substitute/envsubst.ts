@@ -1,7 +1,7 @@
 import type { Made, ValueHolder } from '../../kube/node.ts'
 import type { Origin } from '../../origin.ts'
 import { applyOperator, isDefault, type Spend } from './operators.ts'
-import { type Expression, type Part, parseTemplate } from './parse-template.ts'
+import { parseTemplate, type TemplateExpression, type TemplatePart } from './parse-template.ts'
 import type { Substitution } from './substitution.ts'
 import { TemplateError } from './template-error.ts'
 import type { Variable } from './variable.ts'
@@ -51,7 +51,7 @@ class Run {
     this.options = options
   }
 
-  evaluate(part: Part): Result {
+  evaluate(part: TemplatePart): Result {
     if (typeof part === 'string') return { text: part, opaque: false }
     this.spend('expressions', 1)
     const result = this.expression(part)
@@ -59,7 +59,7 @@ class Run {
     return result
   }
 
-  private expression(expression: Expression): Result {
+  private expression(expression: TemplateExpression): Result {
     const { name, operator, source } = expression
     const args = expression.args.map(arg => this.evaluate(arg))
     const { variables, rest, unset, strict } = this.options

@@ -2,13 +2,13 @@ import { MAX_NESTING } from './substitution-budget.ts'
 import { TemplateError } from './template-error.ts'
 
 /** A piece of a template: text as it stands, or an expression. */
-export type Part = string | Expression
+export type TemplatePart = string | TemplateExpression
 
-export interface Expression {
+export interface TemplateExpression {
   readonly name: string
   /** '' for a plain `${name}`; `length` for `${#name}`; else as it is written. */
   readonly operator: string
-  readonly args: readonly Part[]
+  readonly args: readonly TemplatePart[]
   /** The expression as it stands in the template. */
   readonly source: string
 }
@@ -20,7 +20,7 @@ const NAME = /[\p{L}\p{Nd}_]+/uy
  * Reads Flux's own grammar of variables (fluxcd/pkg envsubst, a fork of drone/envsubst): `${name}` with the operators of
  * a shell, `$$` for a dollar sign, nothing for a bare `$name`. Throws TemplateError for what Flux refuses.
  */
-export function parseTemplate(text: string): Part[] {
+export function parseTemplate(text: string): TemplatePart[] {
   return new TemplateReader(text).template()
 }
 
@@ -33,16 +33,16 @@ class TemplateReader {
     this.text = text
   }
 
-  template(): Part[] {
+  template(): TemplatePart[] {
     if (this.text.includes('\0')) throw new TemplateError('a NUL character in the text')
-    const parts: Part[] = []
+    const parts: TemplatePart[] = []
     while (this.at < this.text.length) {
       parts.push(this.text.startsWith('${', this.at) ? this.expression() : this.literal('', '$'))
     }
     return parts
   }
 
-  private expression(): Expression {
+  private expression(): TemplateExpression {
     if (++this.depth > MAX_NESTING) throw new TemplateError(`expressions nested deeper than ${MAX_NESTING}`)
     const start = this.at
     this.at += 2
@@ -51,14 +51,14 @@ class TemplateReader {
     return { name, operator, args, source: this.text.slice(start, this.at) }
   }
 
-  private length(): [string, string, Part[]] {
+  private length(): [string, string, TemplatePart[]] {
     this.at++
     const name = this.name(BAD)
     this.close(BAD)
     return [name, 'length', []]
   }
 
-  private operation(): [string, string, Part[]] {
+  private operation(): [string, string, TemplatePart[]] {
     const name = this.name('unable to parse variable name')
     switch (this.peek()) {
       case ':':
@@ -78,7 +78,7 @@ class TemplateReader {
     }
   }
 
-  private colon(): [string, Part[]] {
+  private colon(): [string, TemplatePart[]] {
     const operator = this.take(/:[-=?+]?/y)
     if (operator !== ':') return [operator, this.defaults()]
     // Flux steps back by the width of what follows, so behind a colon it reads ASCII only
@@ -89,20 +89,20 @@ class TemplateReader {
     return [':', args]
   }
 
-  private defaults(): Part[] {
-    const args: Part[] = []
+  private defaults(): TemplatePart[] {
+    const args: TemplatePart[] = []
     while (this.peek() !== '}') args.push(this.argument('}', ''))
     this.at++
     return args
   }
 
-  private removal(): Part[] {
+  private removal(): TemplatePart[] {
     const args = [this.argument('}', '')]
     this.close(BAD)
     return args
   }
 
-  private replacement(): Part[] {
+  private replacement(): TemplatePart[] {
     const args = [this.argument('/', '$/\\')]
     if (this.take(/\/*/y) === '') throw new TemplateError(BAD)
     if (this.peek() !== '}') args.push(this.argument('}', '$/\\'))
@@ -110,7 +110,7 @@ class TemplateReader {
     return args
   }
 
-  private argument(stops: string, escapes: string): Part {
+  private argument(stops: string, escapes: string): TemplatePart {
     if (this.text.startsWith('${', this.at)) return this.expression()
     const before = this.at
     const text = this.literal(stops, escapes)

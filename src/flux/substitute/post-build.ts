@@ -4,16 +4,16 @@ import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import { STRICT, type Tolerance } from '../../kustomize/model/tolerance.ts'
 import { idOfRoot } from '../../kustomize/resource/resource.ts'
 import type { Origin } from '../../origin.ts'
-import { type PostBuild, type Reference, readPostBuild } from './read-post-build.ts'
+import { type PostBuild, readPostBuild, type SubstituteReference } from './read-post-build.ts'
 import { substituteObject } from './substitute-object.ts'
 import type { SubstitutionBudget } from './substitution-budget.ts'
 import type { Variable, VariableSource, Variables } from './variable.ts'
-import type { FindSource } from './variable-source.ts'
+import type { FindVariableSource } from './variable-source.ts'
 
 /** What the cluster of a Kustomization says about substitution. */
 export interface PostBuildFacts {
   /** What `substituteFrom` finds; without it nothing is there. */
-  readonly findSource?: FindSource
+  readonly findSource?: FindVariableSource
   /** Whether a variable that is not set is an error; true without it, as in Flux 2.9 and later. */
   readonly strict?: boolean
 }
@@ -76,7 +76,7 @@ const isSubstituted = ({ root }: KubeObject): boolean =>
 function variablesFor(
   spec: PostBuild,
   kustomization: MapNode,
-  findSource: FindSource | undefined,
+  findSource: FindVariableSource | undefined,
   tolerance: Tolerance,
 ): VariableSource {
   const variables = new Map<string, Variable>()
@@ -106,13 +106,13 @@ function variablesFor(
 const NOTHING: VariableSource = { variables: new Map() }
 
 /** What is not there may have any variable. */
-function unknown({ kind, name, origin }: Reference, kustomization: MapNode): VariableSource {
+function unknown({ kind, name, origin }: SubstituteReference, kustomization: MapNode): VariableSource {
   const namespace = stringAt(kustomization, ['metadata', 'namespace']) ?? ''
   const holders = [{ kind, namespace, name, key: '' }]
   return { variables: new Map(), rest: { value: '', origin, hidden: 'opaque', undeclared: true, holders } }
 }
 
-function missing({ kind, name, origin }: Reference): BailiwickError {
+function missing({ kind, name, origin }: SubstituteReference): BailiwickError {
   const message = `substituteFrom: no ${kind} ${name.slice(0, 300)} in the namespace of the Kustomization is known`
   return new BailiwickError('flux-missing-variable', message, {
     origin,

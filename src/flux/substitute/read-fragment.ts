@@ -3,7 +3,7 @@ import { at, type Field, type Node } from '../../kube/node.ts'
 import { parseText } from '../../kube/yaml/parse-documents.ts'
 import type { Origin } from '../../origin.ts'
 import { readPlain } from './read-plain.ts'
-import { type Position, plainValue } from './read-scalar.ts'
+import { plainValue, type ScalarPosition } from './read-scalar.ts'
 import { INJECTION, TemplateError } from './template-error.ts'
 
 /**
@@ -11,7 +11,7 @@ import { INJECTION, TemplateError } from './template-error.ts'
  * is a map. Every part of it was written at `origin`. Throws TemplateError for what is no YAML there, or is not surely
  * read as go-yaml v2 reads it.
  */
-export function readFragment(text: string, position: Position, origin: Origin): Node {
+export function readFragment(text: string, position: ScalarPosition, origin: Origin): Node {
   const whole = parse(position === 'item' ? `- ${text}\n` : `k: ${text}\n`, origin)
   const alone = whole?.type === 'list' ? whole.items.length === 1 : whole?.type === 'map' && whole.fields.size === 1
   const node = at(whole, position === 'item' ? [0] : ['k'])

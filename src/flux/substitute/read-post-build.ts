@@ -9,11 +9,11 @@ import { holderOf, plainVariable, type SourceKind } from './variable-source.ts'
 export interface PostBuild {
   readonly always: boolean
   readonly substitute: ReadonlyMap<string, Variable>
-  readonly substituteFrom: readonly Reference[]
+  readonly substituteFrom: readonly SubstituteReference[]
 }
 
 /** One entry of `substituteFrom`. */
-export interface Reference {
+export interface SubstituteReference {
   readonly kind: SourceKind
   readonly name: string
   readonly optional: boolean
@@ -59,7 +59,7 @@ function readSubstitute(node: Node | undefined, root: MapNode): Map<string, Vari
   return variables
 }
 
-function readReferences(node: Node | undefined): Reference[] {
+function readReferences(node: Node | undefined): SubstituteReference[] {
   if (node === undefined) return []
   if (node.type !== 'list') throw invalid('spec.postBuild.substituteFrom is no list', node.origin)
   return node.items.map(item => {

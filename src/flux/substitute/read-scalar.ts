@@ -11,14 +11,14 @@ type Reading =
   | { readonly type: 'fragment'; readonly text: string }
 
 /** Where a scalar stands; only an item of a list may become a map without braces. */
-export type Position = 'value' | 'item' | 'key'
+export type ScalarPosition = 'value' | 'item' | 'key'
 
 /**
  * Reads the text of one scalar back after substitution, as YAMLToJSON of sigs.k8s.io/yaml reads it where it stands: the
  * value decides whether a plain one becomes a number, a boolean, null or something with a structure. Throws
  * TemplateError for what Flux refuses, and for text that reaches beyond the scalar.
  */
-export function readScalar({ text, style }: Emitted, position: Position, indent: number): Reading {
+export function readScalar({ text, style }: Emitted, position: ScalarPosition, indent: number): Reading {
   checkCharacters(text)
   if (style === 'plain') return plain(text, position)
   if (style !== 'literal') return quoted(text)
@@ -49,7 +49,7 @@ function quoted(text: string): Reading {
   throw beyond('a value ends a quoted text, or does not end it')
 }
 
-function plain(text: string, position: Position): Reading {
+function plain(text: string, position: ScalarPosition): Reading {
   const lines = text.split('\n')
   if (lines.length > 1) return { type: 'scalar', ...folded(lines, position) }
   if (text.startsWith('\t') || (position === 'key' && /^ |^$/.test(text))) throw beyond('a value moves what follows it')
@@ -62,14 +62,14 @@ function plain(text: string, position: Position): Reading {
   return { type: 'scalar', ...plainValue(readPlain(bare), bare) }
 }
 
-function withoutComment(text: string, position: Position): string {
+function withoutComment(text: string, position: ScalarPosition): string {
   const comment = /(?:^|[ \t])#/.exec(text)
   if (comment && position === 'key') throw beyond('a value makes a comment of what follows a key')
   return comment ? text.slice(0, comment.index) : text
 }
 
 /** Lines of a plain scalar that was broken because it is long. */
-function folded(lines: readonly string[], position: Position): { value: ScalarValue; float?: boolean } {
+function folded(lines: readonly string[], position: ScalarPosition): { value: ScalarValue; float?: boolean } {
   const parts: string[] = []
   let breaks = 0
   for (const line of lines.map(one => one.replace(/^ +| +$/g, ''))) {

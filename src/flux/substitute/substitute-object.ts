@@ -3,7 +3,7 @@ import type { Field, ListNode, Made, MapNode, Node, ScalarNode, ScalarValue, Val
 import type { Origin } from '../../origin.ts'
 import { emitScalar, isSimpleKey } from './emit-scalar.ts'
 import { refuseOpaque, refuseOpaqueKey } from './opaque-place.ts'
-import { type Expanded, type Place, substituteScalar } from './substitute-scalar.ts'
+import { type Expanded, type ScalarPlace, substituteScalar } from './substitute-scalar.ts'
 import type { Substitution } from './substitution.ts'
 import { INJECTION, TemplateError } from './template-error.ts'
 import { isUnwritable } from './unwritable-text.ts'
@@ -57,16 +57,16 @@ class Walker {
     return changed ? { ...map, fields } : map
   }
 
-  private node(node: Node, place: Place): Node {
+  private node(node: Node, place: ScalarPlace): Node {
     if (node.type === 'map') return this.map(node, place.indent + 2)
     if (node.type === 'list') return this.list(node, place)
     return this.scalar(node, place)
   }
 
   /** A list stands as far left as the map that it is a value of. */
-  private list(list: ListNode, place: Place): ListNode {
+  private list(list: ListNode, place: ScalarPlace): ListNode {
     const indent = place.position === 'value' && !place.inline ? place.indent : place.indent + 2
-    const at: Place = { position: 'item', indent, column: indent + 1, inline: true }
+    const at: ScalarPlace = { position: 'item', indent, column: indent + 1, inline: true }
     const items = list.items.map((item, index) => {
       this.place.push(index)
       const value = this.node(item, at)
@@ -76,7 +76,7 @@ class Walker {
     return items.every((item, index) => item === list.items[index]) ? list : { ...list, items }
   }
 
-  private scalar(node: ScalarNode, place: Place): Node {
+  private scalar(node: ScalarNode, place: ScalarPlace): Node {
     if (typeof node.value !== 'string' || !node.value.includes('$')) return rounded(node)
     const result = this.expand(node.value, node.origin, place)
     this.note(result)
@@ -110,13 +110,13 @@ class Walker {
     return { key: text, origin: result.origin }
   }
 
-  private valuePlace(name: string, indent: number): Place {
+  private valuePlace(name: string, indent: number): ScalarPlace {
     if (!isSimpleKey(name)) return { position: 'item', indent, column: indent + 1, inline: true }
     const { text } = emitScalar(name, { column: indent - 1, indent, key: true })
     return { position: 'value', indent, column: indent + text.length + 1, inline: false }
   }
 
-  private expand(value: string, origin: Origin, place: Place): Expanded {
+  private expand(value: string, origin: Origin, place: ScalarPlace): Expanded {
     try {
       return substituteScalar(value, origin, place, this.substitution)
     } catch (error) {

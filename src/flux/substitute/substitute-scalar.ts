@@ -3,13 +3,13 @@ import type { Origin, Step } from '../../origin.ts'
 import { emitScalar } from './emit-scalar.ts'
 import { envsubst } from './envsubst.ts'
 import { readFragment } from './read-fragment.ts'
-import { type Position, readScalar } from './read-scalar.ts'
+import { readScalar, type ScalarPosition } from './read-scalar.ts'
 import type { Substitution } from './substitution.ts'
 import type { Variable } from './variable.ts'
 
 /** Where a scalar is written in the text that Flux substitutes in. */
-export interface Place {
-  readonly position: Position
+export interface ScalarPlace {
+  readonly position: ScalarPosition
   /** Indent of the map or list that it is part of. */
   readonly indent: number
   /** Column behind its key or dash. */
@@ -35,7 +35,12 @@ export interface Expanded {
  * One text of an object written as YAML, substituted and read again. Throws TemplateError for what Flux refuses, and for
  * what would change more than this text.
  */
-export function substituteScalar(value: string, written: Origin, place: Place, substitution: Substitution): Expanded {
+export function substituteScalar(
+  value: string,
+  written: Origin,
+  place: ScalarPlace,
+  substitution: Substitution,
+): Expanded {
   const indent = place.indent + 2
   const emitted = emitScalar(value, { column: place.column, indent, key: place.position === 'key' })
   const { text, used, opaque, how } = envsubst(emitted.text, { ...substitution, origin: written })

@@ -6,7 +6,7 @@ import { textOf } from './rune.ts'
 import type { Variable, VariableSource, Variables } from './variable.ts'
 
 /** Finds what `substituteFrom` names in the namespace of the Kustomization; undefined where there is none. */
-export type FindSource = (kind: SourceKind, name: string) => VariableSource | undefined
+export type FindVariableSource = (kind: SourceKind, name: string) => VariableSource | undefined
 
 export type SourceKind = 'ConfigMap' | 'Secret'
 

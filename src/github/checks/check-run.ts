@@ -1,3 +1,4 @@
+import type { Annotation } from '../../report/annotations.ts'
 import { cutText } from '../client/cut-text.ts'
 import { github } from '../client/github-error.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
@@ -5,15 +6,6 @@ import { listOurCheckRuns, type OurCheckRun } from './list-check-runs.ts'
 
 /** `neutral` and `skipped` satisfy a required check, so they are no words of ours. */
 type Conclusion = 'success' | 'failure' | 'action_required' | 'cancelled' | 'timed_out'
-
-/** One line of the diff that something is said about; the shape that src/report gives. */
-export interface Annotation {
-  readonly path: string
-  readonly line: number
-  readonly level: 'notice' | 'warning' | 'failure'
-  readonly title: string
-  readonly message: string
-}
 
 /** A button; GitHub takes three, with 20, 40 and 20 characters. */
 interface Action {

@@ -8,7 +8,7 @@ import {
   type KnownInstallation,
   KnownInstallations,
 } from './known-installations.ts'
-import { type Answer, observeRequests } from './observe-requests.ts'
+import { type ObservedResponse, observeRequests } from './observe-requests.ts'
 import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
 import { paceWrites } from './pace-writes.ts'
 import { readPermissions } from './read-permissions.ts'
@@ -30,7 +30,7 @@ export interface AppOptions {
   /** For one request with its whole answer, archives included; default two minutes. */
   readonly timeoutMs?: number
   /** Told of each answer of GitHub. */
-  readonly onAnswer?: ((answer: Answer) => void) | undefined
+  readonly onAnswer?: ((answer: ObservedResponse) => void) | undefined
   /** Where octokit writes; default nowhere. */
   readonly log?: Log
 }

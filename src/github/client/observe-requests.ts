@@ -4,7 +4,7 @@ import { statusOf } from './github-error.ts'
 type Client = InstanceType<typeof ProbotOctokit>
 
 /** One answer of GitHub: which request, by its template where it has one. */
-export interface Answer {
+export interface ObservedResponse {
   readonly method: string
   readonly url: string
   /** 0: none came. */
@@ -17,7 +17,7 @@ export interface Answer {
 /** Tells of each answer that a client gets. */
 export function observeRequests(
   client: Client,
-  tell: ((answer: Answer) => void) | undefined,
+  tell: ((answer: ObservedResponse) => void) | undefined,
   installation?: number,
 ): Client {
   if (!tell) return client

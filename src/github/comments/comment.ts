@@ -1,7 +1,7 @@
 import { cutText } from '../client/cut-text.ts'
 import { github, unlessMissing } from '../client/github-error.ts'
+import { isOurs } from '../client/is-ours.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
-import { isOurs } from '../client/written-by-us.ts'
 
 /** 65,536 is GitHub's limit; some of its front ends count differently. */
 const MAX_BODY = 60_000

@@ -1,6 +1,6 @@
 import { unlessMissing } from '../client/github-error.ts'
+import { isOurs } from '../client/is-ours.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
-import { isOurs } from '../client/written-by-us.ts'
 
 /** An issue that our App wrote; anybody with the role triage may have changed its text. */
 export interface OurIssue {

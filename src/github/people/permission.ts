@@ -2,13 +2,17 @@ import { unlessMissing } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
 
 /** From most to least. */
-export type Role = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'none'
+export type RepositoryRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'none'
 
 /**
  * What a person may do on a repository, asked of GitHub now; an event's `author_association` says something else. A role
  * that an organisation defined counts as the base that it extends. `none` for who is unknown.
  */
-export async function readRole(octokit: Octokit, { owner, repo }: RepositoryName, login: string): Promise<Role> {
+export async function readRole(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  login: string,
+): Promise<RepositoryRole> {
   const found = await unlessMissing(`read the permission of ${JSON.stringify(login)} on ${owner}/${repo}`, () =>
     octokit.rest.repos.getCollaboratorPermissionLevel({ owner, repo, username: login }),
   )
@@ -25,6 +29,6 @@ export async function readRole(octokit: Octokit, { owner, repo }: RepositoryName
   return can?.pull ? 'read' : 'none'
 }
 
-function isRole(name: string): name is Role {
+function isRole(name: string): name is RepositoryRole {
   return ['admin', 'maintain', 'write', 'triage', 'read', 'none'].includes(name)
 }

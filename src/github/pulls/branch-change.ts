@@ -1,6 +1,6 @@
 import { github } from '../client/github-error.ts'
+import { isOurs } from '../client/is-ours.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
-import { isOurs } from '../client/written-by-us.ts'
 import { readCommit } from '../contents/read-commit.ts'
 import type { Head } from './branch.ts'
 

@@ -1,6 +1,6 @@
 import { github } from '../client/github-error.ts'
+import { isOurs } from '../client/is-ours.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
-import { isOurs } from '../client/written-by-us.ts'
 
 /** Number of the pull request of ours that is open from one of our branches; undefined where there is none. */
 export async function findPullRequest(

@@ -1,8 +1,8 @@
 import { BailiwickError } from '../../errors.ts'
 import { checkPaths } from '../../git/entry-limits.ts'
 import { github } from '../client/github-error.ts'
+import { isOurs } from '../client/is-ours.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
-import { isOurs } from '../client/written-by-us.ts'
 import { type Head, readBranch } from './branch.ts'
 import { type BranchChange, changeOf } from './branch-change.ts'
 

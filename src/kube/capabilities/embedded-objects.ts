@@ -26,18 +26,18 @@ export interface Unevaluated {
   readonly why: 'template' | 'text' | 'content' | 'depth'
 }
 
-export interface Embedded {
+export interface EmbeddedObjects {
   readonly objects: readonly EmbeddedObject[]
   readonly unevaluated: readonly Unevaluated[]
 }
 
 /** Objects in objects in objects: nobody needs more. */
 const MAX_DEPTH = 4
-const NOTHING: Embedded = { objects: [], unevaluated: [] }
-const known = new WeakMap<KubeObject, Embedded>()
+const NOTHING: EmbeddedObjects = { objects: [], unevaluated: [] }
+const known = new WeakMap<KubeObject, EmbeddedObjects>()
 
 /** Every object that controllers make of this one, those inside of these too; and what of it is not known. */
-export function embeddedIn(object: KubeObject): Embedded {
+export function embeddedIn(object: KubeObject): EmbeddedObjects {
   const before = known.get(object)
   if (before) return before
   const found = new Finder()

@@ -1,5 +1,5 @@
 import type { Binding, RoleRef } from './binding.ts'
-import { RBAC_GROUP, type Subject } from './binding.ts'
+import { type BoundSubject, RBAC_GROUP } from './binding.ts'
 import type { BindingStore, BoundTo } from './binding-store.ts'
 import { type PolicyRule, quote } from './policy-rule.ts'
 import { type AccessRequest, forbidden, type UserInfo } from './request.ts'
@@ -9,7 +9,7 @@ import { ruleAllows } from './rule-allows.ts'
 /** One rule that a user holds: through which binding, as which of its subjects. The role is `binding.roleRef`. */
 export interface Grant {
   readonly binding: Binding
-  readonly subject: Subject
+  readonly subject: BoundSubject
   readonly rule: PolicyRule
 }
 

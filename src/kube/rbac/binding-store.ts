@@ -1,5 +1,5 @@
 import type { KubeObject } from '../object.ts'
-import type { Binding, Subject } from './binding.ts'
+import type { Binding, BoundSubject } from './binding.ts'
 import { userOfAccount } from './groups-of.ts'
 import { readBinding } from './read-binding.ts'
 import type { UserInfo } from './request.ts'
@@ -7,7 +7,7 @@ import type { UserInfo } from './request.ts'
 /** A binding that applies to a user, and the first of its subjects that does. */
 export interface BoundTo {
   readonly binding: Binding
-  readonly subject: Subject
+  readonly subject: BoundSubject
 }
 
 interface BySubject {

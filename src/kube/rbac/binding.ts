@@ -20,7 +20,7 @@ export interface RoleRef {
   readonly name: string
 }
 
-export interface Subject {
+export interface BoundSubject {
   readonly kind: 'User' | 'Group' | 'ServiceAccount'
   readonly name: string
   /** Of an account: its namespace, in a RoleBinding that of the binding where none is written. */
@@ -33,7 +33,7 @@ export interface Binding {
   readonly namespace: string
   readonly name: string
   readonly roleRef: RoleRef
-  readonly subjects: readonly Subject[]
+  readonly subjects: readonly BoundSubject[]
 }
 
 /** `RoleBinding apps/dev-team`, `ClusterRole view`. */

@@ -7,7 +7,7 @@ import type { ResourceRequest, UserInfo } from './request.ts'
 import { type CustomPlurals, resourceOf } from './resource-name.ts'
 
 /** What becomes of an object: it appears, it is written again, or it is pruned. */
-export type Change = 'add' | 'change' | 'remove'
+export type ApplyChange = 'add' | 'change' | 'remove'
 
 /** What a cluster's definitions say about its custom kinds. */
 interface CustomKinds {
@@ -34,7 +34,7 @@ export function confirmApply(
   authorizer: Authorizer,
   user: UserInfo,
   object: KubeObject,
-  change: Change,
+  change: ApplyChange,
   custom: CustomKinds,
   before?: KubeObject,
 ): ApplyRefusal[] {
@@ -55,7 +55,7 @@ export function confirmApply(
  * The requests by which Flux applies or prunes an object (fluxcd/pkg ssa). One Namespace is read, patched and deleted in
  * itself for RBAC, so a RoleBinding inside it is enough; made it is in the cluster.
  */
-function requestsFor(object: KubeObject, change: Change, custom: CustomKinds): ResourceRequest[] {
+function requestsFor(object: KubeObject, change: ApplyChange, custom: CustomKinds): ResourceRequest[] {
   const { apiVersion, kind, namespace: written, name } = idOf(object)
   const apiGroup = groupOf(apiVersion)
   const resource = resourceOf(apiVersion, kind, custom.plurals)

@@ -1,4 +1,4 @@
-import type { Binding, Role, Subject } from './binding.ts'
+import type { Binding, BoundSubject, Role } from './binding.ts'
 import table from './default-policy.json' with { type: 'json' }
 import type { PolicyRule } from './policy-rule.ts'
 import { roleKey } from './role-store.ts'
@@ -51,7 +51,7 @@ function readRule(text: string): PolicyRule {
 
 function readBinding(row: BindingRow): Binding {
   const [kind = '', name = ''] = row.roleRef.split(' ')
-  const subjects = row.subjects.map(text => readId(text) as Subject)
+  const subjects = row.subjects.map(text => readId(text) as BoundSubject)
   return { ...readId(row.binding), roleRef: { kind, name }, subjects } as Binding
 }
 

@@ -2,7 +2,7 @@ import { isSubdomain } from '../names.ts'
 import { at, type Node } from '../node.ts'
 import { idOf, type KubeObject } from '../object.ts'
 import { listOf, textOf } from '../read-text.ts'
-import { type Binding, RBAC_GROUP, type RoleRef, type Subject } from './binding.ts'
+import { type Binding, type BoundSubject, RBAC_GROUP, type RoleRef } from './binding.ts'
 import { isRbacName, soundLabels } from './sound-metadata.ts'
 
 const READ = new WeakMap<KubeObject, Binding | 'refused'>()
@@ -41,7 +41,7 @@ function readRoleRef(node: Node | undefined): RoleRef | undefined {
   return { kind, name }
 }
 
-function readSubject(node: Node, bindingNamespace: string): Subject | undefined {
+function readSubject(node: Node, bindingNamespace: string): BoundSubject | undefined {
   const kind = textOf(at(node, ['kind']))
   const name = textOf(at(node, ['name']))
   const group = textOf(at(node, ['apiGroup']))

@@ -15,7 +15,7 @@ interface Extent {
 }
 
 /** The anchors of one document, and what its aliases make of them. */
-export class Aliases {
+export class YamlAliases {
   private readonly anchors = new Map<string, Anchored>()
   private readonly extents = new Map<Node, Extent>()
   private readonly expansion: Expansion

@@ -5,7 +5,7 @@ import { ANCHOR, DOUBLE_QUOTED, FOLDED, LITERAL, PLAIN, SINGLE_QUOTED, TAG } fro
 import { BEGINS_KEY, type TokenList } from './token-list.ts'
 
 /** 1-based. */
-export interface Place {
+export interface LineColumn {
   readonly line: number
   readonly column: number
 }
@@ -18,7 +18,7 @@ const NULLS = ['', '~', 'null', 'Null', 'NULL']
 /** What comments do besides explaining: some steer kustomize, and some it moves into a value. */
 export class Comments {
   /** The first comment that decides how a strategic merge patch merges a list. */
-  steered: Place | undefined
+  steered: LineColumn | undefined
   private braces = 0
   private readonly cursor: Cursor
   private readonly tokens: TokenList

@@ -1,5 +1,5 @@
 import type { Field, MapNode, Node } from '../node.ts'
-import { Aliases } from './aliases.ts'
+import { YamlAliases } from './aliases.ts'
 import type { Expansion } from './expansion.ts'
 import { absentScalar, plainScalar, textScalar } from './make-scalar.ts'
 import { MapBuilder } from './map-builder.ts'
@@ -20,7 +20,7 @@ export function parseDocument(reader: TokenReader, expansion: Expansion): Node {
 class DocumentParser {
   private readonly reader: TokenReader
   private readonly expansion: Expansion
-  private readonly aliases: Aliases
+  private readonly aliases: YamlAliases
   private readonly aliasFields = new Set<Field>()
   /** How many brackets are around the reader. */
   private flow = 0
@@ -28,7 +28,7 @@ class DocumentParser {
   constructor(reader: TokenReader, expansion: Expansion) {
     this.reader = reader
     this.expansion = expansion
-    this.aliases = new Aliases(expansion)
+    this.aliases = new YamlAliases(expansion)
   }
 
   /** `indentless`: entries of a list may stand at the column of the map around them. */

@@ -5,7 +5,7 @@ import { checkCharacters } from './check-characters.ts'
 import { checkDocuments } from './check-documents.ts'
 import { decodeText, type FileName } from './decode-text.ts'
 import { parseTokens } from './parse-tokens.ts'
-import { scan } from './scanner.ts'
+import { scan } from './scan-text.ts'
 import { findUnseen } from './unseen.ts'
 
 /** Maps a 1-based line and column of a text to where it was written. */

@@ -1,5 +1,5 @@
 import type { Origin } from '../../origin.ts'
-import type { Aliases } from './aliases.ts'
+import type { YamlAliases } from './aliases.ts'
 import { isTextKey, plainScalar, textScalar } from './make-scalar.ts'
 import { refuseAmbiguous, refuseSyntax } from './refuse-yaml.ts'
 import * as token from './token.ts'
@@ -16,7 +16,7 @@ export interface Key {
 }
 
 /** Reads a key, `depth` levels below the document. Throws `yaml-ambiguous` for one that is not text for every reader. */
-export function readKey(reader: TokenReader, aliases: Aliases, depth: number): Key {
+export function readKey(reader: TokenReader, aliases: YamlAliases, depth: number): Key {
   const kind = reader.peek()
   if (kind === token.PLAIN) return plainKey(reader)
   if (kind === token.ALIAS) return aliasKey(reader, aliases, depth)
@@ -39,7 +39,7 @@ function taken(reader: TokenReader, merges: boolean): Key {
   return key
 }
 
-function keyWithProperties(reader: TokenReader, aliases: Aliases): Key {
+function keyWithProperties(reader: TokenReader, aliases: YamlAliases): Key {
   const { anchor, tag } = reader.properties()
   const kind = reader.peek()
   const origin = reader.origin()
@@ -58,7 +58,7 @@ function keyWithProperties(reader: TokenReader, aliases: Aliases): Key {
   return key
 }
 
-function aliasKey(reader: TokenReader, aliases: Aliases, depth: number): Key {
+function aliasKey(reader: TokenReader, aliases: YamlAliases, depth: number): Key {
   const origin = reader.origin()
   const name = reader.value()
   const target = aliases.expand(name, depth, origin)

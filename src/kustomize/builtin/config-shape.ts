@@ -8,19 +8,19 @@ import { refuseCaseVariant } from '../fields/read-fields.ts'
  * are turned (sigs.k8s.io/yaml does so for strings that are not in an embedded struct); `any`: taken as it is, its texts
  * being texts for YAML 1.1, too.
  */
-export type Shape =
+export type ConfigShape =
   | 'string'
   | 'loose'
   | 'any'
-  | { readonly list: Shape }
-  | { readonly pairs: Shape }
-  | { readonly fields: Readonly<Record<string, Shape>> }
+  | { readonly list: ConfigShape }
+  | { readonly pairs: ConfigShape }
+  | { readonly fields: Readonly<Record<string, ConfigShape>> }
 
 /**
  * `node` as its struct sees it: fields that it does not have are gone, as kustomize passes over them. Throws rule
  * `kustomize-case-variant-key` for a field in another spelling.
  */
-export function shaped(node: Node, shape: Shape): Node {
+export function shaped(node: Node, shape: ConfigShape): Node {
   if (isAbsent(node)) return node
   if (shape === 'string' || shape === 'loose') return node.type === 'scalar' ? text(node, shape) : node
   if (shape === 'any') return withTexts(node)
@@ -32,13 +32,13 @@ export function shaped(node: Node, shape: Shape): Node {
   return 'pairs' in shape ? pairs(node, shape.pairs) : struct(node, shape.fields)
 }
 
-function pairs(map: MapNode, shape: Shape): MapNode {
+function pairs(map: MapNode, shape: ConfigShape): MapNode {
   const fields = new Map<string, Field>()
   for (const [key, field] of map.fields) fields.set(key, { ...field, value: shaped(field.value, shape) })
   return { ...map, fields }
 }
 
-function struct(map: MapNode, shapes: Readonly<Record<string, Shape>>): MapNode {
+function struct(map: MapNode, shapes: Readonly<Record<string, ConfigShape>>): MapNode {
   const known = Object.keys(shapes)
   const fields = new Map<string, Field>()
   for (const [key, field] of map.fields) {

@@ -1,10 +1,10 @@
-import type { Shape } from './config-shape.ts'
+import type { ConfigShape } from './config-shape.ts'
 
-const fieldSpecs: Shape = {
+const fieldSpecs: ConfigShape = {
   list: { fields: { group: 'string', version: 'string', kind: 'string', path: 'loose', create: 'any' } },
 }
 
-const SELECTOR: Shape = {
+const SELECTOR: ConfigShape = {
   fields: {
     group: 'string',
     version: 'string',
@@ -16,7 +16,7 @@ const SELECTOR: Shape = {
   },
 }
 
-const TEXTS: Shape = { pairs: 'loose' }
+const TEXTS: ConfigShape = { pairs: 'loose' }
 const image = { name: 'loose', newName: 'loose', tagSuffix: 'loose', newTag: 'loose', digest: 'loose' } as const
 
 /** What the struct of each builtin transformer decodes from its object (api/internal/builtins, 5.8.1). */
@@ -44,6 +44,6 @@ export const TRANSFORMER_SHAPES = {
     targets: { list: { fields: { selector: SELECTOR, fieldPath: 'loose', filePathPosition: 'any' } } },
     targetFilePath: 'loose',
   },
-} as const satisfies Record<string, Readonly<Record<string, Shape>>>
+} as const satisfies Record<string, Readonly<Record<string, ConfigShape>>>
 
 export type TransformerKind = keyof typeof TRANSFORMER_SHAPES

@@ -7,7 +7,7 @@ import { readGeneratorObject } from '../fields/read-generators.ts'
 import { type GeneratorContext, generateObject } from '../generate/generate-object.ts'
 import type { Entry } from '../model/entry.ts'
 import { makeResource, type Resource } from '../resource/resource.ts'
-import { type Shape, shaped } from './config-shape.ts'
+import { type ConfigShape, shaped } from './config-shape.ts'
 
 /**
  * What the builtin generates that an object of `generators` configures. Throws `kustomize-invalid` for a kind that there
@@ -24,7 +24,7 @@ export function runGenerator(object: MapNode, context: GeneratorContext): Resour
   return invalid(`there is no builtin generator ${kind}`, object.origin)
 }
 
-const IAM_SHAPE: Shape = {
+const IAM_SHAPE: ConfigShape = {
   fields: {
     cloud: 'loose',
     kubernetesService: { fields: { name: 'loose', namespace: 'loose' } },

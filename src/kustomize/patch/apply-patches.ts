@@ -12,7 +12,7 @@ import { roundTrip } from '../resource/round-trip.ts'
 import { select } from '../select/select.ts'
 import { applyJsonPatch } from './json-patch.ts'
 import type { Patch } from './load-patch.ts'
-import type { Operation } from './read-json-patch.ts'
+import type { JsonPatchOperation } from './read-json-patch.ts'
 import { strategicMerge } from './strategic-merge.ts'
 
 /** Applies one entry of `patches`. Throws `kustomize-invalid` where kustomize does; a target without match is fine. */
@@ -145,7 +145,7 @@ function applyJson(
 /** Applies JSON6902 operations to each of these objects. Throws `kustomize-invalid` where one does not fit. */
 export function applyOperations(
   selected: readonly Resource[],
-  operations: readonly Operation[],
+  operations: readonly JsonPatchOperation[],
   origin: Origin,
   budget: BuildBudget,
 ): void {

@@ -4,14 +4,14 @@ import { canonical, type ListNode, type MapNode, type Node } from '../../kube/no
 import type { Origin } from '../../origin.ts'
 import { refuseUnknown } from '../generate/unknown-values.ts'
 import { checkObjectSize } from '../model/build-budget.ts'
-import type { Operation } from './read-json-patch.ts'
+import type { JsonPatchOperation } from './read-json-patch.ts'
 
 /**
  * `root` under the operations of a JSON6902 patch, as evanphx/json-patch v4 applies them for kustomize: it does not ask
  * whether a field to replace or to copy is there, and knows negative indices. Throws `kustomize-invalid` where an
  * operation is none or does not find its place.
  */
-export function applyJsonPatch(root: MapNode, operations: readonly Operation[]): MapNode {
+export function applyJsonPatch(root: MapNode, operations: readonly JsonPatchOperation[]): MapNode {
   let result: Node = root
   for (const operation of operations) {
     result = apply(result, operation)
@@ -20,7 +20,7 @@ export function applyJsonPatch(root: MapNode, operations: readonly Operation[]):
   return result.type === 'map' ? result : fail('a patch makes a list of the object', result.origin)
 }
 
-function apply(root: Node, operation: Operation): Node {
+function apply(root: Node, operation: JsonPatchOperation): Node {
   const { origin } = operation
   const op = textOf(operation, 'op')
   const value = operation.fields.get('value')
@@ -41,12 +41,12 @@ function apply(root: Node, operation: Operation): Node {
 
 const nothing = (origin: Origin): Node => ({ type: 'scalar', value: null, origin })
 
-function textOf({ fields }: Operation, name: string): string | undefined {
+function textOf({ fields }: JsonPatchOperation, name: string): string | undefined {
   const node = fields.get(name)
   return node?.type === 'scalar' && typeof node.value === 'string' ? node.value : undefined
 }
 
-const pathOf = (operation: Operation): string[] =>
+const pathOf = (operation: JsonPatchOperation): string[] =>
   partsOf(textOf(operation, 'path') ?? fail('an operation without path', operation.origin), operation.origin)
 
 /** What stands before the first slash counts for nothing. */
@@ -56,7 +56,7 @@ function partsOf(path: string, origin: Origin): string[] {
   return parts.map(part => part.replace(/~[01]/g, code => (code === '~1' ? '/' : '~')))
 }
 
-function replaceAt(root: Node, operation: Operation, value: Node | undefined): Node {
+function replaceAt(root: Node, operation: JsonPatchOperation, value: Node | undefined): Node {
   const { origin } = operation
   if (textOf(operation, 'path') === '') {
     return value && value.type !== 'scalar' ? value : fail('an object can only be replaced by an object', origin)
@@ -64,7 +64,7 @@ function replaceAt(root: Node, operation: Operation, value: Node | undefined): N
   return change(root, pathOf(operation), origin, (node, key) => replace(node, key, value ?? nothing(origin), origin))
 }
 
-function test(root: Node, operation: Operation, value: Node | undefined): Node {
+function test(root: Node, operation: JsonPatchOperation, value: Node | undefined): Node {
   const { origin, json } = operation
   if (json && value) refuseAsWritten(value)
   const path = textOf(operation, 'path') === '' ? [] : pathOf(operation)

@@ -4,11 +4,11 @@ import type { MapNode, ScalarNode } from '../../kube/node.ts'
 import { type ParsedFile, parseText } from '../../kube/yaml/parse-documents.ts'
 import type { Origin, Step } from '../../origin.ts'
 import { loadObjects } from '../resource/load-resources.ts'
-import { type Operation, readJsonPatch } from './read-json-patch.ts'
+import { type JsonPatchOperation, readJsonPatch } from './read-json-patch.ts'
 
 export type Patch =
   | { readonly type: 'merge'; readonly objects: readonly MapNode[] }
-  | { readonly type: 'json'; readonly operations: readonly Operation[] }
+  | { readonly type: 'json'; readonly operations: readonly JsonPatchOperation[] }
 
 /** Tells a strategic merge patch from a JSON6902 one as kustomize does; every value says that it came through `step`. */
 export function readPatchFile(file: ParsedFile, step: Step): Patch {
@@ -24,7 +24,7 @@ export function readPatchFile(file: ParsedFile, step: Step): Patch {
  * The operations of a text that has to be a JSON6902 patch: its first document, whatever comes after it. Throws
  * `kustomize-invalid` for anything else.
  */
-export function readOperations(file: ParsedFile, step: Step): Operation[] {
+export function readOperations(file: ParsedFile, step: Step): JsonPatchOperation[] {
   const [first] = file.documents
   if (first?.type !== 'list') {
     const message = 'a JSON6902 patch is a list of operations'

@@ -4,7 +4,7 @@ import type { ListNode, Node } from '../../kube/node.ts'
 import type { Origin } from '../../origin.ts'
 
 /** One operation as it was written: whether it is one is asked when it is applied, and only then, as in kustomize. */
-export interface Operation {
+export interface JsonPatchOperation {
   readonly fields: ReadonlyMap<string, Node>
   readonly origin: Origin
   /** Written as JSON, where numbers and texts are compared as they stand. */
@@ -19,7 +19,7 @@ const DIFFERS_IN_YAML_1_1 =
  * The operations of a JSON6902 patch. Throws `kustomize-invalid` for what is no list of maps, and `yaml-ambiguous` where
  * YAML versions disagree on a value.
  */
-export function readJsonPatch(list: ListNode, json: boolean): Operation[] {
+export function readJsonPatch(list: ListNode, json: boolean): JsonPatchOperation[] {
   return list.items.map(node => {
     if (node.type !== 'map' && !isAbsent(node)) fail('an operation that is no map', node.origin)
     const fields = new Map<string, Node>()

@@ -8,7 +8,7 @@ import { NO_NAMESPACE, originalId, type Resource, resourceOrigin } from '../reso
 import type { ReferenceRule } from './reference-fields.ts'
 import { referenceTable } from './reference-table.ts'
 import { ReferenceTargets, type VisibleTargets, writtenNamespace } from './reference-targets.ts'
-import { type Reference, sameName, sameNameAndNamespace, selectReferral } from './select-referral.ts'
+import { type NameReference, sameName, sameNameAndNamespace, selectReferral } from './select-referral.ts'
 
 /**
  * Lets references follow objects whose name or namespace a build has changed (namereferencetransformer.go, 5.8.1). A
@@ -64,11 +64,11 @@ function fixReferrer(
 
 /** One field of one referrer. */
 class Fixing {
-  private readonly reference: Reference
+  private readonly reference: NameReference
   private readonly seen: VisibleTargets
   private readonly budget: BuildBudget
 
-  constructor(reference: Reference, seen: VisibleTargets, budget: BuildBudget) {
+  constructor(reference: NameReference, seen: VisibleTargets, budget: BuildBudget) {
     this.reference = reference
     this.seen = seen
     this.budget = budget

@@ -8,7 +8,7 @@ import { writtenNamespace } from './reference-targets.ts'
 import { roleRefParts } from './role-binding.ts'
 
 /** A field that holds a name, and whose. */
-export interface Reference {
+export interface NameReference {
   readonly referrer: Resource
   /** The kind that the field is about. */
   readonly rule: Pick<ReferenceRule, 'group' | 'version' | 'kind'>
@@ -20,7 +20,7 @@ export interface Reference {
  * Throws `kustomize-invalid` where it could be several that are not `same` (selectReferral of filters/nameref, 5.8.1).
  */
 export function selectReferral(
-  { referrer, rule, path }: Reference,
+  { referrer, rule, path }: NameReference,
   called: readonly Resource[],
   origin: Origin,
   same: (a: Resource, b: Resource) => boolean,

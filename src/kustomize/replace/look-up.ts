@@ -2,7 +2,7 @@ import { isAbsent, writtenText } from '../../kube/edit-node.ts'
 import type { Node } from '../../kube/node.ts'
 import { indexPart, isElementPart, parseElementPart } from './field-path.ts'
 
-export interface Found {
+export interface FoundNode {
   readonly node: Node
   readonly place: readonly (string | number)[]
 }
@@ -11,8 +11,8 @@ export interface Found {
  * The value at a field path, as the source of a replacement is found: the first element that fits, `-` for the last
  * one (kyaml's PathGetter). `absent` for nothing there, `fails` for a path that does not fit the object.
  */
-export function lookUp(root: Node, path: readonly string[]): Found | 'absent' | 'fails' {
-  let found: Found = { node: root, place: [] }
+export function lookUp(root: Node, path: readonly string[]): FoundNode | 'absent' | 'fails' {
+  let found: FoundNode = { node: root, place: [] }
   for (const part of path.map(name => name.trim()).filter(name => name !== '')) {
     const next = lookUpStep(found, part)
     if (typeof next === 'string') return next
@@ -22,7 +22,7 @@ export function lookUp(root: Node, path: readonly string[]): Found | 'absent' | 
 }
 
 /** One step of `lookUp`. */
-export function lookUpStep({ node, place }: Found, part: string): Found | 'absent' | 'fails' {
+export function lookUpStep({ node, place }: FoundNode, part: string): FoundNode | 'absent' | 'fails' {
   const key = keyOf(node, part)
   if (typeof key !== 'object') return key
   const child = node.type === 'map' ? node.fields.get(String(key.key))?.value : undefined

@@ -5,7 +5,7 @@ import { parseText } from '../../kube/yaml/parse-documents.ts'
 import type { Origin } from '../../origin.ts'
 
 /** 1-based, within the text. */
-export interface Place {
+export interface TextPlace {
   readonly line: number
   readonly column: number
   /** A quote, a bracket, or the first character of a plain text. */
@@ -13,20 +13,20 @@ export interface Place {
 }
 
 /** YAML or JSON that stands in a text of an object. */
-export interface Embedded {
+export interface EmbeddedText {
   readonly node: Node
   readonly text: string
   /** Where a part of it starts; undefined for what was not in the text. */
-  readonly placeOf: (origin: Origin) => Place | undefined
+  readonly placeOf: (origin: Origin) => TextPlace | undefined
 }
 
 /**
  * The one document in a text; undefined where there is none. Throws what reading a file throws, at the place of the
  * text, and `kustomize-unsupported` for what kustomize would not write back.
  */
-export function readEmbedded(scalar: ScalarNode): Embedded | undefined {
+export function readEmbedded(scalar: ScalarNode): EmbeddedText | undefined {
   const text = writtenText(scalar)
-  const starts = new WeakMap<Origin, Place>()
+  const starts = new WeakMap<Origin, TextPlace>()
   const lines = text.split('\n')
   const parsed = parseText(text, (line, column) => {
     const origin = { ...scalar.origin }

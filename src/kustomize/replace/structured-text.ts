@@ -5,8 +5,8 @@ import { refuseUnknown } from '../generate/unknown-values.ts'
 import type { BuildBudget } from '../model/build-budget.ts'
 import { type PathEdit, PathEditor } from './edit-path.ts'
 import { goJson } from './go-json.ts'
-import { type Found, lookUpStep } from './look-up.ts'
-import { type Embedded, readEmbedded } from './read-embedded.ts'
+import { type FoundNode, lookUpStep } from './look-up.ts'
+import { type EmbeddedText, readEmbedded } from './read-embedded.ts'
 import { retype } from './retype.ts'
 import type { SourceValue } from './source-value.ts'
 import { writeYaml } from './write-yaml.ts'
@@ -50,7 +50,7 @@ export function editStructuredText(
 }
 
 function findText(root: Node, path: readonly string[]) {
-  let found: Found = { node: root, place: [] }
+  let found: FoundNode = { node: root, place: [] }
   for (const [index, part] of path.slice(0, -1).entries()) {
     const next = lookUpStep(found, part)
     if (typeof next === 'string') return undefined
@@ -77,7 +77,7 @@ function asJson(node: Node, before: string): string {
   return goJson(node, before.includes('\n') && before.includes('  ') ? '  ' : '')
 }
 
-function asYaml(node: Node, embedded: Embedded, origin: Origin): string {
+function asYaml(node: Node, embedded: EmbeddedText, origin: Origin): string {
   const result = writeYaml(node, embedded)
   if (typeof result === 'object') return result.text.trim()
   const message = `a replacement inside a YAML text with ${result} is not supported`

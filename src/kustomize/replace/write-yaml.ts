@@ -4,17 +4,17 @@ import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { Origin } from '../../origin.ts'
 import { EmbeddedComments } from './embedded-comments.ts'
 import { isPlainText } from './plain-text.ts'
-import type { Embedded, Place } from './read-embedded.ts'
+import type { EmbeddedText, TextPlace } from './read-embedded.ts'
 
 /** Where a part was written; undefined for what was in no text. */
-type PlaceOf = (origin: Origin) => Place | undefined
+type PlaceOf = (origin: Origin) => TextPlace | undefined
 
 /**
  * YAML as go-yaml writes a document that it has read, with the indentation that kustomize asks of it: brackets, quotes
  * and comments stay, lists stand as far left as their key. Gives the name of what in the document we do not know how it
  * writes.
  */
-export function writeYaml(node: Node, { text: before, placeOf }: Embedded): { readonly text: string } | string {
+export function writeYaml(node: Node, { text: before, placeOf }: EmbeddedText): { readonly text: string } | string {
   const comments = new EmbeddedComments(before)
   if (comments.unknown) return comments.unknown
   const writer = new Writer(placeOf, comments, before.split('\n'))

@@ -1,6 +1,6 @@
 import type { CharacterSet } from './character-set.ts'
 import { PatternError } from './pattern-error.ts'
-import type { Assertion, Part, Repetition } from './pattern-part.ts'
+import type { Assertion, PatternPart, Repetition } from './pattern-part.ts'
 
 /** A state of the automaton of a regular expression. */
 export type State =
@@ -12,7 +12,7 @@ export type State =
 const MAX_STATES = 2_100
 
 /** The automaton of a regular expression. Throws PatternError where it would have too many states. */
-export function automatonOf(part: Part): State {
+export function automatonOf(part: PatternPart): State {
   return new Builder().build(part, { kind: 'end' })
 }
 
@@ -20,7 +20,7 @@ class Builder {
   private states = 0
 
   /** What matches `part` and then goes on with `next`. */
-  build(part: Part, next: State): State {
+  build(part: PatternPart, next: State): State {
     if (part.kind === 'sequence') return part.parts.reduceRight((rest, inner) => this.build(inner, rest), next)
     if (part.kind === 'repeat') return this.repetition(part, next)
     this.count()
@@ -43,7 +43,7 @@ class Builder {
     return state
   }
 
-  private star(part: Part, next: State, atLeastOne: boolean): State {
+  private star(part: PatternPart, next: State, atLeastOne: boolean): State {
     this.count()
     const loop: State = { kind: 'split', next: [] }
     const inner = this.build(part, loop)

@@ -19,7 +19,7 @@ const MAX_COUNT = 1_000
  * What a regular expression consists of, read as Go's regexp.Compile reads it. Throws PatternError: `invalid` where Go
  * refuses the pattern, too.
  */
-export function parsePattern(pattern: string): part.Part {
+export function parsePattern(pattern: string): part.PatternPart {
   if (pattern.length > MAX_LENGTH) throw new PatternError(`more than ${MAX_LENGTH} characters`, false)
   return new PatternParser(pattern).parse()
 }
@@ -34,20 +34,20 @@ class PatternParser {
     this.chars = [...pattern]
   }
 
-  parse(): part.Part {
+  parse(): part.PatternPart {
     const parsed = this.alternatives()
     if (this.index < this.chars.length) refuseInvalid('an unbalanced )')
     return parsed
   }
 
-  private alternatives(): part.Part {
+  private alternatives(): part.PatternPart {
     const parts = [this.sequence()]
     while (this.take('|')) parts.push(this.sequence())
     return parts.length === 1 ? parts[0]! : { kind: 'choice', parts }
   }
 
-  private sequence(): part.Part {
-    const parts: part.Part[] = []
+  private sequence(): part.PatternPart {
+    const parts: part.PatternPart[] = []
     let repeated = false
     for (let char = this.peek(); char !== undefined && char !== '|' && char !== ')'; char = this.peek()) {
       const repetition = this.repetition()
@@ -86,7 +86,7 @@ class PatternParser {
     return { kind: 'repeat', least, most, counted: true }
   }
 
-  private atoms(): part.Part[] {
+  private atoms(): part.PatternPart[] {
     const char = this.chars[this.index++]!
     if (char === '(') return this.group()
     if (char === '[') return [{ kind: 'char', accepts: this.set() }]
@@ -96,11 +96,11 @@ class PatternParser {
     return char === '\\' ? this.escape() : [this.literal(char)]
   }
 
-  private literal(char: string): part.Part {
+  private literal(char: string): part.PatternPart {
     return { kind: 'char', accepts: this.flags.fold ? range(char, char, true) : other => other === char }
   }
 
-  private group(): part.Part[] {
+  private group(): part.PatternPart[] {
     const { flags } = this
     if (this.take('?') && this.isOnlyFlags()) return []
     const parts = this.alternatives()
@@ -129,7 +129,7 @@ class PatternParser {
     return end === ')'
   }
 
-  private escape(): part.Part[] {
+  private escape(): part.PatternPart[] {
     const assertion = ASSERTIONS.get(this.peek() ?? '')
     if (assertion) {
       this.index++
@@ -139,7 +139,7 @@ class PatternParser {
     return [{ kind: 'char', accepts: this.namedSet() ?? range1(this.escaped(), this.flags.fold) }]
   }
 
-  private quoted(): part.Part[] {
+  private quoted(): part.PatternPart[] {
     const rest = this.chars.slice(this.index).join('')
     const end = rest.indexOf('\\E')
     const text = [...(end < 0 ? rest : rest.slice(0, end))]

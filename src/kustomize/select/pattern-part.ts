@@ -4,16 +4,16 @@ import type { CharacterSet } from './character-set.ts'
 export type Assertion = (before: string | undefined, after: string | undefined) => boolean
 
 /** A part of a regular expression. */
-export type Part =
+export type PatternPart =
   | { readonly kind: 'char'; readonly accepts: CharacterSet }
   | { readonly kind: 'assert'; readonly holds: Assertion }
-  | { readonly kind: 'sequence'; readonly parts: readonly Part[] }
-  | { readonly kind: 'choice'; readonly parts: readonly Part[] }
+  | { readonly kind: 'sequence'; readonly parts: readonly PatternPart[] }
+  | { readonly kind: 'choice'; readonly parts: readonly PatternPart[] }
   | Repetition
 
 export interface Repetition {
   readonly kind: 'repeat'
-  readonly part: Part
+  readonly part: PatternPart
   readonly least: number
   /** Absent: without end. */
   readonly most: number | undefined
@@ -22,7 +22,7 @@ export interface Repetition {
 }
 
 /** Whether counted repetitions inside of each other stay within `limit` (repeatIsValid of Go's regexp/syntax). */
-export function staysWithin(part: Part, limit: number): boolean {
+export function staysWithin(part: PatternPart, limit: number): boolean {
   if (part.kind === 'sequence' || part.kind === 'choice') return part.parts.every(inner => staysWithin(inner, limit))
   if (part.kind !== 'repeat') return true
   if (!part.counted) return staysWithin(part.part, limit)

@@ -10,10 +10,10 @@ import { groupTenants, type TenantGroup } from './group-changes.ts'
 
 /** How much is told, from all of it to a line for each Kustomization. */
 export const LEVELS = ['full', 'short', 'counts', 'lines'] as const
-export type Level = (typeof LEVELS)[number]
+export type DetailLevel = (typeof LEVELS)[number]
 
 /** What is said where not all is told. */
-export const SHORTENED: Readonly<Record<Level, string>> = {
+export const SHORTENED: Readonly<Record<DetailLevel, string>> = {
   full: 'nothing is left out',
   short: 'fields of added objects, and all but a few of the others, are left out',
   counts: 'fields are left out, each object says how many changed',
@@ -21,7 +21,7 @@ export const SHORTENED: Readonly<Record<Level, string>> = {
 }
 
 /** The rendered diff: a fold for each tenant and the clusters on which it gets the same. */
-export function changeSections(changes: Changes, level: Level): Section[] {
+export function changeSections(changes: Changes, level: DetailLevel): Section[] {
   const groups = groupTenants(changes)
   const sections = level === 'lines' ? groups.flatMap(linesOf) : groups.map(group => foldOf(group, level))
   const note = leftNote(changes)

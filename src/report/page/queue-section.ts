@@ -1,7 +1,7 @@
 import { type Html, html } from './html.ts'
 
 /** How many jobs of a kind are in a state. */
-export interface QueueDepth {
+export interface QueueRow {
   readonly queue: string
   readonly waiting: number
   readonly active: number
@@ -11,7 +11,7 @@ export interface QueueDepth {
 }
 
 /** How the work stands at this moment. */
-export function queueSection(queue: readonly QueueDepth[] | undefined): Html {
+export function queueSection(queue: readonly QueueRow[] | undefined): Html {
   if (queue === undefined)
     return html`<p><span class="tag bad">the queue does not answer</span> Nothing is evaluated until it does. No job is lost.</p>`
   if (queue.length === 0) return html`<p>No job was added yet.</p>`

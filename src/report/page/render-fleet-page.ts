@@ -5,7 +5,7 @@ import { fleetGraph } from './graph-section.ts'
 import { type Content, type Html, html } from './html.ts'
 import { type Frame, layout } from './layout.ts'
 import { repositoryLink } from './links.ts'
-import { type QueueDepth, queueSection } from './queue-section.ts'
+import { type QueueRow, queueSection } from './queue-section.ts'
 import { sourcesSection } from './sources-section.ts'
 import { when } from './when.ts'
 
@@ -15,7 +15,7 @@ interface FleetLook {
   /** The namespace that the access explorer is asked about; '' for none. */
   readonly namespace: string
   /** Absent: the queue does not answer. */
-  readonly queue: readonly QueueDepth[] | undefined
+  readonly queue: readonly QueueRow[] | undefined
 }
 
 /** How many tenants and sources are listed. */

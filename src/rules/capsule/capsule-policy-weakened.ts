@@ -1,7 +1,7 @@
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, canonical, type Node, type Path } from '../../kube/node.ts'
-import type { Breach, Level, Rule } from '../model/rule.ts'
+import type { Breach, FindingLevel, Rule } from '../model/rule.ts'
 import { CONFIGURATION, TENANT } from './support/capsule-tenants.ts'
 import { CONFIGURATION_FIELDS, TENANT_FIELDS } from './support/policy-fields.ts'
 
@@ -38,7 +38,7 @@ export const capsulePolicyWeakened: Rule = {
 }
 
 /** Labels of Pod Security that Capsule puts on namespaces keep pods in, whatever field they stand in. */
-function levelOf(level: Level, old: Node | undefined): Level {
+function levelOf(level: FindingLevel, old: Node | undefined): FindingLevel {
   return old && canonical(old).includes('pod-security.kubernetes.io/enforce') ? 'violation' : level
 }
 
@@ -47,7 +47,7 @@ function breach(
   path: Path,
   old: Node | undefined,
   young: Node | undefined,
-  level: Level,
+  level: FindingLevel,
 ): Breach {
   const text = (value: Node | undefined) => (value ? canonical(value) : 'nothing')
   const field = path.slice(path[0] === 'spec' ? 1 : 2).join('.')

@@ -1,6 +1,6 @@
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
-import { type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { type BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { declaredOwner } from '../rbac/support/declared-owner.ts'

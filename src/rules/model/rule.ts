@@ -10,7 +10,7 @@ import type { Origin } from '../../origin.ts'
 import type { Edit, Severity } from './finding.ts'
 
 /** `error`: what cannot be decided; such a finding is an error of its node with the rule's id as its code. */
-export type Level = 'violation' | 'warning' | 'error'
+export type FindingLevel = 'violation' | 'warning' | 'error'
 
 /** What rules may ask: the fleet by narrow questions, never a repository, a cluster or a clock. */
 export interface RuleContext {
@@ -37,7 +37,7 @@ export interface Breach {
   /** Of an error: its code, where that is not the id of the rule. */
   readonly code?: ErrorCode
   /** How much this breach counts, where it is not as much as the rule says. */
-  readonly level?: Level
+  readonly level?: FindingLevel
   readonly severity?: Severity
   /** As that of the rule, for this breach alone. */
   readonly profile?: Profile
@@ -53,7 +53,7 @@ export interface RuleText {
   readonly id: string
   readonly severity: Severity
   /** Default: violation. */
-  readonly level?: Level
+  readonly level?: FindingLevel
   /** `restricted`: only a warning where the fleet or the tenant has the profile `baseline`. Default: `baseline`. */
   readonly profile?: Profile
   /** What it asks. */

@@ -4,7 +4,7 @@ import { kindOf } from '../../facts/kind-of.ts'
 import { shown, shownIdentity, shownObject } from '../../facts/shown.ts'
 import { accountOf, applierKinds } from '../../fleet/model/appliers.ts'
 import type { FleetNode, Identity } from '../../fleet/model/fleet.ts'
-import { type Embedded, embeddedIn, type Unevaluated } from '../../kube/capabilities/embedded-objects.ts'
+import { type EmbeddedObjects, embeddedIn, type Unevaluated } from '../../kube/capabilities/embedded-objects.ts'
 import { at, canonical } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { accountOf as partsOfUser, userOfAccount } from '../../kube/rbac/groups-of.ts'
@@ -31,7 +31,7 @@ export const embeddedContent: Rule = {
 }
 
 /** Kustomizations and sources that a controller makes are no part of the graph. */
-function unfollowed({ objects }: Embedded) {
+function unfollowed({ objects }: EmbeddedObjects) {
   return objects
     .filter(({ object }) => kindOf(object) === KUSTOMIZATION || kindOf(object) === SOURCE)
     .map(({ object }) => ({ holder: object, path: ['spec'] }))
@@ -53,7 +53,7 @@ function breachOf(node: FleetNode, { index }: RuleContext, one: Unevaluated): Br
 function notFollowed(
   node: FleetNode,
   { index }: RuleContext,
-  holder: Embedded['objects'][number]['object'],
+  holder: EmbeddedObjects['objects'][number]['object'],
   path: Breach['path'],
 ): Breach {
   const { namespace } = idOf(holder)

@@ -4,7 +4,7 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { deniedByCapsule } from '../capsule/support/denied-metadata.ts'
-import type { Breach, Level, Rule, RuleContext } from '../model/rule.ts'
+import type { Breach, FindingLevel, Rule, RuleContext } from '../model/rule.ts'
 import { isProtected, POD_SECURITY } from './support/protected-metadata.ts'
 
 const LEVELS = ['privileged', 'baseline', 'restricted']
@@ -59,14 +59,14 @@ function levelOf(
   given: Node | undefined,
   index: FleetIndex,
   node: FleetNode,
-): Level | undefined {
+): FindingLevel | undefined {
   if (given && textOf(given) === textOf(value)) return undefined
   if (part === 'labels' && key.startsWith(POD_SECURITY)) return podSecurity(key, textOf(value), given)
   return isProtected(key, textOf(value)) || deniedByCapsule(index, node, part, key) ? 'violation' : undefined
 }
 
 /** A tenant may bind itself tighter, never looser than the platform did. */
-function podSecurity(key: string, text: string, given: Node | undefined): Level | undefined {
+function podSecurity(key: string, text: string, given: Node | undefined): FindingLevel | undefined {
   const level = LEVELS.indexOf(text)
   if (key === ENFORCE) {
     const least = given ? LEVELS.indexOf(textOf(given)) : 1

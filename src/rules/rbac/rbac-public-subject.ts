@@ -1,7 +1,7 @@
 import { excessRights, rulesText } from '../../facts/excess-rights.ts'
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { type Binding, type Subject as BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { type Binding, type BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { covers } from '../../kube/rbac/covers.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'

@@ -9,7 +9,7 @@ import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { keepsNamespace } from '../namespaces/support/keeps-namespace.ts'
 import { type ForeignName, foreignNames, suspectedNames } from './support/foreign-names.ts'
 import { isUnlooked } from './support/is-unlooked.ts'
-import { type Access, accessOf } from './support/source-access.ts'
+import { type AccessFrom, accessOf } from './support/source-access.ts'
 
 /** A tenant's object may refer only to objects of the tenant's own namespaces. */
 export const crossNamespaceRef: Rule = {
@@ -96,7 +96,7 @@ function judge(context: RuleContext, node: FleetNode, object: KubeObject, refere
   }
 }
 
-function saidByFlux(reference: Reference, locked: boolean, access: Access): string {
+function saidByFlux(reference: Reference, locked: boolean, access: AccessFrom): string {
   if (reference.isUnknownField) return ' Flux has no such field: the API server would refuse it, or drop it.'
   if (!locked) return ' Flux accepts it.'
   const { kind, namespace, name } = reference

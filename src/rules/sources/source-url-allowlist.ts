@@ -8,7 +8,7 @@ import { matchesAddress } from '../../policy/address-pattern.ts'
 import { admissionRefusals } from '../../policy/admission-policies.ts'
 import { refusesByCel } from '../../policy/cel/refuses-by-cel.ts'
 import { isAddressDenied } from '../../policy/denied-address.ts'
-import { type PolicyRule, policyRulesFor } from '../../policy/kyverno-rules.ts'
+import { type KyvernoRule, policyRulesFor } from '../../policy/kyverno-rules.ts'
 import { matchesWildcard } from '../../policy/wildcard.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
@@ -54,7 +54,7 @@ export const sourceUrlAllowlist: Rule = {
 
 /** `validate.cel` of Kyverno. */
 function isDeniedByCel(
-  { validate }: PolicyRule,
+  { validate }: KyvernoRule,
   subject: Subject,
   { index }: RuleContext,
   field: string,
@@ -110,7 +110,7 @@ function denied(
   subject: Subject,
   path: Path,
   address: SourceAddress,
-  rule: Pick<PolicyRule, 'policy' | 'name' | 'message' | 'enforces'>,
+  rule: Pick<KyvernoRule, 'policy' | 'name' | 'message' | 'enforces'>,
 ): Breach {
   const { object, id, node } = subject
   const policy = shownObject(rule.policy.kind, rule.policy.namespace, rule.policy.name)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Json } from '../../../src/kube/node.ts'
 import type { Authorizer } from '../../../src/kube/rbac/authorizer.ts'
 import { authorizerOf } from '../../../src/kube/rbac/authorizer-of.ts'
-import { type Change, confirmApply } from '../../../src/kube/rbac/confirm-apply.ts'
+import { type ApplyChange, confirmApply } from '../../../src/kube/rbac/confirm-apply.ts'
 import { confirmWrite } from '../../../src/kube/rbac/confirm-write.ts'
 import { userInfo } from '../../../src/kube/rbac/groups-of.ts'
 import { readBinding } from '../../../src/kube/rbac/read-binding.ts'
@@ -227,7 +227,7 @@ function urlOf(object: Json): string {
     : `/api/v1/namespaces/${metadata.namespace}/configmaps/${metadata.name}`
 }
 
-function refused(user: string, object: Json, change: Change): string[] {
+function refused(user: string, object: Json, change: ApplyChange): string[] {
   const custom = { scopes: new Map(), plurals: new Map() }
   return confirmApply(authorizer, userInfo(user), plainObject(object), change, custom).map(refusal => refusal.message)
 }

@@ -1,4 +1,4 @@
-import type { Level } from '../../model/rule.ts'
+import type { FindingLevel } from '../../model/rule.ts'
 import { textsAt } from './list-at.ts'
 import { allows, atMost, forbids, keepsEntries, keepsItems, type Limit, notBelow, quotas, stays } from './loosened.ts'
 
@@ -7,10 +7,10 @@ interface PolicyField {
   readonly path: readonly string[]
   readonly limit: Limit
   /** `violation`: tenants are kept apart by it. `warning`: it only says how much they may have. */
-  readonly level: Level
+  readonly level: FindingLevel
 }
 
-const field = (path: string, limit: Limit, level: Level): PolicyField => ({
+const field = (path: string, limit: Limit, level: FindingLevel): PolicyField => ({
   path: ['spec', ...path.split('.')],
   limit,
   level,

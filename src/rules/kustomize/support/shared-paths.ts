@@ -1,4 +1,4 @@
-import { type Directories, type Holder, holderOf } from '../../../facts/directory-holder.ts'
+import { type Directories, type DirectoryHolder, holderOf } from '../../../facts/directory-holder.ts'
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import type { JudgedRepository } from '../../../facts/judged-repository.ts'
 import { shown, shownObject } from '../../../facts/shown.ts'
@@ -68,7 +68,7 @@ function componentsOf({ kustomization }: FleetNode, start: string): NamedPath[] 
   })
 }
 
-function breach(node: FleetNode, path: string, holder: Holder): Breach {
+function breach(node: FleetNode, path: string, holder: DirectoryHolder): Breach {
   const who = shownObject('Kustomization', node.namespace, node.name)
   return {
     node,

@@ -1,4 +1,4 @@
-import type { Subject } from '../../../kube/rbac/binding.ts'
+import type { BoundSubject } from '../../../kube/rbac/binding.ts'
 import { accountOf } from '../../../kube/rbac/groups-of.ts'
 
 /** Whom a subject of a binding stands for. */
@@ -15,7 +15,7 @@ const GROUP = 'system:serviceaccounts:'
 const RECONCILER = /^gotk:([^:]+):reconciler$/
 
 /** Source of the names: k8s.io/apiserver pkg/authentication/user and serviceaccount. */
-export function reachOf({ kind, name, namespace }: Subject): SubjectReach {
+export function reachOf({ kind, name, namespace }: BoundSubject): SubjectReach {
   if (kind === 'ServiceAccount') return { of: 'accounts', namespace, name }
   if (kind === 'Group') {
     if (name.startsWith(GROUP)) return { of: 'accounts', namespace: name.slice(GROUP.length) }
@@ -29,6 +29,6 @@ export function reachOf({ kind, name, namespace }: Subject): SubjectReach {
 }
 
 /** `ServiceAccount apps/dev-team`, `Group system:authenticated`: for messages and for the identity of a violation. */
-export function subjectText({ kind, name, namespace }: Subject): string {
+export function subjectText({ kind, name, namespace }: BoundSubject): string {
   return namespace ? `${kind} ${namespace}/${name}` : `${kind} ${name}`
 }

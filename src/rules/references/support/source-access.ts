@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../kube/object.ts'
 import type { Reference } from '../../../kube/references.ts'
 
 /** What the access control list of a source says to a namespace; `none`: there is no list, or no such source. */
-export type Access = 'open' | 'closed' | 'unreadable' | 'none'
+export type AccessFrom = 'open' | 'closed' | 'unreadable' | 'none'
 
 const GROUPS: ReadonlyMap<string, string> = new Map([
   ...['GitRepository', 'HelmRepository', 'OCIRepository', 'Bucket', 'HelmChart', 'ExternalArtifact'].map(
@@ -22,7 +22,7 @@ export const sharedKinds: readonly string[] = [...GROUPS].map(([kind, group]) =>
  * read as the platform renders it, or the tenant of its namespace; of labels only what the platform writes is believed:
  * a tenant could label itself in.
  */
-export function accessOf(index: FleetIndex, cluster: string, from: string, reference: Reference): Access {
+export function accessOf(index: FleetIndex, cluster: string, from: string, reference: Reference): AccessFrom {
   const group = GROUPS.get(reference.kind)
   const { namespace, name } = reference
   if (!group || namespace === null || name === '') return 'none'

@@ -1,6 +1,6 @@
 import { Blocks } from './blocks.ts'
 import { COLON, END, HASH, isBlankOrEnd, isBreak, SPACE, TAB } from './characters.ts'
-import { Comments, type Place } from './comments.ts'
+import { Comments, type LineColumn } from './comments.ts'
 import { Cursor } from './cursor.ts'
 import { scanBlock } from './scan-block.ts'
 import { type PlainEnd, scanPlain } from './scan-plain.ts'
@@ -14,7 +14,7 @@ import type { Position } from './yaml-budget.ts'
 /** What stands in a text: its tokens, and where the first comment is that steers kustomize. */
 interface Scanned {
   readonly tokens: TokenList
-  readonly steered: Place | undefined
+  readonly steered: LineColumn | undefined
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Installation } from './installation.ts'
 import type { ReadableRepository } from './readable-repository.ts'
 
 /** A repository as one installation reads it. */
-export interface Subject {
+export interface OpenedRepository {
   readonly installation: Installation
   readonly repository: ReadableRepository
   readonly octokit: Octokit

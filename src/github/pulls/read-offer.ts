@@ -1,6 +1,6 @@
 import { github } from '../client/github-error.ts'
+import { isOurs } from '../client/is-ours.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
-import { isOurs } from '../client/written-by-us.ts'
 
 /** What became of a pull request that our App opened once; `none`: it never did. */
 type Offer = { readonly state: 'open'; readonly pull: number } | { readonly state: 'closed' | 'none' }

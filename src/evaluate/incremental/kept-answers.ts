@@ -5,7 +5,7 @@ import { sameButObjects, sameRetained } from '../../fleet/model/same-node.ts'
 import { rules } from '../../rules/registry.ts'
 import { RuleSet } from '../../rules/rule-set.ts'
 import type { Assessed } from '../verdict/assess-node.ts'
-import { clusterPart, nodePart, type Part, removedPart, repositoryPart } from '../verdict/assessed-part.ts'
+import { type AssessablePart, clusterPart, nodePart, removedPart, repositoryPart } from '../verdict/assessed-part.ts'
 import { Places } from './places.ts'
 import { type Asker, forget, type Question } from './recorded-index.ts'
 
@@ -73,13 +73,13 @@ class Row<T> {
 }
 
 /** Asks rules about a part, noting its questions as those of `asked`. */
-type Ask = (part: Part, asked: Asked) => Assessed
+type Ask = (part: AssessablePart, asked: Asked) => Assessed
 
 /**
  * What was said about the parts of the last fleet, in their order: whoever goes through the next one meets most of them
  * at the same place, and looks only at those that are others or whose answers are.
  */
-export class Lane {
+export class KeptAnswers {
   readonly #parts = new Map<string, Asked>()
   readonly #nodes = new Row<FleetNode>()
   readonly #repositories = new Row<FleetRepository>()
@@ -150,7 +150,7 @@ export class Lane {
   }
 
   /** What was said about a part, where that still holds; else what is said now. */
-  #hold(part: Part, ask: Ask): Asked {
+  #hold(part: AssessablePart, ask: Ask): Asked {
     const known = this.#parts.get(part.id)
     if (known && !known.stale && sameAbout(known.about, part.about)) return known
     const asked = new Asked(part.about, this.#spoiled)
