@@ -6,7 +6,6 @@ import { waves } from './apply-order.ts'
 import type { ApplyRequest } from './apply-request.ts'
 import type { ClusterClient } from './client.ts'
 import { ClusterError } from './cluster-error.ts'
-import { eachLimited } from './each-limited.ts'
 import { idOf } from './id-of.ts'
 import { entryOf, type InventoryEntry } from './inventory-entry.ts'
 import { waitUntilReady } from './wait-until-ready.ts'
@@ -115,4 +114,27 @@ function concernsObject(error: unknown): error is BailiwickError {
   return (
     error instanceof BailiwickError && ['cluster-forbidden', 'cluster-invalid', 'cluster-conflict'].includes(error.code)
   )
+}
+
+/**
+ * Calls `work` for every item, at most `limit` at a time; results in the order of the items. After a failure nothing
+ * more is started, what runs is waited for, and the first error is thrown.
+ */
+async function eachLimited<T, R>(items: readonly T[], limit: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  const failures: unknown[] = []
+  let next = 0
+  const lane = async () => {
+    while (next < items.length && failures.length === 0) {
+      const index = next++
+      try {
+        results[index] = await work(items[index]!)
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane))
+  if (failures.length > 0) throw failures[0]
+  return results
 }

@@ -1,10 +1,10 @@
 import type { Node } from '../kube/node.ts'
+import { visible } from '../message/visible.ts'
 import type { FieldChange } from './changes.ts'
 import type { Operation, PathStep } from './diff-nodes.ts'
 import { isSecretName, valueText } from './field-value.ts'
 import { isEmpty, leavesOf } from './leaves-of.ts'
 import { lineChanges } from './line-changes.ts'
-import { pathText } from './path-text.ts'
 import type { SecretWords } from './secret-words.ts'
 
 /**
@@ -69,3 +69,19 @@ function shownText(node: Node, path: readonly PathStep[], words: SecretWords): s
 
 const textOf = (node: Node): string | undefined =>
   node.type === 'scalar' && typeof node.value === 'string' ? node.value : undefined
+
+const MAX_PATH = 300
+
+/** `spec.template.spec.containers[web].image`, `metadata.annotations["example.com/a"]`. One line of plain text. */
+function pathText(path: readonly PathStep[], words: SecretWords): string {
+  let text = ''
+  for (const step of path) {
+    if (typeof step !== 'string') text += `[${step.label === undefined ? step.at : name(step.label, words)}]`
+    else if (/^[\w-]+$/.test(step)) text += `${text === '' ? '' : '.'}${name(step, words)}`
+    else text += `["${name(step, words)}"]`
+  }
+  return visible(text, MAX_PATH)
+}
+
+const name = (text: string, words: SecretWords): string =>
+  visible(words.isIn(text) ? '***' : words.withoutHashes(text), 120)

@@ -1,4 +1,5 @@
-import type { FleetNode } from '../fleet/model/fleet.ts'
+import type { FleetNode, Identity } from '../fleet/model/fleet.ts'
+import { accountOf } from '../kube/rbac/groups-of.ts'
 import { type Counts, NO_COUNTS, type NodeChange, type ObjectChange } from './changes.ts'
 import type { FleetComparison, NodePair } from './compare-fleets.ts'
 import { ImageChanges } from './image-changes.ts'
@@ -7,7 +8,6 @@ import { addedObject, changedObject } from './object-change.ts'
 import type { ObjectPair } from './pair-objects.ts'
 import type { Room } from './room.ts'
 import type { SecretWords } from './secret-words.ts'
-import { userText } from './user-text.ts'
 
 /** What a change does to one Kustomization; undefined where nothing of it means anything to the cluster. */
 export function nodeChange(
@@ -124,4 +124,11 @@ class Told {
     if (found) this.images.add(one.id, found.operations, this.#words)
     return found?.change
   }
+}
+
+/** Who applies something, for people: `ServiceAccount apps/dev-team`. */
+function userText({ user, impersonated }: Identity): string {
+  if (!impersonated) return "Flux's controller itself (cluster-admin)"
+  const account = accountOf(user)
+  return account ? `ServiceAccount ${account.namespace}/${account.name}` : `User ${user}`
 }

@@ -9,7 +9,6 @@ import type { ListedEntry } from './listed-tree.ts'
 import { openFiles } from './open-files.ts'
 import { readBlobs, smallBlobs } from './read-blobs.ts'
 import { statsOf } from './read-file-entry.ts'
-import { refusalOf } from './refusal-of.ts'
 import { askGit, runGit } from './run-git.ts'
 import type { SnapshotFile } from './snapshot.ts'
 import type { Tree, TreeSnapshot } from './tree.ts'
@@ -166,3 +165,23 @@ async function absentByChoice(dir: string, tracked: readonly IndexEntry[]): Prom
 const submodule = (path: string, id: string): ListedEntry => ({ path, mode: '160000', id })
 
 const firstLine = (message: string) => message.split('\n', 1)[0]!.replace(/^fatal: /, '')
+
+/**
+ * Why git refuses to work in a folder at all, by what it printed: another user owns it (safe.directory), or its files
+ * cannot be read. Undefined for anything else, such as a folder that is no repository. Source: git's setup.c.
+ */
+function refusalOf(dir: string, message: string): BailiwickError | undefined {
+  if (message.includes('dubious ownership')) {
+    const owned = /repository at '([^'\n]+)'/.exec(message)?.[1] ?? dir
+    return new BailiwickError('source-unreadable', `${owned} belongs to another user, so git refuses to read it`, {
+      fix: `Run: git config --global --add safe.directory ${quoted(owned)}`,
+    })
+  }
+  if (!/permission denied/i.test(message)) return undefined
+  const what = message.split('\n', 1)[0]!.replace(/^(?:fatal|error|warning): /, '')
+  return new BailiwickError('source-unreadable', `git cannot read ${dir}: ${what}`, {
+    fix: 'Run as a user who may read it, or correct its permissions.',
+  })
+}
+
+const quoted = (path: string) => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`)

@@ -1,5 +1,4 @@
 import type { AskedJob, Heard, Payload } from './heard.ts'
-import { isOurLabel } from './our-label.ts'
 
 /**
  * A pull request that is new, moved, aims elsewhere, or of which people decided something is judged. Retargeting counts,
@@ -34,4 +33,9 @@ function asksForVerdict(payload: Payload<'pull_request'>): boolean {
     default:
       return false
   }
+}
+
+/** Whether a label is one of those that tell us something; GitHub keeps the case of labels and does not heed it. */
+function isOurLabel(name: string | undefined): boolean {
+  return name?.toLowerCase().startsWith('bailiwick/') ?? false
 }

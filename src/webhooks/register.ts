@@ -4,7 +4,6 @@ import type { Log } from '../process/log.ts'
 import type { JobName, Jobs, Queue } from '../queue/queue.ts'
 import type { AskedJob, Heard, HeardEvent, Payload } from './heard.ts'
 import { installationEvents, repositoryEvents } from './heard-events.ts'
-import { type Placed, placeOf } from './place-of.ts'
 
 /** What the handlers need: where jobs go, whose events count, and which App is ours. */
 interface Intake {
@@ -49,4 +48,26 @@ async function store<N extends JobName>(asked: AskedJob & { name: N }, intake: I
   const options = asked.delayMs === undefined ? {} : { delayMs: asked.delayMs }
   await intake.queue.add(asked.name, asked.data as Jobs[N], options)
   intake.log.info({ job: asked.name, ...asked.data }, 'stored a job')
+}
+
+/** The parts of a payload that say where an event happened; which of them are there depends on the event. */
+interface Placed {
+  readonly installation?: { readonly id: number; readonly account?: { readonly login?: string } | null } | undefined
+  readonly organization?: { readonly login: string } | undefined
+  readonly repository?: { readonly name: string; readonly owner: { readonly login?: string } | null } | undefined
+}
+
+/** Where an event happened, and whose account it is. */
+interface FoundPlace {
+  readonly installation: number
+  readonly account: string
+  /** Absent where the event names no repository. */
+  readonly repo: string | undefined
+}
+
+/** Undefined where the event belongs to no installation, or to nobody: then it is none that an App hears. */
+function placeOf({ installation, organization, repository }: Placed): FoundPlace | undefined {
+  const account = repository?.owner?.login ?? installation?.account?.login ?? organization?.login
+  if (installation === undefined || account === undefined) return undefined
+  return { installation: installation.id, account, repo: repository?.name }
 }

@@ -4,11 +4,12 @@ import { OVERRIDE_RUN, overrideRecord, pendingOverride } from '../../src/command
 import { publishCheckRun } from '../../src/github/checks/check-run.ts'
 import { isSince, openedAnew } from '../../src/github/pulls/opened-anew.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
-import { concernedFleets } from './concerned-fleets.ts'
+import type { FleetPlace } from '../context/readable-repository.ts'
+import { answersOf } from '../evaluate/answers-of.ts'
 import { judgeAgain } from './judge-again.ts'
 import { mayDecideForFleet } from './may.ts'
 import { recordOf } from './override-record.ts'
-import { presentPull } from './present-pull.ts'
+import { presentPull, subjectOf } from './present-pull.ts'
 import type { Asking, Verb } from './verb.ts'
 import { wasSeen } from './was-seen.ts'
 
@@ -78,4 +79,18 @@ async function refuseForeignFleets(asking: Asking, pull: PullRequest): Promise<v
     mine.some(fleet => fleet.repository.url === url && fleet.branch === branch)
   if (concerned.every(({ repository, branch }) => isMine(repository.url, branch))) return
   throw commandError('this concerns a fleet for which you do not decide', 'Ask one of its admins.')
+}
+
+/**
+ * The fleets that a pull request concerns. Where that cannot be found out, every one that it might: who lets it pass then
+ * decides for all of them. An override is for the day on which judging itself fails, so whatever fails here is no answer.
+ */
+async function concernedFleets(asking: Asking, pull: PullRequest): Promise<readonly FleetPlace[]> {
+  const { context, installation } = asking
+  try {
+    return (await answersOf(context, subjectOf(asking), pull)).map(answer => answer.place)
+  } catch (error) {
+    context.log.warn({ err: error, pull: pull.number }, 'nobody knows which fleets a pull request concerns')
+    return (await installation.designation()).fleets
+  }
 }

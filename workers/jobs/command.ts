@@ -12,7 +12,7 @@ import { commands } from '../commands/registry.ts'
 import type { Asking, Verb } from '../commands/verb.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { fleetsOf } from '../evaluate/fleets-of.ts'
+import { type FleetAccess, isFleetAdmin } from '../evaluate/is-fleet-admin.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { openPlace } from '../publish/open-place.ts'
@@ -96,4 +96,11 @@ async function refuse(asking: Asking, error: unknown, verb: Verb): Promise<void>
 
 async function say({ place, data }: Asking, body: string): Promise<void> {
   await writeReply(place.octokit, place.app, data, { issue: data.issue, about: data.comment, body })
+}
+
+/** The designated fleets of an installation for which a person decides. */
+async function fleetsOf(access: FleetAccess, login: string): Promise<readonly FleetPlace[]> {
+  const { fleets } = await access.installation.designation()
+  const decides = await Promise.all(fleets.map(fleet => isFleetAdmin(access, fleet, login)))
+  return fleets.filter((_, index) => decides[index])
 }

@@ -1,9 +1,10 @@
+import { removeComment, upsertComment } from '../../src/github/comments/comment.ts'
 import { readPullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { SayOnPullRequest } from '../../src/queue/queue.ts'
+import { COMMENT_MARKER } from '../../src/report/comment.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { openPlace } from '../publish/open-place.ts'
-import { sayComment } from '../publish/say-comment.ts'
-import { saySuggestions } from '../publish/say-suggestions.ts'
+import { type SuggestionPlace, saySuggestions } from '../publish/say-suggestions.ts'
 
 /**
  * Makes the comment and the suggestions on a pull request say what was evaluated last: a job of its own, because GitHub asks
@@ -25,4 +26,15 @@ export async function sayOnPullRequest(context: WorkerContext, data: SayOnPullRe
   }
   await sayComment(place, body)
   await saySuggestions(place, fixes)
+}
+
+/**
+ * Makes the one comment of ours on a pull request say this, or takes it away. Writes only when its text is another one,
+ * and at most once.
+ */
+async function sayComment(place: SuggestionPlace, body: string | undefined): Promise<void> {
+  const { octokit, app, pull: number, stands } = place
+  const sticky = { number, marker: COMMENT_MARKER, stands }
+  if (body === undefined) await removeComment(octokit, app, place, sticky)
+  else await upsertComment(octokit, app, place, { ...sticky, body })
 }

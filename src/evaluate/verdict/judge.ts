@@ -1,6 +1,8 @@
+import { FleetIndex } from '../../facts/fleet-index.ts'
 import { addressIn } from '../../fleet/model/address-in.ts'
-import type { Fleet } from '../../fleet/model/fleet.ts'
+import type { Fleet, NotSeen } from '../../fleet/model/fleet.ts'
 import { mayLeadTo } from '../../fleet/model/named-repositories.ts'
+import { unusedWaiver, waiverUnused } from '../../rules/config/waiver-unused.ts'
 import type { Baseline } from '../../rules/model/baseline.ts'
 import type { Finding, Judgement, NodeFailure } from '../../rules/model/finding.ts'
 import { KIND_NOT_EVALUATED } from '../../rules/namespaces/kind-not-evaluated.ts'
@@ -10,17 +12,15 @@ import { requiredApprovals } from '../approvals/required-approvals.ts'
 import { type Assess, type Assessment, assess } from './assess.ts'
 import { evaluatedOf } from './evaluated.ts'
 import { KnownFailures } from './failure-state.ts'
-import { fixedFindings } from './fixed-findings.ts'
+import { failureOf, findingOf } from './finding-of.ts'
 import { judgedNodes } from './judged-nodes.ts'
 import { KnownHidden } from './known-hidden.ts'
-import { nothingEvaluated } from './nothing-evaluated.ts'
+import { levelOf } from './level-of.ts'
 import { resultOf } from './result-of.ts'
 import { knownOf, knownOfBaseline, withState } from './states.ts'
 import { withSummary } from './summary.ts'
-import { unknownNodes } from './unknown-nodes.ts'
 import { unmatchedSources } from './unmatched-sources.ts'
 import { unreadableSources } from './unreadable-sources.ts'
-import { unusedWaivers } from './unused-waivers.ts'
 import { Waivers } from './waivers.ts'
 
 /** What a fleet is compared with. */
@@ -123,4 +123,72 @@ function inOrder(a: Finding | NodeFailure, b: Finding | NodeFailure): number {
   }
   const [left, right] = [key(a), key(b)]
   return left < right ? -1 : left > right ? 1 : 0
+}
+
+/**
+ * What the base has and the head has not. Of a node that the head cannot see, because it or what would render it fails,
+ * nobody knows: that is never fixed.
+ */
+function fixedFindings(base: Fleet, head: Fleet, before: readonly Finding[], now: readonly Finding[]): Finding[] {
+  const present = new Set(now.map(one => one.fingerprint))
+  const gone = before.filter(one => !present.has(one.fingerprint))
+  if (gone.length === 0) return []
+  const seen = new Map(head.nodes.map(node => [node.key, node.digest !== '']))
+  const parents = new Map(base.nodes.map(node => [node.key, node.parent]))
+  const isUnseen = (key: string) => {
+    for (let here: string | undefined = key; here !== undefined; here = parents.get(here)) {
+      const isSeen = seen.get(here)
+      // who is seen and has not this child any more has removed it
+      if (isSeen !== undefined) return !isSeen
+    }
+    return false
+  }
+  return gone.filter(one => !isUnseen(one.node)).map(one => ({ ...one, state: 'fixed' as const }))
+}
+
+/** What makes a cluster, for those in whose repository none was found. */
+const LOOKED_FOR =
+  'Looked for: a source and the Kustomization that follows it (flux-system/gotk-sync.yaml), a FluxInstance or values of its chart, and folders clusters/<name>'
+
+/** Nothing evaluated is not a pass: a repository without clusters is no fleet, and one of which nothing is built shows nothing. */
+function nothingEvaluated({ clusters, nodes }: Fleet): NodeFailure[] {
+  const where = { key: '', cluster: '' }
+  const at = (file: string) => ({ repository: '', file, line: 1, column: 1 })
+  if (clusters.length === 0) {
+    const message = `no cluster was found in this repository, so there is nothing to evaluate. ${LOOKED_FOR}`
+    const fix =
+      'Name the folder that each cluster starts from under clusters in .github/bailiwick.yaml (name, path), or with --cluster-root NAME=PATH.'
+    return [failureOf(where, { code: 'path-not-found', message, fix }, at('clusters'))]
+  }
+  if (nodes.some(({ digest, objects }) => digest !== '' || objects.length > 0)) return []
+  const message = 'none of the Kustomizations of the fleet could be built, so nothing was evaluated'
+  const fix = 'Correct the errors of the clusters, or give the sources that they follow.'
+  return [failureOf(where, { code: 'nothing-evaluated', message, fix }, at(''))]
+}
+
+/** Nodes of which no complete build was found: what they restrict is not known, and no rule can hold it against a change. */
+function unknownNodes({ nodes }: Fleet): NotSeen[] {
+  return nodes
+    .filter(({ unknown }) => unknown)
+    .map(({ cluster, namespace, name }) => ({
+      source: `Kustomization/${namespace}/${name}`,
+      url: '',
+      reason: `it does not build on cluster ${cluster}, nor did it in any earlier commit that was looked at: which tenants, limits and controller settings it brings is not known`,
+      what: 'facts' as const,
+    }))
+}
+
+/** A warning for each waiver that none of the findings needs. */
+function unusedWaivers(fleet: Fleet, findings: readonly Finding[], waivers: Waivers): Finding[] {
+  const [root] = fleet.nodes
+  if (!root || fleet.config.waivers.length === 0 || fleet.disabledRules?.includes(waiverUnused.id)) return []
+  const used = new Set(findings.flatMap(finding => waivers.about(finding)))
+  const unused = fleet.config.waivers.filter(waiver => !used.has(waiver))
+  if (unused.length === 0) return []
+  const index = new FleetIndex(fleet)
+  return unused.flatMap(waiver => {
+    const breach = unusedWaiver(waiver, root)
+    const weight = levelOf(waiverUnused, breach, fleet.config)
+    return weight ? [findingOf(waiverUnused, weight, breach, index)] : []
+  })
 }

@@ -1,11 +1,13 @@
 import type { Tree } from '../../git/tree.ts'
 import { buildFleet } from '../graph/build-fleet.ts'
-import type { Fleet } from '../model/fleet.ts'
+import type { Cluster, Fleet } from '../model/fleet.ts'
 import type { FleetInput, SourceContent } from '../model/input.ts'
+import { sameDeep } from '../model/same-deep.ts'
+import { sameNode } from '../model/same-node.ts'
 import { RenderMemory } from '../rendering/render-memory.ts'
 import type { WalkProgress, Watch, Work } from '../rendering/work.ts'
+import { sameAccess } from '../sources/same-access.ts'
 import { type FleetState, shapeOf } from './fleet-state.ts'
-import { keepUnchanged } from './keep-unchanged.ts'
 import { replaceNodes } from './replace-nodes.ts'
 
 /** States that are kept: the branch that clusters follow, and the changes that are looked at beside it. */
@@ -95,4 +97,26 @@ function withKnownTrees(input: FleetInput, known: FleetInput): FleetInput {
     return tree === source.tree ? source : { ...source, tree }
   })
   return { ...input, fleet: { ...input.fleet, tree: same(input.fleet.tree, known.fleet.tree) }, sources }
+}
+
+/** The same fleet, whose parts that are as they were before are the very parts of before. */
+function keepUnchanged(fleet: Fleet, before: Fleet): Fleet {
+  const nodes = new Map(before.nodes.map(node => [node.key, node]))
+  const clusters = new Map(before.clusters.map(cluster => [cluster.name, cluster]))
+  const kept = fleet.nodes.map(node => {
+    const known = nodes.get(node.key)
+    return known && sameNode(known, node) ? known : node
+  })
+  return {
+    ...fleet,
+    nodes: kept,
+    clusters: fleet.clusters.map((cluster): Cluster => {
+      const known = clusters.get(cluster.name)
+      return known && sameDeep(known, cluster) ? known : cluster
+    }),
+    tenants: sameDeep(before.tenants, fleet.tenants) ? before.tenants : fleet.tenants,
+    config: sameDeep(before.config, fleet.config) ? before.config : fleet.config,
+    proposed: sameDeep(before.proposed, fleet.proposed) ? before.proposed : fleet.proposed,
+    ...(fleet.access ? { access: sameAccess(before.access, fleet.access) ? before.access! : fleet.access } : {}),
+  }
 }

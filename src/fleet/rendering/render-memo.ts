@@ -5,12 +5,11 @@ import { type RenderFacts, renderKustomization } from '../../flux/render-kustomi
 import type { VariableSource } from '../../flux/substitute/variable.ts'
 import type { FindVariableSource } from '../../flux/substitute/variable-source.ts'
 import type { Tree } from '../../git/tree.ts'
-import type { KubeObject } from '../../kube/object.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { FindRemote } from '../../kustomize/pipeline/mounted-tree.ts'
 import { shareParsed } from '../../kustomize/pipeline/parsed-files.ts'
 import { sameDeep } from '../model/same-deep.ts'
 import { changedPaths } from './changed-paths.ts'
-import { internObjects } from './intern-objects.ts'
 import { type RecordedTree, recordReads } from './record-reads.ts'
 
 /** How a rendering came about: everything that it depended on, and what it took. */
@@ -122,3 +121,20 @@ function recordValues(
   }
   return [recording, values]
 }
+
+/**
+ * The same objects, each of them that was there before, with all its origins, being the very object of before: whoever
+ * compares by identity then sees what changed. The list itself is that of before where nothing did.
+ */
+function internObjects(objects: readonly KubeObject[], before: readonly KubeObject[]): readonly KubeObject[] {
+  const known = Map.groupBy(before, keyOf)
+  const interned = objects.map(object => {
+    const list = known.get(keyOf(object))
+    const index = list?.findIndex(other => sameDeep(other, object)) ?? -1
+    return index < 0 ? object : list!.splice(index, 1)[0]!
+  })
+  const isSame = interned.length === before.length && interned.every((object, index) => object === before[index])
+  return isSame ? before : interned
+}
+
+const keyOf = (object: KubeObject): string => Object.values(idOf(object)).join('\0')

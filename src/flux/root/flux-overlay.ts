@@ -1,8 +1,9 @@
 import type { Tree } from '../../git/tree.ts'
-import { isAbsent } from '../../kube/edit-node.ts'
-import { at, type MapNode } from '../../kube/node.ts'
+import { isAbsent, mapNode, textNode, withField } from '../../kube/edit-node.ts'
+import { at, type MapNode, type Node } from '../../kube/node.ts'
 import type { Unseen } from '../../kube/object.ts'
 import { findUnseen } from '../../kube/yaml/unseen.ts'
+import { keepReadable, type PartReader } from '../../kustomize/fields/keep-readable.ts'
 import { readKustomization } from '../../kustomize/fields/read-kustomization.ts'
 import { readLeniently } from '../../kustomize/fields/read-leniently.ts'
 import type { BuildBudget } from '../../kustomize/model/build-budget.ts'
@@ -12,7 +13,6 @@ import { HiddenText } from '../../kustomize/pipeline/hidden-text.ts'
 import { findKustomizationFile } from '../../kustomize/read/find-kustomization.ts'
 import { joinPath } from '../../kustomize/read/resolve-path.ts'
 import { generateRoot } from './generate-root.ts'
-import { keepSpec } from './keep-spec.ts'
 import type { PathState } from './local-components.ts'
 import { mergeSpec } from './merge-spec.ts'
 import { readRoot } from './read-root.ts'
@@ -72,4 +72,26 @@ function unseenIn(tree: Tree, repository: string, file: string): Unseen[] {
   const place = tree.place?.(file) ?? { repository, path: file }
   const text = Buffer.from(tree.read(file)).toString('utf8')
   return findUnseen(text, (line, column) => ({ repository: place.repository, file: place.path, line, column }))
+}
+
+/** Lists of texts; all others that are merged are lists of objects. */
+const TEXTS = ['components', 'buildMetadata']
+
+/** A Flux Kustomization without the parts of its spec that cannot be merged into a kustomization. */
+function keepSpec(
+  kustomization: MapNode,
+  parts: Pick<PartReader, 'tolerance' | 'hides'>,
+  find: (path: string) => PathState,
+): MapNode {
+  const spec = at(kustomization, ['spec'])
+  if (spec?.type !== 'map') return kustomization
+  const { origin } = kustomization
+  const empty = mapNode([], origin)
+  const read = (only: MapNode) => {
+    mergeSpec(empty, withField(kustomization, 'spec', only), find)
+  }
+  const ignore = at(spec, ['ignoreMissingComponents'])
+  const always = mapNode(ignore ? [['ignoreMissingComponents', ignore]] : [], origin)
+  const filler = (name: string): Node => (TEXTS.includes(name) ? textNode('.', origin) : empty)
+  return withField(kustomization, 'spec', keepReadable(spec, always, { ...parts, read, filler }))
 }

@@ -6,7 +6,6 @@ import { refuseOpaque, refuseOpaqueKey } from './opaque-place.ts'
 import { type Expanded, type ScalarPlace, substituteScalar } from './substitute-scalar.ts'
 import type { Substitution } from './substitution.ts'
 import { INJECTION, TemplateError } from './template-error.ts'
-import { isUnwritable } from './unwritable-text.ts'
 
 /**
  * An object after Flux substituted variables in it (fluxcd/pkg kustomize, SubstituteVariables): written as YAML,
@@ -185,4 +184,14 @@ function mentions(node: Node): boolean {
 function refusal(what: string, origin: Origin): BailiwickError {
   const fix = 'Let each value stand for one text.'
   return new BailiwickError('flux-unsupported', `substitution gives ${what}`, { origin, rule: INJECTION, fix })
+}
+
+const PRINTABLE = /^[\t\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/
+
+/**
+ * Whether kustomize, given a text without a style, writes it as a text block that it cannot read: one that starts with a
+ * tab, in which the parser looks for the indent.
+ */
+function isUnwritable(text: string): boolean {
+  return text.startsWith('\t') && text.includes('\n') && !/ \n| $/.test(text) && PRINTABLE.test(text)
 }

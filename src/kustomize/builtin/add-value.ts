@@ -10,7 +10,6 @@ import type { ResourceList } from '../resource/resource-list.ts'
 import { select } from '../select/select.ts'
 import { shaped } from './config-shape.ts'
 import { TRANSFORMER_SHAPES } from './config-shapes.ts'
-import { insertPathPart } from './insert-path-part.ts'
 
 interface Place {
   readonly selector: Target | undefined
@@ -110,4 +109,20 @@ function set(node: Node | undefined, path: readonly string[], value: Entry, posi
 function absent(node: Node, position: number, { origin }: Entry): Node {
   if (position === 0) return node
   throw new BailiwickError('kustomize-unsupported', 'a filePathPosition below a null', { origin })
+}
+
+/**
+ * The file path with `part` as the element at `position`, or at its end where it has fewer; an absolute one stays
+ * absolute (kyaml/filesys, 5.8.1). Throws `kustomize-unsupported` for paths that kustomize would shorten.
+ */
+function insertPathPart(path: string, position: number, part: Entry): string {
+  if (/(?:^|\/)\.{1,2}(?:\/|$)|\/\//.test(`${path}/${part.text}/`.replace(/^\/|\/$/g, ''))) {
+    const message = `a value between the parts of the path ${JSON.stringify(path)}`
+    throw new BailiwickError('kustomize-unsupported', message, { origin: part.origin })
+  }
+  const isAbsolute = path.startsWith('/')
+  const parts = path === '' || path === '/' ? [] : path.slice(isAbsolute ? 1 : 0).split('/')
+  const index = Math.min(position, parts.length)
+  const all = [...parts.slice(0, index), part.text, ...parts.slice(index)].filter(other => other !== '')
+  return (isAbsolute ? '/' : '') + all.join('/')
 }

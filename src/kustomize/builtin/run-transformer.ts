@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent } from '../../kube/edit-node.ts'
-import { type MapNode, stringAt } from '../../kube/node.ts'
+import { at, type MapNode, stringAt } from '../../kube/node.ts'
 import type { Origin } from '../../origin.ts'
 import { affixNames } from '../fields/affix-names.ts'
 import { jsonPatches } from '../fields/json-patches.ts'
@@ -8,7 +8,7 @@ import { patches } from '../fields/patches.ts'
 import { readFieldSpecs } from '../fields/read-field-specs.ts'
 import { booleanField, invalid, mapField, structNode, textField, textList, textPairs } from '../fields/read-fields.ts'
 import { readImage } from '../fields/read-images.ts'
-import { readPatch } from '../fields/read-patches.ts'
+import { readJsonPatchEntry, readPatch } from '../fields/read-patches.ts'
 import { readReplacements } from '../fields/read-replacements.ts'
 import { readReplica } from '../fields/read-replicas.ts'
 import { replacements } from '../fields/replacements.ts'
@@ -20,12 +20,11 @@ import { strategicMergePatches } from '../fields/strategic-merge-patches.ts'
 import type { TransformContext } from '../fields/transformer.ts'
 import { appendHash } from '../generate/hash-name.ts'
 import { EMPTY_KUSTOMIZATION } from '../model/empty-kustomization.ts'
-import type { Kustomization } from '../model/kustomization.ts'
+import type { JsonPatchEntry, Kustomization } from '../model/kustomization.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { addValue } from './add-value.ts'
 import { shaped } from './config-shape.ts'
 import { TRANSFORMER_SHAPES, type TransformerKind } from './config-shapes.ts'
-import { jsonPatchOf } from './json-patch-of.ts'
 
 type Run = (config: MapNode, resources: ResourceList, context: TransformContext) => void
 
@@ -128,4 +127,17 @@ function namespaceOptions(config: MapNode): NamespaceOptions {
   const subjects = mode?.text ? SUBJECTS.find(known => known === mode.text) : 'defaultOnly'
   if (!subjects) return invalid(`setRoleBindingSubjects must be one of ${SUBJECTS.join(', ')}`, mode!.origin)
   return { unsetOnly: booleanField(config, 'unsetOnly'), subjects }
+}
+
+/**
+ * What a PatchJson6902Transformer says, as an entry of `patchesJson6902`: its text is called `jsonOp`. Throws as reading
+ * such an entry does, and `kustomize-unsupported` without a target, where kustomize panics.
+ */
+function jsonPatchOf(config: MapNode): JsonPatchEntry {
+  if (at(config, ['target'])?.type !== 'map') {
+    const message = 'a PatchJson6902Transformer without a target'
+    throw new BailiwickError('kustomize-unsupported', message, { origin: config.origin })
+  }
+  const fields = [...config.fields].map(([name, field]) => [name === 'jsonOp' ? 'patch' : name, field] as const)
+  return readJsonPatchEntry({ ...config, fields: new Map(fields) }, config.origin.file)
 }

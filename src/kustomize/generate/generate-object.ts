@@ -7,7 +7,6 @@ import type { GeneratorEntry } from '../model/kustomization.ts'
 import { makeResource, type Resource } from '../resource/resource.ts'
 import { valueNode } from '../resource/value-node.ts'
 import { decodeUtf8 } from './decode-utf8.ts'
-import { encodeBase64 } from './encode-base64.ts'
 import { type Pair, type ReadBytes, readPairs } from './read-pairs.ts'
 
 /** What a generator needs beside its entry. */
@@ -93,4 +92,15 @@ function mapOf(entries: Entries, origin: Origin): MapNode {
   const fields = new Map<string, Field>()
   for (const [key, value] of entries) fields.set(key, { key: value.origin, value })
   return { type: 'map', fields, origin }
+}
+
+const LINE = 70
+
+/** Base64 as kustomize writes it into a Secret: in lines of 70 characters, each with its end, where one is not enough. */
+function encodeBase64(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+  if (text.length < LINE) return text
+  let folded = ''
+  for (let start = 0; start < text.length; start += LINE) folded += `${text.slice(start, start + LINE)}\n`
+  return folded
 }

@@ -1,11 +1,11 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, textNode, withField, withoutField, withValueAt, writtenText } from '../../kube/edit-node.ts'
 import { at, type Field, type MapNode, type Node, stringAt } from '../../kube/node.ts'
+import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { Origin } from '../../origin.ts'
 import type { BuildBudget } from '../model/build-budget.ts'
 import type { PatchEntry } from '../model/kustomization.ts'
 import { annotationsAsText } from '../resource/annotations.ts'
-import { needsQuotes } from '../resource/needs-quotes.ts'
 import { describe, idOfRoot, type Resource } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { roundTrip } from '../resource/round-trip.ts'
@@ -198,4 +198,21 @@ function checkIdentity(root: MapNode, origin: Origin): void {
 
 function fail(message: string, origin: Origin, fix?: string): never {
   throw new BailiwickError('kustomize-invalid', message, { origin, fix })
+}
+
+const OLD_BOOLEAN = /^(?:[yYnN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$/
+const BASE_60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/
+/** What a plain text may not start with. */
+const START = /^(?:---|\.\.\.|[\s#,[\]{}&*!|>'"%@`]|[-?:](?:\s|$))/
+/** What it may not hold: a key, a comment, space at its end, what must be escaped. */
+const WITHIN = /:(?:\s|$)|\s#|\s$|[^ -~\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/
+
+/** Most texts: nothing in them means anything to YAML. */
+const WORD = /^[A-Za-z][\w./-]*$/
+
+/** Whether go-yaml puts this text in quotes or in a block when it writes an object anew (encode.go, emitterc.go). */
+function needsQuotes(text: string): boolean {
+  if (WORD.test(text)) return OLD_BOOLEAN.test(text) || typeof resolvePlain(text) !== 'string'
+  if (text === '<<' || OLD_BOOLEAN.test(text) || BASE_60.test(text)) return true
+  return typeof resolvePlain(text) !== 'string' || START.test(text) || WITHIN.test(text)
 }

@@ -1,12 +1,12 @@
+import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { shown, shownObject } from '../../facts/shown.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
-import { ACCOUNT_FIELD, applierKinds, fallbackAccount, kubeConfigOf } from '../../fleet/model/appliers.ts'
+import { ACCOUNT_FIELD, accountOf, applierKinds, fallbackAccount, kubeConfigOf } from '../../fleet/model/appliers.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { isBlank } from '../../fleet/model/read-spec.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
-import { soleReconciler } from './support/sole-reconciler.ts'
 
 /** What Flux applies for a tenant must name the account it acts as, or it acts as the controller. */
 export const saRequired: Rule = {
@@ -72,4 +72,18 @@ function asWhom(account: string | undefined, namespace: string, elsewhere: boole
   return elsewhere
     ? 'Flux would apply it as whoever the kubeconfig is, without impersonation'
     : 'Flux would apply it as the controller itself (cluster-admin)'
+}
+
+/** The one account as which the platform has Flux act in a namespace; undefined where it has none, or several. */
+function soleReconciler(index: FleetIndex, cluster: string, namespace: string): string | undefined {
+  const lockdown = index.cluster(cluster)?.lockdown
+  const accounts = new Set<string>()
+  for (const kind of applierKinds) {
+    for (const { object } of index.platformRendered(cluster, kind, namespace)) {
+      const account = accountOf(object, lockdown)
+      if (account) accounts.add(account)
+    }
+  }
+  const [only] = accounts
+  return accounts.size === 1 ? only : undefined
 }

@@ -2,7 +2,6 @@ import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
-import { secondsOf } from './support/seconds-of.ts'
 
 const SOURCE = 'source.toolkit.fluxcd.io'
 const KINDS = [
@@ -75,4 +74,21 @@ function* judge(subject: Subject, { config }: RuleContext, path: Path, isInterva
 function textOf(node: Node): string | undefined {
   if (node.type !== 'scalar') return node.type
   return node.value === null || node.opaque ? undefined : String(node.value)
+}
+
+const UNITS = { h: 3600, m: 60, s: 1, ms: 0.001 } as const
+/** Nanoseconds of Go are an int64. */
+const MOST = 2 ** 63 / 1e9
+
+/**
+ * Seconds of a duration as the API of Flux takes it; undefined where it refuses the text: a sign, another unit (`1d`), no
+ * unit at all, more than the 292 years that Go can count.
+ */
+function secondsOf(text: string): number | undefined {
+  if (text.length > 64 || !/^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/.test(text)) return undefined
+  let seconds = 0
+  for (const [, number, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) {
+    seconds += Number(number) * UNITS[unit as keyof typeof UNITS]
+  }
+  return seconds > MOST ? undefined : seconds
 }

@@ -1,7 +1,6 @@
 import { isEmpty } from '../../../kube/edit-node.ts'
 import { at, canonical, type Node } from '../../../kube/node.ts'
 import { textsAt } from './list-at.ts'
-import { readQuantity } from './quantity.ts'
 
 /** Ways in which a field of Capsule limits something; `was` and `is` are its values before and after a change. */
 export type Limit = (was: Node | undefined, is: Node | undefined) => boolean
@@ -79,4 +78,19 @@ function elements(node: Node | undefined): string[] {
     if (value.type === 'list') return textsAt(value, []).map(text => `item ${text}`)
     return [`${key} ${canonical(value)}`]
   })
+}
+
+const FORM = /^([0-9]{1,18}(?:\.[0-9]{1,9})?)(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$/
+const UNITS: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['m', 1e-3],
+  ...['k', 'M', 'G', 'T', 'P', 'E'].map((unit, index): [string, number] => [unit, 1000 ** (index + 1)]),
+  ...['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].map((unit, index): [string, number] => [unit, 1024 ** (index + 1)]),
+])
+
+/** A quantity of Kubernetes as a number; undefined for other spellings, which are only compared as text. */
+function readQuantity(node: Node | undefined): number | undefined {
+  if (node?.type !== 'scalar') return undefined
+  const [, digits, unit = ''] = FORM.exec(String(node.value)) ?? []
+  return digits === undefined ? undefined : Number(digits) * UNITS.get(unit)!
 }

@@ -1,7 +1,7 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import type { Subject } from '../../../facts/subject.ts'
+import type { Node } from '../../../kube/node.ts'
 import { KUBERNETES } from '../../../kube/scope/kubernetes-scopes.ts'
-import { hasKey } from '../../model/has-key.ts'
 
 const BUILT_IN = new Set(
   Object.entries(KUBERNETES).flatMap(([group, { namespaced, cluster }]) =>
@@ -25,4 +25,12 @@ export function isCustomKind(
 ): boolean {
   if (BUILT_IN.has(kind) || kind.includes(FLUX) || !hasKey(object.root, keys)) return false
   return index.scopeOf(node.cluster, id.apiVersion, id.kind) !== 'Cluster'
+}
+
+/** Whether a map anywhere below a node has one of these keys; most objects have none, and this says so at little cost. */
+function hasKey(node: Node, keys: ReadonlySet<string>): boolean {
+  if (node.type === 'scalar') return false
+  if (node.type === 'list') return node.items.some(item => hasKey(item, keys))
+  for (const [key, { value }] of node.fields) if (keys.has(key) || hasKey(value, keys)) return true
+  return false
 }
