@@ -42,7 +42,7 @@ function ruleText({ id, title, why, source, docs, severity, level = 'violation' 
   return [
     `### ${code(id)}: ${prose(title)} (${weight})`,
     prose(why),
-    `**Instead:** ${prose(docs)}`,
+    `**What to do:** ${prose(docs)}`,
     ...(source ? [`Source: ${prose(source)}`] : []),
   ].join('\n\n')
 }

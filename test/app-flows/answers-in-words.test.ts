@@ -39,7 +39,12 @@ test('status: verdict, clusters, findings, and what people decided', async () =>
 
 test('explain a rule, and a finding by the beginning of its fingerprint', async () => {
   const rule = await words('rita', '/bailiwick explain namespace-confinement')
-  for (const word of ['### `namespace-confinement`', '**Instead:**', '**Here** (1 finding)', 'staging/report.yaml']) {
+  for (const word of [
+    '### `namespace-confinement`',
+    '**What to do:**',
+    '**Here** (1 finding)',
+    'staging/report.yaml',
+  ]) {
     expect(rule).toContain(word)
   }
   const id = /Finding: `([0-9a-f]{12})`/.exec(rule)?.[1] ?? ''

@@ -4,13 +4,13 @@ import { type Html, html } from './html.ts'
 import { layout } from './layout.ts'
 import { prose } from './prose.ts'
 
-/** Every rule, with its id as anchor: what it asks, why, and how to write it instead. Nothing of any repository. */
+/** Every rule, with its id as anchor: what it finds, why, and what to do. Nothing of any repository. */
 export function rulesPage(): string {
   const all = [...rules].sort((a, b) => (a.id < b.id ? -1 : 1))
   return layout(
     { title: 'Rules', crumbs: [{ text: 'Rules' }] },
     html`<h1 class="page">Rules</h1>
-<p>What is asked of the objects that a cluster would get, after every overlay and patch. <code>/bailiwick explain RULE</code> on a pull request says the same, with what was found there.</p>
+<p>Bailiwick checks the objects that a cluster would receive, after every overlay and patch. <code>/bailiwick explain RULE</code> on a pull request shows a rule with its findings there.</p>
 ${all.map(chapter)}`,
   )
 }
@@ -20,7 +20,7 @@ function chapter({ id, title, severity, level, why, source, docs }: Rule): Html 
   return html`<section id="${id}"><h2><code>${id}</code></h2>
 <p><strong>${prose(title)}</strong> <span class="tag">${counts}</span></p>
 <p>${prose(why)}</p>
-<p><strong>Instead:</strong> ${prose(docs)}</p>
+<p><strong>What to do:</strong> ${prose(docs)}</p>
 ${source !== undefined && html`<p class="dim small">Source: ${source}</p>`}
 </section>
 `

@@ -15,10 +15,10 @@ const ACCOUNTS_OF = /^system:serviceaccounts:([a-z0-9.-]+)$/
 export const capsuleGroupMissing: Rule = {
   id: 'capsule-group-missing',
   severity: 'critical',
-  title: 'Capsule knows the accounts that own its Tenants',
-  why: 'A request of somebody who is in none of the groups of CapsuleConfiguration.userGroups passes Capsule’s admission unseen: the account that owns a Tenant then writes namespaces, labels and owners as it likes.',
+  title: "Tenant owner outside Capsule's user groups",
+  why: "Capsule's admission webhooks ignore requests from users outside `CapsuleConfiguration.spec.userGroups`. An owner account outside these groups can write namespaces, labels and owners without a check.",
   source: 'flux2-capsule-multi-tenancy: Tenant Groups',
-  docs: 'Keep `system:serviceaccounts:<namespace>` of every account that owns a Tenant in spec.userGroups, and out of spec.ignoreUserWithGroups and spec.administrators.',
+  docs: 'Add `system:serviceaccounts:<namespace>` of every account that owns a Tenant to `spec.userGroups`. Keep these accounts out of `spec.ignoreUserWithGroups` and `spec.administrators`.',
   *checkCluster(cluster, { index, before }) {
     const accounts = accountsOf(index, cluster.name)
     if (accounts.length === 0) return

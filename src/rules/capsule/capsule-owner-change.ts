@@ -15,10 +15,10 @@ const ACCOUNTS_OF = /^system:serviceaccounts:([^:]+)$/
 export const capsuleOwnerChange: Rule = {
   id: 'capsule-owner-change',
   severity: 'critical',
-  title: 'A Capsule Tenant keeps its owners',
-  why: 'Whoever is among the owners of a Tenant, or bound by its additionalRoleBindings, has those rights in every namespace of the Tenant, those to come included.',
+  title: 'Changed owner of a Capsule Tenant',
+  why: 'Owners of a Capsule Tenant, and the subjects of its `additionalRoleBindings`, have their rights in every namespace of the Tenant, including namespaces that are created later.',
   source: 'Capsule: spec.owners, spec.additionalRoleBindings',
-  docs: 'Bind only accounts of the tenant. To add an owner on purpose, waive the rule for the Tenant, or merge with an override.',
+  docs: 'Bind only accounts of the tenant. To add another owner, waive the rule for the Tenant or merge with an override.',
   kinds: [TENANT],
   *checkObject(subject, { index, before }) {
     const { object, id, node } = subject

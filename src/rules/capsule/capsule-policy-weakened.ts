@@ -13,10 +13,10 @@ const MAX_SHOWN = 80
 export const capsulePolicyWeakened: Rule = {
   id: 'capsule-policy-weakened',
   severity: 'high',
-  title: 'A change does not loosen what Capsule enforces',
-  why: 'The fields of a Capsule Tenant and of the CapsuleConfiguration are all that keeps an owner of a Tenant, who is admin of its namespaces, from other tenants and from the nodes.',
+  title: 'Weakened Capsule policy',
+  why: 'The owner of a Capsule Tenant is admin of its namespaces. Only the fields of the Tenant and of the CapsuleConfiguration separate that owner from other tenants and from the nodes.',
   source: 'GHSA-gjw4-3v3v-rqxg; Capsule: api/v1beta2',
-  docs: 'Loosen a limit in a change of its own, and waive the rule for it. What keeps tenants apart (networks, nodes, hostnames, labels of namespaces, classes, registries) is a violation; what only says how much they may have (quotas, limits) is a warning.',
+  docs: 'Weaken a limit in a separate change and waive the rule for it. A weaker limit that separates tenants (networks, nodes, hostnames, namespace labels, classes, registries) is a violation. A higher quota or limit is a warning.',
   kinds: [TENANT, CONFIGURATION],
   *checkObject(subject, { before }) {
     const { object, id, kind, node } = subject

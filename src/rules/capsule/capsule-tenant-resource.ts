@@ -10,10 +10,10 @@ const MAX_NESTING = 8
 export const capsuleTenantResource: Rule = {
   id: 'capsule-tenant-resource',
   severity: 'critical',
-  title: 'A TenantResource holds what its tenant may have',
-  why: 'Capsule creates the raw items of a TenantResource with its own rights, which are those of the cluster’s admin: it sets their namespace, but a cluster-scoped object has none. Items that it copies come from the namespace that the item names.',
+  title: "TenantResource outside the tenant's limits",
+  why: 'Capsule creates the raw items of a TenantResource with its own cluster-admin rights. Capsule sets their namespace, but a cluster-scoped object has none. Copied items come from the namespace that the item names.',
   source: 'CVE-2026-22872, CVE-2025-55205',
-  docs: 'Put only objects of namespaced kinds into `rawItems`, and name namespaces of the tenant in `namespacedItems`.',
+  docs: 'Use only namespaced kinds in `rawItems`, and only namespaces of the tenant in `namespacedItems`.',
   kinds: ['capsule.clastix.io/TenantResource'],
   *checkTenantObject(subject, context) {
     for (const [index, resource] of listAt(subject.object.root, ['spec', 'resources']).entries()) {

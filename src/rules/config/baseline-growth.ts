@@ -4,15 +4,15 @@ import type { Tree } from '../../git/tree.ts'
 import { BASELINE_FILE, type Baseline, type BaselineEntry, baselineOf } from '../model/baseline.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 
-const DOCS = 'Correct the violations instead, or let an admin of the platform approve the new entries.'
+const DOCS = 'Fix the finding, or ask a fleet admin to approve the new entry.'
 
 /** What a change adds to the baseline file will not block any more once it is merged. */
 export const baselineGrowth: Rule = {
   id: 'baseline-growth',
   severity: 'high',
   level: 'warning',
-  title: 'The baseline does not grow unseen',
-  why: 'A violation in the baseline file counts as existing: it blocks neither a branch nor an apply. An evaluation error in it does not block while it hides exactly the listed bytes. An added entry accepts it for the whole fleet.',
+  title: 'New entry in the baseline file',
+  why: 'A violation in the baseline file counts as existing: it blocks neither a branch nor an apply. An evaluation error in the file does not block as long as the content that could not be evaluated stays the same. A new entry accepts its finding for the whole fleet.',
   docs: DOCS,
   *checkRepository(repository) {
     const breach = grown(repository)

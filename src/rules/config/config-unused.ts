@@ -14,9 +14,9 @@ export const configUnused: Rule = {
   id: 'config-unused',
   severity: 'low',
   level: 'warning',
-  title: "The fleet's own file names tenants and clusters that there are",
-  why: 'A misspelt tenant or cluster in `.github/bailiwick.yaml` limits nobody, and nobody notices.',
-  docs: 'Name tenants as `bailiwick check -o json` lists them, and clusters as the directories of `clusters`.',
+  title: 'Unknown tenant or cluster in the fleet configuration',
+  why: 'A misspelled tenant or cluster in `.github/bailiwick.yaml` has no effect, so its setting does not apply.',
+  docs: 'Use the tenant names that `bailiwick check -o json` lists, and the directory names in `clusters`.',
   *checkRepository({ isFleet, nodes: [root] }, context) {
     if (isFleet && root) yield* unused(root, context)
   },

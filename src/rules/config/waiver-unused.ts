@@ -8,9 +8,9 @@ export const waiverUnused: Rule = {
   id: 'waiver-unused',
   severity: 'low',
   level: 'warning',
-  title: 'A waiver is there because something needs it',
-  why: 'A waiver that accepts no present value stays in the file, and accepts the same value again when it comes back.',
-  docs: 'Remove the entry from `waivers` of `.github/bailiwick.yaml`, or correct its rule, object or cluster.',
+  title: 'Unused waiver',
+  why: 'A waiver that matches no present finding stays in the file and accepts the same value when it returns.',
+  docs: 'Remove the entry from `waivers` in `.github/bailiwick.yaml`, or correct its rule, object or cluster.',
 }
 
 /** The breach of a waiver that nothing needs, said of the cluster's root. */

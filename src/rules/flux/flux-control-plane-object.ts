@@ -10,10 +10,10 @@ const KINDS = ['FluxInstance', 'FluxReport', 'ResourceSetInputProvider'].map(kin
 export const fluxControlPlaneObject: Rule = {
   id: 'flux-control-plane-object',
   severity: 'critical',
-  title: 'Tenants do not configure Flux itself, and no cluster starts from the folder of another',
-  why: 'The Flux Operator reads a FluxInstance with the rights of cluster-admin: it can switch the lockdown off, patch the controllers or follow another repository. An input provider feeds what others template.',
+  title: 'Flux control plane object in tenant content',
+  why: 'The Flux Operator applies a FluxInstance with cluster-admin rights. A FluxInstance can disable the lockdown, patch the controllers or follow another repository. An input provider supplies values for the templates of others.',
   source: 'fluxcd.controlplane.io API of the Flux Operator',
-  docs: 'Keep FluxInstance, FluxReport and ResourceSetInputProvider in the fleet repository. A FluxInstance starts from the folder of the cluster that it is applied to.',
+  docs: 'Keep FluxInstance, FluxReport and ResourceSetInputProvider in the fleet repository. The sync path of a FluxInstance must be the folder of the cluster that it is applied to.',
   kinds: [...new Set([...KINDS, ...STARTING_KINDS])],
   *checkObject(subject, context) {
     if (subject.node.tenant === undefined) yield* elsewhereStarted(subject, context)

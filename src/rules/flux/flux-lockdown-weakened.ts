@@ -24,10 +24,10 @@ const NAMESPACE = 'flux-system'
 export const fluxLockdownWeakened: Rule = {
   id: 'flux-lockdown-weakened',
   severity: 'critical',
-  title: "Flux's lockdown stays on",
-  why: 'The flags are written by patches: one that names its target wrongly, or writes to another place, matches nothing and says nothing, and every tenant is cluster-admin or reads the sources of the others.',
+  title: 'Weakened Flux lockdown',
+  why: 'Patches set the lockdown flags. A patch with a wrong target or path has no effect and reports no error. Every tenant is then cluster-admin or can read the sources of other tenants.',
   source: 'Flux multi-tenancy lockdown',
-  docs: 'Keep --no-cross-namespace-refs on every controller, --no-remote-bases on kustomize-controller and --default-service-account on kustomize-controller and helm-controller, or `multitenant: true` in the FluxInstance.',
+  docs: 'Keep `--no-cross-namespace-refs` on every controller, `--no-remote-bases` on kustomize-controller, and `--default-service-account` on kustomize-controller and helm-controller, or set `multitenant: true` in the FluxInstance.',
   kinds: ['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet'],
   checkObject: instanceElsewhere,
   checkCluster: (cluster, context) => judge(cluster, context),

@@ -16,10 +16,10 @@ const MANIFEST = /\.(?:ya?ml|json|env|properties|txt|conf|toml|sh)$|^Kustomizati
 export const gitAttributesTamper: Rule = {
   id: 'git-attributes-tamper',
   severity: 'medium',
-  title: 'Attributes of git leave manifests alone',
-  why: `linguist-generated and -diff fold a file away on GitHub, where reviewers overlook it. filter, ident, export-subst, working-tree-encoding and eol=crlf give a checkout or an archive other bytes than the commit has, and export-ignore takes files away: this check, Flux and people see different files.`,
+  title: 'Git attributes that change manifests',
+  why: "`linguist-generated` and `-diff` collapse a file in GitHub's diff, where reviewers overlook it. `filter`, `ident`, `export-subst`, `working-tree-encoding` and `eol=crlf` change the bytes of a checkout or archive, and `export-ignore` removes files from it. Bailiwick, Flux and reviewers then read different files.",
   source: 'gitattributes(5); GitHub, Customizing how changed files appear',
-  docs: `Set such attributes only for files that are not deployed. \`* text=auto\` is fine.`,
+  docs: 'Set such attributes only for files that are not deployed. `* text=auto` is allowed.',
   *checkRepository(repository) {
     const places = renderedDirectories(repository).filter(({ facts }) => facts.attributes)
     if (places.length === 0) return

@@ -4,8 +4,8 @@ import type { Rule } from '../model/rule.ts'
 export const gitLfsPointer: Rule = {
   id: 'git-lfs-pointer',
   severity: 'medium',
-  title: 'What is deployed stands in git itself',
-  why: `Git LFS keeps a pointer in git and the content elsewhere. Flux deploys the pointer, while reviewers and their tools see the content, which can be exchanged without a commit.`,
+  title: 'Deployed file in Git LFS',
+  why: 'Git LFS keeps a pointer in git and the content elsewhere. Flux deploys the pointer, and reviewers see the content, which can change without a commit.',
   source: 'git-lfs docs/spec.md; source-controller does not fetch LFS objects',
-  docs: `Keep manifests and the files of generators out of the patterns of .gitattributes that have filter=lfs.`,
+  docs: 'Exclude manifests and generator files from the `filter=lfs` patterns in .gitattributes.',
 }

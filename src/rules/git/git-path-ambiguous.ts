@@ -8,10 +8,10 @@ import { type RenderedDirectory, renderedDirectories } from './support/rendered-
 export const gitPathAmbiguous: Rule = {
   id: 'git-path-ambiguous',
   severity: 'high',
-  title: 'Names of files mean one file to everybody',
-  why: `Two names that differ only in case or in how an accent is written are one file on macOS and Windows. A name with a line break, an escape sequence or a leading dash is an order to a terminal, a CI log or a command line rather than a file. Who reviews then sees another tree than the one that is deployed.`,
+  title: 'Ambiguous file name',
+  why: 'Two names that differ only in case or Unicode normalization are one file on macOS and Windows. A terminal, a CI log or a command line interprets a name with a line break, an escape sequence or a leading dash. A reviewer then sees another tree than Flux deploys.',
   source: 'CVE-2014-9390, CVE-2021-41254',
-  docs: `Name files with letters, digits, dots, dashes and underscores, each name once. Only what is deployed is looked at, and names anywhere that hide what they are.`,
+  docs: 'Use letters, digits, dots, dashes and underscores in file names, and use each name once. The rule covers deployed files, and names anywhere that hide their content.',
   *checkRepository(repository) {
     for (const directory of renderedDirectories(repository)) {
       yield* oddNames(repository, directory)

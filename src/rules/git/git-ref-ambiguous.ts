@@ -19,10 +19,10 @@ const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i
 export const gitRefAmbiguous: Rule = {
   id: 'git-ref-ambiguous',
   severity: 'high',
-  title: 'A branch is called a branch',
-  why: `A branch that is named like a commit, or a tag called refs/heads/main, is looked up differently by each program: what was reviewed under the name is not what is deployed. A name with characters of a shell becomes a command in somebody's script.`,
+  title: 'Ambiguous Git ref',
+  why: 'Programs resolve a branch that is named like a commit, or a tag named `refs/heads/main`, to different commits. The reviewed commit is then not the deployed one. A shell script can run a ref name with shell characters as a command.',
   source: 'gitrevisions(7)',
-  docs: `Follow a branch or tag by its short name, a commit in spec.ref.commit, anything else by its full name in spec.ref.name.`,
+  docs: 'Set `spec.ref.branch` or `spec.ref.tag` to a short name, `spec.ref.commit` to a commit, and `spec.ref.name` to the full name of any other ref.',
   kinds: [GIT_REPOSITORY, AUTOMATION],
   *checkObject({ object, id, kind, node }) {
     for (const ref of REFS[kind] ?? []) {

@@ -19,10 +19,10 @@ const DEFAULTS =
 export const sourceIgnoreTamper: Rule = {
   id: 'source-ignore-tamper',
   severity: 'high',
-  title: 'Ignore files hide nothing that is deployed',
-  why: `spec.ignore and .sourceignore decide which files Flux sees. A pattern that brings back what Flux always leaves out (.github, archives) deploys from where nobody looks for manifests; one that hides a manifest takes it off the cluster although it still stands in git.`,
+  title: 'Ignore pattern that changes deployed content',
+  why: '`spec.ignore` and .sourceignore decide which files Flux reads. A pattern that restores default exclusions (.github, archives) deploys files that reviewers do not expect. A pattern that excludes a manifest removes its objects from the cluster although the file is still in git.',
   source: 'fluxcd/pkg sourceignore',
-  docs: `Leave out what is not deployed with plain patterns, such as \`/*\` followed by \`!/deploy\`, and remove what shall not be deployed any more.`,
+  docs: 'Exclude files that are not deployed with plain patterns, such as `/*` followed by `!/deploy`. Delete files that should no longer be deployed.',
   kinds: [
     'source.toolkit.fluxcd.io/GitRepository',
     'source.toolkit.fluxcd.io/Bucket',

@@ -13,11 +13,11 @@ export const controllerRights: Rule = {
   id: 'controller-rights',
   severity: 'high',
   profile: 'restricted',
-  title: "Tenants' objects use no rights that only a controller has",
-  why: "A controller serves every tenant with one account. An object that makes it sign in with that account, read files of its own container or take an object of the whole cluster gives the tenant what the controller may have: a SecretStore without `auth` reads every secret that the controller's role may read.",
+  title: "Use of a controller's own rights",
+  why: "A controller serves all tenants with one account. An object can make the controller sign in with that account, read files of its container or use a cluster-scoped object. The tenant then has the controller's rights: a SecretStore without `auth` reads every secret that the controller's role can read.",
   source:
     'external-secrets docs, "Multi tenancy"; prometheus-operator, arbitraryFSAccessThroughSMs; KEDA docs, "Authentication"',
-  docs: "Name an account or a Secret of the tenant's own namespace. Objects of the whole cluster are taken where the platform renders them for the namespace. With the profile `baseline` it is a warning.",
+  docs: "Name an account or a Secret in the tenant's namespace. A cluster-scoped object is allowed where the platform renders it for the namespace. With the profile `baseline` the finding is a warning.",
   kinds: kindsNaming(...NAMED, 'clusterObject'),
   *checkTenantObject(subject, context) {
     const { object, id, node, kind } = subject

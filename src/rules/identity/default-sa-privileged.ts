@@ -17,10 +17,10 @@ export const defaultSaPrivileged: Rule = {
   id: 'default-sa-privileged',
   severity: 'high',
   level: 'warning',
-  title: "The account default of a tenant's namespace holds no rights",
-  why: "Every pod that names no account runs as `default`, and a locked-down Flux acts as it where an object names none. Rights of `default` are rights of every pod of the namespace; so is a certificate authority that replaces Kubernetes' own.",
+  title: 'Rights of the `default` service account',
+  why: 'A pod that names no account runs as `default`, and a locked-down Flux uses `default` where an object names no account. Rights of `default` are rights of every such pod. A replaced certificate authority in `kube-root-ca.crt` affects every pod too.',
   source: 'https://fluxcd.io/flux/installation/configuration/multitenancy/',
-  docs: 'Bind accounts of their own for what needs rights, and leave `default` and `kube-root-ca.crt` as Kubernetes makes them.',
+  docs: 'Create a separate account for each workload that needs rights. Do not change `default` and `kube-root-ca.crt`.',
   kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`, '/ConfigMap', '/Secret'],
   *checkObject(subject, context) {
     if (subject.id.kind.endsWith('Binding')) yield* judgeBinding(context, subject)

@@ -20,10 +20,10 @@ const ROLE = `${RBAC_GROUP}/Role`
 export const identityObjectTamper: Rule = {
   id: 'identity-object-tamper',
   severity: 'high',
-  title: 'Tenants leave the account alone that deploys them',
-  why: 'The account, its bindings and its kubeconfig are how the platform confines a tenant. Who renders them changes them, Flux forces every field: a label or annotation makes Capsule give the account more, another kubeconfig another cluster; without the account Flux can no longer delete what it applied.',
+  title: "Change of the tenant's reconciler account",
+  why: 'The reconciler account, its bindings and its kubeconfig confine the tenant. Flux forces every field that a manifest sets. A label or annotation can make Capsule grant the account more rights, another kubeconfig leads to another cluster, and without the account Flux cannot delete what it applied.',
   source: 'https://github.com/projectcapsule/capsule-addon-fluxcd; kustomize-controller finalize()',
-  docs: "Leave the reconciler's ServiceAccount, Role, RoleBinding and kubeconfig Secret out of what the tenant renders; the platform renders them. Workloads get accounts of their own.",
+  docs: "Remove the reconciler's ServiceAccount, Role, RoleBinding and kubeconfig Secret from the tenant's content. The platform renders them. Create separate accounts for workloads.",
   kinds: [ACCOUNT, BINDING, ROLE, '/Secret', '/ConfigMap'],
   *checkTenantObject(subject, context) {
     const why = whyItIsThePlatforms(subject, context)

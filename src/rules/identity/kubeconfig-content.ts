@@ -10,10 +10,10 @@ import { addressFault, type KubeConfigFault, kubeConfigFaults } from './support/
 export const kubeconfigContent: Rule = {
   id: 'kubeconfig-content',
   severity: 'critical',
-  title: 'Kubeconfigs of tenants call only what the platform vouches for',
-  why: "Whoever reads a kubeconfig runs the program under `exec`, opens the files that it names and sends its token to `server`: in the controller's container, with the controller's token and network (CVE-2022-24817). Flux drops some of that today, unless a flag allows it; other readers do not. A server that nobody knows gets whatever credentials are sent to it.",
+  title: 'Unsafe kubeconfig',
+  why: "A program that reads a kubeconfig runs the command in `exec`, opens the files that it names and sends its token to `server`. In a Flux controller this happens in the controller's container, with the controller's token and network (CVE-2022-24817). Flux drops some of these fields unless a flag allows them. Other readers do not.",
   source: 'CVE-2022-24817; fluxcd/pkg runtime/client',
-  docs: "Let the platform render kubeconfigs, or list the Secret in `allowedKubeConfigs` of the fleet's configuration; then keep to `server` with https and a public or private address, `certificate-authority-data`, and `token` or `client-certificate-data` and `client-key-data`, encrypted with SOPS.",
+  docs: 'Ask a fleet admin to render the kubeconfig, or to list the Secret in `allowedKubeConfigs` in .github/bailiwick.yaml. A listed kubeconfig may set `server` (https, a public or private address), `certificate-authority-data`, and `token` or `client-certificate-data` with `client-key-data`, encrypted with SOPS.',
   kinds: ['/Secret', '/ConfigMap'],
   *checkTenantObject(subject, { index, config }) {
     const { node, object, id } = subject

@@ -12,11 +12,11 @@ const CAPSULE_KEYS = ['', 'kubeconfig']
 export const kubeconfigRef: Rule = {
   id: 'kubeconfig-ref',
   severity: 'critical',
-  title: 'Tenants use only kubeconfigs that the platform gave them',
-  why: 'Flux acts with the credentials of the kubeconfig that an object names, and on its cluster: the admin kubeconfig that Cluster API keeps in a namespace, or one of another tenant, is as good as cluster-admin there. A ConfigMap makes Flux log in to a cloud by its own identity.',
+  title: 'Kubeconfig that the platform did not provide',
+  why: 'Flux acts with the credentials of the named kubeconfig, on its cluster. The admin kubeconfig that Cluster API keeps in a namespace is cluster-admin there. A ConfigMap makes Flux sign in to a cloud with its own identity.',
   source:
     'RFC-0001 and RFC-0010 of fluxcd/flux2; https://fluxcd.io/flux/components/kustomize/kustomizations/#kubeconfig-remote-clusters',
-  docs: "Leave out `spec.kubeConfig`, or name the Secret that the platform's own Kustomization for this tenant names (Capsule: `<account>-kubeconfig`) or that `allowedKubeConfigs` of the fleet's configuration lists. The platform's own objects may name any; a kubeconfig that is new there, one that an object did not act by before (or no more), another account with it, and a change of the Secret or ConfigMap that holds it (or of the ExternalSecret that makes it) are required approvals: where it leads is not in git.",
+  docs: "Remove `spec.kubeConfig`, or name a Secret that the platform's Kustomization for this tenant names (Capsule: `<account>-kubeconfig`) or that `allowedKubeConfigs` lists. The platform's own objects may name any Secret. Required approvals: a new kubeconfig, another or removed kubeconfig of an object, another account with it, and a change of the Secret, ConfigMap or ExternalSecret that holds it. The target of a kubeconfig is not in git.",
   kinds: applierKinds,
   *checkObject(subject, context) {
     const { node, object, id } = subject

@@ -19,11 +19,11 @@ const BINDINGS = [`${RBAC_GROUP}/ClusterRoleBinding`, `${RBAC_GROUP}/RoleBinding
 export const saForeign: Rule = {
   id: 'sa-foreign',
   severity: 'critical',
-  title: "Accounts in a tenant's namespaces hold rights only there",
-  why: "Flux impersonates any account of the namespace that a Kustomization names, and whoever runs a pod there gets the token of any account. An account with rights in the whole cluster or in other namespaces lets the tenant out, also when the tenant's own objects name another one.",
+  title: "Account with rights outside the tenant's namespaces",
+  why: "Flux impersonates any account that a Kustomization names in its namespace, and a pod can use the token of any account of its namespace. An account with rights in other namespaces or in the whole cluster therefore gives them to the tenant, even if the tenant's objects name another account.",
   source:
     'fluxcd/pkg runtime/client/impersonator.go; https://kubernetes.io/docs/concepts/security/rbac-good-practices/',
-  docs: "Keep accounts with cluster-wide rights in a namespace of the platform, such as flux-system, and bind the accounts of a tenant's namespace with RoleBindings in the tenant's namespaces only. Capsule's impersonator (an account that may be itself) and its right to create and patch Namespaces are no such rights.",
+  docs: "Keep accounts with cluster-wide rights in a platform namespace such as flux-system. Bind the tenant's accounts only with RoleBindings in the tenant's namespaces. Allowed are Capsule's self-impersonation and its right to create and patch Namespaces.",
   kinds: [...BINDINGS, ...applierKinds],
   *checkObject(subject, context) {
     if (BINDINGS.includes(subject.kind)) yield* judgeBinding(context, subject)

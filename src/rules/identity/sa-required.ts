@@ -12,10 +12,10 @@ import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 export const saRequired: Rule = {
   id: 'sa-required',
   severity: 'critical',
-  title: 'What acts for a tenant names its service account',
-  why: 'A Kustomization, HelmRelease or ResourceSet that names no service account is applied by the controller itself, which is cluster-admin, or by a default account that the fleet does not know; one with only a kubeConfig acts as whoever that kubeconfig is.',
+  title: 'Missing service account',
+  why: 'Flux applies a Kustomization, HelmRelease or ResourceSet without a service account as the controller itself, which is cluster-admin, or as a default account that the fleet does not render. With only `kubeConfig`, Flux acts as the user of that kubeconfig.',
   source: 'https://fluxcd.io/flux/installation/configuration/multitenancy/; CVE-2026-23990',
-  docs: "Set `spec.serviceAccountName` to the tenant's reconciler account, in the object or through a patch of the Kustomization that renders it. Absent is fine only where the cluster's `--default-service-account` names an account that the fleet renders in that namespace, or that its configuration lists under `accounts`.",
+  docs: "Set `spec.serviceAccountName` to the tenant's reconciler account, in the object or in a patch of the Kustomization that renders it. The field may be absent only where `--default-service-account` of the cluster names an account that the fleet renders in that namespace or lists under `accounts` in .github/bailiwick.yaml.",
   kinds: applierKinds,
   *checkObject({ object, node }, context) {
     if (context.index.actsFor(node, object) === undefined) return

@@ -9,10 +9,10 @@ const ACCOUNT = ['metadata', 'annotations', 'kubernetes.io/service-account.name'
 export const saTokenSecret: Rule = {
   id: 'sa-token-secret',
   severity: 'high',
-  title: 'Tenants make no long-lived tokens',
-  why: 'Kubernetes fills a Secret of this type with a token of the account that does not expire and is not bound to a pod: who reads it once acts as the account until somebody deletes the Secret, from anywhere.',
+  title: 'Long-lived service account token',
+  why: 'Kubernetes fills a Secret of this type with a service account token that does not expire and is not bound to a pod. A reader of the Secret can act as the account from anywhere until the Secret is deleted.',
   source: 'https://kubernetes.io/docs/concepts/security/service-accounts/#get-a-token',
-  docs: "Let what needs a token ask for one (`kubectl create token`, a projected volume). What needs a lasting one, such as Capsule's proxy, gets it from the platform.",
+  docs: "Request short-lived tokens (`kubectl create token`, a projected volume). Ask a fleet admin to render a long-lived token where one is required, such as for Capsule's proxy.",
   kinds: ['/Secret'],
   *checkTenantObject({ object, node, id }, { index, config }) {
     if (stringAt(object.root, ['type']) !== 'kubernetes.io/service-account-token') return

@@ -16,10 +16,10 @@ export const unconfinedSource: Rule = {
   id: 'unconfined-source',
   severity: 'high',
   level: 'warning',
-  title: 'Other repositories are applied as an account',
-  why: "A Kustomization outside flux-system that follows another repository and names no account lets everyone with write access to that repository act with the rights of Flux's controller, which is cluster-admin. Its namespace belongs to no tenant, so tenancy rules do not apply to what it brings.",
+  title: "Repository applied as Flux's controller",
+  why: "A Kustomization outside flux-system that follows another repository and names no account gives everyone with write access to that repository the rights of Flux's controller, which is cluster-admin. Its namespace belongs to no tenant, so tenancy rules do not apply.",
   source: 'https://fluxcd.io/flux/installation/configuration/multitenancy/',
-  docs: "For a tenant's repository, set `spec.serviceAccountName` to an account of the namespace, or label the namespace with `toolkit.fluxcd.io/tenant`. For one of the platform, list the namespace in `.github/bailiwick.yaml` under a tenant with `platform: true`; then it is not mentioned any more. It is a warning; a change that adds one to a cluster with tenants is a violation.",
+  docs: "For a tenant's repository, set `spec.serviceAccountName` to an account of the namespace, or label the namespace with `toolkit.fluxcd.io/tenant`. For a platform repository, list the namespace under a tenant with `platform: true` in `.github/bailiwick.yaml`. The finding is a warning. A change that adds such a Kustomization to a cluster with tenants is a violation.",
   *checkNode(node, { index, before, config }) {
     const url = unconfined(node, index, config)
     if (url === undefined) return

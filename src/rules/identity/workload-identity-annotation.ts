@@ -15,11 +15,11 @@ const SERVICE_ACCOUNT = '/ServiceAccount'
 export const workloadIdentityAnnotation: Rule = {
   id: 'workload-identity-annotation',
   severity: 'critical',
-  title: 'Tenants give their accounts no identity in a cloud',
-  why: 'An annotation makes a service account, and whatever Flux decrypts or pulls as it, act as a role of the cloud; where the trust of that role is wider than one account, any tenant may name it.',
+  title: "Cloud identity on a tenant's account",
+  why: 'A cloud identity annotation lets a service account, and Flux when it decrypts or pulls as that account, act as a cloud role. Where the role trusts more than one account, every tenant can name it.',
   source:
     'RFC-0010 of fluxcd/flux2; https://docs.aws.amazon.com/eks/latest/userguide/iam-roles-for-service-accounts.html',
-  docs: "Let the platform render the service account with its annotation in the tenant's namespace, and name that account.",
+  docs: "Ask a fleet admin to render the service account with its annotation in the tenant's namespace, and name that account.",
   kinds: 'every',
   *checkTenantObject(subject, { index }) {
     for (const { path, warns } of placesOf(subject, index)) yield* judge(index, subject, path, warns)

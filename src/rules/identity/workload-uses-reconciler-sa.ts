@@ -14,10 +14,10 @@ export const workloadUsesReconcilerSa: Rule = {
   id: 'workload-uses-reconciler-sa',
   severity: 'high',
   level: 'warning',
-  title: 'No workload runs as the account that deploys its namespace',
-  why: 'The account as which Flux acts may write everything in the namespace. A pod that runs as it hands its token to whoever gets into the pod: one fault of a web server is then the whole namespace, and under Capsule the tenant.',
+  title: 'Workload that runs as the reconciler account',
+  why: "Flux's account can write everything in the namespace. A pod that runs as this account exposes its token: an attacker who compromises the pod controls the namespace and, with Capsule, the tenant.",
   source: 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/',
-  docs: 'Make an account for the workload with a Role of what it needs, or set `automountServiceAccountToken: false` where it needs nothing.',
+  docs: 'Create a separate account with a Role for the workload, or set `automountServiceAccountToken: false` if the workload does not need the API.',
   kinds: 'every',
   *checkTenantObject(subject, { index }) {
     const { node, object, id } = subject

@@ -4,7 +4,7 @@ import type { Rule } from '../model/rule.ts'
 export const kustomizeCaseVariantKey: Rule = {
   id: 'kustomize-case-variant-key',
   severity: 'high',
-  title: 'Fields of a kustomization have one spelling',
-  why: `Two spellings of one field (namespace and Namespace) let implementations disagree about which one counts.`,
-  docs: `Keep the field with its documented spelling.`,
+  title: 'Kustomization field in another case',
+  why: 'Implementations disagree about which of two spellings of one field (`namespace` and `Namespace`) applies.',
+  docs: 'Keep the field with its documented spelling.',
 }

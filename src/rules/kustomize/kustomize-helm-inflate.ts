@@ -4,7 +4,7 @@ import type { Rule } from '../model/rule.ts'
 export const kustomizeHelmInflate: Rule = {
   id: 'kustomize-helm-inflate',
   severity: 'high',
-  title: 'Charts are installed by HelmRelease',
-  why: `helmCharts makes kustomize download a chart and run helm; Flux refuses it.`,
-  docs: `Use a HelmRelease with a HelmRepository.`,
+  title: 'Helm chart in a kustomization',
+  why: '`helmCharts` makes kustomize download a chart and run helm. Flux rejects it.',
+  docs: 'Use a HelmRelease with a HelmRepository.',
 }

@@ -5,7 +5,7 @@ export const kustomizeMultipleFiles: Rule = {
   id: 'kustomize-multiple-files',
   severity: 'medium',
   level: 'error',
-  title: 'A directory has one kustomization file',
-  why: `kustomization.yaml, kustomization.yml and Kustomization all count. kustomize refuses a directory with two of them, and other readers take one: nobody can say what would be deployed.`,
-  docs: `Keep one of them.`,
+  title: 'Two kustomization files in one directory',
+  why: 'kustomization.yaml, kustomization.yml and Kustomization are all read. kustomize rejects a directory with two of them, and other programs pick one.',
+  docs: 'Keep one of the files.',
 }

@@ -17,10 +17,10 @@ const GIT_REPOSITORY = 'source.toolkit.fluxcd.io/GitRepository'
 export const kustomizePathEscape: Rule = {
   id: 'kustomize-path-escape',
   severity: 'critical',
-  title: 'Paths stay inside of what is the tenant’s',
-  why: `A path that leaves the repository reads files of the machine that renders. In a repository that several tenants deploy from, one that leads into another tenant's directory deploys or shows what is theirs, and a path with .. in it means another directory than it seems to.`,
+  title: "Path outside the tenant's directories",
+  why: "A path that leaves the repository reads files of the machine that renders. In a repository of several tenants, a path into another tenant's directory deploys or exposes that tenant's files. A path with `..` hides its target.",
   source: 'CVE-2022-24877, CVE-2022-24348',
-  docs: `Name directories below the tenant's own, without .. in the spec of a Kustomization. Overlays may use bases and components beside it that the platform keeps for everybody.`,
+  docs: "Name directories below the tenant's own, without `..` in `spec.path` of a Kustomization. Overlays may use shared bases and components that the platform keeps beside the tenant's directory.",
   kinds: [KUSTOMIZATION, HELM_RELEASE, HELM_CHART, AUTOMATION, GENERATOR, GIT_REPOSITORY],
   *checkTenantObject(subject, { index }) {
     yield* pathsOfOthers(subject, index)

@@ -4,7 +4,7 @@ import type { Rule } from '../model/rule.ts'
 export const kustomizePlugin: Rule = {
   id: 'kustomize-plugin',
   severity: 'critical',
-  title: 'Overlays run no programs',
-  why: `A generator or transformer that is a program or a container would run code of the repository where it is rendered.`,
-  docs: `Use the generators and transformers that kustomize has built in.`,
+  title: 'Plugin in a kustomization',
+  why: 'A generator or transformer that is a program or a container runs code from the repository during the build.',
+  docs: "Use kustomize's built-in generators and transformers.",
 }

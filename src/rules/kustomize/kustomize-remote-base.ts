@@ -4,7 +4,7 @@ import type { Rule } from '../model/rule.ts'
 export const kustomizeRemoteBase: Rule = {
   id: 'kustomize-remote-base',
   severity: 'critical',
-  title: 'Nothing is fetched from elsewhere while rendering',
-  why: `A base, resource or file that kustomize fetches by an address is content that nobody judged and that can change at any time. Flux fetches http files even with --no-remote-bases.`,
-  docs: `Copy the files into the repository, or declare the other repository as a source with a Kustomization of its own.`,
+  title: 'Remote base',
+  why: 'kustomize downloads a remote base, resource or file during the build. Bailiwick does not evaluate that content, and it can change at any time. Flux downloads files over http even with `--no-remote-bases`.',
+  docs: 'Copy the files into the repository, or declare the other repository as a source with its own Kustomization.',
 }

@@ -5,9 +5,9 @@ import type { Rule } from '../model/rule.ts'
 export const kustomizeSymlink: Rule = {
   id: 'kustomize-symlink',
   severity: 'critical',
-  title: 'Overlays do not follow symbolic links out of their tree',
-  why: `A symbolic link can point at files of the machine that renders, or at another directory than the one that was reviewed.`,
+  title: 'Symbolic link in an overlay',
+  why: 'A symbolic link can lead to files of the machine that renders, or to a directory that was not reviewed.',
   source: 'CVE-2022-24877, CVE-2022-24348',
-  docs: `Replace the link by the file that it points at.`,
+  docs: 'Replace the link with the file that it points to.',
   checkRepository: leavingLinks,
 }

@@ -6,10 +6,10 @@ import { scanObject } from './support/scan-object.ts'
 export const protoPollution: Rule = {
   id: 'proto-pollution',
   severity: 'high',
-  title: 'No key reaches into the programs that read it',
-  why: `Programs in JavaScript that merge a map with the key __proto__, or with constructor and prototype in it, give its fields to every object that they have: a check may find "allowed: true" where nobody wrote it. Bailiwick keeps keys in maps of their own and is not affected; what reads the object later may be.`,
+  title: 'Key that pollutes JavaScript prototypes',
+  why: 'A JavaScript program that merges a map with the key `__proto__`, or with `constructor` and `prototype`, can add its fields to every object: a check can then read `allowed: true` from an unrelated object. Bailiwick is not affected, but programs that read the object later can be.',
   source: 'CWE-1321',
-  docs: `Leave the key out. No field of Kubernetes has such a name.`,
+  docs: 'Remove the key. No Kubernetes field has this name.',
   kinds: 'every',
   *checkTenantObject({ object, id, node }) {
     const written = object.prototypeKeys ?? []

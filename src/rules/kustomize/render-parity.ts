@@ -14,10 +14,10 @@ import { scanObject } from './support/scan-object.ts'
 export const renderParity: Rule = {
   id: 'render-parity',
   severity: 'high',
-  title: 'What is deployed looks like it',
-  why: `Flux deploys more than a reader of the overlay sees: hidden files where there is no kustomization.yaml, files whose names say that they are no manifests, objects that are kept out of the build until a patch brings them back, grants that a patch of the Flux Kustomization rewrites, identities that are put together from pieces. All of it is rendered here as Flux renders it and judged; none of it is needed.`,
+  title: 'Deployed content that the overlay does not show',
+  why: 'Flux deploys more than a reader of the overlay sees: hidden files where kustomization.yaml is missing, files without a manifest extension, objects that a patch brings back into the build, grants that a patch of the Flux Kustomization changes, and identities that are composed from parts. Bailiwick renders and evaluates all of these.',
   source: 'fluxcd/pkg kustomize, scanManifests; kustomize api/resource/factory.go',
-  docs: `Name what is deployed in a kustomization.yaml, in files that end in .yaml, with kinds, namespaces, accounts and grants written out.`,
+  docs: 'List deployed files in kustomization.yaml, end their names in `.yaml`, and write out kinds, namespaces, accounts and grants.',
   kinds: 'every',
   *checkTenantObject(subject, context) {
     yield* revived(subject)

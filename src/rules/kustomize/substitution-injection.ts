@@ -7,10 +7,10 @@ import { isIdentity, isStructure } from './support/guarded-place.ts'
 export const substitutionInjection: Rule = {
   id: 'substitution-injection',
   severity: 'critical',
-  title: 'A variable stands for one value',
-  why: `Flux substitutes in the text of the objects. A value with braces, quotes or comments of its own adds fields that stand in no manifest: another namespace, another account.`,
+  title: 'Variable that adds YAML',
+  why: 'Flux substitutes variables in the text of objects. A value with braces, quotes or comments can add fields that are in no manifest: another namespace or another account.',
   source: 'fluxcd/pkg kustomize, SubstituteVariables',
-  docs: `Let each variable stand for one text, number or truth value, and use a patch for anything larger. A list of plain values as the value of one field is fine.`,
+  docs: 'Set each variable to one string, number or boolean, and use a patch for larger content. A list of plain values as the value of one field is allowed.',
   kinds: 'every',
   *checkTenantObject({ object, id, node }) {
     for (const { path, how } of object.made ?? []) {

@@ -11,10 +11,10 @@ export const unicodeConfusable: Rule = {
   id: 'unicode-confusable',
   severity: 'medium',
   level: 'warning',
-  title: 'Text says what it seems to say',
-  why: `Characters without width and orders to show text from right to left hide what a line does, in comments as well; a letter of another alphabet makes another account, host or image of a name that looks familiar.`,
+  title: 'Confusable or invisible Unicode characters',
+  why: 'Zero-width and right-to-left characters hide what a line does, including in comments. A letter of another alphabet makes a different account, host or image with a familiar name.',
   source: 'CVE-2021-42574',
-  docs: `Write names, addresses and keys in ASCII. Other alphabets and emoji in descriptions, comments and content are fine.`,
+  docs: 'Write names, addresses and keys in ASCII. Other alphabets and emoji are allowed in descriptions, comments and content.',
   kinds: 'every',
   *checkTenantObject(subject) {
     yield* unseen(subject)

@@ -20,10 +20,10 @@ import { isTenantControlled, type Refused, refusedValues } from './support/unkno
 export const unrenderedVariable: Rule = {
   id: 'unrendered-variable',
   severity: 'critical',
-  title: 'Identity and security are written out',
-  why: `A kind, namespace, account or security setting that is a variable is text to every check, and becomes something else when Flux substitutes: \`privileged: \${P:=true}\` is harmless until then. The default of a variable stands only as long as nobody sets it. No reviewer sees a value that only the cluster has: anyone who can write its ConfigMap or Secret controls it.`,
+  title: 'Variable in a security field',
+  why: `A kind, namespace, account or security setting with a variable changes when Flux substitutes it: \`privileged: \${P:=true}\` becomes true only then. The default of a variable applies only while the variable is not set. A value that only the cluster has is unknown to reviewers: anyone who can write its ConfigMap or Secret controls it.`,
   source: 'Flux, Kustomization spec.postBuild',
-  docs: `Write the value itself. Where it differs between clusters, use an overlay of kustomize, or a variable that the fleet sets for every cluster. An unknown value that a tenant controls may stand in data of ConfigMaps and Secrets that nothing here interprets, in environment values, arguments, notes such as \`checksum/*\`, values of charts without a rule, and in \`postBuild.substitute\`, where it is followed; anywhere else it is an evaluation error. In a tenant's namespace every object is the tenant's, whether it exists or not, unless .github/bailiwick.yaml declares object and key; elsewhere it is the tenant's where the rendered RBAC lets an account of a tenant write it. One of the platform may stand in a tenant's host only where it is declared.`,
+  docs: "Write the value itself. For values that differ between clusters, use a kustomize overlay or a variable that the fleet sets for every cluster. An unknown value that a tenant controls is allowed in data of ConfigMaps and Secrets that no rule interprets, environment values, arguments, annotations such as `checksum/*`, chart values without a rule, and `postBuild.substitute`, where Bailiwick follows it. Elsewhere it is an evaluation error. Every object in a tenant's namespace counts as tenant-controlled, present or not, unless .github/bailiwick.yaml declares the object and key. Elsewhere, an object counts as tenant-controlled where the rendered RBAC lets a tenant's account write it. A platform value may be part of a tenant's host only where it is declared.",
   kinds: 'every',
   *checkTenantObject(subject, { index }) {
     yield* literal(subject)

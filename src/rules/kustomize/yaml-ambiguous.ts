@@ -10,9 +10,9 @@ import { scanObject } from './support/scan-object.ts'
 export const yamlAmbiguous: Rule = {
   id: 'yaml-ambiguous',
   severity: 'critical',
-  title: 'YAML has one meaning',
-  why: `What one reader takes for a comment or for text, another takes for a key: a reviewer, this check and the cluster would each see another object. A merge key is a key by that name to readers of YAML 1.2, and \`yes\` a text.`,
-  docs: `Write it plainly: each key once, text in quotes, spaces for indentation, documents separated by a line of their own, true and false for switches. Merge keys may bring anything but another namespace, kinds, grants and privileges.`,
+  title: 'Ambiguous YAML',
+  why: 'Parsers disagree about such YAML: one reads a comment or text where another reads a key. The reviewer, Bailiwick and the cluster then see different objects. A YAML 1.2 parser reads a merge key as a key named `<<`, and `yes` as text.',
+  docs: 'Write each key once, quote text, indent with spaces, put `---` on its own line, and use true and false for booleans. Merge keys may bring any field except namespaces, kinds, grants and privileges.',
   kinds: 'every',
   *checkTenantObject(subject, context) {
     const { object, id, node } = subject

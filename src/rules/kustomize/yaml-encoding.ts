@@ -4,7 +4,7 @@ import type { Rule } from '../model/rule.ts'
 export const yamlEncoding: Rule = {
   id: 'yaml-encoding',
   severity: 'medium',
-  title: 'YAML is clean UTF-8',
-  why: `Readers disagree on control characters, byte order marks and broken UTF-8, and people do not see them.`,
-  docs: `Save the file as UTF-8, and write control characters as escapes in double quotes.`,
+  title: 'YAML that is not clean UTF-8',
+  why: 'Parsers disagree about control characters, byte order marks and invalid UTF-8, and reviewers do not see them.',
+  docs: 'Save the file as UTF-8, and write control characters as escapes in double quotes.',
 }

@@ -10,9 +10,9 @@ import type { Breach, Rule } from '../model/rule.ts'
 export const clusterScopedForbidden: Rule = {
   id: 'cluster-scoped-forbidden',
   severity: 'critical',
-  title: 'Cluster-scoped objects are the platform’s',
-  why: 'A ClusterRoleBinding, a webhook configuration, a PriorityClass or a definition of a kind changes the cluster for everybody. A `metadata.namespace` in such an object means nothing.',
-  docs: 'Ask the fleet admins to put the object into the fleet repository.',
+  title: 'Cluster-scoped object in tenant content',
+  why: 'A ClusterRoleBinding, a webhook configuration, a PriorityClass or a CustomResourceDefinition changes the cluster for all tenants. Kubernetes ignores `metadata.namespace` of a cluster-scoped object.',
+  docs: 'Ask a fleet admin to add the object to the fleet repository.',
   kinds: 'every',
   *checkTenantObject({ object, node }, { index }) {
     const breach = judge(index, node, object)

@@ -18,10 +18,10 @@ const KUSTOMIZATION = 'kustomize.toolkit.fluxcd.io/Kustomization'
 export const embeddedContent: Rule = {
   id: 'embedded-content',
   severity: 'high',
-  title: 'What controllers make for a tenant can be evaluated',
-  why: 'A controller that makes objects of others applies them with its own rights, or with those of an account. Reviewers do not see these objects before: a template, a chart or the content of another source can be anything.',
+  title: 'Objects from a controller that cannot be evaluated',
+  why: 'A controller that creates objects from another object applies them with its own rights or as a named account. A template, a chart or content of another source can contain any object, and reviewers do not see it before it is applied.',
   source: 'CVE-2026-22872, CVE-2025-55205; the APIs of the kinds in src/kube/capabilities/embeddings.ts',
-  docs: "Write the objects as they are, without placeholders, as manifests of the tenant's repository. It is a warning where an account applies them that the fleet's RBAC confines to the tenant's namespaces, and a violation where the controller applies them with its own rights, or an account that may do more.",
+  docs: "Write the objects as plain manifests, without placeholders, in the tenant's repository. The finding is a warning where the fleet's RBAC confines the applying account to the tenant's namespaces. It is a violation where the controller uses its own rights or an account with more rights.",
   kinds: 'every',
   *checkTenantObject({ object, node }, context) {
     const embedded = embeddedIn(object)

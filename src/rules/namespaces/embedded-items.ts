@@ -9,10 +9,10 @@ const PLAIN = new Set(['List', 'ResourceList'])
 export const embeddedItems: Rule = {
   id: 'embedded-items',
   severity: 'high',
-  title: 'Lists say what is in them',
-  why: 'kustomize replaces any object whose kind ends in `List`, and Flux any object that has a list called `items`, by what is in it. Whoever reads the list as one harmless object overlooks what is applied.',
+  title: 'Objects in a list of another kind',
+  why: 'kustomize replaces every object whose kind ends in `List` by its items. Flux does so for every object with a list in `items`. A reviewer who reads the list as one object overlooks the objects in it.',
   source: 'kustomize api/resource/factory.go (inlineAnyEmbeddedLists), fluxcd/pkg ssa (ReadObjects)',
-  docs: 'Write the objects as documents of their own. A `kind: List` of `apiVersion: v1`, or a list named after the kind in it (`RoleBindingList` of RoleBindings), is fine; a list within a list is not.',
+  docs: 'Write each object as a separate document. Allowed are `kind: List` of `apiVersion: v1`, and a list named after the kind of its items (`RoleBindingList` of RoleBindings). A list in a list is not allowed.',
   kinds: 'every',
   *checkTenantObject({ object, id, node }) {
     const { listing } = object

@@ -28,10 +28,10 @@ const GRANTS = ['subjects', 'roleRef', 'rules', 'aggregationRule']
 export const helmPostRenderer: Rule = {
   id: 'helm-post-renderer',
   severity: 'high',
-  title: 'Post-renderers keep objects in their namespace',
-  why: 'A patch of a post-renderer can move an object of the chart to another namespace or make another kind of it, after everything else that the release says. The chart is not rendered here, so nothing else shows it.',
+  title: 'Post-renderer that moves or replaces objects',
+  why: "A post-renderer patch can move a chart's object to another namespace or change its kind, after all other settings of the release. Bailiwick does not render the chart, so no other rule finds it.",
   source: 'helm-controller internal/postrender/kustomize.go',
-  docs: "Set `spec.targetNamespace` for all objects of the release. Patches may change replicas, images, resources, labels and the like. A patch that writes the rules, subjects or roleRef of RBAC is a warning: the API server refuses what the release's account does not hold itself.",
+  docs: "Set `spec.targetNamespace` for all objects of the release. Patches may change replicas, images, resources, labels and similar fields. A patch of RBAC rules, `subjects` or `roleRef` is a warning: the API server rejects rights that the release's account does not have.",
   kinds: ['helm.toolkit.fluxcd.io/HelmRelease'],
   *checkTenantObject(subject, context) {
     for (const change of changesOf(subject.object)) {

@@ -19,9 +19,9 @@ export const invalidObject: Rule = {
   id: 'invalid-object',
   severity: 'high',
   level: 'error',
-  title: 'What is applied has a clear identity',
-  why: 'An object without a kind, a name or a namespace that is text is read differently by those who compare, render and apply it, so nobody can say what the cluster would get.',
-  docs: 'Write apiVersion, kind, metadata.name and metadata.namespace as plain text that Kubernetes accepts. A kind or group that differs from a known one only in case is a violation.',
+  title: 'Object without a valid identity',
+  why: 'Programs that compare, render and apply objects disagree about an object without a kind, a name or a plain-text namespace. Its effect on the cluster is unknown.',
+  docs: 'Set `apiVersion`, `kind`, `metadata.name` and `metadata.namespace` to plain text that Kubernetes accepts. A kind or group that differs from a known one only in case is a violation.',
   kinds: 'every',
   *checkTenantObject(subject, { index }) {
     yield* judge(subject, index)

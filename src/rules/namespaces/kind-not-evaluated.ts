@@ -18,9 +18,9 @@ export const kindNotEvaluated: Rule = {
   id: KIND_NOT_EVALUATED,
   severity: 'low',
   level: 'warning',
-  title: 'Kinds whose objects are evaluated by scope, namespace and pods only',
-  why: 'Which namespaces, Secrets, hosts and accounts a custom object names is known for the kinds of a table. Objects of other kinds are evaluated by their scope and namespace, the pods that they describe and the fields that are named like namespaces. What else their controller does for them is not evaluated.',
-  docs: 'No action is required: the kind is one folded line, `notEvaluated` in the JSON, and never decides. A fleet that lets tenants use only known kinds gives the rule a severity under `severities` of .github/bailiwick.yaml; then it is a violation. The table is src/kube/capabilities.',
+  title: 'Kind that is only partly evaluated',
+  why: 'Bailiwick knows the references to namespaces, Secrets, hosts and accounts of the kinds in its table. It evaluates objects of other kinds by scope, namespace, pod templates and fields that are named like namespaces. Other effects of their controllers are not evaluated.',
+  docs: 'No action is required. The kind is listed under `notEvaluated` in the JSON and never blocks. To allow only known kinds, give the rule a severity under `severities` in .github/bailiwick.yaml: the finding is then a violation. The table is src/kube/capabilities.',
   *checkNode(node, { index }) {
     if (node.tenant === undefined) return
     for (const [kind, objects] of unlooked(node, index)) {

@@ -15,9 +15,9 @@ const FIELD = ['metadata', 'namespace']
 export const namespaceConfinement: Rule = {
   id: 'namespace-confinement',
   severity: 'critical',
-  title: "Tenants' objects stay in the tenants' namespaces",
-  why: "An object in a namespace that is not the tenant's changes what another tenant or the platform runs.",
-  docs: 'Set `metadata.namespace` to a namespace of the tenant, or `namespace` in the kustomization.yaml; a namespace belongs to a tenant by the label `toolkit.fluxcd.io/tenant` of the Namespace that the platform renders.',
+  title: "Object outside the tenant's namespaces",
+  why: 'An object in a namespace that does not belong to the tenant changes what another tenant or the platform runs.',
+  docs: 'Set `metadata.namespace` to a namespace of the tenant, or set `namespace` in kustomization.yaml. The label `toolkit.fluxcd.io/tenant` on a Namespace that the platform renders gives the namespace to a tenant.',
   kinds: 'every',
   *checkTenantObject({ object, node }, context) {
     const breach = judge(context, node, node.tenant, object)

@@ -9,10 +9,10 @@ import { writtenNamespace } from './support/written-namespace.ts'
 export const namespaceOwnership: Rule = {
   id: 'namespace-ownership',
   severity: 'critical',
-  title: 'The platform says whose a namespace is',
-  why: 'Who writes a Namespace, its tenant label or its ownerReferences decides whose it is: with them a tenant adopts the namespace of another one or of Kubernetes, leaves its own limits, or makes a namespace that nobody governs.',
+  title: 'Namespace claimed by a tenant',
+  why: "The Namespace object, its tenant label and its ownerReferences decide which tenant owns the namespace. A tenant that writes them can take another tenant's or Kubernetes' namespace, leave its own limits, or create a namespace without limits.",
   source: 'CVE-2024-39690, CVE-2025-55205, CVE-2022-46167 of Capsule; flux create tenant',
-  docs: 'Let the fleet repository render the Namespace with `toolkit.fluxcd.io/tenant`. With Capsule, an account that owns a Tenant may create Namespaces that nobody has, without ownerReferences and labelled as its own. To move a namespace to another tenant on purpose, waive the rule for that Namespace, or merge with an override.',
+  docs: 'Render the Namespace with `toolkit.fluxcd.io/tenant` in the fleet repository. With Capsule, an account that owns a Tenant may create unowned Namespaces, without ownerReferences and with its own tenant label. To move a namespace to another tenant, waive the rule for that Namespace or merge with an override.',
   kinds: [
     '/Namespace',
     '/ServiceAccount',

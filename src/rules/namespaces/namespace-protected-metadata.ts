@@ -15,10 +15,10 @@ const ENFORCED = ['metadata', 'labels', ENFORCE]
 export const namespaceProtectedMetadata: Rule = {
   id: 'namespace-protected-metadata',
   severity: 'critical',
-  title: 'What admission reads from a Namespace is the platform’s',
-  why: 'Pod Security, node selectors, security context constraints, policy engines, meshes and cloud identities take their orders from labels and annotations of the Namespace. Whoever is admin in a namespace, or creates it with Capsule, may relabel that very Namespace, so RBAC does not hold this.',
+  title: 'Protected label or annotation on a Namespace',
+  why: 'Pod Security, node selectors, security context constraints, policy engines, meshes and cloud identities read labels and annotations of the Namespace. A namespace admin, or an owner of a Capsule Tenant, can have the right to change these labels, so RBAC does not prevent it.',
   source: 'Kubernetes: Pod Security Standards, PodNodeSelector; Capsule: namespaceOptions.forbiddenLabels',
-  docs: 'Leave labels and annotations of admission out of the tenant’s Namespace; ask the fleet admins to set them. Raising `pod-security.kubernetes.io/enforce` to `baseline` or `restricted` is fine.',
+  docs: "Remove admission labels and annotations from the tenant's Namespace, and ask a fleet admin to set them. Raising `pod-security.kubernetes.io/enforce` to `baseline` or `restricted` is allowed.",
   kinds: ['/Namespace'],
   *checkObject({ object, node }, context) {
     if (node.tenant !== undefined) {

@@ -23,10 +23,10 @@ const KNOWN: ReadonlyMap<string, readonly string[]> = new Map([
 export const protectedObjectName: Rule = {
   id: 'protected-object-name',
   severity: 'high',
-  title: 'Values and credentials of the platform are not overwritten',
-  why: 'A tenant who ships a ConfigMap or Secret by the name that the platform’s Kustomization, source or release reads in this namespace gives the platform its own variables, credentials or cluster.',
+  title: 'Name of a platform object',
+  why: "A tenant's ConfigMap or Secret with a name that the platform's Kustomization, source or release reads in this namespace supplies variables, credentials or a cluster to the platform.",
   source: 'd1-fleet: flux-runtime-info',
-  docs: 'Choose another name. What the platform’s objects read in the tenant’s namespace is written by the platform. What a controller writes for an object of the tenant (an ExternalSecret, a SealedSecret, a Certificate) counts as written by the tenant.',
+  docs: "Rename the object. Only the platform writes objects that the platform reads in the tenant's namespace. An object that a controller creates for a tenant's ExternalSecret, SealedSecret or Certificate counts as the tenant's.",
   kinds: [...KNOWN.keys()],
   *checkTenantObject(subject, context) {
     const { object, id, kind, node } = subject

@@ -22,11 +22,11 @@ const FIELDS: ReadonlyMap<string, readonly Path[]> = new Map([
 export const targetNamespace: Rule = {
   id: 'target-namespace',
   severity: 'critical',
-  title: 'What acts for a tenant targets the tenant’s namespaces',
-  why: 'spec.targetNamespace moves everything that is applied into another namespace, and spec.storageNamespace puts the values of a release, with all their secrets, where somebody else reads them.',
+  title: "Target namespace outside the tenant's namespaces",
+  why: "`spec.targetNamespace` moves all applied objects to another namespace. `spec.storageNamespace` stores a release's values, including secrets, where others can read them.",
   source:
     'HelmRelease and Kustomization APIs of Flux; Flux checks neither field against anything but the rights of the account.',
-  docs: 'Leave the field out, or name a namespace of the tenant.',
+  docs: 'Remove the field, or set it to a namespace of the tenant.',
   kinds: [...FIELDS.keys()],
   *checkObject({ object, node }, context) {
     const tenant = context.index.actsFor(node, object)

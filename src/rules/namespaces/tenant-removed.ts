@@ -15,10 +15,10 @@ import { undeclaredOwners } from './support/undeclared-owners.ts'
 export const tenantRemoved: Rule = {
   id: 'tenant-removed',
   severity: 'critical',
-  title: 'A tenant is not removed while something of it remains',
-  why: 'Whose a namespace is follows from a label, a Capsule Tenant or the fleet’s file. Where that goes and the namespace stays, its content becomes the platform’s, and no rule about tenants applies to it any more.',
+  title: 'Tenant removed while its objects remain',
+  why: "A label, a Capsule Tenant or .github/bailiwick.yaml gives a namespace to a tenant. If that is removed and the namespace stays, its content becomes the platform's and tenancy rules no longer apply.",
   source: 'flux create tenant: the label toolkit.fluxcd.io/tenant',
-  docs: 'Remove a tenant as a whole: its Namespaces with everything that is rendered into them, and what makes them the tenant’s. That is reported as a warning. To keep a namespace for the platform on purpose, waive the rule, or merge with an override. A cluster is removed with its directory, and a fleet admin approves that: a cluster of which nothing would be evaluated any more, that starts from another folder or gets another name is a required approval, however it was found.',
+  docs: "Remove the tenant's Namespaces, everything rendered into them, and the tenant's declaration together. The complete removal is a warning. To keep a namespace for the platform, waive the rule or merge with an override. Remove a cluster with its directory. Required approvals: a cluster that would no longer be evaluated, starts from another folder or changes its name.",
   *checkCluster(cluster, { index, before, config }) {
     const root = index.rootOf(cluster.name)
     if (!before || !root) return

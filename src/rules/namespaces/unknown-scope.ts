@@ -7,9 +7,9 @@ import type { Rule } from '../model/rule.ts'
 export const unknownScope: Rule = {
   id: 'unknown-scope',
   severity: 'high',
-  title: "Tenants' objects are of kinds that somebody declares",
-  why: 'Whether an object of an unknown kind stays in its namespace or belongs to the whole cluster cannot be told; `metadata.namespace` of a cluster-scoped object means nothing.',
-  docs: 'Let the fleet render the CustomResourceDefinition of the kind, name the kind with its scope under `kinds` of .github/bailiwick.yaml, or correct apiVersion and kind. Where no ClusterRoleBinding lets the account create objects of the group, it is a warning: the API server refuses what belongs to the whole cluster. Roles that are aggregated or not rendered, and RBAC that could not be evaluated, count as letting it.',
+  title: 'Kind of unknown scope',
+  why: 'Bailiwick cannot determine whether an object of an unknown kind is namespaced or cluster-scoped. Kubernetes ignores `metadata.namespace` of a cluster-scoped object.',
+  docs: "Render the kind's CustomResourceDefinition in the fleet, declare the kind and its scope under `kinds` in .github/bailiwick.yaml, or correct `apiVersion` and `kind`. The finding is a warning where no ClusterRoleBinding lets the account create objects of the API group: the API server rejects cluster-scoped objects then. Aggregated roles, roles outside the fleet, and RBAC that could not be evaluated count as granting it.",
   kinds: 'every',
   *checkTenantObject({ object, id, node }, { index }) {
     const { apiVersion, kind, namespace, name } = id

@@ -22,10 +22,10 @@ export const driftIgnore: Rule = {
   id: 'drift-ignore',
   severity: 'low',
   level: 'warning',
-  title: 'Fields of security are not left out of the correction of drift',
-  why: 'Flux does not apply, or does not correct, a field that a rule of drift ignores, so that whoever changes it on the cluster keeps the change while git shows something else.',
+  title: 'Security field excluded from drift correction',
+  why: 'Flux does not apply, or does not correct, a field that a drift rule ignores. A change of that field on the cluster persists and differs from git.',
   source: 'Kustomization spec.ignore, HelmRelease spec.driftDetection.ignore',
-  docs: 'Ignore only what another controller writes, by its full path, such as /spec/replicas.',
+  docs: 'Ignore only fields that another controller writes, with their full path, such as `/spec/replicas`.',
   kinds: [...LISTS.keys()],
   *checkTenantObject({ object, id, kind, node }) {
     const list = at(object.root, LISTS.get(kind)!)

@@ -25,10 +25,10 @@ export const forceApply: Rule = {
   id: 'force-apply',
   severity: 'medium',
   level: 'warning',
-  title: 'What cannot be changed is not forced',
-  why: 'With force, Flux deletes an object whose immutable fields differ and creates it again: that gets around the immutable roleRef of a binding, runs a Job as often as it changes, and takes volumes away.',
+  title: 'Forced apply',
+  why: 'With force, Flux deletes and recreates an object whose immutable fields differ. Force bypasses the immutable `roleRef` of a binding, runs a Job again at each change, and deletes volumes.',
   source: 'kustomize-controller: spec.force and kustomize.toolkit.fluxcd.io/force',
-  docs: 'Give the object a new name instead, or delete it in a change of its own.',
+  docs: 'Rename the object, or delete it in a separate change.',
   kinds: 'every',
   *checkObject(subject, { index }) {
     const { object, id, kind, node } = subject

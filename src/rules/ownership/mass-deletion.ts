@@ -16,10 +16,10 @@ const MANY = 10
 export const massDeletion: Rule = {
   id: 'mass-deletion',
   severity: 'critical',
-  title: 'A change does not delete what tenants run',
-  why: 'A Kustomization that is removed or renamed deletes everything that it applied, a Namespace that is removed everything in it, and a Capsule Tenant its namespaces, data included. Git brings the manifests back, not the volumes.',
+  title: 'Deletion of running objects',
+  why: 'Removing or renaming a Kustomization deletes everything that it applied. Removing a Namespace deletes everything in it, and removing a Capsule Tenant deletes its namespaces, including data. Git restores manifests, not volumes.',
   source: 'kustomize-controller: spec.prune, spec.deletionPolicy',
-  docs: 'To rename or move a Kustomization, set `prune: false` or `deletionPolicy: Orphan` in a change before. To remove a tenant on purpose, waive the rule for its Kustomization and Namespace, set its severity to `warning` in the fleet’s file, or merge with an override; what a tenant deletes in its own repository is only a warning. Objects that another Kustomization renders now, and files that were moved, are no deletion.',
+  docs: "To rename or move a Kustomization, set `prune: false` or `deletionPolicy: Orphan` in an earlier change. To remove a tenant, waive the rule for its Kustomization and Namespace, set the rule to `warning` in .github/bailiwick.yaml, or merge with an override. A deletion in a tenant's own repository is a warning. Moved files and objects that another Kustomization now renders are not deletions.",
   *checkNode(node, { index, before }) {
     if (!before || !node.prune || node.suspend || node.error || node.digest === '') return
     if (node.tenant === undefined) yield* removedTenant(node, before, index)

@@ -18,10 +18,10 @@ export const networkPolicyOpen: Rule = {
   id: 'network-policy-open',
   severity: 'medium',
   level: 'warning',
-  title: 'A NetworkPolicy does not open the whole namespace',
-  why: 'NetworkPolicies are added up, so a policy of the tenant that allows everything from or to everywhere cancels the default-deny of the platform.',
+  title: 'NetworkPolicy that allows all traffic',
+  why: "Kubernetes adds up the rules of all NetworkPolicies. A tenant's policy that allows all traffic cancels the platform's default deny.",
   source: 'Kubernetes Multi-Tenancy Benchmark MTB-PL1-BC-OPS-4',
-  docs: 'Select the pods that need it, or name peers or ports.',
+  docs: 'Select the pods that need the traffic, or name peers or ports.',
   kinds: KINDS,
   *checkTenantObject(subject) {
     const { object, kind } = subject

@@ -12,10 +12,10 @@ const KNOWN_PREFIXES = ['kubernetes.io/', 'finalizers.fluxcd.io', 'resources-fin
 export const ownerFinalizerTamper: Rule = {
   id: 'owner-finalizer-tamper',
   severity: 'medium',
-  title: 'Manifests set neither owners nor finalizers',
-  why: 'An object with an ownerReference is deleted with its owner, and blocks the deletion of that owner; a finalizer that nobody takes off holds up the deletion of the object, of its namespace, and of the tenant.',
+  title: 'ownerReferences or finalizers in a manifest',
+  why: 'Kubernetes deletes an object with its owner, and the object can block the deletion of that owner. A finalizer without a controller blocks the deletion of the object, its namespace and the tenant.',
   source: 'Kubernetes: Owners and Dependents, Finalizers',
-  docs: 'Leave `metadata.ownerReferences` and `metadata.finalizers` out: controllers write them.',
+  docs: 'Remove `metadata.ownerReferences` and `metadata.finalizers`. Controllers set them.',
   kinds: 'every',
   *checkTenantObject(subject) {
     const { object } = subject

@@ -23,10 +23,10 @@ export const ownerLabelForged: Rule = {
   id: 'owner-label-forged',
   severity: 'high',
   level: 'warning',
-  title: 'Owner labels are Flux’s to write',
-  why: 'Flux prunes an object only if its owner labels name the Kustomization that applied it; dashboards and people trust them too. kustomize-controller overwrites its own in what it reads, but not those of the other controllers; spec.commonMetadata comes after its own and replaces them.',
+  title: 'Forged Flux owner label',
+  why: 'Flux prunes an object only if its owner labels name the Kustomization that applied it. Dashboards trust these labels too. kustomize-controller overwrites its own labels, but not those of other controllers. `spec.commonMetadata` is applied last and replaces them.',
   source: 'fluxcd/pkg ssa (SetOwnerLabels, SetCommonMetadata)',
-  docs: 'Leave these labels out. In the labels of an object they are a warning; in `spec.commonMetadata`, where they take effect, a violation.',
+  docs: 'Remove these labels. In the labels of an object the finding is a warning. In `spec.commonMetadata`, where they take effect, it is a violation.',
   kinds: 'every',
   *checkTenantObject(subject) {
     yield* commonLabels(subject)

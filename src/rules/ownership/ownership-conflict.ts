@@ -11,10 +11,10 @@ import type { Rule, RuleContext } from '../model/rule.ts'
 export const ownershipConflict: Rule = {
   id: 'ownership-conflict',
   severity: 'high',
-  title: 'An object is applied by one Kustomization',
-  why: 'Two Kustomizations that apply the same object overwrite each other with every interval, and whichever drops it deletes it: so a tenant takes over an object of the platform, or of another tenant, and removes it.',
+  title: 'Object in two Kustomizations',
+  why: 'Two Kustomizations with the same object overwrite each other at every interval. When one drops the object, Flux deletes it. A tenant can take over and delete an object of the platform or of another tenant in this way.',
   source: 'fluxcd/pkg ssa: the last one to apply takes the owner labels',
-  docs: 'Give the object another name, or take it out of one of the two. What the platform itself renders twice is its own affair.',
+  docs: 'Rename the object, or remove it from one of the two Kustomizations. Objects that the platform renders twice are not reported.',
   kinds: 'every',
   *checkTenantObject(subject, context) {
     const { object, id, kind, node } = subject

@@ -13,10 +13,10 @@ export const pruneProtected: Rule = {
   id: 'prune-protected',
   severity: 'medium',
   level: 'warning',
-  title: 'Tenants’ objects do not withdraw from Flux',
-  why: 'An object with prune: disabled stays when it is taken out of git, and one with ssa: Ignore or reconcile: disabled keeps whatever somebody made of it on the cluster: git no longer says what runs.',
+  title: 'Object excluded from Flux reconciliation',
+  why: 'An object with `prune: disabled` stays on the cluster after it is removed from git. An object with `ssa: Ignore` or `reconcile: disabled` keeps changes made on the cluster. Git then differs from the cluster.',
   source: 'kustomize-controller: Controlling the apply behavior of resources',
-  docs: 'Leave these labels and annotations out. On an object that the platform renders too they are a violation.',
+  docs: 'Remove these labels and annotations. On an object that the platform also renders, the finding is a violation.',
   kinds: 'every',
   *checkTenantObject({ object, id, kind, node }, { index }) {
     for (const { path, key, value } of fluxMarks(object, MARKS)) {

@@ -18,10 +18,10 @@ const CAPSULES = /^capsule-/
 export const quotaTamper: Rule = {
   id: 'quota-tamper',
   severity: 'high',
-  title: 'The limits of a namespace are the platform’s',
-  why: 'Who writes the ResourceQuota, LimitRange or NetworkPolicy of the platform again, takes the limits off that keep tenants from each other; server-side apply with force lets the last writer win, and removing it from git deletes it.',
+  title: 'Changed limit of a namespace',
+  why: "A tenant that rewrites the platform's ResourceQuota, LimitRange or NetworkPolicy removes the limits that separate tenants. With a forced server-side apply the last writer wins, and removing the object from git deletes it.",
   source: 'Kubernetes Multi-Tenancy Benchmark MTB-PL1-BC-CPI-2; Capsule: resourceQuotas, limitRanges, networkPolicies',
-  docs: 'Give the tenant’s own quotas and policies other names: not those of the platform’s objects, nor `capsule-...`.',
+  docs: "Rename the tenant's own quota or policy. Names of the platform's objects and names that begin with `capsule-` are not allowed.",
   kinds: KINDS,
   *checkTenantObject({ object, id, kind, node }, { index }) {
     if (!index.owns(node.cluster, node.tenant, id.namespace)) return

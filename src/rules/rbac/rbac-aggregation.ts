@@ -19,10 +19,10 @@ const PREFIX = 'rbac.authorization.k8s.io/aggregate-to-'
 export const rbacAggregation: Rule = {
   id: 'rbac-aggregation',
   severity: 'critical',
-  title: 'Tenants add nothing to roles that others are bound to',
-  why: "A ClusterRole with a label that an aggregated role selects puts its rules into that role: with aggregate-to-edit, -admin or -view everybody who is bound to these holds them, in the other tenants' namespaces, too. An aggregated role of a tenant takes in rules that others write.",
+  title: 'Aggregated ClusterRole',
+  why: "A ClusterRole whose labels match an aggregated role adds its rules to that role. With `aggregate-to-edit`, `-admin` or `-view`, all subjects of these roles gain the rules, including in other tenants' namespaces. An aggregated role of a tenant collects rules that others write.",
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles',
-  docs: 'Write a Role in a namespace of the tenant. What belongs into view, edit and admin is for the platform to say.',
+  docs: 'Write a Role in a namespace of the tenant. Ask a fleet admin to extend `view`, `edit` or `admin`.',
   kinds: [CLUSTER_ROLE],
   *checkTenantObject(subject, { index }) {
     for (const key of aggregatingLabels(index, subject)) {

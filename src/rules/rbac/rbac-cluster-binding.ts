@@ -7,10 +7,10 @@ import type { Rule } from '../model/rule.ts'
 export const rbacClusterBinding: Rule = {
   id: 'rbac-cluster-binding',
   severity: 'critical',
-  title: 'Tenants bind nobody in the whole cluster',
-  why: 'A ClusterRoleBinding gives its subjects the rights of the role in every namespace, those of other tenants and of the platform among them.',
+  title: 'ClusterRoleBinding for a tenant',
+  why: 'A ClusterRoleBinding grants the role in every namespace, including those of other tenants and of the platform.',
   source: 'https://github.com/kubernetes-sigs/multi-tenancy (benchmarks, MTB-PL1-CC-CPI-1)',
-  docs: 'Write a RoleBinding in a namespace of the tenant; it may name a ClusterRole. Rights in the whole cluster are given by the platform, to accounts of its own namespaces.',
+  docs: 'Write a RoleBinding in a namespace of the tenant. It may name a ClusterRole. The platform grants cluster-wide rights only to accounts in its own namespaces.',
   kinds: [`${RBAC_GROUP}/ClusterRoleBinding`],
   *checkTenantObject({ object, node, id }) {
     const role = stringAt(object.root, ['roleRef', 'name']) ?? ''

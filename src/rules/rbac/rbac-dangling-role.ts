@@ -8,11 +8,11 @@ export const rbacDanglingRole: Rule = {
   id: 'rbac-dangling-role',
   severity: 'low',
   level: 'warning',
-  title: 'Bindings of tenants name roles that are there',
-  why: 'A binding to a role that does not exist grants nothing today, and whatever the role holds on the day on which somebody makes it, such as the chart of the platform. The API server refuses to make it unless its author may bind anything.',
+  title: 'Binding to a role that does not exist',
+  why: 'A binding to a missing role grants nothing until the role is created, for example by a platform chart. It then grants everything in that role. The API server rejects the binding unless its author has the verb `bind`.',
   source:
     'https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping',
-  docs: "Name a Role that the fleet renders in the same namespace, a ClusterRole that the platform renders, or one of Kubernetes' own: view, edit, admin.",
+  docs: 'Name a Role that the fleet renders in the same namespace, a ClusterRole that the platform renders, or `view`, `edit` or `admin` of Kubernetes.',
   kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
   *checkObject({ object, node, id }, { index }) {
     const binding = node.tenant === undefined ? undefined : readBinding(object)

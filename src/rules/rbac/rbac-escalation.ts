@@ -17,10 +17,10 @@ const FOR_PEOPLE = ['admin', 'edit', 'view']
 export const rbacEscalation: Rule = {
   id: 'rbac-escalation',
   severity: 'critical',
-  title: 'Tenants grant nothing that leads beyond what they were given',
-  why: 'The verbs `bind`, `escalate` and `impersonate`, the right to write the Namespace itself and nodes/proxy turn a role into more than it says; a star includes all of them. It does not matter in which step the role and in which the binding was written.',
+  title: 'RBAC privilege escalation',
+  why: 'The verbs `bind`, `escalate` and `impersonate`, write access to the Namespace itself and `nodes/proxy` grant more rights than the role lists. `*` includes all of them. The role and its binding can come from different changes.',
   source: 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/; GHSA-2ww6-hf35-mfjm',
-  docs: 'Name verbs and resources one by one, and leave out `bind`, `escalate`, `impersonate`, `namespaces`, `namespaces/status`, `namespaces/finalize` and `nodes/proxy`. What a workload needs from other accounts it gets from the platform.',
+  docs: 'List verbs and resources one by one, without `bind`, `escalate`, `impersonate`, `namespaces`, `namespaces/status`, `namespaces/finalize` and `nodes/proxy`. Ask a fleet admin to grant rights over other accounts.',
   kinds: ['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding'].map(kind => `${RBAC_GROUP}/${kind}`),
   *checkObject(subject, context) {
     if (subject.node.tenant === undefined) yield* givenEscalation(context, subject)

@@ -19,10 +19,10 @@ export const rbacFluxStatusWrite: Rule = {
   id: 'rbac-flux-status-write',
   severity: 'high',
   level: 'warning',
-  title: 'Nobody but Flux writes the status of its objects',
-  why: "The status of a source holds the address of the archive that Flux deploys, that of a Kustomization the list of what it deletes. Who may patch it deploys what no repository holds and nobody judged. Flux's own role flux-edit gives that, because its star includes subresources.",
+  title: 'Write access to the status of Flux objects',
+  why: "The status of a source holds the address of the archive that Flux deploys. The status of a Kustomization lists the objects that Flux deletes. An account that can patch them deploys content that no repository holds. Flux's role `flux-edit` grants this, because `*` includes subresources.",
   source: 'fluxcd/flux2 manifests/rbac/edit.yaml; RFC-0012',
-  docs: 'Name the resources of Flux one by one (`gitrepositories`, `kustomizations`), without a star and without `/status`, or bind to `edit` or `admin`.',
+  docs: 'List Flux resources one by one (`gitrepositories`, `kustomizations`), without `*` and `/status`, or bind to `edit` or `admin`.',
   kinds: [...ROLES, `${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
   *checkObject(subject, context) {
     if (ROLES.includes(subject.kind)) yield* judgeRole(subject)

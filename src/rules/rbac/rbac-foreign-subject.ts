@@ -15,10 +15,10 @@ const ROLE_BINDING = `${RBAC_GROUP}/RoleBinding`
 export const rbacForeignSubject: Rule = {
   id: 'rbac-foreign-subject',
   severity: 'high',
-  title: "Rights in a tenant's namespace are the tenant's",
-  why: "A RoleBinding for another tenant's account opens the namespace to everybody who writes into that tenant's repository, past the reviews of its own. A group of Kubernetes itself (`system:*`) lets in whole parts of the cluster: every account of another namespace, every node.",
+  title: 'RoleBinding for another tenant',
+  why: "A RoleBinding for another tenant's account opens the namespace to everyone who can write to that tenant's repository. A Kubernetes group (`system:*`) can include every account of another namespace, or every node.",
   source: 'https://fluxcd.io/flux/cmd/flux_create_tenant/',
-  docs: "Bind accounts of the tenant's own namespaces. Rights of people and of other teams are given by the platform; a person or group whom it has bound in a namespace of the tenant may be bound by the tenant, too.",
+  docs: "Bind accounts of the tenant's namespaces. The platform grants rights to people and other teams. A tenant may bind a person or group that the platform has bound in one of the tenant's namespaces.",
   kinds: [ROLE_BINDING],
   *checkObject(subject, context) {
     const { node, object, id } = subject

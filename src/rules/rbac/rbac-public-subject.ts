@@ -14,10 +14,10 @@ import { subjectText } from './support/subject-reach.ts'
 export const rbacPublicSubject: Rule = {
   id: 'rbac-public-subject',
   severity: 'critical',
-  title: 'Nobody binds everybody',
-  why: 'The groups system:authenticated, system:unauthenticated and system:serviceaccounts hold every account of every tenant, and people without a name.',
+  title: 'RBAC binding for all users',
+  why: 'The groups `system:authenticated`, `system:unauthenticated` and `system:serviceaccounts` include the accounts of all tenants or anonymous users.',
   source: 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/#persistent-risk',
-  docs: "Name the accounts. For all accounts of one of the tenant's own namespaces there is `system:serviceaccounts:<namespace>`.",
+  docs: "Name the accounts. Use `system:serviceaccounts:<namespace>` for all accounts of one of the tenant's namespaces.",
   kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
   *checkObject({ node, object, id }, context) {
     const binding = readBinding(object)

@@ -21,10 +21,10 @@ export const celCost: Rule = {
   id: 'cel-cost',
   severity: 'low',
   level: 'warning',
-  title: 'Expressions of tenants are cheap',
-  why: "Flux's controllers evaluate the CEL of every tenant in their own process, each time that they look at an object. Nested comprehensions and lists that grow take time and memory from everybody.",
+  title: 'Expensive CEL expression',
+  why: "Flux's controllers evaluate the CEL expressions of all tenants in their own process at every reconciliation. Nested comprehensions and growing lists take CPU time and memory from all tenants.",
   source: 'kustomize-controller docs/spec/v1/kustomizations.md, "Health check expressions"; RFC-0009',
-  docs: "Look at fields of the object with one comprehension, as `status.conditions.filter(e, e.type == 'Ready').all(e, e.status == 'True')`. Do not build lists with `map`, and do not nest comprehensions three deep.",
+  docs: "Read fields of the object with one comprehension, such as `status.conditions.filter(e, e.type == 'Ready').all(e, e.status == 'True')`. Do not build lists with `map`, and do not nest three comprehensions.",
   kinds: [...PLACES.keys()],
   *checkTenantObject({ object, id, kind, node }) {
     const paths = (PLACES.get(kind) ?? []).flatMap(path => expand(object.root, path))

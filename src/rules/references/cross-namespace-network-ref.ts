@@ -16,10 +16,10 @@ export const crossNamespaceNetworkRef: Rule = {
   id: 'cross-namespace-network-ref',
   severity: 'medium',
   level: 'warning',
-  title: "Traffic is sent to services of the tenant's own namespaces",
-  why: 'An ingress controller, a gateway or a mesh reaches every namespace. A name, a route or an address of a service of another tenant bypasses the network policies that protect that service. A route for the name of such a service takes its traffic.',
+  title: "Traffic to another tenant's Service",
+  why: "An ingress controller, a gateway or a mesh can connect to every namespace. A backend in another tenant's namespace bypasses the network policies of that namespace. A route for the host name of another tenant's Service takes its traffic.",
   source: 'CVE-2021-25740; Gateway API, ReferenceGrant',
-  docs: "Send traffic to services of the tenant's own namespaces. Gateways of the platform may be named in `parentRefs`. Addresses of endpoints are left to Kubernetes, which takes them from the pods of a Service.",
+  docs: "Send traffic only to Services in the tenant's namespaces. `parentRefs` may name the platform's Gateways. Leave EndpointSlices to Kubernetes, which creates them from the pods of a Service.",
   kinds: [...new Set([SERVICE, ...MANUAL, ...ANNOTATED, ...kindsNaming('service')])],
   *checkTenantObject(subject, context) {
     const { object, id, node } = subject

@@ -15,10 +15,10 @@ import { type AccessFrom, accessOf } from './support/source-access.ts'
 export const crossNamespaceRef: Rule = {
   id: 'cross-namespace-ref',
   severity: 'critical',
-  title: 'Tenants refer only to objects of their own namespaces',
-  why: "Whoever may name another namespace's source deploys from it with its credentials; whoever may depend on, watch or trigger objects of another namespace can read their state and hold them up. Flux blocks only some of these references, and only with --no-cross-namespace-refs. Other controllers read, copy and write for whoever names another namespace with rights of their own.",
+  title: 'Reference to an object in another namespace',
+  why: 'A reference to a source in another namespace deploys with the credentials of that source. An object that depends on, watches or triggers objects of another namespace can read their state and delay them. Flux rejects only some of these references, and only with `--no-cross-namespace-refs`. Other controllers read, copy and write across namespaces with their own rights.',
   source: 'fluxcd/flux2 discussion 263; RFC-0001 and RFC-0002; kustomize-controller --no-cross-namespace-refs',
-  docs: 'Leave `namespace` out of the reference and declare the source in the namespace of the object. On clusters without --no-cross-namespace-refs a source may be opened by its owner with an access control list (`source-acl`); with the flag every reference is refused, whatever a list says. What other kinds name of namespaces is a table (src/kube/capabilities); in kinds beyond it a field that is called like a namespace and names that of others is a warning.',
+  docs: "Remove `namespace` from the reference and declare the source in the namespace of the object. On clusters without `--no-cross-namespace-refs`, the owner of a source can open it with an access control list (`source-acl`). With the flag, Flux rejects every cross-namespace reference. The table of reference fields is src/kube/capabilities. For kinds outside the table, a namespace field that names another tenant's namespace is a warning.",
   kinds: 'every',
   *checkObject(subject, context) {
     const { object, node } = subject

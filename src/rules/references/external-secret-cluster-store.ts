@@ -14,10 +14,10 @@ export const externalSecretClusterStore: Rule = {
   id: 'external-secret-cluster-store',
   severity: 'high',
   level: 'warning',
-  title: 'Tenants take secrets from stores of their own',
-  why: "A ClusterSecretStore signs in for everybody with the platform's account: a tenant who names it reads every path that this account may read. A ReferenceGrant for everybody gives the tenant's Secrets away in the same way.",
+  title: 'Secrets from a cluster-wide store',
+  why: "A ClusterSecretStore signs in with the platform's account for all tenants. A tenant that names it can read every path that this account can read. A ReferenceGrant without limits exposes the tenant's Secrets in the same way.",
   source: 'external-secrets docs, "ClusterSecretStore" and "Multi tenancy"; Gateway API, ReferenceGrant',
-  docs: "Use a SecretStore in the tenant's namespace with an account of the tenant's, or let the platform name the namespaces of the tenant in `spec.conditions` of the ClusterSecretStore.",
+  docs: "Use a SecretStore in the tenant's namespace with an account of the tenant, or ask a fleet admin to list the tenant's namespaces in `spec.conditions` of the ClusterSecretStore.",
   kinds: [`${GROUP}/ExternalSecret`, `${GROUP}/PushSecret`, GRANT],
   *checkTenantObject(subject, context) {
     if (subject.kind === GRANT) yield* judgeGrant(subject)

@@ -24,10 +24,10 @@ const EXPRESSION = ['spec', 'commitStatusExpr']
 export const providerTargetRepo: Rule = {
   id: 'provider-target-repo',
   severity: 'high',
-  title: 'Tenants report only to repositories of their own',
-  why: "A Provider writes commit statuses and comments, and starts workflows. On the fleet's repository, or another tenant's, it can set a status of the name of a required check, or start a workflow that has the secrets of the platform.",
+  title: "Provider for a repository that is not the tenant's",
+  why: "A Provider writes commit statuses and comments, and starts workflows. In the fleet repository or another tenant's repository, it can set the status of a required check or start a workflow with the platform's secrets.",
   source: 'notification-controller docs/spec/v1beta3/providers.md; policy-bot README, "Status Checks"',
-  docs: "Name the tenant's own repository. One that holds the fleet, too, is the platform's: report to another channel, or let the platform declare the Provider. A status expression (`spec.commitStatusExpr`) does not name our check.",
+  docs: "Name the tenant's own repository. A repository that also holds the fleet belongs to the platform: use another channel, or ask a fleet admin to declare the Provider. `spec.commitStatusExpr` must not produce the name of Bailiwick's check.",
   kinds: [PROVIDER],
   *checkTenantObject(subject, context) {
     const { object, node } = subject

@@ -11,10 +11,10 @@ export const receiverUnauthenticated: Rule = {
   id: 'receiver-unauthenticated',
   severity: 'medium',
   level: 'warning',
-  title: 'A Receiver checks who calls it',
-  why: 'A Receiver of type generic checks no signature: whoever learns its address, from a log or a status, triggers it. One without a token has nothing to check with.',
+  title: 'Receiver without a signature check',
+  why: 'A Receiver of type `generic` checks no signature: anyone who knows its address can trigger it. A Receiver without a token cannot check a signature.',
   source: 'CVE-2026-40109; notification-controller docs/spec/v1/receivers.md',
-  docs: 'Use the type of the sender (`github`, `gitlab`, ...) or `generic-hmac`, and name the Secret with its token in `spec.secretRef`.',
+  docs: 'Set `spec.type` to the type of the sender (`github`, `gitlab`, ...) or to `generic-hmac`, and name the Secret with the token in `spec.secretRef`.',
   kinds: ['notification.toolkit.fluxcd.io/Receiver'],
   *checkTenantObject({ object, id, node }, { index }) {
     const type = stringAt(object.root, TYPE) ?? ''

@@ -10,10 +10,10 @@ export const receiverWildcard: Rule = {
   id: 'receiver-wildcard',
   severity: 'medium',
   level: 'warning',
-  title: 'A Receiver names what it triggers',
-  why: 'One request to the webhook reconciles everything that it selects: a Receiver for every object multiplies what a single request costs, and starves others on the same controllers.',
+  title: 'Receiver for all objects',
+  why: 'One webhook request reconciles every object that the Receiver selects. A Receiver for all objects lets one request load the controllers that all tenants share.',
   source: 'fluxcd/flux2 discussion 263; notification-controller api/v1/receiver_types.go',
-  docs: 'Name the objects, or select them with `name: "*"` and labels in `matchLabels`. A `resourceFilter` asks something about `res`.',
+  docs: 'Name the objects, or select them with `name: "*"` and `matchLabels`. A `resourceFilter` must test a field of `res`.',
   kinds: ['notification.toolkit.fluxcd.io/Receiver'],
   *checkTenantObject(subject) {
     const { object } = subject

@@ -11,10 +11,10 @@ import { accessOf, sharedKinds } from './support/source-access.ts'
 export const sourceAcl: Rule = {
   id: 'source-acl',
   severity: 'high',
-  title: 'Sources of other namespaces are used by those whom they let in',
-  why: 'A source carries credentials: whoever may refer to it deploys with them, or pushes with them. A list of namespaces by labels lets in whoever can set these labels, and a selector without labels lets in everybody.',
+  title: 'Source that another namespace may not use',
+  why: 'A source carries credentials: an object that refers to it deploys or pushes with them. A namespace selector with labels admits every namespace that can set these labels, and a selector without labels admits all namespaces.',
   source: 'RFC-0002 (fluxcd/flux2#2092); CVE-2025-55205 for labels',
-  docs: `Open a source with \`spec.accessFrom.namespaceSelectors\` (\`matchLabels\` only), or with the same structure as YAML in the annotation \`${ACCESS_FROM}\` where its kind has no such field. Without a list it is for its own namespace alone; \`matchLabels: {}\` is everybody, an empty list nobody. Of the labels of a namespace only those count that the platform writes, and kubernetes.io/metadata.name. On clusters with --no-cross-namespace-refs Flux refuses every reference, whatever the list says (\`cross-namespace-ref\`).`,
+  docs: `Open a source with \`spec.accessFrom.namespaceSelectors\` (\`matchLabels\` only), or with the same YAML in the annotation \`${ACCESS_FROM}\` where its kind does not have the field. Without a list, only its own namespace may use the source. \`matchLabels: {}\` admits all namespaces, and an empty list none. Only labels that the platform writes and \`kubernetes.io/metadata.name\` count. With --no-cross-namespace-refs, Flux rejects every cross-namespace reference (\`cross-namespace-ref\`).`,
   kinds: [...new Set([...referringKinds, ...sharedKinds])],
   *checkTenantObject(subject, context) {
     yield* judgeReferences(subject, context, subject.node.tenant)

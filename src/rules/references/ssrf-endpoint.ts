@@ -11,10 +11,10 @@ import { insideOf } from './support/inside-of.ts'
 export const ssrfEndpoint: Rule = {
   id: 'ssrf-endpoint',
   severity: 'high',
-  title: "Tenants do not send Flux's controllers into the cluster",
-  why: "Flux's controllers stand where a tenant does not: behind the network policies, beside the API server and the metadata service of the cloud. An address of a tenant's that leads there lets the tenant ask what it could not reach, and see the answer in a status or an artifact.",
+  title: 'Address inside the cluster',
+  why: "Flux's controllers can connect to addresses that a tenant's pods cannot: the API server, the cloud's metadata service, and Services behind network policies. A tenant that names such an address receives the response in a status or an artifact.",
   source: 'CWE-918; notification-controller api/v1beta3/provider_types.go; kyverno/policies flux/verify-flux-sources',
-  docs: "Name addresses outside of the cluster. Services of the tenant's own namespaces are fine. A registry or a receiver inside of the cluster that tenants may use is listed in `allowedSources` of .github/bailiwick.yaml. An address in an encrypted Secret is only a warning: nobody sees it here.",
+  docs: "Use an address outside the cluster, or a Service in the tenant's namespaces. List a cluster-internal registry or receiver that tenants may use in `allowedSources` of .github/bailiwick.yaml. An address in an encrypted Secret is an unknown value and a warning.",
   kinds: [...sourceKinds, PROVIDER],
   *checkTenantObject(subject, context) {
     for (const endpoint of endpointsOf(subject, context)) {

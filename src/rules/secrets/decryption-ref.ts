@@ -24,10 +24,10 @@ const AZURE =
 export const decryptionRef: Rule = {
   id: 'decryption-ref',
   severity: 'high',
-  title: 'Tenants decrypt with their own key',
-  why: 'The controller reads the Secret of decryption and calls the key service that a file names, with its own rights: a tenant that may name any of them makes it use a credential of another purpose, take a role of another account, or send its token to a server of their choice.',
+  title: "Decryption with a credential that is not the tenant's",
+  why: "kustomize-controller reads the decryption Secret and calls the key service that an encrypted file names, with its own rights. A tenant that can name any Secret or service makes the controller use another credential, assume a role in another account, or send its token to the tenant's server.",
   source: 'kustomize-controller, internal/decryptor',
-  docs: "Name a Secret that holds nothing but keys (`*.agekey`, `*.asc`, `sops.*`) in `spec.decryption.secretRef`. A KMS role, a Vault address, a vault outside of Azure, or a key that the controller's own identity opens, must stand in the `.sops.yaml` of the base branch.",
+  docs: "Set `spec.decryption.secretRef` to a Secret that holds only keys (`*.agekey`, `*.asc`, `sops.*`). List a KMS role, a Vault address, a key vault outside Azure, and a key that the controller's own identity can use, in `.sops.yaml` of the base branch.",
   kinds: ['kustomize.toolkit.fluxcd.io/Kustomization'],
   *checkTenantObject(subject, { index }) {
     yield* named(subject, index)

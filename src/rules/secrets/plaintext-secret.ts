@@ -24,10 +24,10 @@ import { isSealed } from './support/sops.ts'
 export const plaintextSecret: Rule = {
   id: 'plaintext-secret',
   severity: 'high',
-  title: 'Secrets in git are encrypted',
-  why: 'A plain value in git is known to everybody who can or ever could read the repository, its forks and its history. Base64 is no encryption, and a `sops` block does not make the values beside it secret.',
+  title: 'Plain-text secret in git',
+  why: 'Everyone with past or present read access to the repository, its forks or its history can read a plain-text value. Base64 is not encryption, and a `sops` block does not encrypt the values beside it.',
   source: 'Flux security best practices: secret decryption',
-  docs: "Encrypt `data` and `stringData` with `sops --encrypt --encrypted-regex '^(data|stringData)$'`, keep the `sops` block, and change the value that was in the open. A value made of variables alone, a placeholder as `<token>` or `REPLACE_ME`, a public key, and a setting by its key (`host`, `port`, `database`, `username`) that does not look random are no secrets; they are listed by `unencrypted-setting`. What neither key nor form explains is a secret, and so is `changeme`. A credential in a file that nothing renders gives a warning. `bailiwick check --sops-age-key-file` checks the MAC of what its key opens. Keys and tokens elsewhere, comments included, belong into such a Secret; what only its name makes a credential gives a warning where a tenant applies it.",
+  docs: "Encrypt `data` and `stringData` with `sops --encrypt --encrypted-regex '^(data|stringData)$'`, keep the `sops` block, and rotate the value: it is already in git. These values are not secrets and are listed by `unencrypted-setting`: a value that consists of variables, a placeholder such as `<token>` or `REPLACE_ME`, a public key, and a setting by its key (`host`, `port`, `database`, `username`) that does not look random. Every other value, including `changeme`, counts as a secret. A credential in a file that is not rendered is a warning. `bailiwick check --sops-age-key-file` checks the MAC of files that its key can decrypt. Move keys and tokens in other kinds and in comments to an encrypted Secret. A value with only a credential-like name is a warning where a tenant applies it.",
   kinds: 'every',
   *checkObject(subject) {
     if (subject.kind === '/Secret') yield* secret(subject)

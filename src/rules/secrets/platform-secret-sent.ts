@@ -23,11 +23,11 @@ const SUFFIXES = ['', '-auth', '-deploy-key', '-token']
 export const platformSecretSent: Rule = {
   id: 'platform-secret-sent',
   severity: 'critical',
-  title: "Credentials of the platform stay with the platform's objects",
-  why: 'A Provider sends the token of its Secret to its address, a PushSecret writes a Secret to a store, a monitor sends it to what it scrapes: a tenant who names the Secret of the platform’s source, account or certificate in one of them gets what it holds.',
+  title: 'Platform credential sent to another address',
+  why: 'A Provider sends the token of its Secret to its address, a PushSecret writes a Secret to a store, and a monitor sends a Secret to its target. A tenant that names a Secret of the platform in one of these objects receives its content.',
   source:
     'notification-controller docs/spec/v1beta3/providers.md; external-secrets docs, PushSecret; Prometheus Operator API',
-  docs: "Name a Secret of the tenant's own. The Secret of a source or Provider of the platform may be used for the same organization of the same host. Sources themselves have the rule `source-credential-exfil`.",
+  docs: 'Name a Secret of the tenant. The Secret of a platform source or Provider may be used for the same organization on the same host. For sources, see `source-credential-exfil`.',
   kinds: sendingKinds,
   *checkTenantObject(subject, context) {
     const { reads, address } = secretsSentBy(subject.object)

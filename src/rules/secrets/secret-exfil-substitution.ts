@@ -17,10 +17,10 @@ const SECRET = 'Secret/'
 export const secretExfilSubstitution: Rule = {
   id: 'secret-exfil-substitution',
   severity: 'high',
-  title: 'Values of Secrets stay in Secrets',
-  why: 'Substitution writes a Secret into whatever object asks for it, with the rights of the controller. In a ConfigMap or an annotation everybody in the namespace reads it, in the host of a route the whole of DNS.',
+  title: 'Secret value substituted into another object',
+  why: 'The controller substitutes Secret values with its own rights into any object that names the variable. In a ConfigMap or an annotation, everyone with read access to the namespace can read the value. In a host name, DNS publishes it.',
   source: 'kustomize-controller, spec.postBuild.substituteFrom',
-  docs: 'Let workloads refer to the Secret by secretKeyRef. Substitute from a Secret only where the tenant renders it; what the platform offers in one stays out of ConfigMaps, labels, annotations and hosts.',
+  docs: "Use `secretKeyRef` in workloads. Substitute only from Secrets that the tenant renders. Do not use values from the platform's Secrets in ConfigMaps, labels, annotations and hosts.",
   kinds: ['kustomize.toolkit.fluxcd.io/Kustomization'],
   *checkTenantObject(subject, { index }) {
     yield* taken(subject, index)

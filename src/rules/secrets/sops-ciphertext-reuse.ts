@@ -17,10 +17,10 @@ const ACCOUNT = ['spec', 'decryption', 'serviceAccountName']
 export const sopsCiphertextReuse: Rule = {
   id: 'sops-ciphertext-reuse',
   severity: 'critical',
-  title: 'No key opens the secrets of others',
-  why: "Ciphertext is public to every reader of the repository. Where the controller opens it with a key of its own (--sops-age-secret), whoever copies another's ciphertext into their repository gets it decrypted into their namespace.",
+  title: 'Shared SOPS decryption key',
+  why: "Every reader of the repository can copy its ciphertext. If the controller decrypts with one key for all tenants (`--sops-age-secret`), a tenant can copy another tenant's ciphertext and have it decrypted into its own namespace.",
   source: 'kustomize-controller --sops-age-secret',
-  docs: 'Give each tenant a key of their own in `spec.decryption.secretRef`, and no controller a key for all. Ciphertext of somebody else is copied nowhere.',
+  docs: 'Give each tenant its own key in `spec.decryption.secretRef`, and remove the controller-wide key. Do not copy ciphertext of another tenant.',
   kinds: ['kustomize.toolkit.fluxcd.io/Kustomization'],
   *checkObject(subject, { index }) {
     const breach = judge(subject, index)

@@ -14,10 +14,10 @@ import type { Recipients } from './support/sops-recipients.ts'
 export const sopsRecipient: Rule = {
   id: 'sops-recipient',
   severity: 'high',
-  title: 'Secrets are encrypted to whom .sops.yaml names',
-  why: 'Ciphertext says nothing about who can read it: a file that is encrypted to one key more is known to its owner, and one without the key of the cluster stops the deployment. Whoever writes into `.sops.yaml` is among the readers of everything that is encrypted from then on.',
+  title: 'Recipients differ from .sops.yaml',
+  why: "The owner of an additional key can decrypt the file. Without the cluster's key, Flux cannot deploy it. A recipient that is added to `.sops.yaml` can decrypt everything that is encrypted afterwards.",
   source: 'getsops/sops, creation_rules; Flux does not check the MAC of what it decrypts',
-  docs: 'Encrypt with `sops updatekeys`, so that the recipients (age, PGP, KMS, Key Vault and Vault alike) are those of the first creation rule that fits the path, as the base branch has it. A change of the recipients or of the order of the rules in `.sops.yaml` itself is for the platform to accept.',
+  docs: 'Run `sops updatekeys` so that the recipients (age, PGP, KMS, Key Vault, Vault) equal those of the first creation rule that matches the path on the base branch. Ask a fleet admin to accept a change of recipients or of the rule order in `.sops.yaml`.',
   *checkRepository(repository) {
     yield* changedConfigs(repository)
     yield* otherRecipients(repository)

@@ -15,9 +15,9 @@ export const unencryptedSetting: Rule = {
   id: UNENCRYPTED_SETTING,
   severity: 'low',
   level: 'warning',
-  title: 'Values of Secrets that are no secrets are listed',
-  why: 'By its key and form, a host, a user name, a placeholder or a public key in a Secret is not a secret, so it does not block. Only its author knows whether that is true.',
-  docs: 'No action is required where it is true: it is one folded line, `notEvaluated` in the JSON, and never decides. Put settings into a ConfigMap, or encrypt the Secret as a whole. A fleet that wants every value encrypted gives the rule a severity under `severities` of .github/bailiwick.yaml; then it is a violation.',
+  title: 'Unencrypted setting in a Secret',
+  why: 'By key and form, a host, a user name, a placeholder or a public key in a Secret is not a secret, so it does not block. Bailiwick cannot verify that the value is not sensitive.',
+  docs: 'No action is required if the value is not sensitive. It is listed under `notEvaluated` in the JSON and never blocks. Otherwise move settings to a ConfigMap or encrypt the whole Secret. To require encryption of every value, give the rule a severity under `severities` in .github/bailiwick.yaml: the finding is then a violation.',
   kinds: 'every',
   *checkObject({ object, kind, node }) {
     const values = [...openIn(object, kind)].filter(({ harmless }) => harmless !== undefined)

@@ -18,11 +18,11 @@ export const chartContentChange: Rule = {
   id: 'chart-content-change',
   severity: 'high',
   level: 'warning',
-  title: 'Changes of charts in git are listed',
-  why: 'Everyone who can change the files of a chart in git changes what its releases deploy. Bailiwick does not render the templates: only the rights of the account of the HelmRelease confine what they create.',
+  title: 'Changed chart in git',
+  why: "Anyone with write access to a chart in git can change what its releases deploy. Bailiwick does not render chart templates, so only the rights of the HelmRelease's account limit the objects that the chart creates.",
   source:
     'https://fluxcd.io/flux/components/helm/helmreleases/#chart-template; https://fluxcd.io/flux/components/source/helmcharts/',
-  docs: "Review the change of the chart before you merge. It is a warning where the fleet's RBAC confines the account of the HelmRelease to the tenant's namespaces, and a violation where the account may do more, where no account is named, where the release acts on another cluster, or where another tenant writes the chart. The chart's directory counts, with the charts beside it that it depends on (`file://`), its values files, what its source includes or an ArtifactGenerator copies, and the ignore files above it. What a Kustomization deploys of an ExternalArtifact counts in the same way.",
+  docs: "Review the chart's change before the merge. The change is a warning where the fleet's RBAC confines the HelmRelease's account to the tenant's namespaces. It is a violation where the account has more rights, where no account is named, where the release acts on another cluster, or where another tenant writes the chart. The rule covers the chart's directory, its local dependencies (`file://`), its values files, includes of its source, copies by an ArtifactGenerator, and the ignore files above it. It covers content that a Kustomization deploys from an ExternalArtifact in the same way.",
   kinds: DEPLOYERS,
   *checkObject(subject, context) {
     const { before, index } = context

@@ -24,10 +24,10 @@ const COMMITS: readonly Path[] = [
 export const imageAutomationPush: Rule = {
   id: 'image-automation-push',
   severity: 'critical',
-  title: 'Image automation pushes to branches that become pull requests',
-  why: 'An ImageUpdateAutomation writes with the deploy key of its source. On a branch that a source follows its commits are deployed without anybody having judged them.',
+  title: 'Image automation that pushes to a deployed branch',
+  why: 'An ImageUpdateAutomation pushes with the deploy key of its source. Flux deploys its commits on a followed branch without an evaluation.',
   source: 'image-automation-controller docs/spec/v1/imageupdateautomations.md, "Push"',
-  docs: 'Set `spec.git.push.branch` to a branch that no source follows, and let a workflow open a pull request from it. Without it the automation pushes to the branch that it checks out. Who wants robots to write to a followed branch makes this rule a warning (`severities`). Commit messages neither skip checks nor speak for people.',
+  docs: 'Set `spec.git.push.branch` to a branch that no source follows, and open a pull request from it with a workflow. Without the field, the automation pushes to the branch that it checks out. To allow pushes to followed branches, set this rule to `warning` in `severities`. The commit message must not skip checks or contain commands.',
   kinds: ['image.toolkit.fluxcd.io/ImageUpdateAutomation'],
   *checkTenantObject(subject, context) {
     yield* judgePush(subject, context)

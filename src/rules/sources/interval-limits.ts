@@ -33,10 +33,10 @@ const TIMEOUTS: readonly Path[] = [
 export const intervalLimits: Rule = {
   id: 'interval-limits',
   severity: 'medium',
-  title: 'Intervals are durations, and not too short',
-  why: 'Each interval costs the controllers, the API server and the git host of everybody. One of milliseconds keeps a worker busy for one object; text that is no duration stops a controller that cannot decode it.',
+  title: 'Invalid or too short interval',
+  why: 'Each interval costs the controllers, the API server and the git host. An interval of milliseconds keeps a worker busy with one object. A controller that cannot decode an invalid duration stops.',
   source: 'CVE-2022-39272; Flux API, pattern of interval',
-  docs: 'Write durations with the units h, m, s: `5m`, `1h30m`. Less than `minimumInterval` of .github/bailiwick.yaml (default 30s) is a warning, less than a second a violation. A Receiver makes short intervals superfluous.',
+  docs: 'Write durations with the units h, m and s: `5m`, `1h30m`. An interval below `minimumInterval` in .github/bailiwick.yaml (default 30s) is a warning, one below 1s a violation. Use a Receiver for faster updates.',
   kinds: KINDS,
   *checkTenantObject(subject, context) {
     for (const path of INTERVALS) yield* judge(subject, context, path, true)

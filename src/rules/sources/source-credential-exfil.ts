@@ -23,10 +23,10 @@ const CLOUDS = new Set(['aws', 'azure', 'gcp', 'amazon', 'google'])
 export const sourceCredentialExfil: Rule = {
   id: 'source-credential-exfil',
   severity: 'critical',
-  title: "A tenant's source takes no credentials of the platform elsewhere",
-  why: 'Flux sends the credentials of a source to the server that the source names. A source that names the Secret of another one, hands its credentials on to other hosts, or signs in with the identity of the cluster gives them to whoever runs that server.',
+  title: "Platform credential in a tenant's source",
+  why: "Flux sends the credentials of a source to the server that the source names. A source that uses another source's Secret, forwards credentials to other hosts, or signs in with the cluster's identity exposes them to the owner of that server.",
   source: 'CVE-2021-32690; fluxcd/flux2 RFC-0007 and RFC-0010',
-  docs: "Use a Secret of the tenant's own. A Secret that a source of the platform uses may be used for the same organisation of the same host. `spec.passCredentials` stays off. `spec.provider: aws`, `azure` or `gcp` is for addresses that `allowedSources` lists, or for a registry that a source of the platform uses with the same provider.",
+  docs: 'Use a Secret of the tenant. The Secret of a platform source may be used for the same organization on the same host. Leave `spec.passCredentials` unset. `spec.provider: aws`, `azure` or `gcp` is allowed for addresses in `allowedSources`, and for a registry that a platform source uses with the same provider.',
   kinds: sourceKinds,
   *checkTenantObject(subject, context) {
     const { object, kind } = subject

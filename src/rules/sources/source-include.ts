@@ -11,10 +11,10 @@ const GIT = 'source.toolkit.fluxcd.io/GitRepository'
 export const sourceInclude: Rule = {
   id: 'source-include',
   severity: 'high',
-  title: 'Sources include only sources whose changes are judged',
-  why: 'spec.include lays the files of another repository over those of the source: whoever writes there replaces what was judged here, with `toPath: ./` all of it.',
+  title: 'Included source that is not evaluated',
+  why: '`spec.include` copies files of another repository over those of the source. A writer of that repository can replace evaluated files, and all of them with `toPath: ./`.',
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Include"',
-  docs: 'Include a source that the platform declares, one that follows a branch of such a source or of `gatedBranches`, or one that is pinned by `spec.ref.commit`.',
+  docs: 'Include a source that the platform declares, a source on a branch of such a source or of `gatedBranches`, or a source with a pinned `spec.ref.commit`.',
   kinds: [GIT],
   *checkTenantObject(subject, context) {
     const { object, id, node } = subject

@@ -13,10 +13,10 @@ const INSECURE = ['spec', 'insecure']
 export const sourceInsecureTransport: Rule = {
   id: 'source-insecure-transport',
   severity: 'high',
-  title: 'Sources are fetched over TLS or SSH',
-  why: 'Over plain HTTP, or without a check of the certificate, anybody between the cluster and the server decides what is deployed, and reads the credentials of the source.',
+  title: 'Source without TLS or SSH',
+  why: 'With plain HTTP, or without certificate verification, an attacker on the network can change the deployed content and read the credentials of the source.',
   source: 'fluxcd/flux2 rfcs/0004-insecure-http',
-  docs: 'Use `https://`, `ssh://` or `oci://` and leave `spec.insecure` out; name a private certificate authority with `spec.certSecretRef`. A registry inside of the cluster that has no TLS may be listed in `allowedSources` of the fleet (as `http://...`, or by its host).',
+  docs: 'Use `https://`, `ssh://` or `oci://`, and remove `spec.insecure`. Name a private certificate authority with `spec.certSecretRef`. List a cluster-internal registry without TLS in `allowedSources` (as `http://...`, or by its host).',
   kinds: sourceKinds,
   *checkTenantObject({ object, id, kind, node }, { config }) {
     const found = addressOf(kind, object)

@@ -20,10 +20,10 @@ export const sourceMutableRef: Rule = {
   id: 'source-mutable-ref',
   severity: 'medium',
   level: 'warning',
-  title: 'Sources follow branches or commits, no tags',
-  why: 'A tag can be moved, and a range of versions takes any newer tag: whoever may push a tag deploys, without a pull request.',
+  title: 'Source that follows a tag or version range',
+  why: 'A tag can be moved, and a version range matches every newer tag. Everyone who can push a tag can deploy without a pull request.',
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Reference"',
-  docs: 'Follow a branch, or pin `spec.ref.commit` (of an OCIRepository `spec.ref.digest`). A range of versions (`spec.ref.semver`) is a violation on clusters with `prod` or `production` in their name, where any newer tag would go live by itself; of a chart that only HelmReleases take it stays a warning. A Kustomization of the platform that newly follows a tag, a range or another ref that is no branch is a required approval.',
+  docs: 'Follow a branch, or pin `spec.ref.commit` (for an OCIRepository `spec.ref.digest`). A version range (`spec.ref.semver`) is a violation on clusters with `prod` or `production` in their name, where every newer tag is deployed automatically. For a chart that only HelmReleases use, it stays a warning. A platform Kustomization that starts to follow a tag, a version range or another ref that is not a branch is a required approval.',
   kinds: [GIT, 'source.toolkit.fluxcd.io/OCIRepository'],
   *checkTenantObject({ object, id, kind, node }, { index }) {
     if (PINS.some(path => stringAt(object.root, path))) return

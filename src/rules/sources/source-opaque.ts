@@ -20,10 +20,10 @@ export const sourceOpaque: Rule = {
   id: 'source-opaque',
   severity: 'medium',
   level: 'warning',
-  title: 'What nobody can see is named when it comes',
-  why: 'The content of registries, buckets, charts and repositories that cannot be read is not judged. What confines it is the account that applies it, and nothing else.',
+  title: 'Source that is not visible',
+  why: 'Bailiwick does not evaluate the content of registries, buckets, charts and unreadable repositories. Only the rights of the applying account limit it.',
   source: 'flux2 docs: Helm DNS lookups; Kubernetes multi-tenancy benchmarks',
-  docs: 'Nothing has to be done where the account of the tenant is confined to its namespaces; the warning comes once, with the change that brings the source or the chart, and `notSeen` lists it always. A chart out of a registry or repository of charts that the platform declares is not named. `opaqueSources: forbid` in .github/bailiwick.yaml makes it a violation. What a change newly lets the platform apply of a source that is not visible (another source, revision, path, account or form of it) is a required approval. Also named: DNS lookups in charts (the feature gate AllowDNSLookups), by which a chart can send out what it reads.',
+  docs: "No action is required where the tenant's account is confined to its namespaces. The warning appears once, in the change that adds the source or chart. `notSeen` always lists it. Charts from a registry or Helm repository that the platform declares are not reported. `opaqueSources: forbid` in .github/bailiwick.yaml makes the finding a violation. A change that lets the platform apply other content of a source that is not visible (source, revision, path, account or form) is a required approval. The rule also reports DNS lookups in charts (the feature gate AllowDNSLookups), which can leak data.",
   kinds: [...OPAQUE, ...CHARTS, ...CONTROLLERS],
   *checkObject(subject, context) {
     if (CONTROLLERS.includes(subject.kind)) yield* judgeController(subject)

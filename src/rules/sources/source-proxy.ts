@@ -10,10 +10,10 @@ export const sourceProxy: Rule = {
   id: 'source-proxy',
   severity: 'high',
   profile: 'restricted',
-  title: "Sources go through no proxy of the tenant's own",
-  why: 'A proxy sees every request of the source and the credentials in it, and with a certificate authority of its own it answers what it likes.',
+  title: "Tenant's proxy for a source",
+  why: 'A proxy sees every request of the source and its credentials. With its own certificate authority, it can replace the content.',
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Proxy secret reference"',
-  docs: 'Leave `spec.proxySecretRef` out, or use a Secret that the platform renders into the namespace. In the profile `baseline` it is only a warning.',
+  docs: 'Remove `spec.proxySecretRef`, or name a Secret that the platform renders into the namespace. In the profile `baseline` the finding is a warning.',
   kinds: sourceKinds,
   *checkTenantObject({ object, id, node }, { index }) {
     const name = stringAt(object.root, FIELD)

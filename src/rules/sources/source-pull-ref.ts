@@ -11,10 +11,10 @@ const UNMERGED = /^(?:refs\/)?(?:pull|pulls|merge-requests|pull-requests|pipelin
 export const sourcePullRef: Rule = {
   id: 'source-pull-ref',
   severity: 'critical',
-  title: 'Sources do not follow pull requests',
-  why: 'Whoever may open a pull request, from a fork too, writes to its head without a review. A source that follows it deploys what nobody has merged, with the rights of the platform where the source is the platform’s.',
+  title: 'Source that follows a pull request',
+  why: "Anyone who can open a pull request, including from a fork, can push to its head without a review. A source that follows it deploys unmerged content, and with the platform's rights if the source belongs to the platform.",
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Name"',
-  docs: 'Follow a branch with `spec.ref.branch`, or a commit with `spec.ref.commit`.',
+  docs: 'Set `spec.ref.branch` to a branch, or `spec.ref.commit` to a commit.',
   kinds: [KIND],
   *checkObject({ object, id, node }) {
     const name = stringAt(object.root, NAME)

@@ -6,9 +6,9 @@ import type { Rule } from '../model/rule.ts'
 export const sourceRepoIdentity: Rule = {
   id: 'source-repo-identity',
   severity: 'critical',
-  title: 'A tenant deploys from the repositories that are pinned for it',
-  why: "An address outlives its repository: after a rename, a transfer or a deletion somebody else can create a repository of that name. GitHub's id of a repository never changes, so it is what is pinned at onboarding; of a repository without one nobody can say that it is still the same.",
-  docs: 'List every git repository of the tenant with its id under `tenants` in .github/bailiwick.yaml. A tenant without a list may follow any. Whether an id still belongs to its address is asked of GitHub by the App; the command line cannot ask.',
+  title: 'Repository that is not pinned for the tenant',
+  why: "A repository can be renamed, transferred or deleted, and another owner can then create a repository with the same address. GitHub's repository id never changes, so a pinned id identifies the repository.",
+  docs: 'List every git repository of the tenant with its id under `tenants` in .github/bailiwick.yaml. A tenant without a list may follow any repository. The App asks GitHub whether the id still belongs to the address. The command line cannot.',
   *checkNode(node, { config, index }) {
     const { url, id, opaque } = node.source
     const pinned = config.tenants.get(node.tenant ?? '')?.repositories

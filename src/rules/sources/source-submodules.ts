@@ -9,10 +9,10 @@ const FIELD = ['spec', 'recurseSubmodules']
 export const sourceSubmodules: Rule = {
   id: 'source-submodules',
   severity: 'high',
-  title: 'Sources bring no submodules',
-  why: 'A submodule is another repository, named by a file that its author may change to any address. Flux fetches it with the credentials of the source, and nobody judges its branch.',
+  title: 'Git submodules in a source',
+  why: 'A submodule is another repository, at an address that the writer of .gitmodules chooses. Flux fetches it with the credentials of the source, and Bailiwick does not evaluate it.',
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Recurse submodules"; CVE-2022-24348 for the class',
-  docs: 'Leave `spec.recurseSubmodules` out. Declare the other repository as a source of its own and take it in with `spec.include`.',
+  docs: 'Remove `spec.recurseSubmodules`. Declare the other repository as a separate source and add it with `spec.include`.',
   kinds: ['source.toolkit.fluxcd.io/GitRepository'],
   *checkTenantObject({ object, id, node }) {
     const flag = at(object.root, FIELD)

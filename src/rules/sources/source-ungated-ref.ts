@@ -9,9 +9,9 @@ import { feedsSomething } from './support/feeds-something.ts'
 export const sourceUngatedRef: Rule = {
   id: 'source-ungated-ref',
   severity: 'critical',
-  title: 'Tenants deploy from branches whose changes are judged',
-  why: 'A change is judged where it is merged. Whatever is pushed to a branch that nobody gates, of the same repository or of a foreign one, is deployed without a judgement.',
-  docs: "A branch is gated where a source that the platform declares follows it: the platform merged that. A tenant's own source may follow such a branch, any commit (`spec.ref.commit`), or a branch that `gatedBranches` of .github/bailiwick.yaml lists. Any other branch of a repository of the fleet is a violation; a branch of a repository that the fleet does not know is one as soon as something deploys from it, for its owners change it when they like: pin the commit, or let the platform declare the source. Charts, registries and buckets have no branches; they are only named as not seen (`source-opaque`). Tags are left to `source-mutable-ref`. A cluster that is to follow another branch is a required approval.",
+  title: 'Source that follows an unprotected branch',
+  why: 'Bailiwick evaluates a change where it is merged. Flux deploys pushes to a branch without the check, in the same or another repository, without an evaluation.',
+  docs: 'Follow a branch that a platform source follows, a branch in `gatedBranches` of .github/bailiwick.yaml, or a commit (`spec.ref.commit`). Any other branch of a fleet repository is a violation. A branch of a repository outside the fleet is a violation as soon as an object deploys from it: pin the commit, or ask a fleet admin to declare the source. Charts, registries and buckets do not have branches (see `source-opaque`). For tags, see `source-mutable-ref`. A cluster that changes its branch is a required approval.',
   kinds: ['source.toolkit.fluxcd.io/GitRepository'],
   *checkObject(subject, context) {
     const breach = judge(subject, context)

@@ -18,10 +18,10 @@ const ARTIFACT = 'source.toolkit.fluxcd.io/ExternalArtifact'
 export const sourceUrlAllowlist: Rule = {
   id: 'source-url-allowlist',
   severity: 'high',
-  title: 'Sources are those that the fleet allows',
-  why: 'A source of somebody else brings what somebody else writes, under the account of the tenant. Lists that look at one kind of source, one version of it, or one spelling of an address leave the others open.',
+  title: 'Source address outside the allowed list',
+  why: "A source of an unknown owner deploys that owner's content as the tenant's account. An allowlist for one source kind, one API version or one spelling of an address leaves the others open.",
   source: 'kyverno/policies flux/verify-flux-sources; fluxcd/flux2-multi-tenancy infrastructure/kyverno-policies',
-  docs: 'Any address is allowed unless the fleet says otherwise: by `allowedSources` in .github/bailiwick.yaml (for all tenants or one), which counts for every object that acts for a tenant, or by a policy on `spec.url`, `spec.endpoint` or `spec.image`: one of Kyverno with `validate.pattern`, `anyPattern` or `deny`, a ValidatingPolicy, or a ValidatingAdmissionPolicy with its binding. A policy that enforces makes violations, one that audits warnings. Addresses are compared part by part in one spelling (https, ssh and scp forms, `.git`, the case of the host and of github.com); `https://github.com/acme*` is never `acme-evil`. What a policy says besides, or in CEL that is more than comparing texts, is left to the cluster.',
+  docs: "Use an address in `allowedSources` of .github/bailiwick.yaml (for all tenants or one), or one that the fleet's policy on `spec.url`, `spec.endpoint` or `spec.image` allows. Without a list or policy, every address is allowed. Supported policies are Kyverno policies with `validate.pattern`, `anyPattern` or `deny`, ValidatingPolicies, and ValidatingAdmissionPolicies with a binding. An enforced policy makes violations, an audited one warnings. Addresses are compared segment by segment after normalization (https, ssh and scp forms, `.git`, the case of the host and of github.com): `https://github.com/acme*` does not match `acme-evil`. Other parts of a policy, and CEL beyond text comparison, are not evaluated.",
   kinds: [...sourceKinds, ARTIFACT],
   *checkObject(subject, context) {
     const found = addressOf(subject.kind, subject.object)

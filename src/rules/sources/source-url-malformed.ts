@@ -7,10 +7,10 @@ import type { Rule } from '../model/rule.ts'
 export const sourceUrlMalformed: Rule = {
   id: 'source-url-malformed',
   severity: 'high',
-  title: 'The address of a source means the same to everybody',
-  why: 'A user before the host, dot segments, encoded slashes, backslashes and empty parts of a path are read in one way by those who compare addresses with a list and in another by those who fetch from them, so what looks like an allowed repository is another one.',
+  title: 'Malformed source address',
+  why: 'Programs disagree about a user before the host, dot segments, encoded slashes, backslashes and empty path segments. An address that matches an allowlist can then lead to another repository.',
   source: 'RFC 3986, sections 3.2.1 and 6.2.2; kyverno/policies flux/verify-git-repositories',
-  docs: 'Write `https://<host>/<path>`, `ssh://git@<host>/<path>` or `oci://<host>/<path>` in plain ASCII: no user or password (these belong into `spec.secretRef`), no `..`, no `%2f`, no `//`, no query.',
+  docs: 'Write `https://<host>/<path>`, `ssh://git@<host>/<path>` or `oci://<host>/<path>` in ASCII, without a user or password (use `spec.secretRef`), `..`, `%2f`, `//` or a query.',
   kinds: sourceKinds,
   *checkObject({ object, id, kind, node }, { index }) {
     if (index.actsFor(node, object) === undefined) return

@@ -17,10 +17,10 @@ const VERIFIED: ReadonlyMap<string, Path> = new Map([
 export const sourceVerifyRemoved: Rule = {
   id: 'source-verify-removed',
   severity: 'high',
-  title: 'Signatures that a source was checked for stay asked for',
-  why: 'spec.verify lets only content through that somebody with the right key has signed. Without it, or with a key of the author, anybody who may write to the source deploys.',
+  title: 'Removed signature verification',
+  why: 'With `spec.verify`, Flux deploys only content that is signed with a trusted key. Without it, or with another key, everyone who can write to the source can deploy.',
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Verification"; Flux security best practices',
-  docs: 'Keep `spec.verify` and what it names. Who has to drop it does so in a change that an admin overrides, or waives it. Seen in comparison with the base only. The platform may drop it for its own sources; that is a warning.',
+  docs: 'Keep `spec.verify` and the Secret that it names. To remove it, waive the rule or merge with an override. The rule compares with the base. A removal by the platform for its own source is a warning.',
   kinds: [...VERIFIED.keys()],
   *checkObject(subject, context) {
     const breach = context.before && judgeObject(subject, context, context.before)

@@ -46,10 +46,10 @@ const SERVICES: readonly Path[] = [
 export const admissionConfig: Rule = {
   id: 'admission-config',
   severity: 'critical',
-  title: 'Tenants do not configure admission',
-  why: 'A webhook sees and changes every object that it asks for, Secrets and tokens included; a policy, an API service or a flow schema can stop the cluster, or let its author past the rules of the platform.',
+  title: 'Admission configuration in tenant content',
+  why: "A webhook receives and changes every object that it selects, including Secrets and tokens. An admission policy, an APIService or a flow schema can stop the cluster or bypass the platform's policies.",
   source: 'CVE-2026-22872',
-  docs: 'Webhooks, admission policies, API services and flow schemas belong into the fleet repository, and their Services into namespaces of the platform. An exception from a policy gives a warning.',
+  docs: 'Move webhooks, admission policies, APIServices and flow schemas to the fleet repository, and their Services to a platform namespace. A policy exception is a warning.',
   kinds: [...KINDS, ...EXCEPTIONS],
   *checkObject(subject, { index }) {
     const { node, kind } = subject

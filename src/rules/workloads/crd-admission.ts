@@ -12,9 +12,9 @@ const RELEASE = 'helm.toolkit.fluxcd.io/HelmRelease'
 export const crdAdmission: Rule = {
   id: 'crd-admission',
   severity: 'critical',
-  title: 'Tenants define no kinds',
-  why: 'A definition belongs to the whole cluster: replacing one can drop the fields, the checks or the stored versions of everybody, and its conversion webhook reads and rewrites every object of the kind.',
-  docs: 'Let the platform install definitions. In a HelmRelease leave out `install.crds` and `upgrade.crds`, or set Skip or Create.',
+  title: 'CustomResourceDefinition in tenant content',
+  why: 'A CustomResourceDefinition is cluster-scoped. Replacing one can drop fields, validation or stored versions for all tenants, and its conversion webhook can read and change every object of the kind.',
+  docs: 'Ask a fleet admin to install the CustomResourceDefinition. In a HelmRelease, leave out `install.crds` and `upgrade.crds`, or set them to `Skip` or `Create`.',
   kinds: [DEFINITION, RELEASE],
   *checkObject(subject, { index }) {
     if (subject.kind === RELEASE) yield* release(subject, index)

@@ -25,9 +25,9 @@ export const helmValuesPrivileged: Rule = {
   id: 'helm-values-privileged',
   severity: 'medium',
   level: 'warning',
-  title: "Values of tenants' charts ask for no privileges",
-  why: 'Nobody sees what a chart renders before it is applied; values that ask for the network of the node, for root or for rights on the cluster say what it will be.',
-  docs: 'Leave out host namespaces, hostPath, privileges, rbac.create and roles on the whole cluster from `values`, `valuesFrom` and the patches of `postRenderers`.',
+  title: 'Privileged Helm values',
+  why: 'Bailiwick does not render charts. Values that request the host network, root or cluster-wide rights show that the chart creates privileged objects.',
+  docs: 'Remove host namespaces, hostPath, privileged settings, `rbac.create` and cluster-wide roles from `values`, `valuesFrom` and the patches in `postRenderers`.',
   kinds: ['helm.toolkit.fluxcd.io/HelmRelease'],
   *checkTenantObject(subject, { index }) {
     const { node, object } = subject

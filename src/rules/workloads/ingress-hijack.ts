@@ -15,10 +15,10 @@ import { type Snippet, snippetKinds, snippets } from './support/snippets.ts'
 export const ingressHijack: Rule = {
   id: 'ingress-hijack',
   severity: 'high',
-  title: 'Tenants route their own hosts, without snippets',
-  why: 'A snippet runs in the proxy that serves everybody and reads its certificates and its token; who claims the host of another tenant, or a wildcard over it, gets their traffic and their cookies.',
+  title: 'Foreign host or snippet in a route',
+  why: "A snippet runs in the proxy that serves all tenants and can read its certificates and token. A route for another tenant's host, or for a wildcard over it, receives that tenant's traffic and cookies.",
   source: 'CVE-2021-25742, CVE-2023-5044, CVE-2025-1974',
-  docs: 'Leave out snippets (a violation). Use hosts that no other tenant and no route of the platform uses, and no wildcard over them (a warning).',
+  docs: 'Remove snippets (a violation). Use hosts that no other tenant and no platform route uses, without wildcards over them (a warning).',
   kinds: snippetKinds,
   *checkTenantObject(subject) {
     for (const one of snippets(subject)) yield snippet(subject, one)

@@ -8,10 +8,10 @@ import { isUnset, textOf } from './support/scalars.ts'
 export const networkExposure: Rule = {
   id: 'network-exposure',
   severity: 'high',
-  title: "Tenants' Services stay inside the cluster",
-  why: 'With externalIPs a Service takes over traffic to any address, that of other Services and of the API server too; a node port or a load balancer opens the workload to everybody who reaches the nodes, past ingress and its policies.',
+  title: 'Service exposed outside the cluster',
+  why: 'A Service with `externalIPs` takes the traffic of any address, including other Services and the API server. A node port or a load balancer exposes the workload to every client that can connect to the nodes, without the ingress and its policies.',
   source: 'CVE-2020-8554',
-  docs: 'Use type ClusterIP behind an Ingress or a route. Services of type NodePort and LoadBalancer give a warning, externalIPs a violation.',
+  docs: 'Use type `ClusterIP` behind an Ingress or a route. A Service of type NodePort or LoadBalancer is a warning, `externalIPs` a violation.',
   kinds: ['/Service'],
   *checkTenantObject(subject) {
     yield* externalAddresses(subject)

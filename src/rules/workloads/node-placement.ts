@@ -20,10 +20,10 @@ export const nodePlacement: Rule = {
   id: 'node-placement',
   severity: 'high',
   level: 'warning',
-  title: "Tenants' pods do not ask for the platform's nodes",
-  why: 'A pod that runs on a node of the control plane or of the platform is one flaw away from its credentials, and takes resources that everybody depends on. With nodeName even the taints of a node do not keep it away.',
+  title: 'Pod on platform nodes',
+  why: 'A container escape on a control plane node or a platform node exposes the credentials of that node. The pod also takes resources that all tenants depend on. `nodeName` bypasses the taints of a node.',
   source: 'Flux security best practices: node isolation',
-  docs: 'Leave out nodeName; tolerate only taints that are meant for the workload, by their key; select nodes by labels that are not the role or the name of a node.',
+  docs: "Remove `nodeName`. Tolerate only taints of the workload's own nodes, by key. Select nodes by labels other than the node's role or name.",
   kinds: 'every',
   *checkTenantObject(subject, { index }) {
     for (const pod of podsOf(subject, index)) {

@@ -16,9 +16,9 @@ const KNOWN_RUNTIMES = /^(?:gvisor|runsc|kata|kata-[a-z-]{1,40}|nvidia|nvidia-[a
 export const podPriority: Rule = {
   id: 'pod-priority',
   severity: 'medium',
-  title: "Tenants' pods have no priority over the system's",
-  why: 'A pod of a system class is never evicted and evicts others: DNS, the network, the gate itself. Another runtime may be one without a sandbox.',
-  docs: "Leave out priorityClassName, or name a class of the platform's that is meant for tenants; name only runtime classes that the platform renders.",
+  title: 'System priority or runtime class',
+  why: 'Kubernetes never evicts a pod of a system priority class, and evicts DNS, networking or Bailiwick for it. Another runtime class can be one without a sandbox.',
+  docs: 'Remove `priorityClassName`, or name a platform class that tenants may use. Name only runtime classes that the platform renders.',
   kinds: 'every',
   *checkTenantObject(subject, { index }) {
     for (const pod of podsOf(subject, index)) {

@@ -32,10 +32,10 @@ const TELLING = firstSteps(ANY_TREE)
 export const podSecurity: Rule = {
   id: 'pod-security',
   severity: 'critical',
-  title: "Tenants' pods stay in their sandbox",
-  why: 'A privileged pod, or one in a namespace or a directory of its node, is root on that node and so takes over every workload there, the tokens of the platform included.',
+  title: 'Pod that violates the Pod Security Standards',
+  why: "A privileged pod, or one with host namespaces or host directories, is root on its node. It can take over every workload there, including the platform's tokens.",
   source: 'Pod Security Standards; k8s.io/pod-security-admission',
-  docs: 'Leave out host namespaces, hostPath, hostPort, privileges, unsafe sysctls and added capabilities (baseline); do not ask for root, privilege escalation or an unconfined profile (restricted: only a warning in the profile `baseline`). An init container that runs as root and has no other privilege is allowed in the profile `baseline`, and a warning where the fleet declares no profile. Kinds that are not of Kubernetes itself give a warning.',
+  docs: 'Remove host namespaces, hostPath, hostPort, privileged mode, unsafe sysctls and added capabilities (baseline). Remove root users, privilege escalation and unconfined profiles (restricted: a warning in the profile `baseline`). An init container that runs as root without other privileges is allowed in the profile `baseline`, and a warning where the fleet sets no profile. A kind outside Kubernetes itself is a warning.',
   kinds: 'every',
   *checkTenantObject(subject, { index, config }) {
     const path = POD_SPEC_PATHS.get(subject.kind)
