@@ -9,7 +9,7 @@ export interface Changes {
   readonly nodes: readonly NodeChange[]
   readonly rights: readonly RightChange[]
   readonly tenants: readonly TenantChange[]
-  /** Clusters that only one side has, of which nothing else is listed, and those that start or apply otherwise. */
+  /** Clusters that only one side has, where they go of which nothing else is listed, and those that start or apply otherwise. */
   readonly clusters: readonly ClusterChange[]
   /** Everything that differs, also what is not listed. */
   readonly totals: Counts

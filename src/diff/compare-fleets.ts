@@ -73,10 +73,10 @@ export class FleetComparison {
     if (was && now) return was.cluster === now.cluster ? this.#both(key, was, now) : this.#elsewhere(key, was, now)
     const [one, others, lost] = was ? ([was, this.#after, 'after'] as const) : ([now!, this.#before, 'before'] as const)
     const above = this.#nearest(one, was ? this.#before : this.#after, others)
-    // a cluster that is gone or new is told as such
-    if (!above) return []
+    // a cluster that is gone or has another name is told as such
+    if (!above && (was || !this.#isOfNewCluster(one))) return []
     const sides = { key, ...(was ? { was } : {}), ...(now ? { now } : {}) }
-    if (isUnknown(above)) return was ? [] : [{ ...sides, unknown: lost, objects: [] }]
+    if (above && isUnknown(above)) return was ? [] : [{ ...sides, unknown: lost, objects: [] }]
     if (isUnknown(one)) return [{ ...sides, unknown: was ? 'before' : 'after', objects: [] }]
     return [{ ...sides, objects: pairObjects(was?.objects ?? [], now?.objects ?? []) }]
   }
@@ -103,6 +103,13 @@ export class FleetComparison {
         : pairObjects(was.objects, now.objects)
     const isOther = was.identity.user !== now.identity.user || was.suspend !== now.suspend || was.prune !== now.prune
     return objects.length > 0 || (isOther && !sameButObjects(was, now)) ? [{ key, was, now, objects }] : []
+  }
+
+  /** Whether a cluster is there by the change, and is not one of before by another name. */
+  #isOfNewCluster({ cluster }: FleetNode): boolean {
+    const path = this.head.clusters.find(({ name }) => name === cluster)?.path
+    const names = new Set(this.head.clusters.map(({ name }) => name))
+    return this.base.clusters.every(one => one.name !== cluster && (one.path !== path || names.has(one.name)))
   }
 
   /** The nearest node above that the other side has. */

@@ -10,6 +10,7 @@ import { type GuardedChange, guardedChanges } from './guarded-changes.ts'
 import { leftOutOf } from './left-out.ts'
 import { lostClusters } from './lost-clusters.ts'
 import { lostDeclarations } from './lost-declarations.ts'
+import { newClusters } from './new-clusters.ts'
 import { remoteApprovals } from './remote-approvals.ts'
 import { keyOf, type RemoteFile, remoteFiles, sameFile } from './remote-files.ts'
 import { unreadSources } from './unread-sources.ts'
@@ -38,6 +39,7 @@ export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
     ...remote,
     ...newlyApplied(head, base),
     ...lostClusters(head, base),
+    ...newClusters(head, base),
     ...lostDeclarations(head),
     ...followedRoots(head, base),
     ...remoteApprovals(head, base),

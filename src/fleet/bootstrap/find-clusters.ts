@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { ROOT_NAME } from '../../flux/kinds.ts'
 import type { Tree } from '../../git/tree.ts'
-import { stringAt } from '../../kube/node.ts'
+import { at, canonical, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { normaliseUrl } from '../../kube/url.ts'
 import { type Aliases, addressIn } from '../model/address-in.ts'
@@ -118,7 +118,8 @@ function unnamed(tree: Tree, { url, aliases, folderOf = () => undefined }: Clust
     // the sync of a folder of the layout may lead elsewhere: it is that cluster's all the same
     const placed = folders.has(home) ? { ...root, path: home } : root
     const key = keyOf(placed)
-    if (!found.has(key)) found.set(key, placed)
+    const first = found.get(key)
+    found.set(key, first ? withOther(first, placed) : placed)
   }
   for (const root of [...syncs.filter(isAtHome), ...syncs.filter(one => !isAtHome(one))]) add(root)
   const paths = new Set([...found.values()].map(({ path }) => path))
@@ -127,6 +128,23 @@ function unnamed(tree: Tree, { url, aliases, folderOf = () => undefined }: Clust
     paths.add(root.path)
   }
   return [...found.values()]
+}
+
+/** A root, with another object that starts it and says something else. */
+function withOther(first: UnnamedRoot, other: UnnamedRoot): UnnamedRoot {
+  const known = first.otherStarts ?? []
+  const text = textOf(other)
+  if (text === '' || text === textOf(first) || known.some(one => one.text === text)) return first
+  return { ...first, otherStarts: [...known, { file: other.file, text }] }
+}
+
+/** What an object that starts a cluster says to whoever acts on it. */
+function textOf({ kustomization, instance }: UnnamedRoot): string {
+  const object = instance ?? kustomization
+  // what is only patched into a Kustomization says nothing by itself
+  const isWhole = instance !== undefined || stringAt(kustomization?.root, ['spec', 'sourceRef', 'name']) !== undefined
+  const spec = object && at(object.root, ['spec'])
+  return isWhole && spec ? `${idOf(object).kind} ${canonical(spec)}` : ''
 }
 
 /** A root that starts from an artifact, at the folder of the repository that this holds. */

@@ -207,6 +207,7 @@ function clusterOf({ lockdown, tenancy }: Walk, found: ClusterRoot, root: Root):
     ...{ name, path, how, lockdown, owners: tenancy.owners, capsuleOwners: tenancy.capsule.owners() },
     ...(lockdown === root.lockdown ? {} : { shownLockdown: root.lockdown }),
     ...(found.former ? { former: true } : {}),
+    ...(found.otherStarts ? { otherStarts: found.otherStarts } : {}),
     ...(selfMade.size === 0 ? {} : { selfMade }),
     ...(former.size === 0 ? {} : { formerOwners: former }),
   }

@@ -14,11 +14,16 @@ import { type Walked, type WalkInput, walkCluster } from './walk-cluster.ts'
  * where another cluster applies it, or where it only holds the folders of clusters.
  */
 export function walkClusters(roots: readonly ClusterRoot[], input: WalkInput): Walked[] {
-  const walked: { root: ClusterRoot; result: Walked }[] = []
+  const walked: { readonly root: ClusterRoot; result: Walked }[] = []
   for (const root of roots) {
-    const tenants = walked.flatMap(({ result }) => tenantFolders(result.nodes, input))
     const isGiven = root.how === 'declared' || isLayoutPath(root.path)
-    if (!isGiven && tenants.some(folder => isIn(root, folder))) continue
+    const letting = isGiven
+      ? undefined
+      : walked.find(one => tenantFolders(one.result.nodes, input).some(folder => isIn(root, folder)))
+    if (letting) {
+      letting.result = withTenantStart(letting.result, root)
+      continue
+    }
     if (walked.some(({ result }) => leadsTo(root, result.nodes))) continue
     walked.push({ root, result: walkCluster(root, input) })
   }
@@ -35,6 +40,13 @@ export function walkClusters(roots: readonly ClusterRoot[], input: WalkInput): W
     .filter(isOwn)
     .map(({ result }) => result)
     .sort((a, b) => (a.cluster.name < b.cluster.name ? -1 : 1))
+}
+
+/** A cluster, with what a tenant of it may write that would start another one. */
+function withTenantStart(result: Walked, { path, origin }: ClusterRoot): Walked {
+  const { cluster } = result
+  const tenantStarts = [...(cluster.tenantStarts ?? []), { file: origin?.file ?? path, text: path }]
+  return { ...result, cluster: { ...cluster, tenantStarts } }
 }
 
 /** Whether another cluster makes its Kustomization one of its own: then it is no start. */

@@ -8,6 +8,13 @@ import type { Origin } from '../../origin.ts'
  */
 export type RootKind = 'sync' | 'flux-instance' | 'declared' | 'layout' | 'assumed'
 
+/** Another object that starts the same folder with the same content. */
+export interface OtherStart {
+  readonly file: string
+  /** What it says, to tell it from others. */
+  readonly text: string
+}
+
 /** A folder of the fleet's own repository that a cluster starts from. */
 export interface ClusterRoot {
   /** Name of the cluster: unique in its fleet, without a slash. */
@@ -19,6 +26,8 @@ export interface ClusterRoot {
   readonly bare?: true
   /** Only what a change is compared with says so: once that is merged, nothing of the cluster is evaluated. */
   readonly former?: true
+  /** What else says so, in other words. */
+  readonly otherStarts?: readonly OtherStart[]
   /** What says so; absent for a folder of the layout. */
   readonly origin?: Origin
   /** The Kustomization that the cluster starts with, where the repository holds it. */

@@ -3,7 +3,7 @@ import type { Tree } from '../../git/tree.ts'
 import type { Hole } from '../../kube/hole.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { Origin } from '../../origin.ts'
-import type { RootKind } from './cluster-root.ts'
+import type { OtherStart, RootKind } from './cluster-root.ts'
 import type { FleetConfig } from './fleet-config.ts'
 import type { AskedRepository } from './read-access.ts'
 import type { SourceAccess } from './source-access.ts'
@@ -125,6 +125,10 @@ export interface Cluster {
   readonly how: RootKind
   /** Only the fleet before the change has it: once that is merged, nothing of it is evaluated. */
   readonly former?: true
+  /** What else in the repository says that it starts there, of which nothing is evaluated. */
+  readonly otherStarts?: readonly OtherStart[]
+  /** Files in folders of its tenants that would start a cluster, each with the folder that this would apply. */
+  readonly tenantStarts?: readonly OtherStart[]
   /** The cluster whose Flux applies to this one by a kubeconfig: what it has is only what its hub gives it. */
   readonly hub?: string
   readonly lockdown: Lockdown

@@ -1,5 +1,7 @@
-import { shownIdentity, shownObject } from '../../facts/shown.ts'
+import { shown, shownIdentity, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
+import type { OtherStart } from '../../fleet/model/cluster-root.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { elsewhereStarted, STARTING_KINDS } from './support/elsewhere-started.ts'
 
@@ -13,12 +15,29 @@ export const fluxControlPlaneObject: Rule = {
   title: 'Flux control plane object in tenant content',
   why: 'The Flux Operator applies a FluxInstance with cluster-admin rights. A FluxInstance can disable the lockdown, patch the controllers or follow another repository. An input provider supplies values for the templates of others.',
   source: 'fluxcd.controlplane.io API of the Flux Operator',
-  docs: 'Keep FluxInstance, FluxReport and ResourceSetInputProvider in the fleet repository. The sync path of a FluxInstance must be the folder of the cluster that it is applied to.',
+  docs: 'Keep FluxInstance, FluxReport and ResourceSetInputProvider in the fleet repository. The sync path of a FluxInstance must be the folder of the cluster that it is applied to. No cluster may start from a folder that a tenant deploys from. A new cluster is a required approval of a fleet admin.',
   kinds: [...new Set([...KINDS, ...STARTING_KINDS])],
+  *checkCluster(cluster, { index }) {
+    const node = index.rootOf(cluster.name)
+    for (const start of node ? (cluster.tenantStarts ?? []) : []) yield startOfTenant(node!, start)
+  },
   *checkObject(subject, context) {
     if (subject.node.tenant === undefined) yield* elsewhereStarted(subject, context)
     else if (KINDS.includes(subject.kind)) yield breach(subject)
   },
+}
+
+function startOfTenant(node: FleetNode, { file, text: path }: OtherStart): Breach {
+  const { repository } = node.kustomization.root.origin
+  return {
+    node,
+    object: node.kustomization,
+    path: ['spec'],
+    origin: { repository, file, line: 1, column: 1 },
+    value: `${file} ${path}`,
+    message: `${file}: makes ${shown(path)} the start of a cluster, in a folder that a tenant deploys from: the tenant would say what the platform of that cluster applies. Allowed is a folder of the platform.`,
+    fix: 'Remove it, or have a fleet admin move what starts the cluster to a folder of the platform.',
+  }
 }
 
 const breach = ({ object, id, node }: Subject): Breach => ({

@@ -164,7 +164,6 @@ test.each<[string, Files, Files]>([
     assumed,
     { ...assumed, 'deploy/flux-system/gotk-sync.yaml': sync('deploy') },
   ],
-  ['one more cluster', hub, { ...hub, 'more/flux-system/gotk-sync.yaml': sync('more'), 'more/a.yaml': configMap('a') }],
   ['what is declared by name, found as the same', declared, { ...declared, 'edge/b.yaml': configMap('b') }],
 ])('a cluster that is still evaluated asks nobody: %s', (_what, before, after) => {
   expect(approvals(given(after), given(before))).toEqual([])
