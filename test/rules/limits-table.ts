@@ -102,7 +102,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/rules/git/support/leaving-links.ts MAX_TARGET',
     'src/rules/ownership/mass-deletion.ts MANY',
     'src/rules/references/cel-cost.ts MAX_STEPS',
-    'src/rules/sources/support/seconds-of.ts MOST',
+    'src/rules/sources/interval-limits.ts MOST',
   ],
   outside: [
     'src/flux/normalise/quantity.ts MAX',
@@ -172,7 +172,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/diff/leaves-of.ts MAX_LEAVES',
     'src/diff/line-changes.ts MAX_LINES',
     'src/diff/line-changes.ts MAX_WIDTH',
-    'src/diff/path-text.ts MAX_PATH',
+    'src/diff/field-changes.ts MAX_PATH',
     'src/diff/right-changes.ts MAX_RIGHTS',
     'src/diff/right-changes.ts MAX_TEXT',
     'src/report/changes/right-text.ts MAX_SHOWN',
