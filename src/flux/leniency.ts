@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { BailiwickError } from '../errors.ts'
 import type { Hole } from '../kube/hole.ts'
-import type { Level } from '../kustomize/model/level.ts'
-import type { Part, Tolerance } from '../kustomize/model/tolerance.ts'
+import type { Level, Part, Tolerance } from '../kustomize/model/tolerance.ts'
 import { isFatal, isOfPart } from './is-fatal.ts'
 
 /** Parts that one build may do without. */

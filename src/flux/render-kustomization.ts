@@ -3,9 +3,9 @@ import type { Tree } from '../git/tree.ts'
 import { isAbsent } from '../kube/edit-node.ts'
 import { at, canonical, type MapNode, type Node } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { Level } from '../kustomize/model/level.ts'
 import { STRICT, type Tolerance } from '../kustomize/model/tolerance.ts'
 import { buildFrom } from '../kustomize/pipeline/build.ts'
+import { KustomizationLevel } from '../kustomize/pipeline/level.ts'
 import type { FindRemote } from '../kustomize/pipeline/mounted-tree.ts'
 import { refuseLink } from '../kustomize/read/refuse-link.ts'
 import type { Artifact } from './artifact.ts'
@@ -44,7 +44,7 @@ export function renderKustomization(
   const { root } = kustomization
   const tree = packTree(artifact.tree, artifact.ignore, budget.pack, artifact.root)
   const directory = directoryOf(tree, root, artifact.root)
-  const level = new Level()
+  const level = new KustomizationLevel()
   const overlay = tolerance.within(level, () =>
     fluxOverlay(tree, artifact.repository, directory, root, budget.build, tolerance),
   )

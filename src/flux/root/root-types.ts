@@ -1,3 +1,5 @@
+import { KNOWN_FIELDS } from '../../kustomize/fields/registry.ts'
+
 /** A type of kustomize's own file (api/types, 0.21.1), as far as reading and writing it depends on it. */
 export type RootType =
   | { readonly type: 'string' | 'bool' | 'int' | 'any' }
@@ -19,14 +21,7 @@ const GENERATOR =
 
 /** Fields of each struct: `=` for an embedded one, `!` for always written, `[` list, `{` map, `*` pointer. */
 const STRUCTS: Readonly<Record<string, string>> = {
-  Kustomization:
-    'kind:=string apiVersion:=string metadata:*Metadata openapi:{string namePrefix:string nameSuffix:string ' +
-    'namespace:string commonLabels:{string labels:[Label commonAnnotations:{string patchesStrategicMerge:[string ' +
-    'patchesJson6902:[Patch patches:[Patch images:[Image imageTags:[Image replacements:[Replacement ' +
-    'replicas:[Replica vars:any sortOptions:*SortOptions resources:[string components:[string crds:[string ' +
-    'bases:[string configMapGenerator:[ConfigMap secretGenerator:[Secret helmGlobals:any helmCharts:any ' +
-    'helmChartInflationGenerator:any generatorOptions:*Options configurations:[string generators:[string ' +
-    'transformers:[string validators:[string buildMetadata:[string',
+  Kustomization: [...KNOWN_FIELDS].map(([name, { goType }]) => `${name}:${goType}`).join(' '),
   Metadata: 'name:string namespace:string labels:{string annotations:{string',
   Label: 'pairs:{string includeSelectors:bool includeTemplates:bool fields:[FieldSpec',
   FieldSpec: 'group:=string version:=string kind:=string path:string create:bool',

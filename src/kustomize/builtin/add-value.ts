@@ -1,10 +1,10 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, withField, writtenText } from '../../kube/edit-node.ts'
 import type { MapNode, Node } from '../../kube/node.ts'
+import type { TransformContext } from '../fields/field.ts'
 import { invalid, listField, structNode, textField } from '../fields/read-fields.ts'
 import { rewriteScalar } from '../fields/rewrite-scalar.ts'
 import { inNamespace } from '../fields/set-namespace.ts'
-import type { TransformContext } from '../fields/transformer.ts'
 import type { Entry, Target } from '../model/entry.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { select } from '../select/select.ts'
@@ -35,11 +35,11 @@ export function addValue(config: MapNode, resources: ResourceList, context: Tran
   resources.checkUnique()
 }
 
-function textToAdd(config: MapNode, { kustomization }: TransformContext): Entry {
+function textToAdd(config: MapNode, { directory: path }: TransformContext): Entry {
   const given = textField(config, 'value')
   const text = given?.text.trim()
   if (given && text) return { text, origin: given.origin }
-  const directory = kustomization.directory.split('/').at(-1)
+  const directory = path.split('/').at(-1)
   if (directory) return { text: directory, origin: config.origin }
   const message = 'the name of the root directory as a value, which is not part of the repository'
   throw new BailiwickError('kustomize-unsupported', message, { origin: config.origin, fix: 'Give a value.' })

@@ -2,25 +2,20 @@ import { BailiwickError } from '../../errors.ts'
 import { isAbsent } from '../../kube/edit-node.ts'
 import { at, type MapNode, stringAt } from '../../kube/node.ts'
 import type { Origin } from '../../origin.ts'
-import { affixNames } from '../fields/affix-names.ts'
-import { jsonPatches } from '../fields/json-patches.ts'
-import { patches } from '../fields/patches.ts'
+import type { TransformContext } from '../fields/field.ts'
+import { readImage } from '../fields/images.ts'
+import { affixNames } from '../fields/name-affixes.ts'
+import { patches, readPatch } from '../fields/patches.ts'
+import { type JsonPatchEntry, patchesJson6902, readJsonPatchEntry } from '../fields/patches-json6902.ts'
+import { patchesStrategicMerge } from '../fields/patches-strategic-merge.ts'
 import { readFieldSpecs } from '../fields/read-field-specs.ts'
 import { booleanField, invalid, mapField, structNode, textField, textList, textPairs } from '../fields/read-fields.ts'
-import { readImage } from '../fields/read-images.ts'
-import { readJsonPatchEntry, readPatch } from '../fields/read-patches.ts'
-import { readReplacements } from '../fields/read-replacements.ts'
-import { readReplica } from '../fields/read-replicas.ts'
 import { replacements } from '../fields/replacements.ts'
+import { readReplica, setReplicas } from '../fields/replicas.ts'
 import { setImages } from '../fields/set-images.ts'
 import { type NamespaceOptions, setNamespace } from '../fields/set-namespace.ts'
 import { setPairs } from '../fields/set-pairs.ts'
-import { setReplicas } from '../fields/set-replicas.ts'
-import { strategicMergePatches } from '../fields/strategic-merge-patches.ts'
-import type { TransformContext } from '../fields/transformer.ts'
 import { appendHash } from '../generate/hash-name.ts'
-import { EMPTY_KUSTOMIZATION } from '../model/empty-kustomization.ts'
-import type { JsonPatchEntry, Kustomization } from '../model/kustomization.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { addValue } from './add-value.ts'
 import { shaped } from './config-shape.ts'
@@ -61,16 +56,16 @@ const RUN: Readonly<Record<TransformerKind, Run>> = {
     if (namespace?.text) setNamespace(resources, namespace, fieldSpecs(config, false), options)
   },
   PatchJson6902Transformer: (config, resources, context) => {
-    jsonPatches(resources, within(config, context, { patchesJson6902: [jsonPatchOf(config)] }))
+    patchesJson6902.apply(resources, [jsonPatchOf(config)], context)
   },
   PatchStrategicMergeTransformer: (config, resources, context) => {
     const text = textField(config, 'patches')?.text ? textList(asList(config, 'patches'), 'patches') : []
-    const patchesStrategicMerge = [...textList(config, 'paths'), ...text]
-    if (patchesStrategicMerge.length === 0) invalid('PatchStrategicMergeTransformer has no patch', config.origin)
-    strategicMergePatches(resources, within(config, context, { patchesStrategicMerge }))
+    const entries = [...textList(config, 'paths'), ...text]
+    if (entries.length === 0) invalid('PatchStrategicMergeTransformer has no patch', config.origin)
+    patchesStrategicMerge.apply(resources, entries, { ...context, writtenIn: config.origin.file })
   },
   PatchTransformer: (config, resources, context) => {
-    patches(resources, within(config, context, { patches: [readPatch(config, config.origin.file)] }))
+    patches.apply(resources, [readPatch(config, config.origin.file)], context)
   },
   PrefixSuffixTransformer: (config, resources) => {
     affix(config, resources, 'prefixes')
@@ -78,8 +73,7 @@ const RUN: Readonly<Record<TransformerKind, Run>> = {
   },
   PrefixTransformer: (config, resources) => affix(config, resources, 'prefixes'),
   ReplacementTransformer: (config, resources, context) => {
-    const entries = readReplacements(config, config.origin.file)
-    replacements(resources, within(config, context, { replacements: entries }))
+    replacements.apply(resources, replacements.read(config, config.origin.file), context)
   },
   ReplicaCountTransformer: (config, resources, { budget }) => {
     setReplicas(resources, readReplica(part(config, 'replica')), fieldSpecs(config), budget)
@@ -93,13 +87,6 @@ const fieldSpecs = (config: MapNode, knowsNotes = true) => readFieldSpecs(config
 function part(config: MapNode, name: string): MapNode {
   const node = config.fields.get(name)?.value
   return isAbsent(node) ? { type: 'map', fields: new Map(), origin: config.origin } : structNode(node, name)
-}
-
-/** What a transformer sees that serves a field of kustomizations: one with nothing but that field. */
-function within(config: MapNode, context: TransformContext, fields: Partial<Kustomization>): TransformContext {
-  const { directory } = context.kustomization
-  const bare: Kustomization = { ...EMPTY_KUSTOMIZATION, file: config.origin.file, directory, kind: 'Kustomization' }
-  return { ...context, kustomization: { ...bare, ...fields } }
 }
 
 function asList(config: MapNode, name: string): MapNode {

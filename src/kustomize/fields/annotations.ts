@@ -1,7 +1,18 @@
-import { setPairs } from './set-pairs.ts'
-import type { Transformer } from './transformer.ts'
+import type { TransformingField } from './field.ts'
+import { textPairs } from './read-fields.ts'
+import { type Pairs, setPairs } from './set-pairs.ts'
 
-/** `commonAnnotations`: of the objects and of their templates. */
-export const commonAnnotations: Transformer = (resources, { kustomization, config, budget }) => {
-  setPairs(resources, kustomization.commonAnnotations, config.commonAnnotations, budget)
+/** Annotations of the objects and of their templates. */
+export const commonAnnotations: TransformingField<Pairs> = {
+  goType: '{string',
+  effect: 'changes',
+  toEach: true,
+  isOneEntry: true,
+  read: root => textPairs(root, 'commonAnnotations'),
+  builtins: pairs => (pairs.length > 0 ? ['AnnotationsTransformer'] : []),
+  apply: (resources, pairs, { config, budget }) => setPairs(resources, pairs, config.commonAnnotations, budget),
+  docs: {
+    built: 'wherever kustomize puts them',
+    refused: 'keys that are booleans for YAML 1.1; annotations that steer a build',
+  },
 }

@@ -2,7 +2,7 @@ import { isAbsent, withValueAt } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node } from '../../kube/node.ts'
 import type { Origin } from '../../origin.ts'
 import type { BuildBudget } from '../model/build-budget.ts'
-import type { FieldSpec } from '../model/kustomization.ts'
+import type { FieldSpec } from '../model/field-spec.ts'
 import { type Copies, editField } from '../resource/field-spec.ts'
 import type { Resource } from '../resource/resource.ts'
 

@@ -1,14 +1,24 @@
+import type { Origin } from '../../origin.ts'
 import type { BuildBudget } from '../model/build-budget.ts'
 import type { Entry } from '../model/entry.ts'
-import type { ImageEntry } from '../model/kustomization.ts'
 import { containsPattern } from '../select/pattern.ts'
+
+/** One entry of `images`: what images of that name become. */
+export interface ImageEntry {
+  readonly origin: Origin
+  /** A regular expression, because kustomize does not escape it. */
+  readonly name?: Entry
+  readonly newName?: Entry
+  readonly newTag?: Entry
+  readonly digest?: Entry
+  readonly tagSuffix?: Entry
+}
 
 const TAG = '(:[a-zA-Z0-9_.{}-]*)?(@sha256:[a-zA-Z0-9_.{}-]*)?'
 
 /**
  * Whether an image is one of those that an entry names: kustomize puts the name into a regular expression as it is, so a
- * dot stands for any character. Throws for an
- * expression that Go refuses, where kustomize crashes.
+ * dot stands for any character. Throws for an expression that Go refuses, where kustomize crashes.
  */
 export function imageMatcher(name: Entry | undefined, budget: BuildBudget): (image: string) => boolean {
   const text = name?.text ?? ''

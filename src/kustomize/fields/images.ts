@@ -1,7 +1,29 @@
+import type { Node } from '../../kube/node.ts'
+import type { TransformingField } from './field.ts'
+import type { ImageEntry } from './image-name.ts'
+import { listField, refuseOtherFields, structNode, textField } from './read-fields.ts'
 import { setImages } from './set-images.ts'
-import type { Transformer } from './transformer.ts'
 
-/** The field `images`. */
-export const images: Transformer = (resources, { kustomization, config, budget }) => {
-  setImages(resources, kustomization.images, config.images, budget)
+const IMAGE_PARTS = ['name', 'newName', 'newTag', 'digest', 'tagSuffix'] as const
+
+export const images: TransformingField<readonly ImageEntry[]> = {
+  olderNames: ['imageTags'],
+  goType: '[Image',
+  effect: 'changes',
+  toEach: true,
+  read: root => [...listField(root, 'images'), ...listField(root, 'imageTags')].map(readImage),
+  builtins: entries => entries.map(() => 'ImageTagTransformer'),
+  apply: (resources, entries, { config, budget }) => setImages(resources, entries, config.images, budget),
+  docs: {
+    built: 'all fields; every `containers` and `initContainers`, and image volumes',
+    refused: 'a `name` that is a regular expression as little common',
+  },
+}
+
+/** One entry of `images`. Throws `kustomize-invalid` for what kustomize would not decode. */
+export function readImage(node: Node): ImageEntry {
+  const entry = structNode(node, 'images[]')
+  refuseOtherFields(entry, IMAGE_PARTS, 'images')
+  const parts = IMAGE_PARTS.map(name => [name, textField(entry, name)] as const)
+  return { origin: entry.origin, ...Object.fromEntries(parts.filter(([, part]) => part?.text)) }
 }

@@ -2,6 +2,7 @@ import type { Hole } from '../../kube/hole.ts'
 import type { Field, ListNode, MapNode, Node } from '../../kube/node.ts'
 import { failingParts } from '../model/failing-parts.ts'
 import type { Tolerance } from '../model/tolerance.ts'
+import { KNOWN_FIELDS } from './registry.ts'
 
 /** How the parts of a file are read one by one. */
 export interface PartReader {
@@ -14,17 +15,8 @@ export interface PartReader {
   readonly filler?: (name: string) => Node
 }
 
-/** Fields whose entries only add objects. */
-const ADDING = new Set(['resources', 'bases', 'helmCharts', 'helmChartInflationGenerator', 'crds'])
-
-/** Fields whose entries add objects, and may change others. */
-const BRINGING = new Set([...ADDING, 'components', 'configMapGenerator', 'secretGenerator', 'generators'])
-
-/** Fields that go up to the root of the build, and read or change whatever it has there. */
-const SPREADING = new Set(['vars', 'openapi', 'configurations'])
-
-/** Fields that read or change whatever the kustomization builds: they hide all that it names. */
-const FAR = new Set(['vars', 'openapi', 'configurations', 'transformers', 'generators', 'validators'])
+/** Fields that read or change whatever the kustomization builds hide all that it names. */
+const isFar = (name: string): boolean => KNOWN_FIELDS.get(name)?.leftOut?.reach !== undefined
 
 /**
  * The map without the entries of lists, and the fields that are no lists, with which it cannot be read. `always` has the
@@ -39,7 +31,7 @@ export function keepReadable(root: MapNode, always: MapNode, reader: PartReader)
     if (!fails(field)) fields.set(name, field)
     // where the field itself is unknown, its entries are one part
     else if (value.type !== 'list' || value.items.length === 0 || fails(withItems(field, []))) {
-      isKept(name, FAR.has(name) ? root : value, () => reader.read(withOnly(always, name, field)), reader)
+      isKept(name, isFar(name) ? root : value, () => reader.read(withOnly(always, name, field)), reader)
     } else fields.set(name, withItems(field, keepItems(name, field, root, always, reader)))
   }
   const isWhole = [...root.fields].every(([name, field]) => fields.get(name) === field)
@@ -54,20 +46,21 @@ function keepItems(name: string, field: Field, root: MapNode, always: MapNode, r
   const failing = new Set(failingParts(items, fails, tolerance.enough))
   return items.filter((item, index) => {
     if (!failing.has(item)) return true
-    const part = FAR.has(name) ? [item, root] : item
+    const part = isFar(name) ? [item, root] : item
     const before = filler ? Array<Node>(index).fill(filler(name)) : []
     return isKept(name, part, () => read([...before, item]), reader)
   })
 }
 
 function isKept(name: string, part: unknown, step: () => void, { tolerance, hides }: PartReader): boolean {
-  const effect: Hole['effect'] = ADDING.has(name) ? 'missing' : 'different'
+  const { objects, reach } = KNOWN_FIELDS.get(name)?.leftOut ?? {}
+  const effect: Hole['effect'] = objects === 'only' ? 'missing' : 'different'
   const all = () => JSON.stringify([name, hides(part)])
-  const reach = {
-    ...(BRINGING.has(name) ? { brings: true as const } : {}),
-    ...(SPREADING.has(name) ? { spreads: true as const } : {}),
+  const affected = {
+    ...(objects ? { brings: true as const } : {}),
+    ...(reach === 'build' ? { spreads: true as const } : {}),
   }
-  return tolerance.attempt({ effect, hides: all, ...reach }, () => [step()]) !== undefined
+  return tolerance.attempt({ effect, hides: all, ...affected }, () => [step()]) !== undefined
 }
 
 const withOnly = (always: MapNode, name: string, field: Field): MapNode => ({

@@ -1,17 +1,64 @@
 import type { Origin } from '../../origin.ts'
-import type { FieldSpec, LabelEntry } from '../model/kustomization.ts'
-import { METADATA_LABELS } from './label-fields.ts'
+import type { FieldSpec } from '../model/field-spec.ts'
+import { METADATA_LABELS } from './default-fields.ts'
+import type { FieldDocs, TransformingField } from './field.ts'
 import { mergeFieldSpecs } from './merge-field-specs.ts'
-import { setPairs } from './set-pairs.ts'
-import type { Transformer } from './transformer.ts'
+import { readFieldSpecs } from './read-field-specs.ts'
+import { booleanField, listField, refuseOtherFields, structNode, textPairs } from './read-fields.ts'
+import { type Pairs, setPairs } from './set-pairs.ts'
 import type { TransformerConfig } from './transformer-config.ts'
 
-/** The field `labels`, whose entries say where else than to the metadata they go, and `commonLabels`. */
-export const labels: Transformer = (resources, { kustomization, config, budget }) => {
-  for (const entry of kustomization.labels) {
-    setPairs(resources, entry.pairs, fieldsOf(entry, config, entry.origin), budget)
-  }
-  setPairs(resources, kustomization.commonLabels, config.commonLabels, budget)
+/** One entry of `labels`. */
+interface LabelEntry {
+  readonly origin: Origin
+  readonly pairs: Pairs
+  readonly includeSelectors: boolean
+  readonly includeTemplates: boolean
+  /** Where else they go. */
+  readonly fields: readonly FieldSpec[]
+}
+
+const docs: FieldDocs = {
+  built:
+    'wherever kustomize puts them, with `fields`, `includeSelectors` and `includeTemplates`; a label that was added at several ' +
+    'places of an object stays one value there',
+  refused: 'keys that are booleans for YAML 1.1, or steer a build',
+}
+
+/** Labels whose entries say where else than to the metadata they go. */
+export const labels: TransformingField<readonly LabelEntry[]> = {
+  goType: '[Label',
+  effect: 'changes',
+  toEach: true,
+  read: root =>
+    listField(root, 'labels').map(node => {
+      const entry = structNode(node, 'labels[]')
+      refuseOtherFields(entry, ['pairs', 'includeSelectors', 'includeTemplates', 'fields'], 'labels')
+      return {
+        origin: entry.origin,
+        pairs: textPairs(entry, 'pairs'),
+        includeSelectors: booleanField(entry, 'includeSelectors'),
+        includeTemplates: booleanField(entry, 'includeTemplates'),
+        fields: readFieldSpecs(entry, 'fields', true),
+      }
+    }),
+  builtins: entries => entries.map(() => 'LabelTransformer'),
+  apply: (resources, entries, { config, budget }) => {
+    for (const entry of entries) setPairs(resources, entry.pairs, fieldsOf(entry, config, entry.origin), budget)
+  },
+  docs,
+}
+
+/** Labels that go to selectors, too. kustomize runs their transformer for nothing where there are only `labels`. */
+export const commonLabels: TransformingField<Pairs> = {
+  goType: '{string',
+  effect: 'changes',
+  toEach: true,
+  isOneEntry: true,
+  read: root => textPairs(root, 'commonLabels'),
+  builtins: (pairs, isSet) => (pairs.length > 0 || isSet('labels') ? ['LabelTransformer'] : []),
+  apply: (resources, pairs, { config, budget }) => setPairs(resources, pairs, config.commonLabels, budget),
+  docs,
 }
 
 /** What an entry itself says comes first, and hides later specs of the same path. */

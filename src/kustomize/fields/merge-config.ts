@@ -1,5 +1,5 @@
 import type { Origin } from '../../origin.ts'
-import type { FieldSpec } from '../model/kustomization.ts'
+import type { FieldSpec } from '../model/field-spec.ts'
 import type { ReferenceRule } from '../references/reference-fields.ts'
 import { compareKinds } from '../resource/kind-order.ts'
 import { mergeFieldSpecs } from './merge-field-specs.ts'

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Origin } from '../../origin.ts'
-import type { FieldSpec } from '../model/kustomization.ts'
+import type { FieldSpec } from '../model/field-spec.ts'
 
 /**
  * `specs` and those of `more` that are not covered by them. A spec without a kind counts as covered by one of the same

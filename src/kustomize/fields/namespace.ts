@@ -1,9 +1,18 @@
+import type { Entry } from '../model/entry.ts'
+import type { TransformingField } from './field.ts'
+import { textField } from './read-fields.ts'
 import { setNamespace } from './set-namespace.ts'
-import type { Transformer } from './transformer.ts'
 
-/** The field `namespace`. */
-export const namespace: Transformer = (resources, { kustomization, config, budget }) => {
-  if (!kustomization.namespace) return
-  budget.spendOnRenaming(resources.all, kustomization.namespace.origin)
-  setNamespace(resources, kustomization.namespace, config.namespace)
+export const namespace: TransformingField<Entry | undefined> = {
+  goType: 'string',
+  effect: 'changes',
+  toEach: true,
+  read: root => textField(root, 'namespace'),
+  builtins: value => (value?.text ? ['NamespaceTransformer'] : []),
+  apply: (resources, value, { config, budget }) => {
+    if (!value) return
+    budget.spendOnRenaming(resources.all, value.origin)
+    setNamespace(resources, value, config.namespace)
+  },
+  docs: { built: 'objects, subjects called `default`, references to what moved' },
 }

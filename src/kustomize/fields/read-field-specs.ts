@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import type { MapNode } from '../../kube/node.ts'
 import type { Entry } from '../model/entry.ts'
-import type { FieldSpec } from '../model/kustomization.ts'
+import type { FieldSpec } from '../model/field-spec.ts'
 import { booleanField, listField, refuseOtherFields, structNode, textField } from './read-fields.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Field, MapNode, Node } from '../../kube/node.ts'
-import type { Kustomization } from '../model/kustomization.ts'
 import type { Tolerance } from '../model/tolerance.ts'
 import { keepReadable } from './keep-readable.ts'
+import type { Kustomization } from './kustomization.ts'
 import { readKustomization, refuseEmpty } from './read-kustomization.ts'
 
 /** Fields without which no other is read. */

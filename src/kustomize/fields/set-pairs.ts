@@ -4,12 +4,17 @@ import type { Field, MapNode, Node } from '../../kube/node.ts'
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { Origin } from '../../origin.ts'
 import type { BuildBudget } from '../model/build-budget.ts'
-import type { FieldSpec, Pairs } from '../model/kustomization.ts'
+import type { Entry } from '../model/entry.ts'
+
+import type { FieldSpec } from '../model/field-spec.ts'
 import { isBuildAnnotation } from '../resource/build-annotation.ts'
 import { specsByKind } from '../resource/field-spec.ts'
 import { currentId } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { editPlaces } from './edit-resource.ts'
+
+/** Labels or annotations. */
+export type Pairs = readonly (readonly [string, Entry])[]
 
 /**
  * Puts labels or annotations into every map that a spec leads to (api/filters/labels and annotations, 5.8.1). Throws

@@ -1,7 +1,15 @@
-import type { FieldSpec } from '../model/kustomization.ts'
+import type { FieldSpec } from '../model/field-spec.ts'
 import { REFERENCE_RULES, type ReferenceRule } from '../references/reference-fields.ts'
-import { ANNOTATION_FIELDS, IMAGE_FIELDS, NAME_FIELDS, NAMESPACE_FIELDS, REPLICA_FIELDS } from './default-fields.ts'
-import { METADATA_LABELS, SELECTOR_LABELS, TEMPLATE_LABELS } from './label-fields.ts'
+import {
+  ANNOTATION_FIELDS,
+  IMAGE_FIELDS,
+  METADATA_LABELS,
+  NAME_FIELDS,
+  NAMESPACE_FIELDS,
+  REPLICA_FIELDS,
+  SELECTOR_LABELS,
+  TEMPLATE_LABELS,
+} from './default-fields.ts'
 
 /**
  * Which fields each builtin transformer writes to: kustomize's defaults, and what `configurations` files add

@@ -1,6 +1,5 @@
 import type { BailiwickError } from '../../errors.ts'
 import type { Hole } from '../../kube/hole.ts'
-import type { Level } from './level.ts'
 
 /** A part of a build that may be taken out where it fails. */
 export interface Part {
@@ -15,6 +14,14 @@ export interface Part {
   readonly depends?: true
   /** What the part changes step by step; it is put back where a later step fails. */
   readonly changes?: { readonly save: () => () => void }
+}
+
+/** One kustomization on the way from a base to the root: what it does to all that comes from below it. */
+export interface Level {
+  /** Text of all by which it changes objects from below; '' where it changes nothing. */
+  changes(): string
+  /** Text of all that the build has read, and of what is done to it here. */
+  everything(): string
 }
 
 /** What a build does about a part that fails. */

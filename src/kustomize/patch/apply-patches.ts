@@ -4,7 +4,7 @@ import { at, type Field, type MapNode, type Node, stringAt } from '../../kube/no
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { Origin } from '../../origin.ts'
 import type { BuildBudget } from '../model/build-budget.ts'
-import type { PatchEntry } from '../model/kustomization.ts'
+import type { PatchEntry } from '../model/entry.ts'
 import { annotationsAsText } from '../resource/annotations.ts'
 import { describe, idOfRoot, type Resource } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'

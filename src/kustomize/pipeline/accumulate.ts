@@ -5,15 +5,15 @@ import type { Origin, Step } from '../../origin.ts'
 import { runGenerator } from '../builtin/run-generator.ts'
 import { runTransformer } from '../builtin/run-transformer.ts'
 import { checkBuiltin } from '../fields/check-forbidden.ts'
+import type { TransformContext } from '../fields/field.ts'
+import type { ConfigEntry } from '../fields/generators.ts'
+import { isSet, type Kustomization } from '../fields/kustomization.ts'
 import { SORTED_DEFAULTS } from '../fields/merge-config.ts'
-import type { TransformContext } from '../fields/transformer.ts'
+import { TRANSFORMERS } from '../fields/registry.ts'
 import type { TransformerConfig } from '../fields/transformer-config.ts'
-import { TRANSFORMERS } from '../fields/transformers.ts'
 import { generateObject } from '../generate/generate-object.ts'
 import { BuildBudget } from '../model/build-budget.ts'
 import type { Entry } from '../model/entry.ts'
-import type { ConfigEntry, Kustomization } from '../model/kustomization.ts'
-import { Level } from '../model/level.ts'
 import { type Part, STRICT, type Tolerance } from '../model/tolerance.ts'
 import { MOUNT } from '../read/resolve-path.ts'
 import { absorb } from '../resource/absorb.ts'
@@ -23,12 +23,12 @@ import { BuildFiles } from './build-files.ts'
 import { BuildNotes } from './build-notes.ts'
 import { Configuration } from './configuration.ts'
 import { transformLeniently } from './lenient-transform.ts'
+import { KustomizationLevel } from './level.ts'
 import { isInline, loadConfigs } from './load-configs.ts'
 import { loadTolerantly } from './load-tolerantly.ts'
 import type { FindRemote } from './mounted-tree.ts'
 import { noteDecrypted } from './note-decrypted.ts'
 import { checkDepth, Scan } from './scan.ts'
-import { transformerNames } from './transformer-names.ts'
 
 /** Objects, and the fields that transformers write to: both go up from a base to what uses it. */
 export interface Accumulated {
@@ -46,7 +46,7 @@ export interface AccumulationOptions {
   /** Whether parts that fail are taken out. */
   readonly tolerance?: Tolerance
   /** Stands for the root, of which parts may have been taken out when it was read. */
-  readonly level?: Level
+  readonly level?: KustomizationLevel
   /** Finds repositories at a commit that entries name; without it none is at hand. */
   readonly remotes?: FindRemote | undefined
 }
@@ -58,7 +58,7 @@ export class Accumulation {
   readonly tolerance: Tolerance
   private readonly configuration: Configuration
   private readonly decrypts: boolean
-  private readonly level: Level | undefined
+  private readonly level: KustomizationLevel | undefined
   /** Both are what the root says. */
   notes = new BuildNotes({ buildMetadata: [] })
   sortOptions: Kustomization['sortOptions']
@@ -90,7 +90,7 @@ export class Accumulation {
   }
 
   private accumulate(kustomization: Kustomization, into: Accumulated, chain: readonly string[]): void {
-    const level = new Level()
+    const level = new KustomizationLevel()
     level.is(kustomization, this.files)
     this.tolerance.within(level, () => this.accumulateParts(kustomization, into, chain))
   }
@@ -157,7 +157,7 @@ export class Accumulation {
   }
 
   /** Without leniency the scan has asked already. */
-  private noteDecrypted(only: Kustomization): void {
+  private noteDecrypted(only: Parameters<typeof noteDecrypted>[0]): void {
     if (this.decrypts && this.tolerance.isLenient) noteDecrypted(only, this.files)
   }
 
@@ -236,7 +236,7 @@ export class Accumulation {
     }
     this.budget.spend('directories', 1, entry.origin)
     checkDepth(chain, entry.origin)
-    const level = new Level()
+    const level = new KustomizationLevel()
     const kustomization = this.tolerance.within(level, () => this.files.kustomizationIn(path, entry.origin))
     level.is(kustomization, this.files)
     return kustomization
@@ -246,7 +246,8 @@ export class Accumulation {
     const { resources, config } = into
     const { tolerance } = this
     const context: TransformContext = {
-      kustomization,
+      writtenIn: kustomization.file,
+      directory: kustomization.directory,
       config: config ?? SORTED_DEFAULTS,
       budget: this.budget,
       file: entry => this.files.fileBeside(kustomization.directory, entry),
@@ -257,15 +258,19 @@ export class Accumulation {
       tolerance,
       changes: saving.changes,
       hidden: (entry: unknown) => this.files.hidden(kustomization.directory, entry),
-      check: (only: Kustomization) => this.noteDecrypted({ ...only, secretGenerator: [] }),
+      check: (name: string, value: unknown) =>
+        this.noteDecrypted({ directory: kustomization.directory, secretGenerator: [], patches: [], [name]: value }),
     }
     const different = this.partOf(kustomization, kustomization.buildMetadata, 'different')
+    const isNamed = (name: string) => isSet(kustomization[name as keyof Kustomization])
     for (const transformer of TRANSFORMERS) {
-      if (lenient) transformLeniently(transformer, resources, lenient)
-      else transformer(resources, context)
+      const [name, field] = transformer
+      const value = kustomization[name]
+      if (lenient) transformLeniently(transformer, value, resources, lenient)
+      else field.apply(resources, value, context)
       if (this.notes.wanted.length === 0) continue
       tolerance.attempt({ ...different, ...saving }, () =>
-        this.notes.transformed(resources.all, kustomization.file, transformerNames(transformer, kustomization)),
+        this.notes.transformed(resources.all, kustomization.file, field.builtins(value, isNamed)),
       )
     }
     for (const object of this.builtins(kustomization, kustomization.transformers, chain)) {

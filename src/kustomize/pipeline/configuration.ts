@@ -1,9 +1,9 @@
 import type { Origin } from '../../origin.ts'
+import { readConfiguration } from '../fields/configurations.ts'
+import type { Kustomization } from '../fields/kustomization.ts'
 import { mergeConfig, SORTED_DEFAULTS, sorted } from '../fields/merge-config.ts'
-import { readConfiguration } from '../fields/read-configuration.ts'
 import type { TransformerConfig } from '../fields/transformer-config.ts'
 import type { BuildBudget } from '../model/build-budget.ts'
-import type { Kustomization } from '../model/kustomization.ts'
 import type { Part, Tolerance } from '../model/tolerance.ts'
 import type { BuildFiles } from './build-files.ts'
 

@@ -2,12 +2,13 @@ import { BailiwickError } from '../../errors.ts'
 import type { Tree } from '../../git/tree.ts'
 import { at, type Node } from '../../kube/node.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
+import { KNOWN_FIELDS } from '../fields/registry.ts'
 import type { BuildBudget } from '../model/build-budget.ts'
 import { KUSTOMIZATION_FILES } from '../read/find-kustomization.ts'
 import { joinPath } from '../read/resolve-path.ts'
 
 /** Fields of a kustomization whose entries name files that name files. */
-const PLUGINS = ['generators', 'transformers', 'validators']
+const PLUGINS = [...KNOWN_FIELDS].filter(([, { holdsBuiltins }]) => holdsBuiltins).map(([name]) => name)
 /** What one look at a path costs. */
 const LOOK = 20
 

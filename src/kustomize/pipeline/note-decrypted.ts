@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { isSopsEncrypted } from '../../kube/sops-marks.ts'
+import type { Kustomization } from '../fields/kustomization.ts'
 import type { Entry } from '../model/entry.ts'
-import type { Kustomization } from '../model/kustomization.ts'
 import type { BuildFiles } from './build-files.ts'
 
 /**
@@ -9,7 +9,10 @@ import type { BuildFiles } from './build-files.ts'
  * patches (kustomize-controller internal/decryptor). Takes note of what SOPS encrypted: a Secret of it has unknown
  * values. Throws `kustomize-unsupported` for a patch: what the build would make of it is not known here.
  */
-export function noteDecrypted({ directory, secretGenerator, patches }: Kustomization, files: BuildFiles): void {
+export function noteDecrypted(
+  { directory, secretGenerator, patches }: Pick<Kustomization, 'directory' | 'secretGenerator' | 'patches'>,
+  files: BuildFiles,
+): void {
   for (const entry of patches.flatMap(({ path }) => path ?? [])) {
     const path = encryptedPath(directory, entry, files)
     if (path === undefined) continue

@@ -1,6 +1,6 @@
 import type { Tree } from '../../git/tree.ts'
 import type { ParsedFile } from '../../kube/yaml/parse-documents.ts'
-import type { Kustomization } from '../model/kustomization.ts'
+import type { Kustomization } from '../fields/kustomization.ts'
 
 /** A file that was parsed. */
 export interface Kept {

@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Origin } from '../../origin.ts'
+import type { SortOptions } from '../fields/sort-options.ts'
 import type { Entry } from '../model/entry.ts'
-import type { SortOptions } from '../model/kustomization.ts'
 import { idsOf, type RawId } from '../replace/resource-ids.ts'
 import { FIRST_KINDS, LAST_KINDS } from '../resource/kind-order.ts'
 import type { Resource } from '../resource/resource.ts'

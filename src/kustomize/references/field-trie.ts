@@ -1,6 +1,6 @@
 import { isAbsent } from '../../kube/edit-node.ts'
 import type { Node } from '../../kube/node.ts'
-import type { FieldSpec } from '../model/kustomization.ts'
+import type { FieldSpec } from '../model/field-spec.ts'
 import { fieldPathOf } from '../resource/field-path.ts'
 
 interface Branch {

@@ -1,4 +1,4 @@
-import type { FieldSpec } from '../model/kustomization.ts'
+import type { FieldSpec } from '../model/field-spec.ts'
 
 /** Fields of `referrers` hold names of objects of this kind; absent parts of the kind match everything. */
 export interface ReferenceRule {

@@ -1,4 +1,4 @@
-import type { FieldSpec } from '../model/kustomization.ts'
+import type { FieldSpec } from '../model/field-spec.ts'
 import { specMatches } from '../resource/field-spec.ts'
 import type { ResourceId } from '../resource/resource.ts'
 import { FieldTrie } from './field-trie.ts'

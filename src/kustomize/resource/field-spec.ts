@@ -3,7 +3,7 @@ import { isAbsent } from '../../kube/edit-node.ts'
 import type { Field, ListNode, MapNode, Node } from '../../kube/node.ts'
 import type { Origin } from '../../origin.ts'
 import type { BuildBudget } from '../model/build-budget.ts'
-import type { FieldSpec } from '../model/kustomization.ts'
+import type { FieldSpec } from '../model/field-spec.ts'
 import { type FieldPath, fieldPathOf } from './field-path.ts'
 import type { ResourceId } from './resource.ts'
 

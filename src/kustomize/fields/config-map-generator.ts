@@ -1,7 +1,8 @@
 import { isAbsent } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node } from '../../kube/node.ts'
-import type { Entry } from '../model/entry.ts'
-import type { GeneratorEntry, GeneratorOptions } from '../model/kustomization.ts'
+import type { Entry, GeneratorEntry, GeneratorOptions } from '../model/entry.ts'
+import type { FieldDocs, KustomizationField } from './field.ts'
+import { caseless, itemsOf } from './paths-in.ts'
 import {
   asMap,
   booleanField,
@@ -22,12 +23,58 @@ const SOURCES = ['literals', 'files', 'envs', 'env']
 const FIELDS = ['name', 'namespace', 'behavior', 'options', ...SOURCES]
 const fieldsOf = (kind: Kind): readonly string[] => (kind === 'Secret' ? [...FIELDS, 'type'] : FIELDS)
 
+const PATHS = {
+  paths: (value: Node) =>
+    itemsOf(value).flatMap(item => [
+      ...itemsOf(caseless(item, 'files')),
+      ...itemsOf(caseless(item, 'envs')),
+      caseless(item, 'env'),
+    ]),
+}
+
+const docs: FieldDocs = {
+  built: 'every field: `literals`, `files`, `envs`, `env`, `type`, `options`, each `behavior`',
+  refused:
+    'control characters and rare line breaks, lines of an env file over 65,000 bytes (kustomize changes or loses them); a ' +
+    'generated object that a patch gave another kind',
+}
+
+export const configMapGenerator: KustomizationField<readonly GeneratorEntry[]> = {
+  goType: '[ConfigMap',
+  effect: 'brings',
+  leftOut: { objects: 'also' },
+  ...PATHS,
+  read: root => readGenerators(root, 'ConfigMap'),
+  docs,
+}
+
+export const secretGenerator: KustomizationField<readonly GeneratorEntry[]> = {
+  goType: '[Secret',
+  effect: 'brings',
+  leftOut: { objects: 'also' },
+  ...PATHS,
+  read: root => readGenerators(root, 'Secret'),
+  docs,
+}
+
+/** What both generators merge into each of their entries; nothing without them. */
+export const generatorOptions: KustomizationField<undefined> = {
+  goType: '*Options',
+  effect: 'itself',
+  read: root => {
+    globalOptions(root)
+  },
+  docs: { built: '`labels`, `annotations`, `disableNameSuffixHash`, `immutable`' },
+}
+
+const globalOptions = (root: MapNode) => readOptions(mapField(root, 'generatorOptions'), 'generatorOptions')
+
 /**
- * `configMapGenerator` or `secretGenerator` with `generatorOptions` merged into each entry: what an entry says itself
+ * The entries of a field with `generatorOptions` merged into each entry: what an entry says itself
  * wins, except that it cannot take back a `true`. Throws as reading a kustomization does.
  */
-export function readGenerators(root: MapNode, kind: Kind): GeneratorEntry[] {
-  const global = readOptions(mapField(root, 'generatorOptions'), 'generatorOptions')
+function readGenerators(root: MapNode, kind: Kind): GeneratorEntry[] {
+  const global = globalOptions(root)
   const field = kind === 'Secret' ? 'secretGenerator' : 'configMapGenerator'
   return listField(root, field).map(node => {
     const entry = asMap(node, `${field}[]`)

@@ -1,9 +1,26 @@
 import { BailiwickError } from '../../errors.ts'
 import type { MapNode, Node } from '../../kube/node.ts'
+import type { Entry } from '../model/entry.ts'
 import type { ReferenceRule } from '../references/reference-fields.ts'
+import type { KustomizationField } from './field.ts'
+import { itemsOf } from './paths-in.ts'
 import { readFieldSpecs } from './read-field-specs.ts'
-import { asMap, isTextInOldYaml, listField, refuseOtherFields, structNode, textField } from './read-fields.ts'
+import { asMap, isTextInOldYaml, listField, refuseOtherFields, structNode, textField, textList } from './read-fields.ts'
 import { EMPTY_CONFIG, FIELD_LISTS, type TransformerConfig } from './transformer-config.ts'
+
+/** Files that add to the fields which transformers write to. */
+export const configurations: KustomizationField<readonly Entry[]> = {
+  goType: '[string',
+  effect: 'changes',
+  leftOut: { reach: 'build' },
+  paths: itemsOf,
+  read: root => textList(root, 'configurations'),
+  docs: {
+    built: 'every list of field specs; they go up from bases and components to what uses them',
+    refused:
+      "more than one document; numbers for text; `varReference` with `create`; specs that lead to kustomize's own notes",
+  },
+}
 
 const FIELDS = [...FIELD_LISTS, 'nameReference', 'varReference']
 

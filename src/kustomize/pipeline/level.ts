@@ -1,6 +1,6 @@
-import { changingFields, readsOthers } from './changing-fields.ts'
-import type { Entry } from './entry.ts'
-import type { Kustomization } from './kustomization.ts'
+import { changingFields, type Kustomization, readsOthers } from '../fields/kustomization.ts'
+import type { Entry } from '../model/entry.ts'
+import type { Level } from '../model/tolerance.ts'
 
 /** What a level asks of the files of its build. */
 interface LevelFiles {
@@ -14,8 +14,8 @@ interface LevelFiles {
   readFiles(): readonly unknown[]
 }
 
-/** One kustomization on the way from a base to the root: what it does to all that comes from below it. */
-export class Level {
+/** A level of a build; nothing is known of it until its kustomization is read. */
+export class KustomizationLevel implements Level {
   #kustomization: Kustomization | undefined
   #files: LevelFiles | undefined
   #changes: string | undefined
@@ -26,13 +26,11 @@ export class Level {
     this.#files = files
   }
 
-  /** Text of all by which it changes objects from below; '' where it changes nothing. */
   changes(): string {
     this.#changes ??= this.#kustomization && this.#files ? changesOf(this.#kustomization, this.#files) : ''
     return this.#changes
   }
 
-  /** Text of all that the build has read, and of what is done to it here. */
   everything(): string {
     return JSON.stringify([this.changes(), this.#files?.readFiles() ?? []])
   }

@@ -1,0 +1,6 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { withFieldsTable } from './fields-table.ts'
+
+const path = join(import.meta.dirname, 'architecture.md')
+writeFileSync(path, withFieldsTable(readFileSync(path, 'utf8')))

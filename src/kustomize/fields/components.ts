@@ -1,0 +1,15 @@
+import type { Entry } from '../model/entry.ts'
+import type { KustomizationField } from './field.ts'
+import { itemsOf } from './paths-in.ts'
+import { textList } from './read-fields.ts'
+
+/** Directories whose kustomizations work on what this one has. */
+export const components: KustomizationField<readonly Entry[]> = {
+  goType: '[string',
+  effect: 'brings',
+  leftOut: { objects: 'also' },
+  paths: itemsOf,
+  mayBePinned: true,
+  read: root => textList(root, 'components'),
+  docs: { built: 'directories with a `Component`, from wherever `resources` may come', refused: 'as `resources`' },
+}

@@ -1,0 +1,37 @@
+import type { ScalarNode } from '../../kube/node.ts'
+import type { Entry } from '../model/entry.ts'
+import type { FieldDocs, KustomizationField } from './field.ts'
+import { itemsOf } from './paths-in.ts'
+import { textList } from './read-fields.ts'
+
+/** An entry that is a path, or objects written out. */
+export type ConfigEntry = Entry & { readonly node: ScalarNode }
+
+const docs: FieldDocs = {
+  built: "files, directories and objects of kustomize's builtins (`apiVersion: builtin`)",
+  refused:
+    'everything that is no builtin (`kustomize-plugin`), paths out of the repository; a field of theirs in other letters; the ' +
+    'name of the root directory as a value',
+}
+
+/** Objects that configure builtins which make objects, or where such objects are. */
+export const generators: KustomizationField<readonly ConfigEntry[]> = {
+  goType: '[string',
+  effect: 'brings',
+  leftOut: { objects: 'also', reach: 'kustomization' },
+  paths: itemsOf,
+  holdsBuiltins: true,
+  read: root => textList(root, 'generators'),
+  docs,
+}
+
+/** The same for builtins that change objects, after all fields have. */
+export const transformers: KustomizationField<readonly ConfigEntry[]> = {
+  goType: '[string',
+  effect: 'reads',
+  leftOut: { reach: 'kustomization' },
+  paths: itemsOf,
+  holdsBuiltins: true,
+  read: root => textList(root, 'transformers'),
+  docs,
+}

@@ -1,0 +1,15 @@
+import type { Node } from '../../kube/node.ts'
+
+/** The elements of what may be a list. */
+export const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
+
+/** The `path` of each element. */
+export const pathOfEach = (node: Node): readonly (Node | undefined)[] =>
+  itemsOf(node).map(item => caseless(item, 'path'))
+
+/** A field of what may be a map, in whatever letters; `name` in lower case. */
+export function caseless(node: Node, name: string): Node | undefined {
+  if (node.type !== 'map') return undefined
+  for (const [key, { value }] of node.fields) if (key === name || key.toLowerCase() === name) return value
+  return undefined
+}
