@@ -6,6 +6,7 @@ import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
 import { ROOT_NAMESPACE } from '../flux/kinds.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
+import type { RoleRef, Subject } from '../kube/rbac/binding.ts'
 import { covers } from '../kube/rbac/covers.ts'
 import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
 import { type Account, reachableAccounts } from '../kube/rbac/reachable-accounts.ts'
@@ -75,6 +76,13 @@ function byKubeConfig({ kustomization, identity, namespace, name }: FleetNode): 
   return [`${shownObject('Kustomization', namespace, name)} acts by a kubeconfig that only the cluster has`]
 }
 
+/** A subject of a binding that can change something there. */
+interface BoundSubject {
+  readonly subject: Subject
+  readonly roleRef: RoleRef
+  readonly view: GrantView
+}
+
 /** What the users of one cluster hold in one namespace. */
 class Rights {
   readonly #index: FleetIndex
@@ -83,7 +91,7 @@ class Rights {
   readonly #resources: ResourceTable
   readonly #authorizer: Authorizer
   readonly #known = new Map<string, Pick<Changer, 'grants' | 'by'>>()
-  #subjects: readonly GrantView[] | undefined
+  #subjects: readonly BoundSubject[] | undefined
 
   constructor(index: FleetIndex, cluster: string, namespace: string, resources: ResourceTable) {
     this.#index = index
@@ -101,12 +109,12 @@ class Rights {
   }
 
   others(acting: ReadonlySet<string>): GrantView[] {
-    return this.#bound().filter(({ subject, from, role }) => {
-      const [kind = '', name = ''] = subject.split(' ')
-      const user = kind === 'ServiceAccount' ? userOfAccount(...(name.split('/') as [string, string])) : name
+    const others = this.#bound().filter(({ subject: { kind, namespace, name }, roleRef, view }) => {
+      const user = kind === 'ServiceAccount' ? userOfAccount(namespace, name) : name
       if (kind !== 'Group' && acting.has(user)) return false
-      return from.by !== 'kubernetes' || role === 'ClusterRole cluster-admin'
+      return view.from.by !== 'kubernetes' || (roleRef.kind === 'ClusterRole' && roleRef.name === 'cluster-admin')
     })
+    return others.map(({ view }) => view)
   }
 
   unknown(): string[] {
@@ -119,7 +127,7 @@ class Rights {
     if (own.length > 0) return { grants: own }
     const flux = fluxGrant(this.#authorizer, user)
     if (flux) return { grants: [flux] }
-    const accounts = this.#bound().flatMap(({ subject }) => accountIn(subject))
+    const accounts = this.#bound().flatMap(({ subject }) => accountOfSubject(subject))
     for (const [name, { way, account }] of reachableAccounts(this.#authorizer, userInfo(user), accounts)) {
       const [grant] = this.#changing(name)
       if (grant) return { grants: [], by: { account: `${account.namespace}/${account.name}`, way, grant } }
@@ -141,26 +149,29 @@ class Rights {
   }
 
   /** Every subject of a binding that can change something there. */
-  #bound(): readonly GrantView[] {
+  #bound(): readonly BoundSubject[] {
     this.#subjects ??= this.#findBound()
     return this.#subjects
   }
 
-  #findBound(): GrantView[] {
+  #findBound(): BoundSubject[] {
     const bindings = ['', this.#namespace].flatMap(where => this.#authorizer.bindings.inNamespace(where))
     return bindings.flatMap(binding =>
       binding.subjects.flatMap(subject => {
         const rules = this.#authorizer.rulesOf(binding.roleRef, binding.namespace) ?? []
         const grants = rules.map(rule => ({ binding, subject, rule }))
-        return changingGrants(grants, this.#resources).map(grant => grantView(this.#index, this.#cluster, grant))
+        return changingGrants(grants, this.#resources).map(grant => ({
+          subject,
+          roleRef: binding.roleRef,
+          view: grantView(this.#index, this.#cluster, grant),
+        }))
       }),
     )
   }
 }
 
-function accountIn(subject: string): Account[] {
-  const [, namespace, name] = /^ServiceAccount ([^/]+)\/(.+)$/.exec(subject) ?? []
-  return namespace && name ? [{ namespace, name }] : []
+function accountOfSubject({ kind, namespace, name }: Subject): Account[] {
+  return kind === 'ServiceAccount' && namespace !== '' && name !== '' ? [{ namespace, name }] : []
 }
 
 function changerOf(rights: Rights, node: FleetNode, object: KubeObject, identity: Identity): Changer[] {

@@ -1,4 +1,5 @@
 import { groupFindings } from '../evaluate/verdict/group-findings.ts'
+import { waivedUntil } from '../evaluate/verdict/waivers.ts'
 import type { Circumstances } from '../gate/circumstances.ts'
 import { display } from '../kube/object.ts'
 import { code, prose } from '../message/markdown.ts'
@@ -67,7 +68,7 @@ function list(heading: string, findings: readonly Finding[], folded: boolean): S
   const lines = groupFindings(findings).map(({ finding, objects, clusters }) => {
     const more = objects.length > 1 ? ` and ${objects.length - 1} more` : ''
     const where = clusters.slice(0, 5).map(name => code(name, 80))
-    return `- ${code(shortFingerprint(finding.fingerprint))} ${code(finding.rule)}: ${code(display(finding.object))}${more} on ${where.join(', ')}${waivedUntil(finding)}`
+    return `- ${code(shortFingerprint(finding.fingerprint))} ${code(finding.rule)}: ${code(display(finding.object))}${more} on ${where.join(', ')}${waiverText(finding)}`
   })
   const shown = lines.slice(0, 100)
   const left = lines.length - shown.length
@@ -76,8 +77,4 @@ function list(heading: string, findings: readonly Finding[], folded: boolean): S
   return [{ text: folded ? fold(title, body) : `**${title}**\n\n${body}`, label: `list of ${heading.toLowerCase()}` }]
 }
 
-/** The message of what is waived ends in until when, and by whom. */
-function waivedUntil({ state, message }: Finding): string {
-  const at = state === 'waived' ? message.lastIndexOf(' Waived until ') : -1
-  return at < 0 ? '' : `. ${prose(message.slice(at + 1))}`
-}
+const waiverText = ({ waiver }: Finding): string => (waiver ? `. ${prose(waivedUntil(waiver))}` : '')

@@ -15,6 +15,8 @@ import type { Rendered } from './object-table.ts'
 export interface ForeignRight {
   /** `ClusterRoleBinding x`, `RoleBinding ns/x`. */
   readonly binding: string
+  /** It is a ClusterRoleBinding. */
+  readonly clusterWide: boolean
   /** `ClusterRole cluster-admin`. */
   readonly role: string
   /** The rules that are too much, as text. */
@@ -126,7 +128,8 @@ export class ClusterRights {
         if (excess.length === 0) return []
         const { kind, name, roleRef } = binding
         const role = `${roleRef.kind} ${roleRef.name}`
-        return [{ binding: `${kind} ${namespace ? `${namespace}/` : ''}${name}`, role, rules: rulesText(excess) }]
+        const shown = `${kind} ${namespace ? `${namespace}/` : ''}${name}`
+        return [{ binding: shown, clusterWide: namespace === '', role, rules: rulesText(excess) }]
       }),
     )
   }

@@ -1,5 +1,6 @@
 import type { Changes } from '../diff/changes.ts'
 import type { Finding, JudgedNode, NodeFailure, Verdict } from '../rules/model/finding.ts'
+import { ownWaiver } from './text/own-waiver.ts'
 import { PrivateWords } from './text/private-words.ts'
 
 /** What is told in place of a text whose source fewer people can see. */
@@ -70,16 +71,20 @@ function isNarrower({ source, charts = [] }: JudgedNode, narrower: ReadonlySet<s
   return read.some(({ url }) => narrower.has(url))
 }
 
-function withoutText({ edit: _edit, allowed: _allowed, cause: _cause, ...finding }: Finding): Finding {
+function withoutText(finding: Finding): Finding {
+  const { edit: _edit, allowed: _allowed, cause: _cause, clusterAnswer: _answer, waiver: _waiver, ...rest } = finding
   return {
-    ...finding,
+    ...rest,
     ...{ identity: '', field: '', origin: NOWHERE, via: [], message: NARROWER, fix: FIX },
     object: { apiVersion: '', kind: 'Object', namespace: '', name: '(not shown)' },
   }
 }
 
 /** Its own text, with the names that only narrower sources have left out, and without files of theirs. */
-function withoutNames({ edit, allowed = [], ...finding }: Finding, words: PrivateWords): Finding {
+function withoutNames(
+  { edit, allowed = [], clusterAnswer, waiver, ...finding }: Finding,
+  words: PrivateWords,
+): Finding {
   const { object } = finding
   const hide = (text: string) => words.hide(text, { written: [object.name, object.namespace] })
   const written = edit && ('set' in edit ? edit.set : 'add' in edit ? edit.add : '')
@@ -87,6 +92,8 @@ function withoutNames({ edit, allowed = [], ...finding }: Finding, words: Privat
     ...finding,
     message: hide(finding.message),
     fix: hide(finding.fix),
+    ...(clusterAnswer === undefined ? {} : { clusterAnswer: hide(clusterAnswer) }),
+    ...(waiver ? { waiver: ownWaiver(waiver, hide) } : {}),
     via: finding.via.filter(({ step }) => step !== 'kustomization' && !step.startsWith('flux-')),
     ...(edit && (written === undefined || hide(written) === written) ? { edit } : {}),
     ...(allowed.length > 0 && allowed.every(value => hide(value) === value) ? { allowed } : {}),

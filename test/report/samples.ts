@@ -1,19 +1,24 @@
+import { apiRefusal } from '../../src/rules/model/api-refusal.ts'
 import type { Finding, NodeFailure, Verdict } from '../../src/rules/model/finding.ts'
 
 export const FLEET = 'https://github.com/acme/fleet'
 export const OPS = 'https://github.com/acme/ops-team'
 
+const DASHBOARD = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'apps', name: 'dashboard' }
+
 /** A Deployment that an overlay patch of ops-team moves into another tenant's namespace. */
 export function finding(over: Partial<Finding> = {}): Finding {
+  const { identity = 'system:serviceaccount:ops:ops-team', object = DASHBOARD } = over
   return {
+    ...(over.rule === undefined ? { clusterAnswer: `\`${apiRefusal(identity, object)}\`` } : {}),
     rule: 'namespace-confinement',
     level: 'violation',
     severity: 'critical',
     state: 'new',
     cluster: 'staging',
     tenant: 'ops-team',
-    identity: 'system:serviceaccount:ops:ops-team',
-    object: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'apps', name: 'dashboard' },
+    identity,
+    object,
     field: '/metadata/namespace',
     origin: { repository: OPS, file: 'steal.yaml', line: 5, column: 14 },
     via: [
@@ -94,6 +99,7 @@ export const twoViolations = () =>
         via: [],
         message: 'Secret ops/token holds the value of "token" in plain text; allowed is a value encrypted by SOPS.',
         fix: 'Encrypt the file with `sops --encrypt --in-place base/secret.yaml` and change the secret itself: it is in git.',
+        clusterAnswer: 'none: the API server accepts it. Everyone who can read the repository can read the value',
       }),
       finding(),
     ],
@@ -117,6 +123,7 @@ export const hostile = () =>
         via: [{ step: 'patch', file: HOSTILE, line: 2 }],
         message: `Object ${HOSTILE} is not allowed`,
         fix: `Remove ${HOSTILE}.`,
+        clusterAnswer: 'none: Flux applies it with its own rights (cluster-admin)',
       }),
     ],
     notSeen: [{ source: HOSTILE, url: HOSTILE, reason: HOSTILE }],

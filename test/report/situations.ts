@@ -62,6 +62,7 @@ const broken = (over: Partial<Finding> = {}) =>
     via: [],
     message: 'Kustomization apps/dev-team names no account.',
     fix: 'Set `spec.serviceAccountName` to dev-team.',
+    clusterAnswer: 'applies it as `system:serviceaccount:apps:dev-team`, whatever that account may do',
     node: 'production/apps/dev-team',
     fingerprint: 'f9',
     ...over,

@@ -3,6 +3,7 @@ import { verdictJson } from '../../src/report/formats/json.ts'
 import { terminalText } from '../../src/report/formats/terminal.ts'
 import { viewFor } from '../../src/report/text/audience.ts'
 import { verdictSections } from '../../src/report/verdict-sections.ts'
+import type { Finding } from '../../src/rules/model/finding.ts'
 import { FLEET, failure, finding, hostile, OPS, twoViolations, verdict } from './samples.ts'
 
 test('the text says place, who, what and how to fix', async () => {
@@ -61,10 +62,12 @@ test('json has exactly the keys of the contract', () => {
   expect(json.errors).toEqual([failure()])
 })
 
-test('what the message says of the cluster is not said twice', () => {
+test('what the cluster answers is a fact of the finding, whatever its message says', () => {
   const message = 'ConfigMap kube-system/x is not allowed. API server: configmaps is forbidden.'
-  expect(terminalText(verdict({ violations: [finding()] }), OPS)).toContain('\n  cluster  ')
-  expect(terminalText(verdict({ violations: [finding({ message })] }), OPS)).not.toContain('\n  cluster  ')
+  const { clusterAnswer, ...plain } = finding({ message })
+  const said = (one: Finding) => terminalText(verdict({ violations: [one] }), OPS)
+  expect(said({ ...plain, clusterAnswer: clusterAnswer! })).toContain('\n  cluster  ')
+  expect(said(plain)).not.toContain('\n  cluster  ')
 })
 
 test('Kustomizations that no cluster builds are listed, and counted beyond a few', () => {

@@ -27,6 +27,8 @@ test('a waiver holds up to its last day, and nobody who does not know the day co
   const { verdict } = judgementOf(given(waiver()), { today })
   expect(verdict).toMatchObject({ result: 'pass', warnings: [], violations: [{ state: 'waived' }] })
   expect(verdict.violations[0]?.message).toContain('Waived until 2026-06-30 by "@acme/platform": "moves in May".')
+  const granted = { expires: '2026-06-30', approver: '@acme/platform', reason: 'moves in May' }
+  expect(verdict.violations[0]?.waiver).toEqual(granted)
   const late = judgementOf(given(waiver()), { today: '2026-07-01' }).verdict
   expect(late).toMatchObject({ result: 'fail', violations: [{ state: 'new' }] })
   expect(late.violations[0]?.message).toContain('(.github/bailiwick.yaml:2) has expired: it ended on 2026-06-30')

@@ -40,6 +40,7 @@ export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index:
     ...(origin.file === '' ? {} : { cause: writtenBy(rule.id, origin, path, breach.value) }),
     ...(breach.edit ? { edit: breach.edit } : {}),
     ...(breach.allowed?.length ? { allowed: breach.allowed.slice(0, MAX_ALLOWED) } : {}),
+    ...(breach.clusterAnswer === undefined ? {} : { clusterAnswer: breach.clusterAnswer }),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Baseline } from '../../rules/model/baseline.ts'
 import type { Finding, Severity } from '../../rules/model/finding.ts'
 import { isHeavier } from './level-of.ts'
-import { Waivers } from './waivers.ts'
+import { type Waivers, waivedUntil } from './waivers.ts'
 
 /** How much something that stood already counted then. */
 interface Standing {
@@ -41,7 +41,10 @@ const ANEW = 'What is not evaluated because of it changed, or is applied in anot
 export function withState(finding: Finding, known: Known, waivers: Waivers, hidden: boolean): Finding {
   const about = hidden ? [] : waivers.about(finding)
   const waiver = about.find(one => waivers.accepts(one, finding))
-  if (waiver) return { ...finding, state: 'waived', message: finding.message + Waivers.granted(waiver) }
+  if (waiver) {
+    const granted = { expires: waiver.expires, approver: waiver.approver ?? '', reason: waiver.reason }
+    return { ...finding, state: 'waived', message: `${finding.message} ${waivedUntil(granted)}`, waiver: granted }
+  }
   const standing = known.get(finding.fingerprint)
   if (standing && !hidden && !isHeavier(finding, standing)) return { ...finding, state: 'standing' }
   if (standing && hidden) return { ...finding, message: `${finding.message}. ${ANEW}` }

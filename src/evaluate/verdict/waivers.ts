@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { shown } from '../../facts/shown.ts'
 import { FLEET_FILE, type Waiver } from '../../fleet/model/fleet-config.ts'
 import { groupOf } from '../../kube/object.ts'
-import type { Finding } from '../../rules/model/finding.ts'
+import type { Finding, GrantedWaiver } from '../../rules/model/finding.ts'
 import { isHeavier } from './level-of.ts'
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
@@ -54,11 +54,6 @@ export class Waivers {
     return hash('sha256', JSON.stringify([combination, holding]))
   }
 
-  /** What a waiver that holds adds to a message. */
-  static granted({ approver = '', reason, expires }: Waiver): string {
-    return ` Waived until ${expires} by ${shown(approver)}: ${shown(reason)}.`
-  }
-
   /** What one that does not accept it adds to it. */
   refusal(waiver: Waiver, { fingerprint, severity }: Finding): string {
     const { expires, origin } = waiver
@@ -68,6 +63,11 @@ export class Waivers {
     if (!this.holds(waiver)) return ` Its waiver (${where}) has expired: it ended on ${expires}.`
     return ` The waiver of this object (${where}) does not accept this value. To accept it, add {fingerprint: "${fingerprint}", severity: ${severity}} to the waiver's violations in ${FLEET_FILE}.`
   }
+}
+
+/** Until when, by whom and why something is waived, as a sentence. */
+export function waivedUntil({ expires, approver, reason }: GrantedWaiver): string {
+  return `Waived until ${expires} by ${shown(approver)}: ${shown(reason)}.`
 }
 
 /** Somebody accepted it who did not ask for it; logins have no case, and may be written as mentions. */

@@ -11,7 +11,11 @@ const MAX_NAMED = 8
 
 /** What keeps the tenants of each cluster apart, and what does not; clusters that are alike are told once. */
 export function auditSections({ audit }: FleetSurvey, here: string): Section[] {
-  const alike = [...Map.groupBy(audit, one => bodyOf(one, here))].map(([body, clusters]) => ({ body, clusters }))
+  const bodies = audit.map(one => ({ cluster: one, body: bodyOf(one, here) }))
+  const alike = [...Map.groupBy(bodies, ({ body }) => JSON.stringify(body)).values()].map(all => ({
+    body: all[0]!.body,
+    clusters: all.map(({ cluster }) => cluster),
+  }))
   const shown = alike.slice(0, MAX_CLUSTERS)
   const left = alike.slice(MAX_CLUSTERS).reduce((sum, { clusters }) => sum + clusters.length, 0)
   return [
@@ -21,18 +25,22 @@ export function auditSections({ audit }: FleetSurvey, here: string): Section[] {
   ]
 }
 
+interface AuditBody {
+  readonly counts: string
+  readonly lines: readonly string[]
+}
+
 /** How many items are in which state, and then what is to be said about them. */
-function bodyOf({ items }: ClusterAudit, here: string): string {
+function bodyOf({ items }: ClusterAudit, here: string): AuditBody {
   const of = (state: AuditItem['state']) => items.filter(item => item.state === state)
   const counts = (['ok', 'weak', 'unknown'] as const).map(state => `${of(state).length} ${state}`).join(', ')
   const open = [...of('weak'), ...of('unknown')]
   const lines = open.slice(0, MAX_ITEMS).map(item => itemText(item, here))
   const left = open.length - lines.length
-  return [counts, ...lines, ...(left > 0 ? [`- … and ${left} more`] : [])].join('\n')
+  return { counts, lines: [...lines, ...(left > 0 ? [`- … and ${left} more`] : [])] }
 }
 
-function clustersText(clusters: readonly ClusterAudit[], body: string): string {
-  const [counts = '', ...lines] = body.split('\n')
+function clustersText(clusters: readonly ClusterAudit[], { counts, lines }: AuditBody): string {
   const shown = clusters.slice(0, MAX_NAMED)
   const left = clusters.length - shown.length
   const more = left > 0 ? ` and ${left} more` : ''

@@ -3,7 +3,6 @@ import { display, type ObjectId } from '../../kube/object.ts'
 import { visible } from '../../message/visible.ts'
 import type { Finding, RequiredApproval, Verdict } from '../../rules/model/finding.ts'
 import { assumedClusters } from '../assumed-clusters.ts'
-import { clusterAnswer } from '../text/cluster-answer.ts'
 import { fixText } from '../text/fix-text.ts'
 import { type FailureGroup, firstOf, groupFailures, noteOf } from '../text/group-failures.ts'
 import { headlineOf, isNew, stateText } from '../text/headline.ts'
@@ -50,7 +49,7 @@ const FEW = 20
 
 function findingLines(group: FindingGroup, noun: string, here: string): string[] {
   const { finding, objects, clusters, tenants, identities, followers } = group
-  const answer = objects.length === 1 ? clusterAnswer(finding) : undefined
+  const answer = objects.length === 1 ? finding.clusterAnswer : undefined
   const state = isNew(finding) ? '' : ` (${stateText(finding.state)})`
   const place = placeOf(finding.origin, here) || 'no file'
   const lines = [
@@ -68,7 +67,7 @@ function findingLines(group: FindingGroup, noun: string, here: string): string[]
     const via = finding.via.map(step => `${step.step} ${step.file}:${step.line}`).join(', ')
     lines.push(`  through  ${visible(via)}`)
   }
-  if (answer) lines.push(`  cluster  ${visible(answer.text, 600)}`)
+  if (answer) lines.push(`  cluster  ${visible(answer, 600)}`)
   lines.push(`  fix      ${visible(fixText(group, here), 1000)}`)
   for (const one of followers) {
     const names = one.objects.map(({ object }) => display(object))

@@ -1,7 +1,6 @@
 import { type FindingGroup, groupFindings } from '../../evaluate/verdict/group-findings.ts'
 import { display } from '../../kube/object.ts'
 import type { Finding, Severity } from '../../rules/model/finding.ts'
-import { clusterAnswer } from '../text/cluster-answer.ts'
 import { fixText } from '../text/fix-text.ts'
 import { count } from '../text/headline.ts'
 import { type Content, type Html, html } from './html.ts'
@@ -46,13 +45,13 @@ ${groups.map(group => findingCard(group, links, open))}`
 
 function findingCard(group: FindingGroup, links: Links, open: boolean): Html {
   const { finding, objects, clusters, tenants, followers } = group
-  const answer = objects.length === 1 && clusterAnswer(finding)
+  const answer = objects.length === 1 && finding.clusterAnswer
   const title = objects.length === 1 ? display(finding.object) : count(objects.length, 'object')
   return html`<article class="finding">
 <header><h4>${title}</h4><span class="tags">${clusters.map(name => html`<span class="tag">${name}</span>`)}${tenants.map(tenant => html`<span class="tag">${tenant === '' ? 'the platform' : tenant}</span>`)}</span></header>
 <p>${prose(finding.message)}</p>
 <p>${placeLink(links, finding.origin)}</p>
-${answer && html`<div class="said"><span class="label">Cluster response</span>${answer.verbatim ? html`<code>${answer.text}</code>` : prose(answer.text)}</div>`}
+${answer && html`<div class="said"><span class="label">Cluster response</span>${prose(answer)}</div>`}
 ${finding.fix !== '' && html`<p><strong>Fix:</strong> ${prose(fixText(group, links.here))}</p>`}
 <details${open && html` open`}><summary>Trace</summary>
 ${traceList(finding, links)}

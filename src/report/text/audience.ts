@@ -1,6 +1,7 @@
 import { evaluatedIn } from '../../evaluate/verdict/evaluated.ts'
 import { countFindings } from '../../evaluate/verdict/group-findings.ts'
 import type { Finding, JudgedNode, NodeFailure, Verdict } from '../../rules/model/finding.ts'
+import { ownWaiver } from './own-waiver.ts'
 import { PrivateWords } from './private-words.ts'
 
 /** A verdict as one audience may see it, and how much of it that audience is not shown. */
@@ -80,7 +81,7 @@ function foreignNew<T extends Finding | NodeFailure>(list: readonly T[], audienc
 }
 
 function ownFinding(finding: Finding, words: PrivateWords, repository: string): Finding {
-  const { object, edit, allowed = [], ...rest } = finding
+  const { object, edit, allowed = [], clusterAnswer, waiver, ...rest } = finding
   const byOthers = finding.origin.repository !== repository
   // the object is what the tenant wrote itself, but where somebody else wrote what is wrong with it
   const writing = byOthers ? { byOthers } : { written: [object.name, object.namespace] }
@@ -93,6 +94,8 @@ function ownFinding(finding: Finding, words: PrivateWords, repository: string): 
     origin: ownOrigin(finding.origin, words, repository),
     message: hide(finding.message),
     fix: hide(finding.fix),
+    ...(clusterAnswer === undefined ? {} : { clusterAnswer: hide(clusterAnswer) }),
+    ...(waiver ? { waiver: ownWaiver(waiver, hide) } : {}),
     via: finding.via.map(step => ({ ...step, file: words.hide(step.file, { byOthers: isOfFlux(step) }) })),
     ...(edit && isSafe ? { edit } : {}),
     // what names others is left to the words of the rule, which are hidden one by one

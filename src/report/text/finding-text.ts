@@ -1,7 +1,6 @@
 import type { FindingGroup } from '../../evaluate/verdict/group-findings.ts'
 import { display } from '../../kube/object.ts'
 import { code, prose } from '../../message/markdown.ts'
-import { clusterAnswer } from './cluster-answer.ts'
 import { fixText } from './fix-text.ts'
 import { fold } from './fold.ts'
 import { type FailureGroup, firstOf, noteOf } from './group-failures.ts'
@@ -18,7 +17,7 @@ const MAX_NAMED = 5
  */
 export function findingText(group: FindingGroup, here: string, trace = true): string {
   const { finding, objects, clusters, tenants, identities, followers } = group
-  const answer = objects.length === 1 ? clusterAnswer(finding) : undefined
+  const answer = objects.length === 1 ? finding.clusterAnswer : undefined
   const via = finding.via.map(step => `${step.step} ${code(`${step.file}:${step.line}`)}`).slice(0, 8)
   const lines = [
     `**${titleOf(group)}** on ${names(clusters)}`,
@@ -26,7 +25,7 @@ export function findingText(group: FindingGroup, here: string, trace = true): st
     ...(objects.length > 1 ? [`- Objects: ${objectList(group)}`] : []),
     `- Where: ${code(placeOf(finding.origin, here) || 'no file')}, field ${code(finding.field || '/')}`,
     `- Applied by: ${names(identities)} (${tenants.map(tenantText).slice(0, MAX_NAMED).join(', ')})`,
-    ...(answer ? [`- Cluster response: ${answer.verbatim ? code(answer.text, 600) : prose(answer.text)}`] : []),
+    ...(answer ? [`- Cluster response: ${prose(answer)}`] : []),
     `- Fix: ${prose(fixText(group, here))}`,
     ...followers.map(follower => `- Follows from this: ${followerText(follower)}`),
   ]

@@ -39,12 +39,16 @@ interface Grant {
   readonly path: Path
   /** `<kind> <name>`. */
   readonly who: string
+  /** Of that the name. */
+  readonly name: string
   /** Namespace of an account. */
   readonly home: string | undefined
   readonly what: string
   /** Identity of the grant: who gets what. */
   readonly key: string
   readonly isOwner: boolean
+  /** A right at Capsule's proxy. */
+  readonly isOfProxy?: true
 }
 
 function grantsOf(root: Node): Grant[] {
@@ -60,7 +64,8 @@ function grantsOf(root: Node): Grant[] {
   const matched = listAt(root, ['spec', 'permissions', 'matchOwners']).map((selector, index): Grant => {
     const path = ['spec', 'permissions', 'matchOwners', index]
     const key = canonical(selector)
-    return { path, who: 'owners by their labels', home: undefined, what: 'owner', key, isOwner: true }
+    const who = 'owners by their labels'
+    return { path, who, name: who, home: undefined, what: 'owner', key, isOwner: true }
   })
   return [
     ...listAt(root, ['spec', 'owners']).flatMap((owner, index) => ownerGrants(owner, ['spec', 'owners', index])),
@@ -78,25 +83,25 @@ function ownerGrants(owner: Node, path: Path): Grant[] {
   const who = `${kind} ${name}`
   const home = homeOf(kind, name)
   const grant = (what: string, isOwner: boolean, at: Path): Grant => {
-    return { path: at, who, home, what, key: `${who} ${what}`, isOwner }
+    return { path: at, who, name, home, what, key: `${who} ${what}`, isOwner }
   }
   const proxy = listAt(owner, ['proxySettings']).map(setting => canonical(setting))
   return [
     grant('owner', true, [...path, 'name']),
     ...textsAt(owner, ['clusterRoles']).map(role => grant(role, false, [...path, 'clusterRoles'])),
-    ...proxy.map(text => grant(`proxy ${text}`, false, [...path, 'proxySettings'])),
+    ...proxy.map(text => ({ ...grant(`proxy ${text}`, false, [...path, 'proxySettings']), isOfProxy: true as const })),
   ]
 }
 
 function subjectGrants(binding: Node, path: Path, role: string): Grant[] {
   return listAt(binding, ['subjects']).map((subject, index): Grant => {
     const kind = stringAt(subject, ['kind']) ?? ''
-    const name = stringAt(subject, ['name']) ?? ''
+    const plain = stringAt(subject, ['name']) ?? ''
     const namespace = stringAt(subject, ['namespace'])
-    const home = kind === 'ServiceAccount' && namespace ? namespace : homeOf(kind, name)
-    const who =
-      kind === 'ServiceAccount' ? `${kind} system:serviceaccount:${namespace ?? ''}:${name}` : `${kind} ${name}`
-    return { path: [...path, 'subjects', index], who, home, what: role, key: `${who} ${role}`, isOwner: false }
+    const home = kind === 'ServiceAccount' && namespace ? namespace : homeOf(kind, plain)
+    const name = kind === 'ServiceAccount' ? `system:serviceaccount:${namespace ?? ''}:${plain}` : plain
+    const who = `${kind} ${name}`
+    return { path: [...path, 'subjects', index], who, name, home, what: role, key: `${who} ${role}`, isOwner: false }
   })
 }
 
@@ -111,12 +116,11 @@ function homesOf(root: Node, first = 100): ReadonlySet<string> {
 }
 
 function foreign(
-  { who, home }: Grant,
+  { name, home }: Grant,
   cluster: string,
   index: FleetIndex,
   homes: ReadonlySet<string>,
 ): string | undefined {
-  const name = who.slice(who.indexOf(' ') + 1)
   if (EVERYBODY.test(name)) return 'everybody is in that group'
   if (home === undefined || homes.has(home)) return undefined
   const [first] = homes
@@ -128,13 +132,13 @@ function foreign(
 }
 
 function added(
-  { key, home, what, isOwner }: Grant,
+  { key, home, isOwner, isOfProxy }: Grant,
   known: ReadonlySet<string>,
   homes: ReadonlySet<string>,
 ): string | undefined {
   if (known.has(key)) return undefined
   // roles for the owner's own account in its own namespaces are how Flux is let in
-  if (!isOwner && !what.startsWith('proxy ') && home !== undefined && homes.has(home)) return undefined
+  if (!isOwner && !isOfProxy && home !== undefined && homes.has(home)) return undefined
   return 'it was not so before this change'
 }
 

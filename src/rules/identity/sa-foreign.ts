@@ -78,22 +78,20 @@ function* judgeUse(context: RuleContext, { node, object }: Subject): Iterable<Br
   const account = accountOf(object, index.cluster(node.cluster)?.lockdown)
   const tenant = declaredOwner(context, node.cluster, namespace)
   if (account === undefined || tenant === undefined || index.actsFor(node, object) === undefined) return
-  for (const { binding, role, rules } of index.rightsOutside(node.cluster, tenant, namespace, account)) {
+  for (const { binding, clusterWide, role, rules } of index.rightsOutside(node.cluster, tenant, namespace, account)) {
     yield {
       node: index.nodeOf(node.cluster, object) ?? node,
       renderedBy: node,
       object,
       path: FIELD,
       value: `${account} ${binding} ${role}: ${rules}`,
-      message: `${shownObject(kind, namespace, name)} would be applied as account ${shown(account)}, which holds rights outside the tenant's namespaces: ${shownRules(rules)} by ${shownBinding(binding)} (${shown(role)}). Allowed is an account with rights only in the tenant's namespaces.`,
+      message: `${shownObject(kind, namespace, name)} would be applied as account ${shown(account)}, which holds rights outside the tenant's namespaces: ${shownRules(rules)} by ${clusterWide ? shown(binding) : OF_OTHERS} (${shown(role)}). Allowed is an account with rights only in the tenant's namespaces.`,
       fix: `Name the tenant's reconciler account of namespace ${shown(namespace)}, and let the platform move account ${shown(account)} to a namespace of its own.`,
     }
   }
 }
 
 /** The tenant reads this: whose the other namespace is stays with the platform. */
-function shownBinding(binding: string): string {
-  return binding.startsWith('RoleBinding ') ? 'a RoleBinding in a namespace of others' : shown(binding)
-}
+const OF_OTHERS = 'a RoleBinding in a namespace of others'
 
 const shownRules = (rules: string) => shown(rules.length > 70 ? `${rules.slice(0, 70)} ...` : rules)

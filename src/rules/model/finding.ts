@@ -43,6 +43,17 @@ export interface Finding {
   readonly edit?: Edit
   /** Values that `field` may have instead. */
   readonly allowed?: readonly string[]
+  /** What the cluster would answer, where that is known for sure and the message does not say it. */
+  readonly clusterAnswer?: string
+  /** Of a finding that is waived. */
+  readonly waiver?: GrantedWaiver
+}
+
+/** By whom, why and until when a finding is waived. */
+export interface GrantedWaiver {
+  readonly expires: string
+  readonly approver: string
+  readonly reason: string
 }
 
 /** What could not be evaluated of a node: all of it, or a part that was left out. One for each node that has the cause. */

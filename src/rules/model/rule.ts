@@ -45,6 +45,8 @@ export interface Breach {
   readonly edit?: Edit
   /** Values that the field at `path` may have instead, where there is one such list: the fix names them. */
   readonly allowed?: readonly string[]
+  /** What the cluster would answer, where that is known for sure and the message does not say it. */
+  readonly clusterAnswer?: string
 }
 
 /** What a rule says about itself; docs/rules.md is made of it. */

@@ -63,6 +63,7 @@ function foreign({ object, id, node }: TenantSubject, { path, value, field, what
     value,
     message: `${shownObject(id.kind, id.namespace, id.name)} ${verb} ${noun === undefined ? '' : `${noun} `}${what}, which is not the tenant's. Its controller would act there with its own rights. Allowed is namespace ${shown(id.namespace)}.`,
     fix: `Name an object of namespace ${shown(id.namespace)}.`,
+    clusterAnswer: 'none: the API server accepts it',
     ...(path.at(-1) === 'namespace' ? { allowed: [id.namespace] } : {}),
     ...(field.level ? { level: field.level } : {}),
   }
