@@ -1,3 +1,4 @@
+import { type Message, plainText } from './message/message.ts'
 import type { Origin } from './origin.ts'
 
 /** Every code an error of ours can carry; docs and exit messages rely on the set being closed. */
@@ -84,10 +85,13 @@ export class BailiwickError extends Error {
   readonly remote: string | undefined
   readonly retryAfter: number | undefined
   readonly limited: boolean
+  /** The message with the types of its parts, where it was given so: what may be shown is known by them. */
+  readonly said: Message | undefined
 
-  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+  constructor(code: ErrorCode, message: string | Message, details: ErrorDetails = {}) {
+    super(plainText(message), details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code
+    this.said = typeof message === 'string' ? undefined : message
     this.origin = details.origin
     this.rule = details.rule
     this.fix = details.fix

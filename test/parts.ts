@@ -19,7 +19,7 @@ const judgement = [
 export const core = [...judgement, 'message', 'diff', 'fix', 'report', 'onboard', 'command']
 export const MAY_IMPORT: Record<string, readonly string[]> = {
   origin: [],
-  errors: ['origin'],
+  errors: ['origin', 'message'],
   kube: ['origin', 'errors', 'git/tree'],
   kustomize: meaning,
   flux: [...meaning, 'kustomize'],
@@ -33,7 +33,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   access: [...engine, 'facts', 'audit'],
   gate: [...engine, 'facts', 'rules', 'audit'],
   protection: ['gate'],
-  message: ['errors', 'kube'],
+  message: [],
   diff: [...engine, 'facts', 'rules', 'evaluate', 'message'],
   fix: [...meaning, 'rules', 'message'],
   report: [...judgement, 'message', 'diff', 'fix'],

@@ -6,7 +6,7 @@ import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
 import { ROOT_NAMESPACE } from '../flux/kinds.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
-import type { RoleRef, Subject } from '../kube/rbac/binding.ts'
+import type { BoundSubject, RoleRef } from '../kube/rbac/binding.ts'
 import { covers } from '../kube/rbac/covers.ts'
 import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
 import { type Account, reachableAccounts } from '../kube/rbac/reachable-accounts.ts'
@@ -77,8 +77,8 @@ function byKubeConfig({ kustomization, identity, namespace, name }: FleetNode): 
 }
 
 /** A subject of a binding that can change something there. */
-interface BoundSubject {
-  readonly subject: Subject
+interface BoundGrant {
+  readonly subject: BoundSubject
   readonly roleRef: RoleRef
   readonly view: GrantView
 }
@@ -91,7 +91,7 @@ class Rights {
   readonly #resources: ResourceTable
   readonly #authorizer: Authorizer
   readonly #known = new Map<string, Pick<Changer, 'grants' | 'by'>>()
-  #subjects: readonly BoundSubject[] | undefined
+  #subjects: readonly BoundGrant[] | undefined
 
   constructor(index: FleetIndex, cluster: string, namespace: string, resources: ResourceTable) {
     this.#index = index
@@ -149,12 +149,12 @@ class Rights {
   }
 
   /** Every subject of a binding that can change something there. */
-  #bound(): readonly BoundSubject[] {
+  #bound(): readonly BoundGrant[] {
     this.#subjects ??= this.#findBound()
     return this.#subjects
   }
 
-  #findBound(): BoundSubject[] {
+  #findBound(): BoundGrant[] {
     const bindings = ['', this.#namespace].flatMap(where => this.#authorizer.bindings.inNamespace(where))
     return bindings.flatMap(binding =>
       binding.subjects.flatMap(subject => {
@@ -170,7 +170,7 @@ class Rights {
   }
 }
 
-function accountOfSubject({ kind, namespace, name }: Subject): Account[] {
+function accountOfSubject({ kind, namespace, name }: BoundSubject): Account[] {
   return kind === 'ServiceAccount' && namespace !== '' && name !== '' ? [{ namespace, name }] : []
 }
 

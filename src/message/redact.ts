@@ -1,5 +1,3 @@
-import type { ObjectId } from '../kube/object.ts'
-
 const HIDDEN = '***'
 
 /** Endings of names whose values are credentials: `DB_PASSWORD`, `clientSecret`, `client-key-data`. */
@@ -51,6 +49,13 @@ export function redactLines(lines: readonly string[]): string[] {
   })
 }
 
+interface Named {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+}
+
 /** Base64 of 24 and more characters that is not a hexadecimal digest. */
 const ENCODED = /[A-Za-z0-9+/_-]{24,}={0,2}/g
 
@@ -58,7 +63,7 @@ const ENCODED = /[A-Za-z0-9+/_-]{24,}={0,2}/g
  * A message of the API server without anything that looks like a secret value: of a Secret every quoted text but its own
  * name is hidden, elsewhere what has the form of a credential. Errors of the server quote the values that they refuse.
  */
-export function redact(message: string, object?: ObjectId): string {
+export function redact(message: string, object?: Named): string {
   let out = message.slice(0, 4000)
   for (const pattern of CREDENTIALS) out = out.replace(pattern, HIDDEN)
   if (object?.kind !== 'Secret') return out

@@ -1,4 +1,5 @@
 import { BailiwickError, type ErrorCode } from '../errors.ts'
+import type { MessagePart } from '../message/message.ts'
 
 /** What is said in place of an error that is about somebody else's repository. */
 export const CLOSED_ERROR =
@@ -6,6 +7,7 @@ export const CLOSED_ERROR =
 
 /** Errors that quote who asked for something, and nobody else. */
 const ABOUT_WHAT_WAS_ASKED: ReadonlySet<ErrorCode> = new Set(['command-input', 'onboard-input', 'onboard-layout'])
+/** In messages without types. */
 const REPOSITORY = /[\w.-]+\/[\w.-]+/
 /** Where a branch is quoted it is the pull request's own. */
 const BRANCH = /\b(?:branch|with) "[^"]*"/g
@@ -14,12 +16,20 @@ const BRANCH = /\b(?:branch|with) "[^"]*"/g
  * Whether an error that came before any verdict may be told on the repository at `here`. Nobody knows then which names belong
  * to other tenants, so one that stands in another repository, or names one, may not.
  */
-export function isOpenError({ code, origin, message }: BailiwickError, here: string): boolean {
+export function isOpenError({ code, origin, message, said }: BailiwickError, here: string): boolean {
   if (ABOUT_WHAT_WAS_ASKED.has(code)) return true
   if (origin !== undefined) return origin.repository === here
+  if (said !== undefined) return said.parts.every(one => typeof one === 'string' || isOpenPart(one, here))
   const own = here.split('/').slice(-2).join('/').replace(/[.]/g, '\\.')
   const rest = message.replace(BRANCH, '').replace(new RegExp(`(?:https://[\\w.-]+/)?${own}(?![\\w.-])`, 'gi'), '')
   return !REPOSITORY.test(rest)
+}
+
+/** Of values only these say by their type that they are the reader's own: a branch is that of the pull request. */
+function isOpenPart({ type, value }: MessagePart, here: string): boolean {
+  if (type !== 'repository') return type === 'branch'
+  const [own, name] = [here, value].map(text => text.toLowerCase())
+  return name === own || name === own!.split('/').slice(-2).join('/')
 }
 
 /** The error as the repository at `here` may be told of it. */

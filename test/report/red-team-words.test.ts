@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { NO_COUNTS, type NodeChange } from '../../src/diff/changes.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import { CHECK_NAME } from '../../src/gate/check-names.ts'
+import { repositoryPart } from '../../src/github/client/repository-part.ts'
+import { message, part } from '../../src/message/message.ts'
 import { changesFor } from '../../src/report/changes/changes-for.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { commentOf } from '../../src/report/comment.ts'
@@ -56,6 +58,8 @@ describe('an error that came before any verdict', () => {
       openError(error, OPS).message,
     ])
   const origin = { repository: 'https://github.com/acme/dev-team', file: 'zq.yaml', line: 1, column: 1 }
+  const own = { owner: 'acme', repo: 'ops-team' }
+  const zq = { owner: 'acme', repo: 'dev-team' }
 
   test.each([
     new BailiwickError('git-truncated', 'GitHub does not list all files of acme/dev-team: the repository is too large'),
@@ -63,6 +67,20 @@ describe('an error that came before any verdict', () => {
     new BailiwickError('github-unavailable', 'Could not compare acme/ops-team and acme/dev-team: no answer'),
     new BailiwickError('source-unreadable', 'https://github.com/acme/dev-team: the branch does not exist'),
     new BailiwickError('render-limits', 'too large', { origin, fix: 'Look at dev-team.' }),
+    new BailiwickError('github-unavailable', message`Could not list a tree of ${repositoryPart(zq)}: no answer`),
+    new BailiwickError(
+      'github-unavailable',
+      message`Could not compare ${repositoryPart(own)} and ${repositoryPart(zq)}`,
+    ),
+    // what only looks like running text, and what looks like the reader's own
+    ...(['tenant', 'object', 'identity', 'path', 'field', 'value'] as const).map(
+      type => new BailiwickError('evaluation-limits', message`it stands in ${part(type, 'zq')}`),
+    ),
+    new BailiwickError(
+      'github-unavailable',
+      message`read ${part('repository', 'https://git.zq.example/acme/ops-team')}`,
+    ),
+    new BailiwickError('github-unavailable', message`read ${part('repository', 'zq/fork/acme/ops-team')}`),
   ])('of another repository does not name it: $message', error => {
     expect(told(error)).not.toMatch(TRACE)
     expect(told(error)).toContain('the cause is in another repository')
@@ -75,6 +93,16 @@ describe('an error that came before any verdict', () => {
       'acme/ops-team#5 conflicts with "feature/one", so nobody can say what it gives',
     ),
     new BailiwickError('evaluation-limits', 'rendering and judging took more than 30 ms'),
+    new BailiwickError('git-truncated', message`GitHub does not list all files of ${repositoryPart(own)}`),
+    new BailiwickError(
+      'merge-conflict',
+      message`${repositoryPart(own, 5)} conflicts with ${part('branch', 'release/1', '"release/1"')}`,
+    ),
+    new BailiwickError(
+      'merge-unknown',
+      message`merging into ${part('branch', 'release/1', '"release/1"')} takes ${30} ms`,
+    ),
+    new BailiwickError('git-truncated', message`all of ${part('repository', 'https://github.com/Acme/Ops-Team')}`),
     new BailiwickError('internal', 'Bailiwick itself failed'),
   ])('of its own is told: $message', error => {
     expect(told(error)).toContain(JSON.stringify(error.message).slice(1, 20))

@@ -5,6 +5,7 @@ import { mergeTrees } from '../../src/git/merge-trees.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import { isOnlyMergeBase, readMergeBase } from '../../src/github/pulls/merge-base.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
+import { message, part } from '../../src/message/message.ts'
 import type { Attempt } from '../../src/queue/queue.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
@@ -97,7 +98,7 @@ async function mergeInto(
   if (merged !== 'unknown') return { tree: merged.tree, base }
   throw new BailiwickError(
     'merge-unknown',
-    `The result of merging this head into ${JSON.stringify(branch)} is not known`,
+    message`The result of merging this head into ${part('branch', branch, JSON.stringify(branch))} is not known`,
     {
       fix: `The required check counts at ${JSON.stringify(branch)}, too. Run \`/bailiwick gate\` on the fleet to require a check per branch, or open a pull request onto that branch.`,
     },

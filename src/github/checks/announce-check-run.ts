@@ -1,6 +1,8 @@
+import { message } from '../../message/message.ts'
 import { cutText } from '../client/cut-text.ts'
 import { github } from '../client/github-error.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 import { listOurCheckRuns, type OurCheckRun } from './list-check-runs.ts'
 
 /** A check run that is not finished. */
@@ -32,7 +34,7 @@ export async function announceCheckRun(
     return latest
   }
   const { owner, repo } = repository
-  const { data } = await github(`announce a check run of ${owner}/${repo}`, () =>
+  const { data } = await github(message`announce a check run of ${repositoryPart({ owner, repo })}`, () =>
     octokit.rest.checks.create({
       owner,
       repo,
@@ -66,7 +68,7 @@ export async function changeAnnouncement(
   id: number,
   { status, ...output }: Omit<Announcement, 'headSha' | 'name'>,
 ): Promise<void> {
-  await github(`announce a check run of ${owner}/${repo}`, () =>
+  await github(message`announce a check run of ${repositoryPart({ owner, repo })}`, () =>
     octokit.rest.checks.update({ owner, repo, check_run_id: id, status, output: outputOf(output) }),
   )
 }

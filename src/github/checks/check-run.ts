@@ -1,7 +1,9 @@
+import { message } from '../../message/message.ts'
 import type { Annotation } from '../../report/annotations.ts'
 import { cutText } from '../client/cut-text.ts'
 import { github } from '../client/github-error.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 import { listOurCheckRuns, type OurCheckRun } from './list-check-runs.ts'
 
 /** `neutral` and `skipped` satisfy a required check, so they are no words of ours. */
@@ -75,7 +77,7 @@ export async function publishCheckRun(
   const begun = latest && latest.status !== 'completed' && latest.annotations === 0
   if (begun) return { id: latest.id, written: await change(octokit, repository, latest.id, run, batches) }
   const { owner, repo } = repository
-  const { data } = await github(`write the check run of ${owner}/${repo}`, () =>
+  const { data } = await github(message`write the check run of ${repositoryPart({ owner, repo })}`, () =>
     octokit.rest.checks.create({
       owner,
       repo,
@@ -100,7 +102,7 @@ async function change(
 ): Promise<true> {
   for (const [index, annotations] of (batches.length > 0 ? batches : [[]]).entries()) {
     const last = index >= batches.length - 1
-    await github(`write the check run of ${owner}/${repo}`, () =>
+    await github(message`write the check run of ${repositoryPart({ owner, repo })}`, () =>
       octokit.rest.checks.update({
         owner,
         repo,

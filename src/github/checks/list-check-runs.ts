@@ -1,5 +1,7 @@
+import { message } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** A check run of our App as GitHub has it now. */
 export interface OurCheckRun {
@@ -26,7 +28,7 @@ export async function listOurCheckRuns(
   { owner, repo }: RepositoryName,
   sha: string,
 ): Promise<readonly OurCheckRun[]> {
-  const found = await github(`read the check runs of ${owner}/${repo}`, () =>
+  const found = await github(message`read the check runs of ${repositoryPart({ owner, repo })}`, () =>
     octokit.paginate(octokit.rest.checks.listForRef, {
       owner,
       repo,

@@ -1,5 +1,6 @@
 import { ProbotOctokit } from 'probot'
 import { BailiwickError } from '../../errors.ts'
+import { message } from '../../message/message.ts'
 import { isAllowedAccount } from '../../process/allowed-account.ts'
 import { github } from './github-error.ts'
 import {
@@ -12,6 +13,7 @@ import { type ObservedResponse, observeRequests } from './observe-requests.ts'
 import type { AppIdentity, Octokit, RepositoryName } from './octokit.ts'
 import { paceWrites } from './pace-writes.ts'
 import { readPermissions } from './read-permissions.ts'
+import { repositoryPart } from './repository-part.ts'
 import { scopedAuth, type TokenScope } from './scoped-auth.ts'
 import { tokenCache } from './token-cache.ts'
 import { GITHUB_PACE, type Pace, WriteTurns } from './write-turns.ts'
@@ -188,7 +190,7 @@ async function findInstallation(
   { owner, repo }: RepositoryName,
 ): Promise<InstallationAnswer | undefined> {
   try {
-    const { data } = await github(`find the installation of ${owner}/${repo}`, () =>
+    const { data } = await github(message`find the installation of ${repositoryPart({ owner, repo })}`, () =>
       app.rest.apps.getRepoInstallation({ owner, repo }),
     )
     return data

@@ -1,7 +1,9 @@
+import { message } from '../../message/message.ts'
 import { cutText } from '../client/cut-text.ts'
 import { github, unlessMissing } from '../client/github-error.ts'
 import { isOurs } from '../client/is-ours.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** 65,536 is GitHub's limit; some of its front ends count differently. */
 const MAX_BODY = 60_000
@@ -73,7 +75,7 @@ async function ourComments(
   { owner, repo }: RepositoryName,
   { number, marker }: StickyComment,
 ): Promise<OurComment[]> {
-  const all = await github(`read the comments of ${owner}/${repo}#${number}`, () =>
+  const all = await github(message`read the comments of ${repositoryPart({ owner, repo }, number)}`, () =>
     octokit.paginate(octokit.rest.issues.listComments, { owner, repo, issue_number: number, per_page: 100 }),
   )
   return all
@@ -88,7 +90,7 @@ function startsWith(body: string, marker: string): boolean {
 
 async function removeAll(octokit: Octokit, { owner, repo }: RepositoryName, comments: readonly OurComment[]) {
   for (const { id } of comments) {
-    await unlessMissing(`remove a comment of ${owner}/${repo}`, () =>
+    await unlessMissing(message`remove a comment of ${repositoryPart({ owner, repo })}`, () =>
       octokit.rest.issues.deleteComment({ owner, repo, comment_id: id }),
     )
   }

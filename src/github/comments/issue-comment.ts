@@ -1,5 +1,7 @@
+import { message } from '../../message/message.ts'
 import { unlessMissing } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** A comment and where it stands, as GitHub has them now. */
 export interface IssueComment {
@@ -35,7 +37,7 @@ export async function readIssueComment(
   const { body, user, issue_url, created_at = '', updated_at, reactions } = found?.data ?? {}
   const number = Number(/\/(\d+)$/.exec(issue_url ?? '')?.[1] ?? Number.NaN)
   if (!user || !Number.isSafeInteger(number)) return undefined
-  const issue = await unlessMissing(`read issue ${owner}/${repo}#${number}`, () =>
+  const issue = await unlessMissing(message`read issue ${repositoryPart({ owner, repo }, number)}`, () =>
     octokit.rest.issues.get({ owner, repo, issue_number: number }),
   )
   if (!issue) return undefined

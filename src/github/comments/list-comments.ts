@@ -1,5 +1,7 @@
+import { message } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 interface ListedComment {
   readonly id: number
@@ -16,7 +18,7 @@ export async function listCommentsSince(
   issue: number,
   since: string,
 ): Promise<readonly ListedComment[]> {
-  const found = await github(`read the comments of ${owner}/${repo}#${issue}`, () =>
+  const found = await github(message`read the comments of ${repositoryPart({ owner, repo }, issue)}`, () =>
     octokit.paginate(octokit.rest.issues.listComments, { owner, repo, issue_number: issue, since, per_page: 100 }),
   )
   return found.flatMap(({ id, user, body, created_at }) =>

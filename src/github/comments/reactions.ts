@@ -1,6 +1,8 @@
+import { message } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import { isOurs } from '../client/is-ours.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 type Reaction = '+1' | '-1' | 'confused' | 'eyes' | 'rocket'
 
@@ -11,7 +13,7 @@ export async function react(
   comment: number,
   content: Reaction,
 ): Promise<void> {
-  await github(`react to a comment of ${owner}/${repo}`, () =>
+  await github(message`react to a comment of ${repositoryPart({ owner, repo })}`, () =>
     octokit.rest.reactions.createForIssueComment({ owner, repo, comment_id: comment, content }),
   )
 }
@@ -23,7 +25,7 @@ export async function ourReactions(
   { owner, repo }: RepositoryName,
   comment: number,
 ): Promise<readonly string[]> {
-  const found = await github(`read the reactions to a comment of ${owner}/${repo}`, () =>
+  const found = await github(message`read the reactions to a comment of ${repositoryPart({ owner, repo })}`, () =>
     octokit.paginate(octokit.rest.reactions.listForIssueComment, { owner, repo, comment_id: comment, per_page: 100 }),
   )
   return found.filter(one => isOurs(app, { user: one.user })).map(one => one.content)

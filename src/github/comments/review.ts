@@ -1,6 +1,8 @@
+import { message } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import { isOurs } from '../client/is-ours.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** A comment of ours on lines of a pull request. */
 interface ReviewComment {
@@ -25,7 +27,7 @@ export async function listReviewComments(
   { owner, repo }: RepositoryName,
   pull: number,
 ): Promise<ReviewComment[]> {
-  const found = await github(`list the review comments of ${owner}/${repo}#${pull}`, () =>
+  const found = await github(message`list the review comments of ${repositoryPart({ owner, repo }, pull)}`, () =>
     octokit.paginate(octokit.rest.pulls.listReviewComments, { owner, repo, pull_number: pull, per_page: 100 }),
   )
   return found
@@ -39,7 +41,7 @@ export async function listPatches(
   { owner, repo }: RepositoryName,
   pull: number,
 ): Promise<ReadonlyMap<string, string | undefined>> {
-  const found = await github(`list the files of ${owner}/${repo}#${pull}`, () =>
+  const found = await github(message`list the files of ${repositoryPart({ owner, repo }, pull)}`, () =>
     octokit.paginate(octokit.rest.pulls.listFiles, { owner, repo, pull_number: pull, per_page: 100 }),
   )
   return new Map(found.map(({ filename, patch }) => [filename, patch]))
@@ -52,7 +54,7 @@ export async function writeReview(
   pull: number,
   review: { readonly commit: string; readonly body: string; readonly comments: readonly NewReviewComment[] },
 ): Promise<void> {
-  await github(`review ${owner}/${repo}#${pull}`, () =>
+  await github(message`review ${repositoryPart({ owner, repo }, pull)}`, () =>
     octokit.rest.pulls.createReview({
       owner,
       repo,

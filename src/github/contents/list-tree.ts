@@ -2,8 +2,10 @@ import { BailiwickError } from '../../errors.ts'
 import { checkPaths, checkSize, type TreeLimits } from '../../git/entry-limits.ts'
 import { isMode, type ListedEntry } from '../../git/listed-tree.ts'
 import type { ObjectStore } from '../../git/object-store.ts'
+import { type MessagePart, message } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** A listing in parts may cost this many requests; GitHub cuts at 100,000 entries or 7 MB, so few repositories need any. */
 const MAX_REQUESTS = 100
@@ -32,14 +34,14 @@ export async function listTree(
   const found: Listing['entries'] = []
   let requests = 0
   const ask = (tree: string, recursive: boolean) => {
-    if (++requests > MAX_REQUESTS) throw truncated(name)
+    if (++requests > MAX_REQUESTS) throw truncated(repositoryPart(repository))
     return getTree(octokit, repository, tree, recursive)
   }
   const visit = async (tree: string, prefix: string): Promise<void> => {
     let listing = await ask(tree, true)
     const whole = !listing.truncated
     if (!whole) listing = await ask(tree, false)
-    if (listing.truncated) throw truncated(name)
+    if (listing.truncated) throw truncated(repositoryPart(repository))
     for (const entry of listing.entries) {
       const path = prefix + entry.path
       if (entry.type !== 'tree') found.push({ ...entry, path })
@@ -61,11 +63,14 @@ export async function listTree(
 }
 
 async function getTree(octokit: Octokit, { owner, repo }: RepositoryName, tree: string, recursive: boolean) {
-  const { data } = await github(`list a tree of ${owner}/${repo}`, () =>
+  const { data } = await github(message`list a tree of ${repositoryPart({ owner, repo })}`, () =>
     octokit.rest.git.getTree({ owner, repo, tree_sha: tree, ...(recursive ? { recursive: '1' } : {}) }),
   )
   if (!Array.isArray(data.tree))
-    throw new BailiwickError('github-unavailable', `GitHub answered without a tree of ${owner}/${repo}`)
+    throw new BailiwickError(
+      'github-unavailable',
+      message`GitHub answered without a tree of ${repositoryPart({ owner, repo })}`,
+    )
   const entries = data.tree.map(({ path, mode, type, sha, size }) => ({
     path,
     mode,
@@ -83,8 +88,12 @@ function listedEntry(name: string, { path, mode, sha }: Listing['entries'][numbe
   })
 }
 
-function truncated(name: string): BailiwickError {
-  return new BailiwickError('git-truncated', `GitHub does not list all files of ${name}: the repository is too large`, {
-    fix: 'Keep what clusters are built from in a repository of its own.',
-  })
+function truncated(name: MessagePart): BailiwickError {
+  return new BailiwickError(
+    'git-truncated',
+    message`GitHub does not list all files of ${name}: the repository is too large`,
+    {
+      fix: 'Keep what clusters are built from in a repository of its own.',
+    },
+  )
 }

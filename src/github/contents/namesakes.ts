@@ -1,5 +1,7 @@
+import { message } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** Slugs of other Apps with a check run of this name on a branch's head. Commit statuses need a permission that we do not ask for. */
 export async function listNamesakes(
@@ -9,7 +11,7 @@ export async function listNamesakes(
   check: { readonly branch: string; readonly name: string },
 ): Promise<string[]> {
   const ref = `heads/${check.branch}`
-  const { data } = await github(`read the check runs of ${owner}/${repo}`, () =>
+  const { data } = await github(message`read the check runs of ${repositoryPart({ owner, repo })}`, () =>
     octokit.rest.checks.listForRef({ owner, repo, ref, check_name: check.name, filter: 'latest', per_page: 100 }),
   )
   const others = data.check_runs.filter(run => run.name === check.name && run.app?.id !== app.id)

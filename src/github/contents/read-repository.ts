@@ -1,7 +1,9 @@
 import type { Visibility } from '../../fleet/model/visibility.ts'
 import { normaliseUrl } from '../../kube/url.ts'
+import { message } from '../../message/message.ts'
 import { unlessMissing } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 import { visibilityOf } from './visibility.ts'
 
 /** What a name leads to now. */
@@ -18,7 +20,7 @@ export async function readRepository(
   octokit: Octokit,
   { owner, repo }: RepositoryName,
 ): Promise<NamedRepository | undefined> {
-  const found = await unlessMissing(`read the repository ${owner}/${repo}`, () =>
+  const found = await unlessMissing(message`read the repository ${repositoryPart({ owner, repo })}`, () =>
     octokit.rest.repos.get({ owner, repo }),
   )
   if (!found) return undefined

@@ -1,5 +1,7 @@
+import { message } from '../../message/message.ts'
 import { github, statusOf, unlessMissing } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 interface Label {
   readonly name: string
@@ -11,14 +13,14 @@ interface Label {
 /** Puts a label on an issue or pull request; the repository gets it first where it has none of that name. */
 export async function addLabel(octokit: Octokit, { owner, repo }: RepositoryName, issue: number, label: Label) {
   await createLabel(octokit, { owner, repo }, label)
-  await github(`label ${owner}/${repo}#${issue}`, () =>
+  await github(message`label ${repositoryPart({ owner, repo }, issue)}`, () =>
     octokit.rest.issues.addLabels({ owner, repo, issue_number: issue, labels: [label.name] }),
   )
 }
 
 /** Takes a label off; one that is not there is as good. */
 export async function removeLabel(octokit: Octokit, { owner, repo }: RepositoryName, issue: number, name: string) {
-  await unlessMissing(`take a label off ${owner}/${repo}#${issue}`, () =>
+  await unlessMissing(message`take a label off ${repositoryPart({ owner, repo }, issue)}`, () =>
     octokit.rest.issues.removeLabel({ owner, repo, issue_number: issue, name }),
   )
 }
@@ -37,7 +39,7 @@ export async function lastLabelEvent(
   issue: number,
   name: string,
 ): Promise<LabelEvent | undefined> {
-  const events = await github(`read what happened to ${owner}/${repo}#${issue}`, () =>
+  const events = await github(message`read what happened to ${repositoryPart({ owner, repo }, issue)}`, () =>
     octokit.paginate(octokit.rest.issues.listEvents, { owner, repo, issue_number: issue, per_page: 100 }),
   )
   const last = events.findLast(

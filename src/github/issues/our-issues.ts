@@ -1,6 +1,8 @@
+import { message } from '../../message/message.ts'
 import { unlessMissing } from '../client/github-error.ts'
 import { isOurs } from '../client/is-ours.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** An issue that our App wrote; anybody with the role triage may have changed its text. */
 export interface OurIssue {
@@ -15,7 +17,7 @@ export async function listOurIssues(
   app: AppIdentity,
   { owner, repo }: RepositoryName,
 ): Promise<readonly OurIssue[] | undefined> {
-  const present = await unlessMissing(`list the issues of ${owner}/${repo}`, () =>
+  const present = await unlessMissing(message`list the issues of ${repositoryPart({ owner, repo })}`, () =>
     octokit.paginate(octokit.rest.issues.listForRepo, {
       ...{ owner, repo, state: 'all', creator: `${app.slug}[bot]`, per_page: 100 },
     }),
@@ -33,7 +35,7 @@ export async function readOurIssue(
   { owner, repo }: RepositoryName,
   number: number,
 ): Promise<OurIssue | undefined> {
-  const found = await unlessMissing(`read issue ${owner}/${repo}#${number}`, () =>
+  const found = await unlessMissing(message`read issue ${repositoryPart({ owner, repo }, number)}`, () =>
     octokit.rest.issues.get({ owner, repo, issue_number: number }),
   )
   if (!found || found.data.pull_request || !isOurs(app, found.data)) return undefined

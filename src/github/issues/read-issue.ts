@@ -1,5 +1,7 @@
+import { message } from '../../message/message.ts'
 import { unlessMissing } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** An issue as GitHub has it now. */
 export interface Issue {
@@ -20,7 +22,7 @@ export async function readIssue(
   { owner, repo }: RepositoryName,
   number: number,
 ): Promise<Issue | undefined> {
-  const found = await unlessMissing(`read issue ${owner}/${repo}#${number}`, () =>
+  const found = await unlessMissing(message`read issue ${repositoryPart({ owner, repo }, number)}`, () =>
     octokit.rest.issues.get({ owner, repo, issue_number: number }),
   )
   if (!found?.data.user) return undefined

@@ -1,5 +1,7 @@
+import { message } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** Who has approved which commit of a pull request, and has not said otherwise since. */
 interface Approval {
@@ -15,7 +17,7 @@ export async function listApprovals(
   { owner, repo }: RepositoryName,
   pull: number,
 ): Promise<Approval[]> {
-  const found = await github(`list the reviews of ${owner}/${repo}#${pull}`, () =>
+  const found = await github(message`list the reviews of ${repositoryPart({ owner, repo }, pull)}`, () =>
     octokit.paginate(octokit.rest.pulls.listReviews, { owner, repo, pull_number: pull, per_page: 100 }),
   )
   const last = new Map<number, (typeof found)[number]>()

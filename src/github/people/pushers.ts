@@ -1,6 +1,8 @@
 import { BailiwickError } from '../../errors.ts'
+import { message } from '../../message/message.ts'
 import { unlessMissing } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** Moves of one branch that are looked at; who moves it more often is not told apart. */
 const MOST_MOVES = 300
@@ -18,7 +20,7 @@ export async function listPushers(
 ): Promise<readonly string[] | undefined> {
   const ref = `refs/heads/${branch}`
   try {
-    const found = await unlessMissing(`read who pushed to ${owner}/${repo}`, async () => {
+    const found = await unlessMissing(message`read who pushed to ${repositoryPart({ owner, repo })}`, async () => {
       const moves: Move[] = []
       const pages = octokit.paginate.iterator(octokit.rest.repos.listActivities, {
         ...{ owner, repo, ref, direction: 'desc', per_page: 100 },

@@ -1,7 +1,9 @@
+import { message, part } from '../../message/message.ts'
 import type { ProtectionLayer } from '../../protection/protected-branch.ts'
 import type { WantedRuleset } from '../../protection/wanted-ruleset.ts'
 import { github, unlessMissing } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** A ruleset as a whole; `bypass` undefined: GitHub shows it only to who may change it. */
 export interface Ruleset {
@@ -32,8 +34,9 @@ export async function readBranchRules(
   branch: string,
 ): Promise<BranchRules[]> {
   // a GitHub Enterprise Server from before there were rulesets answers 404
-  const rules = await unlessMissing(`read the rules of ${JSON.stringify(branch)} of ${owner}/${repo}`, () =>
-    octokit.paginate(octokit.rest.repos.getBranchRules, { owner, repo, branch, per_page: 100 }),
+  const rules = await unlessMissing(
+    message`read the rules of ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`,
+    () => octokit.paginate(octokit.rest.repos.getBranchRules, { owner, repo, branch, per_page: 100 }),
   )
   const byRuleset = Map.groupBy(rules ?? [], rule => rule.ruleset_id ?? 0)
   return [...byRuleset].map(([ruleset, own]) => rulesOf(ruleset, own))
@@ -98,7 +101,9 @@ export async function setRuleset(
   { owner, repo }: RepositoryName,
   wanted: WantedRuleset,
 ): Promise<void> {
-  const present = await github(`list the rulesets of ${owner}/${repo}`, () => listAll(octokit, { owner, repo }, false))
+  const present = await github(message`list the rulesets of ${repositoryPart({ owner, repo })}`, () =>
+    listAll(octokit, { owner, repo }, false),
+  )
   const own = present.find(one => one.name === wanted.name && (one.source_type ?? 'Repository') === 'Repository')
   const what = `set a ruleset of ${owner}/${repo}`
   if (!own) {
@@ -120,7 +125,9 @@ export async function releaseBranches(
   name: string,
   branches: readonly string[],
 ): Promise<void> {
-  const present = await github(`list the rulesets of ${owner}/${repo}`, () => listAll(octokit, { owner, repo }, false))
+  const present = await github(message`list the rulesets of ${repositoryPart({ owner, repo })}`, () =>
+    listAll(octokit, { owner, repo }, false),
+  )
   const own = present.find(one => one.name === name && (one.source_type ?? 'Repository') === 'Repository')
   const found = own && (await readRuleset(octokit, { owner, repo }, own.id))
   if (!found) return
@@ -128,7 +135,7 @@ export async function releaseBranches(
   if (include.length === found.include.length) return
   const place = { owner, repo, ruleset_id: found.id }
   const conditions = { ref_name: { include, exclude: [...found.exclude] } }
-  await github(`set a ruleset of ${owner}/${repo}`, async () => {
+  await github(message`set a ruleset of ${repositoryPart({ owner, repo })}`, async () => {
     if (include.length === 0) await octokit.rest.repos.deleteRepoRuleset(place)
     else await octokit.rest.repos.updateRepoRuleset({ ...place, conditions })
   })

@@ -1,6 +1,8 @@
+import { message } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import { isOurs } from '../client/is-ours.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 import { readCommit } from '../contents/read-commit.ts'
 import type { Head } from './branch.ts'
 
@@ -24,7 +26,7 @@ export async function changeOf(
   head: Head,
 ): Promise<BranchChange> {
   const { owner, repo } = repository
-  const { data } = await github(`compare a branch of ${owner}/${repo}`, () =>
+  const { data } = await github(message`compare a branch of ${repositoryPart({ owner, repo })}`, () =>
     octokit.rest.repos.compareCommitsWithBasehead({ owner, repo, basehead: `${base}...${head.commit}` }),
   )
   // at most 250 commits are listed; ours are one or two

@@ -1,7 +1,9 @@
 import { BailiwickError } from '../../errors.ts'
 import type { SourceRef } from '../../fleet/model/source-ref.ts'
+import { message, part } from '../../message/message.ts'
 import { unlessMissing } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 import { assertCommitId } from '../contents/read-commit.ts'
 
 /** What a ref points at. */
@@ -37,8 +39,9 @@ export async function readBranch(
   { owner, repo }: RepositoryName,
   branch: string,
 ): Promise<Head | undefined> {
-  const found = await unlessMissing(`read branch ${JSON.stringify(branch)} of ${owner}/${repo}`, () =>
-    octokit.rest.repos.getBranch({ owner, repo, branch }),
+  const found = await unlessMissing(
+    message`read branch ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`,
+    () => octokit.rest.repos.getBranch({ owner, repo, branch }),
   )
   // GitHub leads on from the old name of a renamed branch; git, and so Flux, does not
   if (!found || found.data.name !== branch) return undefined

@@ -1,5 +1,7 @@
+import { message } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** So many moves are looked back: a branch that moved more often since is not known. */
 const MAX_PAGES = 5
@@ -20,7 +22,7 @@ export async function readHeadAt(
   const until = Date.parse(time)
   let before: string | undefined
   let pages = 0
-  const moves = await github(`read how ${owner}/${repo} moved`, () =>
+  const moves = await github(message`read how ${repositoryPart({ owner, repo })} moved`, () =>
     octokit.paginate(octokit.rest.repos.listActivities, question, ({ data }, done) => {
       if (++pages >= MAX_PAGES || data.some(({ timestamp }) => Date.parse(timestamp) <= until)) done()
       return data

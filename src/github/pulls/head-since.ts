@@ -1,6 +1,8 @@
 import { BailiwickError } from '../../errors.ts'
+import { message } from '../../message/message.ts'
 import { unlessMissing } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /**
  * Since when a branch has the commit that it has, by GitHub's own clock; undefined where GitHub does not say, or says of another
@@ -13,7 +15,7 @@ export async function headSince(
   sha: string,
 ): Promise<string | undefined> {
   try {
-    const found = await unlessMissing(`read how a branch of ${owner}/${repo} moved`, () =>
+    const found = await unlessMissing(message`read how a branch of ${repositoryPart({ owner, repo })} moved`, () =>
       octokit.rest.repos.listActivities({ owner, repo, ref: `refs/heads/${branch}`, direction: 'desc', per_page: 10 }),
     )
     const [last] = found?.data ?? []

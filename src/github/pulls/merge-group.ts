@@ -1,5 +1,7 @@
+import { message } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /**
  * Numbers of all pull requests of a merge queue's commit down to the commit `base` of the branch: the name of each branch
@@ -48,7 +50,7 @@ async function entriesOf(
   branch: string,
 ): Promise<readonly QueueEntry[]> {
   const prefix = `gh-readonly-queue/${branch}/`
-  const refs = await github(`read the merge queue of ${owner}/${repo}`, () =>
+  const refs = await github(message`read the merge queue of ${repositoryPart({ owner, repo })}`, () =>
     octokit.paginate(octokit.rest.git.listMatchingRefs, { owner, repo, ref: `heads/${prefix}` }),
   )
   return refs.flatMap(({ ref, object }) => {

@@ -1,8 +1,10 @@
 import { BailiwickError } from '../../errors.ts'
 import { checkPaths } from '../../git/entry-limits.ts'
+import { message, part } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import { isOurs } from '../client/is-ours.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 import { type Head, readBranch } from './branch.ts'
 import { type BranchChange, changeOf } from './branch-change.ts'
 
@@ -89,7 +91,7 @@ async function commitOn(octokit: Octokit, repository: RepositoryName, base: Head
       fix: 'Nothing is left to do.',
     })
   }
-  const { data } = await github(`write a commit to ${owner}/${repo}`, () =>
+  const { data } = await github(message`write a commit to ${repositoryPart({ owner, repo })}`, () =>
     // without an author GitHub names our bot and signs the commit
     octokit.rest.git.createCommit({ owner, repo, message: wanted.message, tree, parents: [base.commit] }),
   )
@@ -112,7 +114,7 @@ async function createTree(octokit: Octokit, repository: RepositoryName, baseTree
 }
 
 async function findOpen(octokit: Octokit, { owner, repo }: RepositoryName, { base, branch }: NewPullRequest) {
-  const { data } = await github(`list the open pull requests of ${owner}/${repo}`, () =>
+  const { data } = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
     octokit.rest.pulls.list({ owner, repo, state: 'open', base, head: `${owner}:${branch}`, per_page: 100 }),
   )
   // a head that GitHub cannot parse would be ignored and every pull request returned
@@ -125,21 +127,23 @@ async function create(
   { base, branch, title, body }: NewPullRequest,
   commit: string,
 ): Promise<OpenedPullRequest> {
-  const { data } = await github(`open a pull request on ${owner}/${repo}`, () =>
+  const { data } = await github(message`open a pull request on ${repositoryPart({ owner, repo })}`, () =>
     octokit.rest.pulls.create({ owner, repo, base, head: branch, title, body }),
   )
   return { number: data.number, url: data.html_url, head: commit, written: true }
 }
 
 async function createRef(octokit: Octokit, { owner, repo }: RepositoryName, branch: string, sha: string) {
-  await github(`create branch ${JSON.stringify(branch)} of ${owner}/${repo}`, () =>
-    octokit.rest.git.createRef({ owner, repo, ref: `refs/heads/${branch}`, sha }),
+  await github(
+    message`create branch ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`,
+    () => octokit.rest.git.createRef({ owner, repo, ref: `refs/heads/${branch}`, sha }),
   )
 }
 
 async function moveRef(octokit: Octokit, { owner, repo }: RepositoryName, branch: string, sha: string) {
-  await github(`update branch ${JSON.stringify(branch)} of ${owner}/${repo}`, () =>
-    octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: true }),
+  await github(
+    message`update branch ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`,
+    () => octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: true }),
   )
 }
 

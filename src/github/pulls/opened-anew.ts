@@ -1,5 +1,7 @@
+import { message } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** That a pull request was led onto another base branch, or opened again: by whom, undefined when the account is gone. */
 export interface OpenedAnew {
@@ -25,7 +27,7 @@ export async function openedAnew(
   pull: number,
   counting: readonly string[] = EVENTS,
 ): Promise<OpenedAnew | undefined> {
-  const events = await github(`read what happened to ${owner}/${repo}#${pull}`, () =>
+  const events = await github(message`read what happened to ${repositoryPart({ owner, repo }, pull)}`, () =>
     octokit.paginate(octokit.rest.issues.listEvents, { owner, repo, issue_number: pull, per_page: 100 }),
   )
   const last = events.findLast(({ event }) => counting.includes(event))

@@ -1,6 +1,8 @@
 import { BailiwickError } from '../../errors.ts'
+import { type MessagePart, message, part } from '../../message/message.ts'
 import { github, unlessMissing } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 import { type Commit, readCommit } from '../contents/read-commit.ts'
 import { readBranch } from './branch.ts'
 
@@ -41,7 +43,7 @@ export async function readPullRequest(
   { owner, repo }: RepositoryName,
   pull: number,
 ): Promise<PullRequest | undefined> {
-  const found = await unlessMissing(`read pull request ${owner}/${repo}#${pull}`, () =>
+  const found = await unlessMissing(message`read pull request ${repositoryPart({ owner, repo }, pull)}`, () =>
     octokit.rest.pulls.get({ owner, repo, pull_number: pull }),
   )
   if (!found) return undefined
@@ -64,7 +66,7 @@ export async function listOpenPullRequests(
   base?: string,
 ): Promise<readonly ListedPullRequest[]> {
   const onto = base === undefined ? {} : { base }
-  const found = await github(`list the open pull requests of ${owner}/${repo}`, () =>
+  const found = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
     octokit.paginate(octokit.rest.pulls.list, { owner, repo, state: 'open', ...onto, direction: 'asc', per_page: 100 }),
   )
   return found.filter(one => base === undefined || one.base.ref === base).map(listed)
@@ -76,7 +78,7 @@ export async function listPullRequestsOf(
   { owner, repo }: RepositoryName,
   sha: string,
 ): Promise<readonly ListedPullRequest[]> {
-  const found = await github(`list the open pull requests of ${owner}/${repo}`, () =>
+  const found = await github(message`list the open pull requests of ${repositoryPart({ owner, repo })}`, () =>
     octokit.paginate(octokit.rest.pulls.list, { owner, repo, state: 'open', per_page: 100 }),
   )
   return found.filter(one => one.head.sha === sha).map(listed)
@@ -84,7 +86,7 @@ export async function listPullRequestsOf(
 
 /** Throws `github-unavailable` while GitHub computes whether the pull request can be merged: it was asked for just now. */
 export function assertComputed({ owner, repo }: RepositoryName, pull: PullRequest): void {
-  if (pull.mergeable === null) throw computing(`${owner}/${repo}#${pull.number}`)
+  if (pull.mergeable === null) throw computing(repositoryPart({ owner, repo }, pull.number))
 }
 
 /**
@@ -97,11 +99,12 @@ export async function readTestMerge(
   repository: RepositoryName,
   pull: PullRequest,
 ): Promise<TestMerge> {
-  const name = `${repository.owner}/${repository.repo}#${pull.number}`
+  const name = repositoryPart(repository, pull.number)
+  const branch = part('branch', pull.base.ref, JSON.stringify(pull.base.ref))
   if (pull.mergeable === false) {
     throw new BailiwickError(
       'merge-conflict',
-      `${name} conflicts with ${JSON.stringify(pull.base.ref)}, so nobody can say what it would give`,
+      message`${name} conflicts with ${branch}, so nobody can say what it would give`,
       {
         fix: 'Resolve the conflict and push again.',
       },
@@ -112,11 +115,7 @@ export async function readTestMerge(
     readBranch(octokit, repository, pull.base.ref),
     ifThere(readCommit(octokit, repository, pull.mergeCommit)),
   ])
-  if (!base)
-    throw new BailiwickError(
-      'git-missing',
-      `${name} is onto the branch ${JSON.stringify(pull.base.ref)}, which is gone`,
-    )
+  if (!base) throw new BailiwickError('git-missing', message`${name} is onto the branch ${branch}, which is gone`)
   // GitHub throws an older test merge away
   if (!merge) throw computing(name)
   const [first, second, ...more] = merge.parents
@@ -133,8 +132,8 @@ async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
   }
 }
 
-function computing(name: string): BailiwickError {
-  return new BailiwickError('github-unavailable', `GitHub is still computing what merging ${name} gives`, {
+function computing(name: MessagePart): BailiwickError {
+  return new BailiwickError('github-unavailable', message`GitHub is still computing what merging ${name} gives`, {
     retryAfter: 2,
   })
 }

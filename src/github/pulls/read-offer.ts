@@ -1,6 +1,8 @@
+import { message } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import { isOurs } from '../client/is-ours.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** What became of a pull request that our App opened once; `none`: it never did. */
 type Offer = { readonly state: 'open'; readonly pull: number } | { readonly state: 'closed' | 'none' }
@@ -12,7 +14,7 @@ export async function readOffer(
   { owner, repo }: RepositoryName,
   { base, branch }: { readonly base: string; readonly branch: string },
 ): Promise<Offer> {
-  const all = await github(`list the pull requests of ${owner}/${repo}`, () =>
+  const all = await github(message`list the pull requests of ${repositoryPart({ owner, repo })}`, () =>
     octokit.paginate(octokit.rest.pulls.list, {
       ...{ owner, repo, state: 'all', base, head: `${owner}:${branch}`, per_page: 100 },
     }),
