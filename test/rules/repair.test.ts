@@ -29,9 +29,12 @@ const whole: Files = {
   'addons/rights.yaml': RIGHTS,
 }
 
-/** States of the rights for a tenant after a change from these files of the fleet to the whole. */
-function statesAfter(before: Files): string[] {
-  const [base, head] = [{ ...whole, ...before }, whole].map(fleet => inputOf(miniFleet({ fleet })))
+/** States of the rights for a tenant after a change from these files of the fleet to the whole, or to others. */
+function statesAfter(before: Files, after: Files = {}): string[] {
+  const [base, head] = [
+    { ...whole, ...before },
+    { ...whole, ...after },
+  ].map(fleet => inputOf(miniFleet({ fleet })))
   const judgement = judge(buildFleet({ ...head!, config: base!.fleet.tree }), {
     base: buildFleet(base!),
     combination: 'c',
@@ -76,8 +79,39 @@ describe('and what it contained is not blamed on the repair', () => {
       'below a root that lacks another file',
       { [ROOT]: 'resources: [flux-system, tenants.yaml, addons.yaml, gone.yaml]\n' },
     ],
-    ['of a node that was suspended', { [SYNC]: sync('  suspend: true\n') }],
   ])('%s', ([, before]) => {
     expect(statesAfter(before)).toEqual(['standing'])
+  })
+})
+
+describe('what was in git and not applied is new where it is applied', () => {
+  const marked = (kind: 'labels' | 'annotations', mark: string) =>
+    RIGHTS.replace('name: everybody', `name: everybody, ${kind}: {kustomize.toolkit.fluxcd.io/${mark}}`)
+  const above = (more: string): Files => ({
+    [ROOT]: 'resources: [flux-system, tenants.yaml, above.yaml]\n',
+    'clusters/staging/above.yaml': sync(more).replaceAll('addons', 'above'),
+    'above/addons.yaml': sync(),
+    'above/kustomization.yaml': 'resources: [addons.yaml]\n',
+  })
+  const named = (mark: string) => sync().replace('metadata:\n', `metadata:\n  annotations: {${mark}}\n`)
+
+  test.for<[string, Files, Files?]>([
+    ['of a node that was suspended', { [SYNC]: sync('  suspend: true\n') }],
+    ['below a node that was suspended', above('  suspend: true\n'), above('')],
+    ['of a node that was left alone', { [SYNC]: named('kustomize.toolkit.fluxcd.io/reconcile: disabled') }],
+    ['that was left alone', { 'addons/rights.yaml': marked('annotations', 'reconcile: disabled') }],
+    ['that a label left alone', { 'addons/rights.yaml': marked('labels', 'ssa: Ignore') }],
+  ])('%s', ([, before, after = {}]) => {
+    expect(named('x: y')).not.toBe(sync())
+    expect(statesAfter(before, after)).toEqual(['new'])
+  })
+
+  test.for<[string, Files, Files]>([
+    ['stays suspended', { [SYNC]: sync('  suspend: true\n') }, { [SYNC]: sync('  suspend: true\n  timeout: 3m\n') }],
+    ['is suspended now', {}, { [SYNC]: sync('  suspend: true\n') }],
+    ['waits for another no more', { [SYNC]: sync('  dependsOn: [{name: tenants}]\n') }, {}],
+    ['is below a node that is suspended now', above(''), above('  suspend: true\n')],
+  ])('and stands where its node %s', ([, before, after]) => {
+    expect(statesAfter(before, after)).toEqual(['standing'])
   })
 })

@@ -10,6 +10,7 @@ import { UNENCRYPTED_SETTING } from '../../rules/secrets/unencrypted-setting.ts'
 import { notSeenOf, remoteFiles } from '../approvals/remote-files.ts'
 import { requiredApprovals } from '../approvals/required-approvals.ts'
 import { type Assess, type Assessment, assess } from './assess.ts'
+import { dormantIn } from './dormant.ts'
 import { evaluatedOf } from './evaluated.ts'
 import { KnownFailures } from './failure-state.ts'
 import { failureOf, findingOf } from './finding-of.ts'
@@ -17,7 +18,7 @@ import { judgedNodes } from './judged-nodes.ts'
 import { KnownHidden } from './known-hidden.ts'
 import { levelOf } from './level-of.ts'
 import { resultOf } from './result-of.ts'
-import { knownOf, knownOfBaseline, withState } from './states.ts'
+import { type Known, knownOf, knownOfBaseline, withState } from './states.ts'
 import { withSummary } from './summary.ts'
 import { unmatchedSources } from './unmatched-sources.ts'
 import { unreadableSources } from './unreadable-sources.ts'
@@ -50,6 +51,7 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
   const waivers = new Waivers(head.config.waivers, options.today)
   const said = [...now.findings, ...unusedWaivers(head, now.findings, waivers)]
   const stands = before ? new Map([...known, ...knownOf(unusedWaivers(head, before.findings, waivers))]) : known
+  const awake = options.base && before ? standingApplied(options.base, head, before.findings, stands) : () => stands
   const hiddenBefore = new KnownHidden(before?.findings ?? [])
   const { changed } = options
   const leading = changed === undefined ? [] : head.nodes.filter(node => mayLeadTo(node.hides ?? [], changed))
@@ -59,7 +61,7 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
   const findings = said.map(one => {
     const isHiding = isUnfollowed && one.hides !== undefined && leadsTo.has(one.node)
     const hidden = isHiding || (before !== undefined && hidesChange(one, now, before, hiddenBefore))
-    return withState(one, stands, waivers, hidden)
+    return withState(one, awake(one), waivers, hidden, stands)
   })
   const stood = new KnownFailures(before?.failures ?? [], options.baseline ?? new Map())
   const failures = now.failures.map(one => (leadsTo.has(one.node) ? one : stood.withState(one)))
@@ -89,6 +91,22 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
   const [found, failed] = [of(violations.filter(one => one.state !== 'fixed')), of(errors)]
   const nodes = judgedNodes(head.nodes, found, failed, options.base?.nodes)
   return { verdict, nodes }
+}
+
+/** What stood, for a finding of the head: what is applied now stood only where it was applied. */
+function standingApplied(
+  base: Fleet,
+  head: Fleet,
+  findings: readonly Finding[],
+  stands: Known,
+): (one: Finding) => Known {
+  const [wasDormant, isDormant] = [dormantIn(base), dormantIn(head)]
+  const asleep = findings.filter(wasDormant)
+  if (asleep.length === 0) return () => stands
+  const applied = new Map(stands)
+  for (const { fingerprint } of asleep) applied.delete(fingerprint)
+  for (const [key, one] of knownOf(findings.filter(one => !wasDormant(one)))) applied.set(key, one)
+  return one => (isDormant(one) ? stands : applied)
 }
 
 /** Whether a node of one of these fleets has content of a repository. */

@@ -10,7 +10,7 @@ interface Standing {
 }
 
 /** What stood already, by fingerprint: the findings of the base, or the entries of the baseline file. */
-type Known = ReadonlyMap<string, Standing>
+export type Known = ReadonlyMap<string, Standing>
 
 /** Findings as what stood; where one is there twice, the heavier one. */
 export function knownOf(findings: Iterable<Finding>): Known {
@@ -33,12 +33,20 @@ export function knownOfBaseline(baseline: Baseline): Known {
 /** Why a finding that was there before counts again. */
 const ANEW = 'What is not evaluated because of it changed, or is applied in another place or form'
 
+const APPLIED = 'Before, nothing of it was applied'
+
 /**
- * A finding with its state. New is what did not stand there, what counts more than it did, and what hides in a node that
+ * A finding with its state. `everywhere`: what stood, also where nothing of it was applied. New is what did not stand there, what counts more than it did, and what hides in a node that
  * cannot be rendered and whose inputs changed, or what a rule left out of the evaluation where that is not what it was; these
  * last ones nobody can have waived, because nobody has seen them.
  */
-export function withState(finding: Finding, known: Known, waivers: Waivers, hidden: boolean): Finding {
+export function withState(
+  finding: Finding,
+  known: Known,
+  waivers: Waivers,
+  hidden: boolean,
+  everywhere: Known = known,
+): Finding {
   const about = hidden ? [] : waivers.about(finding)
   const waiver = about.find(one => waivers.accepts(one, finding))
   if (waiver) {
@@ -48,6 +56,7 @@ export function withState(finding: Finding, known: Known, waivers: Waivers, hidd
   const standing = known.get(finding.fingerprint)
   if (standing && !hidden && !isHeavier(finding, standing)) return { ...finding, state: 'standing' }
   if (standing && hidden) return { ...finding, message: `${finding.message}. ${ANEW}` }
+  if (!standing && everywhere.has(finding.fingerprint)) return { ...finding, message: `${finding.message} ${APPLIED}.` }
   const other = about.find(one => waivers.holds(one)) ?? about[0]
   return other ? { ...finding, message: finding.message + waivers.refusal(other, finding) } : finding
 }
