@@ -84,3 +84,21 @@ test('what is no Secret is left alone', () => {
   expect(said(judgementOf(miniFleet({ dev: withResource(config) })))).toEqual([])
   expect(Object.keys(fleetFiles)).not.toHaveLength(0)
 })
+
+test('a plain value that is changed is new, and nothing that is published follows from it', () => {
+  const states = (before: string, after: string) =>
+    judgementOf(miniFleet({ dev: withResource(secret(after)) }), {
+      base: miniFleet({ dev: withResource(secret(before)) }),
+    })
+      .verdict.violations.filter(({ rule }) => rule === 'plaintext-secret')
+      .map(({ state, fingerprint }) => `${state} ${fingerprint}`)
+  const body = (password: string, more = '') => `stringData:\n  password: ${password}\n${more}`
+  const [standing] = states(body('hunter2'), body('hunter2'))
+  expect(standing).toMatch(/^standing /)
+  expect(states(body('hunter2'), body('hunter2', '  token: k3RtQ9zWx1\n'))).toContain(standing)
+  expect(states(body('hunter2'), body('"hunter2"'))).toEqual([standing])
+  const changed = states(body('hunter2'), body('hunter3'))
+  expect(changed.filter(one => one.startsWith('new '))).toHaveLength(1)
+  expect(states(body('hunter4'), body('hunter5'))).toEqual(changed)
+  expect(states(body('hunter3'), body('hunter3'))).toEqual([standing])
+})

@@ -74,3 +74,44 @@ test('what may be merged does not pass where it is too large to look into; a pus
   expect(await judged({})).toEqual([])
   expect(await judged({ isGated: true }, {})).toEqual([])
 })
+
+test('an artifact starts a cluster of the repository only where a signature proves that it holds it', async () => {
+  const from = (source: string, kind: string) => ({
+    'operated/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: a}\n',
+    'fi/fi.yaml': `apiVersion: fluxcd.controlplane.io/v1
+kind: FluxInstance
+metadata: {name: flux, namespace: flux-system}
+spec:
+  distribution: {version: 2.x}
+  sync: {kind: ${kind}, url: "${source}", ref: ${kind === 'GitRepository' ? 'refs/heads/main' : 'latest'}, path: operated}
+`,
+    '.github/workflows/push.yaml': `on: {push: {branches: [main]}}
+jobs:
+  push:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - run: flux push artifact oci://ghcr.io/acme/home:latest --path=./ --source=x --revision=y
+`,
+  })
+  expect(await placesIn(from('oci://ghcr.io/acme/home', 'OCIRepository'))).toEqual([])
+  expect(await placesIn(from(URL, 'GitRepository'))).toEqual(FOUND)
+  const signed = Object.entries(from('oci://ghcr.io/acme/home', 'OCIRepository')).map(([path, text]) => [
+    path,
+    path === 'fi/fi.yaml'
+      ? `${text}  kustomize:
+    patches:
+      - target: {kind: OCIRepository}
+        patch: |
+          - op: add
+            path: /spec/verify
+            value:
+              provider: cosign
+              matchOIDCIdentity:
+                - issuer: ^https://token\\.actions\\.githubusercontent\\.com$
+                  subject: ^https://github\\.com/acme/home/\\.github/workflows/push\\.yaml@refs/heads/main$
+`
+      : text,
+  ])
+  expect(await placesIn(Object.fromEntries(signed))).toEqual(FOUND)
+})

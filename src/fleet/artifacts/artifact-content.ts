@@ -68,6 +68,14 @@ export function folderOfArtifact(source: KubeObject, facts: ArtifactFacts): stri
   return found.type === 'content' ? found.folder : undefined
 }
 
+/** Whether what a source brings is certainly what a repository holds: a repository itself, or an artifact that a signature proves. */
+export function isProven(source: KubeObject, facts: ArtifactFacts): boolean {
+  if (idOf(source).kind === 'GitRepository') return true
+  if (idOf(source).kind !== 'OCIRepository') return false
+  const found = artifactContent(source, facts, true)
+  return found.type === 'content' && found.assumed === undefined
+}
+
 function ofWorkflow(
   address: Required<OciReference>,
   facts: ArtifactFacts,

@@ -1,8 +1,9 @@
+import type { FleetIndex } from '../../facts/fleet-index.ts'
 import type { JudgedRepository } from '../../facts/judged-repository.ts'
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { originAt, type Path } from '../../kube/node.ts'
+import { at, canonical, originAt, type Path } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import {
@@ -29,8 +30,8 @@ export const plaintextSecret: Rule = {
   source: 'Flux security best practices: secret decryption',
   docs: "Encrypt `data` and `stringData` with `sops --encrypt --encrypted-regex '^(data|stringData)$'`, keep the `sops` block, and rotate the value: it is already in git. These values are not secrets and are listed by `unencrypted-setting`: a value that consists of variables, a placeholder such as `<token>` or `REPLACE_ME`, a public key, and a setting by its key (`host`, `port`, `database`, `username`) that does not look random. Every other value, including `changeme`, counts as a secret. A credential in a file that is not rendered is a warning. `bailiwick check --sops-age-key-file` checks the MAC of files that its key can decrypt. Move keys and tokens in other kinds and in comments to an encrypted Secret. A value with only a credential-like name is a warning where a tenant applies it.",
   kinds: 'every',
-  *checkObject(subject) {
-    if (subject.kind === '/Secret') yield* secret(subject)
+  *checkObject(subject, { before }) {
+    if (subject.kind === '/Secret') yield* secret(subject, before)
     else if (!isDocumentation(subject.object)) yield* elsewhere(subject)
   },
   *checkRepository(repository) {
@@ -39,11 +40,20 @@ export const plaintextSecret: Rule = {
   },
 }
 
-function* secret({ object, node }: Subject): Iterable<Breach> {
+function* secret({ object, kind, id, node }: Subject, before: FleetIndex | undefined): Iterable<Breach> {
   for (const { path, harmless } of openValues(object.root, isSealed(object))) {
     if (harmless) continue
-    yield breach(node, object, path, 'has a value that is not encrypted', sopsFix(object, path))
+    const found = breach(node, object, path, 'has a value that is not encrypted', sopsFix(object, path))
+    const versions = before?.versionsOf(node.cluster, kind, id.namespace, id.name) ?? []
+    yield isAnother(object, path, versions) ? { ...found, value: 'another plain' } : found
   }
+}
+
+/** Whether no version of before has this value there, and one has another: values are compared here, and told nowhere. */
+function isAnother(object: KubeObject, path: Path, versions: readonly { readonly object: KubeObject }[]): boolean {
+  const values = versions.flatMap(({ object: { root } }) => at(root, path) ?? []).map(canonical)
+  const value = at(object.root, path)
+  return value !== undefined && values.length > 0 && !values.includes(canonical(value))
 }
 
 /** The command where the value stands in a file of its own; that of a generator may hold anything. Markdown shows no bar in code. */
