@@ -1,6 +1,10 @@
 import fc from 'fast-check'
-import { anyEdit as anyOpenEdit, type Edit as OpenEdit, edited as openlyEdited } from '../session/random-edit.ts'
-import { CLUSTERS, committed, object, type World } from '../session/random-world.ts'
+import {
+  anyEdit as anyOpenEdit,
+  type Edit as OpenEdit,
+  edited as openlyEdited,
+} from '../../evaluate/incremental/random-edit.ts'
+import { CLUSTERS, committed, object, type World } from '../../evaluate/incremental/random-world.ts'
 
 const FLEET = 'https://github.com/acme/fleet'
 const MIRROR = 'ssh://git@git.internal:2222/mirrors/fleet'

@@ -8,7 +8,7 @@ import { combinationOf } from '../../../src/fleet/graph/combination.ts'
 import type { Fleet, FleetNode } from '../../../src/fleet/model/fleet.ts'
 import { canonical } from '../../../src/kube/node.ts'
 import { formats } from '../../../src/report/formats/formats.ts'
-import { firstWorld, inputOf, type World } from '../session/random-world.ts'
+import { firstWorld, inputOf, type World } from '../../evaluate/incremental/random-world.ts'
 import { anyEdit, asClustersSeeIt, edited, type HiddenEdit } from './hidden-edit.ts'
 
 const numRuns = Number(process.env.BAILIWICK_SILENCE_RUNS ?? 60)

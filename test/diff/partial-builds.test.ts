@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { changesOf } from '../../../src/diff/changes-of.ts'
-import { fleetOf, type Given } from '../../fleet/fleet-of.ts'
-import { miniFleet } from '../../fleet/mini-fleet.ts'
+import { changesOf } from '../../src/diff/changes-of.ts'
+import { fleetOf, type Given } from '../fleet/fleet-of.ts'
+import { miniFleet } from '../fleet/mini-fleet.ts'
 
 const config = (value: string) =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: flux-system}\ndata: {value: ${value}}\n`

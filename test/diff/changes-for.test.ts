@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { NO_COUNTS, type NodeChange } from '../../../src/diff/changes.ts'
-import { changesOf } from '../../../src/diff/changes-of.ts'
-import { changesFor } from '../../../src/report/changes/changes-for.ts'
-import { changesText } from '../../../src/report/changes/changes-text.ts'
-import { commentOf } from '../../../src/report/comment.ts'
-import { leanJudgement } from '../../../workers/threads/lean-judgement.ts'
-import { fleetOf, judgementOf } from '../../fleet/fleet-of.ts'
-import { DEV_URL, fleetFiles, miniFleet } from '../../fleet/mini-fleet.ts'
+import { NO_COUNTS, type NodeChange } from '../../src/diff/changes.ts'
+import { changesOf } from '../../src/diff/changes-of.ts'
+import { changesFor } from '../../src/report/changes/changes-for.ts'
+import { changesText } from '../../src/report/changes/changes-text.ts'
+import { commentOf } from '../../src/report/comment.ts'
+import { leanJudgement } from '../../workers/threads/lean-judgement.ts'
+import { fleetOf, judgementOf } from '../fleet/fleet-of.ts'
+import { DEV_URL, fleetFiles, miniFleet } from '../fleet/mini-fleet.ts'
 
 /** A change of the fleet that reaches both tenants: what dev-team's repository would be shown of it. */
 const grant = (who: string, namespace: string) =>

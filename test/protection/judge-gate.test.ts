@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { judgeGate } from '../../../src/protection/judge-gate.ts'
-import type { ProtectedBranch, ProtectionLayer } from '../../../src/protection/protected-branch.ts'
+import { judgeGate } from '../../src/protection/judge-gate.ts'
+import type { ProtectedBranch, ProtectionLayer } from '../../src/protection/protected-branch.ts'
 
 const CHECK = { name: 'bailiwick / tenancy', app: 7 }
 

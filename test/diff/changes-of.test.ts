@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Changes } from '../../../src/diff/changes.ts'
-import { isUnchanged } from '../../../src/diff/changes.ts'
-import { changesOf } from '../../../src/diff/changes-of.ts'
-import { type Files, fleetOf, type Given } from '../../fleet/fleet-of.ts'
-import { fleetFiles, miniFleet, withResource } from '../../fleet/mini-fleet.ts'
+import type { Changes } from '../../src/diff/changes.ts'
+import { isUnchanged } from '../../src/diff/changes.ts'
+import { changesOf } from '../../src/diff/changes-of.ts'
+import { type Files, fleetOf, type Given } from '../fleet/fleet-of.ts'
+import { fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 const changes = (base: Given, head: Given): Changes => changesOf(fleetOf(base), fleetOf(head))
 /** What happens to each object, in short. */

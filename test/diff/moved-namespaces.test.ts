@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { type Changes, sumCounts } from '../../../src/diff/changes.ts'
-import { changesOf } from '../../../src/diff/changes-of.ts'
-import { changeLists } from '../../../src/report/changes/change-lists.ts'
-import { changesText } from '../../../src/report/changes/changes-text.ts'
-import { countsText } from '../../../src/report/changes/counts-text.ts'
-import { type Files, fleetOf } from '../../fleet/fleet-of.ts'
-import { fleetFiles, miniFleet, withResource } from '../../fleet/mini-fleet.ts'
+import { type Changes, sumCounts } from '../../src/diff/changes.ts'
+import { changesOf } from '../../src/diff/changes-of.ts'
+import { changeLists } from '../../src/report/changes/change-lists.ts'
+import { changesText } from '../../src/report/changes/changes-text.ts'
+import { countsText } from '../../src/report/changes/counts-text.ts'
+import { type Files, fleetOf } from '../fleet/fleet-of.ts'
+import { fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 const DEV = fleetFiles['tenants/dev-team.yaml']!
 const changes = (before: string, after: string, fleet: Files = {}): Changes =>

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { changesOf } from '../../../src/diff/changes-of.ts'
-import { checkRunOf } from '../../../src/report/check-run.ts'
-import { commentOf } from '../../../src/report/comment.ts'
-import { fleetOf, type Given, judgementOf } from '../../fleet/fleet-of.ts'
-import { DEV_URL, FLEET_URL, fleetFiles, miniFleet, withResource } from '../../fleet/mini-fleet.ts'
+import { changesOf } from '../../src/diff/changes-of.ts'
+import { checkRunOf } from '../../src/report/check-run.ts'
+import { commentOf } from '../../src/report/comment.ts'
+import { fleetOf, type Given, judgementOf } from '../fleet/fleet-of.ts'
+import { DEV_URL, FLEET_URL, fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 /** Everything that is said of a change on the fleet's own repository, where nothing is hidden for privacy. */
 function saidOf(base: Given, head: Given): string {
