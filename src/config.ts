@@ -60,11 +60,7 @@ export function readConfig(env: Environment, readFile: ReadFile = readText): Web
 
 /** Reads the settings of a process of workers alone: REDIS_URL is needed, the webhook's secret is not. Throws `config`. */
 export function readWorkerConfig(env: Environment, readFile: ReadFile = readText): WorkerConfig {
-  required(
-    env,
-    'REDIS_URL',
-    'set it to the Redis of the web process; without Redis the web process works on jobs itself',
-  )
+  required(env, 'REDIS_URL', 'set it to the Redis of the web process; without Redis the web process runs jobs itself')
   const settings = common(env, readFile)
   return seal({ ...settings, redisUrl: settings.redisUrl ?? '' })
 }
@@ -105,7 +101,7 @@ function redisPrefix(env: Environment): string {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(prefix)) return prefix
   throw badVariable(
     'REDIS_PREFIX',
-    'has other characters than letters, digits, - and _',
+    'contains characters other than letters, digits, - and _',
     'shorten it to 1 to 64 of these',
   )
 }
@@ -119,7 +115,7 @@ function clustersFile(env: Environment, readFile: ReadFile): string | undefined 
     throw badVariable(
       'CLUSTERS_FILE',
       'names a file that cannot be read',
-      'mount the file, or remove the variable to judge only',
+      'mount the file, or remove the variable to evaluate only',
     )
   }
   return resolve(path)
@@ -130,7 +126,7 @@ function fleets(env: Environment): readonly FleetName[] {
   if (env.FLEETS === undefined) return []
   const names = env.FLEETS.split(',').map(name => parseFleetName(name.trim()))
   if (names.every(name => name !== undefined)) return Object.freeze(names)
-  const fix = `write ${FLEET_NAME}, with commas in between (acme/fleet,acme/edge#production), or remove the variable`
+  const fix = `write ${FLEET_NAME}, separated by commas (acme/fleet,acme/edge#production), or remove the variable`
   throw badVariable('FLEETS', 'contains an entry that is not the name of a repository', fix)
 }
 
@@ -140,8 +136,8 @@ function allowedAccounts(env: Environment): readonly string[] | undefined {
   const names = env.ALLOWED_ACCOUNTS.split(',').map(name => name.trim().toLowerCase())
   if (names.every(name => /^[a-z\d][a-z\d_-]{0,99}$/.test(name))) return Object.freeze([...new Set(names)])
   const fix =
-    'write account names with commas in between (acme,acme-labs), or remove the variable to allow every installation'
-  throw badVariable('ALLOWED_ACCOUNTS', 'holds something that is no account name', fix)
+    'write account names separated by commas (acme,acme-labs), or remove the variable to allow every installation'
+  throw badVariable('ALLOWED_ACCOUNTS', 'contains an entry that is not an account name', fix)
 }
 
 /** Root of the REST API that the environment names; GitHub's own by default. Throws `config`. */
@@ -163,7 +159,7 @@ function host(env: Environment): string {
   if (/^[A-Za-z0-9.:_-]{1,253}$/.test(value)) return value
   throw badVariable(
     'HOST',
-    'is no host name or address',
+    'is not a host name or an address',
     'use 127.0.0.1 behind a proxy on this machine, 0.0.0.0 in a container',
   )
 }

@@ -84,22 +84,23 @@ const signature = ({ nodes, baseline }: Omit<Judged, 'disputed'>) => JSON.string
 /** Why the node itself may not be applied, whatever its parents are. */
 function ownReason(node: JudgedNode, state: ApprovalState, judged: Judged): string | undefined {
   const { heads } = state
-  if (!heads?.complete) return 'not everything that the graph needs could be read yet'
-  if (judged.disputed) return 'two judgements of this combination differ'
+  if (!heads?.complete) return 'a source that the graph needs could not be read yet'
+  if (judged.disputed) return 'two evaluations of this revision set differ'
   if (node.failures.length > 0) return `it could not be evaluated: ${node.failures[0]!.message}`
   const [hole] = node.holes ?? []
   if (hole !== undefined) return `a part of it was left out of the evaluation: ${hole}`
   const baseline = new Set(judged.baseline)
   const blocking = node.findings.find(one => blocks(one, baseline))
   if (blocking) return `it violates ${blocking.rule}: ${blocking.message}`
-  if (node.source.opaque !== null) return `its source was not seen: ${node.source.opaque}`
+  if (node.source.opaque !== null) return `its source is not visible: ${node.source.opaque}`
   if (node.source.assumed)
     return 'its content is only assumed to be that of git: spec.verify of its OCIRepository names no signature of its workflow'
-  if (!node.impersonated || node.user.trim() === '') return 'no account is impersonated for it'
-  if (node.digest === '' || digestOfTexts(node.objects) !== node.digest) return 'its objects are not the judged ones'
-  if (!isPresent(node, heads)) return 'its commit is not what its source holds now'
+  if (!node.impersonated || node.user.trim() === '') return 'it impersonates no account'
+  if (node.digest === '' || digestOfTexts(node.objects) !== node.digest)
+    return 'its objects differ from the evaluated ones'
+  if (!isPresent(node, heads)) return 'its source is at another commit now'
   if (state.holds.has(node.key)) return 'it is on hold'
-  if (node.refused.length > 0) return `the worker does not honour ${node.refused.join(', ')} yet`
+  if (node.refused.length > 0) return `the worker does not support ${node.refused.join(', ')} yet`
   return undefined
 }
 
@@ -126,7 +127,7 @@ function chainReason(
   const seen = new Set([node.key])
   for (let parent = node.parent; parent !== null; ) {
     const above = byKey.get(parent)
-    if (!above || seen.has(parent)) return `its parent ${parent} is not part of the judgement`
+    if (!above || seen.has(parent)) return `its parent ${parent} is not part of the evaluation`
     if (why.get(parent) !== undefined) return `its parent ${parent} is held back`
     seen.add(parent)
     parent = above.parent

@@ -20,18 +20,19 @@ export const access: Command = {
   usage: `${USAGE}
 
   NAMESPACE      the namespace
-  --cluster NAME only that cluster (default: all that have the namespace)
+  --cluster NAME only this cluster (default: all clusters with the namespace)
 ${FLEET_HELP}
   -o text|json   text for people
 
-Exit code 0: done; 2: a Kustomization could not be read, so that the list may lack something.`,
+Exit code 0: done; 2: a Kustomization could not be read, so the list may be incomplete.`,
   async run(args, io) {
     const options = parseOptions(args, ['cluster', ...FLEET_OPTIONS, 'output'], USAGE)
     const [namespace, fleetDir = '.', more] = options.positionals
     const output = options.one('output') ?? 'text'
     if (!namespace) throw usage('NAMESPACE is missing')
-    if (more !== undefined) throw usage(`${JSON.stringify(more)} is one argument too many`)
-    if (output !== 'text' && output !== 'json') throw usage(`-o ${JSON.stringify(output)}; allowed are text and json`)
+    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra argument`)
+    if (output !== 'text' && output !== 'json')
+      throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: text, json`)
     const { fleet, here } = await readFleet(options, fleetDir, io.cwd)
     const asked = clustersOf(fleet, options.one('cluster'), USAGE)
     const failed = fleet.nodes.filter(node => whyIncomplete(node) && asked.includes(node.cluster))
@@ -39,7 +40,7 @@ Exit code 0: done; 2: a Kustomization could not be read, so that the list may la
     const clusters = asked.filter(cluster => knownNamespaces(fleet, cluster).includes(namespace))
     if (clusters.length === 0) {
       const there = [...new Set(asked.flatMap(cluster => knownNamespaces(fleet, cluster)))].slice(0, 20).join(', ')
-      throw usage(`no cluster asked has namespace ${JSON.stringify(namespace)}; there are: ${there}`)
+      throw usage(`no selected cluster has the namespace ${JSON.stringify(namespace)}. Namespaces: ${there}`)
     }
     const index = new FleetIndex(fleet)
     const found = clusters.map(cluster =>
@@ -61,7 +62,7 @@ function text(namespace: string, found: NamespaceAccess, here: string): string {
   const lines = [
     visible(`${namespace} on ${cluster} belongs to ${tenant ? `tenant ${tenant}` : 'the platform'}`),
     '',
-    ...(rows.length > 0 ? table(TITLES, rows) : ['No object of Flux can change it.']),
+    ...(rows.length > 0 ? table(TITLES, rows) : ['No Flux object can change it.']),
     ...section(
       'Others who can change it',
       others.map(grant => grantText(grant, here)),

@@ -17,12 +17,12 @@ export const audit: Command = {
   name: 'audit',
   usage: `${USAGE}
 
-  --cluster NAME only that cluster (default: all)
-  --strict       exit code 1 where something is weak
+  --cluster NAME only this cluster (default: all)
+  --strict       exit code 1 if a setting is weak
 ${FLEET_HELP}
   -o text|json   text for people
 
-Exit code 0: done; 1: something is weak, with --strict; 2: a Kustomization of the platform could not be read.`,
+Exit code 0: done; 1: a setting is weak, with --strict; 2: a Kustomization of the platform could not be read.`,
   async run(args, io) {
     const strict = args.includes('--strict')
     const options = parseOptions(
@@ -32,8 +32,9 @@ Exit code 0: done; 1: something is weak, with --strict; 2: a Kustomization of th
     )
     const [fleetDir = '.', more] = options.positionals
     const output = options.one('output') ?? 'text'
-    if (more !== undefined) throw usage(`${JSON.stringify(more)} is one FLEET too many`)
-    if (output !== 'text' && output !== 'json') throw usage(`-o ${JSON.stringify(output)}; allowed are text and json`)
+    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra FLEET`)
+    if (output !== 'text' && output !== 'json')
+      throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: text, json`)
     const { fleet, here } = await readFleet(options, fleetDir, io.cwd)
     const asked = clustersOf(fleet, options.one('cluster'), USAGE)
     const failed = fleet.nodes.filter(node => whyIncomplete(node) && !node.tenant && asked.includes(node.cluster))

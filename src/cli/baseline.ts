@@ -21,17 +21,17 @@ export const baseline: Command = {
   usage: `${USAGE}
 
   DIR            a working copy of the fleet (default: .)
-  --check        write nothing; exit 1 where the file would grow
+  --check        write nothing; exit 1 if the file would grow
   --url URL      address of DIR as Flux sources name it (default: remote origin)
   --branch NAME  branch that DIR is evaluated as (default: the checked-out one, else the default branch)
-  --repo URL[#REF]=DIR   where the content of another source lies
-  --repos-dir DIR   a folder of clones: each is found by the address of its remote`,
+  --repo URL[#REF]=DIR   folder with the content of another source
+  --repos-dir DIR   folder with clones of other sources, each identified by its remote`,
   async run(args, io) {
     const only = args.includes('--check')
     const rest = args.filter(arg => arg !== '--check')
     const { positionals, one, all } = parseOptions(rest, FLEET_OPTIONS, USAGE)
     if (positionals.length > 1) {
-      throw new BailiwickError('usage', `${JSON.stringify(positionals[1])} is one DIR too many`, {
+      throw new BailiwickError('usage', `${JSON.stringify(positionals[1])} is an extra DIR`, {
         fix: `usage: bailiwick ${USAGE}`,
       })
     }
@@ -72,8 +72,8 @@ function changeOf(verdict: Verdict, violations: readonly Finding[], before: Base
   if (verdict.errors.length > 0) {
     const accepted = new Set(verdict.errors.filter(isAcceptable).map(one => one.fingerprint)).size
     lines.push(
-      `${counted(accepted, 'evaluation error')} accepted as they are: other bytes behind them are an error again, and nothing of their Kustomizations is applied`,
-      'violations that were listed stay listed, as they may be in what is not evaluated',
+      `${counted(accepted, 'evaluation error')} accepted with their current content: other content is an error again, and the worker applies nothing of their Kustomizations`,
+      'listed violations stay listed, because they may be in the part that was not evaluated',
     )
   }
   return { grows: added.length > 0, lines }

@@ -38,9 +38,10 @@ async function nodesOf({ positionals, one, all }: ReturnType<typeof parseOptions
   const [fleet = '.', more] = positionals
   const cluster = one('cluster')
   const output = one('output') ?? 'yaml'
-  if (more !== undefined) throw usage(`${JSON.stringify(more)} is one FLEET too many`)
+  if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra FLEET`)
   if (cluster === undefined) throw usage('--cluster is missing')
-  if (output !== 'yaml' && output !== 'json') throw usage(`-o ${JSON.stringify(output)}; allowed are yaml and json`)
+  if (output !== 'yaml' && output !== 'json')
+    throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: yaml, json`)
   const { fleet: built } = await readFleet({ one, all }, fleet, cwd, cluster)
   const [name] = clustersOf(built, cluster, USAGE)
   return built.nodes.filter(node => node.cluster === name)

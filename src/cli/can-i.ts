@@ -26,14 +26,14 @@ export const canI: Command = {
   RESOURCE       plural, singular or short name, alone or as RESOURCE.GROUP; or a path such as /healthz
   -n NS          the namespace; without it, in the whole cluster
   --as IDENTITY  system:serviceaccount:NS:NAME, NS/NAME for an account, or any user
-  --as-group G   a group of that user, beside those that follow from the name; may be given often
+  --as-group G   additional group of that user (repeatable)
   --subresource  log, scale, status, token, ...
-  --cluster NAME only that cluster (default: all)
+  --cluster NAME only this cluster (default: all)
 ${FLEET_HELP}
   -o text|json   text for people
 
-Exit code 0: yes, on every cluster asked; 1: no on one of them; 2: not known, because a role or a Kustomization could not
-be read. Sources that were not given are told beside a no.`,
+Exit code 0: yes, on every selected cluster; 1: no on at least one; 2: unknown, because a role or a Kustomization could not
+be read. A no lists the sources that were not given.`,
   async run(args, io) {
     const options = parseOptions(args, OPTIONS, USAGE)
     const { verb, target, fleetDir, as, output } = question(options)
@@ -64,9 +64,10 @@ function question(options: ParsedOptions) {
   const output = options.one('output') ?? 'text'
   if (verb === undefined || target === undefined || verb === '' || target === '')
     throw usage('VERB or RESOURCE is missing')
-  if (more !== undefined) throw usage(`${JSON.stringify(more)} is one argument too many`)
+  if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra argument`)
   if (as === undefined) throw usage('--as is missing')
-  if (output !== 'text' && output !== 'json') throw usage(`-o ${JSON.stringify(output)}; allowed are text and json`)
+  if (output !== 'text' && output !== 'json')
+    throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: text, json`)
   return { verb, target, fleetDir, as, output }
 }
 

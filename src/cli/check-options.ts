@@ -37,7 +37,7 @@ const FLAGS: readonly string[] = [FAIL_ON_APPROVAL, VERBOSE]
 
 /** Every option: how it is written in the usage line, and what the help says. A new one is a line here and a field above. */
 const OPTIONS: readonly (readonly [name: string, usage: string, help: string])[] = [
-  ['base', '[--base REF]', '--base REF     compare with this commit: only new violations give exit 1'],
+  ['base', '[--base REF]', '--base REF     compare with this commit: only new violations and errors count'],
   ['url', '[--url URL]', '--url URL      address of DIR as Flux sources name it (default: remote origin)'],
   [
     'branch',
@@ -45,12 +45,12 @@ const OPTIONS: readonly (readonly [name: string, usage: string, help: string])[]
     `--branch NAME  branch that DIR is evaluated as (default: the one that --base names or tracks, else GITHUB_BASE_REF or
                  CI_MERGE_REQUEST_TARGET_BRANCH_NAME, else the default branch; without --base the checked-out one)`,
   ],
-  ['fleet', '[--fleet DIR]', '--fleet DIR    the fleet, when DIR is the repository of a tenant'],
-  ['repo', '[--repo URL[#REF]=DIR]...', '--repo URL[#REF]=DIR   where the content of another source lies'],
+  ['fleet', '[--fleet DIR]', '--fleet DIR    the fleet, if DIR is the repository of a tenant'],
+  ['repo', '[--repo URL[#REF]=DIR]...', '--repo URL[#REF]=DIR   folder with the content of another source'],
   [
     'repos-dir',
     '[--repos-dir DIR]',
-    '--repos-dir DIR   a folder of clones: each is found by the address of its remote',
+    '--repos-dir DIR   folder with clones of other sources, each identified by its remote',
   ],
   ['cluster-root', '[--cluster-root NAME=PATH]...', CLUSTER_ROOT_HELP.trim()],
   ['cluster', '[--cluster C]...', '--cluster C    show and evaluate this cluster only'],
@@ -63,7 +63,7 @@ const OPTIONS: readonly (readonly [name: string, usage: string, help: string])[]
   [
     FAIL_ON_APPROVAL,
     `[--${FAIL_ON_APPROVAL}]`,
-    `--${FAIL_ON_APPROVAL}   exit 1 where a fleet admin must approve the change: approvals cannot be seen here`,
+    `--${FAIL_ON_APPROVAL}   exit 1 if a fleet admin must approve the change (approvals on GitHub are not visible here)`,
   ],
   [
     VERBOSE,
@@ -90,7 +90,7 @@ export function checkOptions(args: readonly string[], cwd: string): CheckOptions
   const rest = args.filter(arg => !FLAGS.some(flag => arg === `--${flag}`))
   const names = OPTIONS.map(([name]) => name).filter(name => !FLAGS.includes(name))
   const { positionals, one, all } = parseOptions(rest, names, CHECK_USAGE)
-  if (positionals.length > 1) throw usage(`${JSON.stringify(positionals[1])} is one DIR too many`)
+  if (positionals.length > 1) throw usage(`${JSON.stringify(positionals[1])} is an extra DIR`)
   const [base, url, branch] = ['base', 'url', 'branch'].map(one)
   const [fleet, reposDir, keys] = ['fleet', 'repos-dir', 'sops-age-key-file'].map(one)
   return {
@@ -113,7 +113,7 @@ export function checkOptions(args: readonly string[], cwd: string): CheckOptions
 
 function outputOf(value: string): string {
   if (formats.has(value)) return value
-  throw usage(`-o ${JSON.stringify(value)} is not a format; allowed are ${[...formats.keys()].join(', ')}`)
+  throw usage(`-o ${JSON.stringify(value)} is not a format. Allowed: ${[...formats.keys()].join(', ')}`)
 }
 
 function usage(message: string): BailiwickError {

@@ -58,8 +58,8 @@ export async function checkSides(options: CheckOptions, read: ReadDirectory, env
     return { here, head, base: side({ url, branch, commit, tree: baseTree, clusters }, commit) }
   }
   if (url === '') {
-    throw new BailiwickError('usage', `it is not known which source of the fleet ${dir} is`, {
-      fix: 'Add --url with the address that the fleet names it by.',
+    throw new BailiwickError('usage', `${dir} has no remote origin, so its source in the fleet is unknown`, {
+      fix: 'Add --url with the address that the fleet uses for it.',
     })
   }
   const fleetDir = await rootFolder(options.fleet)

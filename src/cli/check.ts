@@ -147,7 +147,7 @@ function undecidedLine({ errors, clusters }: Verdict, own: OwnPart | undefined):
   if (decisive && others !== undefined && !fresh(own?.verdict.errors ?? [])) {
     return errorLine({ code: decisive.code, message: others })
   }
-  if (!first) return 'error[internal]: the verdict is "error" without one: this is a bug of bailiwick, please report it'
+  if (!first) return 'error[internal]: the verdict is "error" without one. This is a bug in bailiwick, please report it'
   const fix = 'Name a fleet repository; for the repository of a tenant add --fleet DIR.'
   return errorLine(clusters.length === 0 ? { ...first, fix } : first)
 }

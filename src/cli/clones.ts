@@ -26,8 +26,8 @@ export async function clonesIn(folder: string): Promise<Clone[]> {
   let seen = 0
   const visit = async (dir: string, depth: number): Promise<void> => {
     if (++seen > MAX_FOLDERS) {
-      throw new BailiwickError('render-limits', `${folder} holds more than ${MAX_FOLDERS} folders`, {
-        fix: 'Name the folder in which the clones lie.',
+      throw new BailiwickError('render-limits', `${folder} contains more than ${MAX_FOLDERS} folders`, {
+        fix: 'Name the folder that contains the clones.',
       })
     }
     const isBare = await isBareRepository(dir)
@@ -41,8 +41,8 @@ export async function clonesIn(folder: string): Promise<Clone[]> {
   const names = await foldersIn(folder)
   for (const name of names) await visit(join(folder, name), 1)
   if (clones.length > 0) return clones
-  throw new BailiwickError('usage', `--repos-dir ${folder}: there is no clone in it`, {
-    fix: 'Name the folder in which the clones lie side by side.',
+  throw new BailiwickError('usage', `--repos-dir ${folder} contains no clone`, {
+    fix: 'Name the folder that contains the clones.',
   })
 }
 
@@ -68,7 +68,7 @@ export function cloneReader(clones: readonly Clone[], read: (dir: string) => Pro
     if (!first) return undefined
     if (second) {
       throw new BailiwickError('usage', `${first.clone.dir} and ${second.clone.dir} are both clones of ${url}`, {
-        fix: `Say which one: --repo ${url}=${first.clone.dir}`,
+        fix: `Choose one: --repo ${url}=${first.clone.dir}`,
       })
     }
     const key = `${first.clone.dir} ${refName(ref)}`

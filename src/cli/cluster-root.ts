@@ -4,7 +4,7 @@ import type { DeclaredCluster } from '../fleet/model/fleet-config.ts'
 
 /** How the option is explained. */
 export const CLUSTER_ROOT_HELP =
-  '  --cluster-root NAME=PATH   a folder of FLEET that a cluster starts from, where none is found (repeatable)'
+  '  --cluster-root NAME=PATH   folder that a cluster starts from, if it is not detected (repeatable)'
 
 /** Reads `--cluster-root NAME=PATH`. Throws `usage`. */
 export function clusterRoot(text: string): DeclaredCluster {

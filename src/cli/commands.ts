@@ -5,13 +5,17 @@ import type { Command } from './command.ts'
  * to read than most commands take to run.
  */
 export const COMMANDS: readonly (readonly [name: string, summary: string, load: () => Promise<Command>])[] = [
-  ['check', 'Evaluate a fleet, or what a tenant would change in it', async () => (await import('./check.ts')).check],
-  ['render', 'Show what a directory renders, like kustomize build', async () => (await import('./render.ts')).render],
-  ['build', 'Show what each Flux Kustomization of a cluster renders', async () => (await import('./build.ts')).build],
-  ['baseline', 'Write down the violations that stand in a fleet', async () => (await import('./baseline.ts')).baseline],
+  ['check', 'Evaluate a fleet, or a change in a tenant repository', async () => (await import('./check.ts')).check],
+  ['render', 'Render a directory, like kustomize build', async () => (await import('./render.ts')).render],
+  ['build', 'Render each Flux Kustomization of a cluster', async () => (await import('./build.ts')).build],
+  [
+    'baseline',
+    'List the existing violations of a fleet in a baseline file',
+    async () => (await import('./baseline.ts')).baseline,
+  ],
   [
     'can-i',
-    'Say whether an identity may do something on a cluster, and through what',
+    'Check whether an identity is allowed to do something on a cluster, and by which binding',
     async () => (await import('./can-i.ts')).canI,
   ],
   [
@@ -21,7 +25,7 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
   ],
   [
     'audit',
-    'Show what keeps the tenants of a cluster apart, and what does not',
+    'Show which settings isolate the tenants of a cluster, and which are missing',
     async () => (await import('./audit.ts')).audit,
   ],
   [

@@ -21,8 +21,8 @@ export async function ageIdentities(
   try {
     text = await readFile(path, 'utf8')
   } catch (cause) {
-    throw new BailiwickError('usage', `the file of age keys ${path} cannot be read`, {
-      fix: 'Correct its name.',
+    throw new BailiwickError('usage', `age key file ${path} cannot be read`, {
+      fix: 'Correct the path.',
       cause,
     })
   }
@@ -31,8 +31,8 @@ export async function ageIdentities(
     .map(line => line.trim())
     .filter(line => IDENTITY.test(line))
   if (identities.length > 0) return identities
-  const fix = 'It has a line AGE-SECRET-KEY-1... for each key.'
-  throw new BailiwickError('usage', `the file of age keys ${path} holds no key of age`, { fix })
+  const fix = 'Add one line AGE-SECRET-KEY-1... per key.'
+  throw new BailiwickError('usage', `age key file ${path} contains no age key`, { fix })
 }
 
 /** The fleet with the encrypted files whose MAC does not hold, of those that one of the keys opens. */

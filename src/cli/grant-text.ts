@@ -16,7 +16,7 @@ export function rightsText({ role, clusterWide, from }: GrantView, here: string)
 /** What makes a binding, in a few words. */
 function sourceText(from: BindingSource, here: string): string {
   if (from.by === 'fleet') return placeOf(from.origin, here) || from.kustomization
-  if (from.by === 'flux') return "of Flux's own manifests, which the fleet does not hold"
+  if (from.by === 'flux') return "of Flux's own manifests, which are not in the fleet"
   return from.by === 'capsule' ? 'made by Capsule' : 'made by Kubernetes itself'
 }
 

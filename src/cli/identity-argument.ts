@@ -17,7 +17,7 @@ interface KnownNames {
 export function identityArgument(text: string, known: KnownNames): string {
   if (text.startsWith('system:serviceaccount:')) {
     if (accountOf(text)) return text
-    throw usage(`${JSON.stringify(text)} is no account`, 'Write system:serviceaccount:NAMESPACE:NAME.')
+    throw usage(`${JSON.stringify(text)} is not an account`, 'Write system:serviceaccount:NAMESPACE:NAME.')
   }
   const slash = text.split('/')
   if (slash.length === 2) {

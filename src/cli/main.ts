@@ -8,12 +8,12 @@ import { programVersion } from './program-version.ts'
 
 /**
  * Runs one command line and resolves with its exit code: 0 pass or done, 1 new violations, 2 could not be evaluated or bad usage.
- * Whatever goes wrong is one line on stderr: `error[<code>]: what, where, what to do`. Never throws, never exits.
+ * Whatever goes wrong is one line on stderr: `error[<code>]: what, at <where>. What to do`. Never throws, never exits.
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const [name, ...args] = argv
   try {
-    if (name === undefined) throw usage('no command', 'bailiwick help lists them.')
+    if (name === undefined) throw usage('COMMAND is missing', 'Run bailiwick help for a list of commands.')
     if (name === '--version' || name === '-v') return say(io, `${programVersion()}\n`)
     if (name === 'help' || name === '--help' || name === '-h') return say(io, await help(args[0]))
     const found = await known(name)
@@ -30,13 +30,13 @@ async function help(topic: string | undefined): Promise<string> {
   const width = Math.max(...COMMANDS.map(([name]) => name.length))
   const lines = COMMANDS.map(([name, summary]) => `  ${name.padEnd(width)}  ${summary}`)
   return [
-    'bailiwick keeps every tenant of a GitOps fleet inside their own bailiwick',
+    'bailiwick keeps each tenant of a Flux fleet inside their own namespaces and permissions',
     '',
     'usage: bailiwick COMMAND [...]',
     '',
     ...lines,
     '',
-    'bailiwick help COMMAND says more. Exit codes: 0 pass or done, 1 new violations, 2 could not be evaluated or bad usage.',
+    'Run bailiwick help COMMAND for its options. Exit codes: 0 pass or done, 1 new violations, 2 could not be evaluated or bad usage.',
     '',
   ].join('\n')
 }
@@ -48,8 +48,11 @@ async function known(name: string): Promise<NonNullable<Awaited<ReturnType<typeo
     name,
     COMMANDS.map(([one]) => one),
   )
-  const fix = meant === undefined ? 'bailiwick help lists them.' : `Did you mean ${meant}? bailiwick help lists all.`
-  throw usage(`there is no command ${JSON.stringify(name)}`, fix)
+  const fix =
+    meant === undefined
+      ? 'Run bailiwick help for a list of commands.'
+      : `Did you mean ${meant}? Run bailiwick help for a list of commands.`
+  throw usage(`unknown command ${JSON.stringify(name)}`, fix)
 }
 
 const helpOf = ({ command, summary }: Awaited<ReturnType<typeof known>>) =>
@@ -70,7 +73,7 @@ function lineOf(error: unknown): string {
   const refused = refusedBySystem(error)
   if (refused) return errorLine(refused)
   const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  return `error[internal]: ${visible(what, 1000)}: this is a bug of bailiwick, please report it`
+  return `error[internal]: ${visible(what, 1000)}. This is a bug in bailiwick, please report it`
 }
 
 /** A file or folder that the system does not give: permissions, a full disk, too many open files. */
@@ -79,7 +82,9 @@ function refusedBySystem(error: unknown): BailiwickError | undefined {
   const { code, syscall, path } = error as NodeJS.ErrnoException
   if (code === undefined || syscall === undefined || path === undefined) return undefined
   const isDenied = code === 'EACCES' || code === 'EPERM'
-  const fix = isDenied ? 'Run as a user who may read it, or correct its permissions.' : 'Correct that and run it again.'
+  const fix = isDenied
+    ? 'Run as a user who can read it, or correct its permissions.'
+    : 'Correct that and run the command again.'
   return new BailiwickError('source-unreadable', `${path}: ${isDenied ? 'permission denied' : code} (${syscall})`, {
     fix,
   })

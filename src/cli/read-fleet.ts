@@ -18,8 +18,8 @@ export const FLEET_OPTIONS = ['repo', 'repos-dir', 'url', 'branch', 'cluster-roo
 
 /** How these options are explained. */
 export const FLEET_HELP = `  FLEET          the fleet: a git working copy or a plain folder (default: .)
-  --repo URL[#REF]=DIR   where the content of another source lies
-  --repos-dir DIR   a folder of clones: each is found by the address of its remote
+  --repo URL[#REF]=DIR   folder with the content of another source
+  --repos-dir DIR   folder with clones of other sources, each identified by its remote
 ${CLUSTER_ROOT_HELP}
   --url URL      address of FLEET as Flux sources name it (default: remote origin)
   --branch NAME  branch that FLEET is evaluated as (default: the checked-out one, else the default branch)`

@@ -67,7 +67,7 @@ async function existing(directory: string): Promise<string> {
     throw cause
   })
   if (found?.isDirectory()) return realpath(directory)
-  throw new BailiwickError('git-missing', `${directory} is no folder`, { fix: 'Name an existing folder.' })
+  throw new BailiwickError('git-missing', `${directory} is not a folder`, { fix: 'Name an existing folder.' })
 }
 
 async function workingCopyOf(directory: string): Promise<string | undefined> {

@@ -18,9 +18,9 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = parse(args)
   if (values.stdin) return answerAll(io)
   const [directory, more] = positionals
-  if (!directory || more) throw usage('name one directory')
+  if (!directory || more) throw usage('exactly one DIR is required')
   const output = values.output ?? 'yaml'
-  if (output !== 'yaml' && output !== 'json') throw usage(`-o ${output}; use yaml or json`)
+  if (output !== 'yaml' && output !== 'json') throw usage(`-o ${output} is not a format. Allowed: yaml, json`)
   const rendered = await renderDirectory({
     directory: resolve(io.cwd, directory),
     ...(values.root === undefined ? {} : { root: resolve(io.cwd, values.root) }),

@@ -27,7 +27,7 @@ export function resourceArgument(text: string, table: ResourceTable): AskedResou
   if (known && !other) return { group: known.group, resource: known.resource, name, known }
   if (known) {
     const all = found.map(({ resource, group }) => `${resource}.${group}`).join(', ')
-    throw usage(`${JSON.stringify(word)} may be any of ${all}`, 'Write RESOURCE.GROUP.')
+    throw usage(`${JSON.stringify(word)} is ambiguous. Kinds with this name: ${all}`, 'Write RESOURCE.GROUP.')
   }
   const dot = word.indexOf('.')
   if (dot > 0) return { group: word.slice(dot + 1), resource: word.slice(0, dot), name, known: undefined }

@@ -80,13 +80,13 @@ function outcome(live: Json | undefined, applied: Json, ownership: Ownership): A
   const version = (object: Json) => stringAt(object, 'metadata', 'resourceVersion')
   const action = live === undefined ? 'created' : version(live) === version(applied) ? 'unchanged' : 'configured'
   if (ownership !== 'shared') return { action, uid: stringAt(applied, 'metadata', 'uid') }
-  const message = `it was there before: applied beside its other owners, and neither put back nor pruned unless it is annotated ${ADOPT}`
+  const message = `it existed before: it is applied next to its other owners, and neither restored nor pruned unless it is annotated ${ADOPT}`
   return { action, message }
 }
 
 function foreign(live: Json, { owner }: ApplyRequest, id: ObjectId): BailiwickError {
   return new BailiwickError('cluster-conflict', `${display(id)} belongs to ${foreignOwner(live, owner)}`, {
-    fix: 'Remove it from one of the two; where it is meant to move, remove its owner labels on the cluster first.',
+    fix: 'Remove it from one of the two. To move it, first remove its owner labels on the cluster.',
   })
 }
 
@@ -96,7 +96,7 @@ function explained(error: unknown, id: ObjectId, { owner }: ApplyRequest): unkno
     const fields = error.causes.map(cause => cause.field).filter(Boolean)
     const message = `the API server refuses ${display(id)} (status ${error.status}${fields.length > 0 ? `, ${fields.join(', ')}` : ''})`
     return new ClusterError(error.code, message, error.status, [], {
-      fix: 'Its message is left out, as it may quote the value. Check the types of the fields.',
+      fix: 'The message is omitted because it may quote the value. Check the types of the fields.',
     })
   }
   const conflicts = error.causes.filter(cause => cause.reason === 'FieldManagerConflict')
@@ -104,7 +104,7 @@ function explained(error: unknown, id: ObjectId, { owner }: ApplyRequest): unkno
   const fields = conflicts.map(({ field, message }) => `${field} (${message})`).join(', ')
   return new ClusterError(
     error.code,
-    `${display(id)} is not ours, and others own ${fields}`,
+    `${display(id)} is not managed by Bailiwick, and other managers own ${fields}`,
     error.status,
     error.causes,
     {

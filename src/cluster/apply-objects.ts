@@ -60,7 +60,7 @@ export async function applyObjects(client: ClusterClient, request: ApplyRequest)
     const unique = wave.items.filter(item => {
       const key = `${item.id.apiVersion} ${display(item.id)}`
       if (!seen.has(key)) return seen.add(key)
-      results.push(failure(item.id, new BailiwickError('cluster-invalid', `${display(item.id)} is there twice`)))
+      results.push(failure(item.id, new BailiwickError('cluster-invalid', `${display(item.id)} appears twice`)))
       return false
     })
     const done = await eachLimited(unique, AT_ONCE, applyOne)

@@ -36,7 +36,7 @@ export function readClustersFile(file: string): ClusterBinding[] {
   } catch (error) {
     if (error instanceof BailiwickError) throw error
     throw new BailiwickError('config', `${file} cannot be read: ${(error as Error).message}`, {
-      fix: 'Let CLUSTERS_FILE name a file that this process may read.',
+      fix: 'Set CLUSTERS_FILE to a file that this process can read.',
     })
   }
 }
@@ -66,7 +66,7 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
   const text = (key: string, fallback?: string): string => {
     const value = map.get(key) ?? fallback
     if (typeof value === 'string' && value !== '' && value.trim() === value) return value
-    throw wrong(file, `${at}.${key}`, value === undefined ? 'is missing' : 'is not a text')
+    throw wrong(file, `${at}.${key}`, value === undefined ? 'is missing' : 'is not a string')
   }
   const name = text('name')
   if (!LABEL.test(name)) throw wrong(file, `${at}.name`, `${name} is not lower-case letters, digits and "-"`)
@@ -116,7 +116,8 @@ function mapOf(value: unknown, file: string, at: string): Map<string, unknown> {
 
 function onlyKeys(map: Map<string, unknown>, allowed: readonly string[], file: string, prefix: string): void {
   for (const key of map.keys()) {
-    if (!allowed.includes(key)) throw wrong(file, `${prefix}${key}`, `is not known here; known: ${allowed.join(', ')}`)
+    if (!allowed.includes(key))
+      throw wrong(file, `${prefix}${key}`, `is an unknown key. Allowed: ${allowed.join(', ')}`)
   }
 }
 

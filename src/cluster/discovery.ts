@@ -62,7 +62,7 @@ async function readCatalogue(cluster: string, request: ClusterClient['request'])
   for (const path of ['/api', '/apis']) {
     const { status, body } = await request('worker', 'GET', path, { accept: ACCEPT })
     if (status !== 200 || stringAt(body, 'kind') !== 'APIGroupDiscoveryList') {
-      throw new BailiwickError('cluster-unavailable', `cluster ${cluster}: ${path} gives no aggregated discovery`, {
+      throw new BailiwickError('cluster-unavailable', `cluster ${cluster}: ${path} serves no aggregated discovery`, {
         fix: 'Use a cluster of Kubernetes 1.27 or newer.',
       })
     }

@@ -36,7 +36,8 @@ export function entryOf(id: ObjectId): InventoryEntry {
 /** The object that an entry names. Throws `cluster-invalid` where the id is not of Flux's form. */
 export function idOfEntry({ id, v }: Pick<InventoryEntry, 'id' | 'v'>): ObjectId {
   const parts = /^([^_]*)_(.+)_([^_]*)_([^_]+)$/s.exec(id)
-  if (!parts || !v) throw new BailiwickError('cluster-invalid', `${JSON.stringify(id)} is no id of an inventory entry`)
+  if (!parts || !v)
+    throw new BailiwickError('cluster-invalid', `${JSON.stringify(id)} is not an id of an inventory entry`)
   const [, namespace, name, group, kind] = parts as unknown as [string, string, string, string, string]
   return {
     apiVersion: group ? `${group}/${v}` : v,

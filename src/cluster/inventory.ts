@@ -118,7 +118,7 @@ function collection(client: ClusterClient): string {
 function fenced(node: string): (error: unknown) => never {
   return error => {
     if (!(error instanceof BailiwickError) || error.code !== 'cluster-conflict') throw error
-    throw new BailiwickError('cluster-fenced', `the inventory of ${node} was written by somebody else meanwhile`, {
+    throw new BailiwickError('cluster-fenced', `the inventory of ${node} was changed by another writer meanwhile`, {
       cause: error,
     })
   }
@@ -126,7 +126,7 @@ function fenced(node: string): (error: unknown) => never {
 
 function lostNamespaceOrFence(client: ClusterClient, node: string, stored: boolean): BailiwickError {
   if (stored)
-    return new BailiwickError('cluster-fenced', `the inventory of ${node} was removed by somebody else meanwhile`)
+    return new BailiwickError('cluster-fenced', `the inventory of ${node} was deleted by another client meanwhile`)
   return new BailiwickError('cluster-invalid', `cluster ${client.name} has no namespace ${client.namespace}`, {
     fix: 'Apply docs/worker-rbac.yaml to the cluster, or correct `namespace` in clusters.yaml.',
   })
@@ -140,7 +140,7 @@ function pack(content: InventoryContent): { [key: string]: Json } {
   if (packed.length <= MAX_BYTES) return { binaryData: { [PACKED]: packed } }
   const count = content.entries.length
   throw new BailiwickError('cluster-invalid', `${content.node}: ${count} objects do not fit into one inventory`, {
-    fix: 'Divide the Kustomization into several.',
+    fix: 'Split the Kustomization into several.',
   })
 }
 

@@ -63,17 +63,17 @@ async function pruneOne(
   const found = await readLive(client, { user }, id, find, signal)
   if (!found) return { action: 'deleted', message: `the cluster has no kind ${id.kind} any more` }
   const { path, live } = found
-  if (live === undefined) return { action: 'deleted', message: 'it was gone already' }
+  if (live === undefined) return { action: 'deleted', message: 'it was already deleted' }
   if (!carriesLabelsOf(live, owner))
-    return { action: 'skipped', message: `${display(id)} does not carry our owner labels` }
+    return { action: 'skipped', message: `${display(id)} does not have the owner labels of Bailiwick` }
   const uid = stringAt(live, 'metadata', 'uid')
   if (entry.uid !== undefined && entry.uid !== uid) {
-    return { action: 'skipped', message: `${display(id)} was deleted and made again by somebody else` }
+    return { action: 'skipped', message: `${display(id)} was deleted and created again by another client` }
   }
   const keep = keepReason(live)
   if (keep) return { action: 'skipped', message: keep }
   if (stringAt(live, 'metadata', 'deletionTimestamp'))
-    return { action: 'deleted', message: 'its deletion is under way' }
+    return { action: 'deleted', message: 'its deletion is in progress' }
   const resourceVersion = stringAt(live, 'metadata', 'resourceVersion')
   await client.request({ user }, 'DELETE', path, {
     body: {

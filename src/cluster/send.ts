@@ -67,7 +67,7 @@ function exchange(call: Call, access: RequestCredentials, agent: Agent): Promise
       response.on('data', (chunk: Buffer) => {
         size += chunk.length
         if (size > MAX_BYTES) {
-          reject(gone(`the answer is larger than ${MAX_BYTES} bytes`))
+          reject(gone(`the response is larger than ${MAX_BYTES} bytes`))
           response.destroy()
         } else chunks.push(chunk)
       })

@@ -25,7 +25,7 @@ export async function waitUntilReady(
   const path = objectPath(resource, id.namespace, id.name)
   for (;;) {
     const { status, body } = await client.request({ user }, 'GET', path, { signal })
-    const missing = status === 404 ? 'it is gone again' : await whatIsMissing(client, id, body)
+    const missing = status === 404 ? 'it was deleted meanwhile' : await whatIsMissing(client, id, body)
     if (missing === undefined) return
     if (Date.now() > deadline) {
       throw new BailiwickError('cluster-invalid', `${display(id)} is applied but does not become ready: ${missing}`)

@@ -19,7 +19,7 @@ export function diffText(
   if (more !== undefined)
     throw commandError(`${quoted(more)} is an extra argument`, `Write \`/bailiwick ${DIFF_USAGE}\``)
   if (cluster !== undefined && !clusters.includes(cluster)) {
-    throw commandError(`there is no cluster ${quoted(cluster)} here`, `Clusters: ${clusters.join(', ') || 'none'}.`)
+    throw commandError(`unknown cluster ${quoted(cluster)}`, `Clusters: ${clusters.join(', ') || 'none'}.`)
   }
   if (!changes) return 'The rendered changes are not known. The verdict has the reason.'
   return changesText(changes, {

@@ -29,7 +29,7 @@ export function explainText(
   const findings = [...(verdict?.violations ?? []), ...(verdict?.warnings ?? [])].filter(one => one.state !== 'fixed')
   const isRule = (id: string) => rules.some(rule => rule.id === id) || failures.some(({ rule }) => rule === id)
   if (verdict === undefined && !isRule(target)) {
-    throw commandError(`there is no rule ${quoted(target)}`, '`docs/rules.md` lists the rules.')
+    throw commandError(`unknown rule ${quoted(target)}`, '`docs/rules.md` lists the rules.')
   }
   const found = findFindings<Finding | (typeof failures)[number]>(target, [...findings, ...failures], isRule)
   const rule = rules.find(({ id }) => id === (found[0]?.rule ?? target))

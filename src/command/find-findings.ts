@@ -16,7 +16,7 @@ export function findFindings<T extends Pick<Finding, 'rule' | 'fingerprint'>>(
   if (isRule(target)) return findings.filter(({ rule }) => rule === target)
   if (!/^[0-9a-f]{6,32}$/.test(target)) {
     throw commandError(
-      `there is no rule ${quoted(target)}, and a finding has at least ${SHORTEST} hexadecimal digits`,
+      `unknown rule ${quoted(target)}, and a finding has at least ${SHORTEST} hexadecimal digits`,
       '`docs/rules.md` lists the rules, `/bailiwick status` the findings.',
     )
   }

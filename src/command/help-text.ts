@@ -8,7 +8,7 @@ interface Offered {
 
 /** What somebody may do here, as Markdown. `about`: what was not understood. */
 export function helpText(login: string, offered: readonly Offered[], about?: string): string {
-  const lead = about === undefined ? '' : `There is no command ${code(about, 60)}. `
+  const lead = about === undefined ? '' : `Unknown command ${code(about, 60)}. `
   const lines = offered.map(({ usage, summary }) => `- ${code(`/bailiwick ${usage}`)}: ${prose(summary)}`)
   const none = 'None: commands need access to this repository.'
   return [

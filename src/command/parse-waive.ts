@@ -38,7 +38,7 @@ function withoutUntil(words: readonly string[]): { until: string | undefined; ot
   const [first = '', second, ...rest] = words
   if (first.startsWith('--until=')) return { until: first.slice('--until='.length), others: words.slice(1) }
   if (first === '--until') return { until: second ?? '', others: rest }
-  if (first.startsWith('--')) throw commandError(`there is no option ${quoted(first)}`, `Write \`${USAGE}\``)
+  if (first.startsWith('--')) throw commandError(`unknown option ${quoted(first)}`, `Write \`${USAGE}\``)
   return { until: undefined, others: words }
 }
 
@@ -47,7 +47,7 @@ function checkedDay(until: string | undefined, today: string): string {
   const last = dayAfter(today, MOST_DAYS)
   const fix = `Write a day from ${today} to ${last}, as \`--until ${dayAfter(today, USUAL_DAYS)}\`.`
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(until) && dayAfter(until, 0) === until
-  if (!isDay) throw commandError(`${quoted(until)} is no day`, fix)
+  if (!isDay) throw commandError(`${quoted(until)} is not a day`, fix)
   if (until < today) throw commandError(`${until} is over`, fix)
   if (until > last) throw commandError(`${until} is more than ${MOST_DAYS} days from now`, fix)
   return until

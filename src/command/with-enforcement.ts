@@ -15,7 +15,8 @@ export function withEnforcement(text: string | undefined, wanted: Enforcement): 
   const before = text ?? ''
   const known = readFleetText(before)
   if (known.error) throw unfit(`cannot be read: ${known.error.message}`)
-  if (known.enforcement === wanted) throw commandError(`the fleet says ${wanted} already`, 'Nothing is left to do.')
+  if (known.enforcement === wanted)
+    throw commandError(`the fleet already has \`enforcement: ${wanted}\``, 'No change is needed.')
   const edited = KEY.test(before) ? before.replace(LINE, `$1${wanted}$4`) : `${ended(before)}enforcement: ${wanted}\n`
   const after = readFleetText(edited)
   if (after.error || after.enforcement !== wanted || rest(after) !== rest(known)) {

@@ -24,7 +24,7 @@ export function findConflicts(
   }
   const taken = fleet.tenants.find(other => other.name === tenant)
   if (taken && ownFiles.size === 0) {
-    throw inputError(`tenant ${quote(tenant)} exists already`, 'Choose another name, or edit its files by hand.')
+    throw inputError(`tenant ${quote(tenant)} already exists`, 'Choose another name, or edit its files by hand.')
   }
   for (const other of fleet.tenants) {
     const shared = other.name === tenant ? undefined : namespaces.find(name => other.namespaces.includes(name))
@@ -47,7 +47,7 @@ function checkObject(object: KubeObject, cluster: string, request: OnboardReques
     throw occupied(namespace, `${display(id)} on ${cluster} is in use there (${file}:${line})`)
   }
   if (stringAt(object.root, ['metadata', 'labels', TENANT_LABEL]) === tenant) {
-    throw inputError(`tenant ${quote(tenant)} exists already: ${display(id)} on ${cluster}`, 'Choose another name.')
+    throw inputError(`tenant ${quote(tenant)} already exists: ${display(id)} on ${cluster}`, 'Choose another name.')
   }
   if (id.kind !== 'GitRepository') return
   const other = stringAt(object.root, ['spec', 'url'])
@@ -56,11 +56,14 @@ function checkObject(object: KubeObject, cluster: string, request: OnboardReques
   const home = normaliseUrl(other) === normaliseUrl(fleetUrl)
   if (home && stringAt(object.root, ['spec', 'ref', 'branch']) !== branch) return
   throw inputError(
-    `--repo ${quote(url)} is the source of ${display(id)} on ${cluster} already`,
-    'One repository belongs to one tenant: name another, or add a Kustomization to that tenant.',
+    `--repo ${quote(url)} is already the source of ${display(id)} on ${cluster}`,
+    'A repository belongs to one tenant. Name another repository, or add a Kustomization to that tenant.',
   )
 }
 
 function occupied(namespace: string, why: string): BailiwickError {
-  return inputError(`namespace ${quote(namespace)} is taken: ${why}`, 'Choose a namespace that the fleet has not yet.')
+  return inputError(
+    `namespace ${quote(namespace)} is taken: ${why}`,
+    'Choose a namespace that the fleet does not have.',
+  )
 }

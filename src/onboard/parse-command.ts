@@ -18,7 +18,7 @@ export function parseOnboardCommand(comment: string): OnboardRequest | undefined
   if (!/^\/bailiwick(?:\s|$)/.test(line)) return undefined
   if (line.length > 2000) throw inputError('the command is longer than 2,000 characters', FIX)
   const [, verb, ...args] = line.trimEnd().split(/[ \t]+/)
-  if (verb !== 'onboard') throw inputError(`there is no command ${quote(verb ?? '')}`, FIX)
+  if (verb !== 'onboard') throw inputError(`unknown command ${quote(verb ?? '')}`, FIX)
   return parseOnboardArguments(args)
 }
 
@@ -63,14 +63,14 @@ function split(args: readonly string[]): { tenant: string; options: Map<Option, 
     const equals = arg.indexOf('=')
     const name = equals < 0 ? arg : arg.slice(0, equals)
     const option = OPTIONS.find(known => known === name)
-    if (!option) throw inputError(`there is no option ${quote(name)}`, FIX)
+    if (!option) throw inputError(`unknown option ${quote(name)}`, FIX)
     const value = equals < 0 ? args[++index] : arg.slice(equals + 1)
     if (value === undefined || value === '' || value.startsWith('-')) throw inputError(`${option} has no value`, FIX)
     options.set(option, [...(options.get(option) ?? []), value])
   }
   const [tenant, extra] = names
   if (tenant === undefined) throw inputError('the name of the tenant is missing', FIX)
-  if (extra !== undefined) throw inputError(`${quote(extra)} is one name too many`, FIX)
+  if (extra !== undefined) throw inputError(`${quote(extra)} is an extra argument`, FIX)
   return { tenant, options }
 }
 

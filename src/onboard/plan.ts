@@ -143,9 +143,9 @@ function cannotFit(problems: readonly string[], layouts: readonly TenantLayout[]
   const { file } = layouts[0]!
   return new BailiwickError(
     'onboard-layout',
-    `the layout has no place for a second tenant without changing what is there (${problems.join('; ')})`,
+    `a tenant cannot be added to this layout without changing existing objects (${problems.join('; ')})`,
     {
-      fix: `Take out of ${layouts.map(layout => layout.file).join(', ')} what changes every tenant (namespace, name prefix, patches without a target), then ask again.`,
+      fix: `Remove from ${layouts.map(layout => layout.file).join(', ')} what changes every tenant (namespace, name prefix, patches without a target), then run the command again.`,
       origin: { repository: '', file, line: 1, column: 1 },
     },
   )

@@ -28,10 +28,10 @@ export function previewText(
   const line = `\`\`\`\n${onboardLine(request)}\n\`\`\``
   const next =
     pull === undefined
-      ? `**Next:** a fleet admin who administers the repository too comments, here:\n\n${line}`
-      : `**Next:** #${pull} adds it; merging it is the approval. To have it changed, comment here:\n\n${line}`
+      ? `**Next:** a fleet admin who also administers the repository comments here:\n\n${line}`
+      : `**Next:** #${pull} adds it. Merging is the approval. To change it, comment here:\n\n${line}`
   return [
-    `${codeSpan(by)} asks for the tenant ${codeSpan(request.tenant)}${team === undefined ? '' : `, for the team ${codeSpan(team)}`}.`,
+    `${codeSpan(by)} requests the tenant ${codeSpan(request.tenant)}${team === undefined ? '' : `, for the team ${codeSpan(team)}`}.`,
     ...planParts(request, plan),
     ...(why === undefined ? [] : [why]),
     next,

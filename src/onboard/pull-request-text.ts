@@ -16,9 +16,9 @@ export function pullRequestText(request: OnboardRequest, plan: OnboardPlan): Pul
     '### Next',
     [
       '1. Wait for the check on this pull request; it evaluates the fleet as it would be after the merge.',
-      `2. Make sure that the cluster may read ${code(url)}: a private repository needs a secret in ${code(namespaces[0]!)} and \`spec.secretRef\`.`,
+      `2. Make sure that the cluster can read ${code(url)}: a private repository needs a secret in ${code(namespaces[0]!)} and \`spec.secretRef\`.`,
       `3. Install the App on ${code(url)} and require its check on ${code(branch)}.`,
-      '4. Merge: that is the approval.',
+      '4. Merge it. Merging is the approval.',
     ].join('\n'),
   ]
   return { title: `Onboard tenant ${tenant} on ${clusters.join(', ')}`.slice(0, 200), body: body.join('\n\n') }
@@ -30,12 +30,12 @@ export function planParts(request: OnboardRequest, plan: OnboardPlan): string[] 
   const paths = clusters.map(cluster => `${code(pathOn(request, cluster) ?? './')} on ${code(cluster)}`)
   const more =
     namespaces.length > 1
-      ? `- Each further namespace (${list(namespaces.slice(1))}) has an account of its own with the same role; what is to be applied there needs a Kustomization there.`
+      ? `- Each further namespace (${list(namespaces.slice(1))}) has its own account with the same role. To apply objects there, add a Kustomization there.`
       : undefined
   return [
     '### What this tenant will be able to do',
     [
-      `- Whoever may push to branch ${code(branch)} of ${code(url)} decides what runs in ${code(namespaces[0]!)}: ${paths.join(', ')}.`,
+      `- Anyone who can push to branch ${code(branch)} of ${code(url)} decides what runs in ${code(namespaces[0]!)}: ${paths.join(', ')}.`,
       `- It is applied as the account ${code(tenant)}, which has the role ${code(roleOf(request))} inside ${code(namespaces[0]!)} and no rights outside.`,
       ...(more ? [more] : []),
     ].join('\n'),

@@ -56,7 +56,7 @@ function fieldsOf(text: string): ReadonlyMap<Field, string> {
     const field = (Object.keys(FORM_LABELS) as Field[]).find(key => FORM_LABELS[key] === heading)
     if (field === undefined) continue
     if (seen.has(field))
-      throw inputError(`the heading ${quote(heading)} is there twice`, 'Use the form, and its fields once.')
+      throw inputError(`the heading ${quote(heading)} appears twice`, 'Use the form, and its fields once.')
     seen.add(field)
     const answer = (end < 0 ? '' : section.slice(end + 1)).trim()
     if (answer === '' || answer === NOTHING) continue

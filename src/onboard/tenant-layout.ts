@@ -27,7 +27,7 @@ const FILES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
 export function tenantLayout(fleet: Fleet, tree: Tree, fleetUrl: string, cluster: string): TenantLayout {
   if (!fleet.clusters.some(known => known.name === cluster)) {
     const names = fleet.clusters.map(known => known.name).join(', ') || 'none'
-    throw inputError(`there is no cluster ${quote(cluster)} in this fleet`, `Clusters of this fleet: ${names}.`)
+    throw inputError(`this fleet has no cluster ${quote(cluster)}`, `Clusters of this fleet: ${names}.`)
   }
   const node = tenantsNode(fleet, tree, fleetUrl, cluster)
   const overlay = clean(node.path)
@@ -69,7 +69,7 @@ function rendered(node: FleetNode, fleet: Fleet): FleetNode {
   for (let here: FleetNode | undefined = node; here; here = fleet.nodes.find(other => other.key === here?.parent)) {
     if (!here.error) continue
     throw new BailiwickError('onboard-layout', `${here.key} cannot be rendered: ${here.error.message}`, {
-      fix: 'Repair it first: until then the tenants are not known.',
+      fix: 'Fix it first. Until then, the tenants are unknown.',
       origin: here.error.origin,
       cause: here.error,
     })

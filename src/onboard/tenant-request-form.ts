@@ -31,10 +31,10 @@ body:
     attributes:
       value: Bailiwick answers with what the tenant would get; a pull request follows, and merging it is the approval.
 ${input('tenant', 'Name of the tenant: lower-case letters, digits and dashes.', 'ops-team', true)}
-${input('repository', 'What is deployed from. You must administer it.', 'https://github.com/acme/ops-team', true)}
-${input('team', 'Who works on it, for the people who review the request.', 'acme/ops', false)}
-${input('namespaces', 'What the tenant lives in, with commas in between; the first one is where it deploys from.', 'ops', true)}
-${input('clusters', 'Where it lives, with commas in between.', example, true)}
+${input('repository', 'The repository to deploy from. You must administer it.', 'https://github.com/acme/ops-team', true)}
+${input('team', 'The team that works on it, for the reviewers of this request.', 'acme/ops', false)}
+${input('namespaces', 'Namespaces of the tenant, separated by commas. The first one holds its source and Kustomization.', 'ops', true)}
+${input('clusters', 'Clusters of the tenant, separated by commas.', example, true)}
   - type: dropdown
     id: role
     attributes:
@@ -44,8 +44,8 @@ ${input('clusters', 'Where it lives, with commas in between.', example, true)}
       default: 0
     validations:
       required: true
-${input('branch', 'What is deployed of the repository. Default: main.', 'main', false)}
-${input('path', 'Directory of the repository. Default: one that is called like the cluster, else its root.', './deploy', false)}
+${input('branch', 'The branch to deploy. Default: main.', 'main', false)}
+${input('path', 'Directory of the repository. Default: the directory named after the cluster, else the root.', './deploy', false)}
 `
 }
 

@@ -59,7 +59,7 @@ export class RedisShelf implements Shelf {
 
   constructor({ redisUrl, prefix, name, log, ...limits }: RedisShelfSettings) {
     this.#redis = new Redis(redisUrl, { maxRetriesPerRequest: 1, connectTimeout: 2_000, lazyConnect: true })
-    this.#redis.on('error', err => log.warn({ err }, 'Redis has trouble'))
+    this.#redis.on('error', err => log.warn({ err }, 'Redis connection error'))
     this.#base = `{${prefix}:shelf:${name}}`
     this.#limits = limits
   }

@@ -41,7 +41,11 @@ interface Bounds {
 export function oneOf(env: Environment, name: string, words: readonly string[], otherwise: string): string {
   const value = optional(env, name) ?? otherwise
   if (words.includes(value)) return value
-  throw badVariable(name, `is none of ${words.join(', ')}`, `set ${name} to one of them, or remove it for ${otherwise}`)
+  throw badVariable(
+    name,
+    `is not one of ${words.join(', ')}`,
+    `set ${name} to one of them, or remove it for ${otherwise}`,
+  )
 }
 
 /** An address with one of the schemes. Throws `config` for anything else. */

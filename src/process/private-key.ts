@@ -34,7 +34,7 @@ function readKeyFile(path: string, readFile: (path: string) => string): string {
 
 function normalise(name: string, pem: string): string {
   const key = parse(pem)
-  if (key?.asymmetricKeyType !== 'rsa') throw badVariable(name, 'holds no RSA private key in PEM form', HOW)
+  if (key?.asymmetricKeyType !== 'rsa') throw badVariable(name, 'contains no RSA private key in PEM form', HOW)
   return key.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 

@@ -17,7 +17,7 @@ export function stopOnSignal(log: Log, stop: () => Promise<void>): void {
     stop().then(
       () => process.exit(0),
       err => {
-        log.error({ err }, 'could not stop cleanly')
+        log.error({ err }, 'process did not stop cleanly')
         process.exit(1)
       },
     )

@@ -23,7 +23,11 @@ export function readWebSettings(env: Environment): WebSettings {
   }
   const { clientId, clientSecret } = settings
   if (clientId !== undefined && !/^[\w.-]{1,100}$/.test(clientId)) {
-    throw badVariable('CLIENT_ID', 'is no client id', 'copy the "Client ID" from the settings page of the GitHub App')
+    throw badVariable(
+      'CLIENT_ID',
+      'is not a client ID',
+      'copy the "Client ID" from the settings page of the GitHub App',
+    )
   }
   if (clientId !== undefined && clientSecret === undefined) {
     throw badVariable('CLIENT_SECRET', 'is missing', 'generate a client secret on the settings page of the GitHub App')
@@ -35,7 +39,7 @@ export function readWebSettings(env: Environment): WebSettings {
     throw badVariable(
       'PUBLIC_URL',
       'is missing',
-      'set it to the address of the web process, as GitHub sends people back',
+      'set it to the address of the web process, to which GitHub redirects people',
     )
   }
   return settings
@@ -63,6 +67,6 @@ function metricsToken(env: Environment): string | undefined {
   throw badVariable(
     'METRICS_TOKEN',
     'is shorter than 16 characters, or has spaces',
-    'make one with `openssl rand -hex 32`',
+    'generate one with `openssl rand -hex 32`',
   )
 }

@@ -8,7 +8,7 @@ export interface WebhookSecrets {
   readonly webhookSecretPrevious: string | undefined
 }
 
-const FIX = 'make one with `openssl rand -hex 32`, and set it here and on the settings page of the GitHub App'
+const FIX = 'generate one with `openssl rand -hex 32`, and set it here and on the settings page of the GitHub App'
 
 /** Reads them. Throws `config` for one that is missing or that anybody could guess. */
 export function readWebhookSecrets(env: Environment): WebhookSecrets {
@@ -20,7 +20,7 @@ export function readWebhookSecrets(env: Environment): WebhookSecrets {
 }
 
 function sound(name: string, secret: string): string {
-  if (secret === 'development') throw badVariable(name, 'is the default that everybody knows', FIX)
+  if (secret === 'development') throw badVariable(name, 'is a well-known default', FIX)
   if (secret.length < 16) throw badVariable(name, 'is shorter than 16 characters', FIX)
   return secret
 }

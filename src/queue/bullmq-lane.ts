@@ -37,10 +37,10 @@ export class BullmqLane {
     this.#settings = settings
     const options = { ...workerOptions(settings.locks, settings.concurrency), connection, prefix }
     this.#worker = new Worker(queue, (job, token) => this.#run(job, token), options)
-    this.#worker.on('error', err => log.warn({ queue, err }, 'the queue has trouble'))
-    this.#worker.on('stalled', job => log.warn({ queue, job }, 'a worker went away during a job; it runs again'))
+    this.#worker.on('error', err => log.warn({ queue, err }, 'queue connection error'))
+    this.#worker.on('stalled', job => log.warn({ queue, job }, 'job stalled because its worker stopped; it runs again'))
     this.#worker.on('failed', (job, err) => {
-      log.warn({ queue, job: job?.id, attempt: job?.attemptsMade, err }, 'a job failed')
+      log.warn({ queue, job: job?.id, attempt: job?.attemptsMade, err }, 'job attempt failed')
       if (job?.finishedOn !== undefined) this.#bury(job, err)
     })
     // Without its lock a job may be running elsewhere already: it must not write any more.
@@ -85,7 +85,7 @@ export class BullmqLane {
     } catch (error) {
       const pause = pauseOf(error)
       if (pause !== undefined) {
-        this.#settings.log.warn({ queue: this.#worker.name, job: id, err: error }, 'a job met a limit and waits')
+        this.#settings.log.warn({ queue: this.#worker.name, job: id, err: error }, 'job waits for a rate limit')
         await this.#settings.holds.hold(holder, pause)
         await this.#rest(job, token, pause)
       }

@@ -175,7 +175,7 @@ export class BullmqQueue implements OpenQueue {
     const known = this.#queues.get(name)
     if (known) return known
     const queue = new BullQueue(name, { connection: this.#producer, prefix: this.#settings.prefix })
-    queue.on('error', err => this.#settings.log.warn({ queue: name, err }, 'the queue has trouble'))
+    queue.on('error', err => this.#settings.log.warn({ queue: name, err }, 'queue connection error'))
     this.#queues.set(name, queue)
     return queue
   }
@@ -186,7 +186,7 @@ export class BullmqQueue implements OpenQueue {
   }
 
   #listen(redis: Redis): Redis {
-    return redis.on('error', err => this.#settings.log.warn({ err }, 'Redis has trouble'))
+    return redis.on('error', err => this.#settings.log.warn({ err }, 'Redis connection error'))
   }
 
   get #names(): string {
@@ -199,6 +199,6 @@ export class BullmqQueue implements OpenQueue {
 }
 
 function unavailable(what: string, cause?: unknown): BailiwickError {
-  const fix = 'look at Redis and at REDIS_URL; GitHub lists the delivery as failed and can send it again'
+  const fix = 'check Redis and REDIS_URL; GitHub lists the delivery as failed and can send it again'
   return new BailiwickError('queue-unavailable', `the queue is not available: ${what}`, { fix, cause })
 }

@@ -53,7 +53,7 @@ export class BullmqRepeats {
       const known = await this.#settings.queue().getJobScheduler(jobKey(name, data))
       if (!known) await this.#schedule(name, data, everyMs)
     }
-    restoring().catch(err => this.#settings.log.warn({ err }, 'could not look after a repeated job'))
+    restoring().catch(err => this.#settings.log.warn({ err }, 'repeated job could not be restored'))
   }
 
   #work(): Worker {
@@ -61,6 +61,6 @@ export class BullmqRepeats {
     const tick = (name: string, data: unknown): Promise<void> => add(name as JobName, data as Jobs[JobName])
     const options = { connection: connection(), prefix, runRetryDelay: 1_000, stalledInterval: 5_000 }
     const worker = new Worker(queue().name, job => tick(job.name, job.data), options)
-    return worker.on('error', err => log.warn({ err }, 'the queue of repeated jobs has trouble'))
+    return worker.on('error', err => log.warn({ err }, 'connection error of the queue of repeated jobs'))
   }
 }

@@ -127,7 +127,7 @@ export class Lane {
       else if (!lastAttempt && !isFinal(err)) {
         again = { number: job.number + 1, delayMs: Math.max(backoff(retry, job.number), askedFor(err)) }
       }
-      log.warn({ key, attempt: job.number, again: again !== undefined, err }, 'a job failed')
+      log.warn({ key, attempt: job.number, again: again !== undefined, err }, 'job attempt failed')
       if (!again && this.#open) await dead(job.data, err)
     }
     this.#running.delete(key)

@@ -64,10 +64,10 @@ export class RedisRooms {
     try {
       const answer = await within(limitMs, ask())
       if (answer !== 'late') return answer
-      this.#log.warn({ limitMs }, 'Redis does not say in time whether somebody else does the same')
+      this.#log.warn({ limitMs }, 'keyed lock skipped: Redis did not answer in time')
       return Number.NaN
     } catch (err) {
-      this.#log.warn({ err }, 'Redis does not say whether somebody else does the same')
+      this.#log.warn({ err }, 'keyed lock skipped: Redis is not available')
       return Number.NaN
     }
   }

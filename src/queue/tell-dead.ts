@@ -8,7 +8,7 @@ export function tellDead<D extends object>(tell: Tell<D> | undefined, log: Log):
     try {
       await tell?.(data as D, error)
     } catch (err) {
-      log.error({ err, job: data }, 'nobody could be told that a job is dead')
+      log.error({ err, job: data }, 'failed job could not be reported')
     }
   }
 }

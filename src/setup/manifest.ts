@@ -26,8 +26,8 @@ export function readManifest(appYml: string, { publicUrl, name, redirectUrl }: M
   const root = (publicUrl ?? found.url).replace(/\/+$/, '')
   const host = new URL(root).hostname
   if (host === 'example.com' || host.endsWith('.example.com')) {
-    throw new BailiwickError('config', 'nobody said where the web process will be reached', {
-      fix: 'Say it: npm run setup -- --url https://bailiwick.your.domain',
+    throw new BailiwickError('config', 'the address of the web process is missing', {
+      fix: 'Add it: npm run setup -- --url https://bailiwick.your.domain',
     })
   }
   return {

@@ -28,9 +28,9 @@ export function startPage(action: string, manifest: object): string {
 export function donePage(installUrl: string): string {
   return page(
     'The App is registered',
-    `<p>Its settings are written. Next: <a href="${escaped(installUrl)}">install it on your organisation</a>, then start the web process.</p>`,
+    `<p>Its settings are written. Next: <a href="${escaped(installUrl)}">install it on your organization</a>, then start the web process.</p>`,
   )
 }
 
 /** Why nothing came of it. */
-export const failedPage = (why: string): string => page('That did not work', `<p>${escaped(why)}</p>`)
+export const failedPage = (why: string): string => page('Setup failed', `<p>${escaped(why)}</p>`)

@@ -26,8 +26,8 @@ interface SetupIo {
  */
 export async function runSetup(args: readonly string[], { env, say }: SetupIo): Promise<SetupSite> {
   if (env.NODE_ENV === 'production') {
-    throw new BailiwickError('config', 'an App is not registered in production', {
-      fix: 'Run the setup on your own machine, and bring the settings to the server as secrets.',
+    throw new BailiwickError('config', 'setup does not run in production', {
+      fix: 'Run the setup on your own machine, and copy the settings to the server as secrets.',
     })
   }
   const { organization, force, files, port, choice } = readArgs(args)
@@ -52,11 +52,11 @@ export async function runSetup(args: readonly string[], { env, say }: SetupIo): 
       })
       const install = `${app.url}/installations/new`
       const steps = [
-        `Settings are in ${files.env}, the key is in ${files.key}: keep both secret.`,
+        `The settings are in ${files.env} and the key is in ${files.key}. Keep both secret.`,
         `1. Install the App on the fleet and on the tenants' repositories: ${install}`,
-        `2. Start it where ${publicUrl} leads to: npm start`,
-        '3. Read the first report, an issue of your fleet; it says how to make the check required.',
-        `Optional: with the permission "Administration: write" (${app.url}) the comment /bailiwick gate sets that by itself.`,
+        `2. Start it on the host of ${publicUrl}: npm start`,
+        '3. Read the first report, an issue in your fleet repository. It explains how to require the check.',
+        `Optional: with the permission "Administration: write" (${app.url}) the command /bailiwick gate requires the check for you.`,
       ]
       for (const line of steps) say(line)
       return install
@@ -79,9 +79,9 @@ function readArgs(args: readonly string[]) {
   const { organization, url, name, env = '.env', key = 'bailiwick.private-key.pem', port = '0' } = values
   const wrong = (message: string) => new BailiwickError('usage', message, { fix: `usage: ${USAGE}` })
   if (organization !== undefined && !/^[A-Za-z\d][A-Za-z\d_-]{0,99}$/.test(organization)) {
-    throw wrong('--organization is the name of no organisation')
+    throw wrong('--organization is not the name of an organization')
   }
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw wrong('--port is no port')
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw wrong('--port is not a port')
   if (name !== undefined && !/^[^\p{C}]{1,34}$/u.test(name)) throw wrong('--name has 1 to 34 characters')
   if (url !== undefined && !isHttps(url)) throw wrong('--url is not an address that begins with https://')
   return {

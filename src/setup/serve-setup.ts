@@ -43,9 +43,9 @@ export async function serveSetup(steps: SetupSteps): Promise<SetupSite> {
     if (url.pathname !== '/callback') return answer(response, 404, failedPage('There is no such page.'))
     const code = url.searchParams.get('code') ?? ''
     if (!equal(url.searchParams.get('state') ?? '', state) || !/^[\w-]{1,200}$/.test(code)) {
-      return answer(response, 403, failedPage('This is not the way back from the page that was opened here.'))
+      return answer(response, 403, failedPage('This callback does not belong to the page that the setup opened.'))
     }
-    if (taken) return answer(response, 403, failedPage('The App is registered already.'))
+    if (taken) return answer(response, 403, failedPage('The App is already registered.'))
     taken = true
     void take(steps, code, response).then(finished.resolve, finished.reject)
   })
@@ -68,7 +68,7 @@ async function take(steps: SetupSteps, code: string, response: ServerResponse<In
   try {
     answer(response, 200, donePage(await steps.take(code)))
   } catch (error) {
-    answer(response, 502, failedPage('GitHub did not hand over the App. The terminal says why.'))
+    answer(response, 502, failedPage('GitHub did not return the App. The terminal shows the reason.'))
     throw error
   }
 }

@@ -14,8 +14,8 @@ interface SettingsFiles {
 export function assertFree({ env, key, force }: SettingsFiles): void {
   const present = [env, key].filter(path => existsSync(path))
   if (force || present.length === 0) return
-  throw new BailiwickError('config', `${present.join(' and ')} is there already`, {
-    fix: 'Move it away, or say --force to replace the App that it is about.',
+  throw new BailiwickError('config', `${present.join(' and ')} already exists`, {
+    fix: 'Move it, or use --force to replace the App that it belongs to.',
   })
 }
 

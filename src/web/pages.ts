@@ -131,8 +131,8 @@ async function failed(error: unknown, request: IncomingMessage, response: Server
   if (error instanceof SignedOut) return redirect(response, '/login')
   if (!(error instanceof BailiwickError) || error.code !== 'github-unavailable') throw error
   const text = noticePage(
-    'GitHub does not answer',
-    'Who may read this is asked of GitHub each time. Try again in a moment.',
+    'GitHub does not respond',
+    'Bailiwick asks GitHub at each view who can read this repository. Try again in a moment.',
   )
   return answerPage(request, response, 503, text, { 'retry-after': '30' })
 }

@@ -59,7 +59,7 @@ export async function receiveWebhook(delivery: Delivery, body: Buffer, receiver:
     await receiver.receive({ id: delivery.id, name: delivery.event, payload })
     return { status: 200, text: 'ok' }
   } catch (err) {
-    log.error({ delivery: delivery.id, event: delivery.event, err }, 'a delivery failed')
+    log.error({ delivery: delivery.id, event: delivery.event, err }, 'webhook delivery failed')
     if (causes(err).some(isQueueGone)) return { status: 503, text: 'the job could not be stored: deliver again later' }
     return { status: 500, text: 'internal error' }
   }

@@ -39,7 +39,7 @@ export async function startServer(settings: ServerSettings): Promise<WebServer> 
   const bodies = new BodyReader()
   const server = createServer(TIMEOUTS, (request, response) => {
     serve(request, response, settings, bodies).catch(err => {
-      settings.log.error({ err }, 'a request failed')
+      settings.log.error({ err }, 'request failed')
       if (response.headersSent) response.destroy()
       else refuse(request, response, { status: 500, text: 'internal error' })
     })
@@ -99,7 +99,7 @@ async function sayReady(response: ServerResponse, { ready, log }: ServerSettings
     answer(response, { status: 200, text: 'ready' })
   } catch (err) {
     log.warn({ err }, 'not ready')
-    answer(response, { status: 503, text: 'not ready: the queue does not answer' })
+    answer(response, { status: 503, text: 'not ready: the queue does not respond' })
   }
 }
 
@@ -109,7 +109,7 @@ async function listen(server: Server, { host, port }: ServerSettings): Promise<v
     await once(server, 'listening')
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? ` (${cause.code})` : ''
-    throw new BailiwickError('config', `HOST ${host} and PORT ${port} cannot be listened on${code}`, {
+    throw new BailiwickError('config', `cannot listen on HOST ${host} and PORT ${port}${code}`, {
       fix: 'set HOST and PORT to an address of this machine and a free port',
       cause,
     })

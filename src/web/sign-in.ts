@@ -51,15 +51,15 @@ export class SignIn {
     const refuse = (why: string) => answerPage(request, response, 400, signInFailed(why), { 'set-cookie': [over] })
     if (!attempt || !isEqual(attempt.state, query.get('state') ?? '')) {
       return refuse(
-        'This way back from GitHub does not belong to a sign-in that this browser began within the last ten minutes.',
+        'This callback from GitHub does not match a sign-in that this browser started in the last ten minutes.',
       )
     }
     const code = query.get('code') ?? ''
-    if (!/^[\w-]{1,200}$/.test(code)) return refuse('GitHub did not let you in.')
+    if (!/^[\w-]{1,200}$/.test(code)) return refuse('GitHub rejected the sign-in.')
     const { verifier, to } = attempt
     const person = await this.#people.exchange({ code, verifier, redirectUri: this.#redirectUri })
     const login = person && (await this.#people.login(person.token))
-    if (!person || login === undefined) return refuse('GitHub does not take this sign-in any more.')
+    if (!person || login === undefined) return refuse('This sign-in has expired on GitHub.')
     await this.#forget(request)
     const seconds = Math.min(person.seconds, 8 * 3_600)
     const id = await this.#sessions.open({ login, token: person.token, until: Date.now() + seconds * 1_000 })

@@ -32,14 +32,14 @@ async function hear<E extends HeardEvent>(
 ): Promise<void> {
   const found = placeOf(payload as Placed)
   if (found === undefined || (found.repo === undefined && !isWhole)) {
-    return intake.log.warn({ event: event.event }, 'ignored an event without repository or installation')
+    return intake.log.warn({ event: event.event }, 'event ignored: it has no repository or installation')
   }
   const { account, installation, repo } = found
   const place = isWhole ? { installation } : { installation, owner: account, repo }
   const asked = event.jobs(payload, place as Parameters<Heard<E>['jobs']>[1], intake.appId)
   if (asked.length === 0) return
   if (!isAllowedAccount(intake.allowedAccounts, account)) {
-    return intake.log.warn({ event: event.event, account }, 'ignored an event: the account is not in ALLOWED_ACCOUNTS')
+    return intake.log.warn({ event: event.event, account }, 'event ignored: the account is not in ALLOWED_ACCOUNTS')
   }
   for (const one of asked) await store(one, intake)
 }
@@ -47,7 +47,7 @@ async function hear<E extends HeardEvent>(
 async function store<N extends JobName>(asked: AskedJob & { name: N }, intake: Intake): Promise<void> {
   const options = asked.delayMs === undefined ? {} : { delayMs: asked.delayMs }
   await intake.queue.add(asked.name, asked.data as Jobs[N], options)
-  intake.log.info({ job: asked.name, ...asked.data }, 'stored a job')
+  intake.log.info({ job: asked.name, ...asked.data }, 'job enqueued')
 }
 
 /** The parts of a payload that say where an event happened; which of them are there depends on the event. */

@@ -83,7 +83,7 @@ describe.skipIf(!hasRedis)('SIGTERM, with a web process and a worker on one Redi
     await github.idle()
     const before = judged()
     expect(before, 'it did not wait for all that was left').toBeLessThan(MANY)
-    expect(worker.said()).not.toContain('"a job failed"')
+    expect(worker.said()).not.toContain('"job attempt failed"')
     for (const branch of branches) for (const { status } of runsOf(branch)) expect(status).toBe('completed')
     await run('worker')
     await settle()

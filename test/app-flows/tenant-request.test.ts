@@ -117,7 +117,7 @@ describe('the form for a new tenant', () => {
     await stage.settle()
     const answered = async (repo: string) =>
       (await command(stage, { repo: FLEET, issue, as: 'ada', body: line(repo) })).replies[0]
-    expect(await answered('storefront')).toContain('is the source of a tenant already')
+    expect(await answered('storefront')).toContain('is already the source of a tenant')
     expect(await answered('dev-team')).toMatch(/has another name now|belongs to one tenant|source of/)
     github.rename('acme/storefront', 'dev-team')
     await stage.settle()

@@ -44,12 +44,12 @@ test('who may not write may not ask, and what is asked for must make sense', asy
   const refusals = {
     '/bailiwick waive': 'is missing',
     '/bailiwick waive namespace-confinement': 'a reason is needed',
-    '/bailiwick waive namespace-confinment moving': 'there is no rule',
+    '/bailiwick waive namespace-confinment moving': 'unknown rule',
     '/bailiwick waive sa-required moving': 'has no such violation',
     '/bailiwick waive 00000000 moving': 'no finding of this begins with',
     [`/bailiwick waive namespace-confinement --until ${day(91)} moving`]: 'more than 90 days',
     [`/bailiwick waive namespace-confinement --until ${day(-1)} moving`]: 'is over',
-    '/bailiwick waive namespace-confinement --until 2026-02-30 moving': 'is no day',
+    '/bailiwick waive namespace-confinement --until 2026-02-30 moving': 'is not a day',
   }
   for (const [body, why] of Object.entries(refusals)) {
     const { reactions, replies } = await say('dora', body)
@@ -113,10 +113,10 @@ test('a branch that somebody changed is not what was asked for', async () => {
   await stage.settle()
   for (const as of ['will', 'ada']) {
     const { replies } = await onFleet(as, '/bailiwick approve-waiver')
-    expect(replies[0]).toContain('is not what was asked for any more')
+    expect(replies[0]).toContain('no longer matches the request')
   }
   const again = await say('will', '/bailiwick waive namespace-confinement The report moves in May.')
-  expect(again.replies[0]).toContain('it has a commit that is not ours')
+  expect(again.replies[0]).toContain('it has a commit of someone else')
   stage.github.closePullRequest({ repo: FLEET, pull: waivers()[0]!.issue.number, as: 'ada' })
   stage.github.pushRef({ repo: FLEET, branch: head.ref, sha: null, as: 'ada' })
   await stage.settle()

@@ -42,7 +42,7 @@ describe('a start with bad settings ends with one line and exit code 2', () => {
   })
 })
 
-test('without Redis the web process works on jobs itself, and stops cleanly', async () => {
+test('without Redis the web process runs jobs itself, and stops cleanly', async () => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const program = run(['node', 'src/index.ts'], environment({ PORT: `${port}`, GITHUB_API_URL: 'http://127.0.0.1:1' }))

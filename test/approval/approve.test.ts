@@ -38,24 +38,28 @@ test('a red tenant holds its own children and nobody else', () => {
   const { apply, held } = ready(changed('team', { impersonated: false }))
   expect(apply.map(node => node.name)).toEqual(['root', 'tenants', 'own'])
   expect(held).toEqual([
-    { node: keyOf('team'), reason: 'no account is impersonated for it' },
+    { node: keyOf('team'), reason: 'it impersonates no account' },
     { node: keyOf('child'), reason: `its parent ${keyOf('team')} is held back` },
   ])
 })
 
 test.each<[string, Partial<JudgedNode>, string]>([
-  ['objects that are not the judged ones', { objects: ['{"evil":true}'] }, 'its objects are not the judged ones'],
+  [
+    'objects that are not the judged ones',
+    { objects: ['{"evil":true}'] },
+    'its objects differ from the evaluated ones',
+  ],
   [
     'a commit that its source does not hold',
     { source: { ...judge(clean)[3]!.source, commit: 'b'.repeat(40) } },
-    'its commit is not what its source holds now',
+    'its source is at another commit now',
   ],
-  ['a user of blanks', { user: ' ' }, 'no account is impersonated for it'],
-  ['a field that the worker does not honour', { refused: ['spec.wait'] }, 'the worker does not honour spec.wait yet'],
+  ['a user of blanks', { user: ' ' }, 'it impersonates no account'],
+  ['a field that the worker does not honour', { refused: ['spec.wait'] }, 'the worker does not support spec.wait yet'],
   [
     'a parent that nobody judged',
     { parent: 'staging/flux-system/ghost' },
-    'its parent staging/flux-system/ghost is not part of the judgement',
+    'its parent staging/flux-system/ghost is not part of the evaluation',
   ],
 ])('holds a node with %s', (_what, change, reason) => {
   expect(ready(changed('team', change)).held).toContainEqual({ node: keyOf('team'), reason })

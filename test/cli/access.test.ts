@@ -145,7 +145,7 @@ test('a namespace that there is not is bad use, and so is a broken Kustomization
   const { code, stderr } = await run(dir, 'access', 'nowhere')
   expect([code, stderr]).toEqual([
     2,
-    expect.stringContaining('no cluster asked has namespace "nowhere"; there are: apps, '),
+    expect.stringContaining('no selected cluster has the namespace "nowhere". Namespaces: apps, '),
   ])
   expect((await run(dir, 'access')).stderr).toContain('NAMESPACE is missing')
   write(dir, { 'empty/kustomization.yaml': 'resources: [gone.yaml]' })

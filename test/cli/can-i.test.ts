@@ -103,9 +103,11 @@ test('wrong use is refused with what to write', async () => {
   expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining('VERB or RESOURCE is missing')])
   expect(await wrong('get', 'pods')).toContain('--as is missing')
   expect(await wrong('get', 'podz', '--as', 'a')).toContain('neither Kubernetes nor the fleet has a resource "podz"')
-  expect(await wrong('get', 'gateways', '--as', 'a')).toContain('may be any of gateways.gateway.networking.k8s.io, ')
+  expect(await wrong('get', 'gateways', '--as', 'a')).toContain(
+    'is ambiguous. Kinds with this name: gateways.gateway.networking.k8s.io, ',
+  )
   expect(await wrong('get', 'pods/a/b', '--as', 'a')).toContain('A subresource is --subresource NAME')
-  expect(await wrong('get', 'pods', '--as', 'system:serviceaccount:a')).toContain('is no account')
+  expect(await wrong('get', 'pods', '--as', 'system:serviceaccount:a')).toContain('is not an account')
   expect(await wrong('get', 'pods', '--as', 'a', '--cluster', 'x')).toContain('there are: production, staging')
   expect(await wrong('get', '/healthz', '-n', 'apps', '--as', 'a')).toContain('a path has neither namespace')
   expect((await canI('get', 'widgets.example.org', '--as', 'a')).stderr).toBe(

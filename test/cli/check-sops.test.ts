@@ -54,5 +54,5 @@ test('the environment names the keys, too', async () => {
 test('a file without a key is bad usage', async () => {
   const check = await world(text => text)
   const { code, stderr } = await check('--sops-age-key-file', 'none.txt')
-  expect([code, stderr]).toEqual([2, expect.stringContaining('holds no key of age')])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('contains no age key')])
 })

@@ -51,13 +51,13 @@ const situations: Record<string, Situation> = {
     given: () => world().fleet,
     args: ['clusters/prod/tenants.yaml'],
     code: 2,
-    says: [/^error\[git-missing\]: \S+tenants\.yaml is a file, Name the folder of the repository\.$/m],
+    says: [/^error\[git-missing\]: \S+tenants\.yaml is a file\. Name the folder of the repository\.$/m],
   },
   'a folder that is not there': {
     given: () => world().fleet,
     args: ['nowhere'],
     code: 2,
-    says: [/^error\[git-missing\]: \S+nowhere does not exist, Name an existing folder\.$/m],
+    says: [/^error\[git-missing\]: \S+nowhere does not exist\. Name an existing folder\.$/m],
   },
   'a bare repository': {
     given: () => {
@@ -105,13 +105,13 @@ const situations: Record<string, Situation> = {
     },
     args: ['--repos-dir', '..'],
     code: 2,
-    says: [/^error\[usage\]: \S+again and \S+dev-team are both clones of /m, `Say which one: --repo ${DEV}=`],
+    says: [/^error\[usage\]: \S+again and \S+dev-team are both clones of /m, `Choose one: --repo ${DEV}=`],
   },
   'a folder without clones': {
     given: () => world().fleet,
     args: ['--repos-dir', 'clusters'],
     code: 2,
-    says: ['there is no clone in it'],
+    says: ['contains no clone'],
   },
   'one cluster of two': {
     given: () => twoClusters(),
@@ -129,13 +129,13 @@ const situations: Record<string, Situation> = {
     given: () => twoClusters(),
     args: ['--cluster', 'prot'],
     code: 2,
-    says: ['error[usage]: no cluster "prot"; there are: prod, staging, Did you mean prod?'],
+    says: ['error[usage]: no cluster "prot"; there are: prod, staging. Did you mean prod?'],
   },
   'a tenant that there is not': {
     given: () => twoClusters(),
     args: ['--tenant', 'x'],
     code: 2,
-    says: ['error[usage]: no tenant "x"; there are: dev-team, '],
+    says: ['error[usage]: no tenant "x"; there are: dev-team'],
   },
   'one tenant': {
     given: () => twoClusters(),
@@ -185,7 +185,7 @@ describe('where a command line stands', () => {
       expect(await run(fleet, args)).toEqual({
         code: 2,
         stdout: '',
-        stderr: `error[source-unreadable]: ${fleet} belongs to another user, so git refuses to read it, Run: git config --global --add safe.directory ${fleet}\n`,
+        stderr: `error[source-unreadable]: ${fleet} belongs to another user, so git refuses to read it. Run: git config --global --add safe.directory ${fleet}\n`,
       })
     }
     vi.unstubAllEnvs()
@@ -194,7 +194,7 @@ describe('where a command line stands', () => {
   test('without git on the PATH', async () => {
     const { root, fleet } = world()
     vi.stubEnv('PATH', root)
-    expect((await run(fleet, [])).stderr).toMatch(/^error\[git-missing\]: git cannot be started \(.*, Install git/)
+    expect((await run(fleet, [])).stderr).toMatch(/^error\[git-missing\]: git cannot be started \(.*\)\. Install git/)
     expect(await run(write(join(root, 'plain'), fleetFiles()), [])).toMatchObject({ code: 0 })
     vi.unstubAllEnvs()
   })

@@ -96,7 +96,7 @@ describe('the program', () => {
     expect(execFileSync(process.execPath, [program, '--version'], { encoding: 'utf8' })).toMatch(/^\d/)
     const ran = spawnSync(process.execPath, [program, 'conquer'], { encoding: 'utf8' })
     expect([ran.status, ran.stdout]).toEqual([2, ''])
-    expect(ran.stderr).toBe('error[usage]: there is no command "conquer", bailiwick help lists them.\n')
+    expect(ran.stderr).toBe('error[usage]: unknown command "conquer". Run bailiwick help for a list of commands.\n')
   })
 
   test('ends quietly when its reader does', () => {
@@ -112,7 +112,7 @@ describe('the program', () => {
     const ran = spawnSync(old, [program, 'conquer'], { encoding: 'utf8' })
     expect([ran.status, ran.stderr]).toEqual([
       2,
-      'error[usage]: there is no command "conquer", bailiwick help lists them.\n',
+      'error[usage]: unknown command "conquer". Run bailiwick help for a list of commands.\n',
     ])
   })
 })

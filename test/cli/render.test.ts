@@ -146,13 +146,13 @@ describe('origins', () => {
 
 describe('errors are one line and exit 2', () => {
   const bad: Record<string, { files?: Record<string, string>; argv: string[]; line: RegExp }> = {
-    'no directory': { argv: [], line: /^error\[usage\]: render: name one directory, .*render --stdin$/ },
+    'no directory': { argv: [], line: /^error\[usage\]: render: exactly one DIR is required\. .*render --stdin$/ },
     'two directories': { argv: ['a', 'b'], line: /^error\[usage\]/ },
-    'an unknown format': { argv: ['.', '-o', 'xml'], line: /^error\[usage\]: render: -o xml; use yaml or json/ },
+    'an unknown format': { argv: ['.', '-o', 'xml'], line: /^error\[usage\]: render: -o xml is not a format/ },
     'an unknown option': { argv: ['.', '--force'], line: /^error\[usage\]/ },
     'no such folder': {
       argv: ['none'],
-      line: /^error\[git-missing\]: .*none is no folder, Name an existing folder\.$/,
+      line: /^error\[git-missing\]: .*none is not a folder\. Name an existing folder\.$/,
     },
     'a file': { files: { x: '' }, argv: ['x'], line: /^error\[git-missing\]/ },
     'a root beside it': { files: { 'a/x': '', 'b/x': '' }, argv: ['a', '--root', 'b'], line: /^error\[usage\]/ },
@@ -160,7 +160,7 @@ describe('errors are one line and exit 2', () => {
     'broken YAML': {
       files: { 'k/kustomization.yaml': 'resources: [' },
       argv: ['k'],
-      line: /^error\[yaml-syntax\]: kustomization\.yaml is no valid YAML.*, at k\/kustomization\.yaml:1, /,
+      line: /^error\[yaml-syntax\]: kustomization\.yaml is no valid YAML.*, at k\/kustomization\.yaml:1\. /,
     },
     'an unknown field': {
       files: { 'k/kustomization.yaml': 'resources: []\ncrds: []\n' },

@@ -93,7 +93,7 @@ describe('inventory entries', () => {
   })
 
   test.each(['', 'x', 'a_b_c', '__', 'apps___'])('%j is no entry', text => {
-    expect(() => idOfEntry({ id: text, v: 'v1' })).toThrow('is no id of an inventory entry')
+    expect(() => idOfEntry({ id: text, v: 'v1' })).toThrow('is not an id of an inventory entry')
   })
 
   test('the union holds every id once, the newer version, the known uid', () => {

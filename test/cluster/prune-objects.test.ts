@@ -48,7 +48,7 @@ describe.skipIf(!haveAssets())('pruneObjects on a real API server', () => {
     const result = await prune(entries)
     expect(result.objects.map(({ id, action, message }) => [id.kind, id.name, action, message])).toEqual([
       ['ConfigMap', 'b', 'deleted', undefined],
-      ['ConfigMap', 'a', 'deleted', 'it was gone already'],
+      ['ConfigMap', 'a', 'deleted', 'it was already deleted'],
       ['ServiceAccount', 'sa', 'deleted', undefined],
     ])
     expect(result.remaining).toEqual([])
@@ -64,7 +64,7 @@ describe.skipIf(!haveAssets())('pruneObjects on a real API server', () => {
       { id: 'apps_taken-over__ConfigMap', v: 'v1' },
     ])
     expect(result.objects.map(({ action }) => action)).toEqual(['skipped', 'skipped'])
-    expect(result.objects[0]!.message).toContain('does not carry our owner labels')
+    expect(result.objects[0]!.message).toContain('does not have the owner labels of Bailiwick')
     expect(result.remaining).toEqual([])
     expect(await get(cluster.server, `${CONFIGMAPS}/by-hand`)).toBeDefined()
     expect(await get(cluster.server, `${CONFIGMAPS}/taken-over`)).toBeDefined()

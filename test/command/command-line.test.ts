@@ -107,13 +107,13 @@ describe('waive', () => {
     ['`x` why', 'neither a rule nor a finding'],
     ['pod-security', 'reason is needed'],
     ['pod-security --until 2026-12-01', 'reason is needed'],
-    ['pod-security --until', 'no day'],
-    ['pod-security --until tomorrow why', 'no day'],
-    ['pod-security --until 2026-02-30 why', 'no day'],
+    ['pod-security --until', 'not a day'],
+    ['pod-security --until tomorrow why', 'not a day'],
+    ['pod-security --until 2026-02-30 why', 'not a day'],
     ['pod-security --until 2026-11-20 why', 'is over'],
     ['pod-security --until 2027-02-20 why', 'more than 90 days'],
     ['pod-security --until 9999-12-31 why', 'more than 90 days'],
-    ['pod-security --forever why', 'no option'],
+    ['pod-security --forever why', 'unknown option'],
   ])('%j is refused', (rest, said) => {
     expect(refusal(() => waive(rest))).toContain(said)
   })

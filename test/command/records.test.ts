@@ -63,8 +63,8 @@ describe('what a finding is called', () => {
     ['abc123', '2 findings of this'],
     ['abc12', 'at least 6'],
     ['000000', 'no finding of this'],
-    ['pod', 'there is no rule'],
-    ['ABC1231', 'there is no rule'],
+    ['pod', 'unknown rule'],
+    ['ABC1231', 'unknown rule'],
   ])('%s is refused', (target, said) => {
     expect(() => find(target)).toThrow(BailiwickError)
     expect(() => find(target)).toThrow(said)

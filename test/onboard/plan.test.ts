@@ -298,7 +298,7 @@ subjects:
 describe('what the fleet has already is refused', () => {
   const cases: Record<string, [readonly string[], RegExp]> = {
     'an unknown cluster': [OPS.map(a => (a === 'staging' ? 'moon' : a)), /no cluster "moon"/],
-    'a tenant': [OPS.map(a => (a === 'ops-team' ? 'dev-team' : a)), /tenant "dev-team" exists/],
+    'a tenant': [OPS.map(a => (a === 'ops-team' ? 'dev-team' : a)), /tenant "dev-team" already exists/],
     'a namespace of a tenant': [OPS.map(a => (a === 'ops' ? 'apps' : a)), /namespace "apps" is taken/],
     'a namespace of the platform': [OPS.map(a => (a === 'ops' ? 'sandbox' : a)), /namespace "sandbox" is taken/],
     'a second namespace that is taken': [[...OPS, '--namespace', 'apps'], /namespace "apps" is taken/],

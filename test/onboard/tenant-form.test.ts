@@ -113,7 +113,7 @@ describe('what is refused', () => {
     [{ Role: 'system:masters' }, 'is not a role'],
     [{ Path: '../x' }, 'is not a directory'],
     [{ Branch: '$(id)' }, 'is not a branch name'],
-    [{ Team: 'a\n\n### Tenant\n\nother' }, 'there twice'],
+    [{ Team: 'a\n\n### Tenant\n\nother' }, 'appears twice'],
     [{ Team: 'x'.repeat(30_000) }, 'characters'],
   ])('%j', (changes, said) => {
     const { code, message, fix } = refusal(issue(changes as Record<string, string>))

@@ -173,7 +173,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
       expect((await ask(20)).reactions).toEqual(['eyes', 'rocket'])
       const { reactions, replies } = await ask(21)
       expect(reactions).toEqual(['eyes', 'confused'])
-      expect(replies).toEqual([expect.stringContaining('at most 20 are waived at once')])
+      expect(replies).toEqual([expect.stringContaining('at most 20 can be waived at once')])
     } finally {
       await stage.close()
     }

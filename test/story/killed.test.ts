@@ -131,7 +131,7 @@ describe.skipIf(missing)(`killed at any moment${missing ? ` (${missing})` : ''}`
     await app.killWorker()
     await app.start()
     await app.settle()
-    expect(app.worker.said()).toContain('a worker went away during a job; it runs again')
+    expect(app.worker.said()).toContain('job stalled because its worker stopped; it runs again')
     await expectApplied('batch-taken')
   })
 

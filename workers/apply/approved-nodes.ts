@@ -50,7 +50,7 @@ export async function approvedNodes(
   }
   throw new BailiwickError(
     'github-unavailable',
-    `${place.repository.url} and its sources move faster than they are judged`,
+    `${place.repository.url} and its sources change faster than they can be evaluated`,
   )
 }
 

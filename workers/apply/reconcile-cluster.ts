@@ -41,7 +41,7 @@ export async function reconcileCluster(
     await sayApplied(speaker, cluster, fleet, approved, applied)
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
-    context.log.error({ err: error, cluster }, 'a cluster could not be brought to the approved state')
+    context.log.error({ err: error, cluster }, 'cluster could not be reconciled')
     await sayApplied(speaker, cluster, fleet, approved, [stopped(binding, asBailiwickError(error))])
   }
 }

@@ -48,11 +48,14 @@ async function recorded(asking: Asking, pull: PullRequest): Promise<WaiverPull> 
   const run = runs.find(({ name }) => name === WAIVER_RUN)
   const waiver = run && readWaiverRecord(run.text)
   if (!run || !waiver) {
-    throw commandError('its branch is not what was asked for any more', 'Close it, and ask for the waiver again.')
+    throw commandError('its branch no longer matches the request', 'Close it, and request the waiver again.')
   }
   if (await wasSeen(asking, pull)) return waiver
   if (waiver.approver?.toLowerCase() === comment.author.login.toLowerCase()) return waiver
-  throw commandError('it changed after this was written', 'Look at it again, then write the same once more.')
+  throw commandError(
+    'the pull request changed after this comment was written',
+    'Review it again, then repeat the command.',
+  )
 }
 
 function refuseOwn({ entries, author, approver }: WaiverPull, login: string): void {
@@ -62,9 +65,12 @@ function refuseOwn({ entries, author, approver }: WaiverPull, login: string): vo
   }
   if (same(author))
     throw commandError('a fleet admin cannot approve a waiver for their own change', 'Ask another fleet admin.')
-  if (approver !== undefined) throw commandError(`${approver} approved it already`, 'Merge it.')
+  if (approver !== undefined) throw commandError(`${approver} has already approved it`, 'Merge it.')
 }
 
 function noWaiver() {
-  return commandError('this is no waiver that we were asked for', 'Write it on the pull request that adds the waiver.')
+  return commandError(
+    'this pull request does not come from a waive command',
+    'Run it on the pull request that adds the waiver.',
+  )
 }

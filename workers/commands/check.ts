@@ -18,17 +18,17 @@ export const check: Verb = {
     const { line, reader, data, comment, role } = asking
     const [option, more] = line.words
     if (more !== undefined || (option !== undefined && option !== '--all')) {
-      throw commandError(`${quoted(line.rest)} is not understood`, `Write \`/bailiwick ${USAGE}\``)
+      throw commandError(`unknown argument ${quoted(line.rest)}`, `Write \`/bailiwick ${USAGE}\``)
     }
     if (option === undefined) {
       if (!comment.issue.pullRequest) {
-        throw commandError('this is no pull request', 'Ask on a pull request, or write `/bailiwick check --all`')
+        throw commandError('this is not a pull request', 'Comment on a pull request, or write `/bailiwick check --all`')
       }
       await judgeAgain(asking)
       return { reaction: '+1' }
     }
     if (!isAtLeast(role, 'maintain')) {
-      throw commandError('--all is for who maintains this repository', 'Write `/bailiwick check`')
+      throw commandError('--all requires the role maintain in this repository', 'Write `/bailiwick check`')
     }
     for (const { number } of await listOpenPullRequests(reader, data)) await judgeAgain(asking, number)
     return { reaction: '+1' }

@@ -69,7 +69,7 @@ async function copyTo(
     await writeRecord(context, other, record)
   } catch (error) {
     if (isPassing(error)) throw error
-    context.log.warn({ err: error, repository: other.url }, 'a designation could not be noted in a first report')
+    context.log.warn({ err: error, repository: other.url }, 'designation could not be written to a first report')
   }
 }
 

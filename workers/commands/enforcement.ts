@@ -18,12 +18,12 @@ export const enforcement: Verb = {
   where: 'anywhere',
   slow: true,
   may: decidesHere,
-  refusal: 'This cannot be switched',
+  refusal: 'The enforcement cannot be changed',
   run: async asking => {
     const { line, place, installation, comment } = asking
     const [wanted, more] = line.words
     if (more !== undefined || (wanted !== 'report' && wanted !== 'block')) {
-      throw commandError('it is either report or block', `Write: /bailiwick ${USAGE}`)
+      throw commandError('the argument is neither report nor block', `Write: /bailiwick ${USAGE}`)
     }
     const name = { owner: place.owner, repo: place.repo }
     const text = enforcementText(wanted, comment.author.login, comment.issue.number)

@@ -8,7 +8,7 @@ import type { Verb } from './verb.ts'
 export const explain: Verb = {
   name: 'explain',
   usage: EXPLAIN_USAGE,
-  summary: 'what a rule asks, why, and what this pull request has of it',
+  summary: 'what a rule requires, why, and its findings on this pull request',
   where: 'anywhere',
   slow: true,
   may: mayAsk,

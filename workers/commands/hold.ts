@@ -9,7 +9,7 @@ import type { Verb } from './verb.ts'
 const LABEL = {
   name: HOLD_LABEL,
   color: 'b60205',
-  description: 'Blocked by a person: the check of Bailiwick fails until this is taken off',
+  description: 'On hold: the Bailiwick check fails until someone removes the hold',
 }
 
 /** Blocks a pull request, whatever the verdict. */

@@ -32,8 +32,8 @@ export const override: Verb = {
     const anew = await openedAnew(asking.reader, data, pull.number)
     if (!isSince(comment.createdAt, anew)) {
       throw commandError(
-        'it was led onto another branch or opened again after this was written',
-        'Look at it, then write it again.',
+        'the pull request was retargeted or reopened after this comment was written',
+        'Review it, then repeat the command.',
       )
     }
     const { login: by } = comment.author
@@ -59,26 +59,26 @@ export const override: Verb = {
 async function refuseUnseenHead(asking: Asking, request: OverrideRequest, pull: PullRequest): Promise<void> {
   const { sha } = pull.head
   const line = `/bailiwick override ${sha.slice(0, 12)} ${request.reason}`
-  const again = `Look at it, then write \`${line.replaceAll('`', "'")}\``
+  const again = `Review it, then write \`${line.replaceAll('`', "'")}\``
   if (request.sha !== undefined) {
     if (sha.startsWith(request.sha)) return
     throw commandError(`${request.sha} is not the head of this pull request`, again)
   }
   if (await wasSeen(asking, pull)) return
-  throw commandError('nobody knows whether the present head was there when this was written', again)
+  throw commandError('the current head may be newer than this comment', again)
 }
 
 /** A verdict that several fleets gave is let pass only by who decides for all of them. */
 async function refuseForeignFleets(asking: Asking, pull: PullRequest): Promise<void> {
   const concerned = await concernedFleets(asking, pull)
   if (concerned.length === 0) {
-    throw commandError('no fleet reads what this changes: there is nothing to override', 'Merge it as it is.')
+    throw commandError('no fleet reads this change, so there is nothing to override', 'Merge it as it is.')
   }
   const mine = await asking.fleetsOf()
   const isMine = (url: string, branch: string) =>
     mine.some(fleet => fleet.repository.url === url && fleet.branch === branch)
   if (concerned.every(({ repository, branch }) => isMine(repository.url, branch))) return
-  throw commandError('this concerns a fleet for which you do not decide', 'Ask one of its admins.')
+  throw commandError('you are not an admin of a fleet that this change affects', 'Ask one of its admins.')
 }
 
 /**
@@ -90,7 +90,7 @@ async function concernedFleets(asking: Asking, pull: PullRequest): Promise<reado
   try {
     return (await answersOf(context, subjectOf(asking), pull)).map(answer => answer.place)
   } catch (error) {
-    context.log.warn({ err: error, pull: pull.number }, 'nobody knows which fleets a pull request concerns')
+    context.log.warn({ err: error, pull: pull.number }, 'could not determine which fleets a pull request affects')
     return (await installation.designation()).fleets
   }
 }

@@ -37,7 +37,10 @@ export async function prepareOnboarding(
   }
   const { plan } = answer
   if (plan.files.length === 0) {
-    throw new BailiwickError('onboard-input', `${asked.tenant} is in this fleet already, exactly as you ask`)
+    throw new BailiwickError(
+      'onboard-input',
+      `tenant ${asked.tenant} already exists in this fleet, exactly as requested`,
+    )
   }
   return { request, plan, branch }
 }

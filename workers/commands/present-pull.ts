@@ -7,7 +7,7 @@ import type { Asking } from './verb.ts'
 export async function presentPull({ reader, data }: Asking): Promise<PullRequest> {
   const pull = await readPullRequest(reader, data, data.issue)
   if (pull?.state === 'open') return pull
-  throw commandError('the pull request is not open any more', 'Reopen it first.')
+  throw commandError('the pull request is no longer open', 'Reopen it first.')
 }
 
 /** The repository of a command, for whoever judges. */

@@ -37,7 +37,7 @@ export async function refuseForeignRepository(question: RepositoryQuestion): Pro
     )
   }
   if (found.url === normaliseUrl(url)) return
-  throw new BailiwickError('onboard-input', `${url} has another name now`, { fix: `Name it as it is: ${found.url}` })
+  throw new BailiwickError('onboard-input', `${url} was renamed`, { fix: `Use its current name: ${found.url}` })
 }
 
 /**
@@ -56,8 +56,8 @@ export async function refuseKnownRepository(question: RepositoryQuestion, source
   for (const url of other) {
     const found = await resolve(question, url)
     if (found?.id !== wanted.id) continue
-    throw new BailiwickError('onboard-input', `${question.url} is the source of a tenant already, as ${url}`, {
-      fix: 'One repository belongs to one tenant: name another, or add a Kustomization to that tenant.',
+    throw new BailiwickError('onboard-input', `${question.url} is already the source of a tenant, as ${url}`, {
+      fix: 'A repository belongs to one tenant. Name another repository, or add a Kustomization to that tenant.',
     })
   }
 }

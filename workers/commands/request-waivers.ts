@@ -46,7 +46,7 @@ export async function requestWaivers(
   const wanted = new Set(wantedFindings(answers, subject.repository.url, wish).map(({ fingerprint }) => fingerprint))
   if (wanted.size > MOST) {
     throw commandError(
-      `these are ${wanted.size} violations, and at most ${MOST} are waived at once`,
+      `this matches ${wanted.size} violations, and at most ${MOST} can be waived at once`,
       'Name one of them.',
     )
   }
@@ -132,11 +132,11 @@ function wantedFindings(answers: readonly FleetAnswer[], url: string, { target }
   const meant = target === undefined ? shown.filter(one => one.state === 'new') : findFindings(target, shown, isRule)
   const open = meant.filter(isOpen)
   if (open.length > 0) return open
-  throw meant.length > 0 ? commandError('that is waived already', '`/bailiwick status` says until when.') : nothing()
+  throw meant.length > 0 ? commandError('this is already waived', '`/bailiwick status` says until when.') : nothing()
 }
 
 const isOpen = ({ state }: Finding) => state === 'new' || state === 'standing'
 
 function nothing() {
-  return commandError('this pull request has no such violation', '`/bailiwick status` lists what it has.')
+  return commandError('this pull request has no such violation', '`/bailiwick status` lists its violations.')
 }

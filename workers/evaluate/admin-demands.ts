@@ -49,7 +49,7 @@ function demandOf({ rule, path, message }: RequiredApproval, left: number): Dema
   return {
     rule,
     ...(path === '' ? {} : { path }),
-    message: `${message}; no fleet admin has agreed to this head.${more}`,
-    fix: 'Have a fleet admin who did not open this approve its present head in a review; a push takes the approval back.',
+    message: `${message}; no fleet admin has approved this head.${more}`,
+    fix: 'Have a fleet admin who did not open this pull request approve its current head in a review. A push resets the approval.',
   }
 }

@@ -52,7 +52,10 @@ export async function judgedEarlier(
     return await judgeChange(context, installation, { head })
   } catch (error) {
     if (isPassing(error)) throw error
-    context.log.warn({ err: error, commit: `${head.url}@${head.commit}` }, 'what a branch held before is not known')
+    context.log.warn(
+      { err: error, commit: `${head.url}@${head.commit}` },
+      'previous state of a branch could not be evaluated',
+    )
     return undefined
   }
 }

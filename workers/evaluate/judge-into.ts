@@ -71,7 +71,7 @@ async function judgeInto(
     if (isTriedAgain(error, attempt)) throw error
     context.log.error(
       { err: error, head: `${repository.url}@${sha}`, branch },
-      'a head could not be evaluated for a base',
+      'head could not be evaluated for a base',
     )
     return { outcome: asBailiwickError(error), context: where }
   }

@@ -34,7 +34,7 @@ export async function judgePullRequest(
     )
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
-    context.log.error({ err: error, pull: `${repository.url}#${pull.number}` }, 'a pull request could not be judged')
+    context.log.error({ err: error, pull: `${repository.url}#${pull.number}` }, 'pull request could not be evaluated')
     return { outcome: asBailiwickError(error), context: where }
   }
 }

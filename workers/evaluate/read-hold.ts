@@ -43,7 +43,10 @@ export async function readHold(
     return { by: `the label ${HOLD_LABEL}`, takenOffBy: last.login ?? 'an account that is gone' }
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
-    context.log.warn({ err: error, pull: `${repository.url}#${pull.number}` }, 'who holds a pull request is not known')
+    context.log.warn(
+      { err: error, pull: `${repository.url}#${pull.number}` },
+      'history of the hold label could not be read',
+    )
     if (isLabeled) return { by: `the label ${HOLD_LABEL}` }
     const data = { installation: installation.id, ...name, pull: pull.number }
     await context.queue.add('validate-pull-request', data, { delayMs: AGAIN_MS })

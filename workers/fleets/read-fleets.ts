@@ -38,7 +38,7 @@ export async function readFleets(context: WorkerContext, installation: Installat
       fleets.push({ place, commit, sources, ...(gated ? { gated } : {}), hides, isDark })
     } catch (error) {
       if (isPassing(error)) throw error
-      log.warn({ err: error, fleet: place.repository.url }, 'the sources of a fleet could not be found')
+      log.warn({ err: error, fleet: place.repository.url }, 'sources of a fleet could not be read')
     }
   }
   return fleets

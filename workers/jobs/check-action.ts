@@ -27,7 +27,7 @@ export async function checkAction(context: WorkerContext, data: CheckAction, att
   if (run === undefined || !isTenancyCheck(run.name)) return
   const role = await readRole(reader, data, data.login)
   if (role !== 'admin' && role !== 'maintain' && role !== 'write') {
-    return context.log.warn({ ...data }, 'a button was pressed by somebody who may not write')
+    return context.log.warn({ ...data }, 'check action ignored: the sender has no write access')
   }
   const subject = await openRepository(context, data, reader)
   if (!subject) return
@@ -56,12 +56,12 @@ async function act(
     const said = await judgePullRequest(context, subject, pull, attempt)
     const outcome = await applyFixes(place, subject, pull, said, login)
     if (outcome === 'fork') return 'The fixes were not applied: the branch is in a fork, which the App never writes to.'
-    if (outcome === 'nothing') return 'No fix was applied: none of the findings has one that is certain any more.'
+    if (outcome === 'nothing') return 'No fix was applied: none of the findings has a certain fix any more.'
     return undefined // where the head moved meanwhile, its own verdict offers what is left
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
     const { message, fix } = openError(asBailiwickError(error), subject.repository.url)
-    context.log.warn({ err: error, login }, 'a button could not do what it says')
+    context.log.warn({ err: error, login }, 'check action failed')
     return error instanceof BailiwickError ? `${message}. ${fix ?? ''}` : message
   }
 }
@@ -77,8 +77,8 @@ async function askForWaivers(
   login: string,
 ): Promise<string> {
   const until = new Date(Date.now() + WAIVED_DAYS * DAY_MS).toISOString().slice(0, 10)
-  const reason = `asked for with the button of the check on ${place.owner}/${place.repo}#${pull.number}`
+  const reason = `requested with the button of the check on ${place.owner}/${place.repo}#${pull.number}`
   const opened = await requestWaivers(context, subject, pull, { by: login, reason, until })
   const where = opened.length === 1 ? 'a pull request' : `${opened.length} pull requests`
-  return `The violations wait for a waiver until ${until}: ${where} on the repository of the fleet asks its admins, with the reason to be completed there.`
+  return `Requested a waiver until ${until}: ${where} in the fleet repository. Complete the reason there; a fleet admin then approves it.`
 }

@@ -76,7 +76,7 @@ async function answer(asking: Asking): Promise<void> {
     await react(place.octokit, data, data.comment, reaction)
   } catch (error) {
     if (isTriedAgain(error, asking.attempt)) throw error
-    asking.context.log.warn({ err: error, comment: data.comment, verb: verb.name }, 'a command was refused')
+    asking.context.log.warn({ err: error, comment: data.comment, verb: verb.name }, 'command refused')
     await refuse(asking, error, verb)
   }
 }

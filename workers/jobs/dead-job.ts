@@ -43,7 +43,7 @@ export async function buryJob<N extends JobName>(
   data: Jobs[N],
   error: unknown,
 ): Promise<void> {
-  context.log.error({ job: name, data, err: error }, 'a job is dead')
+  context.log.error({ job: name, data, err: error }, 'job failed permanently')
   const why = error instanceof BailiwickError ? error.code : 'internal'
   await OWES[name]?.(context, data as never, why, Date.now())
 }

@@ -24,6 +24,6 @@ export function redeliverer(): (context: WorkerContext) => Promise<void> {
     const { due, oldest } = missedDeliveries(attempts, now)
     for (const id of due.slice(0, MOST_SENT)) await redeliverAttempt(client, id)
     from = Math.min(oldest ?? now, now - OVERLAP_MS)
-    if (due.length > 0) log.warn({ missed: due.length }, 'deliveries that failed are sent again')
+    if (due.length > 0) log.warn({ missed: due.length }, 'redelivery of failed webhooks requested')
   }
 }

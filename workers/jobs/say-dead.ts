@@ -56,7 +56,9 @@ function gaveUp(why: string): BailiwickError {
   const outage = why === 'github-unavailable'
   return new BailiwickError(
     why as ErrorCode,
-    outage ? 'GitHub did not answer often enough to evaluate this' : `Bailiwick gave up after several tries (${why})`,
-    { fix: 'It is tried again within the hour. To have it tried now, re-run the check or push again.' },
+    outage
+      ? 'GitHub was not available, so this could not be evaluated'
+      : `Bailiwick gave up after several tries (${why})`,
+    { fix: 'Bailiwick retries within the hour. To retry now, re-run the check or push again.' },
   )
 }

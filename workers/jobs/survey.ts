@@ -37,7 +37,7 @@ export async function survey(context: WorkerContext, { installation: id }: Surve
       await surveyPlace(context, { ...desk, writer }, found)
     } catch (error) {
       if (!(error instanceof BailiwickError) || !OF_ONE_REPOSITORY.includes(error.code)) throw error
-      context.log.warn({ err: error, fleet: found.fleet.repository.url }, 'a fleet could not be told what was found')
+      context.log.warn({ err: error, fleet: found.fleet.repository.url }, 'first report could not be published')
     }
   }
 }
@@ -56,7 +56,7 @@ async function surveyedPlaces(context: WorkerContext, installation: Installation
       found.push({ fleet, judged })
     } catch (error) {
       if (!(error instanceof BailiwickError) || !OF_ONE_REPOSITORY.includes(error.code)) throw error
-      context.log.warn({ err: error, fleet: fleet.repository.url }, 'a fleet could not be looked at')
+      context.log.warn({ err: error, fleet: fleet.repository.url }, 'fleet could not be surveyed')
     }
   }
   return found

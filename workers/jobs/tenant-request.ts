@@ -62,7 +62,7 @@ export async function tenantRequest(context: WorkerContext, data: TenantRequest,
     await upsertComment(octokit, place.app, data, { ...sticky, body })
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
-    context.log.warn({ err: error, issue: data.issue }, 'a request for a tenant was refused')
+    context.log.warn({ err: error, issue: data.issue }, 'tenant request refused')
     const body = refusalText(asBailiwickError(error), 'This tenant cannot be onboarded')
     await upsertComment(octokit, place.app, data, { ...sticky, body })
   }

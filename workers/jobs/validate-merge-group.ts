@@ -45,7 +45,7 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
       await announced.end()
       throw error
     }
-    context.log.error({ err: error, commit: `${repository.url}@${data.sha}` }, 'a merge group could not be judged')
+    context.log.error({ err: error, commit: `${repository.url}@${data.sha}` }, 'merge group could not be evaluated')
     said = { outcome: asBailiwickError(error), context: where }
   }
   const present = (await announced.end()) ?? (await runs())

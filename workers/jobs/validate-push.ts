@@ -68,7 +68,7 @@ async function judgeCommit(
     return answers
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
-    context.log.error({ err: error, commit: `${repository.url}@${headSha}` }, 'a push could not be judged')
+    context.log.error({ err: error, commit: `${repository.url}@${headSha}` }, 'push could not be evaluated')
     await sayVerdict(place, BRANCH_CHECK, { outcome: asBailiwickError(error), context: where })
     return []
   }

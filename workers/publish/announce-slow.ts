@@ -47,7 +47,7 @@ export function announceSlow(announcing: Announcing): Announced {
   let timer: NodeJS.Timeout | undefined
   const next = (ms: number) => {
     timer = setTimeout(() => {
-      writing = say().catch(error => log.warn({ err: error, headSha }, 'could not announce a check run'))
+      writing = say().catch(error => log.warn({ err: error, headSha }, 'in-progress check run could not be published'))
     }, ms)
     timer.unref()
   }

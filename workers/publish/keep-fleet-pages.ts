@@ -20,7 +20,7 @@ export async function keepFleetPages(
   if (context.pages.publicUrl === undefined) return
   for (const answer of answers) {
     await keepFleetPage(context, installation, answer).catch(err =>
-      context.log.warn({ err, fleet: answer.place.repository.url }, 'the page of a fleet could not be kept'),
+      context.log.warn({ err, fleet: answer.place.repository.url }, 'fleet page could not be stored'),
     )
   }
 }

@@ -32,10 +32,10 @@ export async function keepPage(
     ...(repositoryId === undefined ? {} : { repositoryId }),
   })
   const kept = await within(LIMIT_MS, store.keep(page)).catch(err => {
-    log.warn({ err }, 'a page could not be kept')
+    log.warn({ err }, 'page could not be stored')
     return true
   })
-  if (kept !== true) log.warn({ kept, page: `${owner}/${repo}@${context.headSha}` }, 'a page was not kept')
+  if (kept !== true) log.warn({ kept, page: `${owner}/${repo}@${context.headSha}` }, 'page was not stored')
   return `${publicUrl}${checkPath({ owner, repo, sha: context.headSha, check })}`
 }
 

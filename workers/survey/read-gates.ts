@@ -41,7 +41,7 @@ export async function readGates(
   const gates: BranchGate[] = []
   for (const [index, branch] of branches.entries()) {
     if (index < MAX_BRANCHES) gates.push(await reader.read(branch))
-    else gates.push({ ...branch, gate: undefined, unread: `only ${MAX_BRANCHES} branches are looked at` })
+    else gates.push({ ...branch, gate: undefined, unread: `only ${MAX_BRANCHES} branches are checked` })
   }
   return gates
 }
@@ -64,7 +64,7 @@ class GateReader {
     if (!repository) return unread('the App is not installed on this repository')
     try {
       if ((await this.#installation.head(repository, { branch })) === undefined)
-        return unread('there is no such branch')
+        return unread('the branch does not exist')
       const check = await this.#desk.checkOf(repository, branch)
       return {
         url,

@@ -101,7 +101,11 @@ export async function surveyPlace(context: WorkerContext, desk: SurveyDesk, surv
     title: isDefault ? REPORT_TITLE : `${REPORT_TITLE}, branch ${branch}`,
     body: `${marker}\n${seal}\n${firstReport(facts)}`,
   })
-  if (!said) context.log.warn({ fleet: repository.url }, 'the first report is not shown: the fleet has no issues')
+  if (!said)
+    context.log.warn(
+      { fleet: repository.url },
+      'first report is not shown: issues are disabled in the fleet repository',
+    )
 }
 
 function openDesignation({ designation }: SurveyDesk, repository: number): Pick<FirstReportFacts, 'designation'> {

@@ -85,7 +85,7 @@ export class Evaluator {
 
   #exceeded({ what }: LimitExceeded): BailiwickError {
     const limit = what === 'time' ? `${this.#limits.timeoutMs} ms` : `${this.#limits.heapMb} MiB of heap`
-    return new BailiwickError('evaluation-limits', `rendering and judging took more than ${limit}`, {
+    return new BailiwickError('evaluation-limits', `the evaluation took more than ${limit}`, {
       fix: 'Make the change smaller, or let the operator raise RENDER_TIMEOUT_MS or RENDER_HEAP_MB.',
     })
   }

@@ -17,8 +17,8 @@ export function waiverRecord(pull: WaiverPull): RecordText {
     title: title.slice(0, 250),
     summary:
       approver === undefined
-        ? `A fleet admin who did not ask for it comments ${code('/bailiwick approve-waiver')}.`
-        : `${code(approver, 60)} accepts what ${code(requester, 60)} asked for. Whatever is pushed here next is not approved.`,
+        ? `A fleet admin who did not request it comments ${code('/bailiwick approve-waiver')}.`
+        : `${code(approver, 60)} approved the request of ${code(requester, 60)}. Later pushes to this branch are not approved.`,
     text: recordText(pull),
   }
 }

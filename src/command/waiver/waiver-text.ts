@@ -22,8 +22,8 @@ export function waiverText(pull: WaiverPull): { readonly title: string; readonly
   const what = `Waive ${rules.length === 1 ? rules[0] : count(rules.length, 'rule')}`
   const next =
     approver === undefined
-      ? `Next: a fleet admin who is neither ${code(requester, 60)} nor ${code(author, 60)} comments ${code('/bailiwick approve-waiver')} here. Until then it counts for nothing, merged or not.`
-      : `Approved by ${code(approver, 60)}. Next: merge it; from then on it holds.`
+      ? `Next: a fleet admin who is neither ${code(requester, 60)} nor ${code(author, 60)} comments ${code('/bailiwick approve-waiver')} here. Until then it has no effect, even if it is merged.`
+      : `Approved by ${code(approver, 60)}. Next: merge it. The waiver takes effect with the merge.`
   const lines = entries.map(({ rule, cluster, kind, namespace, name, violations }) => {
     const fields = violations.map(({ field }) => field).filter(field => field !== undefined)
     const where = fields.length === 0 ? '' : `, ${fields.map(field => code(field, 200)).join(', ')}`
@@ -32,9 +32,9 @@ export function waiverText(pull: WaiverPull): { readonly title: string; readonly
   return {
     title: visible(`${what} for ${of} until ${expires}`, 200),
     body: [
-      `${code(requester, 60)} asks on ${of} (of ${code(author, 60)}) to have this accepted until ${code(expires)}:`,
+      `${code(requester, 60)} requests on ${of} (opened by ${code(author, 60)}) to accept this until ${code(expires)}:`,
       lines.join('\n'),
-      'Only the present values are accepted. Another value is a new violation.',
+      'Only the current values are accepted. Another value is a new violation.',
       `Why: ${prose(reason)}`,
       next,
     ].join('\n\n'),

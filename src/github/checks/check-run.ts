@@ -132,7 +132,7 @@ const titleOf = ({ title }: CheckRun) => cutText(title, MAX_TITLE, '…')
 function outputOf(run: CheckRun) {
   const left = run.annotations.length - MAX_ANNOTATIONS
   const shown = left > 0 ? `\n\n*${left} more annotations are not shown beside the lines.*` : ''
-  const cut = '\n\n*The rest is cut: GitHub shows no more here.*'
+  const cut = '\n\n*Truncated: GitHub does not show more here.*'
   return {
     title: titleOf(run),
     summary: cutText(run.summary, MAX_TEXT - Buffer.byteLength(shown), cut) + shown,

@@ -130,7 +130,7 @@ function assertAllowed(account: string, allowed: readonly string[] | undefined):
   if (isAllowedAccount(allowed, account)) return
   throw new BailiwickError(
     'not-permitted',
-    `The App is installed on ${JSON.stringify(account)}, which is not served here`,
+    `The App is installed on ${JSON.stringify(account)}, which this instance does not serve`,
     {
       fix: 'Add the account to ALLOWED_ACCOUNTS, or uninstall the App there.',
     },
@@ -181,7 +181,7 @@ function clientClass(options: AppOptions) {
 
 async function readIdentity(app: Octokit): Promise<AppIdentity> {
   const { data } = await github('read who the App is', () => app.rest.apps.getAuthenticated())
-  if (!data?.slug) throw new BailiwickError('github-unavailable', 'GitHub did not say who the App is')
+  if (!data?.slug) throw new BailiwickError('github-unavailable', 'GitHub did not return the identity of the App')
   return { id: data.id, slug: data.slug }
 }
 

@@ -24,12 +24,10 @@ export async function convertManifest(apiUrl: string, code: string): Promise<Reg
   // asked once: a second request would find the code used up, and the secrets lost
   const options = { baseUrl: apiUrl, log, throttle: { enabled: false }, retry: { enabled: false } }
   const octokit = new ProbotOctokit(options)
-  const { data } = await github('take over the App that was registered', () =>
-    octokit.rest.apps.createFromManifest({ code }),
-  )
+  const { data } = await github('read the registered App', () => octokit.rest.apps.createFromManifest({ code }))
   const { id, client_id: clientId, html_url: url, client_secret, webhook_secret, pem } = data
   if (!Number.isSafeInteger(id) || !client_secret || !webhook_secret || !pem) {
-    throw new BailiwickError('github-unavailable', 'GitHub did not tell all of what belongs to the App', {
+    throw new BailiwickError('github-unavailable', 'GitHub did not return all settings of the App', {
       fix: "Delete the App on GitHub's page, and register it again.",
     })
   }

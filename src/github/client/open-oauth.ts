@@ -48,7 +48,7 @@ export function openOAuth({ clientId, clientSecret, apiUrl }: OAuthSettings) {
       return { token, seconds }
     },
     login: async (token: string): Promise<string | undefined> => {
-      const response = await ask('read who signed in', `${apiUrl}/user`, { headers: headersOf(token) })
+      const response = await ask('read the signed-in user', `${apiUrl}/user`, { headers: headersOf(token) })
       const { login } = response.ok ? await fieldsOf(response) : { login: undefined }
       return typeof login === 'string' ? login : undefined
     },
@@ -58,7 +58,9 @@ export function openOAuth({ clientId, clientSecret, apiUrl }: OAuthSettings) {
       repo: string,
     ): Promise<SeenRepository | 'hidden' | 'signed-out'> => {
       const path = `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`
-      const response = await ask('read a repository for somebody', `${apiUrl}${path}`, { headers: headersOf(token) })
+      const response = await ask('read a repository for a signed-in user', `${apiUrl}${path}`, {
+        headers: headersOf(token),
+      })
       if (response.status === 401) return 'signed-out'
       if (!response.ok) return 'hidden'
       const { id, private: isPrivate, visibility } = await fieldsOf(response)

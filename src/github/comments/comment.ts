@@ -34,7 +34,7 @@ export async function upsertComment(
   sticky: StickyComment & { readonly body: string },
 ): Promise<UpsertedComment> {
   const marked = startsWith(sticky.body, sticky.marker) ? sticky.body : `${sticky.marker}\n${sticky.body}`
-  const body = cutText(marked, MAX_BODY, '\n\n*The rest is cut.*')
+  const body = cutText(marked, MAX_BODY, '\n\n*Truncated.*')
   const [present, ...duplicates] = await ourComments(octokit, app, { owner, repo }, sticky)
   const what = `write a comment on ${owner}/${repo}#${sticky.number}`
   const isSaid = present?.body === body && duplicates.length === 0

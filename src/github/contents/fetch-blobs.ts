@@ -35,10 +35,7 @@ async function fetchBlob(octokit: Octokit, { owner, repo }: RepositoryName, id: 
     octokit.rest.git.getBlob({ owner, repo, file_sha: id }),
   )
   if (typeof data.content !== 'string') {
-    throw new BailiwickError(
-      'github-unavailable',
-      `GitHub answered without the content of blob ${id} of ${owner}/${repo}`,
-    )
+    throw new BailiwickError('github-unavailable', `GitHub returned no content of blob ${id} of ${owner}/${repo}`)
   }
   return Buffer.from(data.content, data.encoding === 'utf-8' ? 'utf8' : 'base64')
 }

@@ -20,10 +20,7 @@ export async function readCommit(octokit: Octokit, { owner, repo }: RepositoryNa
   const what = `read commit ${sha.slice(0, 10)} of ${owner}/${repo}`
   const { data } = await github(what, () => octokit.rest.git.getCommit({ owner, repo, commit_sha: sha }))
   if (data.sha !== sha || !ID.test(data.tree?.sha ?? '')) {
-    throw new BailiwickError(
-      'git-corrupt',
-      `GitHub answered with something else than commit ${sha} of ${owner}/${repo}`,
-    )
+    throw new BailiwickError('git-corrupt', `GitHub returned another object than commit ${sha} of ${owner}/${repo}`)
   }
   return { sha, tree: data.tree.sha, parents: data.parents.map(parent => parent.sha), message: data.message }
 }
@@ -47,5 +44,5 @@ export async function readTreeId(
 /** Throws `git-missing` for anything but a full commit id: GitHub would take a short one, or a branch of that name. */
 export function assertCommitId(sha: string): void {
   if (ID.test(sha)) return
-  throw new BailiwickError('git-missing', `${JSON.stringify(sha.slice(0, 80))} is no full commit id (40 hex digits)`)
+  throw new BailiwickError('git-missing', `${JSON.stringify(sha.slice(0, 80))} is not a full commit id (40 hex digits)`)
 }

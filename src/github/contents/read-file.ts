@@ -14,7 +14,7 @@ export async function readFile(
   if (!found) return undefined
   const { data } = found
   if (Array.isArray(data) || data.type !== 'file' || !('content' in data) || data.encoding !== 'base64') {
-    throw new BailiwickError('git-corrupt', `${path} of ${owner}/${repo} is not a file of text`, {
+    throw new BailiwickError('git-corrupt', `${path} of ${owner}/${repo} is not a text file`, {
       fix: 'Commit it as a plain file.',
     })
   }

@@ -52,7 +52,7 @@ export async function readTree(
   )
   const snapshot = packSnapshot(files)
   if (snapshot.id !== treeId) {
-    throw new BailiwickError('git-corrupt', `the files of ${name} make the tree ${snapshot.id}, not ${treeId}`)
+    throw new BailiwickError('git-corrupt', `the files of ${name} hash to the tree ${snapshot.id}, not ${treeId}`)
   }
   store.keepSnapshot(snapshot)
   return snapshot
@@ -90,7 +90,8 @@ async function readContents(
   await fetchBlobs(octokit, store, location, missing)
   await readStored(store, missing, contents)
   const lost = missing.find(id => !contents.has(id))
-  if (lost) throw new BailiwickError('git-corrupt', `blob ${lost} is gone from the store as soon as it is written`)
+  if (lost)
+    throw new BailiwickError('git-corrupt', `blob ${lost} disappeared from the cache right after it was written`)
   return contents
 }
 

@@ -30,7 +30,7 @@ export async function upsertIssue(
   { owner, repo }: RepositoryName,
   { marker, title, body: wanted }: StickyIssue,
 ): Promise<UpsertedIssue | undefined> {
-  const body = cutText(wanted, MAX_BODY, '\n\n*The rest is cut.*')
+  const body = cutText(wanted, MAX_BODY, '\n\n*Truncated.*')
   const present = await listOurIssues(octokit, app, { owner, repo })
   if (!present) return undefined
   const ours = present.find(one => one.body.startsWith(`${marker}\n`))

@@ -157,12 +157,12 @@ interface Actor {
 
 function bypassWords({ actor_id: id, actor_type: type, bypass_mode: mode }: Actor): string {
   const who: Readonly<Record<string, string>> = {
-    OrganizationAdmin: 'every owner of the organisation',
-    RepositoryRole: `everybody with the role ${ROLES[id ?? 0] ?? `number ${id}`}`,
-    Integration: `the App number ${id}`,
-    Team: `the team number ${id}`,
-    User: `the person number ${id}`,
+    OrganizationAdmin: 'every owner of the organization',
+    RepositoryRole: `everyone with the role ${ROLES[id ?? 0] ?? `number ${id}`}`,
+    Integration: `the App with the ID ${id}`,
+    Team: `the team with the ID ${id}`,
+    User: `the user with the ID ${id}`,
     DeployKey: 'every deploy key',
   }
-  return `${who[type] ?? 'somebody'}${mode === 'pull_request' ? ' (by pull request only)' : ''}`
+  return `${who[type] ?? 'someone'}${mode === 'pull_request' ? ' (by pull request only)' : ''}`
 }

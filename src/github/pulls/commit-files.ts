@@ -47,7 +47,7 @@ export async function commitFiles(
     if (now?.commit !== head) return undefined
     throw new BailiwickError(
       'not-permitted',
-      `The protection of ${JSON.stringify(branch)} of ${name} refuses the commit`,
+      `The protection of ${JSON.stringify(branch)} of ${name} rejects the commit`,
       {
         fix: 'Make the changes by hand, or let the App push to this branch.',
       },

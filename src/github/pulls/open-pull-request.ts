@@ -49,7 +49,7 @@ export async function openPullRequest(
   if (!base) throw new BailiwickError('git-missing', `${name} has no branch ${JSON.stringify(wanted.base)}`)
   const head = await readBranch(octokit, repository, wanted.branch)
   const open = await findOpen(octokit, repository, wanted)
-  if (open && !isOurs(app, open)) throw taken(name, wanted.branch, `pull request #${open.number} is somebody else's`)
+  if (open && !isOurs(app, open)) throw taken(name, wanted.branch, `pull request #${open.number} is not from Bailiwick`)
   if (!head) {
     const commit = await commitOn(octokit, repository, base, wanted)
     await createRef(octokit, repository, wanted.branch, commit)
@@ -60,8 +60,8 @@ export async function openPullRequest(
     if (!open) return create(octokit, repository, wanted, head.commit)
     return { number: open.number, url: open.html_url, head: head.commit, written: false }
   }
-  if (!open) throw taken(name, wanted.branch, 'no pull request of ours is open for it')
-  if (!change.allOurs) throw taken(name, wanted.branch, 'it has a commit that is not ours')
+  if (!open) throw taken(name, wanted.branch, 'it has no open pull request of Bailiwick')
+  if (!change.allOurs) throw taken(name, wanted.branch, 'it has a commit of someone else')
   // rebuilt on the base, not added to: nothing that is on the branch now survives
   const commit = await commitOn(octokit, repository, base, wanted)
   await moveRef(octokit, repository, wanted.branch, commit)
@@ -87,8 +87,8 @@ async function commitOn(octokit: Octokit, repository: RepositoryName, base: Head
   const { owner, repo } = repository
   const tree = await createTree(octokit, repository, base.tree, wanted)
   if (tree === base.tree) {
-    throw new BailiwickError('onboard-input', `${owner}/${repo} holds these files already`, {
-      fix: 'Nothing is left to do.',
+    throw new BailiwickError('onboard-input', `${owner}/${repo} already has these files`, {
+      fix: 'No change is needed.',
     })
   }
   const { data } = await github(message`write a commit to ${repositoryPart({ owner, repo })}`, () =>
@@ -149,6 +149,6 @@ async function moveRef(octokit: Octokit, { owner, repo }: RepositoryName, branch
 
 function taken(name: string, branch: string, why: string): BailiwickError {
   return new BailiwickError('onboard-input', `The branch ${JSON.stringify(branch)} of ${name} is in use: ${why}`, {
-    fix: 'Delete that branch (and close its pull request), then ask again.',
+    fix: 'Delete that branch (and close its pull request), then run the command again.',
   })
 }
