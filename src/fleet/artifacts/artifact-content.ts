@@ -33,7 +33,7 @@ export type ArtifactContent =
   | { readonly type: 'elsewhere'; readonly url: string; readonly branch: string }
   | { readonly type: 'unknown'; readonly reason: string }
 
-const NOT_IN_GIT = 'the content of a OCIRepository is not in git'
+const NOT_IN_GIT = 'the content of an OCIRepository is not in git'
 
 /**
  * What the artifact holds that an OCIRepository follows. A signature of the fleet's own workflow proves where it comes from;

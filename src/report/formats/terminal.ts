@@ -114,11 +114,10 @@ function failureLines({ failure, nodes }: FailureGroup, here: string): string[] 
 const FEW_NOT_REACHED = 10
 
 function notReachedLines({ notReached }: Verdict, here: string): string[] {
-  const lines = notReached
-    .slice(0, FEW_NOT_REACHED)
-    .map(
-      ({ id, origin, reason }) => `not reached: ${visible(id)} (${visible(placeOf(origin, here))}): ${visible(reason)}`,
-    )
+  const lines = notReached.slice(0, FEW_NOT_REACHED).map(({ id, origin, reason }) => {
+    const what = id === '' ? '' : `${visible(id)} (${visible(placeOf(origin, here))}): `
+    return `not reached: ${what}${visible(reason)}`
+  })
   const left = notReached.length - lines.length
   return left > 0 ? [...lines, `not reached: ${left} more Kustomizations (-o json lists all)`] : lines
 }

@@ -200,7 +200,7 @@ test('an OCIRepository of a tenant is never taken for the content of the platfor
   const { nodes } = fleetOf({ fleet: tenantFiles })
   const mine = nodes.find(({ key }) => key === 'prod/team/mine')
   expect(mine?.tenant).toBe('team')
-  expect(mine?.source.opaque).toBe('the content of a OCIRepository is not in git')
+  expect(mine?.source.opaque).toBe('the content of an OCIRepository is not in git')
 })
 
 const TEAM = 'https://github.com/acme/team'

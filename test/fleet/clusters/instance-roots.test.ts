@@ -120,7 +120,7 @@ test.each([
   ['any branch', `^https://github\\.com/acme/fleet/\\.github/workflows/push\\.yaml@refs/heads/.+$`],
 ])('an artifact that %s may sign is not visible', (_what, subject) => {
   const files = oci(subject)
-  const source = expect.stringContaining('the content of a OCIRepository is not in git')
+  const source = expect.stringContaining('the content of an OCIRepository is not in git')
   expect(rootsIn(files)).toMatchObject([{ source, objects: 0 }])
   expect(said(judgementOf({ fleet: files })).join()).toContain('error')
 })
