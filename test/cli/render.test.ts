@@ -76,7 +76,7 @@ describe('the root', () => {
     expect((await run(folder, 'render', 'overlay', '--root', '.')).code).toBe(0)
     const { code, stdout, stderr } = await run(folder, 'render', 'overlay', '--root', 'overlay')
     expect([code, stdout]).toEqual([2, ''])
-    expect(stderr).toMatch(/^error\[kustomize-invalid\]: .*leaves the repository, at kustomization\.yaml:2, .*\n$/)
+    expect(stderr).toMatch(/^error\[kustomize-invalid\]: .*leaves the repository, at kustomization\.yaml:2\. .*\n$/)
   })
 
   test('is the top of a working copy: beyond it nothing is read, ignored files are', async () => {
