@@ -310,7 +310,7 @@ const situations: Record<string, Situation> = {
     args: ['--base', 'nowhere'],
     code: 2,
     says: [
-      /^error\[git-missing\]: no commit "nowhere" in .*, Run: git fetch --depth=1 origin nowhere:refs\/remotes\/origin\/nowhere$/m,
+      /^error\[git-missing\]: no commit "nowhere" in .*\. Run: git fetch --depth=1 origin nowhere:refs\/remotes\/origin\/nowhere$/m,
     ],
   },
   'a branch and a tag of one name that differ': {

@@ -126,7 +126,7 @@ describe.skipIf(!haveAssets())('applyObjects on a real API server', () => {
 
     const beside = await applyOne(quota('10', { harmless: 'yes' }))
     expect(beside.action).toBe('configured')
-    expect(beside.message).toContain('was there before')
+    expect(beside.message).toContain('existed before')
     expect(beside.entry).not.toHaveProperty('uid')
     expect(jsonAt(await get(cluster.server, path), 'metadata', 'labels')).toEqual({ harmless: 'yes' })
     expect((await applyOne(quota('90'))).action).toBe('failed')

@@ -47,8 +47,8 @@ describe('clusters.yaml', () => {
 
   const one = (line: string) => `clusters:\n  - name: staging\n    fleet: https://github.com/acme/fleet\n    ${line}\n`
   test.each([
-    ['an unknown key', one('modes: gate'), 'clusters[0].modes is not known here'],
-    ['an unknown key at the top', 'cluster: []\n', 'cluster is not known here'],
+    ['an unknown key', one('modes: gate'), 'clusters[0].modes is an unknown key'],
+    ['an unknown key at the top', 'cluster: []\n', 'cluster is an unknown key'],
     ['a bare list', '- name: staging\n', 'the file is not a map'],
     ['an empty file', '', 'the file is not a map'],
     ['no list', 'clusters: {}\n', 'clusters is not a list'],
@@ -75,7 +75,7 @@ describe('clusters.yaml', () => {
     ],
     ['an absolute path', one('path: /clusters'), 'clusters[0].path'],
     ['a mode that is none', one('mode: apply'), 'apply is neither gate nor reconcile'],
-    ['a number for a text', one('branch: 1'), 'clusters[0].branch is not a text'],
+    ['a number for a text', one('branch: 1'), 'clusters[0].branch is not a string'],
     ['null for a text', one('context:'), 'clusters[0].context'],
     ['a path above the repository', one('path: ..'), 'clusters[0].path .. is not a folder'],
     ['the root of the machine', one('path: /'), 'clusters[0].path / is not a folder'],
@@ -88,7 +88,7 @@ describe('clusters.yaml', () => {
       `${one('mode: gate')}${one('mode: gate').replace('clusters:\n', '')}`,
       'staging is bound twice',
     ],
-    ['a key of the prototype', one('__proto__: {mode: reconcile}'), '__proto__ is not known here'],
+    ['a key of the prototype', one('__proto__: {mode: reconcile}'), '__proto__ is an unknown key'],
   ])('%s is refused with file and key', (_what, text, message) => {
     const parse = () => parseClusters(text, FILE)
     expect(parse).toThrow(expect.objectContaining({ code: 'config', message: expect.stringContaining(message) }))

@@ -138,7 +138,7 @@ describe('publishCheckRun', () => {
     expect(Buffer.byteLength(output.title)).toBeLessThanOrEqual(255)
     expect(Buffer.byteLength(output.summary)).toBeLessThanOrEqual(65_535)
     expect(Buffer.byteLength(output.text!)).toBeLessThanOrEqual(65_535)
-    expect(output.summary).toContain('cut')
+    expect(output.summary).toContain('Truncated')
     expect(output.summary).toMatch(/50 more annotations are not shown/)
     expect(shown).toHaveLength(250)
     for (const one of shown as { title: string; message: string }[]) {

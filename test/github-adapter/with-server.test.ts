@@ -187,7 +187,7 @@ describe('the sticky comment', () => {
     expect(await upsertComment(octokit, identity, FLEET, long)).toMatchObject({ written: false })
     const [comment] = github.commentsOf('acme/fleet', number)
     expect(Buffer.byteLength(comment!.body)).toBeLessThanOrEqual(60_000)
-    expect(comment!.body).toMatch(/^<!-- bailiwick:verdict -->\n[\s\S]*The rest is cut/)
+    expect(comment!.body).toMatch(/^<!-- bailiwick:verdict -->\n[\s\S]*Truncated/)
   })
 })
 

@@ -74,13 +74,13 @@ export function openSources(
       // a cluster starts with nothing but this repository at its branch
       if (found?.type === 'elsewhere' && author !== null) return ofOther(source, found, may)
       const url = text(source, ['spec', 'url']) ?? text(source, ['spec', 'endpoint']) ?? ''
-      const reason =
-        (found?.type === 'unknown' && found.reason) ||
-        `the content of ${kind === 'OCIRepository' ? 'an' : 'a'} ${kind} is not in git`
+      const reason = (found?.type === 'unknown' && found.reason) || notInGit(kind)
       return { type: 'opaque', url: url.slice(0, 500), ref: {}, reason }
     },
   }
 }
+
+const notInGit = (kind: string) => `the content of ${kind === 'OCIRepository' ? 'an' : 'a'} ${kind} is not in git`
 
 /** What an artifact holds that a workflow of another repository signs, which is read there. */
 const otherArtifacts =
