@@ -37,7 +37,7 @@ test('reads errors with the digests of what they hide; two entries of one cause 
 
 test.each([
   ['an error without digests', `errors:\n  - fingerprint: ${print}\n`, 'hides is not a list'],
-  ['a digest that is a wildcard', `errors:\n  - {fingerprint: ${print}, hides: ["*"]}\n`, 'no digest'],
+  ['a digest that is a wildcard', `errors:\n  - {fingerprint: ${print}, hides: ["*"]}\n`, 'not a digest'],
   [
     'a severity of an error',
     `errors:\n  - {fingerprint: ${print}, hides: [], severity: low}\n`,
@@ -47,7 +47,7 @@ test.each([
   [
     'one that is both',
     `violations: [{fingerprint: ${print}}]\nerrors:\n  - {fingerprint: ${print}, hides: []}\n`,
-    'an error is listed under violations',
+    'a fingerprint is listed under both errors and violations',
   ],
 ])('refuses %s', (_what, text, message) => {
   expect(() => read(text)).toThrow(message)

@@ -175,7 +175,7 @@ test.each([
 test('under the flag the message tells what the list says, too', () => {
   const given = miniFleet({ fleet: shared('[{matchLabels: {}}]'), dev: withResource(release) })
   const [found] = judgementOf(given).verdict.violations
-  expect(found!.message).toContain('The access control list of the source lets in the namespace')
+  expect(found!.message).toContain('The access control list of the source admits the namespace')
   expect(found!.message).toContain("can't access 'HelmRepository/flux-system/charts', cross-namespace references")
 })
 

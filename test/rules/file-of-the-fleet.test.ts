@@ -79,8 +79,18 @@ test('a tenant or cluster that there is not is listed, and fails nobody', () => 
   const { verdict } = judgementOf(world(file, {}))
   expect(verdict).toMatchObject({ result: 'pass', violations: [] })
   expect(verdict.warnings.map(one => [one.rule, one.severity, one.origin.line, one.message])).toEqual([
-    ['config-unused', 'low', 2, 'No cluster of the fleet has a tenant "dev-taem".'],
-    ['config-unused', 'low', 3, 'Tenant "dev-team" may be on cluster "prodution", which the fleet has not.'],
+    [
+      'config-unused',
+      'low',
+      2,
+      `Tenant "dev-taem" is on none of the fleet's clusters, so its settings have no effect. Allowed: tenants that the fleet declares.`,
+    ],
+    [
+      'config-unused',
+      'low',
+      3,
+      `Tenant "dev-team" lists cluster "prodution", which the fleet does not have. Allowed: the fleet's clusters.`,
+    ],
   ])
 })
 

@@ -14,7 +14,7 @@ test('a kind that nobody has looked at is said once, with what the account can d
   const verdict = verdictOf(`${installation('a')}---\n${installation('b')}`)
   expect([verdict.result, verdict.warnings, verdict.violations]).toEqual(['pass', [], []])
   expect(verdict.notEvaluated.map(({ message }) => message)).toEqual([
-    '"clickhouse.altinity.com/ClickHouseInstallation": 2 objects are evaluated by scope, namespace and pods only, because no rule knows the kind. system:serviceaccount:apps:dev-team may create, update, patch, delete, get, list, watch them in namespace "apps".',
+    '"clickhouse.altinity.com/ClickHouseInstallation": 2 objects are evaluated only by scope, namespace and pods, because no rule supports the kind. system:serviceaccount:apps:dev-team may create, update, patch, delete, get, list, watch them in namespace "apps".',
   ])
 })
 

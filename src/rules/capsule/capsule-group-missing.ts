@@ -71,15 +71,16 @@ function unknown({ name, user, groups, tenant }: Account, settings: readonly Cap
   const path = passes === undefined ? [...first.path, first.groups] : first.path
   const why =
     passes === undefined
-      ? `${first.groups} names none of its groups (${shown(groups[0]!)})`
-      : `${shown(passes)} is among those whom Capsule does not look at`
+      ? `${first.groups} does not list any of its groups (${shown(groups[0]!)})`
+      : `Capsule ignores requests of ${shown(passes)}`
   return {
     node,
     object,
     path,
     value: `${passes ?? groups[0]} ${name}`,
-    message: `${shown(name)} owns the Capsule Tenant ${shown(tenant)}, but Capsule would not look at its requests: ${why}. Capsule's admission would let all of them through.`,
-    fix: passes === undefined ? `Add ${groups[0]} to ${first.groups}.` : `Remove ${passes} from there.`,
+    message: `${shown(name)} owns the Capsule Tenant ${shown(tenant)}, but Capsule would not check its requests: ${why}. Allowed: an owner in spec.userGroups, outside spec.ignoreUserWithGroups and spec.administrators. Capsule's admission webhooks would accept every request of this account.`,
+    fix:
+      passes === undefined ? `Add ${groups[0]} to ${first.groups}.` : `Remove ${passes} from the CapsuleConfiguration.`,
   }
 }
 
@@ -94,7 +95,7 @@ function* dropped(cluster: string, index: FleetIndex, before: FleetIndex): Itera
     path: ['metadata', 'name'],
     origin: node.kustomization.root.origin,
     value: 'removed',
-    message: `CapsuleConfiguration ${shown(idOf(was.object).name)} is gone, and with it the groups whose requests Capsule looks at, while accounts of this cluster own Capsule Tenants.`,
-    fix: 'Put the CapsuleConfiguration back.',
+    message: `CapsuleConfiguration ${shown(idOf(was.object).name)} is removed, and its spec.userGroups with it, but accounts on this cluster own Capsule Tenants. Allowed: a CapsuleConfiguration with the groups of these accounts.`,
+    fix: 'Restore the CapsuleConfiguration.',
   }
 }

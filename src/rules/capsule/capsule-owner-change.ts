@@ -121,7 +121,7 @@ function foreign(
   index: FleetIndex,
   homes: ReadonlySet<string>,
 ): string | undefined {
-  if (EVERYBODY.test(name)) return 'everybody is in that group'
+  if (EVERYBODY.test(name)) return 'that group includes every user'
   if (home === undefined || homes.has(home)) return undefined
   const [first] = homes
   const own = first === undefined ? undefined : index.ownerOf(cluster, first)
@@ -139,18 +139,18 @@ function added(
   if (known.has(key)) return undefined
   // roles for the owner's own account in its own namespaces are how Flux is let in
   if (!isOwner && !isOfProxy && home !== undefined && homes.has(home)) return undefined
-  return 'it was not so before this change'
+  return 'this change adds it'
 }
 
 function breach({ object, id, node }: Subject, grant: Grant, why: string): Breach {
-  const what = grant.isOwner ? 'owns' : 'is given rights in'
+  const what = grant.isOwner ? 'owns' : 'has rights in'
   const role = grant.isOwner ? '' : ` (${shown(grant.what)})`
   return {
     node,
     object,
     path: grant.path,
     value: grant.key,
-    message: `${shown(grant.who)} ${what} every namespace of Capsule Tenant ${shown(id.name)}${role}: ${why}. Allowed are the owners that the Tenant had, and accounts of their namespaces. Capsule would let it through.`,
-    fix: `Remove ${grant.isOwner ? 'the owner' : 'the subject'} from ${shownObject('Tenant', '', id.name)}; if it is meant, waive the rule for this Tenant, or merge with an override.`,
+    message: `${shown(grant.who)} ${what} every namespace of Capsule Tenant ${shown(id.name)}${role}: ${why}. Allowed: the Tenant's previous owners, and accounts in their namespaces. Capsule accepts it.`,
+    fix: `Remove ${grant.isOwner ? 'the owner' : 'the subject'} from ${shownObject('Tenant', '', id.name)}. To keep it, waive the rule for this Tenant or merge with an override.`,
   }
 }

@@ -57,7 +57,7 @@ function breach(
     path,
     value: `${text(old)} to ${text(young)}`,
     level,
-    message: `${shownObject(id.kind, '', id.name)} would loosen ${shown(field)}: from ${shown(text(old).slice(0, MAX_SHOWN))} to ${shown(text(young).slice(0, MAX_SHOWN))}. Capsule would let it through.`,
-    fix: `Keep ${field} as strict as it was; if it is meant, waive the rule for this ${id.kind}, or merge with an override.`,
+    message: `${shownObject(id.kind, '', id.name)} weakens ${shown(field)}: from ${shown(text(old).slice(0, MAX_SHOWN))} to ${shown(text(young).slice(0, MAX_SHOWN))}. Allowed: the previous value or a stricter one. Capsule accepts it.`,
+    fix: `Restore the previous value of ${field}. To keep the change, waive the rule for this ${id.kind} or merge with an override.`,
   }
 }

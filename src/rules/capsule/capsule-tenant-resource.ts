@@ -22,8 +22,8 @@ export const capsuleTenantResource: Rule = {
       yield* namespacedItems(subject, context, [...path, 'namespacedItems'], resource)
       for (const [place] of listAt(resource, ['generators']).entries()) {
         const at = [...path, 'generators', place]
-        const what = 'a template, whose objects nobody sees before Capsule makes them'
-        yield breach(subject, at, 'generator', what, 'Write the objects as rawItems.')
+        const what = 'objects from a template, which cannot be evaluated'
+        yield breach(subject, at, 'generator', what, 'Move the objects to rawItems.')
       }
     }
   },
@@ -43,8 +43,8 @@ function* rawItems(subject: Subject, context: RuleContext, path: Path, depth: nu
     const name = shownObject(kind || 'an object without kind', '', nameOf(item))
     const what =
       scope === 'Cluster'
-        ? `${name}, which belongs to the whole cluster`
-        : `${name}, of a kind that nobody declares (${shown(apiVersion)})`
+        ? `${name}, which is cluster-scoped`
+        : `${name}, a kind of unknown scope (${shown(apiVersion)})`
     yield breach(subject, [...here, 'kind'], `${apiVersion} ${kind} ${nameOf(item)}`, what, 'Remove the raw item.')
   }
 }
@@ -59,10 +59,10 @@ function* namespacedItems(subject: Subject, { index }: RuleContext, path: Path, 
     const from =
       text === ''
         ? namespace
-          ? 'a namespace that is no text'
+          ? 'a namespace that is not text'
           : 'any namespace'
         : `namespace ${shown(text)}, which is not the tenant's`
-    const fix = 'Name a namespace of the tenant.'
+    const fix = 'Set namespace to a namespace of the tenant.'
     yield breach(
       subject,
       [...path, place, 'namespace'],
@@ -79,7 +79,7 @@ function breach({ object, id, node }: Subject, path: Path, value: string, what: 
     object,
     path,
     value,
-    message: `${shownObject(id.kind, id.namespace, id.name)} has Capsule make ${what}; Capsule does so as cluster-admin, whatever the tenant may do itself. Allowed are objects of namespaced kinds, from the tenant's own namespaces.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} makes Capsule create ${what}. Allowed: objects of namespaced kinds, from the tenant's namespaces. Capsule creates them as cluster-admin.`,
     fix,
   }
 }

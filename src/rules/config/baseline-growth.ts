@@ -46,7 +46,7 @@ function grown({ isFleet, before, tree, url, nodes: [root] }: JudgedRepository):
     ...at,
     origin: start,
     value: [...added].sort().join(' '),
-    message: `${BASELINE_FILE} grows by ${count} ${count === 1 ? 'entry' : 'entries'}: what they name will not block any more once this is merged.`,
+    message: `${BASELINE_FILE} has ${count} new ${count === 1 ? 'entry' : 'entries'}. After the merge, these findings no longer block.`,
     fix: DOCS,
   }
 }

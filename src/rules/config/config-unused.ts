@@ -41,14 +41,18 @@ function* unused(root: FleetNode, { config, index }: RuleContext): Iterable<Brea
     if (!origin || !index.proposed().tenants.has(name)) continue
     const at = { node: root, object: root.kustomization, path: [], origin, fix: FIX }
     if (platform ? !isPlatform(name, namespaces) : !isTenant(name)) {
-      yield { ...at, value: `tenant ${name}`, message: `No cluster of the fleet has a tenant ${shown(name)}.` }
+      yield {
+        ...at,
+        value: `tenant ${name}`,
+        message: `Tenant ${shown(name)} is on none of the fleet's clusters, so its settings have no effect. Allowed: tenants that the fleet declares.`,
+      }
     }
     for (const cluster of clusters) {
       if (known.has(cluster)) continue
       yield {
         ...at,
         value: `tenant ${name} cluster ${cluster}`,
-        message: `Tenant ${shown(name)} may be on cluster ${shown(cluster)}, which the fleet has not.`,
+        message: `Tenant ${shown(name)} lists cluster ${shown(cluster)}, which the fleet does not have. Allowed: the fleet's clusters.`,
       }
     }
   }

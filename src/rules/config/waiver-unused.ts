@@ -25,7 +25,7 @@ export function unusedWaiver(
     path: [],
     origin,
     value: JSON.stringify([rule, cluster ?? '', kind, namespace, name]),
-    message: `The waiver of ${rule} for ${shownObject(kind, namespace, name)}${where} (until ${expires}) is not needed: nothing there breaks the rule.`,
-    fix: 'Remove it from .github/bailiwick.yaml, or correct its rule, object or cluster.',
+    message: `The waiver of ${rule} for ${shownObject(kind, namespace, name)}${where} (until ${expires}) is not used: no finding matches it. Allowed: waivers that match a finding.`,
+    fix: 'Remove the waiver from .github/bailiwick.yaml, or correct its rule, object or cluster.',
   }
 }

@@ -45,6 +45,6 @@ const breach = ({ object, id, node }: Subject): Breach => ({
   object,
   path: ['kind'],
   value: id.kind,
-  message: `${shownObject(id.kind, id.namespace, id.name)} configures Flux itself; it would be applied by ${shownIdentity(node.identity)}, which acts for a tenant. Allowed are such objects in the fleet repository. The Flux Operator would act on it with its own rights.`,
-  fix: 'Remove it, or ask the fleet admins.',
+  message: `${shownObject(id.kind, id.namespace, id.name)} configures Flux itself, but ${shownIdentity(node.identity)} applies it for a tenant. Allowed: this kind in the fleet repository. The Flux Operator would act on it with its own rights.`,
+  fix: 'Remove the object, or ask a fleet admin to add it to the fleet repository.',
 })

@@ -80,14 +80,14 @@ function* lost(was: NonNullable<Flux>, is: Flux): Iterable<Loss> {
       if (!flag.controllers.includes(runs.get(controller)!)) continue
       const [old, value] = [lockdownValue(before, flag), lockdownValue(after, flag)]
       if (old === '' || old === value) continue
-      const how = value === '' ? 'is not on any more' : `is another one (${shown(value)}, it was ${shown(old)})`
+      const how = value === '' ? 'is no longer set' : `changes from ${shown(old)} to ${shown(value)}`
       const message = `--${flag.name} of ${controller} ${how}: ${flag.why}`
       const origin = placeOf(is, controller, flag.name) ?? placeOf(was, controller, flag.name)
       yield { controller, flag: flag.name, now: value, message, origin }
     }
     for (const [flag, why] of WEAKENING_FLAGS) {
       if (!isOn(after.get(flag)) || isOn(before.get(flag))) continue
-      const message = `--${flag} of ${controller} is on now: ${why}`
+      const message = `--${flag} of ${controller} is now set: ${why}`
       yield { controller, flag, now: 'true', message, origin: placeOf(is, controller, flag) }
     }
   }
@@ -106,7 +106,7 @@ function* partial(flux: Flux): Iterable<Loss> {
     const others = known.filter(controller => isOnFor(flag, controller))
     for (const controller of known) {
       if (others.length === 0 || others.includes(controller)) continue
-      const message = `--${flag.name} is on for ${others.join(', ')}, but not for ${controller}: ${flag.why}`
+      const message = `--${flag.name} is set for ${others.join(', ')}, but not for ${controller}: ${flag.why}`
       // the patch that missed is most likely the one that met the others
       const places = [controller, ...others].flatMap(name => placeOf(flux, name, flag.name) ?? [])
       yield { controller, flag: flag.name, now: '', message, origin: places[0] }
@@ -127,7 +127,7 @@ function breach(index: FleetIndex, root: FleetNode, { controller, flag, now, mes
     path: deployment ? ['spec', 'template', 'spec', 'containers', 0, 'args'] : ['spec', 'path'],
     ...(origin ? { origin } : {}),
     value: `${controller} ${flag} ${now}`,
-    message: `The lockdown of Flux is weaker on this cluster: ${message}. Allowed is the flag as it was, on every controller that knows it.`,
-    fix: `Set --${flag} again, and check that the target of the patch names ${controller}.`,
+    message: `Flux's lockdown is weaker on this cluster: ${message}. Allowed: the flag as it was, on every controller that supports it.`,
+    fix: `Restore --${flag} on ${controller}, and check that the patch's target matches it.`,
   }
 }

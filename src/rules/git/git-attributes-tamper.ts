@@ -55,8 +55,8 @@ function* tampering(
       ...breachIn(repository, file.reader, path, {
         line: line.line,
         value: `${line.pattern} ${effect.attribute}`,
-        message: `${shown(path)} sets ${shown(effect.attribute)} for ${shown(line.pattern)}, which fits ${shown(file.entry.path)}: it ${effect.what}.`,
-        fix: 'Remove the attribute, or keep its pattern away from what is deployed.',
+        message: `${shown(path)} sets ${shown(effect.attribute)} for ${shown(line.pattern)}, which matches the deployed file ${shown(file.entry.path)}: it ${effect.what}. Allowed: such attributes only for files that are not deployed.`,
+        fix: 'Remove the attribute, or change its pattern to match no deployed file.',
       }),
       level: effect.level,
     }
@@ -78,14 +78,13 @@ function effect(attribute: string): Effect | undefined {
   const [name = '', value] = attribute.split('=') as [string, string?]
   const change = (what: string): Effect => ({ attribute, level: 'violation', what })
   const fold = (what: string): Effect => ({ attribute, level: 'warning', what })
-  if (name === 'filter' && value !== undefined) return change('gives a checkout other bytes than the commit has')
-  if (name === 'export-ignore') return change('takes the file out of archives of the repository')
-  if (name === 'export-subst' || name === 'ident')
-    return change('writes into the file when it is checked out or packed')
-  if (name === 'working-tree-encoding' && value !== undefined) return change('gives a checkout another encoding')
-  if (name === 'eol' && value?.toLowerCase() === 'crlf') return change('gives a checkout other line ends')
-  if (name === 'crlf') return change('gives a checkout other line ends')
+  if (name === 'filter' && value !== undefined) return change('makes a checkout differ from the commit')
+  if (name === 'export-ignore') return change('removes the file from archives of the repository')
+  if (name === 'export-subst' || name === 'ident') return change('changes the file at checkout or in an archive')
+  if (name === 'working-tree-encoding' && value !== undefined) return change('changes the encoding at checkout')
+  if (name === 'eol' && value?.toLowerCase() === 'crlf') return change('changes the line endings at checkout')
+  if (name === 'crlf') return change('changes the line endings at checkout')
   if (name === 'linguist-generated' && value !== 'false')
-    return fold('folds the file away in the diff of a pull request')
+    return fold('collapses the file in the diff of a pull request')
   return name === '-diff' ? fold('shows the file as binary in the diff of a pull request') : undefined
 }

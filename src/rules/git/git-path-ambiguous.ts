@@ -28,8 +28,8 @@ function* oddNames(repository: JudgedRepository, { path, facts, readerOf }: Rend
     if (!node || !(reader || hides || path === '')) continue
     yield breachIn(repository, node, entry.path, {
       value: entry.path,
-      message: `${shown(entry.path)} ${problem}: who reviews it, checks it out or lists it may see another file than the one that is deployed.`,
-      fix: 'Rename it.',
+      message: `${shown(entry.path)} ${problem}, so reviewers can see another file than Flux deploys. Allowed: letters, digits, dots, dashes and underscores.`,
+      fix: 'Rename the file.',
     })
   }
 }
@@ -40,8 +40,8 @@ function* collisions(repository: JudgedRepository, { facts, readerOf }: Rendered
     if (!node) continue
     yield breachIn(repository, node, entry.path, {
       value: `${other.path} ${entry.path}`,
-      message: `${shown(other.path)} and ${shown(entry.path)} are one file where names are compared without regard to case or accents (macOS, Windows): only one of them is there after a checkout.`,
-      fix: 'Keep one of them.',
+      message: `${shown(other.path)} and ${shown(entry.path)} are one file on file systems that ignore case or Unicode normalization (macOS, Windows): a checkout contains only one of them. Allowed: names that differ in more.`,
+      fix: 'Rename or remove one of the files.',
     })
   }
 }

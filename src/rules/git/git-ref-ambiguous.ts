@@ -37,8 +37,8 @@ export const gitRefAmbiguous: Rule = {
           object,
           path,
           value: text!,
-          message: `${shown(path.join('.'))} of ${shownObject(id.kind, id.namespace, id.name)} is ${shown(text!)}, which ${problem}.`,
-          fix: 'Follow a branch or a tag by its own, short name, and a commit by spec.ref.commit.',
+          message: `${shown(path.join('.'))} of ${shownObject(id.kind, id.namespace, id.name)} is ${shown(text!)}, which ${problem}. Allowed: the short name of a branch or tag, or a commit in spec.ref.commit.`,
+          fix: 'Set spec.ref.branch or spec.ref.tag to the short name, or spec.ref.commit to the commit.',
         }
       }
     }
@@ -47,15 +47,12 @@ export const gitRefAmbiguous: Rule = {
 
 function problemOf(field: string, text: string): string | undefined {
   if (COMMIT.test(text)) return 'is named like a commit'
-  if (/^-/.test(text)) return 'begins with a dash, so that programs take it for an option'
+  if (/^-/.test(text)) return 'begins with a dash, so programs read it as an option'
   if (field === 'semver') return undefined
-  if (/[\0-\x20\x7f`$;&|<>"'\\()*?[~^:]|\.\.|@\{/.test(text))
-    return 'holds characters that git or shells give a meaning'
+  if (/[\0-\x20\x7f`$;&|<>"'\\()*?[~^:]|\.\.|@\{/.test(text)) return 'contains characters that git or shells interpret'
   if (field === 'name') {
-    return text.startsWith('refs/') || text === 'HEAD'
-      ? undefined
-      : 'is no full name of a ref: it would begin with refs/'
+    return text.startsWith('refs/') || text === 'HEAD' ? undefined : 'is not a full ref name, which begins with refs/'
   }
-  if (/^refs\//.test(text)) return 'is a full name where a short one belongs: a ref of refs/ in refs/'
-  return /^(?:HEAD|FETCH_HEAD|ORIG_HEAD|MERGE_HEAD|@)$/.test(text) ? 'means the ref that is checked out' : undefined
+  if (/^refs\//.test(text)) return 'is a full ref name where a short name is expected'
+  return /^(?:HEAD|FETCH_HEAD|ORIG_HEAD|MERGE_HEAD|@)$/.test(text) ? 'is a symbolic ref of git' : undefined
 }

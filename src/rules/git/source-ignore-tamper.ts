@@ -56,8 +56,8 @@ function inSource({ object, id, node }: Subject, pattern: string): Breach {
     object,
     path: ['spec', 'ignore'],
     value: pattern,
-    message: `${shownObject(id.kind, id.namespace, id.name)} brings back with ${shown(pattern)} what Flux always leaves out of an artifact: manifests there are deployed from where nobody looks for them.`,
-    fix: 'Remove the pattern.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} includes ${shown(pattern)}, which Flux excludes from artifacts by default: it deploys manifests from there. Allowed: patterns that exclude files.`,
+    fix: 'Remove this pattern.',
   }
 }
 
@@ -67,8 +67,8 @@ function* inFile(repository: JudgedRepository, node: FleetNode, file: string): G
     yield breachIn(repository, node, file, {
       line,
       value: pattern,
-      message: `${shown(file)} brings back with ${shown(pattern)} what Flux always leaves out of an artifact: manifests there are deployed from where nobody looks for them.`,
-      fix: 'Remove the pattern.',
+      message: `${shown(file)} includes ${shown(pattern)}, which Flux excludes from artifacts by default: it deploys manifests from there. Allowed: patterns that exclude files.`,
+      fix: 'Remove this pattern.',
     })
   }
 }
@@ -90,8 +90,8 @@ function* hiddenNow(repository: JudgedRepository): Generator<Breach> {
       if (!before.entry(file) || isPacked(tree, file, now) || !isPacked(before, file, now)) continue
       yield breachIn(repository, node, file, {
         value: `hidden ${file}`,
-        message: `${shown(file)} is still in the repository, but a .sourceignore hides it from Flux now: what it declares is taken off the cluster.`,
-        fix: 'Remove the file, or the pattern that hides it.',
+        message: `${shown(file)} is still in the repository, but a .sourceignore now excludes it: Flux deletes its objects from the cluster. Allowed: deployed files that no pattern excludes.`,
+        fix: 'Delete the file, or remove the pattern that excludes it.',
       })
     }
   }

@@ -25,8 +25,8 @@ export const controllerRights: Rule = {
     for (const field of fieldsNaming(kind, ...NAMED)) {
       for (const { path } of namedBy(object.root, { ...field, form: 'everywhere' })) {
         const level = field.level ? { level: field.level } : {}
-        const message = `${who} ${field.says ?? 'uses rights of its controller'}.`
-        const fix = "Name an account or a Secret of the tenant's own, or ask a fleet admin to create the object."
+        const message = `${who} ${field.says ?? "uses its controller's rights"}. Allowed: an account or a Secret of the tenant.`
+        const fix = 'Name an account or a Secret of the tenant, or ask a fleet admin to create the object.'
         yield { node, object, path, value: field.at, message, fix, ...level }
       }
     }
@@ -34,8 +34,8 @@ export const controllerRights: Rule = {
       for (const { path, name } of namedBy(object.root, field)) {
         const taken = field.says ?? ''
         if (isGiven(subject, context, taken, name)) continue
-        const message = `${who} takes ${shownObject(taken, '', name)}, which belongs to the whole cluster and is not rendered by the platform for it.`
-        const fix = `Let the platform render the ${taken} for this object, or take one from a source of the namespace.`
+        const message = `${who} uses ${shownObject(taken, '', name)}, which is cluster-scoped and which the platform does not render for it. Allowed: an object that the platform renders for this namespace.`
+        const fix = `Ask a fleet admin to render the ${taken} for this object, or use one of the namespace.`
         const level = field.level ? { level: field.level } : {}
         yield { node, object, path, value: `${taken} ${name}`, message, fix, ...level }
       }

@@ -40,8 +40,8 @@ function* judgeBinding(context: RuleContext, { node, object, id }: Subject): Ite
       object,
       path: ['subjects', at],
       value: `${subjectText(subject)} ${role}`,
-      message: `${shownObject(id.kind, binding?.namespace ?? '', id.name)} gives the rights of ${shown(role)} to ${shown(subjectText(subject))}, and with it to every pod of namespace ${shown(namespace)} that names no account. Allowed are accounts of their own.`,
-      fix: 'Name another account, and let what needs the rights run as it.',
+      message: `${shownObject(id.kind, binding?.namespace ?? '', id.name)} grants ${shown(role)} to ${shown(subjectText(subject))}, and so to every pod of namespace ${shown(namespace)} that names no account. Allowed: accounts other than "default".`,
+      fix: 'Bind a separate account, and set serviceAccountName of the workload to it.',
     }
   }
 }
@@ -59,7 +59,7 @@ function stand({ node, object, id }: Subject): Breach {
     object,
     path: ['metadata', 'name'],
     value: id.name,
-    message: `${shownObject(id.kind, id.namespace, id.name)} stands in for what Kubernetes itself puts into every namespace: every pod would trust what the tenant writes there.`,
-    fix: 'Choose another name.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} replaces an object that Kubernetes creates in every namespace, and every pod trusts its content. Allowed: another name.`,
+    fix: 'Rename the object.',
   }
 }

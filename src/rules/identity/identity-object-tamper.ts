@@ -43,7 +43,7 @@ function whyItIsThePlatforms(subject: Subject, { index, config }: RuleContext): 
   const { cluster } = node
   if (kind === '/Secret' || kind === '/ConfigMap') {
     if (index.kubeConfigUse(cluster, id.namespace, id.kind, id.name)?.by === 'platform') {
-      return "the platform's own objects act with it as a kubeconfig"
+      return "the platform's objects use it as a kubeconfig"
     }
     const suffix = /-(?:kubeconfig|token)$/.exec(id.name)?.[0]
     const account = suffix && id.name.slice(0, -suffix.length)
@@ -51,9 +51,9 @@ function whyItIsThePlatforms(subject: Subject, { index, config }: RuleContext): 
       kind === '/Secret' && account && (index.capsuleHomes(cluster).get(id.namespace) ?? []).includes(account)
     return isMade ? "Capsule's addon keeps the credentials of the tenant's owner in it" : undefined
   }
-  if (index.platformObject(cluster, kind, id.namespace, id.name)) return 'the platform renders it, too'
+  if (index.platformObject(cluster, kind, id.namespace, id.name)) return 'the platform also renders it'
   if (kind !== ACCOUNT || !isOwnReconciler(index, config, cluster, id.namespace, id.name)) return undefined
-  return 'the platform lets Flux act as it'
+  return 'Flux acts as it for the platform'
 }
 
 /** What makes Capsule and its addon give an account more than it has. */
@@ -83,8 +83,8 @@ function breach({ node, object, id }: Subject, path: Path, why: string): Breach 
     object,
     path,
     value: String(path.at(-1)),
-    message: `${shownObject(id.kind, id.namespace, id.name)} is part of who the tenant is: ${why}. A tenant's tree may not write it. Flux would force every field that is written here.`,
-    fix: path[1] === 'name' ? 'Remove the object from what the tenant renders, or rename it.' : 'Remove it.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} is part of the tenant's identity: ${why}. Allowed: this object only in the platform's content. Flux would force every field of it.`,
+    fix: path[1] === 'name' ? "Remove the object from the tenant's content, or rename it." : 'Remove this field.',
   }
 }
 
@@ -139,7 +139,7 @@ function gone(node: FleetNode, object: KubeObject, account: string): Breach {
     object,
     path: ['metadata', 'name'],
     value: 'removed',
-    message: `${shownObject(kind, namespace, name)} is taken away, but Flux still acts as account ${shown(account)}: it could no longer apply, nor delete what it applied ("impersonation: service account not found"), which then stays for ever.`,
-    fix: 'Keep it until nothing names the account any more, or let the platform render it.',
+    message: `${shownObject(kind, namespace, name)} is removed, but Flux still acts as account ${shown(account)}. Allowed: the removal after its last use. Flux could then neither apply nor delete objects: "impersonation: service account not found".`,
+    fix: 'Keep the object until no Kustomization or HelmRelease names the account, or ask a fleet admin to render it.',
   }
 }

@@ -24,8 +24,8 @@ export const kubeconfigContent: Rule = {
         path,
         // Never the text itself: beside the fault it may hold a token.
         value: `${fault.field} ${fault.what}`,
-        message: `${shownObject(id.kind, id.namespace, id.name)} holds a kubeconfig that ${fault.what}${fault.field && ` (${shown(fault.field)})`}. Allowed are credentials, and addresses of API servers in the Secrets that "allowedKubeConfigs" of the fleet's configuration lists.`,
-        fix: 'Leave the kubeconfig to the platform. In one that it allows, write certificates and tokens instead of programs and files, and the address of the API server.',
+        message: `${shownObject(id.kind, id.namespace, id.name)} contains a kubeconfig that ${fault.what}${fault.field && ` (${shown(fault.field)})`}. Allowed: credentials, and API server addresses in Secrets that "allowedKubeConfigs" in .github/bailiwick.yaml lists.`,
+        fix: 'Ask a fleet admin to render the kubeconfig. In a kubeconfig that the fleet allows, use inline certificates or a token and the address of the API server.',
         ...(fault.local ? {} : { severity: 'high' as const }),
       }
     }

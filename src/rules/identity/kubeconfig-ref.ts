@@ -30,8 +30,8 @@ export const kubeconfigRef: Rule = {
         object,
         path,
         value: `${kind} ${name} ${key}`,
-        message: `${shownObject(id.kind, id.namespace, id.name)} would act with the kubeconfig of ${what} of namespace ${shown(id.namespace)}, which the platform did not give to this tenant. Allowed: ${allowedText(context, subject)}.`,
-        fix: "Remove spec.kubeConfig, or name the tenant's own kubeconfig.",
+        message: `${shownObject(id.kind, id.namespace, id.name)} uses the kubeconfig in ${what} of namespace ${shown(id.namespace)}, which the platform did not provide to this tenant. Allowed: ${allowedText(context, subject)}.`,
+        fix: "Remove spec.kubeConfig, or set spec.kubeConfig.secretRef.name to the tenant's kubeconfig.",
       }
     }
   },

@@ -23,7 +23,7 @@ export const saForeign: Rule = {
   why: "Flux impersonates any account that a Kustomization names in its namespace, and a pod can use the token of any account of its namespace. An account with rights in other namespaces or in the whole cluster therefore gives them to the tenant, even if the tenant's objects name another account.",
   source:
     'fluxcd/pkg runtime/client/impersonator.go; https://kubernetes.io/docs/concepts/security/rbac-good-practices/',
-  docs: "Keep accounts with cluster-wide rights in a platform namespace such as flux-system. Bind the tenant's accounts only with RoleBindings in the tenant's namespaces. Allowed are Capsule's self-impersonation and its right to create and patch Namespaces.",
+  docs: "Keep accounts with cluster-wide rights in a platform namespace such as flux-system. Bind the tenant's accounts only with RoleBindings in the tenant's namespaces. Allowed: Capsule's self-impersonation and its right to create and patch Namespaces.",
   kinds: [...BINDINGS, ...applierKinds],
   *checkObject(subject, context) {
     if (BINDINGS.includes(subject.kind)) yield* judgeBinding(context, subject)
@@ -47,9 +47,9 @@ function* judgeBinding(context: RuleContext, { node, object }: Subject): Iterabl
       path: ['subjects', at],
       value: `${subjectText(subject)} ${roleRef.kind} ${roleRef.name}${unknown ? '' : `: ${rights}`}`,
       message: unknown
-        ? `${shownObject(kind, namespace, name)} binds ${subjectText(subject)}, of a tenant's namespace, ${where} to ${roleRef.kind} ${shown(roleRef.name)}, which the fleet does not render: what it allows is not known.`
-        : `${shownObject(kind, namespace, name)} gives ${subjectText(subject)}, of a tenant's namespace, rights ${where}: ${shownRules(rights)} by ${roleRef.kind} ${shown(roleRef.name)}. The tenant may act as every account of its namespaces. Allowed are rights in the tenant's own namespaces.`,
-      fix: "Bind an account of a platform namespace instead, or bind this one with a RoleBinding in the tenant's namespaces.",
+        ? `${shownObject(kind, namespace, name)} binds ${subjectText(subject)}, of a tenant's namespace, ${where} to ${roleRef.kind} ${shown(roleRef.name)}, which the fleet does not render, so its rights are unknown. Allowed: rights in the tenant's namespaces.`
+        : `${shownObject(kind, namespace, name)} gives ${subjectText(subject)}, of a tenant's namespace, rights ${where}: ${shownRules(rights)} by ${roleRef.kind} ${shown(roleRef.name)}. Allowed: rights in the tenant's namespaces. The tenant can act as every account in its namespaces.`,
+      fix: "Bind an account of a platform namespace, or bind this account with a RoleBinding in the tenant's namespaces.",
       ...(unknown ? { level: 'warning' as const, severity: 'medium' as const } : {}),
     }
   }
@@ -85,13 +85,13 @@ function* judgeUse(context: RuleContext, { node, object }: Subject): Iterable<Br
       object,
       path: FIELD,
       value: `${account} ${binding} ${role}: ${rules}`,
-      message: `${shownObject(kind, namespace, name)} would be applied as account ${shown(account)}, which holds rights outside the tenant's namespaces: ${shownRules(rules)} by ${clusterWide ? shown(binding) : OF_OTHERS} (${shown(role)}). Allowed is an account with rights only in the tenant's namespaces.`,
-      fix: `Name the tenant's reconciler account of namespace ${shown(namespace)}, and let the platform move account ${shown(account)} to a namespace of its own.`,
+      message: `${shownObject(kind, namespace, name)} is applied as account ${shown(account)}, which has rights outside the tenant's namespaces: ${shownRules(rules)} by ${clusterWide ? shown(binding) : OF_OTHERS} (${shown(role)}). Allowed: an account with rights only in the tenant's namespaces.`,
+      fix: `Set spec.serviceAccountName to the tenant's reconciler account in namespace ${shown(namespace)}, and ask a fleet admin to move account ${shown(account)} to a platform namespace.`,
     }
   }
 }
 
 /** The tenant reads this: whose the other namespace is stays with the platform. */
-const OF_OTHERS = 'a RoleBinding in a namespace of others'
+const OF_OTHERS = 'a RoleBinding in a foreign namespace'
 
 const shownRules = (rules: string) => shown(rules.length > 70 ? `${rules.slice(0, 70)} ...` : rules)

@@ -47,7 +47,7 @@ function judge(context: RuleContext, node: FleetNode, object: KubeObject): Breac
     object,
     path: ACCOUNT_FIELD,
     value: written,
-    message: `${shownObject(kind, namespace, name)} names no service account${written && ` (${shown(written)})`}${config}: ${asWhom(account, namespace, config !== '')}. Allowed is an account of its own namespace.`,
+    message: `${shownObject(kind, namespace, name)} names no service account${written && ` (${shown(written)})`}${config}: ${asWhom(account, namespace, config !== '')}. Allowed: an account in its own namespace.`,
     fix: `Set spec.serviceAccountName to the reconciler account of namespace ${shown(namespace)}.`,
   }
 }
@@ -70,7 +70,7 @@ function asWhom(account: string | undefined, namespace: string, elsewhere: boole
     return `Flux would apply it as the default account ${shown(account)}, which the fleet does not render in namespace ${shown(namespace)}`
   }
   return elsewhere
-    ? 'Flux would apply it as whoever the kubeconfig is, without impersonation'
+    ? 'Flux would apply it as the user of the kubeconfig, without impersonation'
     : 'Flux would apply it as the controller itself (cluster-admin)'
 }
 

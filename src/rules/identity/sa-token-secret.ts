@@ -23,8 +23,8 @@ export const saTokenSecret: Rule = {
       object,
       path: account === '' ? ['type'] : ACCOUNT,
       value: account,
-      message: `${shownObject(id.kind, id.namespace, id.name)} makes Kubernetes write a token of account ${shown(account)} that does not expire${reconciles ? '; Flux deploys the namespace as that account' : ''}. Allowed are tokens that pods ask for.`,
-      fix: 'Remove the Secret and use a projected token.',
+      message: `${shownObject(id.kind, id.namespace, id.name)} requests a token of account ${shown(account)} that does not expire${reconciles ? ', and Flux deploys the namespace as that account' : ''}. Allowed: short-lived tokens of pods.`,
+      fix: 'Remove the Secret, and use a projected service account token.',
       ...(reconciles ? { severity: 'critical' as const } : {}),
     }
   },

@@ -32,7 +32,7 @@ export const unconfinedSource: Rule = {
       object: node.kustomization,
       path: ['spec', 'sourceRef', 'name'],
       value: url,
-      message: `${shownObject('Kustomization', namespace, name)} applies ${shown(url)} with the rights of ${rightsOf(node)}: whoever writes there is not confined. Allowed are an account of namespace ${where}, and namespaces that .github/bailiwick.yaml declares as the platform's.`,
+      message: `${shownObject('Kustomization', namespace, name)} applies ${shown(url)} with the rights of ${rightsOf(node)}: writers of that repository are not confined. Allowed: an account of namespace ${where}, or a namespace that .github/bailiwick.yaml declares as the platform's.`,
       fix: `Set spec.serviceAccountName to an account of namespace ${where}, or add to .github/bailiwick.yaml a tenant with namespaces: [${where}] and platform: true.`,
       ...(isNew && index.hasTenants(node.cluster) ? { level: 'violation' as const } : {}),
     }
@@ -74,5 +74,5 @@ function isPlatform({ cluster, namespace }: FleetNode, index: FleetIndex, { tena
 }
 
 function rightsOf({ kustomization }: FleetNode): string {
-  return at(kustomization.root, KUBECONFIG) ? 'whoever its kubeConfig is' : "Flux's controller (cluster-admin)"
+  return at(kustomization.root, KUBECONFIG) ? 'the user of its kubeConfig' : "Flux's controller (cluster-admin)"
 }

@@ -63,8 +63,8 @@ function* judge(index: FleetIndex, subject: Subject, path: Path, warns: boolean)
       object,
       path: [...path, key],
       value,
-      message: `${shownObject(id.kind, id.namespace, id.name)} takes an identity in a cloud (${cloud}) by ${shown(key)}: ${shown(value)}. Allowed are accounts to which the platform gave one.`,
-      fix: 'Remove it, and let the platform annotate the service account.',
+      message: `${shownObject(id.kind, id.namespace, id.name)} takes a cloud identity (${cloud}) with ${shown(key)}: ${shown(value)}. Allowed: accounts that the platform renders with one.`,
+      fix: 'Remove the annotation, and ask a fleet admin to render the service account with it.',
       ...(warns ? { level: 'warning' as const, severity: 'high' as const } : { edit: { remove: true } as const }),
     }
   }

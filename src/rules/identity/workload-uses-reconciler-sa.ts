@@ -28,8 +28,8 @@ export const workloadUsesReconcilerSa: Rule = {
         object,
         path,
         value: account,
-        message: `${shownObject(id.kind, id.namespace, id.name)} runs pods as account ${shown(account)}, as which Flux deploys namespace ${shown(id.namespace)}: the pods get its token. Allowed are accounts of the workload's own.`,
-        fix: 'Set serviceAccountName to an account that holds only what the workload needs.',
+        message: `${shownObject(id.kind, id.namespace, id.name)} runs pods as account ${shown(account)}, which Flux uses to deploy namespace ${shown(id.namespace)}: the pods can read its token. Allowed: a separate account for the workload.`,
+        fix: 'Set serviceAccountName to an account with only the rights that the workload needs.',
       }
     }
   },

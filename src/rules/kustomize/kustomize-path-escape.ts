@@ -46,12 +46,12 @@ function pathsOf({ kind, object }: Subject): Path[] {
 
 function problemOf(kind: string, path: Path, text: string): string | undefined {
   const plain = decoded(text).replaceAll('\\', '/')
-  if (/^[a-z][a-z0-9+.-]*:/i.test(plain)) return 'is an address and no path'
-  if (joinPath('', plain) === undefined) return 'leads out of the source'
+  if (/^[a-z][a-z0-9+.-]*:/i.test(plain)) return 'is an address, not a path'
+  if (joinPath('', plain) === undefined) return 'leads outside the source'
   const isFile = path.includes('valuesFiles') || path.includes('valuesFile')
   if (isFile && plain.startsWith('/')) return 'is absolute'
   const isSpec = kind === KUSTOMIZATION || kind === AUTOMATION
-  return isSpec && plain.split('/').includes('..') ? 'leads up and down again' : undefined
+  return isSpec && plain.split('/').includes('..') ? 'contains ".."' : undefined
 }
 
 /** As a careless reader might take it. */
@@ -66,7 +66,7 @@ function breach({ object, id, node }: Subject, path: Path, text: string, problem
     object,
     path,
     value: text,
-    message: `${shown(path.join('.'))} of ${who} is ${shown(text)}, which ${problem}. Allowed are paths below the root of the source. Flux would keep to the root and so read another file than the one that is written.`,
-    fix: 'Write the path from the root of the source, without .. in it.',
+    message: `${shown(path.join('.'))} of ${who} is ${shown(text)}, which ${problem}. Allowed: paths below the root of the source. Flux would stay below the root and read another file.`,
+    fix: 'Write the path relative to the root of the source, without "..".',
   }
 }

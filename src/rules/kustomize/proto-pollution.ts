@@ -22,7 +22,7 @@ export const protoPollution: Rule = {
         path,
         origin,
         value: path.join('.'),
-        message: `${shownObject(id.kind, id.namespace, id.name)} has the key ${shown(String(path.at(-1)))}, which programs in JavaScript take for a part of every object.`,
+        message: `${shownObject(id.kind, id.namespace, id.name)} has the key ${shown(String(path.at(-1)))}, which JavaScript programs can merge into every object. Allowed: any other key.`,
         fix: 'Remove the key.',
       }
     }

@@ -38,8 +38,8 @@ function* revived(subject: Subject): Generator<Breach> {
     path: ['metadata', 'annotations'],
     origin,
     value: 'local-config',
-    message: `${shownObject(id.kind, id.namespace, id.name)} is written with config.kubernetes.io/local-config, so that the overlay does not show it; a patch takes the annotation away and deploys it.`,
-    fix: 'Remove the annotation where the object is written.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} has the annotation config.kubernetes.io/local-config, but a patch removes the annotation and so deploys the object. Allowed: the annotation only on objects that are not deployed.`,
+    fix: 'Remove the annotation from the manifest.',
   }
 }
 
@@ -52,9 +52,9 @@ function* hidden(subject: Subject): Generator<Breach> {
   const name = file.slice(file.lastIndexOf('/') + 1)
   const isManifest = /\.(?:ya?ml|json)$/i.test(name) || (KUSTOMIZATION_FILES as readonly string[]).includes(name)
   const why = !isManifest
-    ? 'whose name says that it is no manifest'
+    ? 'whose name is not that of a manifest'
     : inside.split('/').some(part => part.startsWith('.'))
-      ? 'which is hidden, and which Flux takes because there is no kustomization.yaml'
+      ? 'a hidden file that Flux deploys because kustomization.yaml is missing'
       : undefined
   if (why === undefined) return
   yield {
@@ -62,8 +62,8 @@ function* hidden(subject: Subject): Generator<Breach> {
     object,
     path: [],
     value: file,
-    message: `${shownObject(id.kind, id.namespace, id.name)} comes from ${shown(file)}, ${why}.`,
-    fix: 'Move it into a file that ends in .yaml and is not hidden, and name it in a kustomization.yaml.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} comes from ${shown(file)}, ${why}. Allowed: files that end in .yaml and are not hidden.`,
+    fix: 'Move the object to a file that ends in .yaml and is not hidden, and list the file in kustomization.yaml.',
   }
 }
 
@@ -79,7 +79,7 @@ function* rewritten({ object, id, node }: Subject, { index }: RuleContext): Gene
       path: patched,
       origin: originAt(object.root, patched),
       value: `patched ${field}`,
-      message: `${shown(field)} of ${shownObject(id.kind, id.namespace, id.name)} is written by a patch in the spec of Kustomization ${shown(node.name)}: who reads the overlay sees other rights than those that are granted.`,
+      message: `${shown(field)} of ${shownObject(id.kind, id.namespace, id.name)} is set by a patch in the spec of Kustomization ${shown(node.name)}, so the overlay shows other rights. Allowed: rights in the manifest.`,
       fix: `Write ${field} in the manifest.`,
     }
   }
@@ -107,14 +107,14 @@ function* composed({ object, id, node }: Subject): Generator<Breach> {
   const left = isUnsubstituted(object) ? scanObject(object.root).templated.filter(({ path }) => isGuarded(path)) : []
   for (const { path } of [...functions, ...left]) {
     const field = shown(path.join('.'))
-    const what = left.length > 0 ? 'has a variable that nothing replaces' : 'is cut or replaced out of a variable'
+    const what = left.length > 0 ? 'has a variable that is not substituted' : 'is composed from a variable'
     yield {
       node,
       object,
       path,
       value: `composed ${path.join('.')}`,
-      message: `${field} of ${shownObject(id.kind, id.namespace, id.name)} ${what}: who reads the manifest does not see what it says.`,
-      fix: `Write ${field} out.`,
+      message: `${field} of ${shownObject(id.kind, id.namespace, id.name)} ${what}, so the manifest does not show its value. Allowed: a value in the manifest.`,
+      fix: `Write the value of ${field} in the manifest.`,
     }
   }
 }

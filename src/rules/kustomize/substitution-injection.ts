@@ -21,8 +21,8 @@ export const substitutionInjection: Rule = {
         object,
         path,
         value: `structure ${path.join('.')}`,
-        message: `${field} of ${shownObject(id.kind, id.namespace, id.name)} becomes a map or a list by the value of a variable: its fields stand in no manifest.`,
-        fix: `Write ${field} into the manifest, and let variables stand for single values in it.`,
+        message: `${field} of ${shownObject(id.kind, id.namespace, id.name)} becomes a map or a list through the value of a variable, so no manifest shows its fields. Allowed: variables with one string, number or boolean.`,
+        fix: `Write ${field} in the manifest, and use variables only for single values in it.`,
       }
     }
   },

@@ -30,7 +30,7 @@ function* unseen({ object, node }: Subject): Generator<Breach> {
       path: [],
       origin,
       value: `${character} ${origin.file}`,
-      message: `${shown(origin.file)} holds ${character}, which is not seen or changes the order in which the line is shown.`,
+      message: `${shown(origin.file)} contains ${character}, which is invisible or changes the direction of the text. Allowed: visible characters.`,
       fix: 'Remove the character.',
     }
   }
@@ -53,8 +53,8 @@ function* lookalikes(subject: Subject): Generator<Breach> {
       object,
       path,
       value: text,
-      message: `${isKey ? `a key in ${field}` : field} of ${shownObject(id.kind, id.namespace, id.name)} is ${shown(text)}, ${problem}: it is not what it looks like.`,
-      fix: 'Write it in ASCII.',
+      message: `${isKey ? `a key in ${field}` : field} of ${shownObject(id.kind, id.namespace, id.name)} is ${shown(text)}, ${problem}. Allowed: ASCII.`,
+      fix: 'Write the name in ASCII.',
     }
   }
 }
@@ -69,9 +69,9 @@ function problemOf({ id }: Subject, path: Path, text: string, isKey: boolean): s
     (path[0] === 'metadata' && (last === 'name' || path[1] === 'labels')) ||
     (path[0] === 'spec' && typeof last === 'string' && (NAMES.has(last) || last.endsWith('Name')))
   if (!isName || isContent) return undefined
-  if (INVISIBLE.test(text)) return 'with characters that are not seen'
+  if (INVISIBLE.test(text)) return 'with invisible characters'
   if (isPerson) return isMixed(text) ? 'which mixes alphabets' : undefined
-  return 'with characters that Kubernetes does not take in names'
+  return 'with characters that Kubernetes does not allow in names'
 }
 
 const isMixed = (text: string) => MIXED.test(text) && LOOKALIKE.test(text)

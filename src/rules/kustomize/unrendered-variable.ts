@@ -60,17 +60,21 @@ function refusal({ object, id, node }: Subject, { path, reason, held }: Refused)
   const what = `${field} takes an unknown value, one that only the cluster has, controlled by ${held}.`
   const breach = { node, object, path, level: 'error', value: path.join('.') } as const
   if (reason === 'host') {
-    const message = `${what} Allowed in hosts are values in git, and keys that .github/bailiwick.yaml declares.`
-    return { ...breach, message, fix: 'Write the host into git, or declare object and key in .github/bailiwick.yaml.' }
+    const message = `${what} Allowed in hosts: values in git, and keys that .github/bailiwick.yaml declares.`
+    return {
+      ...breach,
+      message,
+      fix: 'Write the host in git, or declare the object and key in .github/bailiwick.yaml.',
+    }
   }
   const allowed =
     node.tenant === undefined
-      ? 'What the platform applies takes only values in git, and those that no account of a tenant may write.'
-      : 'Allowed are such values in data of ConfigMaps and Secrets, environment values, arguments, checksum annotations and values of charts without a rule.'
+      ? "Allowed in the platform's objects: values in git, and values that no account of a tenant can write."
+      : 'Allowed: unknown values in data of ConfigMaps and Secrets, environment values, arguments, checksum annotations and chart values without a rule.'
   return {
     ...breach,
     message: `${what} ${allowed}`,
-    fix: 'Write the value into git, or let the platform declare object and key in .github/bailiwick.yaml.',
+    fix: 'Write the value in git, or ask a fleet admin to declare the object and key in .github/bailiwick.yaml.',
   }
 }
 
@@ -88,8 +92,8 @@ function* absent(node: FleetNode, index: FleetIndex, { substituteFrom }: FleetCo
       origin,
       level: 'error',
       value: id,
-      message: `${shownObject('Kustomization', namespace, node.name)} substitutes from the optional ${kind} ${shown(name)}, which nothing renders and an account of a tenant may create: its values are unknown. Allowed are objects that the fleet renders or declares, and those that no tenant may write.`,
-      fix: 'Render the object, remove it from substituteFrom, or take the right to write it from the tenant.',
+      message: `${shownObject('Kustomization', namespace, node.name)} substitutes from the optional ${kind} ${shown(name)}, which the fleet does not render and an account of a tenant can create, so its values are unknown. Allowed: objects that the fleet renders or declares, and those that no tenant can write.`,
+      fix: "Render the object, remove it from substituteFrom, or remove the tenant's right to write it.",
     }
   }
 }
@@ -108,8 +112,8 @@ function* literal(subject: Subject): Generator<Breach> {
       object,
       path,
       value: text,
-      message: `${shownObject(id.kind, id.namespace, id.name)} has the variable ${shown(text)} as ${shown(field)}, which nothing here replaces: what it will be is decided by whoever substitutes it. Kubernetes refuses it as it stands.`,
-      fix: `Write the value of ${shown(field)} itself.`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} has the variable ${shown(text)} as ${shown(field)}, which is not substituted here, so its value is unknown. Allowed: a value in git. The API server rejects the variable itself.`,
+      fix: `Replace the variable in ${shown(field)} with its value.`,
     }
   }
 }
@@ -128,8 +132,8 @@ function* substituted(subject: Subject): Generator<Breach> {
           object,
           path,
           value,
-          message: `${field} of ${who} takes the default of a variable that nobody sets: the next one who sets it decides.`,
-          fix: 'Write the value itself, or set the variable in the fleet.',
+          message: `${field} of ${who} takes the default of a variable that is not set: anyone who can set the variable controls the value. Allowed: a value in git, or a variable that the fleet sets.`,
+          fix: 'Replace the variable with its value, or set the variable in the fleet.',
         }
       : {
           node,
@@ -137,13 +141,13 @@ function* substituted(subject: Subject): Generator<Breach> {
           path,
           value,
           level: 'warning',
-          message: `${field} of ${who} takes a value that only the cluster has.`,
+          message: `${field} of ${who} takes an unknown value, one that only the cluster has. Allowed: values in git.`,
           fix: DECLARE,
         }
   }
 }
 
-const DECLARE = 'Let the fleet render the ConfigMap or Secret, or declare it in .github/bailiwick.yaml.'
+const DECLARE = 'Render the ConfigMap or Secret in the fleet, or declare it in .github/bailiwick.yaml.'
 
 /** Words for places and accounts in objects of kinds that nobody has looked at. */
 const PLACES = new Set('namespace targetNamespace serviceAccountName serviceAccount url endpoint'.split(' '))
@@ -169,8 +173,8 @@ function* undecided(subject: Subject): Generator<Breach> {
       path,
       level: 'error',
       value: path.join('.'),
-      message: `${shown(path.join('.'))} of ${shownObject(id.kind, id.namespace, id.name)} takes a value that only the cluster has, and decides how safe it is.`,
-      fix: 'Write the value itself.',
+      message: `${shown(path.join('.'))} of ${shownObject(id.kind, id.namespace, id.name)} is a security setting with an unknown value, one that only the cluster has. Allowed: a value in git.`,
+      fix: 'Replace the variable with its value.',
     }
   }
 }

@@ -21,10 +21,10 @@ export const yamlAmbiguous: Rule = {
       if (isWord ? !isSwitch(subject, path) : !decides(subject, path, context)) continue
       const field = shown(path.join('.'))
       const what = isWord
-        ? 'is a word that is true to readers of YAML 1.1 and text to others'
-        : 'comes by a merge key, which some readers of YAML do not know'
+        ? 'is a word that YAML 1.1 parsers read as a boolean and others as text. Allowed: true and false'
+        : 'comes from a merge key, which some YAML parsers do not support. Allowed: the field itself'
       const message = `${field} of ${shownObject(id.kind, id.namespace, id.name)} ${what}.`
-      const fix = isWord ? 'Write true or false.' : 'Write the field where it belongs.'
+      const fix = isWord ? 'Write true or false.' : 'Replace the merge key with the field itself.'
       yield { node, object, path, value: `${how} ${path.join('.')}`, message, fix } satisfies Breach
     }
   },

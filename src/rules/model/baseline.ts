@@ -33,10 +33,11 @@ const DIGEST = /^[0-9a-f]{8,64}$/
 export function baselineOf(tree: Tree, repository: string): Baseline {
   const start = { repository, file: BASELINE_FILE, line: 1, column: 1 }
   const other = BASELINE_FILE.replace(/yaml$/, 'yml')
-  if (tree.entry(other)) throw refused({ ...start, file: other }, `a file ${other} counts for nothing`)
+  if (tree.entry(other))
+    throw refused({ ...start, file: other }, `${other} has no effect: another file name is expected`)
   const entry = tree.entry(BASELINE_FILE)
   if (entry === undefined) return new Map()
-  if (entry.type !== 'file') throw refused(start, 'the baseline is no plain file')
+  if (entry.type !== 'file') throw refused(start, 'the baseline is not a regular file')
   return readBaseline({ repository, path: BASELINE_FILE }, tree.read(BASELINE_FILE))
 }
 
@@ -78,7 +79,8 @@ export function readBaseline(file: FileName, bytes: Uint8Array): Baseline {
   for (const item of itemsOf(root, 'errors')) {
     const [fingerprint, { hides, ...entry }] = readError(item)
     const known = entries.get(fingerprint)
-    if (known && known.hides === undefined) throw refused(item.origin, 'an error is listed under violations, too')
+    if (known && known.hides === undefined)
+      throw refused(item.origin, 'a fingerprint is listed under both errors and violations')
     entries.set(fingerprint, { ...entry, hides: [...(known?.hides ?? []), ...hides] })
   }
   return entries
@@ -93,14 +95,14 @@ function itemsOf(root: Node, key: 'violations' | 'errors'): readonly Node[] {
 
 /** The fingerprint of an item that has only known keys, and its reason. */
 function readStart(item: Node, list: string, keys: readonly string[]): [string, Pick<BaselineEntry, 'reason'>] {
-  if (item.type !== 'map') throw refused(item.origin, `an item of ${list} is not a map`)
+  if (item.type !== 'map') throw refused(item.origin, `an item in ${list} is not a map`)
   for (const [key, field] of item.fields) {
     if (!['fingerprint', 'reason', ...keys].includes(key))
       throw refused(field.key, `an item has the unknown key ${shown(key)}`)
   }
   const fingerprint = stringAt(item, ['fingerprint'])
   if (fingerprint === undefined || !FINGERPRINT.test(fingerprint))
-    throw refused(originOf(item, 'fingerprint'), 'fingerprint is not text of 32 hex digits')
+    throw refused(originOf(item, 'fingerprint'), 'fingerprint is not a string of 32 hex digits')
   const text = stringAt(item, ['reason'])
   return [fingerprint, text === undefined ? {} : { reason: text }]
 }
@@ -111,7 +113,8 @@ function readError(item: Node): [string, BaselineEntry & Required<Pick<BaselineE
   if (list?.type !== 'list') throw refused(originOf(item, 'hides'), 'hides is not a list of digests')
   const hides = list.items.map(one => {
     const text = stringAt(one, [])
-    if (text === undefined || !DIGEST.test(text)) throw refused(one.origin, 'hides holds what is no digest')
+    if (text === undefined || !DIGEST.test(text))
+      throw refused(one.origin, 'hides contains a value that is not a digest')
     return text
   })
   return [fingerprint, { hides, ...reason }]
@@ -122,7 +125,7 @@ function readItem(item: Node): [string, BaselineEntry] {
   if (item.type !== 'map') return [fingerprint, reason]
   if (!item.fields.has('severity')) return [fingerprint, reason]
   const severity = SEVERITIES.find(one => one === stringAt(item, ['severity']))
-  if (!severity) throw refused(originOf(item, 'severity'), `severity is none of ${SEVERITIES.join(', ')}`)
+  if (!severity) throw refused(originOf(item, 'severity'), `severity is not one of ${SEVERITIES.join(', ')}`)
   return [fingerprint, { severity, ...reason }]
 }
 
@@ -130,6 +133,6 @@ const originOf = (item: Node, key: string): Origin =>
   (item.type === 'map' ? item.fields.get(key)?.value.origin : undefined) ?? item.origin
 
 function refused(origin: Origin, message: string): BailiwickError {
-  const fix = `Write ${BASELINE_FILE} as: violations: [{fingerprint: "...", rule: ..., object: ...}], errors: [{fingerprint: "...", hides: ["..."]}]; \`bailiwick baseline\` does.`
+  const fix = `Rewrite ${BASELINE_FILE} as: violations: [{fingerprint: "...", rule: ..., object: ...}], errors: [{fingerprint: "...", hides: ["..."]}], or run \`bailiwick baseline\`.`
   return new BailiwickError('config', message, { origin, fix })
 }

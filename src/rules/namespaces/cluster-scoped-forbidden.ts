@@ -32,7 +32,7 @@ function judge(index: FleetIndex, node: FleetNode, object: KubeObject): Breach |
     object,
     path: ['kind'],
     value: kind,
-    message: `${shownObject(kind, '', name)} belongs to the whole cluster; it would be applied by ${shownIdentity(node.identity)}, which acts for a tenant. Allowed are objects in the tenant's namespaces. API server, unless the account has such rights: ${apiRefusal(node.identity.user, { ...id, namespace: '' })}.`,
+    message: `${shownObject(kind, '', name)} is cluster-scoped, but ${shownIdentity(node.identity)} applies it for a tenant. Allowed: objects in the tenant's namespaces. API server, unless the account has such rights: ${apiRefusal(node.identity.user, { ...id, namespace: '' })}.`,
     fix: `Remove ${shownObject(kind, '', name)} from this repository, or ask a fleet admin to add it to the fleet repository.`,
   }
 }

@@ -78,8 +78,8 @@ function notRead(node: FleetNode, object: Found['holder'], path: Breach['path'])
     path,
     value: contentValue(what, object, path),
     level: 'warning',
-    message: `${shownObject(kind, namespace, name)}: ${what} is not evaluated, whatever is deployed from it.`,
-    fix: 'Write the GitRepository as a manifest of its own.',
+    message: `${shownObject(kind, namespace, name)}: ${what} is not evaluated, including everything deployed from it. Allowed: a source in a manifest.`,
+    fix: 'Write the GitRepository in a separate manifest.',
   }
 }
 
@@ -107,8 +107,8 @@ function breach(node: FleetNode, index: FleetIndex, { holder, path, what, identi
     path,
     value: contentValue(what, holder, path),
     level: isDeep ? 'error' : further === undefined ? 'warning' : 'violation',
-    message: `${shownObject(kind, namespace, name)}: ${what} is not evaluated. It is applied by ${shownIdentity(identity)}${further === '' ? '' : `, ${confined}`}.`,
-    fix: 'Write the objects as manifests of their own, without placeholders.',
+    message: `${shownObject(kind, namespace, name)}: ${what} is not evaluated. It is applied by ${shownIdentity(identity)}${further === '' ? '' : `, ${confined}`}. Allowed: objects in manifests.`,
+    fix: 'Write the objects in separate manifests, without placeholders.',
   }
 }
 

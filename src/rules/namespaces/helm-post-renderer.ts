@@ -107,7 +107,7 @@ function breach({ object, id, node }: TenantSubject, { path, pointer = '' }: Cha
     object,
     path,
     value: `${pointer} ${what}`,
-    message: `${shownObject(id.kind, id.namespace, id.name)}: a patch of its post-renderer ${what}. Allowed are patches that leave kind and namespace as the release sets them.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)}: a patch of its post-renderer ${what}. Allowed: patches that keep the kind and namespace.`,
     fix: "Remove the patch, or set spec.targetNamespace to one of the tenant's namespaces.",
     ...(level ? { level } : {}),
   }

@@ -43,15 +43,15 @@ function* judge({ object, id, kind: fullKind, node }: Subject, index: FleetIndex
   for (const path of identity) {
     if (stringAt(object.root, path)) continue
     const field = path.join('.')
-    yield invalid(path, `an object has no ${field}, so it cannot be judged`, `Write ${field} as text.`)
+    yield invalid(path, `an object has no ${field}, so it cannot be evaluated`, `Set ${field} to a string.`)
     return
   }
   const text = stringAt(object.root, NAMESPACE)
   const isNamespaced = index.scopeOf(node.cluster, id.apiVersion, id.kind) === 'Namespaced'
   const written = (isNamespaced && object.nullNamespace) || at(object.root, NAMESPACE)
   if (written && text !== '' && (text === undefined || !isNamespaceName(text))) {
-    const message = `${who}: metadata.namespace is not a name that Kubernetes accepts`
-    const fix = 'Write the name of a namespace of the tenant as plain text.'
+    const message = `${who}: metadata.namespace is not a valid name in Kubernetes`
+    const fix = 'Set metadata.namespace to the name of a namespace of the tenant.'
     yield { ...invalid(NAMESPACE, message, fix), origin: written.origin }
   }
   for (const reference of references(object)) {
@@ -60,8 +60,8 @@ function* judge({ object, id, kind: fullKind, node }: Subject, index: FleetIndex
     yield invalid(reference.path, message, 'Remove `namespace` from the reference.')
   }
   if (WITH_ACCOUNT.includes(fullKind) && !hasReadableAccount(object)) {
-    const message = `${who}: spec.serviceAccountName is not a name that Kubernetes accepts`
-    yield invalid(ACCOUNT, message, 'Name a service account as plain text.')
+    const message = `${who}: spec.serviceAccountName is not a valid name in Kubernetes`
+    yield invalid(ACCOUNT, message, 'Set spec.serviceAccountName to the name of a service account.')
   }
 }
 
@@ -86,7 +86,8 @@ function* spelling({ object, id, node }: Subject, index: FleetIndex): Iterable<B
     path: ['kind'],
     value: `${id.apiVersion} ${id.kind}`,
     level: 'violation',
-    message: `${shownObject(id.kind, id.namespace, id.name)} is of a kind that Kubernetes does not have: ${shown(id.kind)} of ${shown(id.apiVersion)}. ${meant === '' ? 'No Kubernetes serves that group any more.' : `Another spelling is known: ${meant}.`} Kubernetes would say: no matches for kind.`,
-    fix: meant === '' ? 'Write the group that serves the kind today.' : `Write kind and apiVersion as in ${meant}.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} is not of a kind that Kubernetes serves: ${shown(id.kind)} of ${shown(id.apiVersion)}. ${meant === '' ? 'No supported Kubernetes version serves that group.' : `Allowed: ${meant}.`} API server: no matches for kind.`,
+    fix:
+      meant === '' ? 'Set apiVersion to the group that serves the kind now.' : `Set apiVersion and kind to ${meant}.`,
   }
 }

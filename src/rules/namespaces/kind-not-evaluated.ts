@@ -34,7 +34,7 @@ export const kindNotEvaluated: Rule = {
         object: first,
         path: ['kind'],
         value: kind,
-        message: `${shown(kind)}: ${count} evaluated by scope, namespace and pods only, because no rule knows the kind. ${shownIdentity(node.identity)} ${may} in namespace ${shown(id.namespace)}.`,
+        message: `${shown(kind)}: ${count} evaluated only by scope, namespace and pods, because no rule supports the kind. ${shownIdentity(node.identity)} ${may} in namespace ${shown(id.namespace)}.`,
         fix: 'Review what the controller of the kind does for these objects.',
       }
     }

@@ -40,7 +40,7 @@ function judge(context: RuleContext, node: FleetNode, tenant: string, object: Ku
   const own = ownNamespaces(index, node.cluster, tenant)
   const where =
     namespace === ''
-      ? 'names no namespace'
+      ? 'has no namespace'
       : `is in namespace ${shown(namespace)}, which is not a namespace of tenant ${shown(tenant)}`
   const said =
     namespace === ''
@@ -51,7 +51,7 @@ function judge(context: RuleContext, node: FleetNode, tenant: string, object: Ku
     object,
     path: FIELD,
     value: namespace,
-    message: `${shownObject(kind, namespace, name)} ${where}; it would be applied by ${shownIdentity(node.identity)}. Allowed: ${own}. ${said}`,
+    message: `${shownObject(kind, namespace, name)} ${where}, and ${shownIdentity(node.identity)} would apply it. Allowed: ${own}. ${said}`,
     fix: `Set metadata.namespace to one of: ${own}.`,
     allowed: index.namespacesOf(node.cluster, tenant),
   }

@@ -45,8 +45,8 @@ function* judgeTenant(object: KubeObject, node: FleetNode, { index }: RuleContex
         path,
         value: `${part} ${key}=${text}`,
         level,
-        message: `${shownObject('Namespace', '', name)} gets the ${part === 'labels' ? 'label' : 'annotation'} ${shown(key)}: ${shown(text)} from ${shownIdentity(node.identity)}, which acts for a tenant. Only the platform may say what admission reads from a namespace. The API server accepts it from anyone who can patch the Namespace.`,
-        fix: `Remove ${shown(key)}, or ask the fleet admins to set it.`,
+        message: `${shownObject('Namespace', '', name)} gets the ${part === 'labels' ? 'label' : 'annotation'} ${shown(key)}: ${shown(text)} from ${shownIdentity(node.identity)}, which acts for a tenant. Allowed: this key only in the platform's content. The API server accepts it from anyone who can patch the Namespace.`,
+        fix: `Remove ${shown(key)}, or ask a fleet admin to set it.`,
       }
     }
   }
@@ -91,8 +91,8 @@ function* judgeLoosened(object: KubeObject, node: FleetNode, before: FleetIndex)
     object,
     path: ENFORCED,
     value: `${was} to ${is}`,
-    message: `${shownObject('Namespace', '', name)} would be enforced as ${shown(is || 'the cluster says')}; before this change it was ${shown(was)}. Only the platform may loosen what admission asks of a namespace. The API server accepts it from anyone who can patch the Namespace.`,
-    fix: `Keep ${ENFORCE}: ${shown(was)}, or ask the fleet admins to loosen it.`,
+    message: `${shownObject('Namespace', '', name)} weakens ${ENFORCE} from ${shown(was)} to ${shown(is || "the cluster's default")}. Allowed: the same level or a stricter one. The API server accepts it from anyone who can patch the Namespace.`,
+    fix: `Set ${ENFORCE} to ${shown(was)}, or ask a fleet admin to change it.`,
   }
 }
 
@@ -109,8 +109,8 @@ function* judgePlatform(object: KubeObject, node: FleetNode, index: FleetIndex, 
     path: ENFORCED,
     value: `${was} to ${is}`,
     level: 'warning',
-    message: `${shownObject('Namespace', '', name)} of a tenant would be enforced as ${shown(is || 'privileged')}; before this change it was ${shown(was)}. The tenant's pods could then leave what confined them. The API server accepts it.`,
-    fix: `Keep ${ENFORCE}: ${shown(was)}.`,
+    message: `${shownObject('Namespace', '', name)} of a tenant weakens ${ENFORCE} from ${shown(was)} to ${shown(is || 'privileged')}, which no longer confines the tenant's pods. Allowed: the same level or a stricter one. The API server accepts it.`,
+    fix: `Set ${ENFORCE} to ${shown(was)}.`,
   }
 }
 

@@ -38,7 +38,7 @@ export const protectedObjectName: Rule = {
       object,
       path: ['metadata', 'name'],
       value: id.name,
-      message: `${shownObject(id.kind, id.namespace, id.name)} has the name of one that ${reader} reads or writes in this namespace; the tenant's version would take its place. Allowed is another name. Flux and the API server accept it.`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} has the name of an object that ${reader} reads or writes in this namespace, and would replace it. Allowed: another name. Flux and the API server accept it.`,
       fix: `Rename the ${id.kind}.`,
     }
   },

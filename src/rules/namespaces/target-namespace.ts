@@ -61,7 +61,7 @@ function judge(
     object,
     path,
     value: target,
-    message: `${shownObject(kind, namespace, name)} has ${what} ${shown(target)}, which is not a namespace of tenant ${shown(tenant)}. Allowed: ${own}. Flux accepts it and leaves it to the rights of the account.`,
+    message: `${shownObject(kind, namespace, name)} has ${what} ${shown(target)}, which is not a namespace of tenant ${shown(tenant)}. Allowed: ${own}. Flux accepts it: only the rights of the account limit it.`,
     fix: `Remove ${what}, or set it to one of: ${own}.`,
     allowed: index.namespacesOf(node.cluster, tenant),
   }

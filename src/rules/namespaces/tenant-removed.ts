@@ -65,8 +65,8 @@ function remaining({ name }: Cluster, namespace: string, tenant: string, index: 
     object,
     path: isNamespace ? TENANT_LABEL : ['metadata', 'namespace'],
     value: `${tenant} ${namespace}`,
-    message: `${shownObject('Namespace', '', namespace)} no longer belongs to tenant ${shown(tenant)}, but ${what} is still rendered: it becomes the platform's, and no rule about tenants applies to it. Allowed is a tenant that is removed with everything in its namespaces. Flux and the API server accept it.`,
-    fix: `Put back what gives the namespace to ${shown(tenant)} (the label toolkit.fluxcd.io/tenant, its Capsule Tenant, or its entry in .github/bailiwick.yaml), or remove everything in the namespace with it.`,
+    message: `${shownObject('Namespace', '', namespace)} no longer belongs to tenant ${shown(tenant)}, but ${what} is still rendered: it becomes the platform's, and tenancy rules no longer apply to it. Allowed: removing a tenant together with everything in its namespaces. Flux and the API server accept it.`,
+    fix: `Restore what gives the namespace to ${shown(tenant)} (the label toolkit.fluxcd.io/tenant, its Capsule Tenant, or its entry in .github/bailiwick.yaml), or remove everything in the namespace with it.`,
   }
 }
 
@@ -79,8 +79,8 @@ function offboarded(root: FleetNode, tenant: string, namespaces: readonly string
     value: `${tenant} ${namespaces.join(' ')}`,
     level: 'warning',
     severity: 'high',
-    message: `Tenant ${shown(tenant)} loses ${namespaces.length === 1 ? 'the namespace' : 'the namespaces'} ${list} on this cluster, and nothing is rendered into ${namespaces.length === 1 ? 'it' : 'them'} any more.`,
-    fix: 'Check that the tenant is meant to go.',
+    message: `Tenant ${shown(tenant)} loses ${namespaces.length === 1 ? 'the namespace' : 'the namespaces'} ${list} on this cluster, and nothing is rendered into ${namespaces.length === 1 ? 'it' : 'them'} anymore.`,
+    fix: 'Confirm that the tenant is to be removed.',
   }
 }
 
@@ -99,8 +99,8 @@ function removedCluster(root: FleetNode, { path, how }: Cluster, index: FleetInd
       ...about,
       level: 'warning',
       severity: 'medium',
-      message: `Cluster ${name} was taken for one because of its directory ${shown(path)} only: all of it is evaluated as cluster ${shown(heir)} now, which says where it starts.`,
-      fix: 'Check that no other Flux follows the directory.',
+      message: `Cluster ${name} was derived only from its directory ${shown(path)}. Its content is now evaluated as cluster ${shown(heir)}, whose manifests name the start path.`,
+      fix: 'Confirm that no other Flux follows the directory.',
     }
   }
   const isLeft = index.entriesAt(root.source.url, refKey(root.source.ref), path).length > 0
@@ -108,11 +108,11 @@ function removedCluster(root: FleetNode, { path, how }: Cluster, index: FleetInd
     ...about,
     ...(isLeft ? {} : { level: 'warning' as const, severity: 'high' as const }),
     message: isLeft
-      ? `Cluster ${name} is not found any more, but its directory ${shown(path)} still holds files: Flux may still apply them, and nothing of the cluster would be evaluated. Allowed is a cluster that is removed with its directory.`
-      : `Cluster ${name} is removed from the fleet: a Flux that still follows ${shown(path)} keeps what it applied, and nothing of the cluster is evaluated any more.`,
+      ? `Cluster ${name} is no longer found, but its directory ${shown(path)} still contains files: Flux may still apply them, and none of the cluster would be evaluated. Allowed: removing a cluster together with its directory.`
+      : `Cluster ${name} is removed from the fleet: a Flux that still follows ${shown(path)} keeps its objects, and none of the cluster is evaluated anymore.`,
     fix: isLeft
-      ? `Put back what makes ${shown(path)} the root of the cluster, or remove the directory.`
-      : 'Check that the cluster is meant to go, and that its Flux was uninstalled.',
+      ? `Restore the object or setting that makes ${shown(path)} the root of the cluster, or remove the directory.`
+      : 'Confirm that the cluster is to be removed, and uninstall its Flux.',
   }
 }
 

@@ -22,14 +22,14 @@ export const unknownScope: Rule = {
     const who = shownObject(kind, namespace, name)
     const place = { node, object, path: ['kind'], value: `${apiVersion} ${kind}` }
     const fix =
-      'Let the fleet render its CustomResourceDefinition or name it under `kinds` of .github/bailiwick.yaml, or correct apiVersion and kind.'
+      'Render its CustomResourceDefinition in the fleet, declare it under `kinds` in .github/bailiwick.yaml, or correct apiVersion and kind.'
     const reach = index.clusterWide(node, groupOf(apiVersion))
     if (reach === undefined) {
-      const message = `${who} is of a kind of unknown scope (${shown(apiVersion)}). If the kind is cluster-scoped, the API server refuses the object: no ClusterRoleBinding lets ${shownIdentity(node.identity)} create it.`
+      const message = `${who} has a kind of unknown scope (${shown(apiVersion)}). If the kind is cluster-scoped, the API server rejects the object: no ClusterRoleBinding lets ${shownIdentity(node.identity)} create it.`
       yield { ...place, message, fix, level: 'warning' }
       return
     }
-    const message = `${who} is of a kind of unknown scope (${shown(apiVersion)}). If the kind is cluster-scoped, the account could create it, because ${reach}. Allowed are kinds of Kubernetes, of well-known projects, of definitions that the platform renders, and of \`kinds\` of .github/bailiwick.yaml.`
+    const message = `${who} has a kind of unknown scope (${shown(apiVersion)}). If the kind is cluster-scoped, the account could create it, because ${reach}. Allowed: kinds of Kubernetes, of well-known projects, of CustomResourceDefinitions that the platform renders, and of \`kinds\` in .github/bailiwick.yaml.`
     yield { ...place, message, fix }
   },
 }

@@ -38,8 +38,8 @@ export const driftIgnore: Rule = {
           object,
           path: [...LISTS.get(kind)!, index, 'paths', place],
           value: text,
-          message: `${shownObject(id.kind, id.namespace, id.name)} has Flux ignore ${shown(text)}, on which security rests: a change of it on the cluster would stay and not be seen. Allowed are fields that other controllers write.`,
-          fix: 'Remove the path, or name a field that another controller writes, such as /spec/replicas.',
+          message: `${shownObject(id.kind, id.namespace, id.name)} makes Flux ignore the security field ${shown(text)}: a change on the cluster would persist. Allowed: fields that other controllers write.`,
+          fix: 'Remove the path, or set it to a field that another controller writes, such as /spec/replicas.',
         }
       }
     }

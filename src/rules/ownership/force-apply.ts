@@ -47,7 +47,7 @@ function breach({ object, id, node }: Subject, path: Path, what: string): Breach
     object,
     path,
     value: what,
-    message: `${shownObject(id.kind, id.namespace, id.name)} has ${what}: Flux would delete what it cannot change, and create it again. Kubernetes would have said: field is immutable.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} has ${what}: Flux would delete and recreate objects whose immutable fields differ. Allowed: no force. API server, without force: field is immutable.`,
     fix: `Remove ${what}.`,
     edit: { remove: true },
   }

@@ -33,7 +33,12 @@ export const massDeletion: Rule = {
     const count = before.objectsOf(node.key).length
     const unseen = node.digest === '' || node.source.opaque !== undefined
     if (isOwn ? count < MANY : count === 0 && !unseen && !node.error) return
-    yield removed(node, heir, isOwn, unseen ? 'everything that it applied' : `${count} objects`)
+    yield removed(
+      node,
+      heir,
+      isOwn,
+      unseen ? 'all objects that it applied' : count === 1 ? '1 object' : `${count} objects`,
+    )
   },
 }
 
@@ -50,8 +55,8 @@ function* emptied(node: FleetNode, before: FleetIndex, index: FleetIndex): Itera
     value: `deletes ${gone.length}`,
     level: 'warning',
     severity: 'high',
-    message: `${shownObject('Kustomization', node.namespace, node.name)} would delete ${gone.length} of the ${old.length} objects that it applied before this change, and apply ${node.objects.length}.`,
-    fix: 'Check that all of them are meant to go; set spec.prune: false to keep them.',
+    message: `${shownObject('Kustomization', node.namespace, node.name)} would delete ${gone.length} of the ${old.length} objects that it applied before this change, and apply ${node.objects.length}. Allowed: a change that keeps most of its objects.`,
+    fix: 'Confirm that all of them are to be deleted, or set spec.prune to false to keep them.',
   }
 }
 
@@ -64,8 +69,8 @@ function removed(node: FleetNode, heir: FleetNode, isOwn: boolean, what: string)
     origin: heir.kustomization.root.origin,
     value: 'removed',
     ...(isOwn ? { level: 'warning' as const, severity: 'high' as const } : {}),
-    message: `${who} of tenant ${shown(node.tenant ?? '')} is gone, or has another name, and with it Flux would delete ${what}. Allowed is a change that keeps it, or that follows one which set prune: false.`,
-    fix: 'Put the Kustomization back under its name. To keep the objects, set prune: false or deletionPolicy: Orphan in a change before this one; to remove the tenant on purpose, waive mass-deletion for this Kustomization, or merge with an override.',
+    message: `${who} of tenant ${shown(node.tenant ?? '')} is removed or renamed, so Flux would delete ${what}. Allowed: keeping it, or removing it after a change that sets prune: false.`,
+    fix: 'Restore the Kustomization under its name. To keep its objects, set prune: false or deletionPolicy: Orphan in an earlier change. To remove the tenant, waive mass-deletion for this Kustomization or merge with an override.',
   }
 }
 

@@ -39,14 +39,14 @@ export const networkPolicyOpen: Rule = {
 }
 
 function breach({ object, id, node }: Subject, path: Path, direction: 'ingress' | 'egress'): Breach {
-  const [what, where] = direction === 'ingress' ? ['in', 'from everywhere'] : ['out', 'to everywhere']
+  const [what, where] = direction === 'ingress' ? ['ingress', 'from any address'] : ['egress', 'to any address']
   return {
     node,
     object,
     path,
     value: direction,
-    message: `${shownObject(id.kind, id.namespace, id.name)} lets everything ${what} ${where} for every pod of the namespace: that cancels the platform's policies, for policies add up.`,
-    fix: `Select the pods that need it, or name ${direction === 'ingress' ? 'from' : 'to'} and ports.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} allows ${what} ${where} for every pod of the namespace, which cancels the platform's policies. Allowed: a policy for selected pods, peers or ports.`,
+    fix: `Set podSelector to the pods that need the traffic, or set ${direction === 'ingress' ? 'from' : 'to'} and ports.`,
   }
 }
 

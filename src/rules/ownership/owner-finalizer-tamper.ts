@@ -38,7 +38,7 @@ function owned({ object, id, node }: Subject, owners: Node): Breach {
     object,
     path: ['metadata', 'ownerReferences'],
     value: [...names].sort().join(' '),
-    message: `${shownObject(id.kind, id.namespace, id.name)} names ${shown(names.join(', '))} as its owner: it would be deleted with that one, and hold up its deletion. Allowed are none. The API server accepts it from anyone who can set finalizers of the owner.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} names ${shown(names.join(', '))} as its owner: Kubernetes would delete it with that owner, and it can block the owner's deletion. Allowed: none. The API server accepts it from anyone who can set finalizers of the owner.`,
     fix: 'Remove metadata.ownerReferences.',
     edit: { remove: true },
   }
@@ -55,7 +55,7 @@ function* held({ object, id, node }: Subject, path: readonly string[], finalizer
       path,
       value: text,
       level: 'warning',
-      message: `${shownObject(id.kind, id.namespace, id.name)} has the finalizer ${shown(text)}: until somebody takes it off, the object and its namespace cannot be deleted.`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} has the finalizer ${shown(text)}: until it is removed, the object and its namespace cannot be deleted. Allowed: none.`,
       fix: `Remove the finalizer ${shown(text)}.`,
     }
   }

@@ -43,7 +43,7 @@ export const ownerLabelForged: Rule = {
           object,
           path: ['metadata', 'labels', key],
           value: `${key}=${text ?? ''}`,
-          message: `${shownObject(id.kind, id.namespace, id.name)} says by the label ${key} that it belongs to ${shown(text ?? '')}, while ${shown(`${node.namespace}/${node.name}`)} would apply it.`,
+          message: `${shownObject(id.kind, id.namespace, id.name)} has the label ${key}: ${shown(text ?? '')}, but ${shown(`${node.namespace}/${node.name}`)} applies it. Allowed: no owner labels, because Flux writes them.`,
           fix: `Remove the label ${key}.`,
           edit: { remove: true },
         }
@@ -71,7 +71,7 @@ function* commonLabels({ object, id, kind, node }: TenantSubject): Iterable<Brea
         path: [...COMMON, key],
         value: `${key}=${text}`,
         level: 'violation',
-        message: `${shownObject(id.kind, id.namespace, id.name)} writes the label ${key}: ${shown(text)} onto everything that it applies, after Flux has written its own. Allowed are the name and namespace of the ${id.kind} itself.`,
+        message: `${shownObject(id.kind, id.namespace, id.name)} sets the label ${key}: ${shown(text)} on all its objects, in place of Flux's own label. Allowed: the name and namespace of the ${id.kind} itself.`,
         fix: `Remove the label ${key} from spec.commonMetadata.labels.`,
         edit: { remove: true },
       }

@@ -29,8 +29,8 @@ export const ownershipConflict: Rule = {
       path: ['metadata', 'name'],
       // another content of what is not followed, because there are two, is another violation
       value: `${other.node.key} ${isFollowed(subject) ? canonical(object.root) : ''}`,
-      message: `${shownObject(id.kind, id.namespace, id.name)} would be applied by Kustomization ${shown(`${node.namespace}/${node.name}`)}, and ${whose} applies it too${where}: they would overwrite each other, and prune it for each other. Allowed is one owner. Flux would let the last one win (${kind.slice(0, 80)}).`,
-      fix: 'Rename the object, or remove it from one of the two.',
+      message: `${shownObject(id.kind, id.namespace, id.name)} is applied by Kustomization ${shown(`${node.namespace}/${node.name}`)}, and ${whose} applies it too${where}: they would overwrite and prune each other's object. Allowed: one Kustomization per object. In Flux, the last one to apply wins (${kind.slice(0, 80)}).`,
+      fix: 'Rename the object, or remove it from one of the two Kustomizations.',
     }
   },
 }

@@ -27,7 +27,7 @@ export const pruneProtected: Rule = {
         path,
         value: `${key}=${value.toLowerCase()}`,
         ...(isPlatforms ? { level: 'violation' as const } : {}),
-        message: `${shownObject(id.kind, id.namespace, id.name)} has ${key}: ${value}, so Flux would not ${key.endsWith('prune') ? 'remove it when it leaves git' : 'correct it when it changes on the cluster'}${isPlatforms ? '; the platform renders this object, and only the platform may say that' : ''}.`,
+        message: `${shownObject(id.kind, id.namespace, id.name)} has ${key}: ${value}, so Flux would not ${key.endsWith('prune') ? 'delete it when it is removed from git' : 'correct it when it changes on the cluster'}. Allowed: objects that Flux reconciles${isPlatforms ? '; only the platform may exclude an object that it renders' : ''}.`,
         fix: `Remove ${key}.`,
         edit: { remove: true },
       }

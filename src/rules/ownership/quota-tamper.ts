@@ -27,14 +27,14 @@ export const quotaTamper: Rule = {
     if (!index.owns(node.cluster, node.tenant, id.namespace)) return
     const isPlatforms = index.platformObject(node.cluster, kind, id.namespace, id.name) !== undefined
     if (!isPlatforms && !CAPSULES.test(id.name)) return
-    const whose = isPlatforms ? 'the platform renders' : 'Capsule writes'
+    const whose = isPlatforms ? 'the platform renders' : 'Capsule creates'
     yield {
       node,
       object,
       path: ['metadata', 'name'],
       value: id.name,
-      message: `${shownObject(id.kind, id.namespace, id.name)} is one that ${whose} to limit the namespace; ${shown(node.identity.user)}, which acts for the tenant, would write over it. Allowed are objects with other names.`,
-      fix: 'Remove the object; ask the fleet admins to change the limit.',
+      message: `${shownObject(id.kind, id.namespace, id.name)} limits the namespace, and ${whose} it: ${shown(node.identity.user)}, which acts for the tenant, would overwrite it. Allowed: objects with other names.`,
+      fix: 'Remove the object, and ask a fleet admin to change the limit.',
     }
   },
 }

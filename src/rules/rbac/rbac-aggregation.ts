@@ -27,7 +27,7 @@ export const rbacAggregation: Rule = {
   *checkTenantObject(subject, { index }) {
     for (const key of aggregatingLabels(index, subject)) {
       const what = key.startsWith(PREFIX) ? key.slice(PREFIX.length) : 'roles that select this label'
-      yield breach(subject, [...LABELS, key], key, `would add its rules to ${shown(what)} by its label ${shown(key)}`)
+      yield breach(subject, [...LABELS, key], key, `adds its rules to ${shown(what)} by its label ${shown(key)}`)
     }
     const rule = at(subject.object.root, ['aggregationRule'])
     if (rule && !(rule.type === 'scalar' && rule.value === null)) {
@@ -35,10 +35,10 @@ export const rbacAggregation: Rule = {
         subject,
         ['aggregationRule'],
         'aggregationRule',
-        'takes in the rules of other roles by its aggregationRule',
+        'collects the rules of other roles with its aggregationRule',
       )
       if (index.isExcessAggregation(subject.node.cluster, subject.object)) {
-        const what = `the aggregated ClusterRoles of tenant ${subject.node.tenant} have more than ${MAX_ENTRIES} roles, selectors, requirements and values, so what they take in is not worked out`
+        const what = `the aggregated ClusterRoles of tenant ${subject.node.tenant} have more than ${MAX_ENTRIES} roles, selectors, requirements and values, so their rules are not evaluated`
         yield overLimit(subject.node, what, 'Remove aggregated ClusterRoles of the tenant.', rule.origin)
       }
     }
@@ -70,7 +70,7 @@ function breach({ node, object, id }: Subject, path: string[], value: string, wh
     object,
     path,
     value,
-    message: `${shownObject(id.kind, '', id.name)} ${what}. Allowed are Roles in the tenant's namespaces.`,
+    message: `${shownObject(id.kind, '', id.name)} ${what}. Allowed: Roles in the tenant's namespaces.`,
     fix: 'Write a Role in a namespace of the tenant, without the label or aggregationRule.',
   }
 }

@@ -21,8 +21,8 @@ export const rbacClusterBinding: Rule = {
       object,
       path: at(object.root, ['roleRef']) ? ['roleRef'] : ['kind'],
       value: role,
-      message: `${shownObject(id.kind, '', id.name)} binds ${count} ${count === 1 ? 'subject' : 'subjects'} to ${shown(role)} in every namespace of the cluster; it would be applied by ${shownIdentity(node.identity)}. Allowed is a RoleBinding in the tenant's namespaces. API server, unless the account has rights there: clusterrolebindings.rbac.authorization.k8s.io is forbidden: User "${node.identity.user}" cannot patch resource "clusterrolebindings" in API group "rbac.authorization.k8s.io" at the cluster scope.`,
-      fix: "Write a RoleBinding with metadata.namespace set to one of the tenant's namespaces.",
+      message: `${shownObject(id.kind, '', id.name)} binds ${count} ${count === 1 ? 'subject' : 'subjects'} to ${shown(role)} in every namespace of the cluster, and ${shownIdentity(node.identity)} would apply it. Allowed: a RoleBinding in the tenant's namespaces. API server, unless the account has rights there: clusterrolebindings.rbac.authorization.k8s.io is forbidden: User "${node.identity.user}" cannot patch resource "clusterrolebindings" in API group "rbac.authorization.k8s.io" at the cluster scope.`,
+      fix: "Replace it with a RoleBinding, and set metadata.namespace to one of the tenant's namespaces.",
     }
   },
 }

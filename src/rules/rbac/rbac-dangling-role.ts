@@ -24,8 +24,8 @@ export const rbacDanglingRole: Rule = {
       object,
       path: ['roleRef', 'name'],
       value: `${kind} ${name}`,
-      message: `${shownObject(id.kind, id.namespace, id.name)} binds to ${kind} ${shown(name)}, which neither the fleet renders nor Kubernetes brings: it grants whatever that role will hold. API server, unless the account may bind any role: ${shown(said)}.`,
-      fix: 'Name a role that exists, or render the role before the binding.',
+      message: `${shownObject(id.kind, id.namespace, id.name)} binds to ${kind} ${shown(name)}, which does not exist in the fleet or in Kubernetes: the binding grants whatever that role contains later. Allowed: roles that exist. API server, unless the account may bind any role: ${shown(said)}.`,
+      fix: 'Set roleRef.name to a role that exists, or render the role.',
     }
   },
 }

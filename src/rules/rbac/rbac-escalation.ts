@@ -50,8 +50,8 @@ function* judgeRole({ node, object, id }: Subject): Iterable<Breach> {
         path: ['rules'],
         origin: originAt(object.root, ['rules', at]),
         value: danger.escapes ? what : `${danger.what} ${compactString(rule)}`,
-        message: `${shownObject(id.kind, id.namespace, id.name)} allows ${shown(what)}: ${danger.why}. Allowed are rules that name what they need.`,
-        fix: 'Remove it from the rule; name the verbs and resources that are needed.',
+        message: `${shownObject(id.kind, id.namespace, id.name)} allows ${shown(what)}: ${danger.why}. Allowed: rules without this right.`,
+        fix: 'Remove the right from the rule, and list the required verbs and resources one by one.',
         ...levelOf(danger, isWide),
       }
     }
@@ -99,8 +99,8 @@ function* judgeBinding(index: FleetIndex, { node, object, id }: Subject): Iterab
     object,
     path: ['roleRef'],
     value: `${kind} ${name}: ${[...new Set(dangers.map(one => one.what))].sort().join(', ')}`,
-    message: `${shownObject(id.kind, id.namespace, id.name)} binds to ${kind} ${shown(name)}, which allows ${shown(danger.what)}: ${danger.why}. Allowed are roles that name what they need.`,
-    fix: 'Bind to a Role of the namespace with the rules that are needed, or to view, edit or admin.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} binds to ${kind} ${shown(name)}, which allows ${shown(danger.what)}: ${danger.why}. Allowed: roles without this right.`,
+    fix: 'Set roleRef to a Role of the namespace with the required rules, or to the ClusterRole view, edit or admin.',
     ...(warns ? { level: 'warning' as const, severity: 'high' as const } : {}),
   }
 }
@@ -112,8 +112,8 @@ function refused({ node, object, id }: Subject, said: string): Breach {
     object,
     path,
     value: said,
-    message: `${shownObject(id.kind, id.namespace, id.name)} grants what ${node.identity.user} does not hold. API server: ${plain(said)}`,
-    fix: 'Grant only what the account that applies it holds itself, or let the platform write this object.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} grants rights that ${node.identity.user} does not have. Allowed: rights of that account. API server: ${plain(said)}`,
+    fix: 'Remove the rights that the applying account does not have, or ask a fleet admin to render this object.',
   }
 }
 

@@ -44,8 +44,8 @@ function* judgeRole({ node, object, id }: Subject) {
       path: ['rules'],
       origin: originAt(object.root, ['rules', index]),
       value: named,
-      message: `${shownObject(id.kind, id.namespace, id.name)} allows to write ${shown(named)} of Flux's objects, the status among them: what they deploy would no longer come from git. Allowed are the objects themselves.`,
-      fix: 'Name the resources without /status and without a star.',
+      message: `${shownObject(id.kind, id.namespace, id.name)} allows writing ${shown(named)} of Flux's objects, including the status: an account could then deploy content that is not in git. Allowed: the objects without their status.`,
+      fix: 'List the resources without /status and without "*".',
     }
   }
 }
@@ -66,8 +66,8 @@ function* judgeBinding(context: RuleContext, { node, object, id }: Subject) {
     object,
     path: ['roleRef'],
     value: `${kind} ${name}`,
-    message: `${shownObject(id.kind, binding.namespace, id.name)} lets an account of a tenant write ${shown(named)} of Flux's objects by ${kind} ${shown(name)}, the status among them: what they deploy would no longer come from git.`,
-    fix: 'Bind to a role that names the resources of Flux without /status and without a star.',
+    message: `${shownObject(id.kind, binding.namespace, id.name)} lets an account of a tenant write ${shown(named)} of Flux's objects by ${kind} ${shown(name)}, including the status: it could then deploy content that is not in git. Allowed: roles without write access to the status.`,
+    fix: 'Set roleRef to a role that lists Flux resources without /status and without "*".',
   }
 }
 

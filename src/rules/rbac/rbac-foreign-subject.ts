@@ -52,8 +52,8 @@ function judgePlatform(context: RuleContext, { node, id }: Subject, bound: Bound
   const there = declaredOwner(context, node.cluster, reach.namespace)
   if (there === undefined || there === here) return undefined
   return {
-    why: 'the account is in a namespace of another tenant, who would act here, too. Allowed are accounts of the same tenant and of the platform.',
-    fix: 'Remove the subject, or give both namespaces to one tenant.',
+    why: 'the account is in a namespace of another tenant, who would act here, too. Allowed: accounts of the same tenant and of the platform.',
+    fix: 'Remove the subject, or assign both namespaces to one tenant.',
   }
 }
 
@@ -66,8 +66,8 @@ function judgeTenant({ index }: RuleContext, { node, id }: Subject, bound: Bound
   if (isBoundByPlatform(index, node.cluster, id.namespace, bound)) return undefined
   return {
     ...(isOfKubernetes(bound) ? {} : { level: 'warning' as const }),
-    why: `it is not one of tenant ${shown(tenant)}. Allowed are accounts of the tenant's own namespaces.`,
-    fix: "Name an account of the tenant's namespaces, or ask the platform to bind this subject.",
+    why: `it is not one of tenant ${shown(tenant)}. Allowed: accounts of the tenant's own namespaces.`,
+    fix: "Replace the subject with an account of the tenant's namespaces, or ask a fleet admin to bind it.",
   }
 }
 

@@ -30,8 +30,8 @@ export const rbacPublicSubject: Rule = {
         object,
         path: ['subjects', at],
         value: `${subjectText(bound)}${what && `: ${what}`}`,
-        message: `${shownObject(id.kind, binding?.namespace ?? '', id.name)} gives ${shown(subjectText(bound))} the rights of ${shown(binding?.roleRef.name ?? '')} ${where}${what && ` (${shown(what)})`}: accounts of every tenant are among them. Allowed are accounts by name, and the group of a namespace of the same tenant.`,
-        fix: 'Name the accounts that need the rights.',
+        message: `${shownObject(id.kind, binding?.namespace ?? '', id.name)} gives ${shown(subjectText(bound))} the rights of ${shown(binding?.roleRef.name ?? '')} ${where}${what && ` (${shown(what)})`}, which includes accounts of all tenants. Allowed: accounts by name, and the group of a namespace of the same tenant.`,
+        fix: 'Replace the subject with the accounts that need the rights.',
       }
     }
   },

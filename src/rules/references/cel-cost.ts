@@ -37,8 +37,8 @@ export const celCost: Rule = {
         object,
         path,
         value: what,
-        message: `${shownObject(id.kind, id.namespace, id.name)} has an expression that ${what}; Flux evaluates it in the process that serves everybody.`,
-        fix: 'Ask with one comprehension over a field of the object.',
+        message: `${shownObject(id.kind, id.namespace, id.name)} has a CEL expression that ${what}, and Flux evaluates it in a controller that all tenants share. Allowed: one comprehension over a field.`,
+        fix: 'Rewrite the expression with one comprehension over a field of the object.',
       }
     }
   },

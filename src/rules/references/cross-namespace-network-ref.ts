@@ -23,12 +23,12 @@ export const crossNamespaceNetworkRef: Rule = {
   kinds: [...new Set([SERVICE, ...MANUAL, ...ANNOTATED, ...kindsNaming('service')])],
   *checkTenantObject(subject, context) {
     const { object, id, node } = subject
-    const fix = "Name a service of the tenant's own namespaces."
+    const fix = "Set the backend to a Service in the tenant's namespaces."
     const who = shownObject(id.kind, id.namespace, id.name)
     for (const { path, value, what } of ofKubernetes(subject, context, node.tenant))
       yield { node, object, path, value, message: `${who} ${what}.`, fix }
     for (const { path, value, what } of foreignNames(subject, context, 'service')) {
-      const message = `${who} leads to ${what}, outside of the tenant's namespaces.`
+      const message = `${who} sends traffic to ${what}, outside the tenant's namespaces. Allowed: Services in the tenant's namespaces.`
       yield { node, object, path, value, message, fix }
     }
   },
@@ -45,11 +45,11 @@ function* ofKubernetes({ object, kind, node }: Subject, { index }: RuleContext, 
     const path = kind === '/Endpoints' ? ['subsets'] : ['endpoints']
     const list = at(object.root, path)
     if (list?.type !== 'list' || list.items.length === 0) return
-    yield { path, value: 'addresses', what: 'names addresses of its own, which may be those of pods of anybody' }
+    yield { path, value: 'addresses', what: 'names IP addresses, which can belong to any pod' }
   }
   if (kind !== SERVICE || stringAt(object.root, ['spec', 'type']) !== 'ExternalName') return
   const path = ['spec', 'externalName']
   const host = stringAt(object.root, path)?.trim() ?? ''
   const inside = insideOf(index, node.cluster, tenant, host, true)
-  if (inside) yield { path, value: host.toLowerCase(), what: `leads to ${shown(host)}, which is ${inside.what}` }
+  if (inside) yield { path, value: host.toLowerCase(), what: `points to ${shown(host)}, which is ${inside.what}` }
 }

@@ -61,8 +61,8 @@ function foreign({ object, id, node }: TenantSubject, { path, value, field, what
     object,
     path,
     value,
-    message: `${shownObject(id.kind, id.namespace, id.name)} ${verb} ${noun === undefined ? '' : `${noun} `}${what}, which is not the tenant's. Its controller would act there with its own rights. Allowed is namespace ${shown(id.namespace)}.`,
-    fix: `Name an object of namespace ${shown(id.namespace)}.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} ${verb} ${noun === undefined ? '' : `${noun} `}${what}, which does not belong to the tenant. Allowed: namespace ${shown(id.namespace)}. The controller would act there with its own rights.`,
+    fix: `Set the reference to an object of namespace ${shown(id.namespace)}.`,
     clusterAnswer: 'none: the API server accepts it',
     ...(path.at(-1) === 'namespace' ? { allowed: [id.namespace] } : {}),
     ...(field.level ? { level: field.level } : {}),
@@ -91,21 +91,21 @@ function judge(context: RuleContext, node: FleetNode, object: KubeObject, refere
     object,
     path: reference.path,
     value: `${reference.kind}/${target}/${reference.name}`,
-    message: `${who} refers to ${what}, which is in another namespace. Allowed is its own namespace ${shown(namespace)}.${shownSafe(said)}`,
+    message: `${who} refers to ${what}, which is in another namespace. Allowed: its own namespace ${shown(namespace)}.${shownSafe(said)}`,
     fix: `Remove \`namespace\` from the reference and use an object of namespace ${shown(namespace)}.`,
     ...(reference.path.at(-1) === 'namespace' ? { allowed: [namespace] } : {}),
   }
 }
 
 function saidByFlux(reference: Reference, locked: boolean, access: AccessFrom): string {
-  if (reference.isUnknownField) return ' Flux has no such field: the API server would refuse it, or drop it.'
+  if (reference.isUnknownField) return ' Flux does not have this field: the API server would reject or drop it.'
   if (!locked) return ' Flux accepts it.'
   const { kind, namespace, name } = reference
   const list = {
     none: '',
-    open: 'lets in',
-    closed: 'does not let in',
-    unreadable: 'cannot be read, so it does not let in',
+    open: 'admits',
+    closed: 'does not admit',
+    unreadable: 'cannot be read, so it does not admit',
   }
   const acl = access === 'none' ? '' : ` The access control list of the source ${list[access]} the namespace;`
   const flux = `Flux, whatever a list allows: can't access '${kind}/${namespace}/${name}', cross-namespace references have been blocked.`

@@ -43,8 +43,8 @@ function* judgeStores(subject: Subject, context: RuleContext): Iterable<Breach> 
       object,
       path: [...place, 'kind'],
       value: `ClusterSecretStore ${name}`,
-      message: `${shownObject(id.kind, id.namespace, id.name)} uses ClusterSecretStore ${shown(name)}, which reads with the platform's account and is not limited to the namespaces of the tenant.`,
-      fix: "Use a SecretStore of the tenant's namespace.",
+      message: `${shownObject(id.kind, id.namespace, id.name)} uses ClusterSecretStore ${shown(name)}, which reads with the platform's account and is not limited to the tenant's namespaces. Allowed: a SecretStore, or a ClusterSecretStore limited to them.`,
+      fix: "Replace it with a SecretStore in the tenant's namespace.",
     }
   }
 }
@@ -67,8 +67,8 @@ function* judgeGrant({ object, id, node }: Subject): Iterable<Breach> {
   for (const path of items(object.root, ['spec', 'from'])) {
     const namespace = stringAt(object.root, [...path, 'namespace'])?.trim() ?? ''
     if (namespace !== '' && !namespace.includes('*')) continue
-    const message = `${shownObject(id.kind, id.namespace, id.name)} lets in every namespace.`
-    const fix = 'Name the namespace that may refer to yours.'
+    const message = `${shownObject(id.kind, id.namespace, id.name)} admits every namespace. Allowed: namespaces by name.`
+    const fix = 'Set from[].namespace to the namespace that may refer to this one.'
     yield { node, object, path: [...path, 'namespace'], value: namespace, message, fix }
   }
 }

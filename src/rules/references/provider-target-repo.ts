@@ -42,7 +42,7 @@ export const providerTargetRepo: Rule = {
       if (typeof target === 'string' || !isForeign) continue
       const whose = users.includes('') ? "the platform's" : "another tenant's"
       const what = `writes to ${shown(target.text)} (type ${shown(type)}), which is ${whose}`
-      yield breach(subject, path, target.text, what, "Name the tenant's own repository.")
+      yield breach(subject, path, target.text, what, "Set spec.address to the tenant's own repository.")
     }
     const expression = stringAt(object.root, EXPRESSION)
     if (expression && /bailiwick/i.test(expression)) {
@@ -50,8 +50,8 @@ export const providerTargetRepo: Rule = {
         subject,
         EXPRESSION,
         'bailiwick',
-        'sets a status of the name of our check',
-        'Name the status otherwise.',
+        "sets a commit status with the name of Bailiwick's check",
+        'Rename the status.',
       )
     }
   },
@@ -68,6 +68,6 @@ function usersOf({ index }: RuleContext, parts: readonly string[], text: string)
 }
 
 function breach({ object, id, node }: Subject, path: Breach['path'], value: string, what: string, fix: string): Breach {
-  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Flux accepts it.`
+  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Allowed: the tenant's own repository and other status names. Flux accepts it.`
   return { node, object, path, value, message, fix }
 }

@@ -20,25 +20,39 @@ export const receiverUnauthenticated: Rule = {
     const type = stringAt(object.root, TYPE) ?? ''
     const who = shownObject(id.kind, id.namespace, id.name)
     if (type.trim().toLowerCase() === 'generic') {
-      const message = `${who} is of type generic, which checks no signature: whoever knows its address triggers it.`
-      yield { node, object, path: TYPE, value: type, message, fix: 'Use type generic-hmac, or the type of the sender.' }
+      const message = `${who} has type generic, which checks no signature: anyone who knows its address can trigger it. Allowed: types that check a signature.`
+      yield {
+        node,
+        object,
+        path: TYPE,
+        value: type,
+        message,
+        fix: 'Set spec.type to generic-hmac or to the type of the sender.',
+      }
     }
     const secret = stringAt(object.root, SECRET)?.trim()
     const token = secret ? secretValue(index, node, id.namespace, secret, 'token') : undefined
     if (token && token !== 'sealed') {
-      const message = `${who} checks requests with the token of Secret ${shown(secret!)}, which stands in git in the open: whoever reads the repository can sign one.`
+      const message = `${who} checks requests with the token of Secret ${shown(secret!)}, which is plain text in git: anyone who can read the repository can sign a request. Allowed: an encrypted token.`
       yield {
         node,
         object,
         path: SECRET,
         value: 'readable token',
         message,
-        fix: 'Encrypt the Secret with a new token.',
+        fix: 'Replace the token and encrypt the Secret.',
       }
     }
     if (!secret) {
-      const message = `${who} (type ${shown(type)}) names no Secret with a token, so it has nothing to check a request with.`
-      yield { node, object, path: ['spec', 'secretRef'], value: 'none', message, fix: 'Set spec.secretRef.name.' }
+      const message = `${who} (type ${shown(type)}) names no Secret with a token, so it cannot check requests. Allowed: a Receiver with spec.secretRef.`
+      yield {
+        node,
+        object,
+        path: ['spec', 'secretRef'],
+        value: 'none',
+        message,
+        fix: 'Set spec.secretRef.name to the Secret with the token.',
+      }
     }
   },
 }

@@ -29,7 +29,7 @@ export const receiverWildcard: Rule = {
     }
     const filter = stringAt(object.root, FILTER)
     if (filter && isAlwaysTrue(filter))
-      yield breach(subject, FILTER, filter, 'has a resourceFilter that lets everything through')
+      yield breach(subject, FILTER, filter, 'has a resourceFilter that matches every object')
   },
 }
 
@@ -42,5 +42,5 @@ function isAlwaysTrue(filter: string): boolean {
 
 function breach({ object, id, node }: Subject, path: Path, value: string, what: string): Breach {
   const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}.`
-  return { node, object, path, value, message, fix: 'Name the objects, or select them by labels.' }
+  return { node, object, path, value, message, fix: 'Set name to the object, or set matchLabels.' }
 }

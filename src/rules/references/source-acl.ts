@@ -30,8 +30,8 @@ function* judgeReferences({ object, id, node }: Subject, { index }: RuleContext,
     if (access !== 'closed' && access !== 'unreadable') continue
     const why =
       access === 'closed'
-        ? 'whose access control list does not let in'
-        : 'whose access control list is of no form that can be read, so it does not let in'
+        ? 'whose access control list does not admit'
+        : 'whose access control list is invalid, so it does not admit'
     const what = shownObject(kind, namespace, name)
     yield {
       node: index.nodeOf(node.cluster, object) ?? node,
@@ -39,8 +39,8 @@ function* judgeReferences({ object, id, node }: Subject, { index }: RuleContext,
       object,
       path,
       value: `${kind}/${namespace}/${name}`,
-      message: `${shownObject(id.kind, id.namespace, id.name)} refers to ${what}, ${why} namespace ${shown(id.namespace)}. Of its labels only those count that the platform writes.`,
-      fix: `Ask the owner of ${what} to let in the namespace, or declare a source of your own.`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} refers to ${what}, ${why} namespace ${shown(id.namespace)}. Allowed: sources that admit this namespace by labels that the platform writes.`,
+      fix: `Ask the owner of ${what} to admit the namespace, or declare a separate source.`,
     }
   }
 }
@@ -54,8 +54,8 @@ function* judgeList({ object, id, node }: Subject, { index }: RuleContext): Iter
   const path = hasField ? ['spec', 'accessFrom'] : ['metadata', 'annotations', ACCESS_FROM]
   const who = shownObject(id.kind, id.namespace, id.name)
   if (acl === 'unreadable') {
-    const message = `${who} has an access control list of no form that can be read; it lets in nobody.`
-    const fix = 'Write namespaceSelectors, a list of maps with matchLabels, and nothing else.'
+    const message = `${who} has an invalid access control list, so it admits no namespace. Allowed: namespaceSelectors, a list of maps with matchLabels.`
+    const fix = 'Rewrite the list as namespaceSelectors with only matchLabels.'
     yield { node, object, path, value: 'unreadable', message, fix, level: 'warning' }
     return
   }
@@ -68,8 +68,8 @@ function* judgeList({ object, id, node }: Subject, { index }: RuleContext): Iter
     object,
     path,
     value: 'everybody',
-    message: `${who} lets in every namespace of the cluster${whose}.`,
-    fix: 'Name the namespaces that may use it, by labels that the platform writes or by kubernetes.io/metadata.name.',
+    message: `${who} admits every namespace of the cluster${whose}. Allowed: namespaces selected by labels.`,
+    fix: 'Set matchLabels to labels that the platform writes, or to kubernetes.io/metadata.name.',
     ...(isForeign ? {} : { level: 'warning' }),
   }
 }

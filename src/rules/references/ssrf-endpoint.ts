@@ -30,8 +30,8 @@ function judge(subject: Subject, context: RuleContext, endpoint: Endpoint, tenan
   const who = shownObject(id.kind, id.namespace, id.name)
   const place = secret === undefined ? '' : ` in Secret ${shown(secret)}`
   if (address === 'sealed') {
-    const message = `${who} takes an address from the encrypted Secret ${shown(secret ?? '')}, which goes before the one that is written; nobody sees here where it leads.`
-    const fix = 'Write the address into the object, and keep only credentials in the Secret.'
+    const message = `${who} takes an address from the encrypted Secret ${shown(secret ?? '')}, which overrides the one in the object. Its target is unknown. Allowed: an address in the object.`
+    const fix = 'Move the address to the object, and keep only credentials in the Secret.'
     return { node, object, path, value: `${secret} sealed`, message, fix, level: 'warning' }
   }
   const found = hostOf(address.text)
@@ -43,8 +43,8 @@ function judge(subject: Subject, context: RuleContext, endpoint: Endpoint, tenan
     object,
     path,
     value: secret === undefined ? found.host : `${secret} ${found.host}`,
-    message: `${who} names the address ${shown(found.host)}${place}: that is ${inside}. Flux's controller would connect to it from inside of the cluster.`,
-    fix: 'Name an address outside of the cluster, or ask the platform to list this one in allowedSources.',
+    message: `${who} names the address ${shown(found.host)}${place}, which is ${inside}. Allowed: addresses outside the cluster. Flux's controller would connect to it from inside the cluster.`,
+    fix: 'Set an address outside the cluster, or ask a fleet admin to list this one in allowedSources.',
   }
 }
 

@@ -49,8 +49,8 @@ function* named({ object, id, node }: Subject, index: FleetIndex): Iterable<Brea
     object,
     path: FIELD,
     value: name,
-    message: `${shownObject(id.kind, id.namespace, id.name)} decrypts with the Secret ${shown(name)}, ${why}. Allowed is a Secret that holds keys of decryption only. Flux reads it with the rights of the controller.`,
-    fix: 'Name the Secret with the key of the tenant.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} decrypts with the Secret ${shown(name)}, ${why}. Allowed: a Secret that holds only decryption keys. Flux reads it with the controller's rights.`,
+    fix: "Set spec.decryption.secretRef.name to the Secret with the tenant's key.",
   }
 }
 
@@ -61,7 +61,7 @@ function whyNoKey(index: FleetIndex, cluster: string, namespace: string, name: s
     const map = at(secret.root, [part])
     return map?.type === 'map' ? [...map.fields.keys()] : []
   })
-  return keys.length === 0 || keys.some(key => KEYS.test(key)) ? undefined : 'which holds no key of decryption'
+  return keys.length === 0 || keys.some(key => KEYS.test(key)) ? undefined : 'which holds no decryption key'
 }
 
 /** Keys of clouds and of Vault that a tenant's files choose. */
@@ -84,8 +84,8 @@ function* chosenKeys({ url, tree, before, nodes }: JudgedRepository): Iterable<B
         path: ['spec', 'decryption'],
         origin: place.origin,
         value: `${file} ${recipient}`,
-        message: `The file ${shown(file)} lets the controller decrypt with ${shown(recipient)}: ${what}. Allowed are keys that the .sops.yaml of the base branch names.`,
-        fix: 'Encrypt it to the key of the tenant, or let the fleet admins add the key to .sops.yaml.',
+        message: `The file ${shown(file)} makes the controller decrypt with ${shown(recipient)}: ${what}. Allowed: keys that .sops.yaml of the base branch names.`,
+        fix: "Encrypt the file with the tenant's key, or ask a fleet admin to add the key to .sops.yaml.",
       }
     }
   }
@@ -95,11 +95,9 @@ function danger(recipient: string, ownCredential: boolean): string | undefined {
   const colon = recipient.indexOf(':')
   const [kind, key] = [recipient.slice(0, colon), recipient.slice(colon + 1)]
   if (kind === 'age' || kind === 'pgp') return undefined
-  if (kind === 'kms' && key.includes('+')) return 'it would take the role that the file names'
+  if (kind === 'kms' && key.includes('+')) return 'it would assume the role that the file names'
   if (kind === 'hc_vault') return 'it would send its token to the server that the file names'
   if (kind === 'azure_kv' && !AZURE.test(key.slice(0, key.indexOf('/keys/'))))
     return 'it would log in to the server that the file names'
-  return ownCredential
-    ? undefined
-    : "it would use the controller's own identity, as the Kustomization names none for that"
+  return ownCredential ? undefined : "it would use the controller's own identity, because the Kustomization names none"
 }

@@ -43,7 +43,7 @@ export const plaintextSecret: Rule = {
 function* secret({ object, kind, id, node }: Subject, before: FleetIndex | undefined): Iterable<Breach> {
   for (const { path, harmless } of openValues(object.root, isSealed(object))) {
     if (harmless) continue
-    const found = breach(node, object, path, 'has a value that is not encrypted', sopsFix(object, path))
+    const found = breach(node, object, path, 'has a plain-text value', sopsFix(object, path))
     const versions = before?.versionsOf(node.cluster, kind, id.namespace, id.name) ?? []
     yield isAnother(object, path, versions) ? { ...found, value: 'another plain' } : found
   }
@@ -60,7 +60,7 @@ function isAnother(object: KubeObject, path: Path, versions: readonly { readonly
 function sopsFix(object: KubeObject, path: Path): string {
   const { file, via = [] } = originAt(object.root, path)
   const isGenerated = [...via, ...object.trail].some(({ step }) => step === 'generator')
-  const rotate = 'Rotate the value: it is in the history of git'
+  const rotate = 'Rotate the value: it is already in git'
   if (file === '' || isGenerated || !/^[\w./-]+$/.test(file)) return `Encrypt the Secret with SOPS. ${rotate}.`
   return `Run \`sops --encrypt --encrypted-regex '^(string)?[dD]ata$' --in-place ${file}\`. ${rotate}.`
 }
@@ -76,8 +76,8 @@ function* changedFiles({ url, nodes, brokenSeals = [] }: JudgedRepository): Iter
       path: ['spec', 'path'],
       origin: { repository: url, file, line: 1, column: 1 },
       value: `${file} seal`,
-      message: `The encrypted file ${shown(file)} was changed without its key: the MAC over its values does not hold. Allowed is what SOPS wrote. Flux does not look at the MAC and would apply it as it is.`,
-      fix: 'Change the file with `sops edit`, or find out who changed it.',
+      message: `The encrypted file ${shown(file)} was changed without its key: its MAC does not match its values. Allowed: files that SOPS wrote. Flux does not check the MAC and would apply the file.`,
+      fix: 'Restore the file, or change it with `sops edit`.',
     }
   }
 }
@@ -92,8 +92,11 @@ function* elsewhere({ object, kind, node }: Subject): Iterable<Breach> {
     if (found.has(key)) continue
     found.add(key)
     const fix =
-      'Move it into a Secret that SOPS encrypts, and refer to that. Rotate the value: it is in the history of git.'
-    yield { ...breach(node, object, path, `holds ${what} in the open`, fix), ...(byName ? { level: 'warning' } : {}) }
+      'Move the value to a Secret that SOPS encrypts, and refer to the Secret. Rotate the value: it is already in git.'
+    yield {
+      ...breach(node, object, path, `contains ${what} in plain text`, fix),
+      ...(byName ? { level: 'warning' } : {}),
+    }
   }
 }
 
@@ -115,7 +118,7 @@ function breach(node: FleetNode, object: KubeObject, path: Path, what: string, f
     path,
     // Not the value itself: a hash of it in public would let people try words against it.
     value: 'plain',
-    message: `${shownObject(kind, namespace, name)} ${what}, at ${place}. Allowed are values that SOPS encrypted, with their sops block. Flux and the API server accept it.`,
+    message: `${shownObject(kind, namespace, name)} ${what}, at ${place}. Allowed: values that SOPS encrypted, with their sops block. Flux and the API server accept it.`,
     fix,
   }
 }

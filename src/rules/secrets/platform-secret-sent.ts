@@ -66,8 +66,8 @@ function judge(
     object,
     path,
     value: `${name} ${target ?? ''}`,
-    message: `${shownObject(id.kind, id.namespace, id.name)} sends Secret ${shown(name)}${to}. The Secret belongs to the platform: ${readerName(others[0]!)} reads it. Allowed are the tenant's own Secrets. The controller of the object does not refuse it.`,
-    fix: `Name a Secret of the tenant's own in namespace ${shown(id.namespace)}.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} sends Secret ${shown(name)}${to}. The Secret belongs to the platform: ${readerName(others[0]!)} reads it. Allowed: the tenant's own Secrets. The object's controller accepts it.`,
+    fix: `Set the reference to a Secret of the tenant in namespace ${shown(id.namespace)}.`,
   }
 }
 
@@ -105,7 +105,7 @@ function* selected({ object, id, node }: TenantSubject): Iterable<Breach> {
     path: SELECTOR,
     value: 'selector',
     level: 'warning',
-    message: `${shownObject(id.kind, id.namespace, id.name)} sends every Secret of namespace ${shown(id.namespace)} that its labels select, those of the platform among them. Allowed are Secrets by name.`,
-    fix: "Name the tenant's own Secret in spec.selector.secret.name.",
+    message: `${shownObject(id.kind, id.namespace, id.name)} sends every Secret of namespace ${shown(id.namespace)} that its labels select, including the platform's. Allowed: Secrets by name.`,
+    fix: "Set spec.selector.secret.name to the tenant's own Secret.",
   }
 }

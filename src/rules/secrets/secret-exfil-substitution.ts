@@ -41,8 +41,8 @@ function* taken({ object, id, node }: Subject, index: FleetIndex): Iterable<Brea
       path: ['spec', 'postBuild', 'substituteFrom'],
       origin: need.origin,
       value: name,
-      message: `${shownObject(id.kind, id.namespace, id.name)} substitutes from the Secret ${shown(name)}, which the tenant does not render, so it is the platform's. Allowed are Secrets of the tenant. Flux reads it with the rights of the controller.`,
-      fix: 'Remove it from substituteFrom; refer to the Secret by secretKeyRef.',
+      message: `${shownObject(id.kind, id.namespace, id.name)} substitutes from the Secret ${shown(name)}, which the tenant does not render, so it belongs to the platform. Allowed: Secrets of the tenant. Flux reads it with the controller's rights.`,
+      fix: 'Remove it from substituteFrom, and refer to the Secret with secretKeyRef.',
     }
   }
 }
@@ -124,7 +124,7 @@ function leak(node: FleetNode, tenant: string, object: KubeObject, path: Path, n
     object,
     path,
     value: name,
-    message: `${shownObject(kind, namespace, own)} of tenant ${shown(tenant)} shows the variable ${shown(name)}, whose value is in a Secret of the platform, to everybody who can read it. Allowed is a reference to the Secret. Flux itself would write it in.`,
-    fix: 'Let the workload read the Secret by secretKeyRef.',
+    message: `${shownObject(kind, namespace, own)} of tenant ${shown(tenant)} exposes the variable ${shown(name)}, whose value is in a Secret of the platform, to everyone who can read the object. Allowed: a reference to the Secret. Flux would write the value into the object.`,
+    fix: 'Replace the variable with a secretKeyRef in the workload.',
   }
 }

@@ -39,7 +39,7 @@ function judge({ object, id, node }: Subject, index: FleetIndex): Breach | undef
   const usesIdentity = secret === '' && node.tenant !== undefined && isBlank(at(object.root, ACCOUNT))
   if (secret === '' && !usesIdentity) return undefined
   const key = usesIdentity
-    ? 'what the identity of the controller opens'
+    ? "everything that the controller's identity can decrypt"
     : `everything with its own (--sops-age-secret is ${shown(secret)})`
   return {
     node: index.nodeOf(node.cluster, object) ?? node,
@@ -47,8 +47,8 @@ function judge({ object, id, node }: Subject, index: FleetIndex): Breach | undef
     object,
     path: ['spec', 'decryption'],
     value: 'without secretRef',
-    message: `${shownObject(id.kind, id.namespace, id.name)} names no key of decryption, so the controller would open ${key}, what was encrypted for others too. Allowed is a key of the tenant.`,
-    fix: 'Set spec.decryption.secretRef to a Secret with the key of the tenant.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} names no decryption key, so the controller would decrypt ${key}, including other tenants' ciphertext. Allowed: a key of the tenant.`,
+    fix: "Set spec.decryption.secretRef to a Secret with the tenant's key.",
   }
 }
 
@@ -136,7 +136,7 @@ function copied({ node, object, path }: Ciphertext): Breach {
     object,
     path,
     value: 'copied',
-    message: `${shownObject(kind, namespace, name)} holds ciphertext that another tenant or the platform holds too, at ${path.map(step => shown(String(step))).join(' ')}. Allowed is ciphertext that was encrypted for this tenant. Flux decrypts it with any key that fits.`,
-    fix: 'Remove it; if it is a secret of your own, encrypt it again with your key.',
+    message: `${shownObject(kind, namespace, name)} contains ciphertext of another tenant or the platform, at ${path.map(step => shown(String(step))).join(' ')}. Allowed: ciphertext that was encrypted for this tenant. Flux decrypts it with any matching key.`,
+    fix: "Remove the value. If the secret is the tenant's own, encrypt it again with the tenant's key.",
   }
 }

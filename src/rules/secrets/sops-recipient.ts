@@ -34,7 +34,7 @@ function* otherRecipients({ url, tree, before, nodes }: JudgedRepository): Itera
     const rule = configs.ruleFor(document.file)
     const asked = rule?.recipients ?? earlier?.recipientsOf(document)
     if (!asked || asked.size === 0) continue
-    const whose = rule ? `the first rule of ${SOPS_CONFIG} that fits` : 'the file as it was'
+    const whose = rule ? `the first matching rule of ${SOPS_CONFIG}` : 'the previous file'
     yield* differences(node, document, asked, whose)
   }
 }
@@ -48,19 +48,19 @@ function* differences(
   const { file, recipients } = document
   for (const [recipient, at] of recipients) {
     if (asked.has(recipient)) continue
-    const message = `the file ${shown(file)} can be read with ${shown(recipient)}, which ${whose} does not name`
+    const message = `the file ${shown(file)} can be decrypted with ${shown(recipient)}, which ${whose} does not name`
     yield breach(
       node,
       at,
       `${file} + ${recipient}`,
       message,
-      'Encrypt it again with `sops updatekeys`, and change the secret.',
+      'Run `sops updatekeys` on the file, and rotate the secret.',
     )
   }
   for (const recipient of asked.keys()) {
     if (recipients.has(recipient)) continue
-    const message = `the file ${shown(file)} cannot be read with ${shown(recipient)}, which ${whose} names`
-    yield breach(node, document.root, `${file} - ${recipient}`, message, 'Encrypt it again with `sops updatekeys`.')
+    const message = `the file ${shown(file)} cannot be decrypted with ${shown(recipient)}, which ${whose} names`
+    yield breach(node, document.root, `${file} - ${recipient}`, message, 'Run `sops updatekeys` on the file.')
   }
 }
 
@@ -120,9 +120,9 @@ function* changedConfigs({ url, tree, before, nodes }: JudgedRepository): Iterab
         FIX,
       )
     if (was.length === 0) yield* strangers(now ?? [], before, url, say)
-    else if (!was.includes(path)) yield say('new', 'is new, and says for its directory what another one said before')
-    else if (!is.includes(path)) yield say('gone', 'is gone, so nothing says any more to whom secrets are encrypted')
-    else if (!now) yield say('unreadable', 'cannot be read any more')
+    else if (!was.includes(path)) yield say('new', 'is new, and replaces the rules of another file for its directory')
+    else if (!is.includes(path)) yield say('gone', 'is removed, so no rule defines the recipients of secrets')
+    else if (!now) yield say('unreadable', 'can no longer be read')
     else yield* changedRules(old, now, say)
   }
 }
@@ -133,13 +133,13 @@ function* strangers(rules: readonly CreationRule[], before: Tree, url: string, s
   if (known.size === 0) return
   for (const [recipient, at] of new Map(rules.flatMap(rule => [...rule.recipients]))) {
     if (!known.has(recipient))
-      yield say(`+ ${recipient}`, `encrypts to ${shown(recipient)} from now on, who could read nothing here before`, at)
+      yield say(`+ ${recipient}`, `adds the recipient ${shown(recipient)}, which could decrypt nothing here before`, at)
   }
 }
 
 type Say = (value: string, what: string, at?: Node) => Breach
 
-const FIX = 'Let the fleet admins accept the change of who can read secrets.'
+const FIX = 'Ask a fleet admin to accept the change of recipients.'
 
 function* changedRules(old: readonly CreationRule[], now: readonly CreationRule[], say: Say): Iterable<Breach> {
   const all = (rules: readonly CreationRule[]) => new Map(rules.flatMap(rule => [...rule.recipients]))
@@ -148,17 +148,17 @@ function* changedRules(old: readonly CreationRule[], now: readonly CreationRule[
   for (const [recipient, at] of after) {
     if (before.has(recipient)) continue
     found = true
-    yield say(`+ ${recipient}`, `encrypts to ${shown(recipient)} from now on, too`, at)
+    yield say(`+ ${recipient}`, `adds the recipient ${shown(recipient)}`, at)
   }
   for (const recipient of before.keys()) {
     if (after.has(recipient)) continue
     found = true
-    yield say(`- ${recipient}`, `does not encrypt to ${shown(recipient)} any more`)
+    yield say(`- ${recipient}`, `no longer encrypts to ${shown(recipient)}`)
   }
   const [was, is] = [old.map(rule => rule.text), now.map(rule => rule.text)]
   if (found || JSON.stringify(was) === JSON.stringify(is)) return
   const moved = now.find((rule, index) => rule.text !== was[index])?.node ?? now[0]?.node
-  yield say(hashOf(is), 'has other rules, or the same in another order: the first one that fits a path counts', moved)
+  yield say(hashOf(is), 'has other rules, or another rule order: the first rule that matches a path applies', moved)
 }
 
 function configsIn(tree: Tree): string[] {
@@ -180,7 +180,7 @@ function breach(node: FleetNode, at: Node, value: string, what: string, fix: str
     path: ['spec', 'path'],
     origin: at.origin,
     value,
-    message: `${what[0]?.toUpperCase()}${what.slice(1)}. Allowed are the recipients that the base branch asks for. Flux would decrypt what it can, and not look at the others.`,
+    message: `${what[0]?.toUpperCase()}${what.slice(1)}. Allowed: the recipients that the base branch requires. Flux decrypts what it can, and does not check the other recipients.`,
     fix,
   }
 }

@@ -32,8 +32,8 @@ export const unencryptedSetting: Rule = {
       object,
       path: values[0]!.path.slice(0, -1),
       value: 'settings',
-      message: `${shownObject(name, namespace, called)}: ${values.length === 1 ? '1 value is' : `${values.length} values are`} not encrypted and taken for no secret: ${shownOnes.join(', ')}${more}.`,
-      fix: 'Encrypt the Secret with SOPS if one of them is a secret.',
+      message: `${shownObject(name, namespace, called)}: ${values.length === 1 ? '1 value is' : `${values.length} values are`} not encrypted and not considered a secret: ${shownOnes.join(', ')}${more}.`,
+      fix: 'Encrypt the Secret with SOPS if one of the values is a secret.',
     }
   },
 }

@@ -71,7 +71,7 @@ function change(subject: Subject, context: RuleContext, parts: readonly ChartPar
   const { index, before, config } = context
   const files = changedFiles(index, before!, parts.slice(1))
   const more = files.hasMore ? ' and more' : ''
-  const what = files.named.length > 0 ? `${files.named.map(shown).join(', ')}${more}` : 'which files it is made of'
+  const what = files.named.length > 0 ? `${files.named.map(shown).join(', ')}${more}` : 'its list of files'
   const [account, further] = applier(subject, context, parts)
   const level = further !== undefined || config.forbidOpaqueSources ? { level: 'violation' as const } : {}
   const confined = further ?? "which the fleet's RBAC confines to the tenant's namespaces"
@@ -81,11 +81,11 @@ function change(subject: Subject, context: RuleContext, parts: readonly ChartPar
     path: chartSpecOf(object)?.field ?? ['spec'],
     ...(files.first ? { origin: files.first } : {}),
     value: key,
-    message: `${shownObject(id.kind, id.namespace, id.name)}: what it deploys changes (${what}). Charts and generated artifacts are not rendered, so what it would create is not evaluated; ${account} applies it, ${confined}.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)}: its chart or artifact changes (${what}). Allowed without review: none, because charts and generated artifacts are not rendered. ${account} applies the content, ${confined}.`,
     fix:
       further === undefined
-        ? 'Review the change of the chart before you merge.'
-        : `Set spec.serviceAccountName of ${shownObject(id.kind, id.namespace, id.name)} to an account with rights in the tenant's namespaces only, or ask a fleet admin to override after a review of the chart.`,
+        ? "Review the chart's change before the merge."
+        : `Set spec.serviceAccountName of ${shownObject(id.kind, id.namespace, id.name)} to an account with rights only in the tenant's namespaces, or ask a fleet admin to review the chart and override.`,
     ...level,
   }
 }
@@ -102,7 +102,7 @@ function applier(
   if (!name) return ["Flux's controller itself", 'which is cluster-admin']
   const account = userOfAccount(namespace, name)
   if (kubeConfigOf(object) && !isCapsules(index, node.cluster, object, namespace)) {
-    return [account, 'on the cluster of its kubeConfig, whose RBAC is not known here']
+    return [account, 'on the cluster of its kubeConfig, whose RBAC is unknown']
   }
   if (tenant === undefined) return [account, 'an account of the platform, while a tenant writes the chart']
   const foreign = authorsOf(index, parts).find(author => author !== tenant)
@@ -127,7 +127,7 @@ function tooMuch({ node, object, id }: Subject): Breach {
     path: chartSpecOf(object)?.field ?? ['spec'],
     value: 'too-much',
     level: 'error',
-    message: `${shownObject(id.kind, id.namespace, id.name)}: its chart comes from more sources than are followed (render-limits). A chart in git comes from at most 200 sources.`,
-    fix: 'Take the chart from fewer sources: remove entries of spec.include.',
+    message: `${shownObject(id.kind, id.namespace, id.name)}: its chart comes from too many sources (render-limits). Allowed: at most 200 sources.`,
+    fix: 'Remove entries from spec.include of the sources.',
   }
 }

@@ -47,7 +47,7 @@ function* judgePush(subject: Subject, context: RuleContext): Iterable<Breach> {
     const isCheckedOut = branch === '' || branch === checkedOut(object, source)
     if (follower === undefined && !isEvery && !isCheckedOut) continue
     const where = branch === '' ? 'the branch that it checks out' : `branch ${shown(branch)}`
-    yield breach(subject, path, branch, `pushes to ${where}${url ? ` of ${shown(url)}` : ''}, from which is deployed`)
+    yield breach(subject, path, branch, `pushes to ${where}${url ? ` of ${shown(url)}` : ''}, which a source deploys`)
   }
 }
 
@@ -115,13 +115,13 @@ function* judgeAuthor(subject: Subject, path: Path): Iterable<Breach> {
   for (const field of ['name', 'email']) {
     const text = stringAt(subject.object.root, [...path, field])?.trim() ?? ''
     if (!TRUSTED.test(text)) continue
-    const what = `writes its commits in the name of ${shown(text)}`
-    const fix = 'Give the automation a name of its own.'
+    const what = `writes its commits as ${shown(text)}`
+    const fix = 'Set spec.git.commit.author to a separate name for the automation.'
     yield { ...breach(subject, [...path, field], text, what), fix, level: 'warning', severity: 'low' }
   }
 }
 
 function breach({ object, id, node }: Subject, path: Path, value: string, what: string): Breach {
-  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Flux accepts it.`
+  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Allowed: its own name, a plain commit message, and branches that no source follows. Flux accepts it.`
   return { node, object, path, value, message, fix: 'Set spec.git.push.branch to a branch that no source follows.' }
 }

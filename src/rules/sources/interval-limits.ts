@@ -53,8 +53,8 @@ function* judge(subject: Subject, { config }: RuleContext, path: Path, isInterva
   const field = path.join('.')
   const who = shownObject(id.kind, id.namespace, id.name)
   if (seconds === undefined) {
-    const message = `${who}: ${field} is ${shown(text)}, which is no duration that Flux takes; old versions of its controllers stop at it.`
-    yield { node, object, path, value: text, message, fix: 'Write a duration, as 5m.' }
+    const message = `${who}: ${field} is ${shown(text)}, which is not a duration. Allowed: durations such as 5m. Old Flux controllers stop at it.`
+    yield { node, object, path, value: text, message, fix: `Set ${field} to a duration, such as 5m.` }
     return
   }
   if (!isInterval || seconds >= Math.max(config.minimumInterval, 1)) return
@@ -64,8 +64,8 @@ function* judge(subject: Subject, { config }: RuleContext, path: Path, isInterva
     object,
     path,
     value: text,
-    message: `${who}: ${field} is ${shown(text)}. Allowed is ${config.minimumInterval}s or more: what is done again and again takes its time from everybody.`,
-    fix: `Write ${config.minimumInterval}s or more.`,
+    message: `${who}: ${field} is ${shown(text)}. Allowed: ${config.minimumInterval}s or more.`,
+    fix: `Set ${field} to ${config.minimumInterval}s or more.`,
     ...(isTiny ? {} : { level: 'warning' }),
   }
 }

@@ -35,19 +35,19 @@ export const sourceCredentialExfil: Rule = {
     yield* judgeSecrets(subject, context, address)
     const pass = at(object.root, PASS)
     if (pass?.type === 'scalar' && (pass.value === true || pass.value === 'true')) {
-      const what = 'hands its credentials on to every host that the index of charts names'
+      const what = 'forwards its credentials to every host that the chart index names'
       yield { ...breach(subject, PASS, 'true', what, 'Remove spec.passCredentials.'), edit: { remove: true } }
     }
     const provider = stringAt(object.root, PROVIDER)
     if (provider?.toLowerCase() === 'github') yield* judgeApp(subject, context, address)
     if (provider && CLOUDS.has(provider.toLowerCase()) && !isGranted(subject, context, provider, address)) {
-      const what = `signs in to ${shown(address?.text ?? '')} with an identity of the platform's cloud (${shown(provider)})`
+      const what = `signs in to ${shown(address?.text ?? '')} with the platform's cloud identity (${shown(provider)})`
       yield breach(
         subject,
         PROVIDER,
         `${provider} ${address?.text ?? ''}`,
         what,
-        'Use spec.secretRef, or an address that the platform allows.',
+        'Set spec.secretRef, or set the address to one that the platform allows.',
       )
     }
   },
@@ -59,8 +59,14 @@ function* judgeApp(subject: Subject, context: RuleContext, address: SourceAddres
   const secret = stringAt(object.root, SECRETS[0]!) ?? ''
   if (secret !== '' && isOwnSecret(context.index, node, id.namespace, secret)) return
   if (isGranted(subject, context, 'github', address)) return
-  const what = `asks for ${shown(address?.text ?? '')} as a GitHub App whose key the tenant does not render`
-  yield breach(subject, PROVIDER, `github ${address?.text ?? ''}`, what, "Use a Secret of the tenant's own.")
+  const what = `signs in to ${shown(address?.text ?? '')} as a GitHub App whose key the tenant does not render`
+  yield breach(
+    subject,
+    PROVIDER,
+    `github ${address?.text ?? ''}`,
+    what,
+    'Set spec.secretRef to a Secret of the tenant.',
+  )
 }
 
 /** A Secret of a source of the platform, sent to somebody whom no such source names. */
@@ -81,7 +87,7 @@ function* judgeSecrets(subject: Subject, context: RuleContext, address: SourceAd
       path,
       `${name} ${address.text}`,
       what,
-      `Use a Secret of the tenant's own in namespace ${shown(id.namespace)}.`,
+      `Set spec.secretRef to a Secret of the tenant in namespace ${shown(id.namespace)}.`,
     )
   }
 }
@@ -133,6 +139,6 @@ function placeOf(address: SourceAddress | undefined): string | undefined {
 const hostText = ({ host, port }: SourceAddress) => `${host}${port && `:${port}`}`
 
 function breach({ object, id, node }: Subject, path: Path, value: string, what: string, fix: string): Breach {
-  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Flux accepts it.`
+  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Allowed: the tenant's own credentials. Flux accepts it.`
   return { node, object, path, value, message, fix }
 }

@@ -30,8 +30,8 @@ export const sourceInclude: Rule = {
         object,
         path,
         value: `${name} ${what}`,
-        message: `${shownObject(id.kind, id.namespace, id.name)} takes in the files of ${shownObject('GitRepository', id.namespace, name)}, which follows ${shown(what)}: changes there are not judged. Flux accepts it.`,
-        fix: 'Include a source of the platform, or pin spec.ref.commit of the included one.',
+        message: `${shownObject(id.kind, id.namespace, id.name)} includes ${shownObject('GitRepository', id.namespace, name)}, which follows ${shown(what)}, whose changes are not evaluated. Allowed: sources that the platform declares or that pin a commit. Flux accepts it.`,
+        fix: 'Replace it with a platform source, or set spec.ref.commit of the included source.',
       }
     }
   },

@@ -33,8 +33,8 @@ export const sourceInsecureTransport: Rule = {
         object,
         path,
         value: path === INSECURE ? 'insecure' : (address?.text ?? ''),
-        message: `${shownObject(id.kind, id.namespace, id.name)} ${what}: what it fetches is neither encrypted nor authenticated. Flux accepts it.`,
-        fix: path === INSECURE ? 'Remove spec.insecure.' : 'Use the https address.',
+        message: `${shownObject(id.kind, id.namespace, id.name)} ${what}: its content is neither encrypted nor authenticated. Allowed: https, ssh and oci. Flux accepts it.`,
+        fix: path === INSECURE ? 'Remove spec.insecure.' : 'Set the address to https.',
         ...(path === INSECURE ? { edit: { remove: true } as const } : {}),
       }
     }

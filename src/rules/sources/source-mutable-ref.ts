@@ -39,8 +39,8 @@ export const sourceMutableRef: Rule = {
       object,
       path,
       value,
-      message: `${shownObject(id.kind, id.namespace, id.name)} follows ${isRange ? 'any newer tag within' : 'the tag'} ${shown(value)}: what it deploys changes without a change that is judged. Flux accepts it.`,
-      fix: kind === GIT ? 'Follow a branch, or pin spec.ref.commit.' : 'Pin spec.ref.digest.',
+      message: `${shownObject(id.kind, id.namespace, id.name)} follows ${isRange ? 'every newer tag in' : 'the tag'} ${shown(value)}: its content can change without an evaluation. Allowed: a branch, a commit or a digest. Flux accepts it.`,
+      fix: kind === GIT ? 'Set spec.ref.branch or spec.ref.commit.' : 'Set spec.ref.digest.',
       ...(isRange && isProduction(node.cluster) && !isChart(index, node.cluster, kind, id)
         ? { level: 'violation' }
         : {}),

@@ -13,7 +13,7 @@ import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 const OPAQUE = ['OCIRepository', 'Bucket', 'ExternalArtifact'].map(kind => `source.toolkit.fluxcd.io/${kind}`)
 const CHARTS = ['helm.toolkit.fluxcd.io/HelmRelease', 'source.toolkit.fluxcd.io/HelmChart']
 const CONTROLLERS = ['apps/Deployment', 'fluxcd.controlplane.io/FluxInstance']
-const FIX = 'Look at the content yourself before you merge, or bring it into git.'
+const FIX = 'Review the content before the merge, or move it to git.'
 
 /** What nobody can see here is named when it comes. */
 export const sourceOpaque: Rule = {
@@ -51,7 +51,7 @@ function* judgeSource({ object, id, kind, node }: Subject, context: RuleContext)
     object,
     path: found?.path ?? ['spec'],
     value: found?.written ?? id.name,
-    message: `${shownObject(id.kind, id.namespace, id.name)} brings content${from} that is not in git, so nobody sees here what it deploys; ${confined(node)}.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} deploys content${from} that is not in git and not evaluated: ${confined(node)}.`,
     fix: FIX,
     ...levelOf(context),
   }
@@ -81,7 +81,7 @@ function* judgeChart(subject: Subject, context: RuleContext): Iterable<Breach> {
     object,
     path: chart.path,
     value: key,
-    message: `${shownObject(id.kind, id.namespace, id.name)} deploys the chart ${shown(key)}, whose templates nobody sees here; ${confined(node)}.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} deploys the chart ${shown(key)}, whose templates are not evaluated: ${confined(node)}.`,
     fix: FIX,
     ...levelOf(context),
   }
@@ -102,7 +102,7 @@ function* judgeNode(node: FleetNode, context: RuleContext): Iterable<Breach> {
     object: node.kustomization,
     path: ['spec', 'sourceRef'],
     value: url,
-    message: `${shownObject('Kustomization', node.namespace, node.name)} follows ${shown(url)}, which nobody can see here (${opaque}); ${confined(node)}.`,
+    message: `${shownObject('Kustomization', node.namespace, node.name)} follows ${shown(url)}, which is not visible (${opaque}): ${confined(node)}.`,
     fix: FIX,
     ...levelOf(context),
   }
@@ -137,9 +137,9 @@ function* judgeController({ object, id, kind, node }: Subject): Iterable<Breach>
     object,
     path: ['spec'],
     value: 'AllowDNSLookups',
-    message: `${shownObject(id.kind, id.namespace, id.name)} lets charts look up names (AllowDNSLookups): the templates of a tenant's chart, which nobody sees here, can send out what they read.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} allows DNS lookups in charts (AllowDNSLookups): templates of a tenant's chart, which are not evaluated, can leak data. Allowed: no DNS lookups.`,
     fix: 'Remove the feature gate AllowDNSLookups.',
   }
 }
 
-const confined = ({ identity }: FleetNode) => `what it applies is confined by ${shownIdentity(identity)} alone`
+const confined = ({ identity }: FleetNode) => `only the rights of ${shownIdentity(identity)} limit it`

@@ -24,7 +24,7 @@ export const sourceProxy: Rule = {
       object,
       path: FIELD,
       value: name,
-      message: `${shownObject(id.kind, id.namespace, id.name)} is fetched through the proxy of Secret ${shown(name)}, which the platform does not give. Flux accepts it.`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} is fetched through the proxy of Secret ${shown(name)}, which the platform does not render. Allowed: no proxy, or a Secret that the platform renders. Flux accepts it.`,
       fix: 'Remove spec.proxySecretRef.',
     }
   },

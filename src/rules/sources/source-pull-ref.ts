@@ -41,7 +41,7 @@ export const sourcePullRef: Rule = {
 
 function textsOf(what: string, name: string) {
   return {
-    message: `${what} follows ${shown(name)}, the head of a change that nobody has merged. Flux accepts it.`,
-    fix: 'Follow the branch into which changes are merged, by spec.ref.branch.',
+    message: `${what} follows ${shown(name)}, the head of an unmerged pull request. Allowed: a branch or a commit. Flux accepts it.`,
+    fix: 'Set spec.ref.branch to the branch that pull requests are merged into.',
   }
 }

@@ -26,11 +26,11 @@ export const sourceRepoIdentity: Rule = {
       path: ['spec', 'sourceRef'],
       value: isAnother ? `${url} ${pinned.get(url)}` : url,
       message: isAnother
-        ? `${what}, but by now another repository than the one with id ${pinned.get(url)} has that address: it was made anew, or another one was renamed to it.`
-        : `${what}, whose identity is not pinned for tenant ${shown(node.tenant)}. Pinned are: ${known}.`,
+        ? `${what}, but the repository at that address no longer has the pinned id ${pinned.get(url)}: it was recreated, or another one was renamed to it. Allowed: the repository with that id.`
+        : `${what}, whose identity is not pinned for tenant ${shown(node.tenant)}. Allowed: ${known}.`,
       fix: isAnother
-        ? 'Follow the repository where it is now, or pin the id of the one that is meant from now on.'
-        : 'Follow a pinned repository, or onboard this one with its id.',
+        ? 'Set the address to where the pinned repository is now, or pin the id of the new repository.'
+        : 'Set the address to a pinned repository, or pin this repository with its id under tenants in .github/bailiwick.yaml.',
     }
   },
 }

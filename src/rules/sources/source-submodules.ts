@@ -23,7 +23,7 @@ export const sourceSubmodules: Rule = {
       object,
       path: FIELD,
       value: 'true',
-      message: `${shownObject(id.kind, id.namespace, id.name)} fetches submodules, which no rule sees. Flux accepts it.`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} fetches submodules, which are not evaluated. Allowed: no submodules. Flux accepts it.`,
       fix: 'Remove spec.recurseSubmodules.',
       edit: { remove: true },
     }

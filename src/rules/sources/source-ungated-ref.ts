@@ -32,13 +32,13 @@ function judge({ object, id, node }: Subject, { index, config }: RuleContext): B
   if (!isRefused && ref.branch !== undefined && isGatedBranch(config, url, ref.branch)) return undefined
   const isKnown = !isRefused && index.isKnownRepository(url)
   if (!isKnown && !feedsSomething(index, node.cluster, node.tenant, id)) return undefined
-  const whose = isKnown ? 'no source of the platform follows it' : 'the fleet does not know the repository'
+  const whose = isKnown ? 'no source of the platform follows it' : 'the repository is not part of the fleet'
   return {
     node,
     object,
     path: refPath(object),
     value: `${url} ${wordsOf(ref)}`,
-    message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(wordsOf(ref))} of ${shown(url)}, whose changes are not judged: ${whose}. Flux accepts it.`,
-    fix: 'Follow the branch that the platform lets the tenant deploy from, pin spec.ref.commit, or ask the platform to declare the source.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(wordsOf(ref))} of ${shown(url)}, whose changes are not evaluated: ${whose}. Allowed: a branch that a platform source follows or gatedBranches lists, or a commit. Flux accepts it.`,
+    fix: "Set spec.ref.branch to the tenant's deployment branch, set spec.ref.commit, or ask a fleet admin to declare the source.",
   }
 }

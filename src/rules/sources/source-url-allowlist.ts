@@ -35,7 +35,7 @@ export const sourceUrlAllowlist: Rule = {
         subject,
         path,
         address,
-        `which the fleet does not allow. Allowed: ${allowed.join('; and of these ')}.`,
+        `which the fleet does not allow. Allowed: ${allowed.join('; among these ')}.`,
         addressesIn(allowedSourcesOf(context.config, tenant), address),
       )
     }
@@ -94,7 +94,7 @@ function breach(
     path,
     value: address.text,
     message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(address.text)}, ${why} Flux accepts it.`,
-    fix: 'Follow an allowed address, or ask a fleet admin to allow this one.',
+    fix: 'Set the address to an allowed one, or ask a fleet admin to allow this one.',
     allowed,
   }
 }
@@ -116,7 +116,7 @@ function denied(
   const policy = shownObject(rule.policy.kind, rule.policy.namespace, rule.policy.name)
   const said = rule.message ? `: ${shown(rule.message)}` : ''
   const by = rule.policy.kind === 'ValidatingAdmissionPolicy' ? 'Kubernetes' : 'Kyverno'
-  const effect = rule.enforces ? `${by} would refuse the object` : `${by} would report it`
+  const effect = rule.enforces ? `${by} would reject the object` : `${by} would report it`
   const what = rule.name === '' ? policy : `the rule ${shown(rule.name)} of ${policy}`
   return {
     node,
@@ -124,7 +124,7 @@ function denied(
     path,
     value: `${address.text} ${rule.policy.name}/${rule.name}`,
     message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(address.text)}, which ${what} does not allow. ${effect}${said}.`,
-    fix: `Follow an address that ${policy} allows.`,
+    fix: `Set the address to one that ${policy} allows.`,
     ...(rule.enforces ? {} : { level: 'warning' }),
   }
 }
@@ -137,7 +137,7 @@ function* judgeArtifact({ object, id, node }: Subject, { config }: RuleContext):
     object,
     path: ['spec', 'sourceRef'],
     value: 'ExternalArtifact',
-    message: `${shownObject(id.kind, id.namespace, id.name)} is content without an address, but the fleet allows only addresses of its list. Whoever may write its status decides what is deployed.`,
-    fix: 'Use a GitRepository, OCIRepository or Bucket with an allowed address.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} has no address, but the fleet allows only listed addresses. Allowed: sources with an address. Anyone who can write its status controls its content.`,
+    fix: 'Replace it with a GitRepository, OCIRepository or Bucket with an allowed address.',
   }
 }

@@ -22,8 +22,8 @@ export const sourceUrlMalformed: Rule = {
       object,
       path: found.path,
       value: what,
-      message: `${shownObject(id.kind, id.namespace, idOf(object).name)} follows an address that ${found.address}: ${shown(what)}. Flux would hand it to git or to an HTTP client, which may read it as another one.`,
-      fix: 'Write the plain address of the repository.',
+      message: `${shownObject(id.kind, id.namespace, idOf(object).name)} follows an address that ${found.address}: ${shown(what)}. Allowed: a plain https, ssh or oci address. git or an HTTP client can interpret it as another address.`,
+      fix: 'Replace it with the plain address of the repository.',
     }
   },
 }

@@ -44,7 +44,7 @@ function judgeObject(subject: Subject, { index }: RuleContext, before: FleetInde
   const was = versions.map(one => verifyOf(one.object, kind)).find(one => one !== undefined)
   if (!was) return undefined
   const is = verifyOf(object, kind)
-  const weaker = is ? weakened(was, is) : 'is not verified any more'
+  const weaker = is ? weakened(was, is) : 'is no longer verified'
   const concerns = index.actsFor(node, object) !== undefined
   // Whoever set it may set it otherwise: the platform turns the keys that it renders itself.
   if (!weaker || (is && node.tenant === undefined && (!concerns || isPlatformsKey(subject, index, is))))
@@ -54,8 +54,8 @@ function judgeObject(subject: Subject, { index }: RuleContext, before: FleetInde
     object,
     path: VERIFIED.get(kind)!,
     value: is ? canonical(is) : 'removed',
-    message: `${shownObject(id.kind, id.namespace, id.name)} ${weaker}: content without that signature would be deployed. Flux accepts it.`,
-    fix: 'Restore spec.verify as it was.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} ${weaker}: Flux would deploy content without that signature. Allowed: spec.verify as it was.`,
+    fix: 'Restore spec.verify.',
     ...(concerns ? {} : { level: 'warning' }),
   }
 }
@@ -96,8 +96,8 @@ function judgeNode(node: FleetNode, index: FleetIndex, before: FleetIndex): Brea
     object: node.kustomization,
     path: ['spec', 'sourceRef'],
     value: node.source.id,
-    message: `${shownObject('Kustomization', node.namespace, node.name)} followed ${shown(was.id)}, which is verified, and follows ${shownObject(kind, namespace, name)} now, which is not. Flux accepts it.`,
-    fix: 'Set spec.verify of the source that it follows now.',
+    message: `${shownObject('Kustomization', node.namespace, node.name)} followed ${shown(was.id)}, which is verified, but now follows ${shownObject(kind, namespace, name)}, which is not. Allowed: sources with the same verification. Flux accepts it.`,
+    fix: `Set spec.verify of ${shownObject(kind, namespace, name)}.`,
   }
 }
 

@@ -64,8 +64,8 @@ function breach({ object, id, node }: Subject): Breach {
     object,
     path: ['kind'],
     value: id.kind,
-    message: `${shownObject(id.kind, id.namespace, id.name)} changes what the API server lets in, for others or past the platform. Allowed is such an object in the fleet repository only. The API server accepts it where the account has rights on it.`,
-    fix: 'Remove it, or ask a fleet admin to add it to the fleet repository.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} configures admission for other tenants or the platform. Allowed: this kind only in the fleet repository. The API server accepts it if the account has the rights.`,
+    fix: 'Remove the object, or ask a fleet admin to add it to the fleet repository.',
   }
 }
 
@@ -80,8 +80,8 @@ function* inTenantsHands({ object, id, node }: Subject, index: FleetIndex): Iter
       path,
       value: namespace,
       level: 'warning',
-      message: `${shownObject(id.kind, '', id.name)} lets a Service in the tenant's namespace ${shown(namespace)} answer for the API server. Allowed is a Service of the platform.`,
-      fix: 'Name a Service in a namespace of the platform.',
+      message: `${shownObject(id.kind, '', id.name)} makes the API server call a Service in the tenant's namespace ${shown(namespace)}. Allowed: a Service of the platform.`,
+      fix: 'Set the service reference to a Service in a platform namespace.',
     }
   }
 }

@@ -36,8 +36,8 @@ function* release({ object, id, node }: Subject, index: FleetIndex): Iterable<Br
       path,
       value: text,
       severity: 'high',
-      message: `${shownObject(id.kind, id.namespace, id.name)} replaces definitions of kinds (${when}.crds is ${shown(text)}), which belong to the whole cluster. Allowed are Skip and Create. Flux would do it with the rights of its service account.`,
-      fix: `Remove spec.${when}.crds, and let the platform install the definitions.`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} replaces CustomResourceDefinitions, which are cluster-scoped: spec.${when}.crds is ${shown(text)}. Allowed: Skip and Create. Flux would replace them with the rights of its service account.`,
+      fix: `Remove spec.${when}.crds, and ask a fleet admin to install the CustomResourceDefinitions.`,
       edit: { remove: true },
     }
   }
@@ -50,8 +50,8 @@ function definition({ object, id, node }: Subject): Breach {
     object,
     path: webhook ? ['spec', 'conversion', 'strategy'] : ['kind'],
     value: webhook ? 'Webhook' : 'CustomResourceDefinition',
-    message: `${shownObject(id.kind, '', id.name)} defines a kind for the whole cluster${webhook ? ', and converts its objects by a webhook, which reads all of them' : ''}. Allowed are definitions that the platform applies. API server, unless the account has such rights: customresourcedefinitions.apiextensions.k8s.io is forbidden.`,
-    fix: 'Remove it, or ask a fleet admin to add it to the fleet repository.',
+    message: `${shownObject(id.kind, '', id.name)} defines a kind for the whole cluster${webhook ? ', with a conversion webhook that reads all its objects' : ''}. Allowed: CustomResourceDefinitions that the platform applies. API server, unless the account has such rights: customresourcedefinitions.apiextensions.k8s.io is forbidden.`,
+    fix: 'Remove the object, or ask a fleet admin to add it to the fleet repository.',
   }
 }
 
@@ -70,8 +70,8 @@ function* conversion({ object, id, node }: Subject, index: FleetIndex): Iterable
       path,
       value: namespace,
       level: 'warning',
-      message: `${shownObject(id.kind, '', id.name)} lets a Service in the tenant's namespace ${shown(namespace)} convert every object of its kind. Allowed is a Service of the platform.`,
-      fix: 'Name a Service in a namespace of the platform.',
+      message: `${shownObject(id.kind, '', id.name)} makes a Service in the tenant's namespace ${shown(namespace)} convert every object of its kind. Allowed: a Service of the platform.`,
+      fix: 'Set spec.conversion.webhook.clientConfig.service to a Service in a platform namespace.',
     }
   }
 }

@@ -94,7 +94,7 @@ function wishesOf(root: Node, mayBeUnseen: boolean): Wishes {
   const found: Wishes = { asked: [...wishes(root)], accounts: [...accounts(root, mayBeUnseen)] }
   if (found.accounts.length > MAX_ACCOUNTS) {
     const what = `values that name more than ${MAX_ACCOUNTS} accounts`
-    throw new BailiwickError('render-limits', what, { origin: root.origin, fix: 'Name fewer accounts.' })
+    throw new BailiwickError('render-limits', what, { origin: root.origin, fix: 'Remove accounts from the values.' })
   }
   known.set(root, found)
   return found
@@ -182,7 +182,7 @@ function breach({ object, id, node }: Subject, path: Path, { what, value }: Wish
     object,
     path,
     value: `${what} ${value}`,
-    message: `${shownObject(id.kind, id.namespace, id.name)} asks its chart for ${shown(what)} at ${shown(pointer(path))}. Allowed is what stays in the sandbox of a pod and in the namespace. Flux would install it with the rights of its service account.`,
-    fix: 'Remove the value, or ask the fleet admins to install the chart.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} requests ${shown(what)} at ${shown(pointer(path))}. Allowed: values that keep pods unprivileged and objects in the namespace. Flux would install the chart with the rights of its service account.`,
+    fix: 'Remove the value, or ask a fleet admin to install the chart.',
   }
 }

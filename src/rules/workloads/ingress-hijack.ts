@@ -32,8 +32,8 @@ function snippet({ object, id, node }: Subject, { path, value, what, level }: Sn
     object,
     path,
     value,
-    message: `${shownObject(id.kind, id.namespace, id.name)} writes into the configuration of the proxy (${shown(value)}): ${what}. Allowed are settings that the proxy checks. The proxy's controller itself would let it through where it is allowed.`,
-    fix: `Remove ${shown(value)}, or ask the fleet admins for a setting that does it.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} changes the proxy's configuration with ${shown(value)}: ${what}. Allowed: settings that the proxy validates. The proxy's controller accepts it where snippets are enabled.`,
+    fix: `Remove ${shown(value)}, or ask a fleet admin for a supported setting.`,
     ...(level ? { level } : {}),
   }
 }
@@ -72,9 +72,9 @@ function* claimsOf(index: FleetIndex, cluster: string): Iterable<Claimed> {
 }
 
 const SAID = {
-  host: 'that is used by somebody else on this cluster, too',
-  covers: 'and with it hosts of somebody else on this cluster',
-  covered: 'which lies below a wildcard of another tenant',
+  host: 'which another tenant or the platform also uses on this cluster',
+  covers: 'which covers hosts of another tenant or the platform on this cluster',
+  covered: 'which is below a wildcard of another tenant',
 }
 
 function hostBreach({ node, object, path, claim }: Claimed, overlap: keyof typeof SAID): Breach {
@@ -85,7 +85,7 @@ function hostBreach({ node, object, path, claim }: Claimed, overlap: keyof typeo
     path,
     value: claim.host,
     level: 'warning',
-    message: `${shownObject(kind, namespace, name)} asks for the host ${shown(claim.host)}, ${SAID[overlap]}. Allowed is a host of one tenant. The API server accepts it, and the proxy chooses one of them.`,
-    fix: 'Use a host of your own, or ask the fleet admins whose it is.',
+    message: `${shownObject(kind, namespace, name)} uses the host ${shown(claim.host)}, ${SAID[overlap]}. Allowed: a host of one tenant. The API server accepts it, and the proxy picks one of the routes.`,
+    fix: 'Change the host to one that only this tenant uses.',
   }
 }

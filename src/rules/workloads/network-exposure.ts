@@ -22,7 +22,7 @@ export const networkExposure: Rule = {
     }
     const address = textOf(at(root, ['spec', 'loadBalancerIP'])) ?? ''
     if (address !== '') {
-      yield { ...breach(subject, ['spec', 'loadBalancerIP'], address, 'the address that is given'), level: 'warning' }
+      yield { ...breach(subject, ['spec', 'loadBalancerIP'], address, 'no requested address'), level: 'warning' }
     }
   },
 }
@@ -47,7 +47,7 @@ function breach({ object, id, node }: Subject, path: Path, value: string, allowe
     object,
     path,
     value,
-    message: `${shownObject(id.kind, id.namespace, id.name)} opens itself beyond the cluster: ${field} is ${shown(value)}. Allowed is ${allowed}. The API server accepts it.`,
-    fix: `Remove ${field}, and let an Ingress or a route lead to the Service.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} is exposed outside the cluster: ${field} is ${shown(value)}. Allowed: ${allowed}. The API server accepts it.`,
+    fix: `Remove ${field}, and route traffic to the Service with an Ingress or a route.`,
   }
 }

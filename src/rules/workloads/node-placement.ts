@@ -62,10 +62,10 @@ function* wishes({ spec }: Pod): Iterable<Wish> {
 function* tolerated(node: Node | undefined, path: Path): Iterable<Wish> {
   const key = textOf(at(node, ['key'])) ?? ''
   const exists = textOf(at(node, ['operator'])) === 'Exists'
-  if (key === '' && exists) yield { path, value: 'everything', why: 'every taint is tolerated' }
+  if (key === '' && exists) yield { path, value: 'everything', why: 'it tolerates every taint' }
   const value = exists ? '' : (textOf(at(node, ['value'])) ?? '')
   if (isReserved(key) || isReserved(value)) {
-    yield { path, value: `${key}=${value}`, why: "a taint of the platform's nodes is tolerated" }
+    yield { path, value: `${key}=${value}`, why: "it tolerates a taint of the platform's nodes" }
   }
 }
 
@@ -78,8 +78,8 @@ function* expressed(node: Node | undefined, path: Path): Iterable<Wish> {
 
 function* selected(key: string, values: readonly string[], path: Path): Iterable<Wish> {
   const value = `${key}=${[...values].sort().join(',')}`
-  if (key === HOSTNAME || key === 'metadata.name') yield { path, value, why: 'one node is named' }
-  else if (isReserved(key) || values.some(isReserved)) yield { path, value, why: "the platform's nodes are asked for" }
+  if (key === HOSTNAME || key === 'metadata.name') yield { path, value, why: 'it names one node' }
+  else if (isReserved(key) || values.some(isReserved)) yield { path, value, why: "it selects the platform's nodes" }
 }
 
 /** Whether a label, a taint or its value names the platform: `node-role.kubernetes.io/control-plane`, `dedicated=infra`. */
@@ -96,7 +96,7 @@ function breach({ object, id, node }: Subject, path: Path, value: string, why: s
     object,
     path,
     value,
-    message: `${shownObject(id.kind, id.namespace, id.name)} chooses where it runs (${shown(value)}): ${why}. Allowed is what the scheduler decides among nodes for tenants. The API server accepts it.`,
-    fix: 'Remove it, or ask the fleet admins for nodes of your own.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} controls its node placement with ${shown(value)}: ${why}. Allowed: nodes for tenants, which the scheduler picks. The API server accepts it.`,
+    fix: 'Remove the field, or ask a fleet admin for dedicated nodes.',
   }
 }

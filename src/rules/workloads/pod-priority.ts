@@ -52,7 +52,7 @@ function breach(subject: Subject, path: Path, value: string, allowed: string): B
     object,
     path,
     value,
-    message: `${shownObject(id.kind, id.namespace, id.name)} asks for ${String(path.at(-1))} ${shown(value)}. Allowed is ${allowed}. The API server accepts it, unless a ResourceQuota limits the class.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} sets ${String(path.at(-1))} to ${shown(value)}. Allowed: ${allowed}. The API server accepts it, unless a ResourceQuota limits the class.`,
     fix: `Remove ${String(path.at(-1))}.`,
     edit: { remove: true },
     ...(POD_SPEC_PATHS.has(subject.kind) ? {} : { level: 'warning' }),

@@ -100,8 +100,11 @@ function breach(node: FleetNode, object: KubeObject, { path, standard, reason, a
     object,
     path,
     value,
-    message: `${shownObject(kind, namespace, name)} sets ${shown(pointer(path))} to ${shown(value)}. Allowed is ${allowed}. ${said}`,
-    fix: standard === 'unusual' ? `Write ${allowed} there.` : `Remove ${shown(pointer(path))}, or write ${allowed}.`,
+    message: `${shownObject(kind, namespace, name)} sets ${shown(pointer(path))} to ${shown(value)}. Allowed: ${allowed}. ${said}`,
+    fix:
+      standard === 'unusual'
+        ? `Set ${shown(pointer(path))} to ${allowed}.`
+        : `Remove ${shown(pointer(path))}, or set it to ${allowed}.`,
     ...(standard === 'restricted' ? { profile: 'restricted', severity: 'high' } : {}),
     ...(standard === 'unusual' ? { level: 'warning', severity: 'low' } : {}),
   }

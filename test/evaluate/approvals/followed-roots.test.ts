@@ -65,7 +65,7 @@ test('a branch that can be read is evaluated as it is there', () => {
       'apiVersion: v1\nkind: Secret\nmetadata: {name: x, namespace: flux-system}\nstringData: {password: hunter2hunter2}\n',
   }
   expect(said(given(files('prod'), 'prod', { ...there, ...evil }))[0]).toContain(
-    'Secret flux-system/x has a value that is not encrypted',
+    'Secret flux-system/x has a plain-text value',
   )
 })
 

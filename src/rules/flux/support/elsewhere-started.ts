@@ -30,7 +30,7 @@ export function* elsewhereStarted({ object, id, kind, node }: Subject, { index }
     object,
     path: [...place, 'path'],
     value: folder,
-    message: `${shownObject(id.kind, id.namespace, id.name)} is applied to cluster ${shown(node.cluster)} and makes its Flux start from ${shown(folder)}, which is evaluated as cluster ${shown(other)}, with other tenants. Allowed is the folder of the cluster itself.`,
-    fix: `Name the folder of cluster ${shown(node.cluster)}, or let that cluster's own folder render the object.`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} makes Flux of cluster ${shown(node.cluster)} start from ${shown(folder)}, which belongs to cluster ${shown(other)} with other tenants. Allowed: the cluster's own folder.`,
+    fix: `Set the sync path to the folder of cluster ${shown(node.cluster)}, or move the object to the folder of the other cluster.`,
   }
 }

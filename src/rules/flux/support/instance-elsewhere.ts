@@ -26,8 +26,8 @@ export function* instanceElsewhere({ object, id, node }: Subject, { index }: Rul
       object,
       path: ['spec', 'template', 'spec', 'containers', 0, 'args'],
       value: `${id.name} ${flag.name} `,
-      message: `${shownObject(id.kind, id.namespace, id.name)} runs ${runs} without --${flag.name}, which the installed one has: ${flag.why}. Allowed is the flag on every instance.`,
-      fix: `Add --${flag.name} to its arguments.`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} runs ${runs} without --${flag.name}, which the installed instance has: ${flag.why}. Allowed: the flag on every instance.`,
+      fix: `Add --${flag.name} to the container's args.`,
     }
   }
 }

@@ -39,7 +39,7 @@ export function readAttributes(text: string): AttributeLine[] {
 
 function tooMany(): BailiwickError {
   const message = `a .gitattributes sets more than ${MAX_ATTRIBUTES} attributes after macros are expanded`
-  return new BailiwickError('render-limits', message, { fix: 'Write fewer attributes and macros.' })
+  return new BailiwickError('render-limits', message, { fix: 'Remove attributes or macros.' })
 }
 
 /** Whether a pattern of the `.gitattributes` in `domain` fits a file; throws `render-limits` for too much work. */

@@ -18,8 +18,8 @@ export function* leavingLinks(repository: JudgedRepository): Generator<Breach> {
       const target = targetOf(repository.tree, entry.path)
       yield breachIn(repository, reader, entry.path, {
         value: `${entry.path} -> ${target}`,
-        message: `${shown(entry.path)} is a symlink to ${shown(target)}, which is outside of the repository. Flux leaves links out; whoever else renders the directory would read a file of their own machine.`,
-        fix: 'Remove the link, or put the file itself into the repository.',
+        message: `${shown(entry.path)} is a symbolic link to ${shown(target)}, which is outside the repository. Allowed: links inside the repository. Flux ignores the link, but other programs would read a file of their own machine.`,
+        fix: 'Remove the link, or replace it with the file.',
       })
     }
   }

@@ -10,22 +10,22 @@ const SHORT_NAME = /^[^.~]{1,6}~\d(?:\.[^.]{0,3})?$/
 export function disguiseIn(name: string): string | undefined {
   // what macOS calls the picture of a folder
   if (name === 'Icon\r') return undefined
-  if (CONTROL.test(name)) return 'holds a control character'
-  if (OVERLOOKED_ONE.test(name)) return 'holds a character that is not seen'
+  if (CONTROL.test(name)) return 'contains a control character'
+  if (OVERLOOKED_ONE.test(name)) return 'contains an invisible character'
   return undefined
 }
 
 /** What makes a name of a file mean another one to some programs or file systems; undefined for nothing. */
 export function problemOf(name: string): string | undefined {
   const plain = name.replace(OVERLOOKED, '').toLowerCase()
-  if (/^(?:\.git|git~\d)(?:[ .]*$|:)/.test(plain)) return "is git's own directory to some file systems"
+  if (/^(?:\.git|git~\d)(?:[ .]*$|:)/.test(plain)) return "is git's own directory on some file systems"
   const disguise = disguiseIn(name)
   if (disguise) return disguise
-  if (name.startsWith('-')) return 'begins with a dash, so that programs take it for an option'
-  if (name.startsWith('::')) return 'begins as a command to GitHub Actions does'
-  if (/[`\\]/.test(name) || name.includes('$(')) return 'holds a character that shells and Windows give a meaning'
-  if (/[. ]$/.test(name)) return 'ends in a dot or blank, which Windows takes away'
-  if (name.startsWith(' ')) return 'begins with a blank'
-  if (SHORT_NAME.test(name)) return 'is what Windows calls another file'
+  if (name.startsWith('-')) return 'begins with a dash, so programs read it as an option'
+  if (name.startsWith('::')) return 'begins like a GitHub Actions command'
+  if (/[`\\]/.test(name) || name.includes('$(')) return 'contains a character that shells or Windows interpret'
+  if (/[. ]$/.test(name)) return 'ends with a dot or space, which Windows removes'
+  if (name.startsWith(' ')) return 'begins with a space'
+  if (SHORT_NAME.test(name)) return 'is a Windows short name of another file'
   return undefined
 }

@@ -12,8 +12,8 @@ export function* renderedSubmodules(repository: JudgedRepository): Generator<Bre
       if (!reader) continue
       yield breachIn(repository, reader, entry.path, {
         value: `submodule ${entry.path}`,
-        message: `${shown(entry.path)} is a submodule: its content is that of another repository, which nobody judges here. Flux leaves it empty, or fills it where the source sets spec.recurseSubmodules.`,
-        fix: 'Copy the files into this repository, or declare the other one as a source with a Kustomization of its own.',
+        message: `${shown(entry.path)} is a submodule: its content comes from another repository and is not evaluated. Allowed: files in this repository. Flux leaves it empty unless the source sets spec.recurseSubmodules.`,
+        fix: 'Copy the files into this repository, or declare the other repository as a source with its own Kustomization.',
       })
     }
   }

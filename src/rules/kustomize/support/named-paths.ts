@@ -51,7 +51,7 @@ export function* namedPaths(
 }
 
 function tooMany(origin: Origin): BailiwickError {
-  const fix = 'Split the overlays: keep apart what is not built together.'
+  const fix = 'Split the overlays that are not built together.'
   return new BailiwickError('render-limits', `overlays that name more than ${MAX_PATHS} paths`, { origin, fix })
 }
 

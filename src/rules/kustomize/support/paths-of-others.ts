@@ -41,8 +41,8 @@ export function* pathsOfOthers(subject: TenantSubject, index: FleetIndex): Itera
       object,
       path: field,
       value: `another tenant ${path}`,
-      message: `${shownObject(id.kind, id.namespace, id.name)} reads ${shown(path === '' ? '.' : path)}, which overlaps a directory that the platform gives to another tenant. Allowed are the tenant's own directories and those that the platform shares.`,
-      fix: "Name a path of the tenant's own directory.",
+      message: `${shownObject(id.kind, id.namespace, id.name)} reads ${shown(path === '' ? '.' : path)}, which overlaps a directory of another tenant. Allowed: the tenant's own directories and those that the platform shares.`,
+      fix: "Set the path to one in the tenant's own directory.",
     }
   }
 }

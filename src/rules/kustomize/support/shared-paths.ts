@@ -48,7 +48,7 @@ function* readsOfOthers(
     left.set(tenant, paths)
     if (paths < 0) {
       const what = `the Kustomizations of a tenant name more than ${MAX_PATHS} paths of one repository`
-      yield overLimit(node, what, 'Split the overlays: keep apart what is not built together.', named.origin)
+      yield overLimit(node, what, 'Split the overlays that are not built together.', named.origin)
       return
     }
     if (!isWithin(named.path, start) && isForeign(named.path)) {
@@ -75,7 +75,7 @@ function breach(node: FleetNode, path: string, holder: DirectoryHolder): Breach 
     object: node.kustomization,
     path: ['spec', 'path'],
     value: `${holder} ${path}`,
-    message: `${who} reads ${shown(path)}, which is not its tenant's: the platform gave that directory of the repository to ${holder === 'the platform' ? 'a Kustomization of its own' : 'another tenant'}. Flux reads whatever the source holds.`,
-    fix: "Keep to the tenant's own directory, and to those that the platform shares.",
+    message: `${who} reads ${shown(path)}, a directory of ${holder === 'the platform' ? 'the platform' : 'another tenant'}. Allowed: the tenant's own directory and those that the platform shares. Flux reads every file of the source.`,
+    fix: "Set the path to one in the tenant's own directory, or in one that the platform shares.",
   }
 }

@@ -22,8 +22,8 @@ export function* createdByHelm({ object, id, node }: Subject, { index, config }:
     value: target,
     ...(isOwn && (profile === 'baseline' || byCapsule) ? { level: 'warning' as const } : {}),
     severity: 'high',
-    message: `${shownObject(id.kind, id.namespace, id.name)} lets Helm create namespace ${shown(target)}, without the labels, quotas and policies that the platform gives to its namespaces. Allowed is a namespace that is there already. Helm would try it with the rights of the release's account.`,
-    fix: 'Remove spec.install.createNamespace; the platform renders the Namespace.',
+    message: `${shownObject(id.kind, id.namespace, id.name)} makes Helm create namespace ${shown(target)} without the platform's labels, quotas and policies. Allowed: an existing namespace. Helm would create it with the rights of the release's account.`,
+    fix: 'Remove spec.install.createNamespace, and ask a fleet admin to render the Namespace.',
     edit: { remove: true },
   }
 }

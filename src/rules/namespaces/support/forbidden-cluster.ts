@@ -17,6 +17,6 @@ export function* forbiddenCluster(node: FleetNode, { config, index }: RuleContex
     path: ['metadata', 'name'],
     value: `cluster ${cluster}`,
     message: `${shownObject('Kustomization', namespace, name)} acts for tenant ${shown(tenant ?? '')} on cluster ${shown(cluster)}. Allowed by .github/bailiwick.yaml: ${clusters}.`,
-    fix: `Remove the tenant from this cluster, or add it to tenants[].clusters of .github/bailiwick.yaml in a change of its own.`,
+    fix: `Remove the tenant from this cluster, or add the cluster to tenants[].clusters in .github/bailiwick.yaml in a separate change.`,
   }
 }

@@ -20,7 +20,7 @@ export function* givenTwice({ object, id, node }: Subject, { index, before }: Ru
     object,
     path: TENANT_LABEL,
     value: `${label} in ${owner}`,
-    message: `${shownObject(id.kind, id.namespace, id.name)} is made for tenant ${shown(label)}, but its namespace belongs to tenant ${shown(owner)}: two tenants in one namespace share accounts, secrets and rights. Allowed is one tenant per namespace. Flux and the API server accept it.`,
-    fix: `Give tenant ${shown(label)} a namespace of its own (flux create tenant --with-namespace).`,
+    message: `${shownObject(id.kind, id.namespace, id.name)} is labeled for tenant ${shown(label)}, but its namespace belongs to tenant ${shown(owner)}: they would share accounts, secrets and rights. Allowed: one tenant per namespace. Flux and the API server accept it.`,
+    fix: `Create a separate namespace for tenant ${shown(label)} (flux create tenant --with-namespace).`,
   }
 }

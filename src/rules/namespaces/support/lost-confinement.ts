@@ -32,7 +32,7 @@ function breach(node: FleetNode, tenant: string, stayed: boolean, index: FleetIn
     object: label ?? node.kustomization,
     path: label ? TENANT_LABEL : ['spec', 'sourceRef'],
     value: `unconfined ${node.namespace}/${node.name} ${tenant}`,
-    message: `${who} would be the platform's, applied by ${shownIdentity(node.identity)}: before this change ${what} tenant ${shown(tenant)}, and nothing would confine it any more. Allowed is a Kustomization in a namespace that the label toolkit.fluxcd.io/tenant gives to the tenant. Flux accepts it.`,
-    fix: `Keep the label toolkit.fluxcd.io/tenant: ${shown(tenant)} on the namespace of the Kustomization, or take the tenant away in a change of its own.`,
+    message: `${who} would become the platform's, applied by ${shownIdentity(node.identity)}: before this change ${what} tenant ${shown(tenant)}, and no tenancy rule would apply to it. Allowed: a Kustomization in a namespace with the tenant's label toolkit.fluxcd.io/tenant. Flux accepts it.`,
+    fix: `Keep the label toolkit.fluxcd.io/tenant: ${shown(tenant)} on the namespace of the Kustomization, or remove the tenant in a separate change.`,
   }
 }

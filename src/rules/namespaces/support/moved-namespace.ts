@@ -22,8 +22,8 @@ export function* movedNamespace({ object, id, node }: Subject, { before }: RuleC
       object,
       path,
       value: `${key} ${was} to ${text ?? is.type}`,
-      message: `${shownObject('Namespace', '', id.name)} belongs to tenant ${shown(was)}, and this change gives it to ${shown(text ?? is.type)} by the label ${key}, with everything that runs in it. Flux and the API server accept it.`,
-      fix: `Keep ${key}: ${shown(was)} and give the other tenant a namespace of its own. If the namespace is meant to move, waive the rule for it or merge with an override.`,
+      message: `${shownObject('Namespace', '', id.name)} belongs to tenant ${shown(was)}, but its label ${key} now gives it, with everything in it, to ${shown(text ?? is.type)}. Allowed: the same tenant. Flux and the API server accept it.`,
+      fix: `Keep ${key}: ${shown(was)} and create a separate namespace for the other tenant. To move the namespace, waive the rule for it or merge with an override.`,
     }
   }
 }

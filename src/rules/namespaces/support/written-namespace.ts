@@ -13,7 +13,7 @@ import { TENANT_KEYS } from './protected-metadata.ts'
 export function* writtenNamespace(subject: Subject, tenant: string, context: RuleContext): Iterable<Breach> {
   const { index } = context
   const { object, id, node } = subject
-  const who = `${shownObject('Namespace', '', id.name)} would be written by ${shownIdentity(node.identity)}, which acts for a tenant`
+  const who = `${shownObject('Namespace', '', id.name)} is written by ${shownIdentity(node.identity)}, which acts for a tenant`
   const breach = (path: Path, value: string, message: string, fix: string): Breach => ({
     node,
     object,
@@ -25,7 +25,7 @@ export function* writtenNamespace(subject: Subject, tenant: string, context: Rul
   const own = keepsNamespace(context, node.cluster, tenant, id.name)
   if (!own || !mayWrite(subject, index)) {
     const why = own
-      ? 'the platform gave it that namespace, and whoever writes the Namespace can relabel or delete it'
+      ? 'only the platform writes the Namespaces of tenants, because a writer can relabel or delete them'
       : 'it is not a namespace of the tenant'
     const allowed = ownNamespaces(index, node.cluster, tenant)
     const message = `${who}: ${why}. Namespaces of the tenant: ${allowed}. API server, unless the account has such rights: namespaces "${shown(id.name).slice(1, -1)}" is forbidden.`
@@ -41,12 +41,12 @@ export function* writtenNamespace(subject: Subject, tenant: string, context: Rul
     const label = at(object.root, path)
     const text = stringAt(object.root, path)
     if (!label || (text !== undefined && namesFor(key, tenant, subject, index).includes(text))) continue
-    const message = `${who}, and its label ${key} would give it to ${shown(text ?? label.type)}. Allowed is the tenant's own name.`
+    const message = `${who}, and its label ${key} gives it to ${shown(text ?? label.type)}. Allowed: the tenant's own name.`
     yield breach(path, `${key}=${text ?? label.type}`, message, `Remove the label ${key}.`)
   }
   const owners = at(object.root, ['metadata', 'ownerReferences']) ?? object.owners
   if (owners) {
-    const message = `${who} with ownerReferences, by which Capsule knows whose a namespace is. Allowed are none: Capsule writes them itself.`
+    const message = `${who} with ownerReferences, from which Capsule derives the namespace's owner. Allowed: none, because Capsule writes them.`
     const found = breach(
       ['metadata', 'ownerReferences'],
       'ownerReferences',

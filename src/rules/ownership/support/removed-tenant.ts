@@ -19,8 +19,8 @@ export function* removedTenant(node: FleetNode, before: FleetIndex, index: Fleet
       path: ['metadata', 'name'],
       origin: node.kustomization.root.origin,
       value: 'removed',
-      message: `${shownObject(kind, '', name)} is gone, and with it Kubernetes would delete ${kind === 'Namespace' ? `everything in it, of tenant ${shown(before.ownerOf(node.cluster, name) ?? '')}` : 'every namespace that Capsule made for it'}. Allowed is a change that keeps it.`,
-      fix: `Put the ${kind} back, or give it the annotation kustomize.toolkit.fluxcd.io/prune: disabled in a change before this one. To remove the tenant on purpose, waive mass-deletion for this ${kind}, or merge with an override.`,
+      message: `${shownObject(kind, '', name)} is removed, so Kubernetes would delete ${kind === 'Namespace' ? `everything in it, of tenant ${shown(before.ownerOf(node.cluster, name) ?? '')}` : 'every namespace that Capsule created for it'}. Allowed: a change that keeps it.`,
+      fix: `Restore the ${kind}, or add the annotation kustomize.toolkit.fluxcd.io/prune: disabled in an earlier change. To remove the tenant, waive mass-deletion for this ${kind} or merge with an override.`,
     }
   }
 }

@@ -37,7 +37,7 @@ function escalates({ verbs, apiGroups, resources }: PolicyRule): Danger | undefi
   const found = verbs.filter(verb => verb === 'escalate' || verb === 'bind')
   if (found.length === 0 || !has(apiGroups, RBAC_GROUP, '*') || !has(resources, 'roles', 'clusterroles', '*'))
     return undefined
-  return { what: found.sort().join(' '), why: 'it lets its holder grant rights that it does not have', escapes: true }
+  return { what: found.sort().join(' '), why: 'a subject can grant rights that it does not have', escapes: true }
 }
 
 function impersonates({ verbs, apiGroups, resources }: PolicyRule): Danger | undefined {
@@ -46,14 +46,14 @@ function impersonates({ verbs, apiGroups, resources }: PolicyRule): Danger | und
   if (!has(apiGroups, '', 'authentication.k8s.io', '*')) return undefined
   const whom = resources.filter(one => /^(users|groups|serviceaccounts|uids|nodes|userextras(\/.*)?|\*)$/.test(one))
   if (whom.length === 0) return undefined
-  return { what: `impersonate ${whom.sort().join(' ')}`, why: 'it lets its holder act as others', escapes: true }
+  return { what: `impersonate ${whom.sort().join(' ')}`, why: 'a subject can act as other accounts', escapes: true }
 }
 
 function editsNamespaces({ verbs, apiGroups, resources }: PolicyRule): Danger | undefined {
   if (!has(verbs, ...WRITES) || !has(apiGroups, '', '*')) return undefined
   const named = resources.filter(one => /^(namespaces(\/(status|finalize))?|\*\/(status|finalize))$/.test(one))
   if (named.length === 0) return undefined
-  const why = 'it lets its holder edit the Namespace, and with it whose the namespace is and which security holds in it'
+  const why = 'a subject can change the Namespace, including its tenant and its Pod Security level'
   return { what: `write ${named.sort().join(' ')}`, why, escapes: true }
 }
 
@@ -77,7 +77,7 @@ function reachesNodes({ apiGroups, resources }: PolicyRule): Danger | undefined 
 function makesTokens({ verbs, apiGroups, resources }: PolicyRule): Danger | undefined {
   if (!has(verbs, 'create', '*') || !has(apiGroups, '', '*')) return undefined
   if (!has(resources, 'serviceaccounts/token', '*/token')) return undefined
-  const why = 'it makes tokens of other accounts of the namespace, the reconciler among them'
+  const why = 'a subject can create tokens of other accounts in the namespace, including the reconciler'
   return { what: 'create serviceaccounts/token', why, escapes: false }
 }
 
@@ -106,7 +106,7 @@ function readsSecrets({ verbs, apiGroups, resources, resourceNames }: PolicyRule
   if (!has(verbs, 'get', 'list', 'watch', '*') || !has(apiGroups, '', '*') || !has(resources, 'secrets'))
     return undefined
   if (resourceNames.length > 0) return undefined
-  const why = 'it reads every Secret of the namespace, the tokens of accounts among them'
+  const why = 'a subject can read every Secret of the namespace, including account tokens'
   return { what: 'read secrets', why, escapes: false }
 }
 
@@ -118,7 +118,6 @@ function isWild({ verbs, apiGroups, resources }: PolicyRule): Danger | undefined
     ...(resources.some(isStar) ? ['resources'] : []),
   ]
   if (stars.length === 0) return undefined
-  const why =
-    'a star includes what nobody thought of, such as to impersonate, bind and escalate, and what is added later'
+  const why = '"*" includes impersonate, bind and escalate, and everything that is added later'
   return { what: `* in ${stars.join(', ')}`, why, escapes: false }
 }

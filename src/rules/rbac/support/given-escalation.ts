@@ -30,7 +30,7 @@ function* ofRole(context: RuleContext, { node, object, id }: Subject): Iterable<
       path: ['rules'],
       origin: originAt(object.root, ['rules', at]),
       value: danger.what,
-      message: `${shownObject(id.kind, id.namespace, id.name)} lets accounts of a tenant ${shown(danger.what)}: ${danger.why}. Allowed are rights over what is in the namespace.`,
+      message: `${shownObject(id.kind, id.namespace, id.name)} lets accounts of a tenant ${shown(danger.what)}: ${danger.why}. Allowed: rights on objects in the namespace.`,
       fix: 'Remove namespaces/status and namespaces/finalize from the rule.',
     }
   }
@@ -50,8 +50,8 @@ function* ofBinding(context: RuleContext, { node, object, id }: Subject): Iterab
       path: ['subjects', at],
       ...placeOf(context, node.cluster, binding!, found.what),
       value: `${subjectText(bound)} ${kind} ${name}: ${found.what}`,
-      message: `${shownObject(id.kind, binding!.namespace, id.name)} lets ${shown(subjectText(bound))}, of a tenant, ${shown(found.what)} by ${kind} ${shown(name)}: ${found.why}. Allowed is to be an account of its own, by resourceNames.`,
-      fix: "Limit the rule by resourceNames to the tenant's own account, or remove it.",
+      message: `${shownObject(id.kind, binding!.namespace, id.name)} lets ${shown(subjectText(bound))}, of a tenant, ${shown(found.what)} by ${kind} ${shown(name)}: ${found.why}. Allowed: impersonating the tenant's own account, limited by resourceNames.`,
+      fix: "Set resourceNames of the rule to the tenant's own account, or remove the rule.",
     }
   }
 }

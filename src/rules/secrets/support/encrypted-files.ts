@@ -49,9 +49,12 @@ export function documentsOf(tree: Tree, repository: string, file: string): Encry
 const speaksOfSops = (bytes: Uint8Array): boolean => Buffer.from(bytes).includes('sops')
 
 function tooMuch(repository: string, file: string): BailiwickError {
-  const message = `more than ${MAX_BYTES / 1024 / 1024} MiB of files that SOPS encrypted: ${file} and what follows is not read`
+  const message = `more than ${MAX_BYTES / 1024 / 1024} MiB of SOPS-encrypted files: ${file} and later files are not read`
   const origin = { repository, file, line: 1, column: 1 }
-  return new BailiwickError('render-limits', message, { origin, fix: 'Keep large encrypted files elsewhere.' })
+  return new BailiwickError('render-limits', message, {
+    origin,
+    fix: 'Move large encrypted files to another repository.',
+  })
 }
 
 function idOf(root: Node): string {

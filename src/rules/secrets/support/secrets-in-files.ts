@@ -39,8 +39,8 @@ export function* secretsInFiles({ url, tree, nodes }: JudgedRepository): Iterabl
       path: [],
       origin: { repository: url, file: path, line, column: 1 },
       value: `${path} ${what}`,
-      message: `the file ${shown(path)} holds ${what} in the open. Allowed are values that SOPS encrypted. Everybody who can read the repository or its history knows it.`,
-      fix: 'Remove it and rotate the value: it is in the history of git.',
+      message: `the file ${shown(path)} contains ${what} in plain text. Allowed: values that SOPS encrypted. Everyone who can read the repository or its history can read it.`,
+      fix: 'Remove the value and rotate it: it is already in git.',
       // the keys of tests lie beside the sources of a program, whose repository a tenant may deploy from
       ...(isBelow(node, path) ? {} : { level: 'warning' }),
     }
@@ -49,8 +49,8 @@ export function* secretsInFiles({ url, tree, nodes }: JudgedRepository): Iterabl
 }
 
 function notRead(node: FleetNode, repository: string, file: string): Breach {
-  const what = `the repository holds more than ${MAX_BYTES / 1024 / 1024} MiB of text: from ${shown(file)} on nothing was read for credentials`
-  return overLimit(node, what, 'Keep what is deployed apart from large files.', {
+  const what = `the repository holds more than ${MAX_BYTES / 1024 / 1024} MiB of text: ${shown(file)} and later files were not searched for credentials`
+  return overLimit(node, what, 'Move large files out of the deployed directories.', {
     repository,
     file,
     line: 1,

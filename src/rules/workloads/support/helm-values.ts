@@ -59,7 +59,7 @@ function nested(target: string, text: string | undefined, from: Node): Node {
   const value = text === undefined || text === 'true' ? true : /^\d{1,9}$/.test(text) ? Number(text) : text
   if (target.length > MAX_TARGET) {
     const what = `a targetPath of more than ${MAX_TARGET} characters`
-    throw new BailiwickError('render-limits', what, { origin, fix: 'Write a shorter path.' })
+    throw new BailiwickError('render-limits', what, { origin, fix: 'Shorten the path.' })
   }
   const steps = target.split(/[.[\]]+/).filter(step => step !== '' && !/^\d+$/.test(step))
   const leaf: Node = { type: 'scalar', value, origin }

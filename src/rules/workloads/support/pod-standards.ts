@@ -48,7 +48,7 @@ const POD_DEMANDS: readonly PodDemand[] = [
     isUnset,
     'unusual',
     'a token for another system',
-    'no audience, which is the API server itself',
+    'no audience (the API server)',
   ),
 ]
 
@@ -118,7 +118,7 @@ const CONTAINER_DEMANDS: readonly PodDemand[] = [
     ['imagePullPolicy'],
     node => textOf(node) !== 'Never',
     'unusual',
-    'an image that somebody else pulled with their own credentials',
+    'an image that another pod pulled with other credentials',
     'Always or IfNotPresent',
   ),
 ]

@@ -43,7 +43,7 @@ export function* snippets({ object: { root }, kind }: Subject): Iterable<Snippet
   for (const field of fieldsNaming(kind, 'code')) {
     for (const { path } of namedBy(root, { ...field, form: 'everywhere' })) {
       const level = field.level ? { level: field.level } : {}
-      yield { path, value: String(path.at(-1)), what: `it ${field.says ?? 'is run by the proxy'}`, ...level }
+      yield { path, value: String(path.at(-1)), what: `it ${field.says ?? 'runs in the proxy'}`, ...level }
     }
   }
   const annotations = ['metadata', 'annotations']
