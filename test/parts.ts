@@ -1,8 +1,8 @@
 /**
  * Which part may import which (docs/architecture.md). A part is a folder of src, one of the files at its top, or `workers`.
- * `git/tree` is the one interface that the core sees of git.
+ * `git/tree` is the one interface that the core sees of git; `flux/kinds` is a table that imports nothing.
  */
-const meaning = ['origin', 'errors', 'git/tree', 'kube']
+const meaning = ['origin', 'errors', 'git/tree', 'flux/kinds', 'kube']
 const engine = [...meaning, 'kustomize', 'flux', 'fleet']
 const judgement = [
   ...engine,
@@ -20,7 +20,8 @@ export const core = [...judgement, 'message', 'diff', 'fix', 'report', 'onboard'
 export const MAY_IMPORT: Record<string, readonly string[]> = {
   origin: [],
   errors: ['origin', 'message'],
-  kube: ['origin', 'errors', 'git/tree'],
+  'flux/kinds': [],
+  kube: ['origin', 'errors', 'git/tree', 'flux/kinds'],
   kustomize: meaning,
   flux: [...meaning, 'kustomize'],
   fleet: [...meaning, 'kustomize', 'flux'],
@@ -77,7 +78,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
 }
 /** The web process starts the workers in itself when there is no Redis; only by `await import()`. */
 export const DYNAMIC = [{ from: 'start-site', to: 'workers' }]
-export const PURE = [...core.filter(part => part !== 'git/tree'), 'designation', 'sops']
+export const PURE = [...core.filter(part => part !== 'git/tree' && part !== 'flux/kinds'), 'designation', 'sops']
 /** Packages that a part may use; Node's own modules aside. Nobody else sees Probot, BullMQ or a Kubernetes client. */
 export const PACKAGES: Record<string, readonly string[]> = {
   kustomize: ['yaml'],

@@ -3,8 +3,8 @@ import { shownObject } from '../facts/shown.ts'
 import { accountOf, applierKinds, kubeConfigOf } from '../fleet/model/appliers.ts'
 import type { Fleet, FleetNode, Identity } from '../fleet/model/fleet.ts'
 import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
-import { ROOT_NAMESPACE } from '../flux/kinds.ts'
-import { idOf, type KubeObject } from '../kube/object.ts'
+import { fluxKind, KUSTOMIZATION, ROOT_NAMESPACE } from '../flux/kinds.ts'
+import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
 import type { BoundSubject, RoleRef } from '../kube/rbac/binding.ts'
 import { covers } from '../kube/rbac/covers.ts'
@@ -190,7 +190,7 @@ function nameOf({ commit, name, semver, tag, branch }: FleetNode['source']['ref'
   return commit ?? name ?? semver ?? tag ?? branch ?? ''
 }
 
-const RELEASES = new Set(applierKinds.filter(kind => !kind.endsWith('/Kustomization')))
+const RELEASES = new Set(applierKinds.filter(kind => kind !== KUSTOMIZATION))
 
 /** Asked again for each namespace. */
 const releases = new WeakMap<FleetNode, readonly KubeObject[]>()
@@ -209,16 +209,10 @@ function findReleases(node: FleetNode): readonly KubeObject[] {
   })
 }
 
-const CONTROLLERS = new Map([
-  ['HelmRelease', 'helm-controller'],
-  ['ResourceSet', 'flux-operator'],
-  ['KluctlDeployment', 'kluctl-controller'],
-  ['CueInstance', 'cue-controller'],
-])
-
 function identityOf(index: FleetIndex, cluster: string, object: KubeObject): Identity {
-  const { kind, namespace } = idOf(object)
+  const { apiVersion, kind, namespace } = idOf(object)
   const account = accountOf(object, index.cluster(cluster)?.lockdown)
   if (account) return { user: userOfAccount(namespace, account), impersonated: true }
-  return { user: userOfAccount(ROOT_NAMESPACE, CONTROLLERS.get(kind) ?? kind.toLowerCase()), impersonated: false }
+  const controller = fluxKind(`${groupOf(apiVersion)}/${kind}`)?.applies?.controller ?? kind.toLowerCase()
+  return { user: userOfAccount(ROOT_NAMESPACE, controller), impersonated: false }
 }

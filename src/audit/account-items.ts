@@ -1,4 +1,5 @@
 import { shown } from '../facts/shown.ts'
+import { SOURCE_GROUP } from '../flux/kinds.ts'
 import { originAt } from '../kube/node.ts'
 import { type Binding, displayRbac, RBAC_GROUP } from '../kube/rbac/binding.ts'
 import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
@@ -75,7 +76,7 @@ export function* statusItems(audited: AuditedCluster): Iterable<AuditItem> {
 
 const statusOf = (namespace: string) => ({
   verb: 'patch',
-  apiGroup: 'source.toolkit.fluxcd.io',
+  apiGroup: SOURCE_GROUP,
   resource: 'gitrepositories',
   subresource: 'status',
   namespace,

@@ -1,6 +1,7 @@
 import { followedBy } from '../facts/source-ref.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import type { GatedBranch } from '../fleet/model/fleet-config.ts'
+import { GIT_REPOSITORY } from '../flux/kinds.ts'
 import { groupOf, idOf } from '../kube/object.ts'
 
 /**
@@ -16,7 +17,7 @@ export function gatedBranches(fleet: Fleet, own: GatedBranch): GatedBranch[] {
     .flatMap(node => node.objects)
     .filter(object => {
       const { kind, apiVersion } = idOf(object)
-      return kind === 'GitRepository' && groupOf(apiVersion) === 'source.toolkit.fluxcd.io'
+      return `${groupOf(apiVersion)}/${kind}` === GIT_REPOSITORY
     })
     .map(object => followedBy(object, fleet.config.aliases))
   const followed = [...roots, ...declared].flatMap(({ url, ref }) =>

@@ -1,13 +1,12 @@
 import type { Rendered } from '../facts/object-table.ts'
 import { shown } from '../facts/shown.ts'
+import { BUCKET, kindsThat } from '../flux/kinds.ts'
 import { at, originAt, stringAt } from '../kube/node.ts'
 import { normaliseUrl } from '../kube/url.ts'
 import { type AuditItem, place } from './audit-item.ts'
 import { type AuditedCluster, unseenPart } from './audited-cluster.ts'
 
-const KINDS = ['GitRepository', 'OCIRepository', 'HelmRepository', 'Bucket'].map(
-  kind => `source.toolkit.fluxcd.io/${kind}`,
-)
+const KINDS = kindsThat(row => row.source && row.address)
 const SAFE = new Set(['https', 'ssh', 'oci'])
 
 /** Bases that come from elsewhere, while a kustomization is built. */
@@ -51,7 +50,7 @@ interface Source {
 }
 
 function readSource(kind: string, { object: { root } }: Rendered): Source {
-  const isBucket = kind.endsWith('/Bucket')
+  const isBucket = kind === BUCKET
   const path = ['spec', isBucket ? 'endpoint' : 'url']
   const written = stringAt(root, path) ?? ''
   const insecure = at(root, ['spec', 'insecure'])

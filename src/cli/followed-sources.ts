@@ -4,6 +4,7 @@ import type { Fleet } from '../fleet/model/fleet.ts'
 import { mayLeadTo } from '../fleet/model/named-repositories.ts'
 import type { SourceRef } from '../fleet/model/source-ref.ts'
 import { sourceRefOf } from '../fleet/sources/resolve-source.ts'
+import { GIT_REPOSITORY } from '../flux/kinds.ts'
 import { stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 
@@ -30,7 +31,7 @@ export function followedSources(fleets: readonly Fleet[]): FollowedRepository[] 
 function declaredBy(object: KubeObject, aliases: Aliases): FollowedRepository[] {
   const { apiVersion, kind, namespace, name } = idOf(object)
   const url = stringAt(object.root, ['spec', 'url'])
-  if (kind !== 'GitRepository' || groupOf(apiVersion) !== 'source.toolkit.fluxcd.io' || !url) return []
+  if (`${groupOf(apiVersion)}/${kind}` !== GIT_REPOSITORY || !url) return []
   const ref = refOf(() => sourceRefOf(object))
   return ref ? [{ id: `${kind}/${namespace}/${name}`, url: addressIn(aliases, url), ref, declared: true }] : []
 }

@@ -1,6 +1,7 @@
 import { findClusters } from '../fleet/bootstrap/find-clusters.ts'
 import { readFleetFile } from '../fleet/config/read-fleet-file.ts'
 import { addressIn } from '../fleet/model/address-in.ts'
+import { GIT_REPOSITORY } from '../flux/kinds.ts'
 import type { Tree } from '../git/tree.ts'
 import { stringAt } from '../kube/node.ts'
 import { groupOf, idOf } from '../kube/object.ts'
@@ -32,7 +33,7 @@ export function withSyncedAddress(here: RepositoryAddress, tree: Tree): Reposito
 function gitUrl(source: Parameters<typeof idOf>[0]): string | undefined {
   const { apiVersion, kind } = idOf(source)
   const url = stringAt(source.root, ['spec', 'url'])
-  const isGit = kind === 'GitRepository' && groupOf(apiVersion) === 'source.toolkit.fluxcd.io'
+  const isGit = `${groupOf(apiVersion)}/${kind}` === GIT_REPOSITORY
   // a variable in it is no address
   return isGit && url && !/[{}$]/.test(url) ? normaliseUrl(url) : undefined
 }

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../errors.ts'
+import { KUSTOMIZE_GROUP } from '../flux/kinds.ts'
 import type { Json } from '../kube/node.ts'
 import { jsonAt, mapAt, stringAt } from './json-at.ts'
 
@@ -9,8 +10,8 @@ export interface Owner {
 }
 
 /** Flux's labels: dashboards and `flux tree` read them, and a cluster that leaves Flux keeps its owners. */
-const OWNER_NAME = 'kustomize.toolkit.fluxcd.io/name'
-const OWNER_NAMESPACE = 'kustomize.toolkit.fluxcd.io/namespace'
+const OWNER_NAME = `${KUSTOMIZE_GROUP}/name`
+const OWNER_NAMESPACE = `${KUSTOMIZE_GROUP}/namespace`
 /** On a live object, set by somebody with access to the cluster: `<namespace>/<name>` of the Kustomization that may take it over. */
 export const ADOPT = 'bailiwick.dev/adopt'
 

@@ -1,5 +1,5 @@
 import type { Cluster, Fleet, FleetNode } from '../fleet/model/fleet.ts'
-import { isRoot } from '../flux/kinds.ts'
+import { isRoot } from '../flux/flux-object.ts'
 import { canonical } from '../kube/node.ts'
 import type { Changes } from './changes.ts'
 

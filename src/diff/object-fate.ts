@@ -1,9 +1,8 @@
 import type { FleetNode } from '../fleet/model/fleet.ts'
+import { KUSTOMIZE_GROUP } from '../flux/kinds.ts'
 import { at, stringAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Fate } from './changes.ts'
-
-const GROUP = 'kustomize.toolkit.fluxcd.io'
 
 /**
  * What Flux does with an object that a Kustomization renders no more. Source: fluxcd/kustomize-controller, prune of the
@@ -38,6 +37,6 @@ const isKept = (object: KubeObject): boolean =>
 
 function says(object: KubeObject, name: string, value: string): boolean {
   return ['labels', 'annotations'].some(
-    part => stringAt(object.root, ['metadata', part, `${GROUP}/${name}`])?.toLowerCase() === value,
+    part => stringAt(object.root, ['metadata', part, `${KUSTOMIZE_GROUP}/${name}`])?.toLowerCase() === value,
   )
 }

@@ -1,7 +1,8 @@
-import { chartSpecOf, DEPLOYERS, HELM_CHART, type NamedObject } from '../fleet/charts/chart-of.ts'
+import { chartSpecOf, DEPLOYERS, type NamedObject } from '../fleet/charts/chart-of.ts'
 import type { ChartPart } from '../fleet/charts/chart-parts.ts'
 import { deployedParts } from '../fleet/charts/deployed-parts.ts'
 import { refKey } from '../fleet/model/ref.ts'
+import { ARTIFACT_GENERATOR, HELM_CHART } from '../flux/kinds.ts'
 import type { Tree, TreeEntry } from '../git/tree.ts'
 import { at, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
@@ -10,8 +11,6 @@ import type { Facts } from './facts.ts'
 import { hashOf } from './fingerprint.ts'
 import type { FleetAnswers } from './fleet-answers.ts'
 import type { Naming } from './naming.ts'
-
-const GENERATOR = 'source.extensions.fluxcd.io/ArtifactGenerator'
 
 /** The names of the artifacts that a generator makes. */
 const MAKES: Naming = {
@@ -34,7 +33,7 @@ export function chartPartsOf(
   const objects = {
     find: ({ kind, namespace, name }: NamedObject) => index.versionsOf(cluster, kind, namespace, name)[0]?.object,
     generators: (namespace: string, artifact: string) =>
-      index.found(cluster, GENERATOR, namespace, MAKES, artifact).map(({ object }) => object),
+      index.found(cluster, ARTIFACT_GENERATOR, namespace, MAKES, artifact).map(({ object }) => object),
     root: facts.ownSource(),
     aliases: facts.aliases(),
   }

@@ -1,3 +1,4 @@
+import { fluxKind, HELM_RELEASE, sourceNamed } from '../flux/kinds.ts'
 import { at, type Path, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import type { ObjectIndex } from './object-index.ts'
@@ -15,7 +16,7 @@ interface ChartSource {
 /** The chart of a HelmRelease or a HelmChart; undefined where it names none. */
 export function sourceOfChart(object: KubeObject, kind: string): ChartSource | undefined {
   const { namespace } = idOf(object)
-  const isRelease = kind.endsWith('/HelmRelease')
+  const isRelease = kind === HELM_RELEASE
   const template = isRelease ? ['spec', 'chart', 'spec'] : ['spec']
   const path = isRelease && at(object.root, ['spec', 'chartRef']) ? ['spec', 'chartRef'] : [...template, 'sourceRef']
   const reference = at(object.root, path)
@@ -26,13 +27,13 @@ export function sourceOfChart(object: KubeObject, kind: string): ChartSource | u
     path: chart === '' ? path : [...template, 'chart'],
     source: { kind: source, namespace: stringAt(reference, ['namespace']) || namespace, name },
     name: chart,
-    isOpaqueKind: source !== 'GitRepository' && source !== 'HelmRepository',
+    isOpaqueKind: !['git', 'index'].includes(fluxKind(sourceNamed(source))?.source ?? ''),
   }
 }
 
 /** One text for one chart, whatever object stands for its source. */
 export function chartKey(index: ObjectIndex, cluster: string, { source, name }: ChartSource): string {
-  const kind = `source.toolkit.fluxcd.io/${source.kind}`
+  const kind = sourceNamed(source.kind)
   const [found] = index.versionsOf(cluster, kind, source.namespace, source.name)
   const address = found && addressOf(kind, found.object)?.address
   const from = typeof address === 'object' ? address.text : `${source.kind} ${source.namespace}/${source.name}`

@@ -1,6 +1,7 @@
 import type { Aliases } from '../fleet/model/address-in.ts'
 import type { FleetNode } from '../fleet/model/fleet.ts'
 import { refKey } from '../fleet/model/ref.ts'
+import { GIT_REPOSITORY } from '../flux/kinds.ts'
 import { idOf } from '../kube/object.ts'
 import type { FleetAnswers } from './fleet-answers.ts'
 import type { Rendered } from './object-table.ts'
@@ -19,8 +20,7 @@ type OwnerOf = (cluster: string, namespace: string) => string | undefined
 
 /** The same for all that an index knows. */
 export function followedIn(index: FleetAnswers, nodes: readonly FleetNode[]): FollowedSources {
-  const kind = 'source.toolkit.fluxcd.io/GitRepository'
-  const sources = index.clusters().flatMap(name => index.renderedAnywhere(name, kind))
+  const sources = index.clusters().flatMap(name => index.renderedAnywhere(name, GIT_REPOSITORY))
   const ownerOf: OwnerOf = (cluster, namespace) => index.ownerOf(cluster, namespace)
   return followedSources(sources, nodes, ownerOf, index.aliases())
 }

@@ -1,15 +1,10 @@
+import { BUCKET, valuesOf } from '../flux/kinds.ts'
 import { type AddressForm, readAddress, type SourceAddress } from '../kube/address/source-address.ts'
 import { at, type Path, stringAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 
 /** Where a kind of source says what it follows. */
-const FIELDS: ReadonlyMap<string, { readonly path: Path; readonly form: AddressForm }> = new Map([
-  ['source.toolkit.fluxcd.io/GitRepository', { path: ['spec', 'url'], form: 'url' }],
-  ['source.toolkit.fluxcd.io/HelmRepository', { path: ['spec', 'url'], form: 'url' }],
-  ['source.toolkit.fluxcd.io/OCIRepository', { path: ['spec', 'url'], form: 'url' }],
-  ['source.toolkit.fluxcd.io/Bucket', { path: ['spec', 'endpoint'], form: 'endpoint' }],
-  ['image.toolkit.fluxcd.io/ImageRepository', { path: ['spec', 'image'], form: 'image' }],
-])
+const FIELDS = valuesOf(row => row.address)
 
 /** The kinds that name an address, as `<group>/<Kind>`. */
 export const sourceKinds: readonly string[] = [...FIELDS.keys()]
@@ -41,8 +36,7 @@ export function addressOf(kind: string, object: KubeObject): WrittenAddress | un
   if (written === undefined) return { path, written: '', address: 'is no text' }
   if (written.includes('${')) return undefined
   const address = readAddress(written, field.form)
-  const bucket =
-    kind.endsWith('/Bucket') && typeof address !== 'string' && stringAt(object.root, ['spec', 'bucketName'])
+  const bucket = kind === BUCKET && typeof address !== 'string' && stringAt(object.root, ['spec', 'bucketName'])
   if (!bucket) return { path, written, address }
   const within = readAddress(`${address.text.replace(/\/$/, '')}/${bucket}`, 'url')
   return { path, written, address: typeof within === 'string' ? address : within }

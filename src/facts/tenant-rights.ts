@@ -1,3 +1,4 @@
+import { FLUX_KINDS } from '../flux/kinds.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
 import type { BoundSubject } from '../kube/rbac/binding.ts'
 import { accountOf } from '../kube/rbac/groups-of.ts'
@@ -40,9 +41,7 @@ const MAKERS: readonly (readonly [apiGroup: string, ...resources: string[]])[] =
   ['bitnami.com', 'sealedsecrets'],
   ['cert-manager.io', 'certificates'],
   ['external-secrets.io', 'externalsecrets'],
-  ['fluxcd.controlplane.io', 'resourcesets'],
-  ['helm.toolkit.fluxcd.io', 'helmreleases'],
-  ['kustomize.toolkit.fluxcd.io', 'kustomizations'],
+  ...FLUX_KINDS.filter(row => row.applies).map(({ group, plural }) => [group, plural] as const),
   ['kyverno.io', 'policies'],
   ['secrets.hashicorp.com', 'vaultdynamicsecrets', 'vaultpkisecrets', 'vaultstaticsecrets'],
 ]

@@ -2,6 +2,7 @@ import { gatedBranches } from '../audit/gated-branches.ts'
 import { followedBy } from '../facts/source-ref.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import type { GatedBranch } from '../fleet/model/fleet-config.ts'
+import { GIT_REPOSITORY } from '../flux/kinds.ts'
 import { groupOf, idOf } from '../kube/object.ts'
 
 /**
@@ -18,7 +19,7 @@ function declaredByTenants(fleet: Fleet): GatedBranch[] {
     if (node.tenant === undefined) return []
     return node.objects.flatMap(object => {
       const { kind, apiVersion } = idOf(object)
-      if (kind !== 'GitRepository' || groupOf(apiVersion) !== 'source.toolkit.fluxcd.io') return []
+      if (`${groupOf(apiVersion)}/${kind}` !== GIT_REPOSITORY) return []
       const { url, ref } = followedBy(object, fleet.config.aliases)
       return url === node.source.url && ref.branch !== undefined ? [{ url, branch: ref.branch }] : []
     })

@@ -1,12 +1,11 @@
 import type { BailiwickError } from '../errors.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
+import { TENANT_LABEL_KEY } from '../flux/kinds.ts'
 import { stringAt } from '../kube/node.ts'
 import { display, idOf, type KubeObject } from '../kube/object.ts'
 import { normaliseUrl } from '../kube/url.ts'
 import { inputError, quote } from './checked-names.ts'
 import type { OnboardRequest } from './request.ts'
-
-const TENANT_LABEL = 'toolkit.fluxcd.io/tenant'
 
 /**
  * Refuses (`onboard-input`) a tenant, namespace or source that the fleet has already. Objects that are written in one of
@@ -46,7 +45,7 @@ function checkObject(object: KubeObject, cluster: string, request: OnboardReques
     const { file, line } = object.root.origin
     throw occupied(namespace, `${display(id)} on ${cluster} is in use there (${file}:${line})`)
   }
-  if (stringAt(object.root, ['metadata', 'labels', TENANT_LABEL]) === tenant) {
+  if (stringAt(object.root, ['metadata', 'labels', TENANT_LABEL_KEY]) === tenant) {
     throw inputError(`tenant ${quote(tenant)} already exists: ${display(id)} on ${cluster}`, 'Choose another name.')
   }
   if (id.kind !== 'GitRepository') return

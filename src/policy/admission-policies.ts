@@ -1,6 +1,7 @@
 import type { FleetIndex } from '../facts/fleet-index.ts'
 import { namespaceLabels } from '../facts/namespace-labels.ts'
 import type { Subject } from '../facts/subject.ts'
+import { fluxKind } from '../flux/kinds.ts'
 import { readLabelSelector, selects } from '../kube/label-selector.ts'
 import { at, type Json, type Node, stringAt, toJson } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
@@ -15,13 +16,6 @@ interface Refusal {
 }
 
 const ADMISSION = 'admissionregistration.k8s.io'
-const PLURALS: ReadonlyMap<string, string> = new Map([
-  ['GitRepository', 'gitrepositories'],
-  ['HelmRepository', 'helmrepositories'],
-  ['OCIRepository', 'ocirepositories'],
-  ['Bucket', 'buckets'],
-  ['ImageRepository', 'imagerepositories'],
-])
 
 /**
  * The ValidatingAdmissionPolicies (with their bindings) and Kyverno's ValidatingPolicies of the platform that refuse an
@@ -103,7 +97,7 @@ function isCovered(rule: Node, kind: string): boolean {
     key => textsOf(at(rule, [key])) ?? [],
   )
   const names = textsOf(at(rule, ['resourceNames'])) ?? []
-  const plural = PLURALS.get(kind.slice(slash + 1)) ?? ''
+  const plural = fluxKind(kind)?.plural ?? ''
   if (names.length > 0 || !operations!.some(one => ['*', 'CREATE', 'UPDATE'].includes(one))) return false
   const group = kind.slice(0, slash)
   return groups!.some(one => one === '*' || one === group) && resources!.some(one => ['*', '*/*', plural].includes(one))

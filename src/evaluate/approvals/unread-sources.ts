@@ -3,6 +3,7 @@ import { shown, shownObject } from '../../facts/shown.ts'
 import type { Fleet, FleetNode, IncludedSource } from '../../fleet/model/fleet.ts'
 import { refKey } from '../../fleet/model/ref.ts'
 import { ASKED, WANTED } from '../../fleet/model/unread.ts'
+import { ARTIFACT_GENERATOR } from '../../flux/kinds.ts'
 import { at, canonical, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { RequiredApproval } from '../../rules/model/finding.ts'
@@ -121,7 +122,7 @@ function sourcesOf(node: FleetNode): readonly (readonly [id: string, text: strin
 /** The artifacts that a generator makes, which nobody renders. */
 function madeBy(object: KubeObject): string[] {
   const list = at(object.root, ['spec', 'artifacts'])
-  if (kindOf(object) !== 'source.extensions.fluxcd.io/ArtifactGenerator' || list?.type !== 'list') return []
+  if (kindOf(object) !== ARTIFACT_GENERATOR || list?.type !== 'list') return []
   const { namespace } = idOf(object)
   return list.items.map(item => `ExternalArtifact/${namespace}/${stringAt(item, ['name']) ?? ''}`)
 }

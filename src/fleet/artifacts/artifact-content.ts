@@ -1,4 +1,6 @@
 import { artifactPath } from '../../flux/artifact-path.ts'
+import { isOfKind } from '../../flux/flux-object.ts'
+import { OCI_REPOSITORY } from '../../flux/kinds.ts'
 import type { Tree } from '../../git/tree.ts'
 import { at, canonical, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
@@ -63,7 +65,7 @@ export function artifactContent(source: KubeObject, facts: ArtifactFacts, byPlat
 
 /** The folder of the fleet's own repository that an artifact of the platform holds; undefined where that is not known. */
 export function folderOfArtifact(source: KubeObject, facts: ArtifactFacts): string | undefined {
-  if (idOf(source).kind !== 'OCIRepository') return undefined
+  if (!isOfKind(source, OCI_REPOSITORY)) return undefined
   const found = artifactContent(source, facts, true)
   return found.type === 'content' ? found.folder : undefined
 }

@@ -1,4 +1,5 @@
 import { artifactPath } from '../../flux/artifact-path.ts'
+import { KUSTOMIZATION } from '../../flux/kinds.ts'
 import type { Tree } from '../../git/tree.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
@@ -41,7 +42,7 @@ export function assumedRoots(
 
 function pathOf(object: KubeObject): string | undefined {
   const { apiVersion, kind } = idOf(object)
-  if (kind !== 'Kustomization' || groupOf(apiVersion) !== 'kustomize.toolkit.fluxcd.io') return undefined
+  if (`${groupOf(apiVersion)}/${kind}` !== KUSTOMIZATION) return undefined
   const path = stringAt(object.root, ['spec', 'path'])
   const isRemote = at(object.root, ['spec', 'kubeConfig']) !== undefined
   if (path === undefined || isRemote || /[{}$]/.test(path)) return undefined

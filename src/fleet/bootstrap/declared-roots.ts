@@ -1,4 +1,5 @@
 import { artifactPath } from '../../flux/artifact-path.ts'
+import { apiVersionOf, GIT_REPOSITORY, KUSTOMIZATION, ROOT_NAME } from '../../flux/kinds.ts'
 import type { MapNode } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { Origin } from '../../origin.ts'
@@ -33,16 +34,16 @@ function startOf(
   { url, ref }: NonNullable<DeclaredCluster['source']>,
   origin: Origin,
 ): { kustomization: KubeObject; source: KubeObject } {
-  const metadata = { name: 'flux-system', namespace: 'flux-system' }
-  const sourceRef = { kind: 'GitRepository', name: 'flux-system' }
+  const metadata = { name: ROOT_NAME, namespace: ROOT_NAME }
+  const sourceRef = { kind: 'GitRepository', name: ROOT_NAME }
   const source = {
-    apiVersion: 'source.toolkit.fluxcd.io/v1',
+    apiVersion: apiVersionOf(GIT_REPOSITORY),
     kind: 'GitRepository',
     metadata,
     spec: { url, ref: { ...ref } },
   }
   const spec = { path: `./${path}`, prune: true, sourceRef }
-  const kustomization = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', metadata, spec }
+  const kustomization = { apiVersion: apiVersionOf(KUSTOMIZATION), kind: 'Kustomization', metadata, spec }
   const object = (value: typeof source | typeof kustomization) => ({
     root: nodeOf(value, origin) as MapNode,
     trail: [],

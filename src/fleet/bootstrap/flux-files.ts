@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
+import { KUSTOMIZE_GROUP, OPERATOR_GROUP, SOURCE_GROUP } from '../../flux/kinds.ts'
 import { readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
@@ -14,9 +15,7 @@ const MAX_FLUX_FILES = 20_000
 /** Folders whose files are remembered, of all repositories. */
 const MAX_FOLDERS = 50_000
 
-const MARKS = ['kustomize.toolkit.fluxcd.io', 'source.toolkit.fluxcd.io', 'fluxcd.controlplane.io'].map(mark =>
-  Buffer.from(mark),
-)
+const MARKS = [KUSTOMIZE_GROUP, SOURCE_GROUP, OPERATOR_GROUP].map(mark => Buffer.from(mark))
 /** What values of the chart flux-instance say, which name no API. */
 const VALUES = ['instance:', 'sync:', 'url:', 'path:'].map(mark => Buffer.from(mark))
 

@@ -1,4 +1,12 @@
 import { BailiwickError } from '../../errors.ts'
+import {
+  apiVersionOf,
+  FLUX_INSTANCE,
+  GIT_REPOSITORY,
+  KUSTOMIZATION,
+  KUSTOMIZE_GROUP,
+  SOURCE_GROUP,
+} from '../../flux/kinds.ts'
 import { renderKustomization } from '../../flux/render-kustomization.ts'
 import type { Tree } from '../../git/tree.ts'
 import { at, type MapNode, type Node, originAt, stringAt } from '../../kube/node.ts'
@@ -12,7 +20,7 @@ import { overlayTree } from './overlay-tree.ts'
 /** Whether an object is a FluxInstance. */
 export function isFluxInstance(object: KubeObject): boolean {
   const { apiVersion, kind } = idOf(object)
-  return kind === 'FluxInstance' && groupOf(apiVersion) === 'fluxcd.controlplane.io'
+  return `${groupOf(apiVersion)}/${kind}` === FLUX_INSTANCE
 }
 
 /** What a FluxInstance makes of the objects of Flux. */
@@ -67,7 +75,7 @@ export function installedSync(instance: KubeObject): { kustomization?: KubeObjec
     const object = made.find(one => groupOf(idOf(one).apiVersion) === group)
     return object && { root: placed(object.root, origin) as MapNode, trail: instance.trail }
   }
-  const [kustomization, source] = [find('kustomize.toolkit.fluxcd.io'), find('source.toolkit.fluxcd.io')]
+  const [kustomization, source] = [find(KUSTOMIZE_GROUP), find(SOURCE_GROUP)]
   return { ...(kustomization ? { kustomization } : {}), ...(source ? { source } : {}) }
 }
 
@@ -97,9 +105,9 @@ function syncText(instance: KubeObject): string | undefined {
     kind === 'Bucket'
       ? { bucketName: of('ref'), endpoint: of('url') }
       : { ref: kind === 'OCIRepository' ? { tag: of('ref') } : { name: of('ref') }, url: of('url') }
-  const source = { apiVersion: 'source.toolkit.fluxcd.io/v1', kind, metadata, spec: { interval: '1m0s', ...place } }
+  const source = { apiVersion: apiVersionOf(GIT_REPOSITORY), kind, metadata, spec: { interval: '1m0s', ...place } }
   const spec = { interval: '10m0s', path: of('path'), prune: true, sourceRef: { kind, name: metadata.name } }
-  const kustomization = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', metadata, spec }
+  const kustomization = { apiVersion: apiVersionOf(KUSTOMIZATION), kind: 'Kustomization', metadata, spec }
   return `${JSON.stringify(source)}\n---\n${JSON.stringify(kustomization)}\n`
 }
 

@@ -1,16 +1,14 @@
 import { BailiwickError } from '../../errors.ts'
 import { artifactPath } from '../../flux/artifact-path.ts'
-import { isKustomizationKind } from '../../flux/kinds.ts'
+import { isKustomizationKind } from '../../flux/flux-object.ts'
+import { apiVersionOf, FLUX_INSTANCE, HELM_RELEASE, ROOT_NAMESPACE, sourceNamed } from '../../flux/kinds.ts'
 import { at, type MapNode, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { nodeOf } from '../model/synthetic.ts'
 import type { FluxFile } from './flux-files.ts'
 import { installedSync } from './flux-instance.ts'
 import { isNotACluster } from './not-a-cluster.ts'
-import { folderOf, isWithin, type UnnamedRoot } from './sync-roots.ts'
-
-const KINDS = new Set(['GitRepository', 'OCIRepository', 'Bucket'])
-const FLUX_SYSTEM = 'flux-system'
+import { folderOf, isWithin, SOURCES, type UnnamedRoot } from './sync-roots.ts'
 
 /**
  * What the Flux Operator starts clusters with: the `sync` of each FluxInstance, as an object or as values of its chart
@@ -24,7 +22,7 @@ export function instanceRoots(files: readonly FluxFile[]): UnnamedRoot[] {
       const instance = instanceOf(object, targets.find(({ folder }) => isWithin(file, folder))?.namespace)
       const sync = at(instance?.root, ['spec', 'sync'])
       const path = stringAt(sync, ['path'])
-      const isWhole = KINDS.has(stringAt(sync, ['kind']) ?? '') && stringAt(sync, ['url']) !== undefined
+      const isWhole = SOURCES.includes(sourceNamed(stringAt(sync, ['kind']))) && stringAt(sync, ['url']) !== undefined
       if (!instance || !sync || !isWhole || path === undefined || /[{}$]/.test(path)) return []
       const folder = artifactPath(path)
       if (isNotACluster(folder)) return []
@@ -60,8 +58,8 @@ function targetsOf(files: readonly FluxFile[]): Target[] {
 function instanceOf(object: KubeObject, placed: string | undefined): KubeObject | undefined {
   const { apiVersion, kind, namespace } = idOf(object)
   const group = groupOf(apiVersion)
-  if (kind === 'FluxInstance' && group === 'fluxcd.controlplane.io') return object
-  if (kind === 'HelmRelease' && group === 'helm.toolkit.fluxcd.io') {
+  if (`${group}/${kind}` === FLUX_INSTANCE) return object
+  if (`${group}/${kind}` === HELM_RELEASE) {
     const target = stringAt(object.root, ['spec', 'targetNamespace']) || placed || namespace
     return ofChart(object, at(object.root, ['spec', 'values', 'instance']), target)
   }
@@ -77,9 +75,9 @@ function ofChart(
   if (values?.type !== 'map') return undefined
   const head = nodeOf(
     {
-      apiVersion: 'fluxcd.controlplane.io/v1',
+      apiVersion: apiVersionOf(FLUX_INSTANCE),
       kind: 'FluxInstance',
-      metadata: { name: 'flux', namespace: namespace || FLUX_SYSTEM },
+      metadata: { name: 'flux', namespace: namespace || ROOT_NAMESPACE },
     },
     root.origin,
   ) as MapNode

@@ -1,4 +1,5 @@
 import { artifactPath } from '../../flux/artifact-path.ts'
+import { KUSTOMIZATION, kindsThat, ROOT_NAMESPACE } from '../../flux/kinds.ts'
 import type { Tree } from '../../git/tree.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
@@ -15,9 +16,9 @@ export type UnnamedRoot = Omit<ClusterRoot, 'name'> & {
 }
 
 /** What `flux bootstrap` calls its source and its Kustomization, and their namespace. */
-const FLUX_SYSTEM = 'flux-system'
 
-const KINDS = new Set(['GitRepository', 'OCIRepository', 'Bucket'])
+/** Sources that name an address, whose content a Kustomization may take. */
+export const SOURCES = kindsThat(row => row.deployable && row.address)
 
 /**
  * The Kustomizations that a cluster starts with, wherever they are: those that `flux bootstrap` writes (its name and that
@@ -41,7 +42,7 @@ export function syncRoots(
       const isSetUp = source !== undefined && (isWithin(source.root.origin.file, path) || isListed(tree, path, file))
       const follows = isSetUp && isOwn(source)
       const { namespace, name } = idOf(object)
-      const isBootstrap = name === FLUX_SYSTEM && (namespace === FLUX_SYSTEM || namespace === '')
+      const isBootstrap = name === ROOT_NAMESPACE && (namespace === ROOT_NAMESPACE || namespace === '')
       if (!(isBootstrap ? isWhole(object) || tree.entry(path)?.type === 'directory' : isHere && follows)) return []
       return [
         {
@@ -71,7 +72,7 @@ function isListed(tree: Tree, folder: string, file: string): boolean {
 /** `spec.path` of a Kustomization of Flux; undefined where there is none, or one that only the cluster knows. */
 function pathOf(object: KubeObject): string | undefined {
   const { apiVersion, kind } = idOf(object)
-  if (kind !== 'Kustomization' || groupOf(apiVersion) !== 'kustomize.toolkit.fluxcd.io') return undefined
+  if (`${groupOf(apiVersion)}/${kind}` !== KUSTOMIZATION) return undefined
   if (at(object.root, ['spec', 'kubeConfig'])) return undefined
   const path = stringAt(object.root, ['spec', 'path'])
   return path === undefined || /[{}$]/.test(path) ? undefined : artifactPath(path)
@@ -89,7 +90,7 @@ export function sourcesOf(files: readonly FluxFile[]): ReadonlyMap<string, reado
   const all = files.flatMap(({ path, objects }) => objects.map(object => ({ file: path, object })))
   const sources = all.filter(({ object }) => {
     const { apiVersion, kind } = idOf(object)
-    return KINDS.has(kind) && groupOf(apiVersion) === 'source.toolkit.fluxcd.io'
+    return SOURCES.includes(`${groupOf(apiVersion)}/${kind}`)
   })
   return Map.groupBy(sources, ({ object }) => {
     const { kind, namespace, name } = idOf(object)

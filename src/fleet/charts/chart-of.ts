@@ -1,3 +1,4 @@
+import { EXTERNAL_ARTIFACT, HELM_RELEASE, KUSTOMIZATION, sourceNamed } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 
@@ -19,11 +20,6 @@ export interface ChartSpec {
   /** Paths below the source. */
   readonly valuesFiles: readonly string[]
 }
-
-const SOURCES = 'source.toolkit.fluxcd.io'
-export const HELM_RELEASE = 'helm.toolkit.fluxcd.io/HelmRelease'
-export const KUSTOMIZATION = 'kustomize.toolkit.fluxcd.io/Kustomization'
-export const HELM_CHART = `${SOURCES}/HelmChart`
 
 /** Kinds that deploy content of git that is not rendered: charts, and what a Kustomization takes from an ExternalArtifact. */
 export const DEPLOYERS: readonly string[] = [HELM_RELEASE, KUSTOMIZATION]
@@ -51,7 +47,7 @@ export function chartSpecOf(object: KubeObject): ChartSpec | undefined {
 /** The content of other sources is rendered. */
 function artifactOf(object: KubeObject): ChartSpec | undefined {
   const source = named(object, ['spec', 'sourceRef'])
-  if (source?.kind !== `${SOURCES}/ExternalArtifact`) return undefined
+  if (source?.kind !== EXTERNAL_ARTIFACT) return undefined
   return { field: ['spec', 'sourceRef', 'name'], source, valuesFiles: [] }
 }
 
@@ -59,5 +55,5 @@ function named(object: KubeObject, path: Path): NamedObject | undefined {
   const [kind, name] = [stringAt(object.root, [...path, 'kind']), stringAt(object.root, [...path, 'name'])]
   if (!kind || !name) return undefined
   const namespace = stringAt(object.root, [...path, 'namespace']) || idOf(object).namespace
-  return { kind: `${SOURCES}/${kind}`, namespace, name }
+  return { kind: sourceNamed(kind), namespace, name }
 }

@@ -1,5 +1,12 @@
 import { BailiwickError } from '../../errors.ts'
-import { ROOT_NAME, ROOT_NAMESPACE } from '../../flux/kinds.ts'
+import {
+  EXTERNAL_ARTIFACT,
+  GIT_REPOSITORY,
+  HELM_CHART,
+  ROOT_NAME,
+  ROOT_NAMESPACE,
+  sourceNamed,
+} from '../../flux/kinds.ts'
 import { at, canonical, originAt, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Origin } from '../../origin.ts'
@@ -7,7 +14,7 @@ import { type Aliases, addressIn } from '../model/address-in.ts'
 import type { SourceRef } from '../model/source-ref.ts'
 import { sourceRefOf } from '../sources/resolve-source.ts'
 import { contentSpec } from '../sources/source-content.ts'
-import { type ChartSpec, chartSpecOf, HELM_CHART, type NamedObject } from './chart-of.ts'
+import { type ChartSpec, chartSpecOf, type NamedObject } from './chart-of.ts'
 
 /** A part of a repository that a chart is made of. */
 export interface ContentPlace {
@@ -41,9 +48,6 @@ export interface ClusterObjects {
   readonly aliases: Aliases
 }
 
-const SOURCES = 'source.toolkit.fluxcd.io'
-const GIT = `${SOURCES}/GitRepository`
-const ARTIFACT = `${SOURCES}/ExternalArtifact`
 /** How deep sources may include each other; source-controller refuses circles. */
 const MAX_INCLUDES = 5
 /** Sources that one chart may come from: includes of includes could double them again and again. */
@@ -58,8 +62,8 @@ export function chartContent(release: KubeObject, objects: ClusterObjects): Char
   const chart = own?.source.kind === HELM_CHART ? templateOf(objects.find(own.source)) : own
   if (!chart) return undefined
   const search: Search = { objects, left: MAX_PARTS, origin: originAt(release.root, own!.field) }
-  if (chart.source.kind === ARTIFACT) return generated(chart.source, search)
-  if (chart.source.kind !== GIT || chart.path === undefined) return undefined
+  if (chart.source.kind === EXTERNAL_ARTIFACT) return generated(chart.source, search)
+  if (chart.source.kind !== GIT_REPOSITORY || chart.path === undefined) return undefined
   const parts = partsOf(chart.source, search, 0)
   if (parts.length === 0) return undefined
   return {
@@ -110,7 +114,7 @@ function partsOf(named: NamedObject, search: Search, depth: number): Part[] {
       packing: packing.join(' '),
     }
     const included = contentSpec(source).include.flatMap(({ name, fromPath, toPath }) => {
-      const other = { kind: GIT, namespace: named.namespace, name }
+      const other = { kind: GIT_REPOSITORY, namespace: named.namespace, name }
       return partsOf(other, search, depth + 1).flatMap(part => moved(part, inside(fromPath), inside(toPath)))
     })
     return [own, ...included]
@@ -156,7 +160,7 @@ export function inside(path: string): string {
 function generated({ namespace, name }: NamedObject, search: Search): ChartContent | undefined {
   const copies = search.objects.generators(namespace, name).flatMap(object => copiesInto(object, name))
   const parts = copies.flatMap(({ source, from }) => {
-    const all = source.kind === GIT ? partsOf(source, search, 0) : []
+    const all = source.kind === GIT_REPOSITORY ? partsOf(source, search, 0) : []
     return all.map(part => ({ part, from }))
   })
   if (parts.length === 0) return undefined
@@ -181,7 +185,7 @@ function copiesInto(generator: KubeObject, name: string) {
     items(generator, ['spec', 'sources']).map(path => {
       const text = (field: string) => stringAt(generator.root, [...path, field]) ?? ''
       const source = {
-        kind: `${SOURCES}/${text('kind')}`,
+        kind: sourceNamed(text('kind')),
         namespace: text('namespace') || namespace,
         name: text('name'),
       }

@@ -1,3 +1,4 @@
+import { apiVersionOf, GIT_REPOSITORY } from '../../flux/kinds.ts'
 import type { MapNode } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { FleetConfig } from '../model/fleet-config.ts'
@@ -8,7 +9,7 @@ export function declaredSources({ sources }: FleetConfig, cluster: string): Read
   const here = sources.filter(({ clusters }) => clusters === undefined || clusters.includes(cluster))
   return new Map(
     here.map(({ kind, namespace, name, url, ref, origin }) => {
-      const apiVersion = 'source.toolkit.fluxcd.io/v1'
+      const apiVersion = apiVersionOf(GIT_REPOSITORY)
       const spec = { url, ...(Object.keys(ref).length > 0 ? { ref: { ...ref } } : {}) }
       const root = nodeOf({ apiVersion, kind, metadata: { name, namespace }, spec }, origin) as MapNode
       return [`${kind}/${namespace}/${name}`, { root, trail: [] }]

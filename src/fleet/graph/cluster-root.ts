@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
-import { isRoot, ROOT_NAMESPACE } from '../../flux/kinds.ts'
+import { isRoot } from '../../flux/flux-object.ts'
+import { ACCOUNT_FIELD, GIT_REPOSITORY, ROOT_NAMESPACE, SOURCE_GROUP, sourceNamed } from '../../flux/kinds.ts'
 import { PackBudget } from '../../flux/pack-budget.ts'
 import { PLATFORM_SCALE, RenderBudget } from '../../flux/render-budget.ts'
 import { renderWithHoles } from '../../flux/render-with-holes.ts'
@@ -162,7 +163,7 @@ function probed(
 /** The probe's own lines are nowhere in the repository; only what the overlay's patches wrote is worth keeping. */
 function withAccount(synthetic: KubeObject, probe: KubeObject | undefined): KubeObject {
   const spec = at(synthetic.root, ['spec'])
-  const account = at(probe?.root, ['spec', 'serviceAccountName'])
+  const account = at(probe?.root, ACCOUNT_FIELD)
   if (spec?.type !== 'map' || !account) return synthetic
   return { ...synthetic, root: withField(synthetic.root, 'spec', withField(spec, 'serviceAccountName', account)) }
 }
@@ -174,7 +175,7 @@ function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: 
   const find = (wanted: string) =>
     objects.find(object => {
       const id = idOf(object)
-      const isSource = groupOf(id.apiVersion) === 'source.toolkit.fluxcd.io'
+      const isSource = groupOf(id.apiVersion) === SOURCE_GROUP
       return isSource && wanted === `${id.kind}/${id.namespace}/${id.name}`
     })
   const source = find(`${kind}/${namespace}/${name}`)
@@ -191,7 +192,7 @@ function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: 
 /** What a cluster follows that is no content of this repository. */
 function elsewhere(kind: string, source: KubeObject, resolved: Resolved, { own }: Sources): Resolved {
   const reason =
-    resolved.type === 'opaque' && kind !== 'GitRepository'
+    resolved.type === 'opaque' && sourceNamed(kind) !== GIT_REPOSITORY
       ? resolved.reason
       : `this repository is ${own.url}; if both are the same repository, list the other address under aliases in .github/bailiwick.yaml`
   const unmatched = { why: 'other-address', origin: originAt(source.root, ['spec', 'url']) } as const

@@ -1,3 +1,4 @@
+import { apiVersionOf, GIT_REPOSITORY } from '../../flux/kinds.ts'
 import type { Tree } from '../../git/tree.ts'
 import { mapNode, textNode } from '../../kube/edit-node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
@@ -59,7 +60,7 @@ export class NodeRemotes {
     const { namespace } = idOf(this.kustomization)
     const root = mapNode(
       [
-        ['apiVersion', text('source.toolkit.fluxcd.io/v1')],
+        ['apiVersion', text(apiVersionOf(GIT_REPOSITORY))],
         ['kind', text('GitRepository')],
         [
           'metadata',

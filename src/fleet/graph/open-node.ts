@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Artifact } from '../../flux/artifact.ts'
 import { artifactPath } from '../../flux/artifact-path.ts'
-import { ROOT_NAME, ROOT_NAMESPACE } from '../../flux/kinds.ts'
+import { EXTERNAL_ARTIFACT, isDeployable, ROOT_NAME, ROOT_NAMESPACE, sourceNamed } from '../../flux/kinds.ts'
 import { renderWithHoles } from '../../flux/render-with-holes.ts'
 import { originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
@@ -207,7 +207,7 @@ function find(
 ): Resolved | UnknownSource {
   const { kind } = spec.source
   const origin = originAt(draft.kustomization.root, ['spec', 'sourceRef', 'name'])
-  if (!['GitRepository', 'OCIRepository', 'Bucket', 'ExternalArtifact'].includes(kind)) {
+  if (!isDeployable(kind)) {
     const fix = 'Use GitRepository, OCIRepository, Bucket or ExternalArtifact.'
     throw new BailiwickError('flux-invalid', 'spec.sourceRef.kind is no kind of source', { origin, fix })
   }
@@ -236,7 +236,7 @@ function find(
     const details = { origin: at, fix: 'Declare it in the same namespace.' }
     throw new BailiwickError('flux-invalid', `no object of the fleet declares what ${id} includes`, details)
   }
-  if (kind === 'ExternalArtifact')
+  if (sourceNamed(kind) === EXTERNAL_ARTIFACT)
     return { type: 'opaque', url: '', ref: {}, reason: 'the content of an ExternalArtifact is not in git' }
   if (!context.index.complete) return { unknownSource: id }
   if (reader.writer === undefined)

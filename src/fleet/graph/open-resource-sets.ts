@@ -1,3 +1,4 @@
+import { OPERATOR_GROUP } from '../../flux/kinds.ts'
 import { stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { userOfAccount } from '../../kube/rbac/groups-of.ts'
@@ -57,7 +58,7 @@ function draftOf(walk: Walk, parent: Draft, set: KubeObject, objects: readonly K
     source: parent.source,
     path: parent.path,
     dependsOn: [],
-    suspend: stringAt(set.root, ['metadata', 'annotations', 'fluxcd.controlplane.io/reconcile']) === 'disabled',
+    suspend: stringAt(set.root, ['metadata', 'annotations', `${OPERATOR_GROUP}/reconcile`]) === 'disabled',
     prune: true,
     objects,
     digest: digestOfTexts(objectTexts(objects)),

@@ -1,4 +1,4 @@
-import { isKustomizationKind } from '../../flux/kinds.ts'
+import { isKustomizationKind } from '../../flux/flux-object.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { nodeKey } from '../model/node-key.ts'
 import { SOURCE_GROUPS } from '../sources/source-index.ts'

@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
-import { isKustomizationKind, ROOT_NAME, ROOT_NAMESPACE } from '../../flux/kinds.ts'
+import { isKustomizationKind } from '../../flux/flux-object.ts'
+import { fluxKind, ROOT_NAME, ROOT_NAMESPACE, sourceNamed } from '../../flux/kinds.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { declaredSources } from '../config/declared-sources.ts'
 import type { ClusterRoot } from '../model/cluster-root.ts'
@@ -227,7 +228,8 @@ function addStart(walk: Walk, first: Draft, { source }: Root): void {
   const { kind, namespace, name } = idOf(source)
   const known = walk.index.find(`${kind}/${namespace}/${name}`)
   // what bootstrap makes is this repository as it is; an artifact may hold a part of it
-  if (known === undefined || (known === 'bootstrap' && kind !== 'GitRepository')) walk.index.add(source, first)
+  if (known === undefined || (known === 'bootstrap' && fluxKind(sourceNamed(kind))?.source !== 'git'))
+    walk.index.add(source, first)
 }
 
 function follow(walk: Walk, claim: Claim): void {

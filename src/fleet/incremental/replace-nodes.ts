@@ -1,5 +1,14 @@
 import { BailiwickError } from '../../errors.ts'
-import { isRoot } from '../../flux/kinds.ts'
+import { isOfKind, isRoot } from '../../flux/flux-object.ts'
+import {
+  EXTENSIONS_GROUP,
+  HELM_GROUP,
+  HELM_RELEASE,
+  isDeployable,
+  KUSTOMIZE_GROUP,
+  OPERATOR_GROUP,
+  SOURCE_GROUP,
+} from '../../flux/kinds.ts'
 import { PackBudget } from '../../flux/pack-budget.ts'
 import { packTree } from '../../flux/pack-tree.ts'
 import { PLATFORM_SCALE, RenderBudget } from '../../flux/render-budget.ts'
@@ -28,7 +37,6 @@ import { changedPaths } from '../rendering/changed-paths.ts'
 import { recordOf, renderAgain } from '../rendering/render-memo.ts'
 import type { Work } from '../rendering/work.ts'
 import { sameAccess } from '../sources/same-access.ts'
-import { FOLLOWED } from '../sources/source-index.ts'
 import { type FleetState, sourceId } from './fleet-state.ts'
 
 /**
@@ -248,12 +256,7 @@ function budgetBeside({ shape, nodeAt }: CurrentState, node: FleetNode): RenderB
 }
 
 /** Groups whose every object counts. */
-const NOTED = new Set([
-  'kustomize.toolkit.fluxcd.io',
-  'capsule.clastix.io',
-  'source.extensions.fluxcd.io',
-  'fluxcd.controlplane.io',
-])
+const NOTED = new Set([KUSTOMIZE_GROUP, 'capsule.clastix.io', EXTENSIONS_GROUP, OPERATOR_GROUP])
 
 /** Whether all that the graph takes note of in what a node renders is as it was. */
 function staysPut({ shape }: FleetState, { cluster, objects }: FleetNode, after: readonly KubeObject[]): boolean {
@@ -270,14 +273,14 @@ function staysPut({ shape }: FleetState, { cluster, objects }: FleetNode, after:
   return old.length === young.length && old.every((note, index) => note === young[index])
 }
 
-const isRelease = (object: KubeObject) => groupOf(idOf(object).apiVersion) === 'helm.toolkit.fluxcd.io'
+const isRelease = (object: KubeObject) => isOfKind(object, HELM_RELEASE)
 
 /** What the graph takes note of: the object itself, or what it is called. */
 function noteOf(object: KubeObject, cluster: string, needs: ReadonlySet<string>): KubeObject | string | undefined {
   const { apiVersion, kind, namespace, name } = idOf(object)
   const group = groupOf(apiVersion)
-  if (group === 'source.toolkit.fluxcd.io' && FOLLOWED.has(kind)) return object
-  if (group === 'source.toolkit.fluxcd.io' || group === 'helm.toolkit.fluxcd.io') {
+  if (group === SOURCE_GROUP && isDeployable(kind)) return object
+  if (group === SOURCE_GROUP || group === HELM_GROUP) {
     return `${kind}/${namespace}/${name} ${JSON.stringify(chartSpecOf(object)?.source)}`
   }
   if (group === '') {

@@ -1,4 +1,4 @@
-import { ROOT_NAMESPACE } from '../../flux/kinds.ts'
+import { groupsThat, ROOT_NAMESPACE } from '../../flux/kinds.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { CAPSULE_GROUP } from '../tenancy/capsule.ts'
 
@@ -16,11 +16,7 @@ const GROUPS: ReadonlySet<string> = new Set([
   'policy.networking.k8s.io',
   'templates.gatekeeper.sh',
   'constraints.gatekeeper.sh',
-  'kustomize.toolkit.fluxcd.io',
-  'helm.toolkit.fluxcd.io',
-  'source.toolkit.fluxcd.io',
-  'source.extensions.fluxcd.io',
-  'fluxcd.controlplane.io',
+  ...groupsThat(row => row.applies ?? row.source ?? row.makesSources ?? row.configuresFlux),
 ])
 
 /** The same of kinds whose group holds others besides, as `<group>/<Kind>`. */

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
+import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
 import { isNamespaceName, isSubdomain } from '../../kube/names.ts'
 import { at, type Node, originAt, type Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
@@ -41,7 +42,7 @@ export function readSpec(object: KubeObject, namespace: string): KustomizationSp
 
 /** The account that an object names; undefined where it names none. Throws `invalid-object` for a name that is none. */
 export function readServiceAccount(object: KubeObject): string | undefined {
-  const path = ['spec', 'serviceAccountName']
+  const path = ACCOUNT_FIELD
   const value = at(object.root, path)
   if (isBlank(value)) return undefined
   if (value?.type === 'scalar' && typeof value.value === 'string' && isSubdomain(value.value)) return value.value

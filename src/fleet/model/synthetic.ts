@@ -1,3 +1,4 @@
+import { apiVersionOf, KUSTOMIZATION } from '../../flux/kinds.ts'
 import type { Tree } from '../../git/tree.ts'
 import type { Field, MapNode, Node, ScalarValue } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
@@ -22,7 +23,7 @@ export function bootstrapKustomization(path: string, repository: string, tree: T
   const file = [...candidates, first ?? ''].find(name => tree.entry(at(name))?.type === 'file')
   const root = nodeOf(
     {
-      apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+      apiVersion: apiVersionOf(KUSTOMIZATION),
       kind: 'Kustomization',
       metadata: { name: 'flux-system', namespace: 'flux-system' },
       spec: { path: `./${path}`, prune: true, sourceRef: { kind: 'GitRepository', name: 'flux-system' } },

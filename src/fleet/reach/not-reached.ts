@@ -1,5 +1,5 @@
 import { artifactPath } from '../../flux/artifact-path.ts'
-import { isKustomization } from '../../flux/kinds.ts'
+import { isKustomization } from '../../flux/flux-object.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { Origin } from '../../origin.ts'
 import type { FleetNode, FleetRepository, NotReached } from '../model/fleet.ts'

@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
-import { isKustomizationKind } from '../../flux/kinds.ts'
+import { isKustomizationKind } from '../../flux/flux-object.ts'
+import { KUSTOMIZE_GROUP } from '../../flux/kinds.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
@@ -28,7 +29,6 @@ interface StandingKustomizations {
 
 const MAX_FILES = 50_000
 const MAX_BYTES = 256 * 1024 * 1024
-const GROUP = 'kustomize.toolkit.fluxcd.io'
 
 const searched = new WeakMap<Tree, StandingKustomizations>()
 
@@ -77,7 +77,7 @@ function inFile(tree: Tree, { path, id }: TreeEntry, room: { files: number; byte
 
 function search(tree: Tree, path: string, id: string): Searched {
   const bytes = Buffer.from(tree.read(path))
-  const searched = { bytes: bytes.length, found: bytes.includes(GROUP) ? readFile(path, bytes) : NONE }
+  const searched = { bytes: bytes.length, found: bytes.includes(KUSTOMIZE_GROUP) ? readFile(path, bytes) : NONE }
   if (known.size >= MAX_KNOWN) known.clear()
   known.set(id, searched)
   return searched

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
+import { OPERATOR_GROUP, RESOURCE_SET } from '../../flux/kinds.ts'
 import { overrideMetadata } from '../../flux/override-metadata.ts'
 import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
@@ -19,11 +20,11 @@ export interface RenderedSet {
 const MAX_STEPS = 200_000
 const MAX_TEXT = 4 * 1024 * 1024
 const MAX_OBJECTS = 5_000
-const RECONCILE = 'fluxcd.controlplane.io/reconcile'
+const RECONCILE = `${OPERATOR_GROUP}/reconcile`
 const NOTHING: Inputs = () => undefined
 
 /** Annotations by which the operator fills the data of an object from another one. */
-const COPYING = ['fluxcd.controlplane.io/copyFrom', 'fluxcd.controlplane.io/convertKubeConfigFrom']
+const COPYING = [`${OPERATOR_GROUP}/copyFrom`, `${OPERATOR_GROUP}/convertKubeConfigFrom`]
 
 /** Whether the data of an object is copied into it on the cluster. */
 export function isCopied({ root }: KubeObject): boolean {
@@ -35,7 +36,7 @@ const known = new WeakMap<KubeObject, RenderedSet>()
 /** Whether an object is a ResourceSet. */
 function isResourceSet(object: KubeObject): boolean {
   const { apiVersion, kind } = idOf(object)
-  return kind === 'ResourceSet' && groupOf(apiVersion) === 'fluxcd.controlplane.io'
+  return `${groupOf(apiVersion)}/${kind}` === RESOURCE_SET
 }
 
 const found = new WeakMap<readonly KubeObject[], readonly KubeObject[]>()

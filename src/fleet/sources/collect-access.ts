@@ -1,3 +1,5 @@
+import { isOfKind } from '../../flux/flux-object.ts'
+import { GIT_REPOSITORY } from '../../flux/kinds.ts'
 import { canonical, originAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import type { FleetNode } from '../model/fleet.ts'
@@ -28,8 +30,8 @@ export function collectAccess(
   const own = new Map<string, string>()
   for (const [id, { object, node }] of index.all()) {
     const url = addressOfSource(view.config, object)
-    const { kind, namespace } = idOf(object)
-    if (url === undefined || kind !== 'GitRepository') continue
+    const { namespace } = idOf(object)
+    if (url === undefined || !isOfKind(object, GIT_REPOSITORY)) continue
     const owner = view.owners.get(namespace)
     const { tenant } = node
     if (tenant === undefined) {
@@ -51,7 +53,7 @@ export function collectAccess(
   for (const [id, object] of index.byHand) {
     const url = addressOfSource(view.config, object)
     const owner = view.owners.get(idOf(object).namespace)
-    if (url === undefined || idOf(object).kind !== 'GitRepository') continue
+    if (url === undefined || !isOfKind(object, GIT_REPOSITORY)) continue
     if (!own.has(id)) own.set(id, url)
     platform.add(readerKey('', url))
     if (owner !== undefined) platform.add(readerKey(owner, url))

@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Artifact } from '../../flux/artifact.ts'
+import { fluxKind, sourceNamed } from '../../flux/kinds.ts'
 import type { PackBudget } from '../../flux/pack-budget.ts'
 import { pushedTree } from '../../flux/source/pushed-tree.ts'
 import { originAt } from '../../kube/node.ts'
@@ -65,7 +66,7 @@ export function openSources(
     at: (url, ref, read) => find(url, ref, undefined, read),
     resolve(kind, source, lookup, budget, may, author) {
       if (source === 'bootstrap') return ownFor(may)
-      if (kind === 'GitRepository') {
+      if (fluxKind(sourceNamed(kind))?.source === 'git') {
         const { namespace, name } = idOf(source)
         return resolve(source, lookup, { ids: [`GitRepository/${namespace}/${name}`], budget, may })
       }

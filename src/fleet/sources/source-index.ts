@@ -1,13 +1,12 @@
 import { BailiwickError } from '../../errors.ts'
+import { isOfKind } from '../../flux/flux-object.ts'
+import { ARTIFACT_GENERATOR, groupsThat, isDeployable } from '../../flux/kinds.ts'
 import { originAt } from '../../kube/node.ts'
 import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import { isSameSpec } from '../model/same-spec.ts'
 
-/** Kinds of which a Kustomization takes its content: two versions of one would mean two contents. */
-export const FOLLOWED = new Set(['GitRepository', 'OCIRepository', 'Bucket', 'ExternalArtifact'])
-
 /** API groups whose objects it holds. */
-export const SOURCE_GROUPS: ReadonlySet<string> = new Set(['source.toolkit.fluxcd.io', 'source.extensions.fluxcd.io'])
+export const SOURCE_GROUPS: ReadonlySet<string> = groupsThat(row => row.source ?? row.makesSources)
 
 /** A source object, and the node that renders it. */
 interface DeclaredSource {
@@ -33,7 +32,7 @@ export class SourceIndex {
   /** Throws `graph-conflict`, under `rule` if given, where another node renders the same source differently; the first one stays. */
   add(object: KubeObject, node: DeclaredSource['node'], rule?: string): void {
     const { kind, namespace, name } = idOf(object)
-    if (kind === 'ArtifactGenerator') {
+    if (isOfKind(object, ARTIFACT_GENERATOR)) {
       const list = this.#generators.get(namespace) ?? []
       this.#generators.set(namespace, list)
       list.push(object)
@@ -46,7 +45,8 @@ export class SourceIndex {
       return
     }
     // labels and annotations, which Kustomizations add, are no part of what is fetched
-    if (!FOLLOWED.has(kind) || isSameSpec(known.object, object)) return
+    // two versions of what a Kustomization takes its content from would mean two contents
+    if (!isDeployable(kind) || isSameSpec(known.object, object)) return
     throw new BailiwickError('graph-conflict', `${display(idOf(object))} is rendered twice, with different content`, {
       origin: originAt(object.root, ['metadata', 'name']),
       rule,

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
+import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
 import { isSubdomain } from '../../kube/names.ts'
 import { originAt, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
@@ -21,7 +22,7 @@ export function identityOf(
   tenant: string | undefined,
   lockdown: Lockdown,
 ): Identity {
-  const path = ['spec', 'serviceAccountName']
+  const path = ACCOUNT_FIELD
   const written = stringAt(object.root, path)
   if (written !== undefined && written !== '' && written.trim() === '') {
     if (tenant !== undefined) return CONTROLLER

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import { ROOT_NAMESPACE } from '../../flux/kinds.ts'
+import { ROOT_NAMESPACE, TENANT_LABEL_KEY } from '../../flux/kinds.ts'
 import { isNamespaceName } from '../../kube/names.ts'
 import { at, originAt, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
@@ -9,7 +9,7 @@ import { capsuleTenantOf, mayCreateNamespace } from './capsule.ts'
 import { CapsuleNames } from './capsule-names.ts'
 
 /** Label by which `flux create tenant` marks the namespaces of a tenant. */
-export const TENANT_LABEL = ['metadata', 'labels', 'toolkit.fluxcd.io/tenant']
+export const TENANT_LABEL = ['metadata', 'labels', TENANT_LABEL_KEY]
 const LABEL_VALUE = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
 
 /** What the fleet's own file says about the namespaces of one cluster. */

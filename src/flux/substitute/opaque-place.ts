@@ -5,6 +5,7 @@ import { at, type MapNode, type Node, type Path, stringAt } from '../../kube/nod
 import { groupOf } from '../../kube/object.ts'
 import { KUBERNETES } from '../../kube/scope/kubernetes-scopes.ts'
 import type { Origin } from '../../origin.ts'
+import { valuesOf } from '../kinds.ts'
 
 /** Fields of Flux's kinds that say what is applied where, from where, and by whom; and what may hold such fields. */
 const OF_FLUX = new Set(
@@ -23,11 +24,10 @@ const TEMPLATE = new Set(['template', 'jobTemplate'])
 const STRUCTURE = new Set(['metadata', 'spec', 'template', 'jobTemplate', 'annotations', 'items', 'containers'])
 
 /** Names that people give to what they keep, not fields of the API: any word may stand there. */
-const CONTENT: ReadonlyMap<string, readonly (readonly string[])[]> = new Map([
+const CONTENT: ReadonlyMap<string, readonly (readonly string[])[]> = new Map<string, readonly (readonly string[])[]>([
   ['/ConfigMap', [['data'], ['binaryData']]],
   ['/Secret', [['data'], ['stringData']]],
-  ['helm.toolkit.fluxcd.io/HelmRelease', [['spec', 'values']]],
-  ['kustomize.toolkit.fluxcd.io/Kustomization', [['spec', 'postBuild', 'substitute']]],
+  ...[...valuesOf(row => row.free)].map(([kind, path]) => [kind, [path]] as const),
 ])
 
 /**

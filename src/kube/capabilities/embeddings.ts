@@ -1,3 +1,4 @@
+import { HELM_RELEASE, RESOURCE_SET } from '../../flux/kinds.ts'
 /** Where objects of a kind hold other objects, or name what a controller makes, and as whom that is applied. */
 export interface EmbeddedPlace {
   /** Steps from the root with dots between, as in NamingField. */
@@ -100,10 +101,8 @@ export const EMBEDDINGS: Readonly<Record<string, readonly EmbeddedPlace[]>> = {
   'capsule.clastix.io/TenantResource': [
     object('spec.resources.*.rawItems.*', { namespace: 'own', placeholder: '{{', ownScopeRule: true }),
   ],
-  'fluxcd.controlplane.io/ResourceSet': [...resourceSet('spec'), ...resourceSet('spec.steps.*')],
-  'helm.toolkit.fluxcd.io/HelmRelease': [
-    { at: 'spec.values', form: 'anywhere', by: account('spec.serviceAccountName'), placeholder: '{{' },
-  ],
+  [RESOURCE_SET]: [...resourceSet('spec'), ...resourceSet('spec.steps.*')],
+  [HELM_RELEASE]: [{ at: 'spec.values', form: 'anywhere', by: account('spec.serviceAccountName'), placeholder: '{{' }],
   'kyverno.io/Policy': [
     {
       at: 'spec.rules.*.generate',

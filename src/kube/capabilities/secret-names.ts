@@ -1,3 +1,4 @@
+import { valuesOf } from '../../flux/kinds.ts'
 import { at, type Node, type Path, stringAt } from '../node.ts'
 import { groupOf, idOf, type KubeObject } from '../object.ts'
 import { placesOf } from './places-of.ts'
@@ -11,29 +12,13 @@ export interface NameRead {
   readonly decrypts: boolean
 }
 
-const AUTH = 'spec.secretRef spec.certSecretRef spec.proxySecretRef spec.verify.secretRef'
 const PODS =
   '**.imagePullSecrets.* **.secretKeyRef **.secretRef **.volumes.*.secret.secretName **.projected.sources.*.secret **.configMapKeyRef:ConfigMap **.configMapRef:ConfigMap **.volumes.*.configMap:ConfigMap'
 const pods = (spec: string) => PODS.replaceAll('**', `${spec}.**`)
 
 /** Places with blanks between, of a map with `name` (and maybe `kind`) or of the name itself; `:ConfigMap` where it is one. */
 const READS: Readonly<Record<string, string>> = {
-  'source.toolkit.fluxcd.io/GitRepository': AUTH,
-  'source.toolkit.fluxcd.io/OCIRepository': AUTH,
-  'source.toolkit.fluxcd.io/HelmRepository': AUTH,
-  'source.toolkit.fluxcd.io/HelmChart': AUTH,
-  'source.toolkit.fluxcd.io/Bucket': `${AUTH} spec.sts.secretRef spec.sts.certSecretRef`,
-  'image.toolkit.fluxcd.io/ImageRepository': AUTH,
-  'image.toolkit.fluxcd.io/ImageUpdateAutomation': 'spec.git.commit.signingKey.secretRef',
-  'notification.toolkit.fluxcd.io/Provider': AUTH,
-  'notification.toolkit.fluxcd.io/Receiver': AUTH,
-  'kustomize.toolkit.fluxcd.io/Kustomization':
-    'spec.kubeConfig.secretRef spec.kubeConfig.configMapRef:ConfigMap spec.decryption.secretRef spec.postBuild.substituteFrom.*',
-  'helm.toolkit.fluxcd.io/HelmRelease':
-    'spec.kubeConfig.secretRef spec.kubeConfig.configMapRef:ConfigMap spec.valuesFrom.*',
-  'fluxcd.controlplane.io/ResourceSetInputProvider': AUTH,
-  'infra.contrib.fluxcd.io/Terraform':
-    'spec.varsFrom.* spec.cliConfigSecretRef spec.backendConfigsFrom.* spec.fileMappings.*.secretRef',
+  ...Object.fromEntries(valuesOf(row => row.secrets)),
   '/ServiceAccount': 'imagePullSecrets.* secrets.*',
   '/Pod': pods('spec'),
   'apps/Deployment': pods('spec.template'),
@@ -97,8 +82,7 @@ const KEYS = (at: string) =>
     .join(' ')
 
 const SENDS: Readonly<Record<string, Sending>> = {
-  'notification.toolkit.fluxcd.io/Provider': { secrets: 'spec.secretRef', address: 'spec.address' },
-  'fluxcd.controlplane.io/ResourceSetInputProvider': { secrets: 'spec.secretRef', address: 'spec.url' },
+  ...Object.fromEntries(valuesOf(row => row.sends)),
   'external-secrets.io/PushSecret': { secrets: 'spec.selector.secret' },
   'external-secrets.io/SecretStore': { secrets: READS['external-secrets.io/SecretStore']! },
   'generators.external-secrets.io/Webhook': { secrets: 'spec.secrets.*.secretRef', address: 'spec.url' },

@@ -1,3 +1,4 @@
+import { FLUX_KINDS } from '../../flux/kinds.ts'
 import type { Authorizer, Grant } from './authorizer.ts'
 import { userInfo, userOfAccount } from './groups-of.ts'
 import type { ResourceRequest, UserInfo } from './request.ts'
@@ -42,10 +43,12 @@ const WAYS: readonly Way[] = [
   { way: 'runs pods', verbs: WRITES, apiGroup: 'argoproj.io', resources: ['cronworkflows', 'rollouts', 'workflows'] },
   { way: 'runs pods', verbs: WRITES, apiGroup: 'keda.sh', resources: ['scaledjobs'] },
   { way: 'runs pods', verbs: WRITES, apiGroup: 'serving.knative.dev', resources: ['configurations', 'services'] },
-  { way: 'runs Flux objects', verbs: WRITES, apiGroup: 'kustomize.toolkit.fluxcd.io', resources: ['kustomizations'] },
-  { way: 'runs Flux objects', verbs: WRITES, apiGroup: 'helm.toolkit.fluxcd.io', resources: ['helmreleases'] },
-  { way: 'runs Flux objects', verbs: WRITES, apiGroup: 'fluxcd.controlplane.io', resources: ['resourcesets'] },
-  { way: 'runs Flux objects', verbs: WRITES, apiGroup: 'infra.contrib.fluxcd.io', resources: ['terraforms'] },
+  ...FLUX_KINDS.filter(row => row.applies).map(({ group, plural }) => ({
+    way: 'runs Flux objects',
+    verbs: WRITES,
+    apiGroup: group,
+    resources: [plural],
+  })),
   { way: 'executes in pods', verbs: ['create', 'get'], apiGroup: '', resources: ['pods/attach', 'pods/exec'] },
   { way: 'executes in pods', verbs: ['patch', 'update'], apiGroup: '', resources: ['pods/ephemeralcontainers'] },
   { way: 'reads token secrets', verbs: ['get', 'list', 'watch'], apiGroup: '', resources: ['secrets'] },

@@ -1,3 +1,4 @@
+import { FLUX_KINDS } from '../../flux/kinds.ts'
 import type { Scope } from '../capabilities/capability.ts'
 import { type CustomScopes, KUBERNETES_SCOPES, PROJECT_SCOPES } from '../scope/scope.ts'
 import { type CustomPlurals, resourceOf } from './resource-name.ts'
@@ -38,12 +39,9 @@ export const SHORT_NAMES: ReadonlyMap<string, string> = new Map([
   ['pdb', 'policy/poddisruptionbudgets'],
   ['pc', 'scheduling.k8s.io/priorityclasses'],
   ['sc', 'storage.k8s.io/storageclasses'],
-  ['gitrepo', 'source.toolkit.fluxcd.io/gitrepositories'],
-  ['helmrepo', 'source.toolkit.fluxcd.io/helmrepositories'],
-  ['hc', 'source.toolkit.fluxcd.io/helmcharts'],
-  ['ocirepo', 'source.toolkit.fluxcd.io/ocirepositories'],
-  ['hr', 'helm.toolkit.fluxcd.io/helmreleases'],
-  ['ks', 'kustomize.toolkit.fluxcd.io/kustomizations'],
+  ...FLUX_KINDS.flatMap(({ group, plural, shortNames = [] }) =>
+    shortNames.map(name => [name, `${group}/${plural}`] as const),
+  ),
 ])
 
 /** The resources of a cluster: of Kubernetes itself, of the fleet's own definitions, and of well-known projects. */

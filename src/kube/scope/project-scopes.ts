@@ -58,7 +58,6 @@ externaldns.nginx.org: DNSEndpoint
 flagger.app: AlertProvider Canary MetricTemplate
 flink.apache.org: FlinkBlueGreenDeployment FlinkDeployment FlinkSessionJob FlinkStateSnapshot
 flows.knative.dev: Parallel Sequence
-fluxcd.controlplane.io: FluxInstance FluxReport ResourceSet ResourceSetInputProvider
 forklift.cdi.kubevirt.io: OpenstackVolumePopulator OvirtVolumePopulator
 frrk8s.metallb.io: BGPSessionState FRRConfiguration FRRK8sConfiguration | FRRNodeState
 gateway.envoyproxy.io: Backend BackendTrafficPolicy ClientTrafficPolicy EnvoyExtensionPolicy EnvoyPatchPolicy EnvoyProxy HTTPRouteFilter SecurityPolicy
@@ -67,12 +66,9 @@ gateway.networking.x-k8s.io: XBackend XBackendTrafficPolicy XListenerSet | XMesh
 generators.external-secrets.io: ACRAccessToken BeyondtrustWorkloadCredentialsDynamicSecret CloudsmithAccessToken ECRAuthorizationToken Fake GCRAccessToken GeneratorState GithubAccessToken GitlabDeployToken Grafana MFA Password QuayAccessToken SSHKey STSSessionToken UUID VaultDynamicSecret Webhook | ClusterGenerator
 grafana.integreatly.org: Grafana GrafanaAlertRuleGroup GrafanaContactPoint GrafanaDashboard GrafanaDatasource GrafanaFolder GrafanaLibraryPanel GrafanaManifest GrafanaMuteTiming GrafanaNotificationPolicy GrafanaNotificationPolicyRoute GrafanaNotificationTemplate GrafanaServiceAccount
 groupsnapshot.storage.k8s.io: VolumeGroupSnapshot | VolumeGroupSnapshotClass VolumeGroupSnapshotContent
-helm.toolkit.fluxcd.io: HelmRelease
 hub.traefik.io: AIService API APIAuth APIBundle APICatalogItem APIPlan APIPortal APIPortalAuth APIRateLimit APIVersion ContentItem ManagedApplication ManagedSubscription Uplink | AccessControlPolicy
-image.toolkit.fluxcd.io: ImagePolicy ImageRepository ImageUpdateAutomation
 inference.networking.k8s.io: InferencePool
 inference.networking.x-k8s.io: InferenceModel InferenceModelRewrite InferenceObjective InferencePool InferencePoolImport
-infra.contrib.fluxcd.io: Terraform
 infrastructure.cluster.x-k8s.io: DevCluster DevClusterTemplate DevMachine DevMachinePool DevMachinePoolTemplate DevMachineTemplate
 ipam.cluster.x-k8s.io: IPAddress IPAddressClaim
 jaegertracing.io: Jaeger
@@ -90,7 +86,6 @@ kubernetes.crossplane.io: | Object ObservedObjectCollection ProviderConfig Provi
 kubernetes.m.crossplane.io: Object ObservedObjectCollection ProviderConfig ProviderConfigUsage | ClusterProviderConfig
 kubevirt.io: KubeVirt VirtualMachine VirtualMachineInstance VirtualMachineInstanceMigration VirtualMachineInstancePreset VirtualMachineInstanceReplicaSet
 kueue.x-k8s.io: LocalQueue Workload | AdmissionCheck ClusterQueue Cohort MultiKueueCluster MultiKueueConfig ProvisioningRequestConfig ResourceFlavor Topology WorkloadPriorityClass
-kustomize.toolkit.fluxcd.io: Kustomization
 kyverno.io: CleanupPolicy Policy PolicyException UpdateRequest | ClusterCleanupPolicy ClusterPolicy GlobalContextEntry
 leaderworkerset.x-k8s.io: LeaderWorkerSet
 linkerd.io: ServiceProfile
@@ -107,7 +102,6 @@ multicluster.linkerd.io: Link
 multicluster.x-k8s.io: ServiceImport
 mutations.gatekeeper.sh: | Assign AssignImage AssignMetadata ModifySet
 networking.istio.io: DestinationRule EnvoyFilter Gateway ProxyConfig ServiceEntry Sidecar VirtualService WorkloadEntry WorkloadGroup
-notification.toolkit.fluxcd.io: Alert Provider Receiver
 objectbucket.io: ObjectBucketClaim | ObjectBucket
 opentelemetry.io: ClusterObservability Instrumentation OpAMPBridge OpenTelemetryCollector TargetAllocator
 operator.tigera.io: | APIServer GatewayAPI Goldmane ImageSet Installation Istio ManagementClusterConnection TigeraStatus Whisker
@@ -142,8 +136,6 @@ serving.knative.dev: Configuration DomainMapping Revision Route Service
 serving.kserve.io: InferenceGraph InferenceService LLMInferenceService LLMInferenceServiceConfig LocalModelNamespaceCache ServingRuntime TrainedModel | ClusterLocalModel ClusterServingRuntime ClusterStorageContainer LocalModelCache LocalModelNode LocalModelNodeGroup
 sinks.knative.dev: IntegrationSink JobSink
 snapshot.storage.k8s.io: VolumeSnapshot | VolumeSnapshotClass VolumeSnapshotContent
-source.extensions.fluxcd.io: ArtifactGenerator
-source.toolkit.fluxcd.io: Bucket ExternalArtifact GitRepository HelmChart HelmRepository OCIRepository
 sources.knative.dev: ApiServerSource ContainerSource IntegrationSource PingSource SinkBinding
 sparkoperator.k8s.io: ScheduledSparkApplication SparkApplication
 spire.spiffe.io: | ClusterFederatedTrustDomain ClusterSPIFFEID

@@ -1,3 +1,4 @@
+import { FLUX_KINDS } from '../../flux/kinds.ts'
 import type { Scope } from '../capabilities/capability.ts'
 import { CAPABILITY_SCOPES } from '../capabilities/index.ts'
 import { stringAt } from '../node.ts'
@@ -33,8 +34,9 @@ export function scopeOf(apiVersion: string, kind: string, custom: CustomScopes):
 /** Kinds of Kubernetes itself by `<group>/<Kind>`. */
 export const KUBERNETES_SCOPES = flatten(KUBERNETES)
 /** Kinds of well-known projects by `<group>/<Kind>`. */
-export const PROJECT_SCOPES: CustomScopes = new Map([
+export const PROJECT_SCOPES: CustomScopes = new Map<string, Scope>([
   ...readLines(PROJECTS),
+  ...FLUX_KINDS.map((row): [string, Scope] => [`${row.group}/${row.kind}`, row.scope ?? 'Namespaced']),
   // of kinds of Kubernetes, and of groups that it does not serve any more, Kubernetes itself says what they are
   ...[...CAPABILITY_SCOPES].filter(([kind]) => !isKubernetesKind(kind) && !kind.startsWith('extensions/')),
 ])

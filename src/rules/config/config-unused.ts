@@ -3,10 +3,10 @@ import { shown } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { capsuleTenantOf } from '../../fleet/tenancy/capsule.ts'
 import { TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
+import { KUSTOMIZATION } from '../../flux/kinds.ts'
 import { stringAt } from '../../kube/node.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
-const KUSTOMIZATION = 'kustomize.toolkit.fluxcd.io/Kustomization'
 const FIX = 'Correct the name in .github/bailiwick.yaml, or remove the entry.'
 
 /** A limit for a tenant that there is not limits nobody. */

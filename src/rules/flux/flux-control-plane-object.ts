@@ -2,11 +2,12 @@ import { shown, shownIdentity, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import type { OtherStart } from '../../fleet/model/cluster-root.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { kindsThat } from '../../flux/kinds.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { elsewhereStarted, STARTING_KINDS } from './support/elsewhere-started.ts'
 
 /** Kinds by which the Flux Operator is told what Flux is; a ResourceSet applies objects as an account and is no such kind. */
-const KINDS = ['FluxInstance', 'FluxReport', 'ResourceSetInputProvider'].map(kind => `fluxcd.controlplane.io/${kind}`)
+const KINDS = kindsThat(row => row.configuresFlux)
 
 /** How Flux runs is the platform's to say, whatever namespace the object is in. */
 export const fluxControlPlaneObject: Rule = {

@@ -1,14 +1,12 @@
 import { shown, shownObject } from '../../facts/shown.ts'
+import { GIT_REPOSITORY, IMAGE_UPDATE_AUTOMATION } from '../../flux/kinds.ts'
 import { type Path, stringAt } from '../../kube/node.ts'
 import type { Rule } from '../model/rule.ts'
-
-const GIT_REPOSITORY = 'source.toolkit.fluxcd.io/GitRepository'
-const AUTOMATION = 'image.toolkit.fluxcd.io/ImageUpdateAutomation'
 
 const FIELDS = ['branch', 'tag', 'name', 'semver']
 const REFS: Readonly<Record<string, readonly Path[]>> = {
   [GIT_REPOSITORY]: [['spec', 'ref']],
-  [AUTOMATION]: [
+  [IMAGE_UPDATE_AUTOMATION]: [
     ['spec', 'git', 'checkout', 'ref'],
     ['spec', 'git', 'push'],
   ],
@@ -23,7 +21,7 @@ export const gitRefAmbiguous: Rule = {
   why: 'Programs resolve a branch that is named like a commit, or a tag named `refs/heads/main`, to different commits. The reviewed commit is then not the deployed one. A shell script can run a ref name with shell characters as a command.',
   source: 'gitrevisions(7)',
   docs: 'Set `spec.ref.branch` or `spec.ref.tag` to a short name, `spec.ref.commit` to a commit, and `spec.ref.name` to the full name of any other ref.',
-  kinds: [GIT_REPOSITORY, AUTOMATION],
+  kinds: [GIT_REPOSITORY, IMAGE_UPDATE_AUTOMATION],
   *checkObject({ object, id, kind, node }) {
     for (const ref of REFS[kind] ?? []) {
       for (const field of FIELDS) {

@@ -4,6 +4,7 @@ import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { artifactPath } from '../../flux/artifact-path.ts'
+import { BUCKET, GIT_REPOSITORY, OCI_REPOSITORY } from '../../flux/kinds.ts'
 import { packTree } from '../../flux/pack-tree.ts'
 import type { Tree } from '../../git/tree.ts'
 import { stringAt } from '../../kube/node.ts'
@@ -23,11 +24,7 @@ export const sourceIgnoreTamper: Rule = {
   why: '`spec.ignore` and .sourceignore decide which files Flux reads. A pattern that restores default exclusions (.github, archives) deploys files that reviewers do not expect. A pattern that excludes a manifest removes its objects from the cluster although the file is still in git.',
   source: 'fluxcd/pkg sourceignore',
   docs: 'Exclude files that are not deployed with plain patterns, such as `/*` followed by `!/deploy`. Delete files that should no longer be deployed.',
-  kinds: [
-    'source.toolkit.fluxcd.io/GitRepository',
-    'source.toolkit.fluxcd.io/Bucket',
-    'source.toolkit.fluxcd.io/OCIRepository',
-  ],
+  kinds: [GIT_REPOSITORY, BUCKET, OCI_REPOSITORY],
   *checkObject(subject) {
     const text = stringAt(subject.object.root, ['spec', 'ignore'])
     if (subject.node.tenant === undefined || text === undefined) return

@@ -2,6 +2,7 @@ import { excessRights, rulesText } from '../../facts/excess-rights.ts'
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { accountOf, applierKinds } from '../../fleet/model/appliers.ts'
+import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
 import { idOf } from '../../kube/object.ts'
 import { type Binding, type BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
@@ -9,7 +10,6 @@ import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { declaredOwner } from '../rbac/support/declared-owner.ts'
 import { reachOf, subjectText } from '../rbac/support/subject-reach.ts'
 
-const FIELD = ['spec', 'serviceAccountName']
 const BINDINGS = [`${RBAC_GROUP}/ClusterRoleBinding`, `${RBAC_GROUP}/RoleBinding`]
 
 /**
@@ -83,7 +83,7 @@ function* judgeUse(context: RuleContext, { node, object }: Subject): Iterable<Br
       node: index.nodeOf(node.cluster, object) ?? node,
       renderedBy: node,
       object,
-      path: FIELD,
+      path: ACCOUNT_FIELD,
       value: `${account} ${binding} ${role}: ${rules}`,
       message: `${shownObject(kind, namespace, name)} is applied as account ${shown(account)}, which has rights outside the tenant's namespaces: ${shownRules(rules)} by ${clusterWide ? shown(binding) : OF_OTHERS} (${shown(role)}). Allowed: an account with rights only in the tenant's namespaces.`,
       fix: `Set spec.serviceAccountName to the tenant's reconciler account in namespace ${shown(namespace)}, and ask a fleet admin to move account ${shown(account)} to a platform namespace.`,

@@ -1,6 +1,7 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
+import { HELM_RELEASE } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
 import { everyMap } from '../model/every-map.ts'
@@ -38,7 +39,7 @@ function* placesOf(subject: Subject, index: FleetIndex): Iterable<Place> {
     yield { path: ['metadata', 'annotations'], warns: false }
     if (kind === SERVICE_ACCOUNT) yield { path: ['metadata', 'labels'], warns: false }
   }
-  if (kind === 'helm.toolkit.fluxcd.io/HelmRelease') {
+  if (kind === HELM_RELEASE) {
     const values = at(object.root, ['spec', 'values'])
     if (values) for (const { path } of everyMap(values)) yield { path: ['spec', 'values', ...path], warns: true }
     return

@@ -2,6 +2,7 @@ import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { applierKinds } from '../../fleet/model/appliers.ts'
+import { HELM_RELEASE } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf, type KubeObject } from '../../kube/object.ts'
 import { everyMap } from '../model/every-map.ts'
@@ -48,7 +49,7 @@ function* accountsOf(subject: Subject, index: FleetIndex): Iterable<Use> {
     const field = ['serviceAccountName', 'serviceAccount'].find(name => stringAt(spec, [name]))
     if (field) yield { path: [...path, field], account: accountOfPod(spec) }
   }
-  if (kind === 'helm.toolkit.fluxcd.io/HelmRelease') yield* ofValues(object)
+  if (kind === HELM_RELEASE) yield* ofValues(object)
   // Workflows and pipelines name the account beside what they run; what Flux applies is meant to name it.
   const group = groupOf(id.apiVersion)
   if (!group.includes('.') || /\.(k8s\.io|fluxcd\.io)$/.test(group) || applierKinds.includes(kind)) return

@@ -1,17 +1,18 @@
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
+import {
+  ARTIFACT_GENERATOR,
+  GIT_REPOSITORY,
+  HELM_CHART,
+  HELM_RELEASE,
+  IMAGE_UPDATE_AUTOMATION,
+  KUSTOMIZATION,
+} from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { joinPath } from '../../kustomize/read/resolve-path.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { pathsOfOthers } from './support/paths-of-others.ts'
 import { sharedPaths } from './support/shared-paths.ts'
-
-const KUSTOMIZATION = 'kustomize.toolkit.fluxcd.io/Kustomization'
-const HELM_RELEASE = 'helm.toolkit.fluxcd.io/HelmRelease'
-const HELM_CHART = 'source.toolkit.fluxcd.io/HelmChart'
-const AUTOMATION = 'image.toolkit.fluxcd.io/ImageUpdateAutomation'
-const GENERATOR = 'source.extensions.fluxcd.io/ArtifactGenerator'
-const GIT_REPOSITORY = 'source.toolkit.fluxcd.io/GitRepository'
 
 /** No path of a tenant leads out of what is theirs. The renderer raises it for overlays that leave the repository. */
 export const kustomizePathEscape: Rule = {
@@ -21,7 +22,7 @@ export const kustomizePathEscape: Rule = {
   why: "A path that leaves the repository reads files of the machine that renders. In a repository of several tenants, a path into another tenant's directory deploys or exposes that tenant's files. A path with `..` hides its target.",
   source: 'CVE-2022-24877, CVE-2022-24348',
   docs: "Name directories below the tenant's own, without `..` in `spec.path` of a Kustomization. Overlays may use shared bases and components that the platform keeps beside the tenant's directory.",
-  kinds: [KUSTOMIZATION, HELM_RELEASE, HELM_CHART, AUTOMATION, GENERATOR, GIT_REPOSITORY],
+  kinds: [KUSTOMIZATION, HELM_RELEASE, HELM_CHART, IMAGE_UPDATE_AUTOMATION, ARTIFACT_GENERATOR, GIT_REPOSITORY],
   *checkTenantObject(subject, { index }) {
     yield* pathsOfOthers(subject, index)
     for (const path of pathsOf(subject)) {
@@ -36,8 +37,8 @@ export const kustomizePathEscape: Rule = {
 /** Fields that hold a path in a source. */
 function pathsOf({ kind, object }: Subject): Path[] {
   if (kind === KUSTOMIZATION) return [['spec', 'path']]
-  if (kind === AUTOMATION) return [['spec', 'update', 'path']]
-  if (kind === GENERATOR || kind === GIT_REPOSITORY) return []
+  if (kind === IMAGE_UPDATE_AUTOMATION) return [['spec', 'update', 'path']]
+  if (kind === ARTIFACT_GENERATOR || kind === GIT_REPOSITORY) return []
   const spec = kind === HELM_RELEASE ? ['spec', 'chart', 'spec'] : ['spec']
   const files = at(object.root, [...spec, 'valuesFiles'])
   const indices = files?.type === 'list' ? [...files.items.keys()] : []
@@ -50,7 +51,7 @@ function problemOf(kind: string, path: Path, text: string): string | undefined {
   if (joinPath('', plain) === undefined) return 'leads outside the source'
   const isFile = path.includes('valuesFiles') || path.includes('valuesFile')
   if (isFile && plain.startsWith('/')) return 'is absolute'
-  const isSpec = kind === KUSTOMIZATION || kind === AUTOMATION
+  const isSpec = kind === KUSTOMIZATION || kind === IMAGE_UPDATE_AUTOMATION
   return isSpec && plain.split('/').includes('..') ? 'contains ".."' : undefined
 }
 

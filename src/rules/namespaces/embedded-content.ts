@@ -4,15 +4,13 @@ import { kindOf } from '../../facts/kind-of.ts'
 import { shown, shownIdentity, shownObject } from '../../facts/shown.ts'
 import { accountOf, applierKinds } from '../../fleet/model/appliers.ts'
 import type { FleetNode, Identity } from '../../fleet/model/fleet.ts'
+import { GIT_REPOSITORY, KUSTOMIZATION } from '../../flux/kinds.ts'
 import { type EmbeddedObjects, embeddedIn, type Unevaluated } from '../../kube/capabilities/embedded-objects.ts'
 import { at, canonical } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { accountOf as partsOfUser, userOfAccount } from '../../kube/rbac/groups-of.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { applierOf } from './support/embedded-subject.ts'
-
-const SOURCE = 'source.toolkit.fluxcd.io/GitRepository'
-const KUSTOMIZATION = 'kustomize.toolkit.fluxcd.io/Kustomization'
 
 /** Objects that controllers make for a tenant are evaluated, or it is said that they are not. */
 export const embeddedContent: Rule = {
@@ -33,7 +31,7 @@ export const embeddedContent: Rule = {
 /** Kustomizations and sources that a controller makes are no part of the graph. */
 function unfollowed({ objects }: EmbeddedObjects) {
   return objects
-    .filter(({ object }) => kindOf(object) === KUSTOMIZATION || kindOf(object) === SOURCE)
+    .filter(({ object }) => kindOf(object) === KUSTOMIZATION || kindOf(object) === GIT_REPOSITORY)
     .map(({ object }) => ({ holder: object, path: ['spec'] }))
 }
 
@@ -57,7 +55,7 @@ function notFollowed(
   path: Breach['path'],
 ): Breach {
   const { namespace } = idOf(holder)
-  if (kindOf(holder) === SOURCE) return notRead(node, holder, path)
+  if (kindOf(holder) === GIT_REPOSITORY) return notRead(node, holder, path)
   const account = applierKinds.includes(kindOf(holder))
     ? accountOf(holder, index.cluster(node.cluster)?.lockdown)
     : undefined

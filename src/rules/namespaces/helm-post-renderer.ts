@@ -1,5 +1,6 @@
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { TenantSubject } from '../../facts/subject.ts'
+import { HELM_RELEASE } from '../../flux/kinds.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { readableDocuments } from '../../kube/yaml/readable-documents.ts'
@@ -32,7 +33,7 @@ export const helmPostRenderer: Rule = {
   why: "A post-renderer patch can move a chart's object to another namespace or change its kind, after all other settings of the release. Bailiwick does not render the chart, so no other rule finds it.",
   source: 'helm-controller internal/postrender/kustomize.go',
   docs: "Set `spec.targetNamespace` for all objects of the release. Patches may change replicas, images, resources, labels and similar fields. A patch of RBAC rules, `subjects` or `roleRef` is a warning: the API server rejects rights that the release's account does not have.",
-  kinds: ['helm.toolkit.fluxcd.io/HelmRelease'],
+  kinds: [HELM_RELEASE],
   *checkTenantObject(subject, context) {
     for (const change of changesOf(subject.object)) {
       const found = problemOf(change, subject, context)

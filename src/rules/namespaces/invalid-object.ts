@@ -2,17 +2,18 @@ import { BailiwickError } from '../../errors.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
+import { applierKinds } from '../../fleet/model/appliers.ts'
 import { isBlank, readServiceAccount } from '../../fleet/model/read-spec.ts'
+import { ACCOUNT_FIELD, KUSTOMIZATION } from '../../flux/kinds.ts'
+import { references } from '../../flux/references.ts'
 import { isNamespaceName } from '../../kube/names.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
-import { references } from '../../kube/references.ts'
 import { misspelled } from '../../kube/scope/scope.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 
-const ACCOUNT = ['spec', 'serviceAccountName']
 const NAMESPACE = ['metadata', 'namespace']
-/** A Kustomization's account is read when its node is opened; releases and sets have no node of their own. */
-const WITH_ACCOUNT = ['helm.toolkit.fluxcd.io/HelmRelease', 'fluxcd.controlplane.io/ResourceSet']
+/** A Kustomization's account is read when its node is opened; releases, sets and the like have no node of their own. */
+const WITH_ACCOUNT = applierKinds.filter(kind => kind !== KUSTOMIZATION)
 
 /** An object of a tenant whose identity is not clear cannot be judged. */
 export const invalidObject: Rule = {
@@ -61,12 +62,12 @@ function* judge({ object, id, kind: fullKind, node }: Subject, index: FleetIndex
   }
   if (WITH_ACCOUNT.includes(fullKind) && !hasReadableAccount(object)) {
     const message = `${who}: spec.serviceAccountName is not a valid name in Kubernetes`
-    yield invalid(ACCOUNT, message, 'Set spec.serviceAccountName to the name of a service account.')
+    yield invalid(ACCOUNT_FIELD, message, 'Set spec.serviceAccountName to the name of a service account.')
   }
 }
 
 function hasReadableAccount(object: Subject['object']): boolean {
-  if (isBlank(at(object.root, ACCOUNT))) return true
+  if (isBlank(at(object.root, ACCOUNT_FIELD))) return true
   try {
     return readServiceAccount(object) !== undefined
   } catch (error) {

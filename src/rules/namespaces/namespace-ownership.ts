@@ -1,3 +1,4 @@
+import { GIT_REPOSITORY, HELM_RELEASE, KUSTOMIZATION } from '../../flux/kinds.ts'
 import type { Rule } from '../model/rule.ts'
 import { createdByHelm } from './support/created-by-helm.ts'
 import { forbiddenCluster } from './support/forbidden-cluster.ts'
@@ -17,14 +18,14 @@ export const namespaceOwnership: Rule = {
     '/Namespace',
     '/ServiceAccount',
     'rbac.authorization.k8s.io/RoleBinding',
-    'helm.toolkit.fluxcd.io/HelmRelease',
-    'kustomize.toolkit.fluxcd.io/Kustomization',
-    'source.toolkit.fluxcd.io/GitRepository',
+    HELM_RELEASE,
+    KUSTOMIZATION,
+    GIT_REPOSITORY,
   ],
   checkNode: forbiddenCluster,
   *checkObject(subject, context) {
     const { kind, node } = subject
-    if (kind === 'helm.toolkit.fluxcd.io/HelmRelease') yield* createdByHelm(subject, context)
+    if (kind === HELM_RELEASE) yield* createdByHelm(subject, context)
     if (node.tenant === undefined) {
       if (kind === '/Namespace') yield* movedNamespace(subject, context)
       else yield* givenTwice(subject, context)

@@ -1,5 +1,6 @@
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { valuesOf } from '../../flux/kinds.ts'
 import { at, type Path } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
@@ -7,16 +8,7 @@ import { keepsNamespace } from './support/keeps-namespace.ts'
 import { ownNamespaces } from './support/own-namespaces.ts'
 
 /** Fields by which a controller puts what it applies into another namespace than the object's own, by kind. */
-const FIELDS: ReadonlyMap<string, readonly Path[]> = new Map([
-  ['kustomize.toolkit.fluxcd.io/Kustomization', [['spec', 'targetNamespace']]],
-  [
-    'helm.toolkit.fluxcd.io/HelmRelease',
-    [
-      ['spec', 'targetNamespace'],
-      ['spec', 'storageNamespace'],
-    ],
-  ],
-])
+const FIELDS = valuesOf(row => row.targets)
 
 /** A Kustomization or HelmRelease puts its objects, and Helm its records, into the tenant's own namespaces. */
 export const targetNamespace: Rule = {

@@ -1,12 +1,10 @@
 import { shown, shownObject } from '../../facts/shown.ts'
-import { at, type Node, type Path } from '../../kube/node.ts'
+import { valuesOf } from '../../flux/kinds.ts'
+import { at, type Node } from '../../kube/node.ts'
 import type { Rule } from '../model/rule.ts'
 
 /** Where rules about drift stand, by kind. */
-const LISTS: ReadonlyMap<string, Path> = new Map([
-  ['kustomize.toolkit.fluxcd.io/Kustomization', ['spec', 'ignore']],
-  ['helm.toolkit.fluxcd.io/HelmRelease', ['spec', 'driftDetection', 'ignore']],
-])
+const LISTS = valuesOf(row => row.ignores)
 
 /** Fields on which security rests, wherever they stand. */
 const SECURITY = new Set(

@@ -1,5 +1,6 @@
 import { shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
+import { valuesOf } from '../../flux/kinds.ts'
 import { at, type Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { Breach, Rule } from '../model/rule.ts'
@@ -9,16 +10,7 @@ const MARK: ReadonlyMap<string, readonly string[]> = new Map([['kustomize.toolki
 const BINDING = 'rbac.authorization.k8s.io/RoleBinding'
 
 /** Fields that ask for the same of everything that is applied, by kind. */
-const FIELDS: ReadonlyMap<string, readonly Path[]> = new Map([
-  ['kustomize.toolkit.fluxcd.io/Kustomization', [['spec', 'force']]],
-  [
-    'helm.toolkit.fluxcd.io/HelmRelease',
-    [
-      ['spec', 'upgrade', 'force'],
-      ['spec', 'rollback', 'force'],
-    ],
-  ],
-])
+const FIELDS = valuesOf(row => row.forces)
 
 /** Force deletes and creates again what cannot be changed: a Job runs again, a roleRef becomes another one. */
 export const forceApply: Rule = {

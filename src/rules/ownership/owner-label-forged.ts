@@ -1,10 +1,11 @@
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { TenantSubject } from '../../facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { FLUX_KINDS, valuesOf } from '../../flux/kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 
-const OWNERS = ['kustomize.toolkit.fluxcd.io', 'helm.toolkit.fluxcd.io', 'resourceset.fluxcd.controlplane.io']
+const OWNERS = FLUX_KINDS.flatMap(row => row.ownerLabels ?? [])
 const PARTS = ['name', 'namespace'] as const
 
 /**
@@ -12,11 +13,7 @@ const PARTS = ['name', 'namespace'] as const
  * (kustomize-controller reconcile and apply, helm-controller postrender, flux-operator ResourceSet), and the labels that
  * would be the controller's own.
  */
-const LAST_WORD: ReadonlyMap<string, string> = new Map([
-  ['kustomize.toolkit.fluxcd.io/Kustomization', 'kustomize.toolkit.fluxcd.io'],
-  ['helm.toolkit.fluxcd.io/HelmRelease', 'helm.toolkit.fluxcd.io'],
-  ['fluxcd.controlplane.io/ResourceSet', 'resourceset.fluxcd.controlplane.io'],
-])
+const LAST_WORD = valuesOf(row => row.ownerLabels)
 
 /** The labels by which Flux knows its objects are Flux's to write. */
 export const ownerLabelForged: Rule = {

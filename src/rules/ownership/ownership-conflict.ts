@@ -3,7 +3,8 @@ import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject, TenantSubject } from '../../facts/subject.ts'
 import { remoteClusterOf } from '../../fleet/graph/remote-cluster.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { isKustomization } from '../../flux/kinds.ts'
+import { isKustomization } from '../../flux/flux-object.ts'
+import { SOURCE_GROUP } from '../../flux/kinds.ts'
 import { canonical, originAt } from '../../kube/node.ts'
 import type { Rule, RuleContext } from '../model/rule.ts'
 
@@ -54,8 +55,7 @@ function isRefused({ object, node: { error } }: Subject): boolean {
   return error?.rule === 'ownership-conflict' && error.origin?.file === file && error.origin.line === line
 }
 
-const isFollowed = ({ kind, object }: Subject) =>
-  kind.startsWith('source.toolkit.fluxcd.io/') || isKustomization(object)
+const isFollowed = ({ kind, object }: Subject) => kind.startsWith(`${SOURCE_GROUP}/`) || isKustomization(object)
 
 /** Somebody else who renders the same object, and did so before; without a comparison, anybody else. */
 function rival({ id, kind, node }: TenantSubject, { index, before }: RuleContext): Rendered | undefined {

@@ -1,18 +1,11 @@
 import { shownObject } from '../../facts/shown.ts'
+import { valuesOf } from '../../flux/kinds.ts'
 import { type CelCost, celCost as costOf } from '../../kube/cel-cost.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import type { Rule } from '../model/rule.ts'
 
-const HEALTH = ['current', 'inProgress', 'failed'].map(field => ['spec', 'healthCheckExprs', '*', field])
-const READY = ['spec', 'dependsOn', '*', 'readyExpr']
 /** Where tenants write CEL for a controller of Flux; '*' is each item of a list. */
-const PLACES: ReadonlyMap<string, readonly (readonly string[])[]> = new Map([
-  ['kustomize.toolkit.fluxcd.io/Kustomization', [...HEALTH, READY]],
-  ['helm.toolkit.fluxcd.io/HelmRelease', [...HEALTH, READY]],
-  ['fluxcd.controlplane.io/ResourceSet', [READY]],
-  ['notification.toolkit.fluxcd.io/Receiver', [['spec', 'resourceFilter']]],
-  ['notification.toolkit.fluxcd.io/Provider', [['spec', 'commitStatusExpr']]],
-])
+const PLACES = valuesOf(row => row.expressions)
 /** Three lists of the object, one within the other, are more than a health check needs. */
 const MAX_STEPS = 500
 

@@ -1,9 +1,10 @@
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
+import { PROVIDER } from '../../flux/kinds.ts'
 import { readAddress } from '../../kube/address/source-address.ts'
 import { stringAt } from '../../kube/node.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
-import { endpointsOf, PROVIDER } from './support/endpoints.ts'
+import { endpointsOf } from './support/endpoints.ts'
 
 /** Types of a Provider that write to a repository (notification-controller, docs/spec/v1beta3/providers.md). */
 const GIT_TYPES = new Set([

@@ -1,4 +1,5 @@
 import { shown, shownObject } from '../../facts/shown.ts'
+import { RECEIVER } from '../../flux/kinds.ts'
 import { stringAt } from '../../kube/node.ts'
 import type { Rule } from '../model/rule.ts'
 import { secretValue } from './support/named-secret.ts'
@@ -15,7 +16,7 @@ export const receiverUnauthenticated: Rule = {
   why: 'A Receiver of type `generic` checks no signature: anyone who knows its address can trigger it. A Receiver without a token cannot check a signature.',
   source: 'CVE-2026-40109; notification-controller docs/spec/v1/receivers.md',
   docs: 'Set `spec.type` to the type of the sender (`github`, `gitlab`, ...) or to `generic-hmac`, and name the Secret with the token in `spec.secretRef`.',
-  kinds: ['notification.toolkit.fluxcd.io/Receiver'],
+  kinds: [RECEIVER],
   *checkTenantObject({ object, id, node }, { index }) {
     const type = stringAt(object.root, TYPE) ?? ''
     const who = shownObject(id.kind, id.namespace, id.name)

@@ -1,5 +1,6 @@
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
+import { RECEIVER } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 
@@ -14,7 +15,7 @@ export const receiverWildcard: Rule = {
   why: 'One webhook request reconciles every object that the Receiver selects. A Receiver for all objects lets one request load the controllers that all tenants share.',
   source: 'fluxcd/flux2 discussion 263; notification-controller api/v1/receiver_types.go',
   docs: 'Name the objects, or select them with `name: "*"` and `matchLabels`. A `resourceFilter` must test a field of `res`.',
-  kinds: ['notification.toolkit.fluxcd.io/Receiver'],
+  kinds: [RECEIVER],
   *checkTenantObject(subject) {
     const { object } = subject
     const list = at(object.root, ['spec', 'resources'])

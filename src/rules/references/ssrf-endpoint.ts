@@ -2,9 +2,10 @@ import { shown, shownObject } from '../../facts/shown.ts'
 import { sourceKinds } from '../../facts/source-fields.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sources.ts'
+import { PROVIDER } from '../../flux/kinds.ts'
 import { readAddress } from '../../kube/address/source-address.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
-import { type Endpoint, endpointsOf, hostOf, PROVIDER } from './support/endpoints.ts'
+import { type Endpoint, endpointsOf, hostOf } from './support/endpoints.ts'
 import { insideOf } from './support/inside-of.ts'
 
 /** Flux's controllers connect for a tenant only to what lies outside of the cluster. */

@@ -2,6 +2,7 @@ import type { FleetIndex } from '../../facts/fleet-index.ts'
 import type { JudgedRepository } from '../../facts/judged-repository.ts'
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
+import { KUSTOMIZATION } from '../../flux/kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { otherUse } from '../references/support/secret-readers.ts'
@@ -28,7 +29,7 @@ export const decryptionRef: Rule = {
   why: "kustomize-controller reads the decryption Secret and calls the key service that an encrypted file names, with its own rights. A tenant that can name any Secret or service makes the controller use another credential, assume a role in another account, or send its token to the tenant's server.",
   source: 'kustomize-controller, internal/decryptor',
   docs: "Set `spec.decryption.secretRef` to a Secret that holds only keys (`*.agekey`, `*.asc`, `sops.*`). List a KMS role, a Vault address, a key vault outside Azure, and a key that the controller's own identity can use, in `.sops.yaml` of the base branch.",
-  kinds: ['kustomize.toolkit.fluxcd.io/Kustomization'],
+  kinds: [KUSTOMIZATION],
   *checkTenantObject(subject, { index }) {
     yield* named(subject, index)
   },

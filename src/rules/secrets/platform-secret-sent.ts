@@ -1,6 +1,7 @@
 import type { Rendered } from '../../facts/object-table.ts'
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { TenantSubject } from '../../facts/subject.ts'
+import { kindsThat, PROVIDER } from '../../flux/kinds.ts'
 import { readAddress, type SourceAddress } from '../../kube/address/source-address.ts'
 import { type NameRead, secretsSentBy, sendingKinds } from '../../kube/capabilities/secret-names.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
@@ -72,10 +73,8 @@ function judge(
 }
 
 function namedAfter({ id, node }: TenantSubject, { index }: Pick<RuleContext, 'index'>, name: string): Rendered[] {
-  const kinds = ['GitRepository', 'OCIRepository', 'HelmRepository', 'Bucket'].map(
-    kind => `source.toolkit.fluxcd.io/${kind}`,
-  )
-  return [...kinds, 'notification.toolkit.fluxcd.io/Provider'].flatMap(kind =>
+  const kinds = kindsThat(row => row.source && row.address)
+  return [...kinds, PROVIDER].flatMap(kind =>
     SUFFIXES.filter(suffix => name.endsWith(suffix)).flatMap(suffix => {
       const source = name.slice(0, name.length - suffix.length)
       const all = index.versionsOf(node.cluster, kind, id.namespace, source)

@@ -4,6 +4,7 @@ import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { type Need, needsOf } from '../../fleet/graph/node-values.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { KUSTOMIZATION } from '../../flux/kinds.ts'
 import { at, originAt, type Path, type ScalarNode } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Breach, Rule } from '../model/rule.ts'
@@ -21,7 +22,7 @@ export const secretExfilSubstitution: Rule = {
   why: 'The controller substitutes Secret values with its own rights into any object that names the variable. In a ConfigMap or an annotation, everyone with read access to the namespace can read the value. In a host name, DNS publishes it.',
   source: 'kustomize-controller, spec.postBuild.substituteFrom',
   docs: "Use `secretKeyRef` in workloads. Substitute only from Secrets that the tenant renders. Do not use values from the platform's Secrets in ConfigMaps, labels, annotations and hosts.",
-  kinds: ['kustomize.toolkit.fluxcd.io/Kustomization'],
+  kinds: [KUSTOMIZATION],
   *checkTenantObject(subject, { index }) {
     yield* taken(subject, index)
   },

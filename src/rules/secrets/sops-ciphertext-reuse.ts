@@ -5,6 +5,7 @@ import type { Subject } from '../../facts/subject.ts'
 import { flagsByController } from '../../fleet/lockdown/lockdown-flags.ts'
 import type { Cluster } from '../../fleet/model/fleet.ts'
 import { isBlank } from '../../fleet/model/read-spec.ts'
+import { KUSTOMIZATION } from '../../flux/kinds.ts'
 import { at, type Path } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
@@ -21,7 +22,7 @@ export const sopsCiphertextReuse: Rule = {
   why: "Every reader of the repository can copy its ciphertext. If the controller decrypts with one key for all tenants (`--sops-age-secret`), a tenant can copy another tenant's ciphertext and have it decrypted into its own namespace.",
   source: 'kustomize-controller --sops-age-secret',
   docs: 'Give each tenant its own key in `spec.decryption.secretRef`, and remove the controller-wide key. Do not copy ciphertext of another tenant.',
-  kinds: ['kustomize.toolkit.fluxcd.io/Kustomization'],
+  kinds: [KUSTOMIZATION],
   *checkObject(subject, { index }) {
     const breach = judge(subject, index)
     if (breach) yield breach

@@ -1,11 +1,11 @@
 import { shown, shownObject } from '../../facts/shown.ts'
 import { followedBy, readRef } from '../../facts/source-ref.ts'
 import type { Subject } from '../../facts/subject.ts'
+import { GIT_REPOSITORY, IMAGE_UPDATE_AUTOMATION } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
-const GIT = 'source.toolkit.fluxcd.io/GitRepository'
 /** Where the versions of the API say what is pushed, and what the commit says. */
 const PUSHES: readonly Path[] = [
   ['spec', 'git', 'push'],
@@ -28,7 +28,7 @@ export const imageAutomationPush: Rule = {
   why: 'An ImageUpdateAutomation pushes with the deploy key of its source. Flux deploys its commits on a followed branch without an evaluation.',
   source: 'image-automation-controller docs/spec/v1/imageupdateautomations.md, "Push"',
   docs: 'Set `spec.git.push.branch` to a branch that no source follows, and open a pull request from it with a workflow. Without the field, the automation pushes to the branch that it checks out. To allow pushes to followed branches, set this rule to `warning` in `severities`. The commit message must not skip checks or contain commands.',
-  kinds: ['image.toolkit.fluxcd.io/ImageUpdateAutomation'],
+  kinds: [IMAGE_UPDATE_AUTOMATION],
   *checkTenantObject(subject, context) {
     yield* judgePush(subject, context)
     yield* judgeMessage(subject)
@@ -61,7 +61,7 @@ function sourceOf({ object, id, node }: Subject, { index }: RuleContext): KubeOb
   const reference = at(object.root, ['spec', 'sourceRef']) ?? at(object.root, old)
   const name = stringAt(reference, ['name'])
   const namespace = stringAt(reference, ['namespace']) || id.namespace
-  return name ? index.versionsOf(node.cluster, GIT, namespace, name).at(-1)?.object : undefined
+  return name ? index.versionsOf(node.cluster, GIT_REPOSITORY, namespace, name).at(-1)?.object : undefined
 }
 
 function targetsOf(object: KubeObject, source: KubeObject | undefined): { path: Path; branch: string }[] {

@@ -1,19 +1,10 @@
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
+import { kindsThat, OPERATOR_GROUP } from '../../flux/kinds.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
-const SOURCE = 'source.toolkit.fluxcd.io'
-const KINDS = [
-  ...['GitRepository', 'HelmRepository', 'HelmChart', 'OCIRepository', 'Bucket'].map(kind => `${SOURCE}/${kind}`),
-  'kustomize.toolkit.fluxcd.io/Kustomization',
-  'helm.toolkit.fluxcd.io/HelmRelease',
-  ...['ImageRepository', 'ImagePolicy', 'ImageUpdateAutomation'].map(kind => `image.toolkit.fluxcd.io/${kind}`),
-  ...['Receiver', 'Provider', 'Alert'].map(kind => `notification.toolkit.fluxcd.io/${kind}`),
-  'source.extensions.fluxcd.io/ArtifactGenerator',
-  'infra.contrib.fluxcd.io/Terraform',
-  ...['ResourceSet', 'ResourceSetInputProvider'].map(kind => `fluxcd.controlplane.io/${kind}`),
-]
+const KINDS = kindsThat(row => row.repeats)
 /** How often something is done again. */
 const INTERVALS: readonly Path[] = [
   ['spec', 'interval'],
@@ -21,12 +12,12 @@ const INTERVALS: readonly Path[] = [
   ['spec', 'chart', 'spec', 'interval'],
   ['spec', 'install', 'strategy', 'retryInterval'],
   ['spec', 'upgrade', 'strategy', 'retryInterval'],
-  ['metadata', 'annotations', 'fluxcd.controlplane.io/reconcileEvery'],
+  ['metadata', 'annotations', `${OPERATOR_GROUP}/reconcileEvery`],
 ]
 const TIMEOUTS: readonly Path[] = [
   ['spec', 'timeout'],
   ...['install', 'upgrade', 'rollback', 'uninstall', 'test'].map(step => ['spec', step, 'timeout']),
-  ['metadata', 'annotations', 'fluxcd.controlplane.io/reconcileTimeout'],
+  ['metadata', 'annotations', `${OPERATOR_GROUP}/reconcileTimeout`],
 ]
 
 /** Nobody makes Flux work without a pause. */

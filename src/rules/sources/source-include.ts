@@ -2,10 +2,9 @@ import { shown, shownObject } from '../../facts/shown.ts'
 import { followedBy, wordsOf } from '../../facts/source-ref.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { isGatedBranch } from '../../fleet/config/gated-branch.ts'
+import { GIT_REPOSITORY } from '../../flux/kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import type { Rule, RuleContext } from '../model/rule.ts'
-
-const GIT = 'source.toolkit.fluxcd.io/GitRepository'
 
 /** A source takes in only what is judged, too. */
 export const sourceInclude: Rule = {
@@ -15,7 +14,7 @@ export const sourceInclude: Rule = {
   why: '`spec.include` copies files of another repository over those of the source. A writer of that repository can replace evaluated files, and all of them with `toPath: ./`.',
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Include"',
   docs: 'Include a source that the platform declares, a source on a branch of such a source or of `gatedBranches`, or a source with a pinned `spec.ref.commit`.',
-  kinds: [GIT],
+  kinds: [GIT_REPOSITORY],
   *checkTenantObject(subject, context) {
     const { object, id, node } = subject
     const list = at(object.root, ['spec', 'include'])
@@ -39,7 +38,7 @@ export const sourceInclude: Rule = {
 
 /** What an included source of a tenant follows, where nobody judges that. */
 function ungated({ id, node }: Subject, name: string, { index, config }: RuleContext): string | undefined {
-  const versions = index.versionsOf(node.cluster, GIT, id.namespace, name)
+  const versions = index.versionsOf(node.cluster, GIT_REPOSITORY, id.namespace, name)
   if (versions.length === 0) return 'something that the fleet does not declare'
   const open = versions
     .filter(one => one.node.tenant !== undefined)

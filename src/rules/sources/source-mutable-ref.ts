@@ -1,5 +1,6 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { shown, shownObject } from '../../facts/shown.ts'
+import { GIT_REPOSITORY, OCI_REPOSITORY } from '../../flux/kinds.ts'
 import { type Path, stringAt } from '../../kube/node.ts'
 import type { ObjectId } from '../../kube/object.ts'
 import type { Rule } from '../model/rule.ts'
@@ -13,7 +14,6 @@ const PINS = [
   ['spec', 'ref', 'commit'],
   ['spec', 'ref', 'digest'],
 ]
-const GIT = 'source.toolkit.fluxcd.io/GitRepository'
 
 /** What is deployed changes only by a change that somebody judged. */
 export const sourceMutableRef: Rule = {
@@ -24,12 +24,12 @@ export const sourceMutableRef: Rule = {
   why: 'A tag can be moved, and a version range matches every newer tag. Everyone who can push a tag can deploy without a pull request.',
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Reference"',
   docs: 'Follow a branch, or pin `spec.ref.commit` (for an OCIRepository `spec.ref.digest`). A version range (`spec.ref.semver`) is a violation on clusters with `prod` or `production` in their name, where every newer tag is deployed automatically. For a chart that only HelmReleases use, it stays a warning. A platform Kustomization that starts to follow a tag, a version range or another ref that is not a branch is a required approval.',
-  kinds: [GIT, 'source.toolkit.fluxcd.io/OCIRepository'],
+  kinds: [GIT_REPOSITORY, OCI_REPOSITORY],
   *checkTenantObject({ object, id, kind, node }, { index }) {
     if (PINS.some(path => stringAt(object.root, path))) return
     const name = stringAt(object.root, NAME)
-    const paths: Path[] = kind === GIT ? (name ? [] : [SEMVER, TAG]) : [SEMVER]
-    if (kind === GIT && name?.startsWith('refs/tags/')) paths.push(NAME)
+    const paths: Path[] = kind === GIT_REPOSITORY ? (name ? [] : [SEMVER, TAG]) : [SEMVER]
+    if (kind === GIT_REPOSITORY && name?.startsWith('refs/tags/')) paths.push(NAME)
     const path = paths.find(one => stringAt(object.root, one))
     if (!path) return
     const value = stringAt(object.root, path) ?? ''
@@ -40,7 +40,7 @@ export const sourceMutableRef: Rule = {
       path,
       value,
       message: `${shownObject(id.kind, id.namespace, id.name)} follows ${isRange ? 'every newer tag in' : 'the tag'} ${shown(value)}: its content can change without an evaluation. Allowed: a branch, a commit or a digest. Flux accepts it.`,
-      fix: kind === GIT ? 'Set spec.ref.branch or spec.ref.commit.' : 'Set spec.ref.digest.',
+      fix: kind === GIT_REPOSITORY ? 'Set spec.ref.branch or spec.ref.commit.' : 'Set spec.ref.digest.',
       ...(isRange && isProduction(node.cluster) && !isChart(index, node.cluster, kind, id)
         ? { level: 'violation' }
         : {}),
@@ -50,6 +50,6 @@ export const sourceMutableRef: Rule = {
 
 /** A range of versions is how releases follow a chart; of manifests it deploys whatever is tagged next. */
 const isChart = (index: FleetIndex, cluster: string, kind: string, id: ObjectId) =>
-  kind !== GIT && feedsReleasesOnly(index, cluster, id)
+  kind !== GIT_REPOSITORY && feedsReleasesOnly(index, cluster, id)
 
 const isProduction = (cluster: string) => /(?:^|[-_.])(?:prod|prd|production)\d*(?:[-_.]|$)/i.test(cluster)

@@ -7,12 +7,13 @@ import type { Subject } from '../../facts/subject.ts'
 import { controllerFlags, featureGate } from '../../fleet/lockdown/controller-flags.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { WANTED } from '../../fleet/model/unread.ts'
+import { FLUX_INSTANCE, GIT_REPOSITORY, HELM_CHART, HELM_RELEASE, kindsThat, sourceNamed } from '../../flux/kinds.ts'
 import { canonical } from '../../kube/node.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
-const OPAQUE = ['OCIRepository', 'Bucket', 'ExternalArtifact'].map(kind => `source.toolkit.fluxcd.io/${kind}`)
-const CHARTS = ['helm.toolkit.fluxcd.io/HelmRelease', 'source.toolkit.fluxcd.io/HelmChart']
-const CONTROLLERS = ['apps/Deployment', 'fluxcd.controlplane.io/FluxInstance']
+const OPAQUE = kindsThat(row => row.source === 'opaque')
+const CHARTS = [HELM_RELEASE, HELM_CHART]
+const CONTROLLERS = ['apps/Deployment', FLUX_INSTANCE]
 const FIX = 'Review the content before the merge, or move it to git.'
 
 /** What nobody can see here is named when it comes. */
@@ -72,7 +73,7 @@ function* judgeChart(subject: Subject, context: RuleContext): Iterable<Breach> {
   // A source of the tenant's own is named itself. Charts that the platform offers are no news; those of a git repository
   // are written by whoever writes there.
   if (chart.name === '' && chart.isOpaqueKind && isTenants(context, node, chart.source)) return
-  const isOffered = chart.source.kind !== 'GitRepository' && isPlatforms(context, node, chart.source)
+  const isOffered = sourceNamed(chart.source.kind) !== GIT_REPOSITORY && isPlatforms(context, node, chart.source)
   if (isOffered && !config.forbidOpaqueSources) return
   const isKnown = before?.knownCharts(node.cluster, id.namespace).has(`${kind} ${key}`)
   if (isKnown && !config.forbidOpaqueSources) return
@@ -91,7 +92,7 @@ function* judgeNode(node: FleetNode, context: RuleContext): Iterable<Breach> {
   const { opaque, id, url } = node.source
   if (opaque === undefined || opaque === WANTED || url === '') return
   const [kind = '', namespace = '', name = ''] = id.split('/')
-  const full = `source.toolkit.fluxcd.io/${kind}`
+  const full = sourceNamed(kind)
   if (OPAQUE.includes(full) && isTenants(context, node, { kind, namespace, name })) return
   const was = context.before?.node(node.key)?.source
   if (was?.url === url && !context.config.forbidOpaqueSources) return
@@ -121,7 +122,7 @@ const isPlatforms = (context: RuleContext, node: FleetNode, source: Named) =>
   writersOf(context, node, source).includes(undefined)
 
 function writersOf({ index }: RuleContext, { cluster }: FleetNode, { kind, namespace, name }: Named) {
-  const versions = index.versionsOf(cluster, `source.toolkit.fluxcd.io/${kind}`, namespace, name)
+  const versions = index.versionsOf(cluster, sourceNamed(kind), namespace, name)
   return versions.map(one => one.node.tenant)
 }
 

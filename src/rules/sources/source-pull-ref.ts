@@ -1,9 +1,9 @@
 import { shown, shownObject } from '../../facts/shown.ts'
+import { GIT_REPOSITORY } from '../../flux/kinds.ts'
 import { stringAt } from '../../kube/node.ts'
 import type { Rule } from '../model/rule.ts'
 
 const NAME = ['spec', 'ref', 'name']
-const KIND = 'source.toolkit.fluxcd.io/GitRepository'
 /** Heads of changes that nobody has merged: GitHub, Gitea, GitLab, Bitbucket, Azure DevOps, Gerrit. */
 const UNMERGED = /^(?:refs\/)?(?:pull|pulls|merge-requests|pull-requests|pipelines|changes|for)\//i
 
@@ -15,7 +15,7 @@ export const sourcePullRef: Rule = {
   why: "Anyone who can open a pull request, including from a fork, can push to its head without a review. A source that follows it deploys unmerged content, and with the platform's rights if the source belongs to the platform.",
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Name"',
   docs: 'Set `spec.ref.branch` to a branch, or `spec.ref.commit` to a commit.',
-  kinds: [KIND],
+  kinds: [GIT_REPOSITORY],
   *checkObject({ object, id, node }) {
     const name = stringAt(object.root, NAME)
     if (name === undefined || !UNMERGED.test(name.trim())) return
@@ -26,7 +26,7 @@ export const sourcePullRef: Rule = {
     const [, namespace = '', source = ''] = id.split('/')
     if (ref.name === undefined || !UNMERGED.test(ref.name.trim())) return
     // what a FluxInstance or the fleet's file says is rendered by nobody
-    if (index.versionsOf(node.hub ?? node.cluster, KIND, namespace, source).length > 0) return
+    if (index.versionsOf(node.hub ?? node.cluster, GIT_REPOSITORY, namespace, source).length > 0) return
     const renderedBy = index.node(node.parent)
     yield {
       node,

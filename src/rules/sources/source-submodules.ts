@@ -1,4 +1,5 @@
 import { shownObject } from '../../facts/shown.ts'
+import { GIT_REPOSITORY } from '../../flux/kinds.ts'
 import { at } from '../../kube/node.ts'
 import { renderedSubmodules } from '../git/support/rendered-submodules.ts'
 import type { Rule } from '../model/rule.ts'
@@ -13,7 +14,7 @@ export const sourceSubmodules: Rule = {
   why: 'A submodule is another repository, at an address that the writer of .gitmodules chooses. Flux fetches it with the credentials of the source, and Bailiwick does not evaluate it.',
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Recurse submodules"; CVE-2022-24348 for the class',
   docs: 'Remove `spec.recurseSubmodules`. Declare the other repository as a separate source and add it with `spec.include`.',
-  kinds: ['source.toolkit.fluxcd.io/GitRepository'],
+  kinds: [GIT_REPOSITORY],
   *checkTenantObject({ object, id, node }) {
     const flag = at(object.root, FIELD)
     const isOn = flag?.type === 'scalar' && (flag.value === true || flag.value === 'true')

@@ -2,6 +2,7 @@ import { shown, shownObject } from '../../facts/shown.ts'
 import { followedBy, refPath, wordsOf } from '../../facts/source-ref.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { isGatedBranch } from '../../fleet/config/gated-branch.ts'
+import { GIT_REPOSITORY } from '../../flux/kinds.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { feedsSomething } from './support/feeds-something.ts'
 
@@ -12,7 +13,7 @@ export const sourceUngatedRef: Rule = {
   title: 'Source that follows an unprotected branch',
   why: 'Bailiwick evaluates a change where it is merged. Flux deploys pushes to a branch without the check, in the same or another repository, without an evaluation.',
   docs: 'Follow a branch that a platform source follows, a branch in `gatedBranches` of .github/bailiwick.yaml, or a commit (`spec.ref.commit`). Any other branch of a fleet repository is a violation. A branch of a repository outside the fleet is a violation as soon as an object deploys from it: pin the commit, or ask a fleet admin to declare the source. Charts, registries and buckets do not have branches (see `source-opaque`). For tags, see `source-mutable-ref`. A cluster that changes its branch is a required approval.',
-  kinds: ['source.toolkit.fluxcd.io/GitRepository'],
+  kinds: [GIT_REPOSITORY],
   *checkObject(subject, context) {
     const breach = judge(subject, context)
     if (breach) yield breach

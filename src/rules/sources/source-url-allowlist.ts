@@ -2,6 +2,7 @@ import { shown, shownObject } from '../../facts/shown.ts'
 import { addressOf, formOf, sourceKinds } from '../../facts/source-fields.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sources.ts'
+import { EXTERNAL_ARTIFACT } from '../../flux/kinds.ts'
 import type { AddressForm, SourceAddress } from '../../kube/address/source-address.ts'
 import { at, type Path } from '../../kube/node.ts'
 import { matchesAddress } from '../../policy/address-pattern.ts'
@@ -12,8 +13,6 @@ import { type KyvernoRule, policyRulesFor } from '../../policy/kyverno-rules.ts'
 import { matchesWildcard } from '../../policy/wildcard.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
-const ARTIFACT = 'source.toolkit.fluxcd.io/ExternalArtifact'
-
 /** Where the fleet says which sources are allowed, others are not. */
 export const sourceUrlAllowlist: Rule = {
   id: 'source-url-allowlist',
@@ -22,10 +21,10 @@ export const sourceUrlAllowlist: Rule = {
   why: "A source of an unknown owner deploys that owner's content as the tenant's account. An allowlist for one source kind, one API version or one spelling of an address leaves the others open.",
   source: 'kyverno/policies flux/verify-flux-sources; fluxcd/flux2-multi-tenancy infrastructure/kyverno-policies',
   docs: "Use an address in `allowedSources` of .github/bailiwick.yaml (for all tenants or one), or one that the fleet's policy on `spec.url`, `spec.endpoint` or `spec.image` allows. Without a list or policy, every address is allowed. Supported policies are Kyverno policies with `validate.pattern`, `anyPattern` or `deny`, ValidatingPolicies, and ValidatingAdmissionPolicies with a binding. An enforced policy makes violations, an audited one warnings. Addresses are compared segment by segment after normalization (https, ssh and scp forms, `.git`, the case of the host and of github.com): `https://github.com/acme*` does not match `acme-evil`. Other parts of a policy, and CEL beyond text comparison, are not evaluated.",
-  kinds: [...sourceKinds, ARTIFACT],
+  kinds: [...sourceKinds, EXTERNAL_ARTIFACT],
   *checkObject(subject, context) {
     const found = addressOf(subject.kind, subject.object)
-    if (subject.kind === ARTIFACT) yield* judgeArtifact(subject, context)
+    if (subject.kind === EXTERNAL_ARTIFACT) yield* judgeArtifact(subject, context)
     if (!found || typeof found.address === 'string') return
     const { path, address } = found
     const tenant = context.index.actsFor(subject.node, subject.object)

@@ -2,16 +2,12 @@ import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { at, canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { GIT_REPOSITORY, sourceNamed, valuesOf } from '../../flux/kinds.ts'
+import { at, canonical, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
-const VERIFIED: ReadonlyMap<string, Path> = new Map([
-  ['source.toolkit.fluxcd.io/GitRepository', ['spec', 'verify']],
-  ['source.toolkit.fluxcd.io/OCIRepository', ['spec', 'verify']],
-  ['source.toolkit.fluxcd.io/HelmChart', ['spec', 'verify']],
-  ['helm.toolkit.fluxcd.io/HelmRelease', ['spec', 'chart', 'spec', 'verify']],
-])
+const VERIFIED = valuesOf(row => row.verify)
 
 /** Signatures that were asked for stay asked for. */
 export const sourceVerifyRemoved: Rule = {
@@ -102,11 +98,11 @@ function judgeNode(node: FleetNode, index: FleetIndex, before: FleetIndex): Brea
 }
 
 const kindOfId = (id: string) => {
-  const kind = `source.toolkit.fluxcd.io/${id.split('/')[0]}`
-  return VERIFIED.has(kind) ? kind : 'source.toolkit.fluxcd.io/GitRepository'
+  const kind = sourceNamed(id.split('/')[0] ?? '')
+  return VERIFIED.has(kind) ? kind : GIT_REPOSITORY
 }
 
 function sourcesOf(index: FleetIndex, cluster: string, id: string): KubeObject[] {
   const [kind, namespace = '', name = ''] = id.split('/')
-  return index.versionsOf(cluster, `source.toolkit.fluxcd.io/${kind}`, namespace, name).map(one => one.object)
+  return index.versionsOf(cluster, sourceNamed(kind), namespace, name).map(one => one.object)
 }

@@ -1,12 +1,12 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
+import { HELM_RELEASE } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { isUnset, textOf } from './support/scalars.ts'
 
 const DEFINITION = 'apiextensions.k8s.io/CustomResourceDefinition'
-const RELEASE = 'helm.toolkit.fluxcd.io/HelmRelease'
 
 /** Definitions of kinds are the platform's: neither a manifest nor a chart of a tenant replaces them. */
 export const crdAdmission: Rule = {
@@ -15,9 +15,9 @@ export const crdAdmission: Rule = {
   title: 'CustomResourceDefinition in tenant content',
   why: 'A CustomResourceDefinition is cluster-scoped. Replacing one can drop fields, validation or stored versions for all tenants, and its conversion webhook can read and change every object of the kind.',
   docs: 'Ask a fleet admin to install the CustomResourceDefinition. In a HelmRelease, leave out `install.crds` and `upgrade.crds`, or set them to `Skip` or `Create`.',
-  kinds: [DEFINITION, RELEASE],
+  kinds: [DEFINITION, HELM_RELEASE],
   *checkObject(subject, { index }) {
-    if (subject.kind === RELEASE) yield* release(subject, index)
+    if (subject.kind === HELM_RELEASE) yield* release(subject, index)
     else if (subject.node.tenant !== undefined) yield definition(subject)
     else yield* conversion(subject, index)
   },

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
+import { HELM_RELEASE } from '../../flux/kinds.ts'
 import { at, type Node, type Path, type ScalarValue } from '../../kube/node.ts'
 import { pointer } from '../../kube/pointer.ts'
 import type { Origin } from '../../origin.ts'
@@ -28,7 +29,7 @@ export const helmValuesPrivileged: Rule = {
   title: 'Privileged Helm values',
   why: 'Bailiwick does not render charts. Values that request the host network, root or cluster-wide rights show that the chart creates privileged objects.',
   docs: 'Remove host namespaces, hostPath, privileged settings, `rbac.create` and cluster-wide roles from `values`, `valuesFrom` and the patches in `postRenderers`.',
-  kinds: ['helm.toolkit.fluxcd.io/HelmRelease'],
+  kinds: [HELM_RELEASE],
   *checkTenantObject(subject, { index }) {
     const { node, object } = subject
     for (const { path, root, inline } of helmInputs(object, node.cluster, index)) {

@@ -1,5 +1,6 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import type { Rendered } from '../../../facts/object-table.ts'
+import { HELM_RELEASE } from '../../../flux/kinds.ts'
 import { at, type Path } from '../../../kube/node.ts'
 import { CONFIGURATION, capsuleObjects } from './capsule-tenants.ts'
 
@@ -20,7 +21,7 @@ const GROUPS = ['capsuleUserGroups', 'userGroups']
 export function capsuleSettings(index: FleetIndex, cluster: string): CapsuleSettings[] {
   const own = capsuleObjects(index, cluster, CONFIGURATION)
   if (own.length > 0) return own.map(rendered => ({ rendered, path: ['spec'], groups: 'userGroups' }))
-  return capsuleObjects(index, cluster, 'helm.toolkit.fluxcd.io/HelmRelease').flatMap(rendered => {
+  return capsuleObjects(index, cluster, HELM_RELEASE).flatMap(rendered => {
     const groups = GROUPS.find(name => at(rendered.object.root, [...OPTIONS, name]))
     return groups === undefined ? [] : [{ rendered, path: OPTIONS, groups }]
   })

@@ -1,17 +1,15 @@
 import { shown, shownObject } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { artifactPath } from '../../../flux/artifact-path.ts'
+import { valuesOf } from '../../../flux/kinds.ts'
 import { at, stringAt } from '../../../kube/node.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
 
 /** Where each kind that makes the Flux Operator start from a folder says which. */
-const SYNCS: Readonly<Record<string, readonly string[]>> = {
-  'fluxcd.controlplane.io/FluxInstance': ['spec', 'sync'],
-  'helm.toolkit.fluxcd.io/HelmRelease': ['spec', 'values', 'instance', 'sync'],
-}
+const SYNCS = valuesOf(row => row.starts)
 
 /** The kinds that may start a cluster. */
-export const STARTING_KINDS: readonly string[] = Object.keys(SYNCS)
+export const STARTING_KINDS: readonly string[] = [...SYNCS.keys()]
 
 /**
  * A FluxInstance that is applied to one cluster and names the folder of another: Flux starts from it there, while it is
@@ -19,7 +17,7 @@ export const STARTING_KINDS: readonly string[] = Object.keys(SYNCS)
  */
 export function* elsewhereStarted({ object, id, kind, node }: Subject, { index }: RuleContext): Iterable<Breach> {
   if (node.tenant !== undefined || at(object.root, ['spec', 'kubeConfig'])) return
-  const place = SYNCS[kind] ?? []
+  const place = SYNCS.get(kind) ?? []
   const path = stringAt(object.root, [...place, 'path'])
   if (path === undefined || /[{}$]/.test(path)) return
   const [folder, own] = [artifactPath(path), index.cluster(node.cluster)?.path]

@@ -1,3 +1,4 @@
+import { HELM_RELEASE, KUSTOMIZATION } from '../../../flux/kinds.ts'
 import type { Path } from '../../../kube/node.ts'
 import { isRuledValue } from '../../workloads/helm-values-privileged.ts'
 import { annotationsOf, POD_SPEC_PATHS } from '../../workloads/support/pod-spec-paths.ts'
@@ -19,7 +20,7 @@ const INERT: ReadonlyMap<string, readonly Path[]> = new Map<string, readonly Pat
     ],
   ],
   // what it becomes in the objects of the Kustomization is followed there
-  ['kustomize.toolkit.fluxcd.io/Kustomization', [['spec', 'postBuild', 'substitute', '*']]],
+  [KUSTOMIZATION, [['spec', 'postBuild', 'substitute', '*']]],
   ...[...POD_SPEC_PATHS].map(([kind, pod]): [string, Path[]] => [kind, inContainers(pod)]),
 ])
 
@@ -33,7 +34,7 @@ const NOTES =
  */
 export function isInert(kind: string, path: Path): boolean {
   if (isNote(kind, path)) return true
-  if (kind === 'helm.toolkit.fluxcd.io/HelmRelease') {
+  if (kind === HELM_RELEASE) {
     return path.length > 2 && path[0] === 'spec' && path[1] === 'values' && !isRuledValue(path.slice(2))
   }
   return (INERT.get(kind) ?? []).some(pattern => fits(pattern, path))

@@ -3,6 +3,7 @@ import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import { shown, shownObject } from '../../../facts/shown.ts'
 import { followedBy } from '../../../facts/source-ref.ts'
 import type { TenantSubject } from '../../../facts/subject.ts'
+import { GIT_REPOSITORY } from '../../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../../kube/node.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import { joinPath } from '../../../kustomize/read/resolve-path.ts'
@@ -29,7 +30,7 @@ export function* pathsOfOthers(subject: TenantSubject, index: FleetIndex): Itera
   const { object, id, node } = subject
   for (const { field, text, source, below } of sourcePaths(subject)) {
     if (source.kind !== GIT) continue
-    const [found] = index.versionsOf(node.cluster, `source.toolkit.fluxcd.io/${GIT}`, source.namespace, source.name)
+    const [found] = index.versionsOf(node.cluster, GIT_REPOSITORY, source.namespace, source.name)
     const directories = found && index.directoriesOf(followedBy(found.object, index.aliases()).url)
     if (!directories) continue
     const path = joinPath('', text.replace(/^\/+/, ''))?.join('/')

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../../errors.ts'
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import type { Subject } from '../../../facts/subject.ts'
+import { HELM_RELEASE } from '../../../flux/kinds.ts'
 import type { ValueHolder } from '../../../kube/node.ts'
 import { at, type Node, type Path, type ScalarNode, stringAt } from '../../../kube/node.ts'
 import { parseDocuments } from '../../../kube/yaml/parse-documents.ts'
@@ -22,7 +23,7 @@ export interface UnknownValue {
  * plain value of the chart without a rule: the data of these is inert only as long as nobody interprets it.
  */
 export function valuesFromConfig({ object, kind, id, node }: Subject, index: FleetIndex): UnknownValue[] {
-  if (kind !== 'helm.toolkit.fluxcd.io/HelmRelease') return []
+  if (kind !== HELM_RELEASE) return []
   return everyPath(object.root, ['spec', 'valuesFrom', '*']).flatMap(path => {
     const from = at(object.root, path)
     const source = stringAt(from, ['kind'])

@@ -1,3 +1,5 @@
+import { TENANT_LABEL_KEY } from '../../../flux/kinds.ts'
+
 /** Labels and annotations of a Namespace that admission, scheduling, networks or clouds obey; a `*` ends a prefix. */
 const PROTECTED: readonly string[] = [
   // Kubernetes: PodNodeSelector, PodTolerationRestriction, network policy of old
@@ -37,7 +39,7 @@ const OUT_OF_MESH: ReadonlyMap<string, readonly string[]> = new Map([
 
 /** Which tenant a Namespace belongs to is the rule namespace-ownership's. */
 export const TENANT_KEYS: readonly string[] = [
-  'toolkit.fluxcd.io/tenant',
+  TENANT_LABEL_KEY,
   'capsule.clastix.io/tenant',
   'projectcapsule.dev/tenant',
 ]

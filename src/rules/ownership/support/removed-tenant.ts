@@ -1,12 +1,11 @@
 import { type FleetIndex, kindOf } from '../../../facts/fleet-index.ts'
 import { shown, shownObject } from '../../../facts/shown.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
+import { KUSTOMIZATION } from '../../../flux/kinds.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
 import { TENANT } from '../../capsule/support/capsule-tenants.ts'
 import type { Breach } from '../../model/rule.ts'
 import { deletedObjects } from './deleted-objects.ts'
-
-const KUSTOMIZATION = 'kustomize.toolkit.fluxcd.io/Kustomization'
 
 /** Namespaces of tenants and Capsule Tenants that a Kustomization of the platform would delete, with all that is in them. */
 export function* removedTenant(node: FleetNode, before: FleetIndex, index: FleetIndex): Iterable<Breach> {

@@ -1,5 +1,6 @@
 import { addressOf } from '../../../facts/source-fields.ts'
 import type { Subject } from '../../../facts/subject.ts'
+import { PROVIDER } from '../../../flux/kinds.ts'
 import type { Path } from '../../../kube/node.ts'
 import { stringAt } from '../../../kube/node.ts'
 import type { RuleContext } from '../../model/rule.ts'
@@ -16,7 +17,6 @@ export interface Endpoint {
   readonly secret?: string
 }
 
-export const PROVIDER = 'notification.toolkit.fluxcd.io/Provider'
 const SOURCES_WITH_SECRETS: readonly Path[] = [['spec', 'proxySecretRef', 'name']]
 
 /** Every address that an object names, also those in Secrets that the tenant renders (notification-controller, event_handlers.go). */

@@ -1,18 +1,16 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import { namespaceLabels } from '../../../facts/namespace-labels.ts'
+import { FLUX_KINDS } from '../../../flux/kinds.ts'
+import type { Reference } from '../../../flux/references.ts'
 import { admits, readSourceAcl } from '../../../flux/source/source-acl.ts'
 import type { KubeObject } from '../../../kube/object.ts'
-import type { Reference } from '../../../kube/references.ts'
 
 /** What the access control list of a source says to a namespace; `none`: there is no list, or no such source. */
 export type AccessFrom = 'open' | 'closed' | 'unreadable' | 'none'
 
-const GROUPS: ReadonlyMap<string, string> = new Map([
-  ...['GitRepository', 'HelmRepository', 'OCIRepository', 'Bucket', 'HelmChart', 'ExternalArtifact'].map(
-    kind => [kind, 'source.toolkit.fluxcd.io'] as const,
-  ),
-  ['ImageRepository', 'image.toolkit.fluxcd.io'],
-])
+const GROUPS: ReadonlyMap<string, string> = new Map(
+  FLUX_KINDS.filter(row => row.shared).map(({ kind, group }) => [kind, group]),
+)
 
 /** The kinds that may carry a list, as `<group>/<Kind>`. */
 export const sharedKinds: readonly string[] = [...GROUPS].map(([kind, group]) => `${group}/${kind}`)

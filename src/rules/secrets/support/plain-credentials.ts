@@ -1,3 +1,4 @@
+import { valuesOf } from '../../../flux/kinds.ts'
 import { at, type Node, type Path, stringAt } from '../../../kube/node.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
 import { everyMap } from '../../model/every-map.ts'
@@ -81,8 +82,7 @@ export function* embeddedSecrets({ root }: KubeObject): Iterable<EmbeddedValue> 
 
 /** Places whose names are chosen by people and whose values are read by programs. */
 const NAMED: ReadonlyMap<string, readonly Path[]> = new Map<string, readonly Path[]>([
-  ['helm.toolkit.fluxcd.io/HelmRelease', [['spec', 'values']]],
-  ['kustomize.toolkit.fluxcd.io/Kustomization', [['spec', 'postBuild', 'substitute']]],
+  ...[...valuesOf(row => row.free)].map(([kind, path]) => [kind, [path]] as const),
   ['/ConfigMap', [['data']]],
 ])
 

@@ -1,32 +1,19 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import type { Naming } from '../../../facts/naming.ts'
+import type { Rendered } from '../../../facts/object-table.ts'
+import { FLUX_KINDS, GIT_REPOSITORY, HELM_RELEASE } from '../../../flux/kinds.ts'
+import { placesOf } from '../../../kube/capabilities/places-of.ts'
 import { at, stringAt } from '../../../kube/node.ts'
 import { idOf, type KubeObject, type ObjectId } from '../../../kube/object.ts'
 
-/** Kinds that take what is deployed from a source, and where they name it. */
-const CONSUMERS: readonly (readonly [string, readonly (readonly string[])[]])[] = [
-  ['kustomize.toolkit.fluxcd.io/Kustomization', [['spec', 'sourceRef']]],
-  [
-    'helm.toolkit.fluxcd.io/HelmRelease',
-    [
-      ['spec', 'chart', 'spec', 'sourceRef'],
-      ['spec', 'chartRef'],
-    ],
-  ],
-  ['source.toolkit.fluxcd.io/HelmChart', [['spec', 'sourceRef']]],
-  ['infra.contrib.fluxcd.io/Terraform', [['spec', 'sourceRef']]],
-]
-const GENERATOR = 'source.extensions.fluxcd.io/ArtifactGenerator'
-const GIT_REPOSITORY = 'source.toolkit.fluxcd.io/GitRepository'
-
 /** The sources that an object takes something from, by kind of the object. */
-const TAKERS: readonly (readonly [string, Naming])[] = [
-  ...CONSUMERS.map(([kind, paths]): [string, Naming] => [
-    kind,
-    { id: 'takes from', of: ({ object }) => paths.flatMap(path => named(object, path)) },
-  ]),
-  [GENERATOR, { id: 'takes from', of: ({ object }) => items(object, 'sources').flatMap(path => named(object, path)) }],
-]
+const TAKERS: readonly (readonly [string, Naming])[] = FLUX_KINDS.flatMap(({ group, kind, references = [] }) => {
+  const taking = references.filter(({ takes }) => takes)
+  if (taking.length === 0) return []
+  const of = ({ object }: Rendered) =>
+    taking.flatMap(({ path }) => placesOf(object.root, path.join('.'))).flatMap(path => named(object, path))
+  return [[`${group}/${kind}`, { id: 'takes from', of }]]
+})
 const INCLUDED: Naming = {
   id: 'includes',
   of: ({ object }) =>
@@ -50,7 +37,7 @@ export function feedsReleasesOnly(index: FleetIndex, cluster: string, source: Ob
   const taking = TAKERS.filter(
     ([kind, naming]) => index.foundAnywhere(cluster, kind, naming, textOf(source)).length > 0,
   )
-  return taking.length > 0 && taking.every(([kind]) => kind === 'helm.toolkit.fluxcd.io/HelmRelease')
+  return taking.length > 0 && taking.every(([kind]) => kind === HELM_RELEASE)
 }
 
 const textOf = ({ kind, namespace, name }: Pick<ObjectId, 'kind' | 'namespace' | 'name'>) =>

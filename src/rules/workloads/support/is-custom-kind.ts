@@ -1,5 +1,6 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import type { Subject } from '../../../facts/subject.ts'
+import { isToolkitKind } from '../../../flux/kinds.ts'
 import type { Node } from '../../../kube/node.ts'
 import { KUBERNETES } from '../../../kube/scope/kubernetes-scopes.ts'
 
@@ -11,9 +12,6 @@ const BUILT_IN = new Set(
 // The past states of a workload are whole templates.
 BUILT_IN.delete('apps/ControllerRevision')
 
-/** Flux's own kinds hold no pods, but for the values of a HelmRelease, which another rule reads. */
-const FLUX = '.toolkit.fluxcd.io/'
-
 /**
  * Whether an object is of a kind that some controller may make workloads of, in a namespace: none of Kubernetes itself,
  * and with one of the keys that tell so.
@@ -23,7 +21,7 @@ export function isCustomKind(
   index: FleetIndex,
   keys: ReadonlySet<string>,
 ): boolean {
-  if (BUILT_IN.has(kind) || kind.includes(FLUX) || !hasKey(object.root, keys)) return false
+  if (BUILT_IN.has(kind) || isToolkitKind(kind) || !hasKey(object.root, keys)) return false
   return index.scopeOf(node.cluster, id.apiVersion, id.kind) !== 'Cluster'
 }
 

@@ -1,5 +1,7 @@
-import { at, type Node, type Path, stringAt } from './node.ts'
-import { groupOf, idOf, type KubeObject } from './object.ts'
+import { at, type Node, type Path, stringAt } from '../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import { isOfKind } from './flux-object.ts'
+import { OPERATOR_GROUP, RESOURCE_SET, type ReferenceField, valuesOf } from './kinds.ts'
 
 /** An object of Flux that names another object, maybe of another namespace. */
 export interface Reference {
@@ -16,57 +18,8 @@ export interface Reference {
   readonly isUnknownField: boolean
 }
 
-interface Place {
-  readonly path: Path
-  /** Kind where the reference does not name one. */
-  readonly kind?: string
-  readonly refusedByFlux?: true
-  readonly isUnknownField?: true
-}
-
-/** Where references with a namespace stand, by group and kind; '*' is each item of a list. Sources: the APIs of Flux. */
-const PLACES: ReadonlyMap<string, readonly Place[]> = new Map([
-  [
-    'kustomize.toolkit.fluxcd.io/Kustomization',
-    [
-      { path: ['spec', 'sourceRef'], refusedByFlux: true },
-      { path: ['spec', 'dependsOn', '*'], kind: 'Kustomization' },
-      { path: ['spec', 'healthChecks', '*'] },
-    ],
-  ],
-  [
-    'helm.toolkit.fluxcd.io/HelmRelease',
-    [
-      { path: ['spec', 'chart', 'spec', 'sourceRef'], refusedByFlux: true },
-      { path: ['spec', 'chartRef'], refusedByFlux: true },
-      { path: ['spec', 'dependsOn', '*'], kind: 'HelmRelease' },
-    ],
-  ],
-  ['source.toolkit.fluxcd.io/HelmChart', [{ path: ['spec', 'sourceRef'], isUnknownField: true }]],
-  ['source.toolkit.fluxcd.io/ExternalArtifact', [{ path: ['spec', 'sourceRef'] }]],
-  ['source.extensions.fluxcd.io/ArtifactGenerator', [{ path: ['spec', 'sources', '*'] }]],
-  [
-    'image.toolkit.fluxcd.io/ImagePolicy',
-    [{ path: ['spec', 'imageRepositoryRef'], kind: 'ImageRepository', refusedByFlux: true }],
-  ],
-  ['image.toolkit.fluxcd.io/ImageUpdateAutomation', [{ path: ['spec', 'sourceRef'], refusedByFlux: true }]],
-  ['notification.toolkit.fluxcd.io/Alert', [{ path: ['spec', 'eventSources', '*'], refusedByFlux: true }]],
-  ['notification.toolkit.fluxcd.io/Receiver', [{ path: ['spec', 'resources', '*'], refusedByFlux: true }]],
-  [
-    'fluxcd.controlplane.io/ResourceSet',
-    [
-      { path: ['spec', 'dependsOn', '*'] },
-      { path: ['spec', 'inputsFrom', '*'], kind: 'ResourceSetInputProvider', isUnknownField: true },
-    ],
-  ],
-  [
-    'infra.contrib.fluxcd.io/Terraform',
-    [
-      { path: ['spec', 'sourceRef'], refusedByFlux: true },
-      { path: ['spec', 'dependsOn', '*'], kind: 'Terraform' },
-    ],
-  ],
-])
+/** Where references with a namespace stand, by group and kind. */
+const PLACES = valuesOf(row => row.references)
 
 /** The kinds that have references, as `<group>/<Kind>`. */
 export const referringKinds: readonly string[] = [...PLACES.keys()]
@@ -76,11 +29,11 @@ export function references(object: KubeObject): Reference[] {
   const { apiVersion, kind } = idOf(object)
   const places = PLACES.get(`${groupOf(apiVersion)}/${kind}`) ?? []
   const found = places.flatMap(place => expand(object.root, place.path).flatMap(path => read(object.root, path, place)))
-  return kind === 'ResourceSet' ? [...found, ...copies(object.root)] : found
+  return isOfKind(object, RESOURCE_SET) ? [...found, ...copies(object.root)] : found
 }
 
 /** Annotations by which the Flux Operator copies from `<namespace>/<name>` into objects of a ResourceSet. */
-const COPYING = ['fluxcd.controlplane.io/copyFrom', 'fluxcd.controlplane.io/convertKubeConfigFrom']
+const COPYING = [`${OPERATOR_GROUP}/copyFrom`, `${OPERATOR_GROUP}/convertKubeConfigFrom`]
 const COPIED = /fluxcd\.controlplane\.io\/(?:copyFrom|convertKubeConfigFrom)["']?[ \t]*:[ \t]*["']?([^"'\n]*)/g
 
 /** What is copied into the objects of a ResourceSet and into those of its template, which is text. */
@@ -115,7 +68,7 @@ function expand(root: Node, path: Path): Path[] {
   return Array.from({ length: count }, (_, index) => [...path.slice(0, star), index, ...path.slice(star + 1)])
 }
 
-function read(root: Node, path: Path, place: Place): Reference[] {
+function read(root: Node, path: Path, place: ReferenceField): Reference[] {
   const found = at(root, [...path, 'namespace'])
   if (!found || (found.type === 'scalar' && (found.value === null || found.value === ''))) return []
   const reference = at(root, path)
