@@ -1,4 +1,5 @@
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
+import { KUSTOMIZE_GROUP } from '../../flux/kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import type { Finding } from '../../rules/model/finding.ts'
@@ -44,7 +45,7 @@ function isLeftAlone(object: KubeObject): boolean {
   if (isSuspended(object)) return true
   return ['labels', 'annotations'].some(part => {
     const says = (name: string) =>
-      stringAt(object.root, ['metadata', part, `kustomize.toolkit.fluxcd.io/${name}`])?.toLowerCase()
+      stringAt(object.root, ['metadata', part, `${KUSTOMIZE_GROUP}/${name}`])?.toLowerCase()
     return says('reconcile') === 'disabled' || says('ssa') === 'ignore'
   })
 }
