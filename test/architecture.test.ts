@@ -254,7 +254,12 @@ describe('house rules', () => {
 
   test('what a file exports is imported somewhere', () => {
     const imported = new Set([...everything].flatMap(([path, source]) => importedNames(path, source)))
-    const programs = ['src/cli/main.ts main']
+    // the package's declarations name the last two
+    const programs = [
+      'src/cli/main.ts main',
+      'src/kustomize/fields/labels.ts LabelEntry',
+      'src/kustomize/fields/replicas.ts ReplicaEntry',
+    ]
     const found = [...production].flatMap(([path, source]) =>
       exportsOf(source).flatMap(name =>
         imported.has(`${path} ${name}`) || imported.has(`${path} *`) ? [] : [`${path} ${name}`],

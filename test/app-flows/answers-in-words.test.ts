@@ -56,7 +56,7 @@ test('explain a rule, and a finding by the beginning of its fingerprint', async 
   for (const [body, why] of [
     ['/bailiwick explain', 'is missing'],
     ['/bailiwick explain 000000', 'no finding of this begins with'],
-    ['/bailiwick explain <img>', 'there is no rule'],
+    ['/bailiwick explain <img>', 'unknown rule'],
   ] as const) {
     const { reactions, replies } = await say('rita', body)
     expect([body, reactions]).toEqual([body, ['eyes', 'confused']])

@@ -30,7 +30,7 @@ async function mergeOffered(): Promise<void> {
 test('who does not decide for the fleet cannot switch it, and words that are none are explained', async () => {
   expect(await ask('report', 'otto')).toEqual({ reactions: ['-1'], replies: [] })
   const { replies } = await ask('off')
-  expect(replies.join()).toContain('report or block')
+  expect(replies.join()).toContain('neither report nor block')
   expect((await ask('block')).replies.join()).toContain('already')
   expect(offered()).toBeUndefined()
 }, 60_000)

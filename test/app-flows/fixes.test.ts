@@ -93,6 +93,6 @@ test('the other button asks the admins of the fleet for a waiver', async () => {
   expect(config).toContain('rule: pod-security')
   expect(config).toContain('requester: dora')
   expect(config).not.toContain('approver:')
-  const replies = github.commentsOf(REPO, pull).filter(one => one.body.includes('wait for a waiver'))
+  const replies = github.commentsOf(REPO, pull).filter(one => one.body.includes('Requested a waiver'))
   expect(replies).toHaveLength(1)
 }, 60_000)

@@ -39,7 +39,7 @@ test('hold puts the label on, and the check fails; unhold takes it off again', a
 
 test('check judges again', async () => {
   expect(await say('will', '/bailiwick check')).toEqual({ reactions: ['+1'], replies: [] })
-  expect((await say('will', '/bailiwick check --all')).replies[0]).toContain('who maintains this repository')
+  expect((await say('will', '/bailiwick check --all')).replies[0]).toContain('requires the role maintain')
   expect(await say('dora', '/bailiwick check --all')).toEqual({ reactions: ['+1'], replies: [] })
   expect((await say('dora', '/bailiwick check everything')).reactions).toEqual(['confused'])
 })
@@ -62,7 +62,7 @@ test('help says what the one who asks may do, and words that we do not know are 
   expect(await say('mallory', '/bailiwick help')).toEqual({ reactions: ['-1'], replies: [] })
   expect(await say('mallory', '/bailiwick dance')).toEqual({ reactions: [], replies: [] })
   const odd = await say('will', '/bailiwick <b>@acme/platform</b>')
-  expect(odd).toMatchObject({ reactions: ['confused'], replies: [expect.stringContaining('There is no command')] })
+  expect(odd).toMatchObject({ reactions: ['confused'], replies: [expect.stringContaining('Unknown command')] })
   expect(odd.replies[0]).toContain('`<b>@acme/platform</b>`')
 })
 

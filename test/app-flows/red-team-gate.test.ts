@@ -92,7 +92,7 @@ test('an override is for the branch that the admin saw, not for the one it is le
   const body = `/bailiwick override ${github.commitOf(DEV, 'swap').slice(0, 12)} fine on drafts, incident 7`
   const asked = command(stage, { repo: DEV, issue, as: 'ada', body })
   github.editPullRequest({ repo: DEV, pull: issue, base: 'main', as: 'dora' })
-  expect((await asked).replies.join()).toContain('led onto another branch')
+  expect((await asked).replies.join()).toContain('retargeted')
   expect(said(github, DEV, 'swap')).toMatchObject({ conclusion: 'failure' })
   await nextSecond()
   const again = await command(stage, { repo: DEV, issue, as: 'ada', body })

@@ -102,7 +102,7 @@ describe('the form for a new tenant', () => {
   test('the repository of a tenant is no second tenant', async () => {
     const taken = { Tenant: 'other', Repository: 'https://github.com/acme/dev-team', Namespaces: 'other' }
     const { answers } = await ask('ada', form(taken))
-    expect(answers[0]).toContain('One repository belongs to one tenant')
+    expect(answers[0]).toContain('A repository belongs to one tenant')
     const onTeam = stage.github.issue({ repo: 'acme/dev-team', title: 'x', body: form(), as: 'dora' }).number
     await stage.settle()
     expect(stage.github.commentsOf('acme/dev-team', onTeam), 'only a fleet takes tenants').toEqual([])
@@ -118,7 +118,7 @@ describe('the form for a new tenant', () => {
     const answered = async (repo: string) =>
       (await command(stage, { repo: FLEET, issue, as: 'ada', body: line(repo) })).replies[0]
     expect(await answered('storefront')).toContain('is already the source of a tenant')
-    expect(await answered('dev-team')).toMatch(/has another name now|belongs to one tenant|source of/)
+    expect(await answered('dev-team')).toMatch(/was renamed|has another name now|belongs to one tenant|source of/)
     github.rename('acme/storefront', 'dev-team')
     await stage.settle()
   })

@@ -75,7 +75,7 @@ test('what may be merged does not pass where it is too large to look into; a pus
   expect(await judged({ isGated: true }, {})).toEqual([])
 })
 
-test('an artifact starts a cluster of the repository only where a signature proves that it holds it', async () => {
+test('an artifact that holds the repository starts a cluster of it, also where no signature proves that', async () => {
   const from = (source: string, kind: string) => ({
     'operated/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: a}\n',
     'fi/fi.yaml': `apiVersion: fluxcd.controlplane.io/v1
@@ -94,7 +94,7 @@ jobs:
       - run: flux push artifact oci://ghcr.io/acme/home:latest --path=./ --source=x --revision=y
 `,
   })
-  expect(await placesIn(from('oci://ghcr.io/acme/home', 'OCIRepository'))).toEqual([])
+  expect(await placesIn(from('oci://ghcr.io/acme/home', 'OCIRepository'))).toEqual(FOUND)
   expect(await placesIn(from(URL, 'GitRepository'))).toEqual(FOUND)
   const signed = Object.entries(from('oci://ghcr.io/acme/home', 'OCIRepository')).map(([path, text]) => [
     path,

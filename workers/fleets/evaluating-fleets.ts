@@ -1,8 +1,6 @@
 import { BailiwickError } from '../../src/errors.ts'
-import { isProven } from '../../src/fleet/artifacts/artifact-content.ts'
 import { readFleetFile } from '../../src/fleet/config/read-fleet-file.ts'
 import { rootsOf } from '../../src/fleet/graph/build-fleet.ts'
-import { addressIn } from '../../src/fleet/model/address-in.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace, ReadableRepository } from '../context/readable-repository.ts'
@@ -34,8 +32,8 @@ export async function evaluatingFleets(installation: Installation, url: string):
 }
 
 /**
- * Whether what is merged says that a cluster starts somewhere in it; one that is only assumed says nothing, nor does one that
- * starts from an artifact of which no signature proves that it holds this repository.
+ * Whether what is merged says that a cluster starts somewhere in it; one that is only assumed says nothing. An artifact whose
+ * content is only assumed counts here: the repository is evaluated by itself then, and reads nothing else.
  */
 async function holdsRoot(
   installation: Installation,
@@ -47,10 +45,8 @@ async function holdsRoot(
   const snapshot = await installation.content(repository, commit).catch(tooLarge)
   if (snapshot instanceof BailiwickError) return snapshot
   const tree = openSnapshot(snapshot)
-  const file = readFleetFile(tree, url)
-  const { roots } = rootsOf({ fleet: { url, branch, commit, tree } }, file)
-  const facts = { url: addressIn(file.aliases, url), branch, tree, declared: file.artifacts }
-  return roots.some(({ how, source }) => how !== 'assumed' && (source === undefined || isProven(source, facts)))
+  const { roots } = rootsOf({ fleet: { url, branch, commit, tree } }, readFleetFile(tree, url))
+  return roots.some(({ how }) => how !== 'assumed')
 }
 
 /** Why nothing is known of what is too large. */

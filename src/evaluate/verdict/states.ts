@@ -36,8 +36,8 @@ const ANEW = 'What is not evaluated because of it changed, or is applied in anot
 const APPLIED = 'Before, nothing of it was applied'
 
 /**
- * A finding with its state. `everywhere`: what stood, also where nothing of it was applied. New is what did not stand there, what counts more than it did, and what hides in a node that
- * cannot be rendered and whose inputs changed, or what a rule left out of the evaluation where that is not what it was; these
+ * A finding with its state. `everywhere`: what stood, also where nothing of it was applied. New is what did not stand there,
+ * what counts more than it did, and what hides in a node that cannot be rendered and whose inputs changed, or what a rule left out of the evaluation where that is not what it was; these
  * last ones nobody can have waived, because nobody has seen them.
  */
 export function withState(
@@ -55,8 +55,12 @@ export function withState(
   }
   const standing = known.get(finding.fingerprint)
   if (standing && !hidden && !isHeavier(finding, standing)) return { ...finding, state: 'standing' }
-  if (standing && hidden) return { ...finding, message: `${finding.message}. ${ANEW}` }
-  if (!standing && everywhere.has(finding.fingerprint)) return { ...finding, message: `${finding.message} ${APPLIED}.` }
+  if (standing && hidden) return { ...finding, message: `${sentence(finding.message)} ${ANEW}` }
+  if (!standing && everywhere.has(finding.fingerprint))
+    return { ...finding, message: `${sentence(finding.message)} ${APPLIED}.` }
   const other = about.find(one => waivers.holds(one)) ?? about[0]
   return other ? { ...finding, message: finding.message + waivers.refusal(other, finding) } : finding
 }
+
+/** Messages end with or without a full stop. */
+const sentence = (message: string) => message.replace(/\.?$/, '.')

@@ -3,7 +3,7 @@ import { isOfKind } from '../../flux/flux-object.ts'
 import { OCI_REPOSITORY } from '../../flux/kinds.ts'
 import type { Tree } from '../../git/tree.ts'
 import { at, canonical, stringAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { KubeObject } from '../../kube/object.ts'
 import type { DeclaredArtifact } from '../model/fleet-config.ts'
 import { isOwnPackage, type OciReference, ociReference } from './oci-reference.ts'
 import { publishedAt, WORKFLOWS } from './published-artifacts.ts'
@@ -68,14 +68,6 @@ export function folderOfArtifact(source: KubeObject, facts: ArtifactFacts): stri
   if (!isOfKind(source, OCI_REPOSITORY)) return undefined
   const found = artifactContent(source, facts, true)
   return found.type === 'content' ? found.folder : undefined
-}
-
-/** Whether what a source brings is certainly what a repository holds: a repository itself, or an artifact that a signature proves. */
-export function isProven(source: KubeObject, facts: ArtifactFacts): boolean {
-  if (idOf(source).kind === 'GitRepository') return true
-  if (idOf(source).kind !== 'OCIRepository') return false
-  const found = artifactContent(source, facts, true)
-  return found.type === 'content' && found.assumed === undefined
 }
 
 function ofWorkflow(

@@ -9,7 +9,7 @@ import { type Pairs, setPairs } from './set-pairs.ts'
 import type { TransformerConfig } from './transformer-config.ts'
 
 /** One entry of `labels`. */
-interface LabelEntry {
+export interface LabelEntry {
   readonly origin: Origin
   readonly pairs: Pairs
   readonly includeSelectors: boolean

@@ -12,7 +12,7 @@ import type { TransformingField } from './field.ts'
 import { invalid, listField, refuseOtherFields, structNode, textField } from './read-fields.ts'
 
 /** One entry of `replicas`. */
-interface ReplicaEntry {
+export interface ReplicaEntry {
   readonly origin: Origin
   readonly name: string
   readonly count: number | bigint

@@ -71,6 +71,8 @@ test('the resource and the scope of every kind that a real API server knows are 
   const short = resources.flatMap(({ group, name, shortNames = [] }) =>
     shortNames.map(one => `${one} ${group}/${name}`),
   )
-  const ours = [...SHORT_NAMES].map(pair => pair.join(' ')).filter(text => !text.includes('.toolkit.fluxcd.io/'))
+  const ours = [...SHORT_NAMES]
+    .map(pair => pair.join(' '))
+    .filter(text => !/fluxcd\.(?:io|controlplane\.io)\//.test(text))
   expect(ours.filter(text => !short.includes(text))).toEqual([])
 })
