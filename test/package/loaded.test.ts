@@ -44,12 +44,13 @@ describe('what a start loads', () => {
     expect(files).toContain('src/cli/main.ts')
     expect(files.filter(path => !path.startsWith('src/cli/'))).toEqual([
       'src/errors.ts',
-      'src/report/text/place.ts',
+      'src/message/message.ts',
       'src/message/visible.ts',
       'src/message/without-logins.ts',
+      'src/report/text/place.ts',
     ])
     expect(files).not.toContain('src/cli/check.ts')
-    expect(files.length).toBeLessThan(12)
+    expect(files.length).toBeLessThan(16)
   })
 
   test('check: the core and the lexer of yaml, nothing of the App', async () => {
@@ -59,8 +60,8 @@ describe('what a start loads', () => {
     expect(packages).not.toContain('yaml/browser/dist/doc/Document.js')
     expect(files).toContain('src/rules/registry.ts')
     const parts = new Set(files.map(path => path.split('/').slice(1, 2).join('').replace(/\.ts$/, '')))
-    const known = ['cli', 'errors', 'fleet', 'flux', 'gate', 'git', 'kube', 'kustomize', 'report', 'rules', 'sops']
-    expect([...parts].filter(part => !known.includes(part))).toEqual([])
+    const core = 'diff evaluate facts fleet flux gate git kube kustomize message policy report rules sops'.split(' ')
+    expect([...parts].filter(part => !['cli', 'errors', ...core].includes(part))).toEqual([])
   })
 
   test('no chunk imports what is neither beside it nor in Node', () => {
