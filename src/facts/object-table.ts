@@ -1,5 +1,5 @@
 import type { FleetNode } from '../fleet/model/fleet.ts'
-import { embeddedIn } from '../kube/capabilities/embedded-objects.ts'
+import { withEmbedded } from '../kube/capabilities/embedded-objects.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 
 /** An object, and the node that renders it. Other objects of that node are asked from the index. */
@@ -16,7 +16,7 @@ export class ObjectTable {
 
   constructor(nodes: Iterable<FleetNode>) {
     for (const node of nodes) {
-      for (const object of withEmbedded(node)) {
+      for (const object of objectsOf(node)) {
         const rendered = { node, object }
         for (const key of keysOf(object)) this.#push(key, rendered)
       }
@@ -59,10 +59,10 @@ export class ObjectTable {
 }
 
 /** What a node renders or rendered when it last built as a whole, and what controllers make of it for a tenant. */
-function* withEmbedded({ objects, retained = [], tenant }: FleetNode): Iterable<KubeObject> {
+function* objectsOf({ objects, retained = [], tenant }: FleetNode): Iterable<KubeObject> {
   for (const object of [...objects, ...retained]) {
-    yield object
-    if (tenant !== undefined) for (const one of embeddedIn(object).objects) yield one.object
+    if (tenant === undefined) yield object
+    else yield* withEmbedded(object)
   }
 }
 
@@ -93,7 +93,7 @@ export function keysOf(object: KubeObject): [kind: string, namespace: string, na
 
 function byKey(node: FleetNode | undefined): Map<string, KubeObject[]> {
   const lists = new Map<string, KubeObject[]>()
-  for (const object of node ? withEmbedded(node) : []) {
+  for (const object of node ? objectsOf(node) : []) {
     for (const key of keysOf(object)) {
       const list = lists.get(key)
       if (list) list.push(object)

@@ -1,5 +1,6 @@
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { at, canonical } from '../../kube/node.ts'
+import { at } from '../../kube/node.ts'
+import { fieldTexts } from './field-texts.ts'
 import { leftOutOf } from './left-out.ts'
 
 /**
@@ -34,8 +35,6 @@ export function appliedWith(node: FleetNode): string | undefined {
  */
 export function appliedAs(node: FleetNode): string | undefined {
   if (node.suspend || leftOutOf(node).some(({ isFatal }) => isFatal)) return undefined
-  const fields = at(node.kustomization.root, ['spec'])
-  const spec = fields?.type === 'map' ? [...fields.fields].filter(([name]) => !ELSEWHERE.has(name)) : []
-  const said = spec.map(([name, { value }]) => [name, canonical(value)]).sort(([a], [b]) => (a! < b! ? -1 : 1))
-  return JSON.stringify([node.cluster, node.identity.user, said])
+  const spec = fieldTexts(at(node.kustomization.root, ['spec']), name => !ELSEWHERE.has(name))
+  return JSON.stringify([node.cluster, node.identity.user, spec])
 }

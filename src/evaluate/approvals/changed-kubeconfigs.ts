@@ -1,8 +1,10 @@
 import { kindOf } from '../../facts/kind-of.ts'
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
-import { embeddedIn } from '../../kube/capabilities/embedded-objects.ts'
-import { at, canonical } from '../../kube/node.ts'
+import { KUSTOMIZE_GROUP } from '../../flux/kinds.ts'
+import { withEmbedded } from '../../kube/capabilities/embedded-objects.ts'
+import { at } from '../../kube/node.ts'
 import { idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
+import { fieldTexts } from './field-texts.ts'
 import type { Applier } from './remote-appliers.ts'
 
 /** An object that holds a kubeconfig, or that a controller makes one of. */
@@ -75,7 +77,7 @@ function holdersOf({ nodes }: Fleet, uses: ReadonlyMap<string, Applier>): Map<st
 
 /** The Secrets and ConfigMaps that an object is or becomes. */
 function keysOf({ cluster }: FleetNode, object: KubeObject): string[] {
-  return [object, ...embeddedIn(object).objects.map(one => one.object)].flatMap(one => {
+  return withEmbedded(object).flatMap(one => {
     const kind = kindOf(one)
     if (kind !== '/Secret' && kind !== '/ConfigMap') return []
     const id = idOf(one)
@@ -85,19 +87,15 @@ function keysOf({ cluster }: FleetNode, object: KubeObject): string[] {
 
 /** What says nothing about the content; the keys that SOPS encrypts for are no part of it either. */
 const BESIDES = new Set(['apiVersion', 'metadata', 'status', 'sops'])
-const OF_FLUX = /^kustomize\.toolkit\.fluxcd\.io\//
+const OF_FLUX = `${KUSTOMIZE_GROUP}/`
 
 function holderOf(object: KubeObject): Holder {
-  const parts = [...object.root.fields].flatMap(([key, { value }]) =>
-    BESIDES.has(key) ? [] : [[key, canonical(value)]],
-  )
+  const parts = fieldTexts(object.root, key => !BESIDES.has(key))
   // whether Flux applies it at all
-  const marks = ['annotations', 'labels'].flatMap(part => {
-    const map = at(object.root, ['metadata', part])
-    if (map?.type !== 'map') return []
-    return [...map.fields].flatMap(([key, { value }]) => (OF_FLUX.test(key) ? [[key, canonical(value)]] : []))
-  })
+  const marks = ['annotations', 'labels'].flatMap(part =>
+    fieldTexts(at(object.root, ['metadata', part]), key => key.startsWith(OF_FLUX)),
+  )
   const id = idOf(object)
-  const text = JSON.stringify([id.kind, id.namespace, id.name, ...[...parts, ...marks].sort()])
+  const text = JSON.stringify([id.kind, id.namespace, id.name, ...parts, ...marks])
   return { object: id, file: object.root.origin.file, text }
 }

@@ -1,6 +1,7 @@
 import { shown, shownName } from '../../facts/shown.ts'
 import type { Cluster, Fleet } from '../../fleet/model/fleet.ts'
 import type { RequiredApproval } from '../../rules/model/finding.ts'
+import { startFile } from './start-file.ts'
 
 const RULE = 'tenant-removed'
 
@@ -15,7 +16,7 @@ export function lostClusters(head: Fleet, base: Fleet): RequiredApproval[] {
     const what = whatBecomesOf(was, stay)
     // what a hub applies to others goes with it, and what moves is asked for by itself
     if (what === undefined || (was.hub !== undefined && (gone.has(was.hub) || isMoved(was, head, base)))) return []
-    return [{ rule: RULE, path: fileOf(was, base), message: `cluster ${shownName(was.name)}: ${what}` }]
+    return [{ rule: RULE, path: startFile(was, base), message: `cluster ${shownName(was.name)}: ${what}` }]
   })
 }
 
@@ -34,9 +35,4 @@ function whatBecomesOf({ name, path, hub }: Cluster, stay: readonly Cluster[]): 
 function isMoved({ name }: Cluster, head: Fleet, base: Fleet): boolean {
   const keys = new Set(head.nodes.map(({ key }) => key))
   return base.nodes.some(node => node.cluster === name && keys.has(node.key))
-}
-
-function fileOf({ name, hub }: Cluster, { nodes }: Fleet): string {
-  const first = nodes.find(node => node.cluster === name && (hub !== undefined || node.parent === undefined))
-  return first?.kustomization.root.origin.file ?? ''
 }

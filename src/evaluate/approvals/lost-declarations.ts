@@ -6,9 +6,11 @@ import { addressIn } from '../../fleet/model/address-in.ts'
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import { type DeclaredArtifact, type DeclaredSource, FLEET_FILE } from '../../fleet/model/fleet-config.ts'
 import { refKey } from '../../fleet/model/ref.ts'
+import { kindsThat } from '../../flux/kinds.ts'
 import { stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import type { RequiredApproval } from '../../rules/model/finding.ts'
+import { onePerGroup } from './one-per-group.ts'
 
 const RULE = 'source-opaque'
 
@@ -56,13 +58,18 @@ function lostSources(was: readonly DeclaredSource[], is: readonly DeclaredSource
   return was.filter(one => !kept.has(textOf(one)))
 }
 
+/** What a fleet's file can declare the content of. */
+const FOLLOWABLE: ReadonlySet<string> = new Set(
+  kindsThat(({ deployable, address }) => deployable && address?.form === 'url'),
+)
+
 /** The sources that are followed by some addresses, as `<cluster> <Kind>/<namespace>/<name>`, by the address. */
 function addressed({ nodes }: Fleet, addresses: ReadonlySet<string>): Map<string, string[]> {
   const found = new Map<string, string[]>()
   if (addresses.size === 0) return found
   for (const { cluster, objects } of nodes) {
     for (const object of objects) {
-      if (!/^source\.toolkit\.fluxcd\.io\/(?:GitRepository|OCIRepository)$/.test(kindOf(object))) continue
+      if (!FOLLOWABLE.has(kindOf(object))) continue
       const url = stringAt(object.root, ['spec', 'url']) ?? ''
       const { kind, namespace, name } = idOf(object)
       const address = [addressIn(new Map(), url), ociReference(url)?.repository ?? url].find(one => addresses.has(one))
@@ -73,11 +80,14 @@ function addressed({ nodes }: Fleet, addresses: ReadonlySet<string>): Map<string
   return found
 }
 
+/** All Kustomizations that follow one declaration, together. */
 function approvalOf(nodes: readonly FleetNode[], what: string): RequiredApproval[] {
-  const [first, ...more] = new Set(nodes)
-  if (!first) return []
-  const name = shownObject('Kustomization', first.namespace, first.name)
-  const others = more.length === 0 ? '' : ` (and ${more.length} more)`
-  const message = `${name}${others} ${what} ${FLEET_FILE} no longer declares: nothing of it would be evaluated`
-  return [{ rule: RULE, path: FLEET_FILE, message }]
+  return onePerGroup(
+    new Set(nodes),
+    () => what,
+    ({ namespace, name }, others) => {
+      const message = `${shownObject('Kustomization', namespace, name)}${others} ${what} ${FLEET_FILE} no longer declares: nothing of it would be evaluated`
+      return { rule: RULE, path: FLEET_FILE, message }
+    },
+  )
 }

@@ -1,6 +1,7 @@
 import { shown, shownName } from '../../facts/shown.ts'
 import type { Cluster, Fleet } from '../../fleet/model/fleet.ts'
 import type { RequiredApproval } from '../../rules/model/finding.ts'
+import { startFile } from './start-file.ts'
 
 const RULE = 'flux-control-plane-object'
 
@@ -21,7 +22,7 @@ export function newClusters(head: Fleet, base: Fleet): RequiredApproval[] {
     if (renamed.has(path)) return []
     const from = path === '' ? 'the root of the repository' : shown(path)
     const message = `cluster ${shownName(name)} is new: Flux would apply ${from} to it as the platform, as soon as somebody starts it there`
-    return [{ rule: RULE, path: fileOf(name, head), message }]
+    return [{ rule: RULE, path: startFile(cluster, head), message }]
   })
 }
 
@@ -33,9 +34,4 @@ function otherStarts({ name, otherStarts: now = [] }: Cluster, was: Cluster): Re
     const message = `${file} says in another way how cluster ${shownName(name)} starts. One of them is evaluated, and any may be applied`
     return [{ rule: RULE, path: file, message }]
   })
-}
-
-function fileOf(name: string, { nodes }: Fleet): string {
-  const root = nodes.find(node => node.cluster === name && node.parent === undefined)
-  return root?.kustomization.root.origin.file ?? ''
 }

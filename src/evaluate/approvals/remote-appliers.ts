@@ -1,9 +1,10 @@
 import { kindOf } from '../../facts/kind-of.ts'
 import { type KubeConfigRef, kubeConfigRefs } from '../../facts/kubeconfig-uses.ts'
+import { oncePer } from '../../facts/once-per.ts'
 import { applierKinds, kubeConfigOf } from '../../fleet/model/appliers.ts'
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import { ACCOUNT_FIELD, KUBECONFIG_FIELD } from '../../flux/kinds.ts'
-import { embeddedIn } from '../../kube/capabilities/embedded-objects.ts'
+import { withEmbedded } from '../../kube/capabilities/embedded-objects.ts'
 import { originAt, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
 
@@ -30,23 +31,14 @@ export function appliersIn({ nodes }: Fleet): Applier[] {
   return nodes.flatMap(appliersOf)
 }
 
-/** Nodes are the same as long as nothing of them changes: most are looked through once for many changes. */
-const known = new WeakMap<FleetNode, readonly Applier[]>()
-
-function appliersOf(node: FleetNode): readonly Applier[] {
-  const before = known.get(node)
-  if (before) return before
+const appliersOf = oncePer((node: FleetNode): readonly Applier[] => {
   // the root may be patched by what installs Flux, and nothing that is evaluated renders it then
   const roots = node.parent === undefined ? [node.kustomization] : []
   const rendered = [...node.objects, ...(node.retained ?? [])]
-  const found = [...roots, ...rendered].flatMap(object =>
-    [object, ...embeddedIn(object).objects.map(one => one.object)].flatMap(one =>
-      KINDS.has(kindOf(one)) ? [applierOf(node, one)] : [],
-    ),
+  return [...roots, ...rendered].flatMap(object =>
+    withEmbedded(object).flatMap(one => (KINDS.has(kindOf(one)) ? [applierOf(node, one)] : [])),
   )
-  known.set(node, found)
-  return found
-}
+})
 
 function applierOf({ cluster, tenant }: FleetNode, object: KubeObject): Applier {
   const config = kubeConfigOf(object)

@@ -2,6 +2,7 @@ import { shownName, shownObject } from '../../facts/shown.ts'
 import type { Fleet } from '../../fleet/model/fleet.ts'
 import type { RequiredApproval } from '../../rules/model/finding.ts'
 import { changedKubeConfigs } from './changed-kubeconfigs.ts'
+import { onePerGroup } from './one-per-group.ts'
 import { type Applier, appliersIn } from './remote-appliers.ts'
 
 const RULE = 'kubeconfig-ref'
@@ -81,13 +82,14 @@ const account = ({ account: name }: Applier): string => (name === '' ? 'its own 
 
 /** One that is new is told once, however many objects act by it. */
 function oncePerTarget(changes: readonly Change[]): RequiredApproval[] {
-  return [...Map.groupBy(changes, ({ group }) => group).values()].map(group => {
-    const [{ applier, what }, ...more] = group as [Change, ...Change[]]
-    const { kind, namespace, name } = applier.id
-    const others = more.length === 0 ? '' : ` (and ${more.length} more)`
-    const message = `${shownObject(kind, namespace, name)}${others} ${what}`
-    return { rule: RULE, path: applier.file, message }
-  })
+  return onePerGroup(
+    changes,
+    ({ group }) => group,
+    ({ applier, what }, others) => {
+      const { kind, namespace, name } = applier.id
+      return { rule: RULE, path: applier.file, message: `${shownObject(kind, namespace, name)}${others} ${what}` }
+    },
+  )
 }
 
 function approvalOfContent({ applier, object, file }: ReturnType<typeof changedKubeConfigs>[number]): RequiredApproval {

@@ -1,11 +1,11 @@
 import { causeOf } from '../../facts/fingerprint.ts'
-import { shown, shownName, shownObject } from '../../facts/shown.ts'
-import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
+import { shown, shownObject } from '../../facts/shown.ts'
+import type { Fleet } from '../../fleet/model/fleet.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
 import type { RequiredApproval } from '../../rules/model/finding.ts'
 import { appliedWith } from './applied-as.ts'
 import { artifactApprovals } from './artifact-approvals.ts'
-import { followedText, isSame } from './followed-text.ts'
+import { followedRoots } from './followed-roots.ts'
 import { type GuardedChange, guardedChanges } from './guarded-changes.ts'
 import { leftOutOf } from './left-out.ts'
 import { lostClusters } from './lost-clusters.ts'
@@ -128,23 +128,3 @@ function* below(tree: Tree, path: string): Generator<TreeEntry> {
     }
   }
 }
-
-/**
- * Clusters that follow another revision or repository from now on: from there on nothing that is merged here reaches them, and
- * what does is evaluated only as far as that is visible.
- */
-function followedRoots(head: Fleet, base: Fleet): RequiredApproval[] {
-  const before = new Map(base.nodes.filter(isRoot).map(node => [node.cluster, node]))
-  return head.nodes.filter(isRoot).flatMap(node => {
-    const was = before.get(node.cluster)
-    const { opaque, unmatched } = node.source
-    // another address is an evaluation error, and what was not visible before is no news
-    if (!was || unmatched || (isSame(was, node) && (was.source.opaque !== undefined || opaque === undefined))) return []
-    const seen = opaque === undefined ? '' : `. That is not visible, so nothing of it is evaluated: ${opaque}`
-    const message = `cluster ${shownName(node.cluster)}: it would follow ${shown(followedText(node))}, not ${shown(followedText(was))} as before${seen}`
-    const rule = opaque === undefined ? 'source-ungated-ref' : 'source-opaque'
-    return [{ rule, path: node.kustomization.root.origin.file, message }]
-  })
-}
-
-const isRoot = ({ parent }: FleetNode) => parent === undefined

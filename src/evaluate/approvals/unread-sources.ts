@@ -1,14 +1,17 @@
 import { kindOf } from '../../facts/kind-of.ts'
+import { oncePer } from '../../facts/once-per.ts'
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Fleet, FleetNode, IncludedSource } from '../../fleet/model/fleet.ts'
 import { refKey } from '../../fleet/model/ref.ts'
 import { ASKED, WANTED } from '../../fleet/model/unread.ts'
-import { ARTIFACT_GENERATOR } from '../../flux/kinds.ts'
-import { at, canonical, stringAt } from '../../kube/node.ts'
+import { ARTIFACT_GENERATOR, kindsThat } from '../../flux/kinds.ts'
+import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { RequiredApproval } from '../../rules/model/finding.ts'
 import { appliedWith } from './applied-as.ts'
+import { fieldTexts } from './field-texts.ts'
 import { followedText, isSame } from './followed-text.ts'
+import { onePerGroup } from './one-per-group.ts'
 
 /** Nothing of what the platform applies from there is evaluated; a tenant's is confined, and has rules of its own. */
 const isUnread = ({ tenant, source: { opaque } }: FleetNode): boolean =>
@@ -59,14 +62,15 @@ interface Told {
 
 /** Each source once, however many Kustomizations follow it. */
 function grouped(told: readonly Told[]): RequiredApproval[] {
-  const groups = Map.groupBy(told, ({ node, what }) => `${followedText(node)} ${what}`)
-  return [...groups.values()].map(group => {
-    const [{ node, what }, ...more] = group as [Told, ...Told[]]
-    const others = more.length === 0 ? '' : ` (and ${more.length} more)`
-    const message = `${shownObject('Kustomization', node.namespace, node.name)}${others} would follow ${shown(followedText(node))}, which ${what}`
-    const rule = isUnread(node) ? 'source-opaque' : 'source-mutable-ref'
-    return { rule, path: node.kustomization.root.origin.file, message }
-  })
+  return onePerGroup(
+    told,
+    ({ node, what }) => `${followedText(node)} ${what}`,
+    ({ node, what }, others) => {
+      const message = `${shownObject('Kustomization', node.namespace, node.name)}${others} would follow ${shown(followedText(node))}, which ${what}`
+      const rule = isUnread(node) ? 'source-opaque' : 'source-mutable-ref'
+      return { rule, path: node.kustomization.root.origin.file, message }
+    },
+  )
 }
 
 /** What is the same for two nodes that apply the same unseen content in the same way, whatever they are called. */
@@ -102,22 +106,16 @@ function specsOf({ nodes }: Fleet): Specs {
 
 /** Fields of a source that decide when it is fetched, and not what. */
 const TIMING = new Set(['interval', 'timeout'])
-const SOURCES = /^source\.(?:toolkit|extensions)\.fluxcd\.io\//
+const SOURCES: ReadonlySet<string> = new Set(kindsThat(({ source, makesSources }) => source ?? makesSources))
 
-const texts = new WeakMap<FleetNode, readonly (readonly [id: string, text: string])[]>()
-
-function sourcesOf(node: FleetNode): readonly (readonly [id: string, text: string])[] {
-  const known = texts.get(node)
-  if (known) return known
-  const found = [...node.objects, ...(node.retained ?? [])].flatMap(object => {
-    if (!SOURCES.test(kindOf(object))) return []
+const sourcesOf = oncePer((node: FleetNode): readonly (readonly [id: string, text: string])[] =>
+  [...node.objects, ...(node.retained ?? [])].flatMap(object => {
+    if (!SOURCES.has(kindOf(object))) return []
     const { kind, namespace, name } = idOf(object)
     const text = textOf(object)
     return [[`${kind}/${namespace}/${name}`, text] as const, ...madeBy(object).map(id => [id, text] as const)]
-  })
-  texts.set(node, found)
-  return found
-}
+  }),
+)
 
 /** The artifacts that a generator makes, which nobody renders. */
 function madeBy(object: KubeObject): string[] {
@@ -129,7 +127,5 @@ function madeBy(object: KubeObject): string[] {
 
 function textOf({ root }: KubeObject): string {
   const spec = root.fields.get('spec')?.value
-  if (spec?.type !== 'map') return ''
-  const fields = [...spec.fields].flatMap(([key, { value }]) => (TIMING.has(key) ? [] : [[key, canonical(value)]]))
-  return JSON.stringify(fields.sort())
+  return spec?.type === 'map' ? JSON.stringify(fieldTexts(spec, name => !TIMING.has(name))) : ''
 }

@@ -1,9 +1,8 @@
+import { oncePer } from '../../facts/once-per.ts'
 import { objectTexts } from '../../fleet/graph/object-texts.ts'
 import type { FleetNode, IncludedSource } from '../../fleet/model/fleet.ts'
 import type { Finding, JudgedNode, NodeFailure } from '../../rules/model/finding.ts'
 import { refusedFields } from './refused-fields.ts'
-
-const known = new WeakMap<FleetNode, JudgedNode>()
 
 /** A node with what was found in it, as plain data for whoever applies it. */
 export function judgedNode(
@@ -11,15 +10,11 @@ export function judgedNode(
   findings: readonly Finding[],
   failures: readonly NodeFailure[],
 ): JudgedNode {
-  let judged = known.get(node)
-  if (!judged) {
-    judged = cleanNode(node)
-    known.set(node, judged)
-  }
+  const judged = cleanNode(node)
   return findings.length === 0 && failures.length === 0 ? judged : { ...judged, findings, failures }
 }
 
-function cleanNode(node: FleetNode): JudgedNode {
+const cleanNode = oncePer((node: FleetNode): JudgedNode => {
   const { id, url, commit, opaque, artifact, lent, includes } = node.source
   return {
     key: node.key,
@@ -52,6 +47,6 @@ function cleanNode(node: FleetNode): JudgedNode {
     hides: node.hides ?? [],
     refused: refusedFields(node.kustomization, node.objects),
   }
-}
+})
 
 const partOf = ({ url, commit, lent }: IncludedSource) => ({ url, commit, ...(lent ? { lent } : {}) })

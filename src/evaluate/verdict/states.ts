@@ -31,14 +31,12 @@ export function knownOfBaseline(baseline: Baseline): Known {
 }
 
 /** Why a finding that was there before counts again. */
-const ANEW = 'What is not evaluated because of it changed, or is applied in another place or form'
-
-const APPLIED = 'Before, nothing of it was applied'
+const ANEW = 'What is not evaluated because of it changed, or is applied in another place or form.'
+const APPLIED = 'Before, nothing of it was applied.'
 
 /**
- * A finding with its state. `everywhere`: what stood, also where nothing of it was applied. New is what did not stand there,
- * what counts more than it did, and what hides in a node that cannot be rendered and whose inputs changed, or what a rule left out of the evaluation where that is not what it was; these
- * last ones nobody can have waived, because nobody has seen them.
+ * A finding with its state. `known`: what stood where it was applied; `everywhere`: also where nothing of it was. `hidden`: it
+ * stands for something else that was not evaluated than before, which nobody can have waived.
  */
 export function withState(
   finding: Finding,
@@ -57,7 +55,7 @@ export function withState(
   if (standing && !hidden && !isHeavier(finding, standing)) return { ...finding, state: 'standing' }
   if (standing && hidden) return { ...finding, message: `${sentence(finding.message)} ${ANEW}` }
   if (!standing && everywhere.has(finding.fingerprint))
-    return { ...finding, message: `${sentence(finding.message)} ${APPLIED}.` }
+    return { ...finding, message: `${sentence(finding.message)} ${APPLIED}` }
   const other = about.find(one => waivers.holds(one)) ?? about[0]
   return other ? { ...finding, message: finding.message + waivers.refusal(other, finding) } : finding
 }

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import { embeddedIn } from '../../kube/capabilities/embedded-objects.ts'
+import { withEmbedded } from '../../kube/capabilities/embedded-objects.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { DEPLOYERS, type NamedObject } from '../charts/chart-of.ts'
 import { type ClusterObjects, chartContent } from '../charts/chart-places.ts'
@@ -48,8 +48,8 @@ export function chartSources(
 /** What a node renders, and what controllers make of it for a tenant. */
 function* releasesOf({ objects, tenant }: Pick<FleetNode, 'objects' | 'tenant'>): Iterable<KubeObject> {
   for (const object of objects) {
-    yield object
-    if (tenant !== undefined) for (const one of embeddedIn(object).objects) yield one.object
+    if (tenant === undefined) yield object
+    else yield* withEmbedded(object)
   }
 }
 

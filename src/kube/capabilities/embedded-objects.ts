@@ -47,6 +47,11 @@ export function embeddedIn(object: KubeObject): EmbeddedObjects {
   return embedded
 }
 
+/** An object, and every object that controllers make of it. */
+export function withEmbedded(object: KubeObject): KubeObject[] {
+  return [object, ...embeddedIn(object).objects.map(one => one.object)]
+}
+
 function placesIn(object: KubeObject): readonly EmbeddedPlace[] {
   const { apiVersion, kind } = idOf(object)
   const own = `${groupOf(apiVersion)}/${kind}`
