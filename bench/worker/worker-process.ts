@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs'
+import type { ClusterClient } from '../../src/cluster/client.ts'
+import { connect } from '../../src/cluster/connect.ts'
+import { binding } from '../../test/cluster/cluster-under-test.ts'
+import { applyApproved } from '../../workers/apply/apply-approved.ts'
+import { approvedOf, CLUSTER, type Shape } from './bench-fleet.ts'
+
+/** What a run took. Requests for inventories are not those for objects. */
+export interface Measured {
+  readonly seconds: number
+  readonly requests: number
+  readonly objectRequests: number
+  readonly peakMb: number
+  readonly failed: number
+}
+
+/** The worker alone in a process of its own: the parent sends a Shape, and is answered what applying it took. */
+const [kubeconfig] = process.argv.slice(2)
+const plain = await connect(binding(CLUSTER, kubeconfig!))
+const count = { requests: 0, objects: 0 }
+const client: ClusterClient = {
+  ...plain,
+  request(actor, method, path, options) {
+    count.requests++
+    if (!path.startsWith('/api/v1/namespaces/bailiwick-system/configmaps')) count.objects++
+    return plain.request(actor, method, path, options)
+  },
+}
+
+process.on('message', async (shape: Shape) => {
+  count.requests = 0
+  count.objects = 0
+  const approved = approvedOf(shape)
+  const start = performance.now()
+  const applied = await applyApproved(client, approved, new AbortController().signal)
+  const seconds = (performance.now() - start) / 1000
+  const failed = applied.filter(node => node.outcome !== 'applied' || node.objects.some(o => o.action === 'refused'))
+  const measured: Measured = {
+    seconds,
+    requests: count.requests,
+    objectRequests: count.objects,
+    peakMb: peakMb(),
+    failed: failed.length,
+  }
+  process.send!(measured)
+})
+process.once('disconnect', () => process.exit(0))
+process.send!('ready')
+
+/** Of this process alone: Linux hands maxRSS of a parent down to the programs that it starts. */
+function peakMb(): number {
+  const [, kb] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+  return Math.round(Number(kb) / 1024)
+}
