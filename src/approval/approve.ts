@@ -1,10 +1,14 @@
 import { digestOfTexts } from '../fleet/model/digest.ts'
+import type { ApplySettings } from '../flux/apply-settings/apply-settings.ts'
+import type { Origin } from '../origin.ts'
 import type { Finding, JudgedNode } from '../rules/model/finding.ts'
 import type { ApprovalEvent, ApprovalState, Judged } from './approval-state.ts'
 
 /** A node that may be applied now: exactly these objects were judged, in the combination that is present, and found clean. */
-export type ApprovedNode = Omit<JudgedNode, 'findings' | 'failures' | 'refused' | 'hides' | 'holes'> & {
+export type ApprovedNode = Omit<JudgedNode, 'findings' | 'failures' | 'refused' | 'hides' | 'holes' | 'problems'> & {
   readonly combination: string
+  /** Digest of all that decides what an apply does: the objects, as whom, and the settings. Equal digests apply equally. */
+  readonly applyDigest: string
 }
 
 export interface Held {
@@ -100,6 +104,8 @@ function ownReason(node: JudgedNode, state: ApprovalState, judged: Judged): stri
     return 'its objects differ from the evaluated ones'
   if (!isPresent(node, heads)) return 'its source is at another commit now'
   if (state.holds.has(node.key)) return 'it is on hold'
+  const [problem] = node.problems ?? []
+  if (problem) return `${problem.message} (${placeText(problem.origin)}). ${problem.fix}`
   if (node.refused.length > 0) return `the worker does not support ${node.refused.join(', ')} yet`
   return undefined
 }
@@ -136,6 +142,18 @@ function chainReason(
 }
 
 function approved(node: JudgedNode, combination: string): ApprovedNode {
-  const { findings: _findings, failures: _failures, refused: _refused, hides: _hides, holes: _holes, ...rest } = node
-  return { ...rest, combination }
+  const { findings: _f, failures: _e, refused: _r, hides: _h, holes: _o, problems: _p, ...rest } = node
+  return { ...rest, combination, applyDigest: applyDigest(rest) }
 }
+
+/** When something is applied is no part of it: intervals, and what is waited for by name. */
+function applyDigest({ digest, user, prune, settings }: Pick<JudgedNode, 'digest' | 'user' | 'prune' | 'settings'>) {
+  const { intervalMs: _i, retryIntervalMs: _r, timeoutMs: _t, readyExprs: _e, requestedAt: _a, ...applied } = settings
+  return digestOfTexts([digest, user, String(prune), canonicalSettings(applied)])
+}
+
+/** Keys in the order of the reader: it writes each setting, so that equal settings have equal texts. */
+const canonicalSettings = (settings: Partial<ApplySettings>): string => JSON.stringify(settings)
+
+const placeText = ({ repository, file, line }: Pick<Origin, 'repository' | 'file' | 'line'>): string =>
+  repository === '' ? `${file}:${line}` : `${file}:${line} of ${repository}`

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Heads } from '../../src/approval/approval-state.ts'
+import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
 import type { Finding, JudgedNode, NodeFailure } from '../../src/rules/model/finding.ts'
 
 /** What two repositories hold and which engine runs; a small world of our own, written without looking at approval. */
@@ -96,6 +97,7 @@ export function judge(world: World): JudgedNode[] {
       dependsOn: [],
       suspend: false,
       prune: true,
+      settings: DEFAULT_SETTINGS,
       digest: objects.length === 0 ? '' : hash(`${objects.join('\n')}\n`),
       findings: state === 'violation' ? [finding('fresh')] : state === 'known' ? [finding('known')] : [],
       failures: state === 'error' ? [failure()] : [],

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { type ApprovalState, initialApproval } from '../../src/approval/approval-state.ts'
 import { approve } from '../../src/approval/approve.ts'
+import { type ApplySettings, DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
 import type { JudgedNode } from '../../src/rules/model/finding.ts'
 import { CLUSTER, combinationOf, FLEET, headsOf, judge, keyOf, mayApply, type World } from './approval-world.ts'
 
@@ -55,6 +56,19 @@ test.each<[string, Partial<JudgedNode>, string]>([
     'its source is at another commit now',
   ],
   ['a user of blanks', { user: ' ' }, 'it impersonates no account'],
+  [
+    'a setting that cannot be read',
+    {
+      problems: [
+        {
+          message: 'spec.wait is not true or false',
+          fix: 'Write true or false at spec.wait.',
+          origin: { repository: FLEET, file: 'team.yaml', line: 7, column: 9 },
+        },
+      ],
+    },
+    `spec.wait is not true or false (team.yaml:7 of ${FLEET}). Write true or false at spec.wait.`,
+  ],
   ['a field that the worker does not honour', { refused: ['spec.wait'] }, 'the worker does not support spec.wait yet'],
   [
     'a parent that nobody judged',
@@ -91,4 +105,24 @@ test('a combination that was judged twice with different results stays disputed'
   state = approve(state, judged(clean, changed('team', { prune: false }))).state
   for (const world of worlds().slice(0, 20)) state = approve(state, judged(world)).state
   expect(approve(state, judged(clean)).apply).toEqual([])
+})
+
+test('what decides how a node is applied is in its digest, and what decides when is not', () => {
+  const digestOf = (change: Partial<JudgedNode>) =>
+    ready(changed('team', change)).apply.find(node => node.name === 'team')?.applyDigest
+  const settingsOf = (change: Partial<ApplySettings>) => digestOf({ settings: { ...DEFAULT_SETTINGS, ...change } })
+  const plain = digestOf({})
+  expect(plain).toMatch(/^[0-9a-f]{64}$/)
+  expect(settingsOf({ intervalMs: 1, retryIntervalMs: 2, timeoutMs: 3, requestedAt: 'now' })).toBe(plain)
+  const others = [
+    digestOf({ user: 'system:serviceaccount:apps:other' }),
+    digestOf({ prune: false }),
+    settingsOf({ force: true }),
+    settingsOf({ wait: true }),
+    settingsOf({ deletionPolicy: 'Orphan' }),
+    settingsOf({ ignore: [{ paths: ['/data'] }] }),
+    settingsOf({ healthChecks: [{ apiVersion: 'v1', kind: 'Pod', namespace: 'a', name: 'b' }] }),
+    settingsOf({ healthCheckExprs: [{ apiVersion: 'a/v1', kind: 'A', current: 'true' }] }),
+  ]
+  expect(new Set([plain, ...others]).size).toBe(others.length + 1)
 })

@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../src/errors.ts'
+import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
 import type { Circumstances } from '../../src/gate/circumstances.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import type { Finding, JudgedNode } from '../../src/rules/model/finding.ts'
@@ -27,6 +28,7 @@ export function node(key: string, url: string, over: Partial<JudgedNode> = {}): 
   return {
     ...{ key, cluster, namespace, name, parent: null, user: `system:serviceaccount:${namespace}:${name}` },
     ...{ impersonated: true, tenant: name, dependsOn: [], suspend: false, prune: true, digest: 'd1' },
+    settings: DEFAULT_SETTINGS,
     source: { id: `GitRepository/${namespace}/${name}`, url, commit: 'c1', opaque: null },
     ...{ findings: [], failures: [], objects: [], hides: [], refused: [] },
     ...over,

@@ -1,3 +1,4 @@
+import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
 import { CHECK_NAME } from '../../src/gate/check-names.ts'
 import type { CheckPage } from '../../src/report/page/check-page.ts'
 import { checkPageOf } from '../../src/report/page/check-page-of.ts'
@@ -23,6 +24,7 @@ export function node(over: Partial<JudgedNode> = {}): JudgedNode {
     dependsOn: [],
     suspend: false,
     prune: true,
+    settings: DEFAULT_SETTINGS,
     digest: '',
     findings: [],
     failures: [],

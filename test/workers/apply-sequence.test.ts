@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ApprovedNode } from '../../src/approval/approve.ts'
+import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
 import { applySequence } from '../../workers/apply/apply-sequence.ts'
 
 function node(name: string, more: Partial<ApprovedNode> = {}): ApprovedNode {
@@ -16,7 +17,9 @@ function node(name: string, more: Partial<ApprovedNode> = {}): ApprovedNode {
     dependsOn: [],
     suspend: false,
     prune: true,
+    settings: DEFAULT_SETTINGS,
     digest: 'd',
+    applyDigest: 'a',
     objects: [],
     combination: 'x',
     ...more,

@@ -1,6 +1,7 @@
 import { oncePer } from '../../facts/once-per.ts'
 import { objectTexts } from '../../fleet/graph/object-texts.ts'
 import type { FleetNode, IncludedSource } from '../../fleet/model/fleet.ts'
+import { readApplySettings } from '../../flux/apply-settings/read-apply-settings.ts'
 import type { Finding, JudgedNode, NodeFailure } from '../../rules/model/finding.ts'
 import { refusedFields } from './refused-fields.ts'
 
@@ -16,6 +17,7 @@ export function judgedNode(
 
 const cleanNode = oncePer((node: FleetNode): JudgedNode => {
   const { id, url, commit, opaque, artifact, lent, includes } = node.source
+  const { settings, problems } = readApplySettings(node.kustomization, node.namespace)
   return {
     key: node.key,
     cluster: node.cluster,
@@ -39,6 +41,8 @@ const cleanNode = oncePer((node: FleetNode): JudgedNode => {
     dependsOn: node.dependsOn,
     suspend: node.suspend,
     prune: node.prune,
+    settings,
+    ...(problems.length > 0 ? { problems } : {}),
     digest: node.digest,
     findings: [],
     failures: [],

@@ -1,4 +1,6 @@
 import type { Cluster, NotReached, NotSeen, Tenant } from '../../fleet/model/fleet.ts'
+import type { ApplySettings } from '../../flux/apply-settings/apply-settings.ts'
+import type { SettingsProblem } from '../../flux/apply-settings/settings-reader.ts'
 import type { ObjectId } from '../../kube/object.ts'
 import type { Origin, Step } from '../../origin.ts'
 
@@ -158,6 +160,10 @@ export interface JudgedNode {
   readonly dependsOn: readonly string[]
   readonly suspend: boolean
   readonly prune: boolean
+  /** How its Kustomization wants to be applied. */
+  readonly settings: ApplySettings
+  /** What of these settings cannot be read: with any, nothing of it is applied. */
+  readonly problems?: readonly SettingsProblem[]
   readonly digest: string
   /** Violations and errors of this node, whatever their state; approval reads them. */
   readonly findings: readonly Finding[]

@@ -1,0 +1,95 @@
+import type { Path } from '../../kube/node.ts'
+import { groupOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
+import {
+  type ApplySettings,
+  DEFAULT_SETTINGS,
+  DELETION_POLICIES,
+  type DeletionPolicy,
+  type HealthCheckExpr,
+  type ReadyExpr,
+} from './apply-settings.ts'
+import { readDuration } from './duration.ts'
+import { readIgnoreRules } from './read-ignore-rules.ts'
+import { type SettingsProblem, SettingsReader } from './settings-reader.ts'
+
+const REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt'
+const MIN_TIMEOUT_MS = 30_000
+
+interface ReadSettings {
+  readonly settings: ApplySettings
+  /** Not empty: the Kustomization cannot be applied as it asks for. */
+  readonly problems: readonly SettingsProblem[]
+}
+
+/** How the Kustomization wants to be applied (kustomize-controller 1.9, api/v1/kustomization_types.go). Never throws. */
+export function readApplySettings(object: KubeObject, namespace: string): ReadSettings {
+  const reader = new SettingsReader(object)
+  const interval = duration(reader, ['spec', 'interval']) ?? DEFAULT_SETTINGS.intervalMs
+  const timeout = duration(reader, ['spec', 'timeout']) ?? interval - MIN_TIMEOUT_MS
+  const requestedAt = reader.text(['metadata', 'annotations', REQUESTED_AT])
+  const settings: ApplySettings = {
+    intervalMs: interval,
+    retryIntervalMs: duration(reader, ['spec', 'retryInterval']) ?? interval,
+    timeoutMs: Math.max(timeout, MIN_TIMEOUT_MS),
+    force: reader.flag(['spec', 'force']),
+    deletionPolicy: deletionPolicy(reader),
+    wait: reader.flag(['spec', 'wait']),
+    healthChecks: reader.items(['spec', 'healthChecks']).map(path => healthCheck(reader, path)),
+    healthCheckExprs: healthCheckExprs(reader),
+    ignore: readIgnoreRules(reader, ['spec', 'ignore']),
+    readyExprs: reader.items(['spec', 'dependsOn']).flatMap(path => readyExpr(reader, path, namespace)),
+    ...(requestedAt === undefined ? {} : { requestedAt }),
+  }
+  return { settings, problems: reader.problems }
+}
+
+function duration(reader: SettingsReader, path: Path): number | undefined {
+  const text = reader.text(path)
+  if (text === undefined) return undefined
+  const found = readDuration(text)
+  if (found === undefined) reader.refuse(path, 'a duration such as 10m or 1h30m (units ms, s, m, h)')
+  return found
+}
+
+function deletionPolicy(reader: SettingsReader): DeletionPolicy {
+  const path = ['spec', 'deletionPolicy']
+  const text = reader.text(path)
+  const policy = DELETION_POLICIES.find(one => one === (text ?? DEFAULT_SETTINGS.deletionPolicy))
+  if (policy === undefined) reader.refuse(path, `one of ${DELETION_POLICIES.join(', ')}`)
+  return policy ?? DEFAULT_SETTINGS.deletionPolicy
+}
+
+/** Without an apiVersion it is of apps/v1, as it was in v1beta1 (internal/inventory). */
+function healthCheck(reader: SettingsReader, path: Path): ObjectId {
+  return {
+    apiVersion: reader.text([...path, 'apiVersion']) ?? 'apps/v1',
+    kind: reader.required([...path, 'kind']),
+    namespace: reader.text([...path, 'namespace']) ?? '',
+    name: reader.required([...path, 'name']),
+  }
+}
+
+function healthCheckExprs(reader: SettingsReader): HealthCheckExpr[] {
+  const seen = new Set<string>()
+  return reader.items(['spec', 'healthCheckExprs']).map(path => {
+    const failed = reader.text([...path, 'failed'])
+    const inProgress = reader.text([...path, 'inProgress'])
+    const apiVersion = reader.required([...path, 'apiVersion'])
+    const kind = reader.text([...path, 'kind']) ?? ''
+    const key = `${groupOf(apiVersion)}/${kind}`
+    if (seen.has(key)) reader.refuse([...path, 'kind'], 'a kind that has no other entry in spec.healthCheckExprs')
+    seen.add(key)
+    return {
+      ...{ apiVersion, kind, current: reader.required([...path, 'current']) },
+      ...(failed === undefined ? {} : { failed }),
+      ...(inProgress === undefined ? {} : { inProgress }),
+    }
+  })
+}
+
+function readyExpr(reader: SettingsReader, path: Path, namespace: string): ReadyExpr[] {
+  const expression = reader.text([...path, 'readyExpr'])
+  if (expression === undefined) return []
+  const name = reader.required([...path, 'name'])
+  return [{ dependency: `${reader.text([...path, 'namespace']) ?? namespace}/${name}`, expression }]
+}
