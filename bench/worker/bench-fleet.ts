@@ -1,5 +1,6 @@
 import type { ApprovedNode } from '../../src/approval/approve.ts'
 import { digestOfTexts } from '../../src/fleet/model/digest.ts'
+import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
 import type { Json } from '../../src/kube/node.ts'
 import type { TestCluster } from '../../test/envtest/start.ts'
 import type { Approved } from '../../workers/apply/approved-nodes.ts'
@@ -55,7 +56,9 @@ export function approvedOf(shape: Shape): Approved {
       dependsOn: [],
       suspend: false,
       prune: true,
+      settings: DEFAULT_SETTINGS,
       digest: digestOfTexts(texts),
+      applyDigest: digestOfTexts([user, ...texts]),
       objects: texts,
       combination,
     }
