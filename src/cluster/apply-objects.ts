@@ -5,9 +5,10 @@ import { type Applied, applyObject } from './apply-object.ts'
 import { waves } from './apply-order.ts'
 import type { ApplyRequest } from './apply-request.ts'
 import type { ClusterClient } from './client.ts'
-import { ClusterError } from './cluster-error.ts'
+import { failureScope } from './failure-scope.ts'
 import { idOf } from './id-of.ts'
 import { entryOf, type InventoryEntry } from './inventory-entry.ts'
+import { ownTargetReason } from './own-target-reason.ts'
 import { waitUntilReady } from './wait-until-ready.ts'
 
 const AT_ONCE = 8
@@ -47,7 +48,7 @@ export async function applyObjects(client: ClusterClient, request: ApplyRequest)
   const results: ObjectResult[] = []
   const items = request.objects.map(object => ({ id: idOf(object), object }))
   const applyOne = (item: Item) =>
-    attempt(item, entry => applyObject(client, request, item.object, item.id, known.get(entry.id)))
+    attempt(client, request, item, entry => applyObject(client, request, item.object, item.id, known.get(entry.id)))
 
   let stage = 1
   let waitFor: Item[] = []
@@ -71,11 +72,18 @@ export async function applyObjects(client: ClusterClient, request: ApplyRequest)
   return { objects: results, failed: results.filter(result => result.action === 'failed').length }
 }
 
-async function attempt(item: Item, work: (entry: InventoryEntry) => Promise<Applied>): Promise<ObjectResult> {
+async function attempt(
+  client: ClusterClient,
+  { user }: ApplyRequest,
+  item: Item,
+  work: (entry: InventoryEntry) => Promise<Applied>,
+): Promise<ObjectResult> {
   let entry: InventoryEntry | undefined
   try {
     if (item.id.name === '') throw new BailiwickError('cluster-invalid', `${item.id.kind || 'the object'} has no name`)
     entry = entryOf(item.id)
+    const own = await ownTargetReason(client, { user, id: item.id, object: item.object })
+    if (own !== undefined) throw ownTarget(own)
     const { uid, ...applied } = await work(entry)
     return { id: item.id, ...applied, entry: uid ? { ...entry, uid } : entry }
   } catch (error) {
@@ -108,12 +116,14 @@ function failure(id: ObjectId, error: BailiwickError): ObjectResult {
   return { id, action: 'failed', code: error.code, message }
 }
 
-/** An answer about this object, a failing admission webhook (500) included; anything else concerns the whole cluster. */
+function ownTarget(reason: string): BailiwickError {
+  return new BailiwickError('cluster-forbidden', `${reason}. Allowed: targets other than the worker itself`, {
+    fix: "Remove it from the fleet, and apply the worker's own manifests with kubectl.",
+  })
+}
+
 function concernsObject(error: unknown): error is BailiwickError {
-  if (error instanceof ClusterError && error.status === 500) return true
-  return (
-    error instanceof BailiwickError && ['cluster-forbidden', 'cluster-invalid', 'cluster-conflict'].includes(error.code)
-  )
+  return error instanceof BailiwickError && failureScope(error) === 'object'
 }
 
 /**

@@ -29,8 +29,11 @@ export interface RequestOptions {
   readonly query?: Readonly<Record<string, string>>
   readonly body?: Json
   readonly contentType?: string
+  /** `text/plain`: the body of a success is its text. */
   readonly accept?: string
   readonly signal?: AbortSignal | undefined
+  /** Does not wait for its turn: for the question whether the API server answers at all. */
+  readonly ahead?: boolean
 }
 
 /** A success, or 404 with the API server's Status. */

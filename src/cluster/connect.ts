@@ -7,6 +7,7 @@ import type { ClusterBinding } from './clusters-file.ts'
 import { readCredentials } from './credentials.ts'
 import { createDiscovery } from './discovery.ts'
 import { impersonatedUser } from './impersonated-user.ts'
+import { stringAt } from './json-at.ts'
 import { type Call, send } from './send.ts'
 
 const TIMEOUT_MS = 30_000
@@ -17,16 +18,19 @@ const BUSY_WAIT_S = 5
 /** A client for the bound cluster. Reads credentials, does not talk to the cluster yet. Throws `config` (see readCredentials). */
 export async function connect(binding: ClusterBinding, options: { timeoutMs?: number } = {}): Promise<ClusterClient> {
   const credentials = await readCredentials(binding)
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, scheduling: 'lifo' })
+  // one more than there are turns: what goes ahead finds a connection
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS + 1, scheduling: 'lifo' })
   const free = slots(CONNECTIONS)
+  let quietUntil = 0
 
-  const exchange = async (call: Call) => {
-    await free.take()
+  const exchange = async (call: Call, ahead = false) => {
+    if (!ahead) await free.take()
     try {
+      while (!ahead && Date.now() < quietUntil) await pause(quietUntil - Date.now(), call.signal)
       const reply = await send(call, await credentials.access(), agent)
       return reply.status === 401 ? await send(call, await credentials.access(true), agent) : reply
     } finally {
-      free.give()
+      if (!ahead) free.give()
     }
   }
   const request: ClusterClient['request'] = async (actor, method, path, more = {}) => {
@@ -40,12 +44,15 @@ export async function connect(binding: ClusterBinding, options: { timeoutMs?: nu
       ...(more.body === undefined ? {} : { body: JSON.stringify(more.body) }),
     }
     for (let attempt = 1; ; attempt++) {
-      const reply = await exchange(call)
+      const reply = await exchange(call, more.ahead)
       if ((reply.status >= 200 && reply.status < 300) || reply.status === 404)
         return { status: reply.status, body: reply.body }
-      // 429 is priority and fairness: it asks to come back later
-      if (reply.status !== 429 || attempt === BUSY_ATTEMPTS) throw clusterError(binding.name, reply.status, reply.body)
-      await sleep(Math.min(reply.retryAfter || 1, BUSY_WAIT_S) * 1000)
+      if (reply.status !== 429 || attempt === BUSY_ATTEMPTS || more.signal?.aborted)
+        throw clusterError(binding.name, reply.status, reply.body)
+      const wait = Math.min(reply.retryAfter || 1, BUSY_WAIT_S) * 1000
+      // priority and fairness answers in plain text, and everybody slows down; a Status is about this request
+      if (stringAt(reply.body, 'kind') !== 'Status') quietUntil = Math.max(quietUntil, Date.now() + wait)
+      await pause(wait, more.signal)
     }
   }
   return {
@@ -55,6 +62,11 @@ export async function connect(binding: ClusterBinding, options: { timeoutMs?: nu
     request,
     close: () => agent.destroy(),
   }
+}
+
+/** Ends early when the request is told to stop. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await sleep(ms, undefined, signal && { signal }).catch(() => {})
 }
 
 function headersOf(actor: Actor, { body, contentType, accept }: RequestOptions): Record<string, string> {

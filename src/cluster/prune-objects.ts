@@ -2,9 +2,10 @@ import { BailiwickError } from '../errors.ts'
 import { display, type ObjectId } from '../kube/object.ts'
 import { compareIds } from './apply-order.ts'
 import type { ClusterClient } from './client.ts'
-import { ClusterError } from './cluster-error.ts'
+import { failureScope } from './failure-scope.ts'
 import { type InventoryEntry, idOfEntry } from './inventory-entry.ts'
 import { stringAt } from './json-at.ts'
+import { ownTargetReason } from './own-target-reason.ts'
 import { carriesLabelsOf, type Owner } from './ownership.ts'
 import { readLive } from './read-live.ts'
 import { keepReason } from './skip-reason.ts'
@@ -44,9 +45,7 @@ export async function pruneObjects(client: ClusterClient, request: PruneRequest)
     try {
       objects.push({ id, entry, ...(await pruneOne(client, request, id, entry)) })
     } catch (error) {
-      const whole = error instanceof BailiwickError && error.code === 'cluster-unavailable'
-      if (!(error instanceof BailiwickError) || (whole && !(error instanceof ClusterError && error.status === 500)))
-        throw error
+      if (!(error instanceof BailiwickError) || failureScope(error) !== 'object') throw error
       objects.push({ id, entry, action: 'failed', message: error.message })
     }
   }
@@ -59,6 +58,9 @@ async function pruneOne(
   id: ObjectId,
   entry: InventoryEntry,
 ): Promise<Pick<PrunedObject, 'action' | 'message'>> {
+  const own = await ownTargetReason(client, { user, id })
+  // kept in the inventory, it would fail for ever
+  if (own !== undefined) return { action: 'skipped', message: own }
   const find = () => client.discovery.findAnyVersion(id.apiVersion, id.kind)
   const found = await readLive(client, { user }, id, find, signal)
   if (!found) return { action: 'deleted', message: `the cluster has no kind ${id.kind} any more` }

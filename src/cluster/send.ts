@@ -48,11 +48,12 @@ function exchange(call: Call, access: RequestCredentials, agent: Agent): Promise
   if (call.body !== undefined) headers['Content-Length'] = String(Buffer.byteLength(call.body))
 
   return new Promise((resolve, reject) => {
+    let answered = false
     const failed = (error: Error & { code?: string }) => {
       if (timeout.aborted) return reject(gone(`no answer in ${call.timeoutMs / 1000} s`))
       if (call.signal?.aborted) return reject(gone('stopped'))
       const why = error.message || error.code || 'the connection broke'
-      if (sent.reusedSocket && error.code === 'ECONNRESET') {
+      if (sent.reusedSocket && !answered && error.code === 'ECONNRESET') {
         return reject(new StaleConnection('cluster-unavailable', gone(why).message, { cause: error }))
       }
       reject(gone(why, error))
@@ -60,6 +61,7 @@ function exchange(call: Call, access: RequestCredentials, agent: Agent): Promise
     // explicitly, or NODE_TLS_REJECT_UNAUTHORIZED=0 would send the worker's token to anybody
     const options = { method: call.method, headers, agent, signal, rejectUnauthorized: true, ...access.tls }
     const sent = request(call.url, options, response => {
+      answered = true
       const chunks: Buffer[] = []
       let size = 0
       response.on('error', failed)
@@ -74,12 +76,15 @@ function exchange(call: Call, access: RequestCredentials, agent: Agent): Promise
       response.on('end', () => {
         const status = response.statusCode ?? 0
         const text = Buffer.concat(chunks).toString('utf8')
-        // a path that the API server does not serve is answered in plain text
-        if (status === 404 && !text.startsWith('{'))
-          return resolve({ status, body: { message: text.trim() }, retryAfter: 0 })
+        const retryAfter = Number(response.headers['retry-after']) || 0
+        if (headers.Accept === 'text/plain' && status >= 200 && status < 300)
+          return resolve({ status, body: text, retryAfter })
+        // the API server answers in plain text where it does not serve a path, and where it is too busy
+        if ((status === 404 || status === 429) && !text.startsWith('{'))
+          return resolve({ status, body: { message: text.trim() }, retryAfter })
         try {
           const body: Json = JSON.parse(text)
-          resolve({ status, body, retryAfter: Number(response.headers['retry-after']) || 0 })
+          resolve({ status, body, retryAfter })
         } catch (cause) {
           reject(gone(`status ${status} without JSON: something else answers at this address`, cause))
         }

@@ -1,6 +1,6 @@
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { type Inventory, readInventories } from '../../src/cluster/inventory.ts'
-import { BailiwickError } from '../../src/errors.ts'
+import { nodeFailure } from '../../src/cluster/node-failure.ts'
 import type { AppliedNode, AppliedObject } from '../../src/report/apply-report.ts'
 import { applyNode, type NodeResult } from './apply-node.ts'
 import { applySequence } from './apply-sequence.ts'
@@ -35,8 +35,8 @@ export async function applyApproved(
       results.set(node.key, result)
       said.set(node.key, { key: node.key, user: node.user, outcome: 'applied', objects: result.objects })
     } catch (error) {
-      if (!concernsNode(error)) throw error
-      said.set(node.key, { key: node.key, user: node.user, outcome: 'failed', reason: error.message, objects: [] })
+      const { message } = await nodeFailure(client, error, signal)
+      said.set(node.key, { key: node.key, user: node.user, outcome: 'failed', reason: message, objects: [] })
     }
   }
   const complete = new Set([...results.values()].filter(result => result.complete).map(result => result.node.key))
@@ -60,9 +60,16 @@ async function pruneAll(
   const present = new Set(approved.nodes.map(node => node.key))
   const unfinished = new Set<string>()
   for (const inventory of removedNodes(inventories, present, complete)) {
-    const { objects, complete: finished } = await pruneNode(client, inventory, signal)
     const { node: key, user } = inventory
-    said.set(key, { key, user, outcome: 'applied', objects })
+    let finished = false
+    try {
+      const pruned = await pruneNode(client, inventory, signal)
+      finished = pruned.complete
+      said.set(key, { key, user, outcome: 'applied', objects: pruned.objects })
+    } catch (error) {
+      const { message } = await nodeFailure(client, error, signal)
+      said.set(key, { key, user, outcome: 'failed', reason: message, objects: [] })
+    }
     // whoever has something left to delete still needs the account and the rights that its ancestors gave it
     if (!finished)
       for (let up = inventory.parent; up !== null; up = parentOf(up, approved, inventories)) unfinished.add(up)
@@ -70,8 +77,13 @@ async function pruneAll(
   for (const result of [...results.values()].reverse()) {
     const { key } = result.node
     if (!result.complete || unfinished.has(key)) continue
-    const { objects } = await pruneStale(client, result.inventory, result.stale, signal)
-    said.set(key, { ...said.get(key)!, objects: [...said.get(key)!.objects, ...objects] })
+    try {
+      const { objects } = await pruneStale(client, result.inventory, result.stale, signal)
+      said.set(key, { ...said.get(key)!, objects: [...said.get(key)!.objects, ...objects] })
+    } catch (error) {
+      const { message } = await nodeFailure(client, error, signal)
+      said.set(key, { ...said.get(key)!, outcome: 'failed', reason: message })
+    }
   }
 }
 
@@ -83,9 +95,4 @@ function parentOf(key: string, approved: Approved, inventories: readonly Invento
 function heldNode({ nodes }: Approved, key: string, reason: string): AppliedNode {
   const objects: readonly AppliedObject[] = []
   return { key, user: nodes.find(node => node.key === key)?.user ?? '', outcome: 'held', reason, objects }
-}
-
-/** An answer about this node; what concerns the whole cluster, or another worker, ends the run. */
-function concernsNode(error: unknown): error is BailiwickError {
-  return error instanceof BailiwickError && !['cluster-unavailable', 'cluster-fenced', 'internal'].includes(error.code)
 }
