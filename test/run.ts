@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { constants, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { findAssets, NO_ASSETS } from './envtest/assets.ts'
+import { findFlux, NO_FLUX } from './envtest/flux-assets.ts'
 import { findProgram, type Program, programCache, programs } from './programs.ts'
 import type { Count } from './sum-up.ts'
 import type { SkippedTest, Tally } from './tally-reporter.ts'
@@ -98,6 +99,7 @@ function printSkipped(skipped: readonly SkippedTest[]): void {
   const missing = (Object.keys(programs) as Program[]).filter(name => findProgram(name) === undefined)
   for (const name of missing) console.log(`  ${name} is missing: ${programs[name].get}`)
   if (!findAssets()) console.log(`  ${NO_ASSETS}`)
+  if (!findFlux()) console.log(`  ${NO_FLUX}`)
   if (!existsSync(join(root, '../shared/fleets')))
     console.log('  ../shared/fleets is missing: the reference fleets are not part of this repository')
 }

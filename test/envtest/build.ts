@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { assetsDirectory, findAssets, kubernetesVersion } from './assets.ts'
+import { buildFlux } from './build-flux.ts'
+import { findFlux, fluxDirectory } from './flux-assets.ts'
 
 const LOCK_WAIT_MS = 15 * 60_000
 
@@ -79,9 +81,21 @@ function ownerAlive(path: string): boolean {
   }
 }
 
+async function buildFluxOnce(): Promise<void> {
+  if (findFlux()) return buildFlux()
+  mkdirSync(fluxDirectory(), { recursive: true })
+  const unlock = await lock(join(fluxDirectory(), '.lock'))
+  try {
+    buildFlux()
+  } finally {
+    unlock()
+  }
+}
+
 if (import.meta.main) {
   try {
     await build()
+    await buildFluxOnce()
   } catch (error) {
     console.error(`envtest: ${error instanceof Error ? error.message : error}`)
     process.exitCode = 1

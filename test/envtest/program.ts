@@ -19,9 +19,15 @@ const WATCH = 'cat >/dev/null; kill -9 "$1" 2>/dev/null; rm -rf "$2"'
  * Starts a program; it is killed when this process ends, however that happens: a watcher holds the
  * end of a pipe. It removes the folder `data` then.
  */
-export function startProgram(command: string, args: readonly string[], log: string, data = ''): Program {
+export function startProgram(
+  command: string,
+  args: readonly string[],
+  log: string,
+  data = '',
+  env: NodeJS.ProcessEnv = process.env,
+): Program {
   const file = openSync(log, 'a')
-  const child = spawn(command, args, { stdio: ['ignore', file, file] })
+  const child = spawn(command, args, { stdio: ['ignore', file, file], env })
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   const watcher = spawn('sh', ['-c', WATCH, 'sh', String(child.pid), data], {
