@@ -115,3 +115,48 @@ describe('what was in git and not applied is new where it is applied', () => {
     expect(statesAfter(before, after)).toEqual(['standing'])
   })
 })
+
+describe('what a controller of Flux was told to do nothing about is new where it is done', () => {
+  /** An object of dev-team in the namespace of another tenant. */
+  const strayed = (apiVersion: string, kind: string, spec: string, annotations: string) =>
+    `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: strayed, namespace: ops, annotations: {${annotations}}}\nspec: {${spec}}\n`
+  const states = (base: string, head: string) => {
+    const [was, now] = [base, head].map(text =>
+      inputOf(
+        miniFleet({
+          dev: {
+            'deploy/kustomization.yaml': 'resources: [web.yaml, strayed.yaml]\n',
+            'deploy/strayed.yaml': text,
+          },
+        }),
+      ),
+    )
+    const options = { base: buildFleet(was!), combination: 'c' }
+    const { violations } = judge(buildFleet(now!), options).verdict
+    return new Set(violations.filter(({ object }) => object.name === 'strayed').map(({ state }) => state))
+  }
+  const SUSPENDED = 'suspend: true'
+
+  test.for([
+    ['helm.toolkit.fluxcd.io/v2', 'HelmRelease', SUSPENDED, ''],
+    ['infra.contrib.fluxcd.io/v1alpha2', 'Terraform', SUSPENDED, ''],
+    ['gitops.kluctl.io/v1beta1', 'KluctlDeployment', SUSPENDED, ''],
+    ['cue.contrib.flux.io/v1alpha1', 'CueInstance', SUSPENDED, ''],
+    ['fluxcd.controlplane.io/v1', 'ResourceSet', '', 'fluxcd.controlplane.io/reconcile: disabled'],
+    ['source.extensions.fluxcd.io/v1beta1', 'ArtifactGenerator', '', 'source.extensions.fluxcd.io/reconcile: Disabled'],
+  ])('%s %s', ([apiVersion, kind, spec, annotations]) => {
+    const stopped = strayed(apiVersion!, kind!, spec!, annotations!)
+    expect(states(stopped, strayed(apiVersion!, kind!, '', ''))).toEqual(new Set(['new']))
+    expect(states(stopped, stopped)).toEqual(new Set(['standing']))
+  })
+
+  test.for([
+    ['batch/v1', 'Job', SUSPENDED, ''],
+    ['batch/v1', 'CronJob', SUSPENDED, ''],
+    ['fluxcd.controlplane.io/v1', 'ResourceSet', '', 'example.com/reconcile: disabled'],
+    ['fluxcd.controlplane.io/v1', 'ResourceSet', '', 'fluxcd.controlplane.io/reconcile: enabled'],
+  ])('and stands where it only looks like that: %s %s', ([apiVersion, kind, spec, annotations]) => {
+    const before = strayed(apiVersion!, kind!, spec!, annotations!)
+    expect(states(before, strayed(apiVersion!, kind!, '', ''))).toEqual(new Set(['standing']))
+  })
+})

@@ -74,6 +74,37 @@ const SAME: Readonly<Record<string, { spec?: string; base?: string; edit?: (text
   'on other lines': { edit: text => `# more\n${text}` },
 }
 
+const SYNC = 'clusters/staging/flux-system/gotk-sync.yaml'
+const LOCKDOWN = 'clusters/staging/flux-system/kustomization.yaml'
+const ABOVE = 'clusters/staging/tenants.yaml'
+interface HeldFleet {
+  readonly edit?: Readonly<Record<string, (text: string) => string>>
+}
+const suspended = (text: string) => text.replace(/(kind: Kustomization\n[\s\S]*?\nspec:\n)/, '$1  suspend: true\n')
+const marked = (text: string) =>
+  text.replace(
+    /(kind: Kustomization\nmetadata:\n)/,
+    '$1  annotations: {kustomize.toolkit.fluxcd.io/reconcile: disabled}\n',
+  )
+
+/** What keeps what git says of dev-team's Kustomization from its cluster. */
+const HELD: Readonly<Record<string, HeldFleet>> = {
+  'below a node that is suspended': { edit: { [ABOVE]: suspended } },
+  'below a root that is suspended': { edit: { [SYNC]: suspended } },
+  'below a node that is left alone': { edit: { [ABOVE]: marked } },
+  'left alone': { edit: { [OF_DEV]: marked } },
+}
+
+function heldWorld(files: Files, { edit = {} }: HeldFleet): FleetInput {
+  const fleet = Object.fromEntries(
+    Object.entries(edit).map(([path, change]) => {
+      expect(change(fleetFiles[path]!)).not.toBe(fleetFiles[path])
+      return [path, change(fleetFiles[path]!)]
+    }),
+  )
+  return inputOf(miniFleet({ fleet, dev: { ...devFiles, ...files } }))
+}
+
 const part = {
   'part/kustomization.yaml': 'kind: Component\nresources: [a.yaml]\n',
   'part/a.yaml': configMap('').replace('x,', 'y,'),
@@ -124,6 +155,22 @@ describe('what only this engine cannot do, of a tenant', () => {
   test.for(Object.entries(SAME))('is existing %s', ([, { spec, base, edit }]) => {
     expect(errors(world(files, spec, edit), world(files, base)).map(({ state }) => state)).toEqual(['standing'])
   })
+
+  /** States of the error after a change of what applies dev-team's Kustomization, or of that itself. */
+  const states = (head: HeldFleet, base: HeldFleet) =>
+    errors(heldWorld(files, head), heldWorld(files, base)).map(({ state }) => state)
+  test.for(Object.entries(HELD))('is an error again where it is no longer %s', ([, held]) => {
+    expect(states({}, held)).toEqual(['new'])
+  })
+  test.for(Object.entries(HELD))('is existing where it is, or is now %s', ([, held]) => {
+    expect(states(held, held)).toEqual(['standing'])
+    expect(states(held, {})).toEqual(['standing'])
+  })
+  test('is existing where what the root says of itself changes', () => {
+    const own = { edit: { [SYNC]: marked } }
+    expect(states({}, own)).toEqual(['standing'])
+    expect(states(own, {})).toEqual(['standing'])
+  })
 })
 
 test('values that a ConfigMap of the tenant gives count like those that are written in the spec', () => {
@@ -158,6 +205,49 @@ test('what is left out for the platform passes with an approval, and again where
   expect(asked('  suspend: true\n', '')).toEqual([])
   expect(asked('  force: true\n', '')).toEqual(['addons/kustomization.yaml'])
   expect(asked('  timeout: 1m\n', '')).toEqual([])
+})
+
+describe('what is not evaluated of the platform passes with an approval where it is no longer held', () => {
+  const node = (name: string, spec = '') =>
+    fleetFiles[ABOVE]!.replaceAll('tenants', name).replace('  prune: true\n', `  prune: true\n${spec}`)
+  /** A node below another one, and what there is no evaluating in it. */
+  const below = (spec: string, own: string, kustomization: string): FleetInput =>
+    inputOf(
+      miniFleet({
+        fleet: {
+          [LOCKDOWN]: fleetFiles[LOCKDOWN]!.replace('--no-remote-bases', '--no-remote-bases=false'),
+          'clusters/staging/kustomization.yaml': 'resources: [flux-system, tenants.yaml, above.yaml]\n',
+          'clusters/staging/above.yaml': node('above', spec),
+          'above/kustomization.yaml': 'resources: [addons.yaml]\n',
+          'above/addons.yaml': node('addons', own),
+          'addons/kustomization.yaml': kustomization,
+          'addons/c.yaml': configMap(''),
+        },
+      }),
+    )
+  test.for([
+    ['a hole', 'resources: [c.yaml]\nvars: [{name: A, objref: {apiVersion: v1, kind: ConfigMap, name: x}}]\n'],
+    ['a remote file', 'resources: [c.yaml, "https://example.com/a.yaml"]\n'],
+  ])('%s', ([, text]) => {
+    const asked = (head: [string, string], base: [string, string]) =>
+      judged(below(...head, text!), below(...base, text!)).requiredApprovals.map(({ path }) => path)
+    const stop = '  suspend: true\n'
+    expect(asked(['', ''], [stop, ''])).toEqual(['addons/kustomization.yaml'])
+    expect(asked(['', ''], [stop, stop])).toEqual(['addons/kustomization.yaml'])
+    // what is held, or is from now on, applies nothing else than before
+    expect(asked([stop, ''], [stop, ''])).toEqual([])
+    expect(asked([stop, ''], ['', ''])).toEqual([])
+    expect(asked(['', ''], ['', ''])).toEqual([])
+    // what a node that is held says of itself does not reach the cluster, so nothing is stopped by it
+    expect(asked([stop, stop], [stop, ''])).toEqual([])
+  })
+
+  test('a new remote file, though git suspends the node that is held', () => {
+    const [stop, text] = ['  suspend: true\n', 'resources: [c.yaml]\n']
+    const more = text.replace('c.yaml', 'c.yaml, "https://example.com/b.yaml"')
+    const { requiredApprovals } = judged(below(stop, stop, more), below(stop, stop, text))
+    expect(requiredApprovals.map(({ path }) => path)).toEqual(['addons/kustomization.yaml'])
+  })
 })
 
 /** Rules by whose errors Flux refuses the whole, so that nothing of it is applied. */

@@ -4,7 +4,7 @@ import { KUSTOMIZE_GROUP } from '../../flux/kinds.ts'
 import { withEmbedded } from '../../kube/capabilities/embedded-objects.ts'
 import { at } from '../../kube/node.ts'
 import { idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
-import { fieldTexts } from './field-texts.ts'
+import { fieldTexts } from '../applied/field-texts.ts'
 import type { Applier } from './remote-appliers.ts'
 
 /** An object that holds a kubeconfig, or that a controller makes one of. */

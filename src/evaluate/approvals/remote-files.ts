@@ -1,6 +1,7 @@
 import type { Fleet, FleetNode, NotSeen } from '../../fleet/model/fleet.ts'
-import { appliedAs } from './applied-as.ts'
-import { isNotVisible, leftOutOf } from './left-out.ts'
+import { HeldNodes } from '../applied/dormant.ts'
+import { isNotVisible, leftOutOf } from '../applied/left-out.ts'
+import { placeOf } from '../applied/place-of.ts'
 
 /** A file at an address that no repository holds, which Flux fetches for the platform. */
 export interface RemoteFile {
@@ -13,11 +14,20 @@ export interface RemoteFile {
   readonly isPatch: boolean
   /** Digest of all that is known of it. */
   readonly hides: string
+  /**
+   * Its identity: what another file names, another address in the same file, another patch of it, or the same on another
+   * cluster or with another account, is another one. Where nothing of its node is applied it is the same everywhere.
+   */
+  readonly key: string
+  /** The identities under which it is no news later. */
+  readonly known: readonly string[]
 }
 
 /** The remote files of the platform, each once for the file that names it and for the place where it is applied. */
-export function remoteFiles({ nodes, clusters }: Fleet): RemoteFile[] {
+export function remoteFiles(fleet: Fleet): RemoteFile[] {
+  const { nodes, clusters } = fleet
   const lockdowns = new Map(clusters.map(({ name, lockdown }) => [name, lockdown]))
+  const held = new HeldNodes(fleet)
   const found = new Map<string, RemoteFile>()
   for (const node of nodes) {
     if (node.tenant !== undefined || node.holes === undefined) continue
@@ -26,25 +36,22 @@ export function remoteFiles({ nodes, clusters }: Fleet): RemoteFile[] {
       const { file, repository } = part.error.origin ?? node.kustomization.root.origin
       const isPatch = part.error.remote === undefined
       const one = { url: part.remote, file, repository, node, hides: part.hides, isPatch }
-      const key = keyOf(one)
-      if (!found.has(key)) found.set(key, one)
+      const [same, { now, known }] = [sameFile(one), placeOf(node, held.has(node.key), '')]
+      const at = (place: string) => JSON.stringify([same, place])
+      const key = now === undefined ? same : at(now)
+      if (!found.has(key)) found.set(key, { ...one, key, known: [same, ...known.map(at)] })
     }
   }
   return [...found.values()]
 }
 
-/**
- * Its identity: what another file names, another address in the same file, another patch of it, or the same on another
- * cluster or with another account, is another one. Where nothing of its node is applied it is the same everywhere.
- */
-export function keyOf(one: RemoteFile): string {
-  const place = appliedAs(one.node)
-  return place === undefined ? sameFile(one) : JSON.stringify([sameFile(one), place])
-}
-
 /** The same, wherever it is applied. */
-export const sameFile = ({ url, file, repository, hides }: RemoteFile): string =>
-  JSON.stringify([repository, file, url, hides])
+export const sameFile = ({
+  url,
+  file,
+  repository,
+  hides,
+}: Pick<RemoteFile, 'url' | 'file' | 'repository' | 'hides'>): string => JSON.stringify([repository, file, url, hides])
 
 /** Each once, however often it is applied. */
 export function notSeenOf(files: readonly RemoteFile[]): NotSeen[] {

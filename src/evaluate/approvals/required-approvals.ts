@@ -1,18 +1,16 @@
-import { causeOf } from '../../facts/fingerprint.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { shown } from '../../facts/shown.ts'
 import type { Fleet } from '../../fleet/model/fleet.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
 import type { RequiredApproval } from '../../rules/model/finding.ts'
-import { appliedWith } from './applied-as.ts'
 import { artifactApprovals } from './artifact-approvals.ts'
 import { followedRoots } from './followed-roots.ts'
 import { type GuardedChange, guardedChanges } from './guarded-changes.ts'
-import { leftOutOf } from './left-out.ts'
 import { lostClusters } from './lost-clusters.ts'
 import { lostDeclarations } from './lost-declarations.ts'
 import { newClusters } from './new-clusters.ts'
+import { newlyApplied } from './newly-applied.ts'
 import { remoteApprovals } from './remote-approvals.ts'
-import { keyOf, type RemoteFile, remoteFiles, sameFile } from './remote-files.ts'
+import { type RemoteFile, remoteFiles, sameFile } from './remote-files.ts'
 import { unreadSources } from './unread-sources.ts'
 
 /**
@@ -21,8 +19,8 @@ import { unreadSources } from './unread-sources.ts'
  */
 export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] {
   const [now, before] = [remoteFiles(head), remoteFiles(base)]
-  const known = new Set(before.flatMap(one => [sameFile(one), keyOf(one)]))
-  const added = now.filter(one => !known.has(keyOf(one)))
+  const known = new Set(before.flatMap(({ known }) => known))
+  const added = now.filter(one => !known.has(one.key))
   // a patch that goes leaves the remote file as it is written there; with the file itself it has nothing to do any more
   const urls = new Set(now.map(({ url }) => url))
   const files = new Set(added.map(({ file }) => file))
@@ -47,35 +45,6 @@ export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
     ...artifactApprovals(head, base),
   ]
   return [...new Map(all.map(one => [JSON.stringify(one), one])).values()]
-}
-
-/**
- * What an existing hole of the platform hides, where the change has it applied in a new place, with other rights, in another
- * form or again: it is not evaluated there either.
- */
-function newlyApplied(head: Fleet, base: Fleet): RequiredApproval[] {
-  const before = [...unseenParts(base)]
-  const places = new Set(before.flatMap(({ cause, place }) => (place === undefined ? [] : [`${cause} ${place}`])))
-  const causes = new Set(before.map(({ cause }) => cause))
-  return [...unseenParts(head)].flatMap(({ cause, place, error, origin, node }) => {
-    if (!causes.has(cause) || place === undefined || places.has(`${cause} ${place}`)) return []
-    const path = origin.file
-    const name = shownObject('Kustomization', node.namespace, node.name)
-    const message = `${path}: what is not evaluated of it would be applied anew, by ${name} on cluster ${shown(node.cluster)}`
-    return [{ rule: error.rule ?? error.code, path, message }]
-  })
-}
-
-/** What the platform's Kustomizations hold that Flux applies and nobody evaluates. */
-function* unseenParts({ nodes }: Fleet) {
-  for (const node of nodes) {
-    if (node.tenant !== undefined || node.holes === undefined) continue
-    for (const { error, hides, isFatal, remote } of leftOutOf(node)) {
-      if (isFatal || remote !== undefined) continue
-      const origin = error.origin ?? node.kustomization.root.origin
-      yield { cause: `${causeOf(error, origin)} ${hides}`, place: appliedWith(node), error, origin, node }
-    }
-  }
 }
 
 /** A guarded file that a change edits, as a required approval. */

@@ -8,8 +8,9 @@ import { ARTIFACT_GENERATOR, kindsThat } from '../../flux/kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { RequiredApproval } from '../../rules/model/finding.ts'
-import { appliedWith } from './applied-as.ts'
-import { fieldTexts } from './field-texts.ts'
+import { HeldNodes } from '../applied/dormant.ts'
+import { fieldTexts } from '../applied/field-texts.ts'
+import { placeOf } from '../applied/place-of.ts'
 import { followedText, isSame } from './followed-text.ts'
 import { onePerGroup } from './one-per-group.ts'
 
@@ -25,15 +26,18 @@ export function unreadSources(head: Fleet, base: Fleet): RequiredApproval[] {
   const before = new Map(base.nodes.map(node => [node.key, node]))
   const specs = specsOf(head)
   const known = knownOf(base)
+  const [isHeld, wasHeld] = [new HeldNodes(head), new HeldNodes(base)]
   const told = head.nodes.flatMap(node => {
     const was = before.get(node.key)
     // of a cluster that is asked for already
     if (node.parent === undefined && was && !(isSame(was, node) && isUnread(was) === isUnread(node))) return []
+    const place = isUnread(node) ? placeOf(node, isHeld.has(node.key)).now : undefined
+    const wakes = wasHeld.has(node.key) && !isHeld.has(node.key)
     const what = isUnread(node)
-      ? isToldAsError(node, was) || appliedWith(node) === undefined || known.has(keyOf(node, specs))
+      ? isToldAsError(node, was) || place === undefined || known.has(keyOf(node, specs, place))
         ? undefined
         : `is not visible, so nothing of it is evaluated: ${node.source.opaque}`
-      : movingIn(node).some(url => !was || !movingIn(was).includes(url))
+      : movingIn(node).some(url => !was || wakes || !movingIn(was).includes(url))
         ? 'can be changed by whoever may push it, without a change that is evaluated'
         : undefined
     return what === undefined ? [] : [{ node, what }]
@@ -74,18 +78,20 @@ function grouped(told: readonly Told[]): RequiredApproval[] {
 }
 
 /** What is the same for two nodes that apply the same unseen content in the same way, whatever they are called. */
-function keyOf(node: FleetNode, specs: Specs): string {
+function keyOf(node: FleetNode, specs: Specs, place: string): string {
   const { source, path } = node
   const spec = specs.get(`${node.hub ?? node.cluster} ${source.id}`) ?? ''
   const included = (source.includes ?? []).map(({ url, ref }) => [url, refKey(ref)])
   // without an address, as that of an ExternalArtifact, its own name stands for what it is
-  return JSON.stringify([source.url || source.id, refKey(source.ref), included, spec, path, appliedWith(node)])
+  return JSON.stringify([source.url || source.id, refKey(source.ref), included, spec, path, place])
 }
 
 function knownOf(base: Fleet): ReadonlySet<string> {
-  const specs = specsOf(base)
+  const [specs, held] = [specsOf(base), new HeldNodes(base)]
   return new Set(
-    base.nodes.filter(node => isUnread(node) && appliedWith(node) !== undefined).map(node => keyOf(node, specs)),
+    base.nodes
+      .filter(isUnread)
+      .flatMap(node => placeOf(node, held.has(node.key)).known.map(place => keyOf(node, specs, place))),
   )
 }
 

@@ -14,8 +14,8 @@ import { overLimit } from '../../rules/model/over-limit.ts'
 import type { Breach, Rule, RuleContext } from '../../rules/model/rule.ts'
 import { applyingNode, within } from '../../rules/namespaces/support/embedded-subject.ts'
 import type { RuleSet } from '../../rules/rule-set.ts'
-import { appliedWith } from '../approvals/applied-as.ts'
-import { isNotVisible, type LeftOut, leftOutOf } from '../approvals/left-out.ts'
+import { isNotVisible, type LeftOut, leftOutOf } from '../applied/left-out.ts'
+import { placeOf } from '../applied/place-of.ts'
 import { emptyFound, listed, type RuleResults } from './finding-limits.ts'
 import { failureOf, findingOf } from './finding-of.ts'
 import { levelOf } from './level-of.ts'
@@ -137,13 +137,13 @@ function add(rule: Rule, breach: Breach, context: RuleContext, said: RuleResults
   if (weight.level === 'error') {
     const { message, fix } = breach
     const origin = breach.origin ?? originAt(breach.object.root, breach.path)
-    const cause = { code: breach.code ?? rule.id, message, fix, about: placeOf(breach), hides: content ?? '' }
+    const cause = { code: breach.code ?? rule.id, message, fix, about: aboutOf(breach), hides: content ?? '' }
     said.failures.add(failureOf(breach.node, cause, origin))
   } else said.findings.add(findingOf(rule, weight, breach, context.index))
 }
 
 /** The object and field of a breach, whatever node applies it. */
-function placeOf({ object, path, value }: Breach): string[] {
+function aboutOf({ object, path, value }: Breach): string[] {
   const { apiVersion, kind, namespace, name } = idOf(object)
   return [groupOf(apiVersion), kind, namespace, name, stablePath(object.root, path), withoutPositions(value)]
 }
@@ -162,7 +162,7 @@ function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleCo
     fix: error.fix ?? rule.docs,
   }
   const weight = rule && breach && levelOf(rule, breach, context.config)
-  const applied = appliedWith(node)
+  const { now: applied } = placeOf(node, false)
   const place = applied === undefined ? {} : { appliedAs: hashOf([applied]) }
   // a rule that is off does not make the node known: then it is what cannot be rendered
   if (rule && breach && weight && weight.level !== 'error') {

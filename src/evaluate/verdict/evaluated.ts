@@ -1,7 +1,7 @@
 import { isSetNode } from '../../fleet/graph/open-resource-sets.ts'
 import type { Fleet } from '../../fleet/model/fleet.ts'
 import type { Evaluated, JudgedNode, NodeFailure } from '../../rules/model/finding.ts'
-import { leftOutOf } from '../approvals/left-out.ts'
+import { leftOutOf } from '../applied/left-out.ts'
 import { failureOf } from './finding-of.ts'
 
 export const NOTHING_EVALUATED: Evaluated = {

@@ -1,6 +1,6 @@
 import { BASELINE_FILE, type Baseline, isAccepted } from '../../rules/model/baseline.ts'
 import type { NodeFailure } from '../../rules/model/finding.ts'
-import { KnownHidden } from './known-hidden.ts'
+import type { KnownHidden } from './known-hidden.ts'
 
 /** The causes that the base has, with what each hides there, and those that the fleet's baseline accepts. */
 export class KnownFailures {
@@ -8,9 +8,9 @@ export class KnownFailures {
   readonly #causes = new Set<string>()
   readonly #accepted: Baseline
 
-  constructor(before: readonly NodeFailure[], accepted: Baseline) {
+  constructor(before: readonly NodeFailure[], accepted: Baseline, hidden: KnownHidden) {
     this.#accepted = accepted
-    this.#hidden = new KnownHidden(before)
+    this.#hidden = hidden
     for (const { fingerprint } of before) this.#causes.add(fingerprint)
   }
 

@@ -7,10 +7,10 @@ import type { Baseline } from '../../rules/model/baseline.ts'
 import type { Finding, Judgement, NodeFailure } from '../../rules/model/finding.ts'
 import { KIND_NOT_EVALUATED } from '../../rules/namespaces/kind-not-evaluated.ts'
 import { UNENCRYPTED_SETTING } from '../../rules/secrets/unencrypted-setting.ts'
+import { dormantIn, HeldNodes } from '../applied/dormant.ts'
 import { notSeenOf, remoteFiles } from '../approvals/remote-files.ts'
 import { requiredApprovals } from '../approvals/required-approvals.ts'
 import { type Assess, type Assessment, assess } from './assess.ts'
-import { dormantIn } from './dormant.ts'
 import { evaluatedOf } from './evaluated.ts'
 import { KnownFailures } from './failure-state.ts'
 import { failureOf, findingOf } from './finding-of.ts'
@@ -52,7 +52,14 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
   const said = [...now.findings, ...unusedWaivers(head, now.findings, waivers)]
   const stands = before ? new Map([...known, ...knownOf(unusedWaivers(head, before.findings, waivers))]) : known
   const awake = options.base && before ? standingApplied(options.base, head, before.findings, stands) : () => stands
-  const hiddenBefore = new KnownHidden(before?.findings ?? [])
+  const [isHeld, wasHeld] = [new HeldNodes(head), options.base && new HeldNodes(options.base)]
+  const hiding = (left: readonly (Finding | NodeFailure)[]) =>
+    new KnownHidden(
+      left,
+      key => isHeld.has(key),
+      key => wasHeld?.has(key) === true,
+    )
+  const hiddenBefore = hiding(before?.findings ?? [])
   const { changed } = options
   const leading = changed === undefined ? [] : head.nodes.filter(node => mayLeadTo(node.hides ?? [], changed))
   const leadsTo = new Set(leading.map(node => node.key))
@@ -63,7 +70,8 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
     const hidden = isHiding || (before !== undefined && hidesChange(one, now, before, hiddenBefore))
     return withState(one, awake(one), waivers, hidden, stands)
   })
-  const stood = new KnownFailures(before?.failures ?? [], options.baseline ?? new Map())
+  const failed = before?.failures ?? []
+  const stood = new KnownFailures(failed, options.baseline ?? new Map(), hiding(failed))
   const failures = now.failures.map(one => (leadsTo.has(one.node) ? one : stood.withState(one)))
   const fixed = options.base && before ? fixedFindings(options.base, head, before.findings, findings) : []
   const all = [...findings, ...fixed].sort(inOrder)
@@ -88,8 +96,8 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
     combination: waivers.combinationWith(options.combination),
   })
   const of = <T extends { readonly node: string }>(items: readonly T[]) => Map.groupBy(items, item => item.node)
-  const [found, failed] = [of(violations.filter(one => one.state !== 'fixed')), of(errors)]
-  const nodes = judgedNodes(head.nodes, found, failed, options.base?.nodes)
+  const [found, broken] = [of(violations.filter(one => one.state !== 'fixed')), of(errors)]
+  const nodes = judgedNodes(head.nodes, found, broken, options.base?.nodes)
   return { verdict, nodes }
 }
 

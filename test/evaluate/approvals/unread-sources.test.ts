@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { instanceText } from '../../fleet/clusters/instance-text.ts'
 import { configMap, syncText } from '../../fleet/clusters/sync-text.ts'
 import { type Files, type Given, judgementOf, said } from '../../fleet/fleet-of.ts'
@@ -22,10 +22,11 @@ metadata: {name: ${name}, namespace: flux-system}
 spec: {path: ./a, prune: true, interval: 5m, serviceAccountName: kustomize-controller, sourceRef: {kind: ${kind}, name: other}${more}}
 `
 /** The fleet with more in what the cluster starts from; of the other repository only main can be read. */
-const given = (text: string): Given => {
-  const { sources = [], ...rest } = miniFleet({
-    fleet: { 'clusters/staging/tenants.yaml': `${fleetFiles['clusters/staging/tenants.yaml']}${text}` },
-  })
+const given = (text: string): Given =>
+  miniFleetWith({ 'clusters/staging/tenants.yaml': `${fleetFiles['clusters/staging/tenants.yaml']}${text}` })
+
+function miniFleetWith(fleet: Files): Given {
+  const { sources = [], ...rest } = miniFleet({ fleet })
   const refs = [
     { branch: 'next' },
     { name: 'refs/pull/1/head' },
@@ -105,6 +106,42 @@ test('what is visible, and what acts for nobody yet, asks nobody', () => {
   expect(approvals(git('branch: main') + kustomization(), NEXT)).toEqual([])
   expect(approvals(NEXT.replace('path:', 'suspend: true, path:'), '')).toEqual([])
   expect(approvals(git('branch: next'), '')).toEqual([])
+})
+
+describe('below what is suspended', () => {
+  const stop = 'suspend: true, path:'
+  const TAG = git('tag: seen') + kustomization()
+  /** The fleet with that below a Kustomization `above`. */
+  const below = (text: string, above = 'path:'): Given =>
+    miniFleetWith({
+      'clusters/staging/tenants.yaml': `${fleetFiles['clusters/staging/tenants.yaml']}${kustomization('', 'above')
+        .replace('{kind: GitRepository, name: other}', '{kind: GitRepository, name: flux-system}')
+        .replace('./a', './above')
+        .replace('path:', above)}`,
+      'above/other.yaml': text,
+    })
+  const asked = (head: Given, base: Given) =>
+    judgementOf(head, { base }).verdict.requiredApprovals.map(({ rule }) => rule)
+
+  test.each([
+    ['what is not visible', NEXT, 'source-opaque'],
+    ['a tag that can be moved', TAG, 'source-mutable-ref'],
+  ])('%s asks for an approval once it is applied', (_what, text, rule) => {
+    expect(asked(below(text), below(text, stop))).toEqual([rule])
+    expect(asked(below(text), below(text.replace('path:', stop), stop))).toEqual([rule])
+    expect(asked(below(text, stop), below('', stop))).toEqual([rule])
+    expect(asked(below(text, stop), below(text, stop))).toEqual([])
+    expect(asked(below(text, stop), below(text))).toEqual([])
+    expect(asked(below(text), below(text))).toEqual([])
+  })
+
+  test('a Kustomization that git suspends there goes on, and may follow a source that moves', () => {
+    const suspended = (ref: string) => git(ref) + kustomization().replace('path:', stop)
+    expect(asked(below(suspended('branch: next'), stop), below(suspended('branch: main'), stop))).toEqual([
+      'source-opaque',
+    ])
+    expect(asked(below(suspended('branch: next')), below(suspended('branch: main')))).toEqual([])
+  })
 })
 
 test('a tag that is visible can be moved: it asks once, and not for each next one', () => {
