@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
 import { bundleThreads } from './bundle-threads.ts'
+import { chunkGroups } from './chunk-groups.ts'
 import { collectLicenses } from './collect-licenses.ts'
 
 /** The programs of the package and of the image; each loads the chunks that it needs, and nothing else. */
@@ -23,6 +24,8 @@ export async function bundle(dist: string): Promise<readonly OutputChunk[]> {
     cwd: root,
     input: PROGRAMS,
     platform: 'node',
+    // asked for by groups that leave packages where they are used; no program of ours is also imported by another
+    preserveEntrySignatures: 'allow-extension',
     external: OPTIONAL,
     plugins: [yamlAsModules(join(root, 'node_modules')), bundleThreads(), collectLicenses(join(root, 'node_modules'))],
     // bottleneck hides a require() from bundlers, of Redis clients that we do not give it
@@ -37,6 +40,7 @@ export async function bundle(dist: string): Promise<readonly OutputChunk[]> {
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
+    codeSplitting: { groups: chunkGroups(root) },
     // errors and logs name classes
     keepNames: true,
     sourcemap: true,

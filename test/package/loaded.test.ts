@@ -17,7 +17,9 @@ beforeAll(async () => {
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
 /** Modules of ours (`src/x.ts`) and of packages (`yaml/x.js`) in the chunks that a process really loaded, by a hook of Node's loader. */
-async function loadedBy(...args: readonly string[]): Promise<{ files: string[]; packages: string[] }> {
+async function loadedBy(
+  ...args: readonly string[]
+): Promise<{ chunks: string[]; files: string[]; packages: string[] }> {
   const dist = join(bundle.folder, 'dist')
   const list = join(home, `${args.join('-').replaceAll(/\W/g, '-')}.txt`)
   const env = { PATH: process.env.PATH, HOME: home, BAILIWICK_LOADED: list }
@@ -32,6 +34,7 @@ async function loadedBy(...args: readonly string[]): Promise<{ files: string[]; 
   const modules = chunks.flatMap(path => bundle.chunks.get(relative(dist, path).split(sep).join('/'))?.moduleIds ?? [])
   const within = modules.map(id => relative(root, id).split(sep).join('/'))
   return {
+    chunks,
     files: within.filter(path => path.startsWith('src/') || path.startsWith('workers/')).sort(),
     packages: within.flatMap(path => /.*node_modules\/(.+)/.exec(path)?.[1] ?? []).sort(),
   }
@@ -39,7 +42,8 @@ async function loadedBy(...args: readonly string[]): Promise<{ files: string[]; 
 
 describe('what a start loads', () => {
   test('--help: the list of commands, none of them, and no package', async () => {
-    const { files, packages } = await loadedBy('--help')
+    const { chunks, files, packages } = await loadedBy('--help')
+    expect(chunks.length).toBeLessThan(6)
     expect(packages).toEqual([])
     expect(files).toContain('src/cli/main.ts')
     expect(files.filter(path => !path.startsWith('src/cli/'))).toEqual([
@@ -54,7 +58,8 @@ describe('what a start loads', () => {
   })
 
   test('check: the core and the lexer of yaml, nothing of the App', async () => {
-    const { files, packages } = await loadedBy('check', fleet)
+    const { chunks, files, packages } = await loadedBy('check', fleet)
+    expect(chunks.length, 'each file that is opened costs a start more than what is in it').toBeLessThan(14)
     expect([...new Set(packages.map(path => path.split('/')[0]))]).toEqual(['yaml'])
     expect(packages).toContain('yaml/browser/dist/parse/lexer.js')
     expect(packages).not.toContain('yaml/browser/dist/doc/Document.js')
@@ -62,6 +67,15 @@ describe('what a start loads', () => {
     const parts = new Set(files.map(path => path.split('/').slice(1, 2).join('').replace(/\.ts$/, '')))
     const core = 'diff evaluate facts fleet flux gate git kube kustomize message policy report rules sops'.split(' ')
     expect([...parts].filter(part => !['cli', 'errors', ...core].includes(part))).toEqual([])
+  })
+
+  test('the web process: nothing that renders or judges', () => {
+    const loaded = new Set(['web.js'])
+    for (const name of loaded) for (const next of bundle.chunks.get(name)?.imports ?? []) loaded.add(next)
+    const modules = [...loaded].flatMap(name => bundle.chunks.get(name)?.moduleIds ?? [])
+    const files = modules.map(id => relative(root, id).split(sep).join('/'))
+    expect(files).toContain('src/start-site.ts')
+    expect(files.filter(path => /^src\/(?:evaluate\/incremental|flux|kustomize|rules)\//.test(path))).toEqual([])
   })
 
   test('no chunk imports what is neither beside it nor in Node', () => {
