@@ -62,7 +62,7 @@ export type ErrorCode =
 export interface ErrorDetails {
   readonly origin?: Origin | undefined
   readonly rule?: string | undefined
-  readonly fix?: string | undefined
+  readonly fix?: string | Message | undefined
   /** Whether kustomize or Flux refuses the whole build for it, where the code does not say. */
   readonly refused?: boolean | undefined
   /** The address that it is about, without credentials, where that is in no repository that was given. */
@@ -87,6 +87,7 @@ export class BailiwickError extends Error {
   readonly limited: boolean
   /** The message with the types of its parts, where it was given so: what may be shown is known by them. */
   readonly said: Message | undefined
+  readonly saidFix: Message | undefined
 
   constructor(code: ErrorCode, message: string | Message, details: ErrorDetails = {}) {
     super(plainText(message), details.cause === undefined ? undefined : { cause: details.cause })
@@ -94,7 +95,8 @@ export class BailiwickError extends Error {
     this.said = typeof message === 'string' ? undefined : message
     this.origin = details.origin
     this.rule = details.rule
-    this.fix = details.fix
+    this.fix = details.fix === undefined ? undefined : plainText(details.fix)
+    this.saidFix = typeof details.fix === 'object' ? details.fix : undefined
     this.refused = details.refused
     this.remote = details.remote
     this.retryAfter = details.retryAfter

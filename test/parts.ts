@@ -2,7 +2,7 @@
  * Which part may import which (docs/architecture.md). A part is a folder of src, one of the files at its top, or `workers`.
  * `git/tree` is the one interface that the core sees of git; `flux/kinds` is a table that imports nothing.
  */
-const meaning = ['origin', 'errors', 'git/tree', 'flux/kinds', 'kube']
+const meaning = ['origin', 'errors', 'message', 'git/tree', 'flux/kinds', 'kube']
 const engine = [...meaning, 'kustomize', 'flux', 'fleet']
 const judgement = [
   ...engine,
@@ -16,12 +16,12 @@ const judgement = [
   'gate',
   'protection',
 ]
-export const core = [...judgement, 'message', 'diff', 'fix', 'report', 'onboard', 'command']
+export const core = [...judgement, 'diff', 'fix', 'report', 'onboard', 'command']
 export const MAY_IMPORT: Record<string, readonly string[]> = {
   origin: [],
   errors: ['origin', 'message'],
   'flux/kinds': [],
-  kube: ['origin', 'errors', 'git/tree', 'flux/kinds'],
+  kube: ['origin', 'errors', 'message', 'git/tree', 'flux/kinds'],
   kustomize: meaning,
   flux: [...meaning, 'kustomize'],
   fleet: [...meaning, 'kustomize', 'flux'],
@@ -35,11 +35,11 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   gate: [...engine, 'facts', 'rules', 'audit'],
   protection: ['gate'],
   message: [],
-  diff: [...engine, 'facts', 'rules', 'evaluate', 'message'],
-  fix: [...meaning, 'rules', 'message'],
-  report: [...judgement, 'message', 'diff', 'fix'],
-  onboard: [...engine, 'message'],
-  command: [...judgement, 'message', 'diff', 'fix', 'report', 'onboard'],
+  diff: [...engine, 'facts', 'rules', 'evaluate'],
+  fix: [...meaning, 'rules'],
+  report: [...judgement, 'diff', 'fix'],
+  onboard: engine,
+  command: [...judgement, 'diff', 'fix', 'report', 'onboard'],
   // Who is a fleet: decided from facts, before anything is evaluated.
   designation: ['errors', 'kube'],
   sops: ['errors', 'kube'],

@@ -1,4 +1,5 @@
 import { CONTROLLER } from '../fleet/tenancy/identity.ts'
+import { type Message, type MessagePart, message, type PartType, part } from '../message/message.ts'
 
 const MAX = 80
 
@@ -28,4 +29,24 @@ export function shownIdentity(identity: { readonly user: string; readonly impers
   return identity.user === CONTROLLER.user
     ? "Flux's controller itself (cluster-admin)"
     : `${identity.user} (cluster-admin)`
+}
+
+/** `shown` with its type: a value in quotes. */
+export function quoted(type: PartType, value: string): MessagePart {
+  return part(type, value, shown(value))
+}
+
+/** `shownObject` as a part. */
+export function objectPart(kind: string, namespace: string, name: string): MessagePart {
+  const value = namespace ? `${kind} ${namespace}/${name}` : `${kind} ${name}`
+  return part('object', value, shownObject(kind, namespace, name))
+}
+
+/** `shownIdentity` with its type. */
+export function identityPart(identity: { readonly user: string; readonly impersonated: boolean }): Message {
+  const user = part('identity', identity.user)
+  if (identity.impersonated) return message`${user}`
+  return identity.user === CONTROLLER.user
+    ? message`Flux's controller itself (cluster-admin)`
+    : message`${user} (cluster-admin)`
 }

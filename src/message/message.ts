@@ -1,6 +1,7 @@
-/** What a value in a message is. */
-type PartType =
+/** What a value in a message is: by it is known how it is written, and who may read it. */
+export type PartType =
   | 'tenant'
+  /** An object, or the name of one: a namespace too. */
   | 'object'
   | 'field'
   | 'repository'
@@ -9,6 +10,8 @@ type PartType =
   | 'identity'
   /** Any other value, of which nobody knows whom it names. */
   | 'value'
+  /** A sentence of another program, or of ours before its values had types. */
+  | 'text'
 
 /** A value in a message: what it is, the value itself, and how it is written there. */
 export interface MessagePart {
@@ -17,32 +20,92 @@ export interface MessagePart {
   readonly text: string
 }
 
-/** A sentence of ours with values in it: strings are our own words, everything else has a type. Plain JSON. */
+declare const written: unique symbol
+
+/** A sentence of ours with values in it: strings are our own words, everything else has a type. Plain JSON, made here only. */
 export interface Message {
   readonly parts: readonly (string | MessagePart)[]
+  readonly [written]: true
 }
+
+/** No name and no path is longer; what is cut for people is not carried in full. */
+const MAX_VALUE = 5_000
 
 /** A value of a type as a part; `text`: how it is written, where that is not the value as it is. */
 export function part(type: PartType, value: string, text = value): MessagePart {
-  return { type, value, text }
+  return { type, value: text === value ? value : value.slice(0, MAX_VALUE), text }
 }
 
-/**
- * A message from a template: message`${part('repository', name)} has no tree`. What stands in the template is our own; a
- * value gets in with its type only, so none can be taken for words of ours. A message in a message keeps its parts.
- */
-export function message(words: TemplateStringsArray, ...values: readonly (MessagePart | Message | number)[]): Message {
-  const parts = words.flatMap((word, at): (string | MessagePart)[] => {
-    const value = values[at]
-    if (value === undefined) return [word]
-    if (typeof value === 'number') return [word, String(value)]
-    return [word, ...('parts' in value ? value.parts : [value])]
-  })
-  return { parts: parts.filter(one => one !== '') }
+/** A sentence whose values have no types: what may be shown of it is found out from its words. */
+export function untyped(sentence: string): Message {
+  return made(sentence === '' ? [] : [part('text', sentence)])
 }
+
+/** Only a literal of the source, or a union of such: a `string` may hold a value from outside. */
+type Literal<T> = T extends string ? (Record<never, never> extends Record<T, unknown> ? never : T) : T
+type Values = readonly (MessagePart | Message | number | string)[]
+type OwnWords<T extends Values> = { readonly [At in keyof T]: Literal<T[At]> }
+
+/**
+ * A message from a template: message`${part('repository', name)} has no tree`. What stands in the template is our own, and
+ * so is a literal; a value gets in with its type only, so none can be taken for words of ours. A message in a message keeps its parts.
+ * Quotes around a part are part of how it is written.
+ */
+export function message<const T extends Values>(words: TemplateStringsArray, ...values: T & OwnWords<T>): Message {
+  const texts = [...words]
+  const parts: (string | MessagePart)[] = []
+  for (const [at, value] of values.entries()) {
+    const [before = '', after = ''] = [texts[at], texts[at + 1]]
+    const quote = before.at(-1) ?? ''
+    if (typeof value === 'object' && 'type' in value && /["`]/.test(quote) && after.startsWith(quote)) {
+      parts.push(before.slice(0, -1), { ...value, text: `${quote}${value.text}${quote}` })
+      texts[at + 1] = after.slice(1)
+    } else {
+      const inner = typeof value === 'object' ? ('parts' in value ? value.parts : [value]) : [String(value)]
+      parts.push(before, ...inner)
+    }
+  }
+  parts.push(texts.at(-1) ?? '')
+  return made(parts.filter(one => one !== ''))
+}
+
+/** Parts or messages as a list. */
+export function listed(
+  items: readonly (MessagePart | Message)[],
+  between: ', ' | ' and ' | ' or ' | ' ' | '; ' | '. ' = ', ',
+): Message {
+  return made(items.flatMap((item, at) => [...(at === 0 ? [] : [between]), ...('parts' in item ? item.parts : [item])]))
+}
+
+/** A part in place of another one, and of these words of ours right before it. */
+interface Replaced {
+  readonly part: MessagePart
+  readonly before?: string
+}
+
+/** The message with other parts. */
+export function changed(said: Message, change: (one: MessagePart) => Replaced): Message {
+  const parts: (string | MessagePart)[] = []
+  for (const one of said.parts) {
+    const { part: next, before = '' } = typeof one === 'string' ? { part: one } : change(one)
+    const last = parts.at(-1)
+    if (before !== '' && typeof last === 'string' && last.endsWith(before)) {
+      parts[parts.length - 1] = last.slice(0, -before.length)
+    }
+    parts.push(next)
+  }
+  return made(parts.filter(one => one !== ''))
+}
+
+const made = (parts: Message['parts']) => ({ parts }) as unknown as Message
 
 /** The message as one text, as JSON and logs have it. */
 export function plainText(said: string | Message): string {
   if (typeof said === 'string') return said
   return said.parts.map(one => (typeof one === 'string' ? one : one.text)).join('')
+}
+
+/** A part as it is written, without quotes around it: a renderer has its own. */
+export function unquoted({ text }: MessagePart): string {
+  return /^(["`])(.*)\1$/s.exec(text)?.[2] ?? text
 }

@@ -1,6 +1,7 @@
 import type { Changes } from '../diff/changes.ts'
 import type { Finding, JudgedNode, NodeFailure, Verdict } from '../rules/model/finding.ts'
 import { ownWaiver } from './text/own-waiver.ts'
+import { ownWords } from './text/own-words.ts'
 import { PrivateWords } from './text/private-words.ts'
 
 /** What is told in place of a text whose source fewer people can see. */
@@ -72,7 +73,8 @@ function isNarrower({ source, charts = [] }: JudgedNode, narrower: ReadonlySet<s
 }
 
 function withoutText(finding: Finding): Finding {
-  const { edit: _edit, allowed: _allowed, cause: _cause, clusterAnswer: _answer, waiver: _waiver, ...rest } = finding
+  const { edit: _edit, allowed: _allowed, cause: _cause, clusterAnswer: _answer, waiver: _waiver, ...more } = finding
+  const { said: _said, saidFix: _saidFix, ...rest } = more
   return {
     ...rest,
     ...{ identity: '', field: '', origin: NOWHERE, via: [], message: NARROWER, fix: FIX },
@@ -86,12 +88,11 @@ function withoutNames(
   words: PrivateWords,
 ): Finding {
   const { object } = finding
-  const hide = (text: string) => words.hide(text, { written: [object.name, object.namespace] })
+  const writing = { written: [object.name, object.namespace] }
+  const hide = (text: string) => words.hide(text, writing)
   const written = edit && ('set' in edit ? edit.set : 'add' in edit ? edit.add : '')
   return {
-    ...finding,
-    message: hide(finding.message),
-    fix: hide(finding.fix),
+    ...ownWords(finding, said => words.hideIn(said, writing)),
     ...(clusterAnswer === undefined ? {} : { clusterAnswer: hide(clusterAnswer) }),
     ...(waiver ? { waiver: ownWaiver(waiver, hide) } : {}),
     via: finding.via.filter(({ step }) => step !== 'kustomization' && !step.startsWith('flux-')),
@@ -101,7 +102,10 @@ function withoutNames(
 }
 
 /** A Kustomization is called what its parent's source calls it. */
-function failureWithoutText(failure: NodeFailure, parent: JudgedNode | undefined): NodeFailure {
+function failureWithoutText(
+  { said: _said, saidFix: _fix, ...failure }: NodeFailure,
+  parent: JudgedNode | undefined,
+): NodeFailure {
   const isNamed = parent !== undefined && !parent.narrower
   return { ...failure, origin: NOWHERE, message: NARROWER, fix: FIX, ...(isNamed ? {} : { node: failure.cluster }) }
 }
@@ -109,7 +113,7 @@ function failureWithoutText(failure: NodeFailure, parent: JudgedNode | undefined
 function failureOf(failure: NodeFailure, words: PrivateWords): NodeFailure {
   // it says what the declaration says, and must be the same whether or not there is such a repository
   if (failure.code === 'source-unreadable') return failure
-  return { ...failure, message: words.hide(failure.message), fix: words.hide(failure.fix) }
+  return ownWords(failure, said => words.hideIn(said))
 }
 
 /** Only of Kustomizations that read nothing narrower on either side; rights follow from whatever any of them renders. */

@@ -1,5 +1,7 @@
 import { type FindingGroup, groupFindings } from '../evaluate/verdict/group-findings.ts'
 import { code, prose } from '../message/markdown.ts'
+import { markdownOf } from '../message/markdown-of.ts'
+import { saidOf } from '../message/said.ts'
 import type { Finding, Verdict } from '../rules/model/finding.ts'
 import { UNENCRYPTED_SETTING } from '../rules/secrets/unencrypted-setting.ts'
 import { failureText, findingText } from './text/finding-text.ts'
@@ -118,7 +120,7 @@ function notEvaluatedSections({ notEvaluated }: Verdict): Section[] {
 function listed(findings: readonly Finding[], summary: string, what: string): Section[] {
   const groups = groupFindings(findings)
   if (groups.length === 0) return []
-  const lines = groups.slice(0, 50).map(({ finding }) => `- ${prose(finding.message)}`)
+  const lines = groups.slice(0, 50).map(({ finding }) => `- ${markdownOf(saidOf(finding))}`)
   const left = groups.length - lines.length
   if (left > 0) lines.push(`- … and ${left} more`)
   const open = `<details><summary>${summary}</summary>`

@@ -11,7 +11,7 @@ import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { OnboardPlan } from '../../src/onboard/plan.ts'
 import type { OnboardRequest } from '../../src/onboard/request.ts'
-import type { Judgement } from '../../src/rules/model/finding.ts'
+import type { Judgement, NodeFailure } from '../../src/rules/model/finding.ts'
 
 /** A FleetInput as it crosses to the rendering thread: trees are snapshots whose bytes are shared memory. */
 export interface CombinationSnapshot {
@@ -92,6 +92,12 @@ export interface EvaluationProgress extends WalkProgress {
   readonly type: 'progress'
 }
 
+/** An error of ours, as it crosses from the thread: with the types of its values. */
+interface RefusedAnswer extends Pick<NodeFailure, 'message' | 'fix' | 'said' | 'saidFix'> {
+  readonly type: 'refused'
+  readonly code: ErrorCode
+}
+
 export type EvaluationAnswer =
   | { readonly type: 'planned'; readonly plan: OnboardPlan }
   | {
@@ -121,4 +127,4 @@ export type EvaluationAnswer =
     }
   | { readonly type: 'surveyed'; readonly survey: FleetSurvey }
   | { readonly type: 'overviewed'; readonly audit: readonly ClusterAudit[]; readonly access: AccessOverview }
-  | { readonly type: 'refused'; readonly code: ErrorCode; readonly message: string; readonly fix: string }
+  | RefusedAnswer

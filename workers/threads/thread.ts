@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { BailiwickError } from '../../src/errors.ts'
 import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
+import { sayingOf } from '../../src/message/said.ts'
 import { planOnboarding } from '../../src/onboard/plan.ts'
 import { evaluate } from './evaluate.ts'
 import { KeptFleet } from './kept-fleet.ts'
@@ -30,7 +31,11 @@ function answer(request: EvaluationRequest): EvaluationAnswer {
     return { type: 'planned', plan }
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
-    return { type: 'refused', code: error.code, message: error.message, fix: error.fix ?? '' }
+    return {
+      type: 'refused',
+      code: error.code,
+      ...sayingOf(error.said ?? error.message, error.saidFix ?? error.fix ?? ''),
+    }
   }
 }
 

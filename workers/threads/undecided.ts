@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 import type { ErrorCode } from '../../src/errors.ts'
 import { NOTHING_EVALUATED } from '../../src/evaluate/verdict/evaluated.ts'
+import { fixOf, saidOf, sayingOf, type Worded } from '../../src/message/said.ts'
 import type { Judgement } from '../../src/rules/model/finding.ts'
 
 /** The judgement where not even the fleet could be built: an error of everything, nothing to apply. */
-export function undecided(reason: { code: ErrorCode; message: string; fix?: string | undefined }): Judgement {
+export function undecided(reason: Worded & { readonly code: ErrorCode }): Judgement {
   const fingerprint = hash('sha256', JSON.stringify(['undecided', reason.code, reason.message]))
   return {
     verdict: {
@@ -18,8 +19,7 @@ export function undecided(reason: { code: ErrorCode; message: string; fix?: stri
         {
           code: reason.code,
           state: 'new',
-          message: reason.message,
-          fix: reason.fix ?? '',
+          ...sayingOf(saidOf(reason), fixOf(reason)),
           origin: { repository: '', file: '', line: 1, column: 1 },
           cluster: '',
           tenant: '',

@@ -126,8 +126,14 @@ export function take(
     if (!(error instanceof BailiwickError) || error.code !== 'render-limits') throw error
     const where = placeOf(error.origin)
     if (!where) throw error
-    const fix = error.fix ?? rule.docs
-    add(rule, overLimit(where.node, error.message, fix, error.origin ?? where.origin), context, said, where.content)
+    const fix = error.saidFix ?? error.fix ?? rule.docs
+    add(
+      rule,
+      overLimit(where.node, error.said ?? error.message, fix, error.origin ?? where.origin),
+      context,
+      said,
+      where.content,
+    )
   }
 }
 
@@ -158,8 +164,8 @@ function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleCo
     path: ['spec', 'path'],
     ...(error.origin ? { origin: error.origin } : {}),
     value: withoutPositions(error.message),
-    message: error.message,
-    fix: error.fix ?? rule.docs,
+    message: error.said ?? error.message,
+    fix: error.saidFix ?? error.fix ?? rule.docs,
   }
   const weight = rule && breach && levelOf(rule, breach, context.config)
   const { now: applied } = placeOf(node, false)
@@ -171,10 +177,10 @@ function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleCo
     const origin = error.origin ?? node.kustomization.root.origin
     const what = weight
       ? { code: rule!.id, fix: breach!.fix }
-      : { code: error.code, fix: error.fix ?? 'Correct the file.' }
+      : { code: error.code, fix: error.saidFix ?? error.fix ?? 'Correct the file.' }
     // what the platform applies anew passes with an approval
     const where = node.tenant === undefined ? {} : place
-    const cause = { ...what, message: error.message, hides, ...where, blocksApply: isFatal }
+    const cause = { ...what, message: error.said ?? error.message, hides, ...where, blocksApply: isFatal }
     said.failures.add(failureOf(node, cause, origin))
   }
 }

@@ -1,3 +1,5 @@
+import { message, part } from '../../message/message.ts'
+import { fixOf, saidOf, sayingOf } from '../../message/said.ts'
 import { BASELINE_FILE, type Baseline, isAccepted } from '../../rules/model/baseline.ts'
 import type { NodeFailure } from '../../rules/model/finding.ts'
 import type { KnownHidden } from './known-hidden.ts'
@@ -30,14 +32,17 @@ export class KnownFailures {
 }
 
 /** The error stood before, but nobody has seen what it hides now. */
-function unseen(failure: NodeFailure, how: string): NodeFailure {
-  const { message, fix, origin, fingerprint, hides } = failure
-  const file = origin.file === '' ? 'it' : origin.file
+function unseen(failure: NodeFailure, how: 'changed' | 'is applied anew: in another place or form'): NodeFailure {
+  const { origin, fingerprint, hides = '' } = failure
+  const file = origin.file === '' ? message`it` : part('path', origin.file)
+  const fix = fixOf(failure)
+  const stop = /^$|[.!?]$/.test(failure.fix) ? message`` : message`.`
+  const { said: _said, saidFix: _fix, ...rest } = failure
   return {
-    ...failure,
-    message: `${message}. What is not evaluated because of ${file} ${how}, so it may be anything`,
-    fix: `${sentence(fix)} To accept exactly these bytes unseen, list {fingerprint: "${fingerprint}", hides: ["${hides}"]} under errors in ${BASELINE_FILE} of the fleet (\`bailiwick baseline\` writes it); a fleet admin approves that.`,
+    ...rest,
+    ...sayingOf(
+      message`${saidOf(failure)}. What is not evaluated because of ${file} ${how}, so it may be anything`,
+      message`${fix}${stop} To accept exactly these bytes unseen, list ${part('value', `{fingerprint: "${fingerprint}", hides: ["${hides}"]}`)} under errors in ${part('path', BASELINE_FILE)} of the fleet (\`bailiwick baseline\` writes it); a fleet admin approves that.`,
+    ),
   }
 }
-
-const sentence = (text: string) => (text === '' || /[.!?]$/.test(text) ? text : `${text}.`)

@@ -4,13 +4,15 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { pointer } from '../../kube/pointer.ts'
+import { type Message, message, plainText } from '../../message/message.ts'
+import { asMessage, sayingOf } from '../../message/said.ts'
 import type { Origin, Step } from '../../origin.ts'
 import type { Finding, NodeFailure } from '../../rules/model/finding.ts'
 import type { Breach, RuleText } from '../../rules/model/rule.ts'
 import type { Weight } from './level-of.ts'
 
 /** What stands behind a violation that is only reported. */
-const REPORTED = ' It is only reported: the enforcement here is "report", otherwise it would block.'
+const REPORTED = message` It is only reported: the enforcement here is "report", otherwise it would block.`
 
 /** So many values are kept of those that a field may have. */
 const MAX_ALLOWED = 20
@@ -33,8 +35,7 @@ export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index:
     field: pointer(path),
     origin: place(origin),
     via: dedupe([...(origin.via ?? []), ...object.trail, ...chain(breach.renderedBy ?? node, index)]),
-    message: breach.message + (weight.reported ? REPORTED : ''),
-    fix: breach.fix,
+    ...sayingOf(weight.reported ? message`${asMessage(breach.message)}${REPORTED}` : breach.message, breach.fix),
     node: node.key,
     fingerprint: fingerprintOf({ rule: rule.id, cluster: node.cluster, tenant }, object, path, breach.value),
     ...(origin.file === '' ? {} : { cause: writtenBy(rule.id, origin, path, breach.value) }),
@@ -47,8 +48,8 @@ export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index:
 /** What could not be evaluated, and by what it is recognized. */
 interface Cause {
   readonly code: string
-  readonly message: string
-  readonly fix: string
+  readonly message: string | Message
+  readonly fix: string | Message
   /** The object and field that it is about, where it is not the place in the file alone. */
   readonly about?: readonly string[]
   /** See NodeFailure. */
@@ -60,19 +61,18 @@ interface Cause {
 /** What could not be evaluated of a node. */
 export function failureOf(
   node: Pick<FleetNode, 'key' | 'cluster' | 'tenant'>,
-  { code, message, fix, about = [], hides, appliedAs, blocksApply }: Cause,
+  { code, message: said, fix, about = [], hides, appliedAs, blocksApply }: Cause,
   origin: Origin,
 ): NodeFailure {
   return {
     code,
     state: 'new',
-    message,
-    fix,
+    ...sayingOf(said, fix),
     origin: place(origin),
     cluster: node.cluster,
     tenant: node.tenant ?? '',
     node: node.key,
-    fingerprint: causeOf({ code, message }, origin, about),
+    fingerprint: causeOf({ code, message: plainText(said) }, origin, about),
     ...(hides === undefined ? {} : { hides }),
     ...(appliedAs === undefined ? {} : { appliedAs }),
     ...(blocksApply ? { blocksApply } : {}),

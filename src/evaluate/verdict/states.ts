@@ -1,3 +1,5 @@
+import { type Message, message, untyped } from '../../message/message.ts'
+import { fixOf, saidOf, sayingOf } from '../../message/said.ts'
 import type { Baseline } from '../../rules/model/baseline.ts'
 import type { Finding, Severity } from '../../rules/model/finding.ts'
 import { isHeavier } from './level-of.ts'
@@ -31,8 +33,8 @@ export function knownOfBaseline(baseline: Baseline): Known {
 }
 
 /** Why a finding that was there before counts again. */
-const ANEW = 'What is not evaluated because of it changed, or is applied in another place or form.'
-const APPLIED = 'Before, nothing of it was applied.'
+const ANEW = message`What is not evaluated because of it changed, or is applied in another place or form.`
+const APPLIED = message`Before, nothing of it was applied.`
 
 /**
  * A finding with its state. `known`: what stood where it was applied; `everywhere`: also where nothing of it was. `hidden`: it
@@ -49,16 +51,21 @@ export function withState(
   const waiver = about.find(one => waivers.accepts(one, finding))
   if (waiver) {
     const granted = { expires: waiver.expires, approver: waiver.approver ?? '', reason: waiver.reason }
-    return { ...finding, state: 'waived', message: `${finding.message} ${waivedUntil(granted)}`, waiver: granted }
+    return { ...saying(finding, message` ${untyped(waivedUntil(granted))}`), state: 'waived', waiver: granted }
   }
   const standing = known.get(finding.fingerprint)
   if (standing && !hidden && !isHeavier(finding, standing)) return { ...finding, state: 'standing' }
-  if (standing && hidden) return { ...finding, message: `${sentence(finding.message)} ${ANEW}` }
-  if (!standing && everywhere.has(finding.fingerprint))
-    return { ...finding, message: `${sentence(finding.message)} ${APPLIED}` }
+  if (standing && hidden) return saying(finding, message`${stop(finding)} ${ANEW}`)
+  if (!standing && everywhere.has(finding.fingerprint)) return saying(finding, message`${stop(finding)} ${APPLIED}`)
   const other = about.find(one => waivers.holds(one)) ?? about[0]
-  return other ? { ...finding, message: finding.message + waivers.refusal(other, finding) } : finding
+  return other ? saying(finding, untyped(waivers.refusal(other, finding))) : finding
 }
 
 /** Messages end with or without a full stop. */
-const sentence = (message: string) => message.replace(/\.?$/, '.')
+const stop = ({ message: text }: Finding) => (text.endsWith('.') ? message`` : message`.`)
+
+/** The finding with more said at its end. */
+function saying(finding: Finding, more: Message): Finding {
+  const { said: _said, saidFix: _fix, ...rest } = finding
+  return { ...rest, ...sayingOf(message`${saidOf(finding)}${more}`, fixOf(finding)) }
+}

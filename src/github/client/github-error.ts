@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import { type Message, message, plainText } from '../../message/message.ts'
+import { type Message, message, plainText, untyped } from '../../message/message.ts'
 
 /** Documented: without a header wait at least a minute. */
 const LIMIT_SECONDS = 60
@@ -85,7 +85,7 @@ export function githubError(what: string | Message, error: unknown): BailiwickEr
 
 /** Without types for what was being done, the whole has none. */
 function said(what: string | Message, sentence: (doing: Message) => Message): string | Message {
-  return typeof what === 'string' ? plainText(sentence({ parts: [what] })) : sentence(what)
+  return typeof what === 'string' ? plainText(sentence(untyped(what))) : sentence(what)
 }
 
 function unavailable(

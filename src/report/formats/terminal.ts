@@ -1,9 +1,11 @@
 import { type FindingGroup, groupFindings } from '../../evaluate/verdict/group-findings.ts'
 import { display, type ObjectId } from '../../kube/object.ts'
+import { fixOf, saidOf } from '../../message/said.ts'
+import { terminalOf } from '../../message/terminal-of.ts'
 import { visible } from '../../message/visible.ts'
 import type { Finding, RequiredApproval, Verdict } from '../../rules/model/finding.ts'
 import { assumedClusters } from '../assumed-clusters.ts'
-import { fixText } from '../text/fix-text.ts'
+import { fixMessage } from '../text/fix-text.ts'
 import { type FailureGroup, firstOf, groupFailures, noteOf } from '../text/group-failures.ts'
 import { headlineOf, isNew, stateText } from '../text/headline.ts'
 import { placeOf } from '../text/place.ts'
@@ -32,7 +34,7 @@ export function terminalText(
       return `not visible: ${visible(source)}${at}: ${visible(reason)}`
     }),
     ...notReachedLines(verdict, here),
-    ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${visible(finding.message, 1000)}`),
+    ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${terminalOf(saidOf(finding))}`),
     ...(others === undefined ? [] : [`not listed: ${others}`]),
     ...(assumed === undefined ? [] : [visible(assumed, 1000)]),
     ...changes,
@@ -53,7 +55,7 @@ function findingLines(group: FindingGroup, noun: string, here: string): string[]
   const state = isNew(finding) ? '' : ` (${stateText(finding.state)})`
   const place = placeOf(finding.origin, here) || 'no file'
   const lines = [
-    `${visible(place)}: ${noun}[${finding.rule}]${state}: ${visible(finding.message, 1000)}`,
+    `${visible(place)}: ${noun}[${finding.rule}]${state}: ${terminalOf(saidOf(finding))}`,
     ...(objects.length === 1
       ? [`  object   ${objectText(group, finding.object)} ${visible(finding.field)}, on ${list(clusters)}`]
       : [
@@ -68,7 +70,7 @@ function findingLines(group: FindingGroup, noun: string, here: string): string[]
     lines.push(`  through  ${visible(via)}`)
   }
   if (answer) lines.push(`  cluster  ${visible(answer, 600)}`)
-  lines.push(`  fix      ${visible(fixText(group, here), 1000)}`)
+  lines.push(`  fix      ${terminalOf(fixMessage(group, here))}`)
   for (const one of followers) {
     const names = one.objects.map(({ object }) => display(object))
     lines.push(`  also     ${noun}[${one.finding.rule}] follows from this: ${list(names)}`)
@@ -100,12 +102,12 @@ function failureLines({ failure, nodes }: FailureGroup, here: string): string[] 
   const { shown: few, left } = firstOf(nodes, 20)
   const note = noteOf(failure)
   return [
-    `${place ? `${visible(place)}: ` : ''}error[${failure.code}]${state}: ${visible(failure.message, 1000)}`,
+    `${place ? `${visible(place)}: ` : ''}error[${failure.code}]${state}: ${terminalOf(saidOf(failure))}`,
     ...(few.length > 0
       ? [`  node     ${few.map(key => visible(key)).join(', ')}${left > 0 ? ` and ${left} more` : ''}`]
       : []),
     ...(note === '' ? [] : [`  note     ${note}`]),
-    ...(failure.fix ? [`  fix      ${visible(failure.fix, 1000)}`] : []),
+    ...(failure.fix ? [`  fix      ${terminalOf(fixOf(failure))}`] : []),
     '',
   ]
 }

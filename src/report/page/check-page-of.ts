@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Visibility } from '../../fleet/model/visibility.ts'
+import { sayingOf } from '../../message/said.ts'
 import type { JudgedNode, Verdict } from '../../rules/model/finding.ts'
 import { assumedClusters } from '../assumed-clusters.ts'
 import { checkRunOf } from '../check-run.ts'
@@ -93,10 +94,16 @@ function leftOf(lists: { readonly [K in keyof typeof MAX]: readonly unknown[] })
 
 /** As in the check run: without a verdict nobody knows which names belong to other tenants. */
 function errorOf(error: BailiwickError, { audience, repository }: ReportContext): { readonly error: PageError } {
-  const { code, message, fix = '', origin } = error
+  const { code, message, fix = '', said, saidFix, origin } = error
   const isOpen = (audience === undefined || origin?.repository === repository) && isOpenError(error, repository)
   if (!isOpen) return { error: { code, message: CLOSED_ERROR, fix: '' } }
-  return { error: { code, message, fix, ...(origin ? { origin } : {}) } }
+  return {
+    error: {
+      code,
+      ...sayingOf(said ?? message, saidFix ?? fix),
+      ...(origin ? { origin } : {}),
+    },
+  }
 }
 
 function commitsOf(context: ReportContext, audience: readonly string[] | undefined): Record<string, string> {

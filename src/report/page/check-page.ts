@@ -2,6 +2,7 @@ import type { Changes } from '../../diff/changes.ts'
 import type { ErrorCode } from '../../errors.ts'
 import type { Visibility } from '../../fleet/model/visibility.ts'
 import type { Circumstances } from '../../gate/circumstances.ts'
+import type { Message } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
 import type { Verdict } from '../../rules/model/finding.ts'
 import type { ReportContext } from '../outcome.ts'
@@ -28,6 +29,8 @@ export interface PageError {
   readonly code: ErrorCode
   readonly message: string
   readonly fix: string
+  readonly said?: Message
+  readonly saidFix?: Message
   readonly origin?: Omit<Origin, 'via'>
 }
 

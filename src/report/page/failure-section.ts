@@ -1,3 +1,4 @@
+import { fixOf, saidOf, type Worded } from '../../message/said.ts'
 import type { NodeFailure } from '../../rules/model/finding.ts'
 import { type FailureGroup, firstOf, groupFailures, noteOf } from '../text/group-failures.ts'
 import type { PageError } from './check-page.ts'
@@ -19,7 +20,7 @@ export function failureSection(failures: readonly NodeFailure[], links: Links): 
 }
 
 function card({ failure, nodes, tenants }: FailureGroup, links: Links): Html {
-  const { code, message, fix, origin } = failure
+  const { code, origin } = failure
   const { shown, left } = firstOf(nodes, 10)
   const noun = nodes.length > 1 ? 'Kustomizations' : 'Kustomization'
   const title = nodes.length === 0 ? 'The fleet' : `${noun} ${shown.join(', ')}${left > 0 ? ` and ${left} more` : ''}`
@@ -27,21 +28,22 @@ function card({ failure, nodes, tenants }: FailureGroup, links: Links): Html {
   return html`<article class="finding">
 <header><h3 class="rule">${title} <span class="tag warn">${code}</span></h3><span class="tags">${tenants.map(name => html`<span class="tag">${name === '' ? 'the platform' : name}</span>`)}</span></header>
 ${note !== '' && html`<p><strong>${note}</strong></p>`}
-${body({ message, fix }, origin, links)}
+${body(failure, origin, links)}
 </article>
 `
 }
 
 /** Why nothing was judged at all. */
-export function errorSection({ code, message, fix, origin }: PageError, links: Links): Html {
+export function errorSection(error: PageError, links: Links): Html {
+  const { code, origin } = error
   return html`<article class="finding">
 <header><h3 class="rule">Could not be evaluated <span class="tag warn">${code}</span></h3></header>
-${body({ message, fix }, origin, links)}
+${body(error, origin, links)}
 </article>`
 }
 
-function body({ message, fix }: Pick<PageError, 'message' | 'fix'>, origin: PageError['origin'], links: Links): Html {
-  return html`<p>${prose(message)}</p>
+function body(said: Worded, origin: PageError['origin'], links: Links): Html {
+  return html`<p>${prose(saidOf(said))}</p>
 ${origin && origin.file !== '' && html`<p>${placeLink(links, origin)}</p>`}
-${fix !== '' && html`<p><strong>Fix:</strong> ${prose(fix)}</p>`}`
+${said.fix && html`<p><strong>Fix:</strong> ${prose(fixOf(said))}</p>`}`
 }

@@ -1,7 +1,8 @@
 import { type FindingGroup, groupFindings } from '../../evaluate/verdict/group-findings.ts'
 import { display } from '../../kube/object.ts'
+import { saidOf } from '../../message/said.ts'
 import type { Finding, Severity } from '../../rules/model/finding.ts'
-import { fixText } from '../text/fix-text.ts'
+import { fixMessage } from '../text/fix-text.ts'
 import { count } from '../text/headline.ts'
 import { type Content, type Html, html } from './html.ts'
 import { type Links, placeLink } from './links.ts'
@@ -49,10 +50,10 @@ function findingCard(group: FindingGroup, links: Links, open: boolean): Html {
   const title = objects.length === 1 ? display(finding.object) : count(objects.length, 'object')
   return html`<article class="finding">
 <header><h4>${title}</h4><span class="tags">${clusters.map(name => html`<span class="tag">${name}</span>`)}${tenants.map(tenant => html`<span class="tag">${tenant === '' ? 'the platform' : tenant}</span>`)}</span></header>
-<p>${prose(finding.message)}</p>
+<p>${prose(saidOf(finding))}</p>
 <p>${placeLink(links, finding.origin)}</p>
 ${answer && html`<div class="said"><span class="label">Cluster response</span>${prose(answer)}</div>`}
-${finding.fix !== '' && html`<p><strong>Fix:</strong> ${prose(fixText(group, links.here))}</p>`}
+${finding.fix !== '' && html`<p><strong>Fix:</strong> ${prose(fixMessage(group, links.here))}</p>`}
 <details${open && html` open`}><summary>Trace</summary>
 ${traceList(finding, links)}
 </details>
@@ -67,7 +68,7 @@ function objectFold({ objects }: FindingGroup): Html {
   const shown = objects.slice(0, MAX_SHOWN)
   return html`<details><summary>${count(objects.length, 'object')}</summary>
 <ul>
-${shown.map(({ object, clusters, finding }) => html`<li><strong>${display(object)}</strong> on ${clusters.join(', ')}: ${prose(finding.message)}</li>`)}
+${shown.map(({ object, clusters, finding }) => html`<li><strong>${display(object)}</strong> on ${clusters.join(', ')}: ${prose(saidOf(finding))}</li>`)}
 </ul>
 ${objects.length > shown.length && html`<p class="dim">and ${objects.length - shown.length} more</p>`}
 </details>`

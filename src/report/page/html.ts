@@ -1,4 +1,4 @@
-import { visible } from '../../message/visible.ts'
+import { htmlText } from '../../message/html-text.ts'
 
 /** Markup that may stand in a page as it is. Only `html` makes it of values, so nothing unescaped gets in. */
 export class Html {
@@ -17,9 +17,6 @@ export class Html {
 /** What may stand in a page: markup, text (escaped), or a list of both; undefined and false are nothing. */
 export type Content = Html | string | number | undefined | false | readonly Content[]
 
-/** Longer than any message that we write. */
-const MAX_TEXT = 4_000
-
 /**
  * Markup with values in it. A value that is no markup itself is shown as text, in element content and between the quotes
  * of an attribute alike: nothing in it ends the place that it stands in, and characters that hide or reorder are written out.
@@ -32,18 +29,5 @@ function shown(value: Content): string {
   if (value === undefined || value === false) return ''
   if (value instanceof Html) return value.toString()
   if (typeof value === 'object') return value.map(shown).join('')
-  return escaped(visible(String(value), MAX_TEXT))
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-  '`': '&#96;',
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"'`]/g, character => ENTITIES[character] ?? '')
+  return htmlText(String(value))
 }

@@ -1,4 +1,5 @@
 import { groupFindings } from '../../evaluate/verdict/group-findings.ts'
+import { saidOf } from '../../message/said.ts'
 import type { Verdict } from '../../rules/model/finding.ts'
 import { groupFailures } from '../text/group-failures.ts'
 import { count, isNew } from '../text/headline.ts'
@@ -178,7 +179,7 @@ function notEvaluatedList({ notEvaluated }: Verdict): Content {
   const left = groups.length - MAX_KINDS
   return [
     html`<ul>
-${groups.slice(0, MAX_KINDS).map(({ finding }) => html`<li>${prose(finding.message)}</li>`)}
+${groups.slice(0, MAX_KINDS).map(({ finding }) => html`<li>${prose(saidOf(finding))}</li>`)}
 </ul>`,
     left > 0 && html`<p class="dim">and ${left} more</p>`,
   ]

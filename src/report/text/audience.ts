@@ -2,6 +2,7 @@ import { evaluatedIn } from '../../evaluate/verdict/evaluated.ts'
 import { countFindings } from '../../evaluate/verdict/group-findings.ts'
 import type { Finding, JudgedNode, NodeFailure, Verdict } from '../../rules/model/finding.ts'
 import { ownWaiver } from './own-waiver.ts'
+import { ownWords } from './own-words.ts'
 import { PrivateWords } from './private-words.ts'
 
 /** A verdict as one audience may see it, and how much of it that audience is not shown. */
@@ -89,11 +90,9 @@ function ownFinding(finding: Finding, words: PrivateWords, repository: string): 
   const written = edit && ('set' in edit ? edit.set : 'add' in edit ? edit.add : '')
   const isSafe = written === undefined || hide(written) === written
   return {
-    ...rest,
+    ...ownWords(rest, said => words.hideIn(said, writing)),
     object: byOthers ? { ...object, namespace: hide(object.namespace), name: hide(object.name) } : object,
     origin: ownOrigin(finding.origin, words, repository),
-    message: hide(finding.message),
-    fix: hide(finding.fix),
     ...(clusterAnswer === undefined ? {} : { clusterAnswer: hide(clusterAnswer) }),
     ...(waiver ? { waiver: ownWaiver(waiver, hide) } : {}),
     via: finding.via.map(step => ({ ...step, file: words.hide(step.file, { byOthers: isOfFlux(step) }) })),
@@ -106,9 +105,7 @@ function ownFinding(finding: Finding, words: PrivateWords, repository: string): 
 function ownFailure(failure: NodeFailure, words: PrivateWords, repository: string): NodeFailure {
   const writing = { byOthers: failure.origin.repository !== repository }
   return {
-    ...failure,
-    message: words.hide(failure.message, writing),
-    fix: words.hide(failure.fix, writing),
+    ...ownWords(failure, said => words.hideIn(said, writing)),
     origin: ownOrigin(failure.origin, words, repository),
     node: words.hide(failure.node, writing),
   }

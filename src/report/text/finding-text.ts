@@ -1,7 +1,9 @@
 import type { FindingGroup } from '../../evaluate/verdict/group-findings.ts'
 import { display } from '../../kube/object.ts'
 import { code, prose } from '../../message/markdown.ts'
-import { fixText } from './fix-text.ts'
+import { markdownOf } from '../../message/markdown-of.ts'
+import { fixOf, saidOf } from '../../message/said.ts'
+import { fixMessage } from './fix-text.ts'
 import { fold } from './fold.ts'
 import { type FailureGroup, firstOf, noteOf } from './group-failures.ts'
 import { count, isNew } from './headline.ts'
@@ -21,12 +23,12 @@ export function findingText(group: FindingGroup, here: string, trace = true): st
   const via = finding.via.map(step => `${step.step} ${code(`${step.file}:${step.line}`)}`).slice(0, 8)
   const lines = [
     `**${titleOf(group)}** on ${names(clusters)}`,
-    `- What: ${prose(finding.message)}`,
+    `- What: ${markdownOf(saidOf(finding))}`,
     ...(objects.length > 1 ? [`- Objects: ${objectList(group)}`] : []),
     `- Where: ${code(placeOf(finding.origin, here) || 'no file')}, field ${code(finding.field || '/')}`,
     `- Applied by: ${names(identities)} (${tenants.map(tenantText).slice(0, MAX_NAMED).join(', ')})`,
     ...(answer ? [`- Cluster response: ${prose(answer)}`] : []),
-    `- Fix: ${prose(fixText(group, here))}`,
+    `- Fix: ${markdownOf(fixMessage(group, here))}`,
     ...followers.map(follower => `- Follows from this: ${followerText(follower)}`),
   ]
   const way = trace && via.length > 0 ? [fold('Trace', via.join(', '))] : []
@@ -67,9 +69,9 @@ export function failureText({ failure, nodes }: FailureGroup, here: string): str
   const note = noteOf(failure)
   return [
     `**${whose}**${left > 0 ? ` and ${left} more` : ''} (${code(failure.code)}, ${isNew(failure) ? 'new' : 'existing'})`,
-    `- What: ${prose(failure.message)}`,
+    `- What: ${markdownOf(saidOf(failure))}`,
     ...(note === '' ? [] : [`- Note: ${note}`]),
     ...(place ? [`- Where: ${code(place)}`] : []),
-    ...(failure.fix ? [`- Fix: ${prose(failure.fix)}`] : []),
+    ...(failure.fix ? [`- Fix: ${markdownOf(fixOf(failure))}`] : []),
   ].join('\n')
 }

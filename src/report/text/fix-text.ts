@@ -1,4 +1,6 @@
 import type { FindingGroup } from '../../evaluate/verdict/group-findings.ts'
+import { listed, type Message, message, part, plainText } from '../../message/message.ts'
+import { fixOf } from '../../message/said.ts'
 import type { Step } from '../../origin.ts'
 import type { Finding } from '../../rules/model/finding.ts'
 import { placeOf } from './place.ts'
@@ -18,26 +20,32 @@ const MAX_VALUES = 5
  * How to fix a finding, in plain text: the edit of the line that wrote the offending value where that is known, else the words of
  * the rule. `here`: the repository at hand.
  */
-export function fixText({ finding, objects }: Pick<FindingGroup, 'finding' | 'objects'>, here: string): string {
+export function fixText(group: Pick<FindingGroup, 'finding' | 'objects'>, here: string): string {
+  return plainText(fixMessage(group, here))
+}
+
+/** The same with the types of its values. */
+export function fixMessage({ finding, objects }: Pick<FindingGroup, 'finding' | 'objects'>, here: string): Message {
   // what is generated says less than what stands in a file
   for (const { finding: one } of objects) {
     const edit = editOf(one, here)
     if (edit !== undefined) return edit
   }
-  return finding.fix
+  return fixOf(finding)
 }
 
-function editOf(finding: Finding, here: string): string | undefined {
+function editOf(finding: Finding, here: string): Message | undefined {
   const { edit, allowed = [], origin } = finding
   const name = writtenName(finding)
   const place = placeOf(origin, here)
   if (name === undefined || place === '') return undefined
-  if (edit && 'add' in edit) return `Add \`${name}: ${edit.add}\` at ${place}.`
+  if (edit && 'add' in edit) return message`Add \`${part('value', `${name}: ${edit.add}`)}\` at ${part('path', place)}.`
   const values = edit && 'set' in edit ? [edit.set] : allowed.slice(0, MAX_VALUES)
   if (values.length === 0) return undefined
   const left = edit ? 0 : allowed.length - values.length
-  const list = `${values.map(value => `\`${value}\``).join(', ')}${left > 0 ? ` and ${left} more` : ''}`
-  return `Set \`${name}\` to ${values.length > 1 ? 'one of ' : ''}${list} at ${place}.`
+  const list = listed(values.map(value => part('value', value, `\`${value}\``)))
+  const more = left > 0 ? message` and ${left} more` : message``
+  return message`Set \`${part('field', name)}\` to ${values.length > 1 ? 'one of ' : ''}${list}${more} at ${part('path', place)}.`
 }
 
 /** The name of the field at the line that wrote it; undefined where the line holds something else. */

@@ -1,3 +1,5 @@
+import { normaliseUrl } from '../../kube/url.ts'
+import { changed, type Message, type MessagePart, part, unquoted } from '../../message/message.ts'
 import type { JudgedNode, Verdict } from '../../rules/model/finding.ts'
 
 /** A run of characters that a name, or a part of an address or identity, is made of. */
@@ -13,7 +15,9 @@ const COMMON = new Set(
 const HIDDEN = "(another tenant's)"
 
 interface Writing {
+  /** Words that stand in what the audience wrote, beside what was judged. */
   readonly written?: readonly string[]
+  /** What the text is about was written elsewhere, so a name of another tenant is news wherever it stands. */
   readonly byOthers?: boolean
 }
 
@@ -25,14 +29,20 @@ export class PrivateWords {
   readonly #names: ReadonlySet<string>
   readonly #others: readonly JudgedNode[]
   readonly #own: readonly JudgedNode[]
+  readonly #nodes: readonly JudgedNode[]
   readonly #shared: ReadonlySet<string>
   readonly #ownNames: ReadonlySet<string>
   readonly #known = new Map<string, boolean>()
+  readonly #tenants: ReadonlySet<string>
+  readonly #isOfAll: boolean
+  #places: { readonly own: ReadonlySet<string>; readonly others: ReadonlySet<string> } | undefined
   #used: ReadonlySet<string> | undefined
 
   /** `nodes`: everything that was judged, as far as it is at hand. */
   constructor(verdict: Verdict, audience: readonly string[], nodes: readonly JudgedNode[]) {
     const of = (mine: boolean) => verdict.tenants.filter(tenant => audience.includes(tenant.name) === mine)
+    this.#tenants = new Set(audience)
+    this.#isOfAll = of(false).length === 0
     const names = new Set(of(true).flatMap(placeWords))
     const foreign = new Set(of(false).flatMap(placeWords))
     // an account of somebody else may own a tenant, too
@@ -44,16 +54,67 @@ export class PrivateWords {
     ])
     this.#names = new Set([...foreign, ...of(false).flatMap(identityWords)])
     const isMine = ({ tenant }: JudgedNode) => tenant !== null && audience.includes(tenant)
+    this.#nodes = nodes
     this.#own = nodes.filter(node => isMine(node) && !node.narrower)
     this.#others = nodes.filter(node => node.narrower || (node.tenant !== null && !isMine(node)))
     this.#shared = new Set(nodes.flatMap(({ tenant, namespace }) => (tenant === null ? [namespace] : [])))
   }
 
   /**
-   * The text without the words of others. `written`: words that stand in what the audience wrote, beside what was judged.
-   * `byOthers`: what the text is about was written elsewhere, so a name of another tenant is news wherever it stands.
+   * A message without the values that only others use. What a value is decides, whatever stands around it; only what has no
+   * type is found by its words.
    */
-  hide(text: string, { written = [], byOthers = false }: Writing = {}): string {
+  hideIn(said: Message, writing: Writing = {}): Message {
+    return changed(said, one => {
+      if (one.type === 'text') return { part: part('text', this.hide(one.value, writing)) }
+      if (one.type === 'tenant') return this.#tenant(one, writing)
+      return { part: this.#value(one, writing) }
+    })
+  }
+
+  /** A tenant is named to itself only. */
+  #tenant(one: MessagePart, { byOthers = false }: Writing) {
+    const isOther = this.#names.has(one.value) || (byOthers && !this.#isOfAll)
+    if (this.#tenants.has(one.value) || !isOther) return { part: one }
+    return { part: part('tenant', '', 'another tenant'), before: 'tenant ' }
+  }
+
+  /** By the parts of a name: an address, a path and an account say whose they are at their end. */
+  #value(one: MessagePart, writing: Writing): MessagePart {
+    const pieces = one.value.split(SEPARATORS[one.type] ?? SEPARATORS.value!)
+    const hidden = pieces.map((piece, at) => (at % 2 === 1 ? piece : this.#piece(piece, writing)))
+    if (this.#isForeign(one, writing))
+      hidden[hidden.findLastIndex((piece, at) => at % 2 === 0 && piece !== '')] = HIDDEN
+    const joined = hidden.join('')
+    const value = one.type === 'value' ? this.hide(joined, writing) : joined
+    if (value === one.value) return one
+    const inner = unquoted(one)
+    // what is cut or escaped is not written again
+    const text = inner === one.value ? value : HIDDEN
+    const quote = inner === one.text ? '' : one.text[0]
+    return part(one.type, value, `${quote}${text}${quote}`)
+  }
+
+  #piece(piece: string, writing: Writing): string {
+    if (this.#isNews(piece, writing)) return HIDDEN
+    // a file or a host may be called like a tenant
+    return piece
+      .split(/([^\p{L}\p{N}_-]+)/u)
+      .map(word => (word !== piece && this.#names.has(word) && this.#isNews(word, writing) ? HIDDEN : word))
+      .join('')
+  }
+
+  /** A repository or an account that is known to be another tenant's, whatever words its name is made of. */
+  #isForeign({ type, value }: MessagePart, { byOthers = false }: Writing): boolean {
+    if (type !== 'repository' && type !== 'identity') return false
+    this.#places ??= placesOf(this.#nodes, this.#others)
+    const name = type === 'repository' ? normaliseUrl(value) : value
+    if (!this.#places.others.has(name) || this.#places.own.has(name)) return false
+    return byOthers || !this.#isOwn(value)
+  }
+
+  /** The text without the words of others: for what has no types. */
+  hide(text: string, writing: Writing = {}): string {
     let out = text.replace(/\btenant (["'`]?)([\w.-]+)\1/g, (whole, quote: string, name: string) => {
       return this.#names.has(name) && !this.#ownNames.has(name) && quote !== undefined ? 'another tenant' : whole
     })
@@ -61,16 +122,21 @@ export class PrivateWords {
       const bare = word.replace(/[.]+$/, '')
       const around = `${out[at - 1] ?? ' '}${out[at + word.length] ?? ' '}`
       if (LETTERS.test(word) && !this.#names.has(bare) && !/[/:"'`@]/.test(around)) return word
-      const isNews = (name: string) =>
-        !this.#ownNames.has(name) &&
-        !written.includes(name) &&
-        this.#isPrivate(name) &&
-        ((byOthers && this.#names.has(name)) || !this.#isOwn(name))
+      const isNews = (name: string) => this.#isNews(name, writing)
       if (isNews(bare)) return `${HIDDEN}${word.slice(bare.length)}`
       // a file or a host may be called like a tenant
       return word.replace(/[^.]+/g, part => (part !== word && this.#names.has(part) && isNews(part) ? HIDDEN : part))
     })
     return out
+  }
+
+  #isNews(name: string, { written = [], byOthers = false }: Writing): boolean {
+    return (
+      !this.#ownNames.has(name) &&
+      !written.includes(name) &&
+      this.#isPrivate(name) &&
+      ((byOthers && this.#names.has(name)) || !this.#isOwn(name))
+    )
   }
 
   #isPrivate(word: string): boolean {
@@ -90,6 +156,27 @@ export class PrivateWords {
     this.#used ??= new Set(this.#others.flatMap(node => [...nodeWords(node), ...node.objects.flatMap(namesIn)]))
     return !this.#shared.has(word) && this.#used.has(word)
   }
+}
+
+/** What separates the names in a value; every second piece is such. */
+const SEPARATORS: { readonly [type in MessagePart['type']]?: RegExp } = {
+  identity: /(:)/,
+  path: /(\/)/,
+  field: /([./])/,
+  value: /([\s/:]+)/,
+}
+
+/** Addresses of repositories and users of accounts. */
+function placesOf(nodes: readonly JudgedNode[], others: readonly JudgedNode[]) {
+  const of = (some: readonly JudgedNode[]) =>
+    new Set(
+      some.flatMap(({ user, source, charts = [] }) => [
+        user,
+        ...[source, ...(source.includes ?? []), ...charts].map(({ url }) => normaliseUrl(url)),
+      ]),
+    )
+  const strangers = new Set(others)
+  return { own: of(nodes.filter(node => !strangers.has(node))), others: of(others) }
 }
 
 type Tenant = Verdict['tenants'][number]

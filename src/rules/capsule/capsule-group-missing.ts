@@ -1,8 +1,9 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown } from '../../facts/shown.ts'
+import { quoted } from '../../facts/shown.ts'
 import { homesOf, nameOfOwner, readCapsuleTenants } from '../../fleet/tenancy/capsule.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
+import { message, part } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { type CapsuleSettings, capsuleSettings } from './support/capsule-settings.ts'
 import { CONFIGURATION, capsuleObjects, TENANT } from './support/capsule-tenants.ts'
@@ -71,16 +72,18 @@ function unknown({ name, user, groups, tenant }: Account, settings: readonly Cap
   const path = passes === undefined ? [...first.path, first.groups] : first.path
   const why =
     passes === undefined
-      ? `${first.groups} does not list any of its groups (${shown(groups[0]!)})`
-      : `Capsule ignores requests of ${shown(passes)}`
+      ? message`${part('field', first.groups)} does not list any of its groups (${quoted('identity', groups[0]!)})`
+      : message`Capsule ignores requests of ${quoted('identity', passes)}`
   return {
     node,
     object,
     path,
     value: `${passes ?? groups[0]} ${name}`,
-    message: `${shown(name)} owns the Capsule Tenant ${shown(tenant)}, but Capsule would not check its requests: ${why}. Allowed: an owner in spec.userGroups, outside spec.ignoreUserWithGroups and spec.administrators. Capsule's admission webhooks would accept every request of this account.`,
+    message: message`${quoted('identity', name)} owns the Capsule Tenant ${quoted('object', tenant)}, but Capsule would not check its requests: ${why}. Allowed: an owner in ${part('field', 'spec.userGroups')}, outside ${part('field', 'spec.ignoreUserWithGroups')} and ${part('field', 'spec.administrators')}. Capsule's admission webhooks would accept every request of this account.`,
     fix:
-      passes === undefined ? `Add ${groups[0]} to ${first.groups}.` : `Remove ${passes} from the CapsuleConfiguration.`,
+      passes === undefined
+        ? message`Add ${part('identity', groups[0]!)} to ${part('field', first.groups)}.`
+        : message`Remove ${part('identity', passes)} from the CapsuleConfiguration.`,
   }
 }
 
@@ -95,7 +98,7 @@ function* dropped(cluster: string, index: FleetIndex, before: FleetIndex): Itera
     path: ['metadata', 'name'],
     origin: node.kustomization.root.origin,
     value: 'removed',
-    message: `CapsuleConfiguration ${shown(idOf(was.object).name)} is removed, and its spec.userGroups with it, but accounts on this cluster own Capsule Tenants. Allowed: a CapsuleConfiguration with the groups of these accounts.`,
-    fix: 'Restore the CapsuleConfiguration.',
+    message: message`CapsuleConfiguration ${quoted('object', idOf(was.object).name)} is removed, and its ${part('field', 'spec.userGroups')} with it, but accounts on this cluster own Capsule Tenants. Allowed: a CapsuleConfiguration with the groups of these accounts.`,
+    fix: message`Restore the CapsuleConfiguration.`,
   }
 }

@@ -31,8 +31,8 @@ function grown({ isFleet, before, tree, url, nodes: [root] }: JudgedRepository):
       origin: head.origin ?? start,
       value: 'unreadable',
       level: 'error',
-      message: head.message,
-      fix: head.fix ?? DOCS,
+      message: head.said ?? head.message,
+      fix: head.saidFix ?? head.fix ?? DOCS,
     }
   }
   // what could not be read counted for nothing

@@ -2,6 +2,7 @@ import type { Cluster, NotReached, NotSeen, Tenant } from '../../fleet/model/fle
 import type { ApplySettings } from '../../flux/apply-settings/apply-settings.ts'
 import type { SettingsProblem } from '../../flux/apply-settings/settings-reader.ts'
 import type { ObjectId } from '../../kube/object.ts'
+import type { Message } from '../../message/message.ts'
 import type { Origin, Step } from '../../origin.ts'
 
 export type Severity = 'critical' | 'high' | 'medium' | 'low'
@@ -31,6 +32,9 @@ export interface Finding {
   readonly via: readonly Step[]
   readonly message: string
   readonly fix: string
+  /** Message and fix with the types of their values, where they have some: not in the JSON of the command line. */
+  readonly said?: Message
+  readonly saidFix?: Message
   /** Key of the node (`<cluster>/<namespace>/<name>`) that would apply the object. */
   readonly node: string
   /** Identity of the violation across commits: rule, cluster, object, field, value; never file or line. */
@@ -66,6 +70,9 @@ export interface NodeFailure {
   readonly state: 'new' | 'standing'
   readonly message: string
   readonly fix: string
+  /** See Finding. */
+  readonly said?: Message
+  readonly saidFix?: Message
   readonly origin: Omit<Origin, 'via'>
   readonly cluster: string
   readonly tenant: string

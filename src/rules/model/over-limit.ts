@@ -1,15 +1,16 @@
 import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { type Message, plainText } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
 import type { Breach } from './rule.ts'
 
 /** What is too much to look at: an evaluation error of the node (`render-limits`), never "nothing found". */
-export function overLimit(node: FleetNode, what: string, fix: string, origin?: Origin): Breach {
+export function overLimit(node: FleetNode, what: string | Message, fix: string | Message, origin?: Origin): Breach {
   return {
     node,
     object: node.kustomization,
     path: ['spec', 'path'],
     ...(origin ? { origin } : {}),
-    value: what,
+    value: plainText(what),
     message: what,
     fix,
     level: 'error',

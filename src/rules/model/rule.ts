@@ -6,6 +6,7 @@ import type { Cluster, FleetNode } from '../../fleet/model/fleet.ts'
 import type { FleetConfig, Profile } from '../../fleet/model/fleet-config.ts'
 import type { Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import type { Message } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
 import type { Edit, Severity } from './finding.ts'
 
@@ -32,8 +33,8 @@ export interface Breach {
   readonly origin?: Origin
   /** The offending value, for the identity of the violation. Never a secret. */
   readonly value: string
-  readonly message: string
-  readonly fix: string
+  readonly message: string | Message
+  readonly fix: string | Message
   /** Of an error: its code, where that is not the id of the rule. */
   readonly code?: ErrorCode
   /** How much this breach counts, where it is not as much as the rule says. */

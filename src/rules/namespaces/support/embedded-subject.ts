@@ -1,12 +1,14 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import { kindOf } from '../../../facts/kind-of.ts'
-import { shownIdentity, shownName, shownObject } from '../../../facts/shown.ts'
+import { identityPart, objectPart, shownName } from '../../../facts/shown.ts'
 import { accountOf, applierKinds } from '../../../fleet/model/appliers.ts'
 import type { FleetNode, Identity } from '../../../fleet/model/fleet.ts'
 import type { EmbeddedObject } from '../../../kube/capabilities/embedded-objects.ts'
 import { stringAt } from '../../../kube/node.ts'
 import { idOf } from '../../../kube/object.ts'
 import { userOfAccount } from '../../../kube/rbac/groups-of.ts'
+import { message } from '../../../message/message.ts'
+import { asMessage } from '../../../message/said.ts'
 import type { Breach } from '../../model/rule.ts'
 
 /** Who applies what stands at a place of an object: an account of its namespace, or the controller of its kind. */
@@ -42,13 +44,13 @@ export function applyingNode(index: FleetIndex, node: FleetNode, embedded: Embed
 /** What was found in an embedded object, saying what it stands in; a certain fix of a file is none there. */
 export function* within({ holder }: EmbeddedObject, breaches: Iterable<Breach>): Iterable<Breach> {
   const { kind, namespace, name } = idOf(holder)
-  const where = shownObject(kind, namespace, name)
+  const where = objectPart(kind, namespace, name)
   for (const { edit: _edit, ...breach } of breaches) {
-    const by = shownIdentity(breach.node.identity)
+    const by = identityPart(breach.node.identity)
     yield {
       ...breach,
       value: `${breach.value} in ${kind} ${namespace}/${name}`,
-      message: `${breach.message} It is in ${where}; ${by} applies it.`,
+      message: message`${asMessage(breach.message)} It is in ${where}; ${by} applies it.`,
     }
   }
 }
