@@ -16,12 +16,14 @@ const judgement = [
   'gate',
   'protection',
 ]
-export const core = [...judgement, 'diff', 'fix', 'report', 'onboard', 'command']
+export const core = [...judgement, 'kstatus', 'diff', 'fix', 'report', 'onboard', 'command']
 export const MAY_IMPORT: Record<string, readonly string[]> = {
   origin: [],
   errors: ['origin', 'message'],
   'flux/kinds': [],
   kube: ['origin', 'errors', 'message', 'git/tree', 'flux/kinds'],
+  // How far a cluster has come with an object: plain JSON in, a status out.
+  kstatus: ['kube'],
   kustomize: meaning,
   flux: [...meaning, 'kustomize'],
   fleet: [...meaning, 'kustomize', 'flux'],
