@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { rulesRegistry } from '../../docs/rules-registry.ts'
 import { catalogue } from '../../src/rules/catalogue.ts'
 import { rules } from '../../src/rules/registry.ts'
 
@@ -10,11 +11,13 @@ test('docs/rules.md is what the registry says; `node docs/generate-rules.ts` wri
   expect(readFileSync(join(root, 'docs/rules.md'), 'utf8')).toBe(catalogue(rules))
 })
 
-test('rules are sorted, named once, and each is in a file of its name', () => {
-  const ids = rules.map(rule => rule.id)
-  expect(ids).toEqual([...new Set(ids)].sort())
-  const files = new Set(globSync('src/rules/*/*.ts', { cwd: root }).map(file => basename(file, '.ts')))
-  expect(ids.filter(id => !files.has(id))).toEqual([])
+test('every file with a rule is in the registry; `node docs/generate-rules.ts` writes it', () => {
+  expect(readFileSync(join(root, 'src/rules/registry.ts'), 'utf8')).toBe(rulesRegistry())
+})
+
+test('rules are sorted, and each is the one export of a file of its name', () => {
+  const files = globSync('src/rules/*/*.ts', { cwd: root, exclude: ['src/rules/model/*'] })
+  expect(rules.map(rule => rule.id)).toEqual(files.map(file => basename(file, '.ts')).sort())
 })
 
 test('the renderer raises no rule that is not in the registry', () => {

@@ -1,18 +1,20 @@
+import { globSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FleetIndex, kindOf } from '../../src/facts/fleet-index.ts'
 import { idOf } from '../../src/kube/object.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { fluxRules } from '../../src/rules/flux/flux-rules.ts'
 import type { Breach } from '../../src/rules/model/rule.ts'
-import { secretsRules } from '../../src/rules/secrets/secrets-rules.ts'
+import { rules } from '../../src/rules/registry.ts'
 import { credentialIn } from '../../src/rules/secrets/support/credential-forms.ts'
 import { assignedCredential } from '../../src/rules/secrets/support/credential-keys.ts'
-import { workloadsRules } from '../../src/rules/workloads/workloads-rules.ts'
 import { fleetOf } from '../fleet/fleet-of.ts'
 import { miniFleet } from '../fleet/mini-fleet.ts'
 
-const RULES = [...workloadsRules, ...secretsRules, ...fluxRules]
+const folders = join(import.meta.dirname, '../../src/rules/{flux,secrets,workloads}')
+const files = new Set(globSync(`${folders}/*.ts`).map(file => basename(file, '.ts')))
+const RULES = rules.filter(({ id }) => files.has(id))
 const KINDS = [...new Set(RULES.flatMap(rule => (Array.isArray(rule.kinds) ? (rule.kinds as string[]) : [])))]
 const WORDS =
   `spec template metadata annotations labels namespace name data stringData sops mac age pgp kms containers initContainers env value
