@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { FLEET_NAME, type FleetName, parseFleetName } from './designation/fleet-name.ts'
+import { type RegistryHost, registryHosts } from './oci/registry-hosts.ts'
 import { address, badVariable, type Environment, integer, oneOf, optional, required } from './process/environment.ts'
 import { readPrivateKey } from './process/private-key.ts'
 import { readWebSettings, type WebSettings } from './process/web-settings.ts'
@@ -21,6 +22,8 @@ export interface Config extends WebSettings {
   readonly fleets: readonly FleetName[]
   /** Lower case. Absent: every account that installed the App. */
   readonly allowedAccounts: readonly string[] | undefined
+  /** Registries that may be asked for artifacts; their credentials are secret. */
+  readonly registries: readonly RegistryHost[]
   /** Without a slash at the end. */
   readonly githubApiUrl: string
   readonly cacheDir: string
@@ -74,6 +77,7 @@ function common(env: Environment, readFile: ReadFile): Config {
     clustersFile: clustersFile(env, readFile),
     fleets: fleets(env),
     allowedAccounts: allowedAccounts(env),
+    registries: registries(env, readFile),
     githubApiUrl: githubApiUrl(env),
     cacheDir: cacheDir(env),
     logLevel: oneOf(env, 'LOG_LEVEL', ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
@@ -138,6 +142,28 @@ function allowedAccounts(env: Environment): readonly string[] | undefined {
   const fix =
     'write account names separated by commas (acme,acme-labs), or remove the variable to allow every installation'
   throw badVariable('ALLOWED_ACCOUNTS', 'contains an entry that is not an account name', fix)
+}
+
+function registries(env: Environment, readFile: ReadFile): readonly RegistryHost[] {
+  const list = optional(env, 'OCI_HOSTS')
+  const file = optional(env, 'OCI_CREDENTIALS_FILE')
+  if (list === undefined) return []
+  const hosts = registryHosts(list, file === undefined ? undefined : credentials(file, readFile))
+  if (hosts) return Object.freeze(hosts)
+  const fix = 'write host names separated by commas (ghcr.io,registry.example.com:5000)'
+  throw badVariable('OCI_HOSTS', 'contains an entry that is not a host', fix)
+}
+
+function credentials(path: string, readFile: ReadFile): string {
+  try {
+    return readFile(path)
+  } catch {
+    throw badVariable(
+      'OCI_CREDENTIALS_FILE',
+      'names a file that cannot be read',
+      'mount the file, or remove the variable',
+    )
+  }
 }
 
 /** Root of the REST API that the environment names; GitHub's own by default. Throws `config`. */

@@ -47,7 +47,9 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   sops: ['errors', 'kube'],
   git: ['origin', 'errors', 'kube'],
   process: ['errors'],
-  config: ['errors', 'process', 'designation'],
+  // Artifacts of registries: the only code that calls one.
+  oci: ['errors', 'git', 'fleet'],
+  config: ['errors', 'process', 'designation', 'oci'],
   queue: ['errors', 'process'],
   github: [...core, 'git', 'process'],
   cluster: core,
@@ -71,6 +73,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'config',
     'git',
     'github',
+    'oci',
     'cluster',
     'queue',
     'web',

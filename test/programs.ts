@@ -14,6 +14,10 @@ export const programs = {
     get: '`.ci/run` builds it, or set GO_YAML to a build of test/oracles/go-yaml',
   },
   'node-22': { variable: 'NODE_22', get: '`.ci/run` installs it, or set NODE_22 to a Node 22.18.0' },
+  registry: {
+    variable: 'REGISTRY',
+    get: '`.ci/run` builds it, or set REGISTRY to a build of github.com/distribution/distribution v3',
+  },
   'redis-server': { variable: 'REDIS_SERVER', get: 'install the package `redis-server`' },
 } as const
 

@@ -6,6 +6,7 @@ import { openApp } from '../src/github/client/app.ts'
 import { LOOPBACK_PACE, type Pace } from '../src/github/client/write-turns.ts'
 import { measureJobs } from '../src/metrics/measure-jobs.ts'
 import type { Metrics } from '../src/metrics/metrics.ts'
+import { openRegistry } from '../src/oci/registry.ts'
 import { openShelf } from '../src/pages/open-shelf.ts'
 import { STATEMENT_LIMITS, StatementStore } from '../src/pages/statement-store.ts'
 import type { Log } from '../src/process/log.ts'
@@ -69,6 +70,7 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
     }),
     queue,
     store: new ObjectStore(join(config.cacheDir, 'objects')),
+    registry: openRegistry(config.registries),
     evaluator,
     memory: new RepositoryMemory(),
     designations: new DesignationMemory(),

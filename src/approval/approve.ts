@@ -99,6 +99,7 @@ function ownReason(node: JudgedNode, state: ApprovalState, judged: Judged): stri
   if (node.source.opaque !== null) return `its source is not visible: ${node.source.opaque}`
   if (node.source.assumed)
     return 'its content is only assumed to be that of git: spec.verify of its OCIRepository names no signature of its workflow'
+  if (node.source.unverified !== undefined) return `its source is not verified: ${node.source.unverified}`
   if (!node.impersonated || node.user.trim() === '') return 'it impersonates no account'
   if (node.digest === '' || digestOfTexts(node.objects) !== node.digest)
     return 'its objects differ from the evaluated ones'

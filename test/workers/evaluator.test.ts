@@ -15,7 +15,11 @@ function request(files: Record<string, string>, commit = 'a'.repeat(40)): JudgeR
   const tree = packSnapshot(Object.entries(files).map(([path, content]) => ({ path, content })))
   const fleet = { url: 'https://github.com/acme/fleet', branch: 'main', commit, tree }
   const opaque = [{ url: 'https://github.com/acme/dev-team', ref: { branch: 'main' }, reason: 'not given' }]
-  return { type: 'judge', head: { fleet, sources: [], opaque, facts: [], disabledRules: [] }, today: '2026-01-01' }
+  return {
+    type: 'judge',
+    head: { fleet, sources: [], opaque, facts: [], disabledRules: [], registries: [] },
+    today: '2026-01-01',
+  }
 }
 
 test('judges in a thread; the same question again costs no rendering', async () => {

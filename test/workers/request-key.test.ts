@@ -40,6 +40,7 @@ const request = (today: string): JudgeRequest => ({
     opaque: [],
     facts: [],
     disabledRules: [],
+    registries: [],
   },
 })
 

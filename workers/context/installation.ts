@@ -2,6 +2,7 @@ import type { SourceRef } from '../../src/fleet/model/source-ref.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { RepositoryName } from '../../src/github/client/octokit.ts'
 import type { NamedRepository } from '../../src/github/contents/read-repository.ts'
+import type { Registry } from '../../src/oci/registry.ts'
 import type { DesignatedFleets } from './designated-fleets.ts'
 import type { ReadableRepository } from './readable-repository.ts'
 
@@ -11,6 +12,8 @@ export const CLUSTERS = 'clusters'
 /** What a combination is made of: asked of one installation, so that nobody reads a repository through somebody else's rights. */
 export interface Installation {
   readonly id: number
+  /** Where artifacts are read, with the operator's credentials for what the platform declares. */
+  readonly registry: Registry
   repositories(): Promise<readonly ReadableRepository[]>
   /** Whether the repository has a `clusters` directory on its default branch. */
   isFleet(repository: ReadableRepository): Promise<boolean>

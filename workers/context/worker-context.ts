@@ -3,6 +3,7 @@ import type { Config } from '../../src/config.ts'
 import type { ObjectStore } from '../../src/git/object-store.ts'
 import type { App } from '../../src/github/client/app.ts'
 import type { Metrics } from '../../src/metrics/metrics.ts'
+import type { Registry } from '../../src/oci/registry.ts'
 import type { PageStore } from '../../src/pages/page-store.ts'
 import type { StatementStore } from '../../src/pages/statement-store.ts'
 import type { Log } from '../../src/process/log.ts'
@@ -17,6 +18,8 @@ export interface WorkerContext {
   readonly app: App
   readonly queue: Queue
   readonly store: ObjectStore
+  /** Artifacts of the registries that the operator allows. */
+  readonly registry: Registry
   readonly evaluator: Pick<Evaluator, 'evaluate'>
   readonly memory: RepositoryMemory
   /** Where the designations of installations were found last. */

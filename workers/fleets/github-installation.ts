@@ -28,11 +28,11 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
   const fleets = new Map<string, Promise<boolean>>()
   const defaultHeads = new Map<string, string>()
   const noted = new Map<string, string>()
-  const headKey = ({ url }: ReadableRepository, ref: SourceRef) => JSON.stringify([url, canonicalRef(ref)])
   let repositories: Promise<readonly ReadableRepository[]> | undefined
   let designation: Promise<DesignatedFleets> | undefined
   const installation: Installation = {
     id,
+    registry: context.registry,
     repositories: () => {
       repositories ??= listRepositories(octokit).then(list => list.map(readable))
       return repositories
@@ -81,6 +81,8 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
   }
   return installation
 }
+
+const headKey = ({ url }: ReadableRepository, ref: SourceRef) => JSON.stringify([url, canonicalRef(ref)])
 
 async function firstParent(
   { memory }: WorkerContext,

@@ -212,6 +212,7 @@ async function snapshot(
       opaque: sources.flatMap(source => ('reason' in source ? [source] : [])),
       facts,
       disabledRules,
+      registries: reader.registries,
     },
   }
 }

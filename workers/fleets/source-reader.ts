@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../src/errors.ts'
 import type { OpaqueSource } from '../../src/fleet/model/input.ts'
 import type { AskedRepository, RepositoryFact } from '../../src/fleet/model/read-access.ts'
-import type { WantedSource } from '../../src/fleet/model/source-ref.ts'
+import type { RegistryRef, WantedSource } from '../../src/fleet/model/source-ref.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { RepositoryName } from '../../src/github/client/octokit.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
@@ -79,6 +79,7 @@ export class SourceReader {
     const { url, ref } = wanted
     if (this.#only !== undefined && url !== this.#only)
       return { url, ref, reason: 'the operator binds no cluster to this fleet' }
+    if (ref.registry) return this.#artifact(wanted, ref.registry)
     const repository = await this.at(url)
     if (!repository) return { url, ref, reason: 'the App is not installed on this repository' }
     if (ref.semver !== undefined || ref.name !== undefined) {
@@ -88,6 +89,32 @@ export class SourceReader {
     const commit = pinned?.commit ?? (await this.head(repository, wanted))
     if (commit === undefined) return { url, ref, reason: 'the branch, tag or commit that it follows does not exist' }
     return { url, ref, commit, tree: await this.#installation.content(repository, commit, pinned?.tree) }
+  }
+
+  /** Hosts of registries that may be asked. */
+  get registries(): readonly string[] {
+    return this.#installation.registry.hosts
+  }
+
+  /** An artifact; one that a registry does not give is opaque, so that a registry that is away stops nobody else. */
+  async #artifact(wanted: WantedSource, followed: RegistryRef): Promise<ReadSource> {
+    const { url, ref } = wanted
+    try {
+      const digest = await this.#digest(wanted, followed)
+      if (digest === undefined)
+        return { url, ref, reason: 'the artifact does not exist in the registry, or may not be read' }
+      return { url, ref, commit: digest, tree: await this.#installation.registry.content(url, followed, digest) }
+    } catch (error) {
+      if (!(error instanceof BailiwickError)) throw error
+      return { url, ref, reason: error.message }
+    }
+  }
+
+  #digest({ url, ref }: WantedSource, followed: RegistryRef): Promise<string | undefined> {
+    const key = JSON.stringify([url, ref])
+    const known = this.#heads.get(key) ?? this.#installation.registry.digestOf(url, followed)
+    this.#heads.set(key, known)
+    return known
   }
 
   /**
@@ -174,6 +201,10 @@ export class SourceReader {
 
   /** The same by address; undefined where the repository or the ref is not there. */
   async headOf(wanted: WantedSource): Promise<string | undefined> {
+    if (wanted.ref.registry) {
+      const read = await this.#artifact(wanted, wanted.ref.registry)
+      return 'commit' in read ? read.commit : undefined
+    }
     const repository = await this.at(wanted.url)
     return repository && this.head(repository, wanted)
   }

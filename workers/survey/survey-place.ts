@@ -50,6 +50,7 @@ export async function surveyOf(
         opaque: sources.flatMap(source => ('reason' in source ? [source] : [])),
         facts: snapshot.facts,
         disabledRules,
+        registries: snapshot.registries,
       },
       new Set(narrower),
     ),

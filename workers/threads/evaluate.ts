@@ -109,6 +109,7 @@ function open(kept: KeptFleet, snapshot: CombinationSnapshot): FleetInput {
     sources: snapshot.sources.map(source => ({ ...source, tree: kept.open(source.url, source.tree) })),
     opaque: snapshot.opaque,
     disabledRules: snapshot.disabledRules,
+    registries: snapshot.registries,
   }
 }
 

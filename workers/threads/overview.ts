@@ -11,6 +11,7 @@ export function overview({ head, from }: OverviewRequest, kept: KeptFleet): Eval
     sources: head.sources.map(source => ({ ...source, tree: kept.open(source.url, source.tree) })),
     opaque: head.opaque,
     disabledRules: head.disabledRules,
+    registries: head.registries,
     access: { facts: head.facts },
   }
   kept.end()

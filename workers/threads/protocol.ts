@@ -31,6 +31,8 @@ export interface CombinationSnapshot {
   /** What GitHub says about repositories that nothing of the fleet lists, sorted by address. */
   readonly facts: readonly RepositoryFact[]
   readonly disabledRules: readonly string[]
+  /** Hosts of registries that may be asked for artifacts. */
+  readonly registries: readonly string[]
 }
 
 /** The fleet's repository at a commit before. */

@@ -22,7 +22,7 @@ function partsOf(request: EvaluationRequest): unknown[] {
   }
 }
 
-function combination({ fleet, sources, opaque, facts, disabledRules }: CombinationSnapshot): unknown {
+function combination({ fleet, sources, opaque, facts, disabledRules, registries }: CombinationSnapshot): unknown {
   const contents = sources.map(({ url, ref, commit, tree }) => [url, ref, commit, tree.id])
-  return [fleet.url, fleet.branch, fleet.commit, fleet.tree.id, contents, opaque, facts, disabledRules]
+  return [fleet.url, fleet.branch, fleet.commit, fleet.tree.id, contents, opaque, facts, disabledRules, registries]
 }

@@ -12,6 +12,7 @@ export function survey({ head, today }: SurveyRequest): EvaluationAnswer {
     sources: head.sources.map(source => ({ ...source, tree: openSnapshot(source.tree) })),
     opaque: head.opaque,
     disabledRules: head.disabledRules,
+    registries: head.registries,
     access: { facts: head.facts },
   }
   const fleet = buildFleet(input)

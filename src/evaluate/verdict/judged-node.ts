@@ -16,7 +16,7 @@ export function judgedNode(
 }
 
 const cleanNode = oncePer((node: FleetNode): JudgedNode => {
-  const { id, url, commit, opaque, artifact, lent, includes } = node.source
+  const { id, url, commit, opaque, artifact, lent, includes, unverified } = node.source
   const { settings, problems } = readApplySettings(node.kustomization, node.namespace)
   return {
     key: node.key,
@@ -35,6 +35,7 @@ const cleanNode = oncePer((node: FleetNode): JudgedNode => {
       opaque: opaque ?? null,
       ...(artifact?.assumed === undefined ? {} : { assumed: true }),
       ...(lent ? { lent } : {}),
+      ...(unverified === undefined ? {} : { unverified }),
       ...(includes ? { includes: includes.map(partOf) } : {}),
     },
     ...(node.charts ? { charts: node.charts.map(partOf) } : {}),

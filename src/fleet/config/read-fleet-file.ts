@@ -11,7 +11,7 @@ import {
   type NamedRule,
   type TenantConfig,
 } from '../model/fleet-config.ts'
-import type { SourceRef } from '../model/source-ref.ts'
+import type { GitRef } from '../model/source-ref.ts'
 import { fleetShape, secondsOf } from './fleet-shape.ts'
 import { wrong } from './shape.ts'
 
@@ -117,10 +117,10 @@ function aliasesOf({ aliases = [] }: Said): Aliases {
 type SaidRef = NonNullable<Said['sources']>[number]['ref']
 
 /** The fields that are set. */
-const plainRef = (ref: SaidRef): SourceRef =>
+const plainRef = (ref: SaidRef): GitRef =>
   Object.fromEntries(
     ['branch', 'tag', 'semver', 'name', 'commit'].flatMap(key => {
-      const value = ref?.[key as keyof SourceRef]
+      const value = ref?.[key as keyof GitRef]
       return value === undefined ? [] : [[key, value]]
     }),
   )

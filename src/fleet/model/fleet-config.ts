@@ -3,7 +3,7 @@ import type { VariableSource } from '../../flux/substitute/variable.ts'
 import type { SourceKind } from '../../flux/substitute/variable-source.ts'
 import type { Origin } from '../../origin.ts'
 import type { Aliases } from './address-in.ts'
-import type { SourceRef } from './source-ref.ts'
+import type { GitRef } from './source-ref.ts'
 
 /** Where a fleet says what is not in its manifests. */
 export const FLEET_FILE = '.github/bailiwick.yaml'
@@ -86,7 +86,7 @@ export interface DeclaredSource {
   readonly namespace: string
   readonly name: string
   readonly url: string
-  readonly ref: SourceRef
+  readonly ref: GitRef
   /** Undefined: every cluster. */
   readonly clusters: readonly string[] | undefined
   readonly origin: Origin
@@ -98,7 +98,7 @@ export interface DeclaredCluster {
   /** A folder of the fleet's own repository, or of what `source` names. */
   readonly path: string
   /** Undefined: the fleet's own repository and branch. */
-  readonly source?: { readonly url: string; readonly ref: SourceRef }
+  readonly source?: { readonly url: string; readonly ref: GitRef }
   /** Absent on the command line. */
   readonly origin?: Origin
 }

@@ -9,7 +9,7 @@ export interface SourceContent {
   /** Normalised by normaliseUrl. */
   readonly url: string
   readonly ref: SourceRef
-  /** 40 hex digits; '' for a working copy. */
+  /** 40 hex digits, or the digest of an artifact (`sha256:...`); '' for a working copy. */
   readonly commit: string
   readonly tree: Tree
 }
@@ -48,6 +48,8 @@ export interface FleetInput {
   readonly only?: string
   /** Rules that the operator of this process switched off (tests and emergencies); default none. */
   readonly disabledRules?: readonly string[]
+  /** Hosts of registries that the operator lets this process ask for artifacts; default none. */
+  readonly registries?: readonly string[]
   /** By what it is decided what may be read for whom; absent: whoever gives the input reads all of it anyway. */
   readonly access?: ReadAccess
   /** What the fleet was before: facts that stay where a node does not build as a whole; absent: nothing is known of it. */

@@ -61,6 +61,17 @@ export function askRead(view: ReadContext, reader: Reader, source: KubeObject | 
   return decision
 }
 
+/**
+ * Whether a registry is asked for an artifact with the operator's credentials: the platform declares it for the reader, as its
+ * manifests are before the change. Else it is read as anybody may read it, so that no declaration shows what is private.
+ */
+export function mayAskAsOperator(view: ReadContext, reader: Reader, source: KubeObject, url: string): boolean {
+  if (view.given.base) return isDeclared(view.given.base.platform, reader, url)
+  return (
+    view.declarerOf(sourceIdOf(source)) === undefined && (reader.writer === undefined || isFor(view, reader, source))
+  )
+}
+
 function isDeclared(platform: ReadonlySet<string>, { tenant = '', writer }: Reader, url: string): boolean {
   return platform.has(readerKey(tenant, url)) || (writer === undefined && platform.has(followerKey(tenant, url)))
 }

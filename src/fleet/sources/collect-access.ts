@@ -1,5 +1,5 @@
 import { isOfKind } from '../../flux/flux-object.ts'
-import { GIT_REPOSITORY } from '../../flux/kinds.ts'
+import { GIT_REPOSITORY, OCI_REPOSITORY } from '../../flux/kinds.ts'
 import { canonical, originAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import type { FleetNode } from '../model/fleet.ts'
@@ -31,14 +31,16 @@ export function collectAccess(
   for (const [id, { object, node }] of index.all()) {
     const url = addressOfSource(view.config, object)
     const { namespace } = idOf(object)
-    if (url === undefined || !isOfKind(object, GIT_REPOSITORY)) continue
+    const isGit = isOfKind(object, GIT_REPOSITORY)
+    if (url === undefined || !(isGit || isOfKind(object, OCI_REPOSITORY))) continue
     const owner = view.owners.get(namespace)
     const { tenant } = node
     if (tenant === undefined) {
-      own.set(id, url)
       platform.add(readerKey('', url))
       if (owner !== undefined) platform.add(readerKey(owner, url))
     }
+    if (!isGit) continue
+    if (tenant === undefined) own.set(id, url)
     const reader = tenant ?? owner
     const decision = askRead(view, { tenant: reader, writer: tenant }, object, url)
     if (decision.state === 'ask' && tenant !== undefined) asked.push({ url, people: decision.people })

@@ -1,9 +1,9 @@
 import type { KubeObject } from '../../kube/object.ts'
-import { askRead, type ReadContext, type Reader } from './ask-read.ts'
+import { askRead, mayAskAsOperator, type ReadContext, type Reader } from './ask-read.ts'
 import type { MayRead } from './sources.ts'
 
 /** Whoever gave the input reads all of it. */
-const READS_ALL: MayRead = { reader: '', ask: () => ({ state: 'read', lent: false }) }
+const READS_ALL: MayRead = { reader: '', ask: () => ({ state: 'read', lent: false }), asOperator: () => true }
 
 /** Decides for one reader which sources may be read; without a view everything may. */
 export function mayRead(view: ReadContext | undefined, reader: Reader): MayRead {
@@ -14,5 +14,6 @@ export function mayRead(view: ReadContext | undefined, reader: Reader): MayRead 
     reader: JSON.stringify([view.cluster, tenant ?? null, writer ?? null, stands ?? null, isNew]),
     ask: (source: KubeObject | 'bootstrap', url: string) =>
       askRead(view, reader, source === 'bootstrap' ? undefined : source, url),
+    asOperator: (source, url) => mayAskAsOperator(view, reader, source, url),
   }
 }

@@ -3,7 +3,7 @@ import type { Artifact } from '../../flux/artifact.ts'
 import { fluxKind, sourceNamed } from '../../flux/kinds.ts'
 import type { PackBudget } from '../../flux/pack-budget.ts'
 import { pushedTree } from '../../flux/source/pushed-tree.ts'
-import { originAt } from '../../kube/node.ts'
+import { at, originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Origin } from '../../origin.ts'
 import { type ArtifactContent, artifactContent, trustOf } from '../artifacts/artifact-content.ts'
@@ -16,6 +16,7 @@ import { canonicalRef, refKey } from '../model/ref.ts'
 import type { SourceRef } from '../model/source-ref.ts'
 import { composeSource, type Included } from './compose-source.ts'
 import type { ReadDecision } from './decide-read.ts'
+import { registrySource } from './registry-source.ts'
 import { contentSpec } from './source-content.ts'
 import type { FindSource, MayRead, Resolved, Sources } from './sources.ts'
 
@@ -33,6 +34,8 @@ export function openSources(
   const facts = { url: fleetUrl, branch: input.fleet.branch, tree: input.config ?? input.fleet.tree, declared }
   const ofArtifact = artifactsOf(find)
   const ofOther = otherArtifacts(find, aliases, ofArtifact)
+  const inRegistry = registryArtifacts(find, input)
+  const resolveOther = notInGitSources({ facts, own, ofArtifact, ofOther, inRegistry })
   const resolve = (source: KubeObject, lookup: FindSource, chain: Chain): Resolved | undefined => {
     const { may } = chain
     const composed = composedFor.get(may.reader) ?? new Map()
@@ -70,16 +73,35 @@ export function openSources(
         const { namespace, name } = idOf(source)
         return resolve(source, lookup, { ids: [`GitRepository/${namespace}/${name}`], budget, may })
       }
-      const found = kind === 'OCIRepository' ? artifactContent(source, facts, typeof author !== 'string') : undefined
-      if (found?.type === 'content') return ofArtifact(source, found, own, may)
-      // a cluster starts with nothing but this repository at its branch
-      if (found?.type === 'elsewhere' && author !== null) return ofOther(source, found, may)
-      const url = text(source, ['spec', 'url']) ?? text(source, ['spec', 'endpoint']) ?? ''
-      const reason = (found?.type === 'unknown' && found.reason) || notInGit(kind)
-      return { type: 'opaque', url: url.slice(0, 500), ref: {}, reason }
+      return resolveOther(kind, source, may, author)
     },
   }
 }
+
+interface Artifacts {
+  readonly facts: Parameters<typeof artifactContent>[1]
+  readonly own: Resolved
+  readonly ofArtifact: ReturnType<typeof artifactsOf>
+  readonly ofOther: ReturnType<typeof otherArtifacts>
+  readonly inRegistry: ReturnType<typeof registryArtifacts>
+}
+
+/** What the other kinds of sources stand for. */
+const notInGitSources =
+  ({ facts, own, ofArtifact, ofOther, inRegistry }: Artifacts) =>
+  (kind: string, source: KubeObject, may: MayRead, author: string | null | undefined): Resolved => {
+    const isArtifact = kind === 'OCIRepository'
+    const found = isArtifact ? artifactContent(source, facts, typeof author !== 'string') : undefined
+    if (found?.type === 'content') return ofArtifact(source, found, own, may)
+    // a cluster starts with nothing but this repository at its branch
+    if (found?.type === 'elsewhere' && author !== null) return ofOther(source, found, may)
+    // nor is it followed to a registry: what starts a cluster is known from git, or not at all
+    const there = isArtifact && author !== null ? inRegistry(source, may) : undefined
+    if (typeof there === 'object') return there
+    const url = text(source, ['spec', 'url']) ?? text(source, ['spec', 'endpoint']) ?? ''
+    const reason = there ?? ((found?.type === 'unknown' && found.reason) || notInGit(kind))
+    return { type: 'opaque', url: url.slice(0, 500), ref: {}, reason }
+  }
 
 const notInGit = (kind: string) => `the content of ${kind === 'OCIRepository' ? 'an' : 'a'} ${kind} is not in git`
 
@@ -120,6 +142,22 @@ function artifactsOf(find: FindContent) {
     return { ...base, artifact, artifactOf }
   }
 }
+
+/**
+ * Content of artifacts in registries that may be asked, or why it is not asked for; undefined where the registry may not be.
+ * Nothing of it is a repository: nobody's pull requests are gated by it.
+ */
+const registryArtifacts =
+  (find: FindContent, { registries = [] }: FleetInput) =>
+  (source: KubeObject, may: MayRead): Resolved | string | undefined => {
+    const followed = registrySource(source, registries)
+    if (!followed || 'reason' in followed) return followed?.reason
+    const { url, ref } = followed
+    const registry = may.asOperator(source, url) ? ref : { ...ref, anonymous: true as const }
+    const resolved = find(url, { registry }, text(source, ['spec', 'ignore']), { state: 'read', lent: true })
+    if (at(source.root, ['spec', 'verify']) === undefined) return resolved
+    return { ...resolved, unverified: 'spec.verify: the signature is not checked here' }
+  }
 
 type FindContent = (url: string, ref: SourceRef, ignore: string | undefined, read: ReadDecision) => Resolved
 

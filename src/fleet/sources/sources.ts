@@ -16,6 +16,8 @@ export type Resolved = {
   readonly artifactOf?: SourceArtifact
   /** Only a tenant's declaration leads there. */
   readonly lent?: true
+  /** What Flux checks before it takes the content, and nobody checked here. */
+  readonly unverified?: string
   /** Why nothing is known of what it follows, and how that can be said in the fleet's file. */
   readonly unmatched?: UnmatchedSource
   /** Why these files are not all that Flux would put into the artifact: the node that follows it fails. */
@@ -32,6 +34,8 @@ export interface MayRead {
   /** Equal for readers that get equal answers. */
   readonly reader: string
   ask(source: KubeObject | 'bootstrap', url: string): ReadDecision
+  /** Whether a registry may be asked for it with the operator's credentials. */
+  asOperator(source: KubeObject, url: string): boolean
 }
 
 /** Finds a source object of the cluster by its id; `bootstrap` for the fleet's own; undefined while there is none. */

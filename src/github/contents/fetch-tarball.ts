@@ -1,8 +1,9 @@
-import { Readable, Transform } from 'node:stream'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { extract, type Header } from 'tar-stream'
 import { BailiwickError } from '../../errors.ts'
+import { capped } from '../../git/capped.ts'
 import { objectId } from '../../git/object-id.ts'
 import type { ObjectStore } from '../../git/object-store.ts'
 import { github, githubError } from '../client/github-error.ts'
@@ -64,7 +65,7 @@ export async function fetchTarball(
   }
   const body = Readable.fromWeb(data as Parameters<typeof Readable.fromWeb>[0])
   const unpacked = await Promise.allSettled([
-    pipeline(body, createGunzip(), capped(max, `${owner}/${repo}`), unpack),
+    pipeline(body, createGunzip(), capped(max, `The archive of ${owner}/${repo}`), unpack),
     read(),
   ])
   // our own disk first: its failure ends the archive early, but is not GitHub's
@@ -85,18 +86,6 @@ async function contentOf(
   for await (const chunk of entry) if (wanted) chunks.push(chunk)
   if (header.type === 'symlink') return Buffer.from(header.linkname)
   return wanted ? Buffer.concat(chunks) : undefined
-}
-
-/** Stops a stream that gives more than `max` bytes: an archive is compressed, so its own size says nothing. */
-function capped(max: number, name: string): Transform {
-  let seen = 0
-  return new Transform({
-    transform(chunk: Uint8Array, _encoding, done) {
-      seen += chunk.length
-      if (seen <= max) return done(null, chunk)
-      done(new BailiwickError('render-limits', `The archive of ${name} unpacks to more than ${max} bytes`))
-    },
-  })
 }
 
 /** A torn or mangled archive: the same request may give a whole one. A limit of ours is final. */

@@ -156,6 +156,8 @@ export interface JudgedNode {
     /** Nothing proves that what Flux fetches is what was evaluated. */
     readonly assumed?: true
     /** Only a tenant's declaration leads there: it counts for that tenant, and not on the repository itself. */
+    /** What Flux checks before it takes the content, and nobody checked here. */
+    readonly unverified?: string
     readonly lent?: true
     /** Sources whose content is part of it. */
     readonly includes?: readonly { readonly url: string; readonly commit: string; readonly lent?: true }[]

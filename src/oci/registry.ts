@@ -1,0 +1,141 @@
+import { hash } from 'node:crypto'
+import type { RegistryRef } from '../fleet/model/source-ref.ts'
+import type { TreeSnapshot } from '../git/tree.ts'
+import { askRegistry, assertDigest, unreadable } from './ask-registry.ts'
+import type { RegistryHost } from './registry-hosts.ts'
+import { unpackArtifact } from './unpack-artifact.ts'
+
+/** Artifacts of the registries that the operator allows, read through their API. */
+export interface Registry {
+  /** Those that may be asked, as artifacts name them. */
+  readonly hosts: readonly string[]
+  /**
+   * Digest that a ref stands at now, `sha256:<hex>`; undefined where the tag or the digest is not there, or may not be read.
+   * Throws `source-unreadable` with the reason for a registry that may not be asked or does not answer.
+   */
+  digestOf(url: string, ref: RegistryRef): Promise<string | undefined>
+  /** The files of the artifact with this digest; the same artifact is read once. Throws as digestOf, and as unpackArtifact. */
+  content(url: string, ref: RegistryRef, digest: string): Promise<TreeSnapshot>
+}
+
+const MANIFEST = ['application/vnd.oci.image.manifest.v1+json', 'application/vnd.docker.distribution.manifest.v2+json']
+const INDEX = ['application/vnd.oci.image.index.v1+json', 'application/vnd.docker.distribution.manifest.list.v2+json']
+const MAX_MANIFEST_BYTES = 4 * 1024 * 1024
+const MAX_BLOB_BYTES = 64 * 1024 * 1024
+/** Bytes of unpacked artifacts that are kept for the next evaluation. */
+const MAX_KEPT_BYTES = 128 * 1024 * 1024
+/** Where the images are that call their registry docker.io. */
+const DOCKER_HUB = 'registry-1.docker.io'
+const DIGEST = /^sha256:[0-9a-f]{64}$/
+
+interface Place {
+  readonly host: RegistryHost
+  readonly repository: string
+  readonly anonymous: boolean
+}
+
+/** Registries as the operator names them. */
+export function openRegistry(hosts: readonly RegistryHost[]): Registry {
+  const kept = new Map<string, TreeSnapshot>()
+  const ask = (place: Place, path: string, limit: number, more: { method?: 'HEAD'; accept?: string[] } = {}) =>
+    askRegistry(hosts, place.host, { ...place, path: `${place.repository}/${path}`, limit, ...more })
+  const manifest = async (place: Place, digest: string): Promise<Manifest> => {
+    const { status, bytes } = await ask(place, `manifests/${digest}`, MAX_MANIFEST_BYTES, {
+      accept: [...MANIFEST, ...INDEX],
+    })
+    if (status !== 200) throw answered(place, `the manifest ${digest}`, status)
+    assertDigest(bytes, digest, place.host)
+    return readManifest(bytes, place)
+  }
+  return {
+    hosts: hosts.map(({ host }) => (host === DOCKER_HUB ? 'docker.io' : host)),
+    async digestOf(url, ref) {
+      const place = placeAt(hosts, url, ref)
+      const { status, headers, bytes } = await ask(place, `manifests/${ref.digest ?? ref.tag}`, MAX_MANIFEST_BYTES, {
+        accept: [...MANIFEST, ...INDEX],
+      })
+      if (status === 404 || status === 401 || status === 403) return undefined
+      if (status !== 200) throw answered(place, 'a tag', status)
+      const said = headers.get('docker-content-digest')
+      const digest = `sha256:${hash('sha256', bytes)}`
+      if ((ref.digest ?? digest) !== digest || (said !== null && DIGEST.test(said) && said !== digest)) {
+        throw unreadable(`${place.host.host} answers with other content than the digest names`)
+      }
+      return digest
+    },
+    async content(url, ref, digest) {
+      const place = placeAt(hosts, url, ref)
+      const key = JSON.stringify([url, digest, ref.layer ?? null])
+      const known = kept.get(key)
+      if (known) return known
+      const whole = await manifest(place, digest)
+      const image = whole.type === 'index' ? await manifest(place, whole.digest) : whole
+      if (image.type === 'index') throw unreadable(`${url} is an index of indexes, which Flux does not follow`)
+      const layer = image.layers.find(one => ref.layer === undefined || one.mediaType === ref.layer)
+      if (!layer)
+        throw unreadable(
+          `${url} has no layer ${ref.layer === undefined ? '' : `of the media type ${ref.layer}`}`.trim(),
+        )
+      const { status, bytes } = await ask(place, `blobs/${layer.digest}`, MAX_BLOB_BYTES)
+      if (status !== 200) throw answered(place, 'the layer', status)
+      assertDigest(bytes, layer.digest, place.host)
+      const tree = await unpackArtifact(`${url}@${digest}`, bytes)
+      keep(kept, key, tree)
+      return tree
+    },
+  }
+}
+
+function placeAt(hosts: readonly RegistryHost[], url: string, { anonymous }: RegistryRef): Place {
+  const [, name = '', repository = ''] = /^oci:\/\/([^/]+)\/(.+)$/.exec(url) ?? []
+  const wanted = name === 'docker.io' ? DOCKER_HUB : name
+  const host = hosts.find(one => one.host === wanted)
+  if (!host) throw unreadable(`${wanted || 'the registry'} is not in OCI_HOSTS`)
+  // Docker's own images are called without the folder in which they are
+  const isShort = name === 'docker.io' && !repository.includes('/')
+  return { host, repository: isShort ? `library/${repository}` : repository, anonymous: anonymous === true }
+}
+
+type Manifest =
+  | { readonly type: 'image'; readonly layers: readonly { readonly mediaType: string; readonly digest: string }[] }
+  | { readonly type: 'index'; readonly digest: string }
+
+/** What go-containerregistry takes where an index is given and no platform is asked for. */
+const PLATFORM = { os: 'linux', architecture: 'amd64' }
+
+function readManifest(bytes: Uint8Array, { host }: Place): Manifest {
+  let parsed: Record<string, unknown> = {}
+  try {
+    parsed = JSON.parse(Buffer.from(bytes).toString('utf8')) ?? {}
+  } catch {
+    // an answer without layers, said below
+  }
+  const digestOf = (entry: unknown): { mediaType: string; digest: string; platform?: typeof PLATFORM } | undefined => {
+    const { mediaType = '', digest, platform } = (entry ?? {}) as Record<string, unknown>
+    if (typeof mediaType !== 'string' || typeof digest !== 'string' || !DIGEST.test(digest)) return undefined
+    return { mediaType, digest, ...(platform ? { platform: platform as typeof PLATFORM } : {}) }
+  }
+  const list = (value: unknown) => (Array.isArray(value) ? value.map(digestOf) : [])
+  const layers = list(parsed.layers)
+  if (layers.length > 0 && layers.every(one => one !== undefined)) return { type: 'image', layers }
+  const found = list(parsed.manifests).find(
+    one => one?.platform?.os === PLATFORM.os && one.platform.architecture === PLATFORM.architecture,
+  )
+  if (found) return { type: 'index', digest: found.digest }
+  throw unreadable(`${host.host} answers with a manifest without layers that Flux could read`)
+}
+
+function answered({ host }: Place, what: string, status: number) {
+  return unreadable(`${host.host} answers with status ${status} when asked for ${what}`)
+}
+
+function keep(kept: Map<string, TreeSnapshot>, key: string, tree: TreeSnapshot): void {
+  kept.set(key, tree)
+  let bytes = 0
+  for (const one of kept.values()) bytes += one.bytes.length
+  for (const [oldest, one] of kept) {
+    if (bytes <= MAX_KEPT_BYTES) break
+    kept.delete(oldest)
+    bytes -= one.bytes.length
+  }
+}

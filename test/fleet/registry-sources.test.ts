@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest'
+import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
+import type { FleetInput } from '../../src/fleet/model/input.ts'
+import type { RegistryRef } from '../../src/fleet/model/source-ref.ts'
+import { type Files, fleetOf, inputOf } from './fleet-of.ts'
+
+const DIGEST = `sha256:${'a'.repeat(64)}`
+const source = (spec: string, namespace = 'flux-system') => `apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: app, namespace: ${namespace}}
+spec: {interval: 1h, ${spec}}
+`
+const kustomization = (namespace = 'flux-system', account = '') => `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: app, namespace: ${namespace}}
+spec: {interval: 1h, path: ./deploy, prune: true, ${account}sourceRef: {kind: OCIRepository, name: app}}
+`
+const SYNC = `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {url: 'https://github.com/acme/fleet', ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1h, path: ./clusters/prod, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+`
+const fleet = (spec: string): Files => ({
+  'clusters/prod/flux-system/gotk-sync.yaml': SYNC,
+  'clusters/prod/app.yaml': `${source(spec)}---\n${kustomization()}`,
+})
+const content = (registry: RegistryRef, url = 'oci://ghcr.io/acme/app') => ({
+  url,
+  ref: { registry },
+  commit: DIGEST,
+  files: { 'deploy/web.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, namespace: default}\n' },
+})
+
+function built(files: Files, more: Partial<FleetInput> = {}, sources: ReturnType<typeof content>[] = []) {
+  const result = buildFleet({ ...inputOf({ fleet: files, sources }), registries: ['ghcr.io'], ...more })
+  const node = result.nodes.find(({ name }) => name === 'app')!
+  return { wanted: result.wanted, source: node.source, objects: node.objects.length, error: node.error?.message }
+}
+
+test.each<[string, string, RegistryRef]>([
+  ['no ref', 'url: oci://ghcr.io/acme/app', { tag: 'latest' }],
+  ['a tag', 'url: oci://ghcr.io/acme/app, ref: {tag: v1.2.3}', { tag: 'v1.2.3' }],
+  ['a digest', `url: oci://ghcr.io/acme/app, ref: {digest: '${DIGEST}'}`, { digest: DIGEST }],
+  ['a digest beside a tag', `url: oci://ghcr.io/acme/app, ref: {tag: v1, digest: '${DIGEST}'}`, { digest: DIGEST }],
+  [
+    'a layer',
+    'url: oci://ghcr.io/acme/app, layerSelector: {mediaType: application/x.tar+gzip, operation: extract}',
+    { tag: 'latest', layer: 'application/x.tar+gzip' },
+  ],
+])('an artifact of an allowed registry is asked for: %s', (_, spec, registry) => {
+  const first = built(fleet(spec))
+  expect(first.wanted).toEqual([{ url: 'oci://ghcr.io/acme/app', ref: { registry } }])
+  const second = built(fleet(spec), {}, [content(registry)])
+  expect(second.wanted).toEqual([])
+  expect(second.objects).toBe(1)
+  expect(second.source).toMatchObject({ commit: DIGEST, url: 'oci://ghcr.io/acme/app', lent: true })
+})
+
+test.each<[string, string, string]>([
+  ['another host', 'url: oci://registry.acme.test/app', 'the content of an OCIRepository is not in git'],
+  ['a host that ends like it', 'url: oci://evil-ghcr.io/app', 'the content of an OCIRepository is not in git'],
+  ['a host with a port', 'url: oci://ghcr.io:5000/acme/app', 'the content of an OCIRepository is not in git'],
+  ['a user in the address', 'url: oci://ghcr.io@evil.test/app', 'the content of an OCIRepository is not in git'],
+  ['capitals', 'url: oci://GHCR.io/acme/app', 'the content of an OCIRepository is not in git'],
+  ['dot segments', 'url: oci://ghcr.io/acme/../other/app', 'the content of an OCIRepository is not in git'],
+  [
+    'a tag in the address',
+    'url: oci://ghcr.io/acme/app:v1',
+    'spec.url has a tag, which Flux takes for a part of the name',
+  ],
+  ['a version range', "url: oci://ghcr.io/acme/app, ref: {semver: '>=1.0.0'}", 'spec.ref.semver is not followed yet'],
+  ['a bad digest', 'url: oci://ghcr.io/acme/app, ref: {digest: sha256:x}', 'spec.ref.digest is not a sha256 digest'],
+  ['a bad tag', "url: oci://ghcr.io/acme/app, ref: {tag: '../../x'}", 'spec.ref.tag is not a tag'],
+  [
+    'copied layers',
+    'url: oci://ghcr.io/acme/app, layerSelector: {operation: copy}',
+    'spec.layerSelector.operation is not followed yet',
+  ],
+])('what is not asked for is not visible, with the reason: %s', (_, spec, reason) => {
+  const { wanted, source: seen } = built(fleet(spec))
+  expect(wanted).toEqual([])
+  expect(seen.opaque).toContain(reason)
+})
+
+test('without allowed registries nothing is asked for', () => {
+  const { wanted, source: seen } = built(fleet('url: oci://ghcr.io/acme/app'), { registries: [] })
+  expect(wanted).toEqual([])
+  expect(seen.opaque).toContain('the content of an OCIRepository is not in git')
+})
+
+test('what Flux verifies and nobody verified here is evaluated, and says so', () => {
+  const spec = 'url: oci://ghcr.io/acme/app, verify: {provider: cosign}'
+  const { objects, source: seen } = built(fleet(spec), {}, [content({ tag: 'latest' })])
+  expect(objects).toBe(1)
+  expect(seen.unverified).toBe('spec.verify: the signature is not checked here')
+})
+
+const TENANT = {
+  tenants: 'apiVersion: v1\nkind: Namespace\nmetadata: {name: apps, labels: {toolkit.fluxcd.io/tenant: dev-team}}\n',
+}
+const tenantFleet = (where: 'platform' | 'tenant'): Files => {
+  const app = `${source('url: oci://ghcr.io/acme/app', 'apps')}---\n${kustomization('apps', 'serviceAccountName: dev-team, ')}`
+  const own = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: dev-team, namespace: apps}
+spec: {interval: 1h, path: ./tenants/dev-team, prune: true, serviceAccountName: dev-team, sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}}
+`
+  return {
+    'clusters/prod/flux-system/gotk-sync.yaml': SYNC,
+    'clusters/prod/apps.yaml': `${TENANT.tenants}---\n${own}${where === 'platform' ? `---\n${app}` : ''}`,
+    'tenants/dev-team/app.yaml': where === 'tenant' ? app : TENANT.tenants.replace('Namespace', 'ConfigMap'),
+  }
+}
+
+test('the operator shows the registry his credentials only for what the platform declares, as it was before the change', () => {
+  const anonymous = { registry: { tag: 'latest', anonymous: true } }
+  const operator = { registry: { tag: 'latest' } }
+  const refs = (head: Files, base?: Files) => {
+    const access = base && {
+      facts: [],
+      base: buildFleet({ ...inputOf({ fleet: base }), registries: ['ghcr.io'], access: { facts: [] } }).access!,
+    }
+    const input = { ...inputOf({ fleet: head }), registries: ['ghcr.io'], access: access ?? { facts: [] } }
+    return buildFleet(input)
+      .wanted.filter(({ url }) => url.startsWith('oci://'))
+      .map(({ ref }) => ref)
+  }
+  expect(refs(tenantFleet('platform'))).toEqual([operator])
+  expect(refs(tenantFleet('tenant'))).toEqual([anonymous])
+  expect(refs(tenantFleet('platform'), tenantFleet('platform'))).toEqual([operator])
+  // new in the change: whoever proposes it must not see what is private
+  expect(refs(tenantFleet('platform'), tenantFleet('tenant'))).toEqual([anonymous])
+  expect(refs(tenantFleet('tenant'), tenantFleet('platform'))).toEqual([operator])
+})
+
+test('a registry does not stand in for git where a workflow says what the artifact holds', () => {
+  expect(fleetOf({ fleet: fleet('url: oci://ghcr.io/acme/app') }).wanted).toEqual([])
+})

@@ -1,0 +1,13 @@
+import { buffer } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
+import { type Header, pack } from 'tar-stream'
+
+/** A tar archive with gzip of entries as they are given, hostile ones included. */
+export async function archiveOf(
+  entries: readonly (Partial<Header> & { name: string; content?: string })[],
+): Promise<Buffer> {
+  const archive = pack()
+  for (const { content = '', ...header } of entries) archive.entry(header, content)
+  archive.finalize()
+  return gzipSync(await buffer(archive))
+}

@@ -1,0 +1,212 @@
+import { hash } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openSnapshot } from '../../src/git/snapshot.ts'
+import { openRegistry } from '../../src/oci/registry.ts'
+import { registryHosts } from '../../src/oci/registry-hosts.ts'
+import { findProgram } from '../programs.ts'
+import { archiveOf } from './archive-of.ts'
+import { CONTENT, startRegistry, type TestRegistry } from './start-registry.ts'
+
+const program = findProgram('registry')
+const hosts = (list: string, auths: Record<string, unknown> = {}) => registryHosts(list, JSON.stringify({ auths }))!
+
+describe.skipIf(!program)('a real registry', () => {
+  let registry: TestRegistry
+  beforeAll(async () => {
+    registry = await startRegistry(program!)
+  })
+  afterAll(() => registry?.close())
+  const open = () => openRegistry(hosts(`http://${registry.host}`))
+  const url = (name = 'acme/app') => `oci://${registry.host}/${name}`
+
+  test('an artifact is read by its tag and by its digest, and the tag moves', async () => {
+    const first = await registry.push('acme/app', 'latest', { 'deploy/web.yaml': 'kind: ConfigMap\n' })
+    expect(await open().digestOf(url(), { tag: 'latest' })).toBe(first)
+    expect(await open().digestOf(url(), { digest: first })).toBe(first)
+    const tree = openSnapshot(await open().content(url(), { tag: 'latest' }, first))
+    expect(Buffer.from(tree.read('deploy/web.yaml')).toString()).toBe('kind: ConfigMap\n')
+    const second = await registry.push('acme/app', 'latest', { 'deploy/web.yaml': 'kind: Secret\n' })
+    expect(second).not.toBe(first)
+    expect(await open().digestOf(url(), { tag: 'latest' })).toBe(second)
+    expect(openSnapshot(await open().content(url(), { tag: 'latest' }, first)).id).toBe(tree.id)
+  })
+
+  test('what is not there is undefined, not an error', async () => {
+    expect(await open().digestOf(url(), { tag: 'missing' })).toBeUndefined()
+    expect(await open().digestOf(url('acme/nothing'), { tag: 'latest' })).toBeUndefined()
+    expect(await open().digestOf(url(), { digest: `sha256:${'0'.repeat(64)}` })).toBeUndefined()
+  })
+
+  test('the layer is the one that is asked for, the first by default; an index leads to linux/amd64', async () => {
+    const layers = await Promise.all(
+      ['one', 'two'].map(async content => {
+        const bytes = await archiveOf([{ name: content, content }])
+        return { mediaType: `text/${content}`, digest: await registry.pushBlob('acme/two', bytes), size: bytes.length }
+      }),
+    )
+    const settings = { mediaType: CONTENT, digest: await registry.pushBlob('acme/two', Buffer.from('{}')), size: 2 }
+    const type = 'application/vnd.oci.image.manifest.v1+json'
+    const manifest = { schemaVersion: 2, mediaType: type, config: settings, layers }
+    const digest = await registry.pushManifest('acme/two', 'latest', manifest, type)
+    const names = async (ref: Parameters<ReturnType<typeof open>['content']>[1], at = digest) =>
+      (await open().content(url('acme/two'), ref, at)).entries.map(({ path }) => path)
+    expect(await names({ tag: 'latest' })).toEqual(['one'])
+    expect(await names({ tag: 'latest', layer: 'text/two' })).toEqual(['two'])
+    await expect(names({ tag: 'latest', layer: 'text/three' })).rejects.toThrow('no layer of the media type text/three')
+    const indexType = 'application/vnd.oci.image.index.v1+json'
+    const size = JSON.stringify(manifest).length
+    const platform = { os: 'linux', architecture: 'amd64' }
+    const manifests = [{ mediaType: type, digest, size, platform }]
+    const index = await registry.pushManifest(
+      'acme/two',
+      'index',
+      { schemaVersion: 2, mediaType: indexType, manifests },
+      indexType,
+    )
+    expect(await names({ tag: 'index' }, index)).toEqual(['one'])
+  })
+
+  test('another registry is not asked, whatever its name looks like', async () => {
+    const other = openRegistry(hosts('ghcr.io'))
+    await expect(other.digestOf(url(), { tag: 'latest' })).rejects.toThrow('is not in OCI_HOSTS')
+    const https = openRegistry(hosts(registry.host))
+    await expect(https.digestOf(url(), { tag: 'latest' })).rejects.toThrow('does not answer')
+  })
+})
+
+describe('a registry that lies', () => {
+  const asked: string[] = []
+  let answer: (request: IncomingMessage, response: ServerResponse) => void = () => {}
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url} ${request.headers.authorization ?? '-'}`)
+    answer(request, response)
+  })
+  let host = ''
+  beforeAll(async () => {
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  afterAll(() => server.close())
+  const ask = (auths = {}, ref: { tag: string; anonymous?: true } = { tag: 'latest' }) => {
+    asked.length = 0
+    return openRegistry(hosts(`http://${host}`, auths)).digestOf(`oci://${host}/acme/app`, ref)
+  }
+
+  test.each([
+    'http://169.254.169.254/latest/meta-data',
+    'http://localhost:1/x',
+    'https://evil.example/',
+    'file:///etc/passwd',
+  ])('a redirect to %s is not followed', async location => {
+    answer = (_, response) => response.writeHead(307, { location }).end()
+    await expect(ask()).rejects.toThrow('which is not in OCI_HOSTS')
+    expect(asked).toHaveLength(1)
+  })
+
+  test('redirects end', async () => {
+    answer = (_, response) => response.writeHead(302, { location: '/v2/again' }).end()
+    await expect(ask()).rejects.toThrow('redirects more than 4 times')
+  })
+
+  test('a token server elsewhere is not asked, and gets no credentials', async () => {
+    answer = (_, response) =>
+      response.writeHead(401, { 'www-authenticate': 'Bearer realm="http://127.0.0.1:9/token"' }).end()
+    await expect(ask({ [host]: { auth: 'dXNlcjpwYXNz' } })).rejects.toThrow(
+      'leads to 127.0.0.1:9, which is not in OCI_HOSTS',
+    )
+  })
+
+  test('a token is asked for with the credentials of the operator, but not where anybody may ask', async () => {
+    const body = '{"layers":[]}'
+    answer = (request, response) => {
+      if (request.url?.startsWith('/token')) return response.end('{"token":"t0ken"}')
+      if (request.headers.authorization === 'Bearer t0ken') return response.end(body)
+      const realm = `http://${host}/token`
+      return response.writeHead(401, { 'www-authenticate': `Bearer realm="${realm}",service="r"` }).end()
+    }
+    const digest = `sha256:${hash('sha256', body)}`
+    expect(await ask({ [host]: { auth: 'dXNlcjpwYXNz' } })).toBe(digest)
+    const scope = 'service=r&scope=repository%3Aacme%2Fapp%3Apull'
+    expect(asked).toEqual([
+      'GET /v2/acme/app/manifests/latest -',
+      `GET /token?${scope} Basic dXNlcjpwYXNz`,
+      'GET /v2/acme/app/manifests/latest Bearer t0ken',
+    ])
+    await ask({ [host]: { auth: 'dXNlcjpwYXNz' } }, { tag: 'latest', anonymous: true })
+    expect(asked[1]).toBe(`GET /token?${scope} -`)
+  })
+
+  test('Basic credentials are sent where they are asked for, and to nobody else', async () => {
+    answer = (request, response) =>
+      request.headers.authorization
+        ? response.end('{}')
+        : response.writeHead(401, { 'www-authenticate': 'Basic realm="r"' }).end()
+    expect(await ask({ [host]: { username: 'user', password: 'pass' } })).toMatch(/^sha256:/)
+    expect(
+      await ask({ [host]: { username: 'user', password: 'pass' } }, { tag: 'latest', anonymous: true }),
+    ).toBeUndefined()
+    expect(await ask({ 'other.example': { auth: 'dXNlcjpwYXNz' } })).toBeUndefined()
+    expect(asked).toEqual(['GET /v2/acme/app/manifests/latest -'])
+  })
+
+  test('content that is not what its digest names is refused, as is more than a manifest may hold', async () => {
+    answer = (_, response) => response.writeHead(200, { 'docker-content-digest': `sha256:${'0'.repeat(64)}` }).end('{}')
+    await expect(ask()).rejects.toThrow('other content than the digest names')
+    answer = (_, response) => response.end('x'.repeat(4 * 2 ** 20 + 1))
+    await expect(ask()).rejects.toThrow('more than 4194304 bytes')
+    const registry = openRegistry(hosts(`http://${host}`))
+    answer = (_, response) => response.end('{"layers":[]}')
+    const content = registry.content(`oci://${host}/acme/app`, { tag: 'x' }, `sha256:${'0'.repeat(64)}`)
+    await expect(content).rejects.toThrow('other content than the digest')
+  })
+
+  test.each(['{', '[]', 'null', '{"layers":{}}', '{"layers":[{"digest":"sha256:../../x"}]}', '{"manifests":[{}]}'])(
+    'a manifest like %s is an error of that artifact',
+    async body => {
+      answer = (_, response) => response.end(body)
+      const registry = openRegistry(hosts(`http://${host}`))
+      const content = registry.content(`oci://${host}/acme/app`, { tag: 'x' }, `sha256:${hash('sha256', body)}`)
+      await expect(content).rejects.toMatchObject({ code: 'source-unreadable' })
+    },
+  )
+
+  test.each([500, 503, 429])('status %i is an error of that artifact', async status => {
+    answer = (_, response) => response.writeHead(status).end()
+    await expect(ask()).rejects.toThrow(`status ${status}`)
+  })
+
+  test('an answer that breaks off is an error of that artifact', async () => {
+    answer = (_, response) => {
+      response.writeHead(200, { 'content-length': '100' })
+      response.write('{')
+      setTimeout(() => response.destroy(), 20)
+    }
+    await expect(ask()).rejects.toMatchObject({ code: 'source-unreadable' })
+  })
+})
+
+test('hosts are read exactly; credentials are secret', () => {
+  expect(registryHosts('ghcr.io, http://registry.test:5000')).toEqual([
+    { host: 'ghcr.io', scheme: 'https' },
+    { host: 'registry.test:5000', scheme: 'http' },
+  ])
+  for (const bad of [
+    '',
+    'ghcr.io,',
+    'GHCR.io',
+    'ghcr.io/acme',
+    'user@ghcr.io',
+    'ftp://ghcr.io',
+    '*',
+    '*.io',
+    'ghcr.io:0',
+  ])
+    expect(registryHosts(bad), bad).toBeUndefined()
+  const [host] = hosts('ghcr.io', { 'https://ghcr.io/v2/': { auth: 'dXNlcjpwYXNz' } })
+  expect(host?.authorization).toBe('Basic dXNlcjpwYXNz')
+  expect(JSON.stringify(host)).not.toContain('dXNl')
+  for (const bad of ['', '[', '{"auths":[]}', '{"auths":{"a":{}}}', '{"auths":{"a":{"auth":"\\u0000"}}}'])
+    expect(() => registryHosts('ghcr.io', bad), bad).toThrow('OCI_CREDENTIALS_FILE')
+})
