@@ -9,28 +9,36 @@ import { createDiscovery } from './discovery.ts'
 import { impersonatedUser } from './impersonated-user.ts'
 import { stringAt } from './json-at.ts'
 import { type Call, send } from './send.ts'
+import { Slots } from './slots.ts'
 
 const TIMEOUT_MS = 30_000
 const CONNECTIONS = 16
-const BUSY_ATTEMPTS = 4
+/** A request that takes longer goes on beside the 16, on a connection of its own. */
+const SLOW_MS = 2000
+const SLOW = 64
+/** How often a request is sent where it is refused as one too many, and where the API server is too busy for everybody. */
+const ATTEMPTS = { refused: 4, busy: 10 }
 const BUSY_WAIT_S = 5
 
 /** A client for the bound cluster. Reads credentials, does not talk to the cluster yet. Throws `config` (see readCredentials). */
 export async function connect(binding: ClusterBinding, options: { timeoutMs?: number } = {}): Promise<ClusterClient> {
   const credentials = await readCredentials(binding)
   // one more than there are turns: what goes ahead finds a connection
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS + 1, scheduling: 'lifo' })
-  const free = slots(CONNECTIONS)
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS + SLOW + 1, scheduling: 'lifo' })
+  const slots = new Slots({ count: CONNECTIONS, slowMs: SLOW_MS, slow: SLOW })
   let quietUntil = 0
 
-  const exchange = async (call: Call, ahead = false) => {
-    if (!ahead) await free.take()
-    try {
-      while (!ahead && Date.now() < quietUntil) await pause(quietUntil - Date.now(), call.signal)
-      const reply = await send(call, await credentials.access(), agent)
-      return reply.status === 401 ? await send(call, await credentials.access(true), agent) : reply
-    } finally {
-      if (!ahead) free.give()
+  const exchange = async (call: Call) => {
+    const reply = await send(call, await credentials.access(), agent)
+    return reply.status === 401 ? await send(call, await credentials.access(true), agent) : reply
+  }
+  const inTurn = async (call: Call) => {
+    for (;;) {
+      while (Date.now() < quietUntil && !call.signal?.aborted) await pause(quietUntil - Date.now(), call.signal)
+      const reply = await slots.run(async () =>
+        Date.now() < quietUntil && !call.signal?.aborted ? undefined : await exchange(call),
+      )
+      if (reply) return reply
     }
   }
   const request: ClusterClient['request'] = async (actor, method, path, more = {}) => {
@@ -44,14 +52,21 @@ export async function connect(binding: ClusterBinding, options: { timeoutMs?: nu
       ...(more.body === undefined ? {} : { body: JSON.stringify(more.body) }),
     }
     for (let attempt = 1; ; attempt++) {
-      const reply = await exchange(call, more.ahead)
+      const reply = await (more.ahead ? exchange(call) : inTurn(call))
+      if (reply.status !== 429) slots.recover()
       if ((reply.status >= 200 && reply.status < 300) || reply.status === 404)
         return { status: reply.status, body: reply.body }
-      if (reply.status !== 429 || attempt === BUSY_ATTEMPTS || more.signal?.aborted)
+      // priority and fairness answers in plain text, and everybody slows down; a Status is about this request
+      const isBusy = stringAt(reply.body, 'kind') !== 'Status'
+      const attempts = isBusy ? ATTEMPTS.busy : ATTEMPTS.refused
+      if (reply.status !== 429 || attempt >= attempts || more.signal?.aborted)
         throw clusterError(binding.name, reply.status, reply.body)
       const wait = Math.min(reply.retryAfter || 1, BUSY_WAIT_S) * 1000
-      // priority and fairness answers in plain text, and everybody slows down; a Status is about this request
-      if (stringAt(reply.body, 'kind') !== 'Status') quietUntil = Math.max(quietUntil, Date.now() + wait)
+      if (isBusy) {
+        // all that were under way are told the same: that is one reason to slow down, not sixteen
+        if (Date.now() >= quietUntil) slots.halve()
+        quietUntil = Math.max(quietUntil, Date.now() + wait)
+      }
       await pause(wait, more.signal)
     }
   }
@@ -84,21 +99,4 @@ function address(server: URL, path: string, query: Readonly<Record<string, strin
   if (url.pathname !== `${prefix}${path}`) throw new BailiwickError('internal', `${path} is not a path of the API`)
   for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value)
   return url
-}
-
-/** A counting lock: the time limit of a request starts when it has its turn, not while it waits. */
-function slots(count: number): { take(): Promise<void>; give(): void } {
-  let free = count
-  const waiting: (() => void)[] = []
-  return {
-    async take() {
-      if (free > 0) free--
-      else await new Promise<void>(resolve => waiting.push(resolve))
-    },
-    give() {
-      const next = waiting.shift()
-      if (next) next()
-      else free++
-    },
-  }
 }

@@ -9,7 +9,7 @@ import { itemsAt, jsonAt, stringAt } from './json-at.ts'
 /** A ConfigMap holds 1 MiB; the rest is for its metadata. */
 const MAX_BYTES = 900 * 1024
 const MAX_JSON_BYTES = 64 * 1024 * 1024
-const PAGE = '25'
+const PAGE = '50'
 const MANAGED_BY = 'app.kubernetes.io/managed-by'
 const CLUSTER = 'bailiwick.dev/cluster'
 const PLAIN = 'inventory.json'
@@ -28,6 +28,8 @@ interface InventoryContent {
   readonly revision: string
   readonly digest: string
   readonly combination: string
+  /** The cluster holds what has `digest`, and nothing else of this node is left to be pruned. */
+  readonly settled: boolean
 }
 
 /** `resourceVersion` is the fence: '' for an inventory that is not stored yet. */
@@ -40,7 +42,7 @@ export interface Inventory extends InventoryContent {
 /** An inventory of a node that has none yet; stored by its first claim. */
 export function newInventory(cluster: string, node: string, user: string): Inventory {
   const content = { node, parent: null, user, prune: false, entries: [], revision: '', digest: '', combination: '' }
-  return { ...content, cluster, uid: '', resourceVersion: '' }
+  return { ...content, settled: false, cluster, uid: '', resourceVersion: '' }
 }
 
 /** Every inventory of a cluster. Throws `cluster-invalid` for one that cannot be read, naming it: pruning must not guess. */
@@ -162,6 +164,7 @@ function parseInventory(object: Json, cluster: string): Inventory {
       revision: stringAt(content, 'revision'),
       digest: stringAt(content, 'digest'),
       combination: stringAt(content, 'combination'),
+      settled: jsonAt(content, 'settled') === true,
       uid: stringAt(object, 'metadata', 'uid'),
       resourceVersion: stringAt(object, 'metadata', 'resourceVersion'),
     }

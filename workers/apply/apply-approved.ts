@@ -1,63 +1,109 @@
+import type { ApprovedNode } from '../../src/approval/approve.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { type Inventory, readInventories } from '../../src/cluster/inventory.ts'
+import { idOfEntry } from '../../src/cluster/inventory-entry.ts'
 import { nodeFailure } from '../../src/cluster/node-failure.ts'
-import type { AppliedNode, AppliedObject } from '../../src/report/apply-report.ts'
+import type { AppliedNode } from '../../src/report/apply-report.ts'
+import { applyInLanes } from './apply-in-lanes.ts'
 import { applyNode, type NodeResult } from './apply-node.ts'
-import { applySequence } from './apply-sequence.ts'
 import type { Approved } from './approved-nodes.ts'
+import { ClusterMemory } from './cluster-memory.ts'
+import { isSettled } from './is-settled.ts'
 import { pruneNode, pruneStale } from './prune-node.ts'
 import { removedNodes } from './removed-nodes.ts'
 
 /**
- * Brings a cluster to what is approved: applies every node parents first, then prunes the nodes that are gone, then what
- * the remaining ones have no more. Accounts and namespaces so go last, after everything that needed them.
+ * Brings a cluster to what is approved: applies every node that is not settled, side by side and parents first, then
+ * prunes the nodes that are gone, then what the remaining ones have no more. Accounts and namespaces so go last, after
+ * everything that needed them. A node that failed rests, see NodeRetries.
  * Throws `cluster-unavailable` and `cluster-fenced`: run it again, it takes up where it stands.
  */
 export async function applyApproved(
   client: ClusterClient,
   approved: Approved,
   signal: AbortSignal,
+  memory: ClusterMemory = new ClusterMemory(),
 ): Promise<AppliedNode[]> {
   const inventories = await readInventories(client)
   const known = new Map(inventories.map(inventory => [inventory.node, inventory]))
   const results = new Map<string, NodeResult>()
   const said = new Map<string, AppliedNode>()
-  for (const { node: key, reason } of approved.held) said.set(key, heldNode(approved, key, reason))
-  for (const step of applySequence(approved.apply, key => results.get(key)?.complete === true)) {
-    const { node } = step
-    if ('held' in step) {
-      said.set(node.key, { key: node.key, user: node.user, outcome: 'held', reason: step.held, objects: [] })
-      continue
-    }
-    signal.throwIfAborted()
-    try {
-      const result = await applyNode(client, node, known.get(node.key), signal)
-      results.set(node.key, result)
-      said.set(node.key, { key: node.key, user: node.user, outcome: 'applied', objects: result.objects })
-    } catch (error) {
-      const { message } = await nodeFailure(client, error, signal)
-      said.set(node.key, { key: node.key, user: node.user, outcome: 'failed', reason: message, objects: [] })
-    }
+  const users = new Map(approved.nodes.map(({ key, user }) => [key, user]))
+  for (const { node: key, reason } of approved.held) {
+    said.set(key, { key, user: users.get(key) ?? '', outcome: 'held', reason, objects: [] })
   }
-  const complete = new Set([...results.values()].filter(result => result.complete).map(result => result.node.key))
-  await pruneAll(client, approved, inventories, { results, complete, said }, signal)
-  return [...said.values()]
+  const run: Run = { client, memory, signal, results, said }
+  memory.retries.keep(new Set(approved.apply.map(({ key }) => key)))
+  await applyInLanes(approved.apply, {
+    ...(memory.lanes === undefined ? {} : { lanes: memory.lanes }),
+    held: ({ key, user }, reason) => said.set(key, { key, user, outcome: 'held', reason, objects: [] }),
+    apply: node => applyOne(run, node, known.get(node.key)),
+  })
+  const complete = new Set([...results.values()].filter(result => result.complete).map(({ key }) => key))
+  await pruneAll(run, approved, inventories, complete)
+  return inOrder(approved, said)
 }
 
-interface Progress {
-  readonly results: ReadonlyMap<string, NodeResult>
-  readonly complete: ReadonlySet<string>
+interface Run {
+  readonly client: ClusterClient
+  readonly memory: ClusterMemory
+  readonly signal: AbortSignal
+  /** In the order in which their turns ended: parents before children. */
+  readonly results: Map<string, NodeResult>
   readonly said: Map<string, AppliedNode>
 }
 
+/** The turn of one node; true: the cluster holds all of it. */
+async function applyOne(
+  { client, memory, signal, results, said }: Run,
+  node: ApprovedNode,
+  inventory: Inventory | undefined,
+): Promise<boolean> {
+  const { key, user } = node
+  signal.throwIfAborted()
+  if (isSettled(node, inventory) && !memory.isSuspect(key)) {
+    results.set(key, { key, objects: [], complete: true, inventory, stale: [] })
+    const objects = inventory.entries.map(entry => ({ object: idOfEntry(entry), action: 'unchanged' as const }))
+    said.set(key, { key, user, outcome: 'applied', objects })
+    memory.retries.forget(key)
+    return true
+  }
+  const resting = memory.retries.resting(node)
+  if (resting) {
+    said.set(key, resting)
+    return false
+  }
+  memory.clear(key)
+  try {
+    const result = await applyNode(client, node, inventory, signal)
+    results.set(key, result)
+    said.set(key, { key, user, outcome: 'applied', objects: result.objects })
+    if (result.complete) memory.retries.forget(key)
+    else fail(memory, node, said.get(key)!)
+    return result.complete
+  } catch (error) {
+    const { message } = await nodeFailure(client, error, signal)
+    said.set(key, { key, user, outcome: 'failed', reason: message, objects: [] })
+    fail(memory, node, said.get(key)!)
+    return false
+  }
+}
+
+function fail(memory: ClusterMemory, node: ApprovedNode, said: AppliedNode): void {
+  memory.retries.failed(node, said)
+  // the inventory may still say that it is settled: what was to be looked at was not seen
+  memory.suspect(node.key)
+}
+
 async function pruneAll(
-  client: ClusterClient,
+  { client, signal, results, said }: Run,
   approved: Approved,
   inventories: readonly Inventory[],
-  { results, complete, said }: Progress,
-  signal: AbortSignal,
+  complete: ReadonlySet<string>,
 ): Promise<void> {
   const present = new Set(approved.nodes.map(node => node.key))
+  const parents = new Map(inventories.map(({ node, parent }) => [node, parent]))
+  for (const { key, parent } of approved.nodes) parents.set(key, parent)
   const unfinished = new Set<string>()
   for (const inventory of removedNodes(inventories, present, complete)) {
     const { node: key, user } = inventory
@@ -72,27 +118,26 @@ async function pruneAll(
     }
     // whoever has something left to delete still needs the account and the rights that its ancestors gave it
     if (!finished)
-      for (let up = inventory.parent; up !== null; up = parentOf(up, approved, inventories)) unfinished.add(up)
+      for (let up = inventory.parent; up !== null && !unfinished.has(up); up = parents.get(up) ?? null)
+        unfinished.add(up)
   }
   for (const result of [...results.values()].reverse()) {
-    const { key } = result.node
-    if (!result.complete || unfinished.has(key)) continue
+    const { key } = result
+    if (!result.complete || result.stale.length === 0 || unfinished.has(key)) continue
+    const before = said.get(key)!
     try {
       const { objects } = await pruneStale(client, result.inventory, result.stale, signal)
-      said.set(key, { ...said.get(key)!, objects: [...said.get(key)!.objects, ...objects] })
+      said.set(key, { ...before, objects: [...before.objects, ...objects] })
     } catch (error) {
       const { message } = await nodeFailure(client, error, signal)
-      said.set(key, { ...said.get(key)!, outcome: 'failed', reason: message })
+      said.set(key, { ...before, outcome: 'failed', reason: message })
     }
   }
 }
 
-function parentOf(key: string, approved: Approved, inventories: readonly Inventory[]): string | null {
-  const node = approved.nodes.find(one => one.key === key) ?? inventories.find(one => one.node === key)
-  return node?.parent ?? null
-}
-
-function heldNode({ nodes }: Approved, key: string, reason: string): AppliedNode {
-  const objects: readonly AppliedObject[] = []
-  return { key, user: nodes.find(node => node.key === key)?.user ?? '', outcome: 'held', reason, objects }
+/** As they were judged, then the nodes that are gone: the same whoever was quicker. */
+function inOrder(approved: Approved, said: ReadonlyMap<string, AppliedNode>): AppliedNode[] {
+  const judged = new Set(approved.nodes.map(({ key }) => key))
+  const gone = [...said.keys()].filter(key => !judged.has(key))
+  return [...judged, ...gone].flatMap(key => said.get(key) ?? [])
 }

@@ -8,7 +8,7 @@ import { entryOf, type InventoryEntry, unionEntries } from '../../src/cluster/in
 import type { AppliedObject } from '../../src/report/apply-report.ts'
 
 export interface NodeResult {
-  readonly node: ApprovedNode
+  readonly key: string
   readonly objects: readonly AppliedObject[]
   /** False: the API server refused something; nothing of the node is pruned then. */
   readonly complete: boolean
@@ -37,6 +37,7 @@ export async function applyNode(
     prune: node.prune,
     combination: node.combination,
     entries: unionEntries(before.entries, planned),
+    settled: false,
   })
   const owner = { namespace: node.namespace, name: node.name }
   // the platform takes over what bootstrap put there, as Flux does; a tenant never takes what is not its own
@@ -48,9 +49,9 @@ export async function applyNode(
   const complete = applied.failed === 0
   const inventory = await claim(client, claimed, {
     entries: unionEntries(planned, stale, present),
-    ...(complete ? { revision: node.source.commit, digest: node.digest } : {}),
+    ...(complete ? { revision: node.source.commit, digest: node.applyDigest, settled: stale.length === 0 } : {}),
   })
-  return { node, objects: applied.objects.flatMap(described), complete, inventory, stale }
+  return { key: node.key, objects: applied.objects.flatMap(described), complete, inventory, stale }
 }
 
 type Result = Awaited<ReturnType<typeof applyObjects>>['objects'][number]

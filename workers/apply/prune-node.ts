@@ -10,7 +10,7 @@ interface PruneOutcome {
   readonly complete: boolean
 }
 
-/** Deletes what a node has no more, as its account; what could not be deleted stays in the inventory. */
+/** Deletes what a node that was applied completely has no more, as its account; what could not be deleted stays in the inventory. */
 export async function pruneStale(
   client: ClusterClient,
   inventory: Inventory,
@@ -21,11 +21,12 @@ export async function pruneStale(
   const gone = new Set(stale.map(entry => entry.id))
   const kept = inventory.entries.filter(entry => !gone.has(entry.id))
   if (!inventory.prune) {
-    await claim(client, inventory, { entries: kept })
+    await claim(client, inventory, { entries: kept, settled: true })
     return { objects: [], complete: true }
   }
   const result = await prune(client, inventory, stale, signal)
-  await claim(client, inventory, { entries: unionEntries(kept, result.remaining) })
+  const settled = result.remaining.length === 0
+  await claim(client, inventory, { entries: unionEntries(kept, result.remaining), settled })
   return described(result)
 }
 

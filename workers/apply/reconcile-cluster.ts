@@ -10,11 +10,13 @@ import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { applyApproved } from './apply-approved.ts'
 import { approvedNodes } from './approved-nodes.ts'
 import type { ClusterConnections } from './cluster-connections.ts'
+import { ClusterMemory } from './cluster-memory.ts'
 import { type Speaker, sayApplied } from './say-applied.ts'
 
 /** What a process keeps between two runs: only what spares requests. */
 interface ReconcileMemory {
   readonly connections: ClusterConnections
+  readonly clusters: Map<string, ClusterMemory>
   readonly said: Map<string, string>
 }
 
@@ -37,12 +39,26 @@ export async function reconcileCluster(
   try {
     const client = await memory.connections.get(binding)
     await refuseActiveController(client)
-    const applied = await applyApproved(client, approved, attempt.signal)
+    const known = memory.clusters.get(cluster) ?? new ClusterMemory()
+    memory.clusters.set(cluster, known)
+    // nobody watches the objects: what somebody changed is seen by looking
+    for (const { key } of approved.apply) known.suspect(key)
+    const applied = await applyApproved(client, approved, attempt.signal, known)
+    known.retryLater(() => void promiseRun(context, cluster))
     await sayApplied(speaker, cluster, fleet, approved, applied)
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
     context.log.error({ err: error, cluster }, 'cluster could not be reconciled')
     await sayApplied(speaker, cluster, fleet, approved, [stopped(binding, asBailiwickError(error))])
+  }
+}
+
+async function promiseRun({ queue, log }: WorkerContext, cluster: string): Promise<void> {
+  try {
+    await queue.add('reconcile', { cluster })
+  } catch (error) {
+    // the next resync does it
+    log.warn({ err: error, cluster }, 'retry could not be promised')
   }
 }
 

@@ -1,0 +1,40 @@
+import { NodeRetries } from './node-retries.ts'
+
+/** What a process keeps of one cluster between two runs. Without it everything is done again, and nothing goes wrong. */
+export class ClusterMemory {
+  readonly retries: NodeRetries
+  /** How many nodes are applied at once; absent: as many as usual. */
+  readonly lanes: number | undefined
+  readonly #suspects = new Set<string>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor({ lanes, now }: { readonly lanes?: number; readonly now?: () => number } = {}) {
+    this.lanes = lanes
+    this.retries = new NodeRetries(now)
+  }
+
+  /** What is on the cluster may be something else than what was applied: look at the node in the next run. */
+  suspect(key: string): void {
+    this.#suspects.add(key)
+  }
+
+  isSuspect(key: string): boolean {
+    return this.#suspects.has(key)
+  }
+
+  /** The node is looked at now: whoever suspects it from now on means something that this look may not see. */
+  clear(key: string): void {
+    this.#suspects.delete(key)
+  }
+
+  /** Calls `run` when the first of the nodes that failed may be tried again. */
+  retryLater(run: () => void): void {
+    clearTimeout(this.#timer)
+    const ms = this.retries.nextInMs()
+    if (ms !== undefined) this.#timer = setTimeout(run, ms).unref()
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+  }
+}
