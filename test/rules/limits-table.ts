@@ -118,7 +118,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
   cluster: [
     'src/policy/cel/parse-cel.ts MAX_DEPTH',
     'src/policy/cel/tokens-of.ts MAX_LENGTH',
-    'src/policy/pattern-tree.ts MAX_DEPTH',
+    'src/policy/kyverno/pattern-tree.ts MAX_DEPTH',
   ],
   memory: [
     'src/fleet/artifacts/published-artifacts.ts MAX_KNOWN',

@@ -3,14 +3,10 @@ import { addressOf, formOf, sourceKinds } from '../../facts/source-fields.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sources.ts'
 import { EXTERNAL_ARTIFACT } from '../../flux/kinds.ts'
-import type { AddressForm, SourceAddress } from '../../kube/address/source-address.ts'
-import { at, type Path } from '../../kube/node.ts'
-import { matchesAddress } from '../../policy/address-pattern.ts'
-import { admissionRefusals } from '../../policy/admission-policies.ts'
-import { refusesByCel } from '../../policy/cel/refuses-by-cel.ts'
-import { isAddressDenied } from '../../policy/denied-address.ts'
-import { type KyvernoRule, policyRulesFor } from '../../policy/kyverno-rules.ts'
-import { matchesWildcard } from '../../policy/wildcard.ts'
+import type { SourceAddress } from '../../kube/address/source-address.ts'
+import type { Path } from '../../kube/node.ts'
+import type { PolicyFinding } from '../../policy/engine.ts'
+import { askPolicies } from '../../policy/registry/policy-engines.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
 /** Where the fleet says which sources are allowed, others are not. */
@@ -38,39 +34,10 @@ export const sourceUrlAllowlist: Rule = {
         addressesIn(allowedSourcesOf(context.config, tenant), address),
       )
     }
-    const [field, spellings] = [`object.${path.join('.')}`, spellingsOf(found.written, address)]
-    for (const rule of policyRulesFor(context.index, subject)) {
-      const matches = (pattern: string) => matchesPolicy(pattern, found.written, address, formOf(subject.kind))
-      const isDenied = isAddressDenied(rule, subject.object, { path, address, matches })
-      if (isDenied || isDeniedByCel(rule, subject, context, field, spellings))
-        yield denied(subject, path, address, rule)
-    }
-    for (const refusal of admissionRefusals(context.index, subject, field, spellings)) {
-      yield denied(subject, path, address, { ...refusal, name: '' })
-    }
+    const { form, written } = { form: formOf(subject.kind), written: found.written }
+    const { findings } = askPolicies(context.index, { subject, field: path, written, address, form })
+    for (const one of findings) yield denied(subject, address, one)
   },
-}
-
-/** `validate.cel` of Kyverno. */
-function isDeniedByCel(
-  { validate }: KyvernoRule,
-  subject: Subject,
-  { index }: RuleContext,
-  field: string,
-  spellings: readonly string[],
-): boolean {
-  const list = (key: string) => {
-    const found = at(validate, ['cel', key])
-    return found?.type === 'list' ? found.items : []
-  }
-  const rules = { variables: list('variables'), validations: list('expressions') }
-  if (rules.validations.length === 0) return false
-  return spellings.every(address => refusesByCel(index, subject, { field, address, params: undefined }, rules))
-}
-
-/** In the one spelling where the pattern is an address, else as Kyverno itself compares. */
-function matchesPolicy(pattern: string, written: string, address: SourceAddress, form: AddressForm): boolean {
-  return matchesAddress(pattern, address, form) ?? matchesWildcard(pattern, written)
 }
 
 /** The one list of plain addresses, where there is one; a pattern is no value. */
@@ -98,33 +65,21 @@ function breach(
   }
 }
 
-/** The forms of an address that a policy may have in mind. */
-function spellingsOf(written: string, { scheme, host, port, parts, text }: SourceAddress): string[] {
-  const isGit = scheme === 'https' && parts.length > 0
-  const ssh = isGit ? [`ssh://git@${host}${port && `:${port}`}/${parts.join('/')}`] : []
-  return [...new Set([written, ...(written.includes('://') ? [text, ...ssh] : [text.replace(/^\w+:\/\//, '')])])]
-}
-
-function denied(
-  subject: Subject,
-  path: Path,
-  address: SourceAddress,
-  rule: Pick<KyvernoRule, 'policy' | 'name' | 'message' | 'enforces'>,
-): Breach {
-  const { object, id, node } = subject
-  const policy = shownObject(rule.policy.kind, rule.policy.namespace, rule.policy.name)
-  const said = rule.message ? `: ${shown(rule.message)}` : ''
-  const by = rule.policy.kind === 'ValidatingAdmissionPolicy' ? 'Kubernetes' : 'Kyverno'
-  const effect = rule.enforces ? `${by} would reject the object` : `${by} would report it`
-  const what = rule.name === '' ? policy : `the rule ${shown(rule.name)} of ${policy}`
+function denied({ object, id, node }: Subject, address: SourceAddress, finding: PolicyFinding): Breach {
+  const { kind, namespace, name } = finding.policy
+  const policy = shownObject(kind, namespace, name)
+  const said = finding.message ? `: ${shown(finding.message)}` : ''
+  const denies = finding.action === 'deny'
+  const effect = denies ? `${finding.by} would reject the object` : `${finding.by} would report it`
+  const what = finding.rule === '' ? policy : `the rule ${shown(finding.rule)} of ${policy}`
   return {
     node,
     object,
-    path,
-    value: `${address.text} ${rule.policy.name}/${rule.name}`,
+    path: finding.field,
+    value: `${address.text} ${name}/${finding.rule}`,
     message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(address.text)}, which ${what} does not allow. ${effect}${said}.`,
     fix: `Set the address to one that ${policy} allows.`,
-    ...(rule.enforces ? {} : { level: 'warning' }),
+    ...(denies ? {} : { level: 'warning' }),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { MapNode, Node, Path } from '../kube/node.ts'
+import type { MapNode, Node, Path } from '../../kube/node.ts'
 import { matchesValue } from './pattern-value.ts'
 
 /** Decides a scalar of the pattern at a path of the object, where somebody knows it better; undefined: leave it. */

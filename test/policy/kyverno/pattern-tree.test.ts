@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { matchPattern } from '../../src/policy/pattern-tree.ts'
+import { parseDocuments } from '../../../src/kube/yaml/parse-documents.ts'
+import { matchPattern } from '../../../src/policy/kyverno/pattern-tree.ts'
 
 const node = (yaml: string) => parseDocuments({ repository: '', path: 'a.yaml' }, new TextEncoder().encode(yaml))[0]!
 const outcome = (pattern: string, value: string) => {

@@ -1,4 +1,4 @@
-import { type AddressForm, readAddress, type SourceAddress } from '../kube/address/source-address.ts'
+import { type AddressForm, readAddress, type SourceAddress } from '../../kube/address/source-address.ts'
 import { matchesWildcard } from './wildcard.ts'
 
 /**

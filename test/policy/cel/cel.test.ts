@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { evaluateCel, UNKNOWN } from '../../src/policy/cel/evaluate-cel.ts'
-import { parseCel } from '../../src/policy/cel/parse-cel.ts'
+import { evaluateCel, UNKNOWN } from '../../../src/policy/cel/evaluate-cel.ts'
+import { parseCel } from '../../../src/policy/cel/parse-cel.ts'
 
 const url = 'https://github.com/acme/app'
 const names = new Map([

@@ -1,4 +1,4 @@
-import type { Node } from '../kube/node.ts'
+import type { Node } from '../../kube/node.ts'
 import { matchesWildcard } from './wildcard.ts'
 
 /**

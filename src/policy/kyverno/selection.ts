@@ -1,7 +1,7 @@
-import type { Subject } from '../facts/subject.ts'
-import { readLabelSelector, selects } from '../kube/label-selector.ts'
-import { at, type Node, stringAt } from '../kube/node.ts'
-import { textMapOf, textsOf } from '../kube/read-text.ts'
+import type { Subject } from '../../facts/subject.ts'
+import { readLabelSelector, selects } from '../../kube/label-selector.ts'
+import { at, type Node, stringAt } from '../../kube/node.ts'
+import { textMapOf, textsOf } from '../../kube/read-text.ts'
 import { matchesWildcard } from './wildcard.ts'
 
 /** Labels of a namespace, as the platform wrote them. */

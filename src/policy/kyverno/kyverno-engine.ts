@@ -1,0 +1,47 @@
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { at, canonical, type Node } from '../../kube/node.ts'
+import { refusesByCel } from '../cel/ask-cel.ts'
+import type { NotEvaluated, PolicyEngine, PolicyFinding, PolicyQuestion } from '../engine.ts'
+import { deniesAddress } from './denied-address.ts'
+import { CLUSTER_POLICY, type KyvernoRule, POLICY, rulesFor } from './rules-for.ts'
+
+/** Kyverno's ClusterPolicies and Policies: `validate` by pattern, anyPattern, deny and cel. */
+export const kyvernoEngine: PolicyEngine = {
+  name: 'kyverno',
+  kinds: [CLUSTER_POLICY, POLICY],
+  evaluate(index, question) {
+    const { subject, field } = question
+    const [findings, notEvaluated]: [PolicyFinding[], NotEvaluated[]] = [[], []]
+    for (const one of rulesFor(index, subject)) {
+      const { policy, rule, origin, message, enforces, why = BEYOND } = one
+      const refuses = one.why === undefined ? isRefused(index, one, question) : undefined
+      if (refuses === undefined && mentions(one, question)) notEvaluated.push({ policy, rule, origin, why })
+      const action = enforces ? 'deny' : 'audit'
+      const { object } = subject
+      if (refuses === true) findings.push({ policy, rule, origin, object, field, message, action, by: 'Kyverno' })
+    }
+    return { findings, notEvaluated }
+  },
+}
+
+const BEYOND = 'it compares more than texts, or asks for other fields'
+
+/** Undefined: that cannot be decided here. */
+function isRefused(index: FleetIndex, { validate }: KyvernoRule, question: PolicyQuestion): boolean | undefined {
+  const answers = [deniesAddress(validate, question), refusesCel(index, validate, question)]
+  return answers.includes(true) || (answers.includes(undefined) ? undefined : false)
+}
+
+/** `validate.cel`. */
+function refusesCel(index: FleetIndex, validate: Node, question: PolicyQuestion): boolean | undefined {
+  const list = (key: string) => {
+    const found = at(validate, ['cel', key])
+    return found?.type === 'list' ? found.items : []
+  }
+  const rules = { variables: list('variables'), validations: list('expressions') }
+  return rules.validations.length > 0 && refusesByCel(index, question, rules)
+}
+
+/** Whether a rule may be about a field: its name stands in what the rule says. */
+const mentions = ({ validate }: KyvernoRule, { field }: PolicyQuestion) =>
+  canonical(validate).includes(String(field.at(-1)))

@@ -1,0 +1,236 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { FleetIndex } from '../../../src/facts/fleet-index.ts'
+import { kindOf } from '../../../src/facts/kind-of.ts'
+import { addressOf, formOf } from '../../../src/facts/source-fields.ts'
+import { isRestricting } from '../../../src/fleet/lockdown/is-restricting.ts'
+import { stringAt } from '../../../src/kube/node.ts'
+import { idOf } from '../../../src/kube/object.ts'
+import { parseDocuments } from '../../../src/kube/yaml/parse-documents.ts'
+import type { PolicyEngine, PolicyQuestion } from '../../../src/policy/engine.ts'
+import { askPolicies, policyEngines } from '../../../src/policy/registry/policy-engines.ts'
+import { fleetOf } from '../../fleet/fleet-of.ts'
+import { miniFleet } from '../../fleet/mini-fleet.ts'
+
+const SOURCE = `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: asked, namespace: apps}
+spec: {interval: 1m, url: "https://github.com/evil/app"}
+`
+
+/** The fleet with policies, and the question about the address of a source of dev-team. */
+function asked(policies: string): { index: FleetIndex; question: PolicyQuestion } {
+  const fleet = fleetOf(
+    miniFleet({
+      fleet: {
+        'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, policies.yaml]\n',
+        'tenants/policies.yaml': policies,
+      },
+      dev: { 'deploy/kustomization.yaml': 'resources: [web.yaml, asked.yaml]\n', 'deploy/asked.yaml': SOURCE },
+    }),
+  )
+  const node = fleet.nodes.find(({ key }) => key.endsWith('/apps/dev-team'))!
+  const object = node.objects.find(one => idOf(one).name === 'asked')!
+  const kind = kindOf(object)
+  const { path: field, written, address } = addressOf(kind, object)!
+  if (typeof address === 'string') throw new Error(address)
+  const subject = { object, id: idOf(object), kind, node }
+  return { index: new FleetIndex(fleet), question: { subject, field, written, address, form: formOf(kind) } }
+}
+
+const kyverno = (rule: string, name = 'sources') => `---
+apiVersion: kyverno.io/v1
+kind: ClusterPolicy
+metadata: {name: ${name}}
+spec:
+  validationFailureAction: Enforce
+  rules:
+    - name: urls
+      match: {any: [{resources: {kinds: [GitRepository]}}]}
+${rule.replace(/^/gm, '      ')}
+`
+const PATTERN = 'validate: {message: ours, pattern: {spec: {url: "https://github.com/acme/*"}}}'
+
+const admission = (expression: string, action = 'Deny', match = '') => `---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: native}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: ["*"], apiVersions: ["*"], operations: [CREATE], resources: [gitrepositories]}]
+  validations: [{expression: '${expression}', message: ours}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: native}
+spec: {policyName: native, validationActions: [${action}]${match}}
+`
+
+/** An engine that nothing knows of but the list that it is in. */
+const gatekeeper: PolicyEngine = {
+  name: 'gatekeeper',
+  kinds: ['constraints.gatekeeper.sh/AllowedRepos'],
+  evaluate(index, { subject, field, address }) {
+    const found = index.platformAnywhere(subject.node.cluster, 'constraints.gatekeeper.sh/AllowedRepos')
+    const answers = found.map(({ object }) => {
+      const { kind, namespace, name } = idOf(object)
+      const rule = { policy: { kind, namespace, name }, rule: '', origin: object.root.origin }
+      return { rule, allowed: stringAt(object.root, ['spec', 'allowed']) }
+    })
+    return {
+      findings: answers.flatMap(({ rule, allowed }) =>
+        allowed === undefined || address.text.startsWith(allowed)
+          ? []
+          : [{ ...rule, object: subject.object, field, message: '', action: 'warn' as const, by: 'Gatekeeper' }],
+      ),
+      notEvaluated: answers.flatMap(({ rule, allowed }) =>
+        allowed === undefined ? [{ ...rule, why: 'it lists nothing' }] : [],
+      ),
+    }
+  },
+}
+const constraint = (spec: string) => `---
+apiVersion: constraints.gatekeeper.sh/v1beta1
+kind: AllowedRepos
+metadata: {name: repos}
+spec: {${spec}}
+`
+
+describe('all engines are asked', () => {
+  test('and say which policy refuses what, where, and what happens then', () => {
+    const { index, question } = asked(kyverno(PATTERN) + admission('object.spec.url.startsWith("x")', 'Warn'))
+    const { findings, notEvaluated } = askPolicies(index, question)
+    expect(notEvaluated).toEqual([])
+    expect(findings).toMatchObject([
+      {
+        policy: { name: 'sources' },
+        rule: 'urls',
+        field: ['spec', 'url'],
+        message: 'ours',
+        action: 'deny',
+        by: 'Kyverno',
+      },
+      { policy: { name: 'native' }, rule: '', message: 'ours', action: 'warn', by: 'Kubernetes' },
+    ])
+    expect(findings.map(({ origin }) => origin.file)).toEqual(['tenants/policies.yaml', 'tenants/policies.yaml'])
+  })
+
+  test('a third one is its folder and one line of the registry', () => {
+    const { index, question } = asked(kyverno(PATTERN) + constraint('allowed: "https://github.com/acme/"'))
+    const { findings } = askPolicies(index, question, [...policyEngines, gatekeeper])
+    expect(findings.map(({ by, action }) => [by, action])).toEqual([
+      ['Kyverno', 'deny'],
+      ['Gatekeeper', 'warn'],
+    ])
+    const fine = asked(constraint('allowed: "https://github.com/evil/"'))
+    expect(askPolicies(fine.index, fine.question, [...policyEngines, gatekeeper])).toEqual({
+      findings: [],
+      notEvaluated: [],
+    })
+    const open = asked(constraint(''))
+    expect(askPolicies(open.index, open.question, [...policyEngines, gatekeeper]).notEvaluated).toMatchObject([
+      { policy: { name: 'repos' }, why: 'it lists nothing' },
+    ])
+  })
+})
+
+describe('what cannot be evaluated is said, and no finding', () => {
+  test.each([
+    ['preconditions', kyverno(`preconditions: {all: []}\n${PATTERN}`), 'preconditions asks for what only'],
+    ['context', kyverno(`context: [{name: a, configMap: {name: a}}]\n${PATTERN}`), 'context asks for what only'],
+    [
+      'roles of the user',
+      kyverno(PATTERN).replace('resources:', 'clusterRoles: [admin], resources:'),
+      'match or exclude asks for what only',
+    ],
+    ['a comparison', kyverno('validate: {pattern: {spec: {url: ">5"}}}'), 'compares more than texts'],
+    [
+      'an action by labels',
+      kyverno(PATTERN).replace(
+        '  rules:',
+        '  validationFailureActionOverrides: [{action: Audit, namespaceSelector: {}}]\n  rules:',
+      ),
+      'failureActionOverrides selects by labels',
+    ],
+    [
+      'an exception for some',
+      `${kyverno(PATTERN)}---
+apiVersion: kyverno.io/v2
+kind: PolicyException
+metadata: {name: some}
+spec:
+  exceptions: [{policyName: sources, ruleNames: [urls]}]
+  match: {any: [{clusterRoles: [admin], resources: {kinds: [GitRepository]}}]}
+`,
+      'a PolicyException asks for what only',
+    ],
+    ['CEL beyond texts', admission('url(object.spec.url).getHost() == "x"'), 'CEL beyond the comparison of texts'],
+    ['CEL that cannot be read', admission('object.spec.url == @'), 'CEL beyond the comparison of texts'],
+    [
+      'a selector that cannot be read',
+      admission(
+        'false || object.spec.url == "x"',
+        'Deny',
+        ', matchResources: {namespaceSelector: {matchExpressions: [{key: a, operator: Near}]}}',
+      ),
+      'selects by labels that cannot be read',
+    ],
+  ])('%s', (_what, policies, why) => {
+    const { index, question } = asked(policies)
+    const { findings, notEvaluated } = askPolicies(index, question)
+    expect(findings).toEqual([])
+    expect(notEvaluated).toHaveLength(1)
+    expect(notEvaluated[0]!.why).toContain(why)
+    expect(notEvaluated[0]!.origin.file).toBe('tenants/policies.yaml')
+  })
+
+  test.each([
+    ['an address that is allowed', kyverno(PATTERN.replace('acme', 'evil'))],
+    ['another field', kyverno('validate: {pattern: {spec: {interval: ">5m"}}}')],
+    ['another kind', kyverno(`preconditions: {all: []}\n${PATTERN}`).replace('[GitRepository]', '[Bucket]')],
+    [
+      'an exception',
+      `${kyverno(`context: []\n${PATTERN}`)}---
+apiVersion: kyverno.io/v2
+kind: PolicyException
+metadata: {name: all}
+spec: {exceptions: [{policyName: sources, ruleNames: [urls]}], match: {any: [{resources: {kinds: [GitRepository]}}]}}
+`,
+    ],
+    ['another field in CEL', admission('duration(object.spec.interval) > duration("1m")')],
+    [
+      'a policy without a binding',
+      admission('object.spec.url == "x"').replace('policyName: native', 'policyName: other'),
+    ],
+  ])('nothing is said of %s', (_what, policies) => {
+    const { index, question } = asked(policies)
+    expect(askPolicies(index, question)).toEqual({ findings: [], notEvaluated: [] })
+  })
+})
+
+describe('the registry', () => {
+  test('is all that others see of the engines', () => {
+    const root = new URL('../../../src/', import.meta.url)
+    const files = readdirSync(root, { recursive: true }).map(String)
+    const outside = files.filter(file => file.endsWith('.ts') && !file.startsWith('policy/'))
+    const imported = outside.flatMap(file =>
+      [...readFileSync(new URL(file, root), 'utf8').matchAll(/from '[./]*\/policy\/(.+)'/g)].map(([, path]) => path),
+    )
+    expect(new Set(imported)).toEqual(new Set(['engine.ts', 'registry/policy-engines.ts']))
+  })
+
+  test('has engines of different names, for kinds that nobody else has', () => {
+    const kinds = policyEngines.flatMap(engine => engine.kinds)
+    expect(new Set(policyEngines.map(({ name }) => name)).size).toBe(policyEngines.length)
+    expect(new Set(kinds).size).toBe(kinds.length)
+  })
+
+  test('names kinds that restrict, so that none is taken for absent where a build shows less', () => {
+    for (const kind of policyEngines.flatMap(engine => engine.kinds)) {
+      const [group, name] = kind.split('/')
+      const text = `apiVersion: ${group}/v1\nkind: ${name}\nmetadata: {name: a}\n`
+      const [root] = parseDocuments({ repository: '', path: 'a.yaml' }, Buffer.from(text))
+      expect([kind, root?.type === 'map' && isRestricting({ root, trail: [] })]).toEqual([kind, true])
+    }
+  })
+})
