@@ -1,5 +1,5 @@
 import { CONTROLLER } from '../fleet/tenancy/identity.ts'
-import { type Message, type MessagePart, message, type PartType, part } from '../message/message.ts'
+import { type Message, type MessagePart, message, part, type ValueType } from '../message/message.ts'
 
 const MAX = 80
 
@@ -32,7 +32,7 @@ export function shownIdentity(identity: { readonly user: string; readonly impers
 }
 
 /** `shown` with its type: a value in quotes. */
-export function quoted(type: PartType, value: string): MessagePart {
+export function quoted(type: ValueType, value: string): MessagePart {
   return part(type, value, shown(value))
 }
 

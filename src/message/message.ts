@@ -1,5 +1,5 @@
 /** What a value in a message is: by it is known how it is written, and who may read it. */
-export type PartType =
+export type ValueType =
   | 'tenant'
   /** An object, or the name of one: a namespace too. */
   | 'object'
@@ -12,6 +12,9 @@ export type PartType =
   | 'value'
   /** A sentence of another program, or of ours before its values had types. */
   | 'text'
+
+/** `code`: a word of ours that is code, as a field, a file, a command. */
+export type PartType = ValueType | 'code'
 
 /** A value in a message: what it is, the value itself, and how it is written there. */
 export interface MessagePart {
@@ -32,7 +35,7 @@ export interface Message {
 const MAX_VALUE = 5_000
 
 /** A value of a type as a part; `text`: how it is written, where that is not the value as it is. */
-export function part(type: PartType, value: string, text = value): MessagePart {
+export function part(type: ValueType, value: string, text = value): MessagePart {
   return { type, value: text === value ? value : value.slice(0, MAX_VALUE), text }
 }
 
@@ -43,6 +46,11 @@ export function untyped(sentence: string): Message {
 
 /** Only a literal of the source, or a union of such: a `string` may hold a value from outside. */
 type Literal<T> = T extends string ? (Record<never, never> extends Record<T, unknown> ? never : T) : T
+/** A word of ours that is code: `spec.path`. */
+export function codeWord<const T extends string>(word: T & Literal<T>): MessagePart {
+  return { type: 'code', value: word, text: word }
+}
+
 type Values = readonly (MessagePart | Message | number | string)[]
 type OwnWords<T extends Values> = { readonly [At in keyof T]: Literal<T[At]> }
 

@@ -11,6 +11,7 @@ const COLORS: Readonly<Record<PartType, string | undefined>> = {
   value: '1',
   tenant: '35',
   identity: '35',
+  code: undefined,
   text: undefined,
 }
 

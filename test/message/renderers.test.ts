@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { htmlOf } from '../../src/message/html-of.ts'
 import { markdownOf } from '../../src/message/markdown-of.ts'
-import { listed, type Message, message, type PartType, part, plainText, untyped } from '../../src/message/message.ts'
+import { listed, type Message, message, part, plainText, untyped, type ValueType } from '../../src/message/message.ts'
 import { fixOf, saidOf, sayingOf } from '../../src/message/said.ts'
 import { terminalOf } from '../../src/message/terminal-of.ts'
 
-const TYPES: readonly PartType[] = [
+const TYPES: readonly ValueType[] = [
   'tenant',
   'object',
   'field',
@@ -40,7 +40,7 @@ const HOSTILE = [
   '&lt;&#60;',
 ]
 
-const sayings = (type: PartType, value: string): Message[] => [
+const sayings = (type: ValueType, value: string): Message[] => [
   message`Deployment ${part(type, value)} is here`,
   message`${part(type, value)}${part(type, value)}`,
   message`"${part(type, value)}" and \`${part(type, value)}\``,

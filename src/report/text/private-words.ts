@@ -66,6 +66,7 @@ export class PrivateWords {
    */
   hideIn(said: Message, writing: Writing = {}): Message {
     return changed(said, one => {
+      if (one.type === 'code') return { part: one }
       if (one.type === 'text') return { part: part('text', this.hide(one.value, writing)) }
       if (one.type === 'tenant') return this.#tenant(one, writing)
       return { part: this.#value(one, writing) }
@@ -92,7 +93,7 @@ export class PrivateWords {
     // what is cut or escaped is not written again
     const text = inner === one.value ? value : HIDDEN
     const quote = inner === one.text ? '' : one.text[0]
-    return part(one.type, value, `${quote}${text}${quote}`)
+    return { ...one, value, text: `${quote}${text}${quote}` }
   }
 
   #piece(piece: string, writing: Writing): string {

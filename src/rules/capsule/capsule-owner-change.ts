@@ -1,7 +1,8 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { TENANT } from './support/capsule-tenants.ts'
 import { listAt, textsAt } from './support/list-at.ts'
@@ -115,12 +116,7 @@ function homesOf(root: Node, first = 100): ReadonlySet<string> {
   return new Set(owners.slice(0, first).flatMap(({ home }) => home ?? []))
 }
 
-function foreign(
-  { name, home }: Grant,
-  cluster: string,
-  index: FleetIndex,
-  homes: ReadonlySet<string>,
-): string | undefined {
+function foreign({ name, home }: Grant, cluster: string, index: FleetIndex, homes: ReadonlySet<string>) {
   if (EVERYBODY.test(name)) return 'that group includes every user'
   if (home === undefined || homes.has(home)) return undefined
   const [first] = homes
@@ -131,26 +127,26 @@ function foreign(
     : undefined
 }
 
-function added(
-  { key, home, isOwner, isOfProxy }: Grant,
-  known: ReadonlySet<string>,
-  homes: ReadonlySet<string>,
-): string | undefined {
+function added({ key, home, isOwner, isOfProxy }: Grant, known: ReadonlySet<string>, homes: ReadonlySet<string>) {
   if (known.has(key)) return undefined
   // roles for the owner's own account in its own namespaces are how Flux is let in
   if (!isOwner && !isOfProxy && home !== undefined && homes.has(home)) return undefined
   return 'this change adds it'
 }
 
-function breach({ object, id, node }: Subject, grant: Grant, why: string): Breach {
+function breach(
+  { object, id, node }: Subject,
+  grant: Grant,
+  why: NonNullable<ReturnType<typeof foreign | typeof added>>,
+): Breach {
   const what = grant.isOwner ? 'owns' : 'has rights in'
-  const role = grant.isOwner ? '' : ` (${shown(grant.what)})`
+  const role = grant.isOwner ? message`` : message` (${quoted('value', grant.what)})`
   return {
     node,
     object,
     path: grant.path,
     value: grant.key,
-    message: `${shown(grant.who)} ${what} every namespace of Capsule Tenant ${shown(id.name)}${role}: ${why}. Allowed: the Tenant's previous owners, and accounts in their namespaces. Capsule accepts it.`,
-    fix: `Remove ${grant.isOwner ? 'the owner' : 'the subject'} from ${shownObject('Tenant', '', id.name)}. To keep it, waive the rule for this Tenant or merge with an override.`,
+    message: message`${quoted('identity', grant.who)} ${what} every namespace of Capsule Tenant ${quoted('object', id.name)}${role}: ${why}. Allowed: the Tenant's previous owners, and accounts in their namespaces. Capsule accepts it.`,
+    fix: message`Remove ${grant.isOwner ? 'the owner' : 'the subject'} from ${objectPart('Tenant', '', id.name)}. To keep it, waive the rule for this Tenant or merge with an override.`,
   }
 }

@@ -1,6 +1,7 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, canonical, type Node, type Path } from '../../kube/node.ts'
+import { message, part } from '../../message/message.ts'
 import type { Breach, FindingLevel, Rule } from '../model/rule.ts'
 import { CONFIGURATION, TENANT } from './support/capsule-tenants.ts'
 import { CONFIGURATION_FIELDS, TENANT_FIELDS } from './support/policy-fields.ts'
@@ -57,7 +58,7 @@ function breach(
     path,
     value: `${text(old)} to ${text(young)}`,
     level,
-    message: `${shownObject(id.kind, '', id.name)} weakens ${shown(field)}: from ${shown(text(old).slice(0, MAX_SHOWN))} to ${shown(text(young).slice(0, MAX_SHOWN))}. Allowed: the previous value or a stricter one. Capsule accepts it.`,
-    fix: `Restore the previous value of ${field}. To keep the change, waive the rule for this ${id.kind} or merge with an override.`,
+    message: message`${objectPart(id.kind, '', id.name)} weakens ${quoted('field', field)}: from ${quoted('value', text(old).slice(0, MAX_SHOWN))} to ${quoted('value', text(young).slice(0, MAX_SHOWN))}. Allowed: the previous value or a stricter one. Capsule accepts it.`,
+    fix: message`Restore the previous value of ${part('field', field)}. To keep the change, waive the rule for this ${part('value', id.kind)} or merge with an override.`,
   }
 }

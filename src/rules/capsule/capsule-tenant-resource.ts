@@ -1,6 +1,7 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { codeWord, type Message, message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { listAt } from './support/list-at.ts'
 
@@ -22,8 +23,8 @@ export const capsuleTenantResource: Rule = {
       yield* namespacedItems(subject, context, [...path, 'namespacedItems'], resource)
       for (const [place] of listAt(resource, ['generators']).entries()) {
         const at = [...path, 'generators', place]
-        const what = 'objects from a template, which cannot be evaluated'
-        yield breach(subject, at, 'generator', what, 'Move the objects to rawItems.')
+        const what = message`objects from a template, which cannot be evaluated`
+        yield breach(subject, at, 'generator', what, message`Move the objects to ${codeWord('rawItems')}.`)
       }
     }
   },
@@ -40,12 +41,18 @@ function* rawItems(subject: Subject, context: RuleContext, path: Path, depth: nu
     }
     const scope = context.index.scopeOf(subject.node.cluster, apiVersion, kind)
     if (scope === 'Namespaced') continue
-    const name = shownObject(kind || 'an object without kind', '', nameOf(item))
+    const name = objectPart(kind || 'an object without kind', '', nameOf(item))
     const what =
       scope === 'Cluster'
-        ? `${name}, which is cluster-scoped`
-        : `${name}, a kind of unknown scope (${shown(apiVersion)})`
-    yield breach(subject, [...here, 'kind'], `${apiVersion} ${kind} ${nameOf(item)}`, what, 'Remove the raw item.')
+        ? message`${name}, which is cluster-scoped`
+        : message`${name}, a kind of unknown scope (${quoted('value', apiVersion)})`
+    yield breach(
+      subject,
+      [...here, 'kind'],
+      `${apiVersion} ${kind} ${nameOf(item)}`,
+      what,
+      message`Remove the raw item.`,
+    )
   }
 }
 
@@ -59,27 +66,27 @@ function* namespacedItems(subject: Subject, { index }: RuleContext, path: Path, 
     const from =
       text === ''
         ? namespace
-          ? 'a namespace that is not text'
-          : 'any namespace'
-        : `namespace ${shown(text)}, which is not the tenant's`
-    const fix = 'Set namespace to a namespace of the tenant.'
+          ? message`a namespace that is not text`
+          : message`any namespace`
+        : message`namespace ${quoted('object', text)}, which is not the tenant's`
+    const fix = message`Set namespace to a namespace of the tenant.`
     yield breach(
       subject,
       [...path, place, 'namespace'],
       `${kind} of ${text}`,
-      `copies of ${shown(kind)} objects of ${from}`,
+      message`copies of ${quoted('value', kind)} objects of ${from}`,
       fix,
     )
   }
 }
 
-function breach({ object, id, node }: Subject, path: Path, value: string, what: string, fix: string): Breach {
+function breach({ object, id, node }: Subject, path: Path, value: string, what: Message, fix: Message): Breach {
   return {
     node,
     object,
     path,
     value,
-    message: `${shownObject(id.kind, id.namespace, id.name)} makes Capsule create ${what}. Allowed: objects of namespaced kinds, from the tenant's namespaces. Capsule creates them as cluster-admin.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} makes Capsule create ${what}. Allowed: objects of namespaced kinds, from the tenant's namespaces. Capsule creates them as cluster-admin.`,
     fix,
   }
 }

@@ -1,10 +1,11 @@
 import { BailiwickError } from '../../errors.ts'
 import type { JudgedRepository } from '../../facts/judged-repository.ts'
 import type { Tree } from '../../git/tree.ts'
+import { codeWord, message, plainText } from '../../message/message.ts'
 import { BASELINE_FILE, type Baseline, type BaselineEntry, baselineOf } from '../model/baseline.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 
-const DOCS = 'Fix the finding, or ask a fleet admin to approve the new entry.'
+const DOCS = message`Fix the finding, or ask a fleet admin to approve the new entry.`
 
 /** What a change adds to the baseline file will not block any more once it is merged. */
 export const baselineGrowth: Rule = {
@@ -13,7 +14,7 @@ export const baselineGrowth: Rule = {
   level: 'warning',
   title: 'New entry in the baseline file',
   why: 'A violation in the baseline file counts as existing: it blocks neither a branch nor an apply. An evaluation error in the file does not block as long as the content that could not be evaluated stays the same. A new entry accepts its finding for the whole fleet.',
-  docs: DOCS,
+  docs: plainText(DOCS),
   *checkRepository(repository) {
     const breach = grown(repository)
     if (breach) yield breach
@@ -46,7 +47,7 @@ function grown({ isFleet, before, tree, url, nodes: [root] }: JudgedRepository):
     ...at,
     origin: start,
     value: [...added].sort().join(' '),
-    message: `${BASELINE_FILE} has ${count} new ${count === 1 ? 'entry' : 'entries'}. After the merge, these findings no longer block.`,
+    message: message`${codeWord(BASELINE_FILE)} has ${count} new ${count === 1 ? 'entry' : 'entries'}. After the merge, these findings no longer block.`,
     fix: DOCS,
   }
 }

@@ -1,13 +1,14 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown } from '../../facts/shown.ts'
+import { quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { capsuleTenantOf } from '../../fleet/tenancy/capsule.ts'
 import { TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
 import { KUSTOMIZATION } from '../../flux/kinds.ts'
 import { stringAt } from '../../kube/node.ts'
+import { codeWord, message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
-const FIX = 'Correct the name in .github/bailiwick.yaml, or remove the entry.'
+const FIX = message`Correct the name in ${codeWord('.github/bailiwick.yaml')}, or remove the entry.`
 
 /** A limit for a tenant that there is not limits nobody. */
 export const configUnused: Rule = {
@@ -44,7 +45,7 @@ function* unused(root: FleetNode, { config, index }: RuleContext): Iterable<Brea
       yield {
         ...at,
         value: `tenant ${name}`,
-        message: `Tenant ${shown(name)} is on none of the fleet's clusters, so its settings have no effect. Allowed: tenants that the fleet declares.`,
+        message: message`Tenant ${quoted('object', name)} is on none of the fleet's clusters, so its settings have no effect. Allowed: tenants that the fleet declares.`,
       }
     }
     for (const cluster of clusters) {
@@ -52,7 +53,7 @@ function* unused(root: FleetNode, { config, index }: RuleContext): Iterable<Brea
       yield {
         ...at,
         value: `tenant ${name} cluster ${cluster}`,
-        message: `Tenant ${shown(name)} lists cluster ${shown(cluster)}, which the fleet does not have. Allowed: the fleet's clusters.`,
+        message: message`Tenant ${quoted('object', name)} lists cluster ${quoted('value', cluster)}, which the fleet does not have. Allowed: the fleet's clusters.`,
       }
     }
   }

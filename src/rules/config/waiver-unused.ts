@@ -1,6 +1,7 @@
-import { shownObject } from '../../facts/shown.ts'
+import { objectPart } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { Waiver } from '../../fleet/model/fleet-config.ts'
+import { codeWord, message, part } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 
 /** A waiver that nothing needs; only who has everything that was found can say so, see unusedWaivers. */
@@ -18,14 +19,14 @@ export function unusedWaiver(
   { rule, cluster, kind, namespace, name, origin, expires }: Waiver,
   root: FleetNode,
 ): Breach {
-  const where = cluster === undefined ? '' : ` on cluster ${cluster}`
+  const where = cluster === undefined ? message`` : message` on cluster ${part('value', cluster)}`
   return {
     node: root,
     object: root.kustomization,
     path: [],
     origin,
     value: JSON.stringify([rule, cluster ?? '', kind, namespace, name]),
-    message: `The waiver of ${rule} for ${shownObject(kind, namespace, name)}${where} (until ${expires}) is not used: no finding matches it. Allowed: waivers that match a finding.`,
-    fix: 'Remove the waiver from .github/bailiwick.yaml, or correct its rule, object or cluster.',
+    message: message`The waiver of ${part('value', rule)} for ${objectPart(kind, namespace, name)}${where} (until ${part('value', expires)}) is not used: no finding matches it. Allowed: waivers that match a finding.`,
+    fix: message`Remove the waiver from ${codeWord('.github/bailiwick.yaml')}, or correct its rule, object or cluster.`,
   }
 }

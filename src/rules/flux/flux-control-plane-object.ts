@@ -1,8 +1,9 @@
-import { shown, shownIdentity, shownObject } from '../../facts/shown.ts'
+import { identityPart, objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import type { OtherStart } from '../../fleet/model/cluster-root.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { kindsThat } from '../../flux/kinds.ts'
+import { message, part } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { elsewhereStarted, STARTING_KINDS } from './support/elsewhere-started.ts'
 
@@ -36,8 +37,8 @@ function startOfTenant(node: FleetNode, { file, text: path }: OtherStart): Breac
     path: ['spec'],
     origin: { repository, file, line: 1, column: 1 },
     value: `${file} ${path}`,
-    message: `${file}: makes ${shown(path)} the start of a cluster, in a folder that a tenant deploys from: the tenant would say what the platform of that cluster applies. Allowed is a folder of the platform.`,
-    fix: 'Remove it, or have a fleet admin move what starts the cluster to a folder of the platform.',
+    message: message`${part('path', file)}: makes ${quoted('path', path)} the start of a cluster, in a folder that a tenant deploys from: the tenant would say what the platform of that cluster applies. Allowed is a folder of the platform.`,
+    fix: message`Remove it, or have a fleet admin move what starts the cluster to a folder of the platform.`,
   }
 }
 
@@ -46,6 +47,6 @@ const breach = ({ object, id, node }: Subject): Breach => ({
   object,
   path: ['kind'],
   value: id.kind,
-  message: `${shownObject(id.kind, id.namespace, id.name)} configures Flux itself, but ${shownIdentity(node.identity)} applies it for a tenant. Allowed: this kind in the fleet repository. The Flux Operator would act on it with its own rights.`,
-  fix: 'Remove the object, or ask a fleet admin to add it to the fleet repository.',
+  message: message`${objectPart(id.kind, id.namespace, id.name)} configures Flux itself, but ${identityPart(node.identity)} applies it for a tenant. Allowed: this kind in the fleet repository. The Flux Operator would act on it with its own rights.`,
+  fix: message`Remove the object, or ask a fleet admin to add it to the fleet repository.`,
 })

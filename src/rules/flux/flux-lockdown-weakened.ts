@@ -1,6 +1,6 @@
 import type { ClusterFacts } from '../../facts/facts.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown } from '../../facts/shown.ts'
+import { quoted } from '../../facts/shown.ts'
 import { isOn } from '../../fleet/lockdown/controller-flags.ts'
 import {
   controllersByName,
@@ -14,6 +14,7 @@ import {
 import type { Cluster, FleetNode } from '../../fleet/model/fleet.ts'
 import { hasMoreCauses } from '../../fleet/model/has-more-causes.ts'
 import { isIncomplete } from '../../fleet/model/is-complete.ts'
+import { listed, type Message, message, part, untyped } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { instanceElsewhere } from './support/instance-elsewhere.ts'
@@ -37,7 +38,7 @@ interface Loss {
   readonly controller: string
   readonly flag: string
   readonly now: string
-  readonly message: string
+  readonly what: Message
   /** Where the flag is, or was, written. */
   readonly origin: Origin | undefined
 }
@@ -80,15 +81,18 @@ function* lost(was: NonNullable<Flux>, is: Flux): Iterable<Loss> {
       if (!flag.controllers.includes(runs.get(controller)!)) continue
       const [old, value] = [lockdownValue(before, flag), lockdownValue(after, flag)]
       if (old === '' || old === value) continue
-      const how = value === '' ? 'is no longer set' : `changes from ${shown(old)} to ${shown(value)}`
-      const message = `--${flag.name} of ${controller} ${how}: ${flag.why}`
+      const how =
+        value === ''
+          ? message`is no longer set`
+          : message`changes from ${quoted('value', old)} to ${quoted('value', value)}`
+      const what = message`--${part('value', flag.name)} of ${part('object', controller)} ${how}: ${untyped(flag.why)}`
       const origin = placeOf(is, controller, flag.name) ?? placeOf(was, controller, flag.name)
-      yield { controller, flag: flag.name, now: value, message, origin }
+      yield { controller, flag: flag.name, now: value, what, origin }
     }
     for (const [flag, why] of WEAKENING_FLAGS) {
       if (!isOn(after.get(flag)) || isOn(before.get(flag))) continue
-      const message = `--${flag} of ${controller} is now set: ${why}`
-      yield { controller, flag, now: 'true', message, origin: placeOf(is, controller, flag) }
+      const what = message`--${part('value', flag)} of ${part('object', controller)} is now set: ${untyped(why)}`
+      yield { controller, flag, now: 'true', what, origin: placeOf(is, controller, flag) }
     }
   }
 }
@@ -106,10 +110,11 @@ function* partial(flux: Flux): Iterable<Loss> {
     const others = known.filter(controller => isOnFor(flag, controller))
     for (const controller of known) {
       if (others.length === 0 || others.includes(controller)) continue
-      const message = `--${flag.name} is set for ${others.join(', ')}, but not for ${controller}: ${flag.why}`
+      const met = listed(others.map(name => part('object', name)))
+      const what = message`--${part('value', flag.name)} is set for ${met}, but not for ${part('object', controller)}: ${untyped(flag.why)}`
       // the patch that missed is most likely the one that met the others
       const places = [controller, ...others].flatMap(name => placeOf(flux, name, flag.name) ?? [])
-      yield { controller, flag: flag.name, now: '', message, origin: places[0] }
+      yield { controller, flag: flag.name, now: '', what, origin: places[0] }
     }
   }
 }
@@ -119,7 +124,7 @@ function placeOf(flux: Flux, controller: string, flag: string): Origin | undefin
   return flags?.findLast(({ name }) => name === flag)?.origin
 }
 
-function breach(index: FleetIndex, root: FleetNode, { controller, flag, now, message, origin }: Loss): Breach {
+function breach(index: FleetIndex, root: FleetNode, { controller, flag, now, what, origin }: Loss): Breach {
   const deployment = index.platformObject(root.cluster, 'apps/Deployment', NAMESPACE, controller)
   return {
     node: root,
@@ -127,7 +132,7 @@ function breach(index: FleetIndex, root: FleetNode, { controller, flag, now, mes
     path: deployment ? ['spec', 'template', 'spec', 'containers', 0, 'args'] : ['spec', 'path'],
     ...(origin ? { origin } : {}),
     value: `${controller} ${flag} ${now}`,
-    message: `Flux's lockdown is weaker on this cluster: ${message}. Allowed: the flag as it was, on every controller that supports it.`,
-    fix: `Restore --${flag} on ${controller}, and check that the patch's target matches it.`,
+    message: message`Flux's lockdown is weaker on this cluster: ${what}. Allowed: the flag as it was, on every controller that supports it.`,
+    fix: message`Restore --${part('value', flag)} on ${part('object', controller)}, and check that the patch's target matches it.`,
   }
 }

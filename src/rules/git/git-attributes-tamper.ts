@@ -1,8 +1,9 @@
 import type { JudgedRepository } from '../../facts/judged-repository.ts'
-import { shown } from '../../facts/shown.ts'
+import { quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { MatchWork } from '../../flux/pack-budget.ts'
 import type { TreeEntry } from '../../git/tree.ts'
+import { message, untyped } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { type AttributeLine, fits, readAttributes } from './support/attributes.ts'
 import { breachIn } from './support/in-repository.ts'
@@ -55,8 +56,8 @@ function* tampering(
       ...breachIn(repository, file.reader, path, {
         line: line.line,
         value: `${line.pattern} ${effect.attribute}`,
-        message: `${shown(path)} sets ${shown(effect.attribute)} for ${shown(line.pattern)}, which matches the deployed file ${shown(file.entry.path)}: it ${effect.what}. Allowed: such attributes only for files that are not deployed.`,
-        fix: 'Remove the attribute, or change its pattern to match no deployed file.',
+        message: message`${quoted('path', path)} sets ${quoted('value', effect.attribute)} for ${quoted('value', line.pattern)}, which matches the deployed file ${quoted('path', file.entry.path)}: it ${untyped(effect.what)}. Allowed: such attributes only for files that are not deployed.`,
+        fix: message`Remove the attribute, or change its pattern to match no deployed file.`,
       }),
       level: effect.level,
     }

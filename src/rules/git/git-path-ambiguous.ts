@@ -1,5 +1,6 @@
 import type { JudgedRepository } from '../../facts/judged-repository.ts'
-import { shown } from '../../facts/shown.ts'
+import { quoted } from '../../facts/shown.ts'
+import { message, untyped } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { breachIn } from './support/in-repository.ts'
 import { type RenderedDirectory, renderedDirectories } from './support/rendered-tree.ts'
@@ -28,8 +29,8 @@ function* oddNames(repository: JudgedRepository, { path, facts, readerOf }: Rend
     if (!node || !(reader || hides || path === '')) continue
     yield breachIn(repository, node, entry.path, {
       value: entry.path,
-      message: `${shown(entry.path)} ${problem}, so reviewers can see another file than Flux deploys. Allowed: letters, digits, dots, dashes and underscores.`,
-      fix: 'Rename the file.',
+      message: message`${quoted('path', entry.path)} ${untyped(problem)}, so reviewers can see another file than Flux deploys. Allowed: letters, digits, dots, dashes and underscores.`,
+      fix: message`Rename the file.`,
     })
   }
 }
@@ -40,8 +41,8 @@ function* collisions(repository: JudgedRepository, { facts, readerOf }: Rendered
     if (!node) continue
     yield breachIn(repository, node, entry.path, {
       value: `${other.path} ${entry.path}`,
-      message: `${shown(other.path)} and ${shown(entry.path)} are one file on file systems that ignore case or Unicode normalization (macOS, Windows): a checkout contains only one of them. Allowed: names that differ in more.`,
-      fix: 'Rename or remove one of the files.',
+      message: message`${quoted('path', other.path)} and ${quoted('path', entry.path)} are one file on file systems that ignore case or Unicode normalization (macOS, Windows): a checkout contains only one of them. Allowed: names that differ in more.`,
+      fix: message`Rename or remove one of the files.`,
     })
   }
 }

@@ -1,6 +1,7 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { GIT_REPOSITORY, IMAGE_UPDATE_AUTOMATION } from '../../flux/kinds.ts'
 import { type Path, stringAt } from '../../kube/node.ts'
+import { codeWord, message } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 
 const FIELDS = ['branch', 'tag', 'name', 'semver']
@@ -35,15 +36,15 @@ export const gitRefAmbiguous: Rule = {
           object,
           path,
           value: text!,
-          message: `${shown(path.join('.'))} of ${shownObject(id.kind, id.namespace, id.name)} is ${shown(text!)}, which ${problem}. Allowed: the short name of a branch or tag, or a commit in spec.ref.commit.`,
-          fix: 'Set spec.ref.branch or spec.ref.tag to the short name, or spec.ref.commit to the commit.',
+          message: message`${quoted('field', path.join('.'))} of ${objectPart(id.kind, id.namespace, id.name)} is ${quoted('value', text!)}, which ${problem}. Allowed: the short name of a branch or tag, or a commit in ${codeWord('spec.ref.commit')}.`,
+          fix: message`Set ${codeWord('spec.ref.branch')} or ${codeWord('spec.ref.tag')} to the short name, or ${codeWord('spec.ref.commit')} to the commit.`,
         }
       }
     }
   },
 }
 
-function problemOf(field: string, text: string): string | undefined {
+function problemOf(field: string, text: string) {
   if (COMMIT.test(text)) return 'is named like a commit'
   if (/^-/.test(text)) return 'begins with a dash, so programs read it as an option'
   if (field === 'semver') return undefined

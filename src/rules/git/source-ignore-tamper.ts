@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { JudgedRepository } from '../../facts/judged-repository.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { artifactPath } from '../../flux/artifact-path.ts'
@@ -8,6 +8,7 @@ import { BUCKET, GIT_REPOSITORY, OCI_REPOSITORY } from '../../flux/kinds.ts'
 import { packTree } from '../../flux/pack-tree.ts'
 import type { Tree } from '../../git/tree.ts'
 import { stringAt } from '../../kube/node.ts'
+import { codeWord, message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { breachIn } from './support/in-repository.ts'
 import { renderedDirectories } from './support/rendered-tree.ts'
@@ -53,8 +54,8 @@ function inSource({ object, id, node }: Subject, pattern: string): Breach {
     object,
     path: ['spec', 'ignore'],
     value: pattern,
-    message: `${shownObject(id.kind, id.namespace, id.name)} includes ${shown(pattern)}, which Flux excludes from artifacts by default: it deploys manifests from there. Allowed: patterns that exclude files.`,
-    fix: 'Remove this pattern.',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} includes ${quoted('value', pattern)}, which Flux excludes from artifacts by default: it deploys manifests from there. Allowed: patterns that exclude files.`,
+    fix: message`Remove this pattern.`,
   }
 }
 
@@ -64,8 +65,8 @@ function* inFile(repository: JudgedRepository, node: FleetNode, file: string): G
     yield breachIn(repository, node, file, {
       line,
       value: pattern,
-      message: `${shown(file)} includes ${shown(pattern)}, which Flux excludes from artifacts by default: it deploys manifests from there. Allowed: patterns that exclude files.`,
-      fix: 'Remove this pattern.',
+      message: message`${quoted('path', file)} includes ${quoted('value', pattern)}, which Flux excludes from artifacts by default: it deploys manifests from there. Allowed: patterns that exclude files.`,
+      fix: message`Remove this pattern.`,
     })
   }
 }
@@ -87,8 +88,8 @@ function* hiddenNow(repository: JudgedRepository): Generator<Breach> {
       if (!before.entry(file) || isPacked(tree, file, now) || !isPacked(before, file, now)) continue
       yield breachIn(repository, node, file, {
         value: `hidden ${file}`,
-        message: `${shown(file)} is still in the repository, but a .sourceignore now excludes it: Flux deletes its objects from the cluster. Allowed: deployed files that no pattern excludes.`,
-        fix: 'Delete the file, or remove the pattern that excludes it.',
+        message: message`${quoted('path', file)} is still in the repository, but a ${codeWord('.sourceignore')} now excludes it: Flux deletes its objects from the cluster. Allowed: deployed files that no pattern excludes.`,
+        fix: message`Delete the file, or remove the pattern that excludes it.`,
       })
     }
   }

@@ -1,9 +1,10 @@
-import { shownObject } from '../../facts/shown.ts'
+import { objectPart } from '../../facts/shown.ts'
 import type { TenantSubject } from '../../facts/subject.ts'
 import type { Named } from '../../kube/capabilities/capability.ts'
 import { fieldsNaming, kindsNaming } from '../../kube/capabilities/index.ts'
 import { namedBy } from '../../kube/capabilities/read-named.ts'
 import { stringAt } from '../../kube/node.ts'
+import { message, part, untyped } from '../../message/message.ts'
 import type { Rule, RuleContext } from '../model/rule.ts'
 
 const NAMED: readonly Named[] = ['ambient', 'file', 'privilege', 'hostPath']
@@ -21,23 +22,23 @@ export const controllerRights: Rule = {
   kinds: kindsNaming(...NAMED, 'clusterObject'),
   *checkTenantObject(subject, context) {
     const { object, id, node, kind } = subject
-    const who = shownObject(id.kind, id.namespace, id.name)
+    const who = objectPart(id.kind, id.namespace, id.name)
     for (const field of fieldsNaming(kind, ...NAMED)) {
       for (const { path } of namedBy(object.root, { ...field, form: 'everywhere' })) {
         const level = field.level ? { level: field.level } : {}
-        const message = `${who} ${field.says ?? "uses its controller's rights"}. Allowed: an account or a Secret of the tenant.`
-        const fix = 'Name an account or a Secret of the tenant, or ask a fleet admin to create the object.'
-        yield { node, object, path, value: field.at, message, fix, ...level }
+        const text = message`${who} ${untyped(field.says ?? "uses its controller's rights")}. Allowed: an account or a Secret of the tenant.`
+        const fix = message`Name an account or a Secret of the tenant, or ask a fleet admin to create the object.`
+        yield { node, object, path, value: field.at, message: text, fix, ...level }
       }
     }
     for (const field of fieldsNaming(kind, 'clusterObject')) {
       for (const { path, name } of namedBy(object.root, field)) {
         const taken = field.says ?? ''
         if (isGiven(subject, context, taken, name)) continue
-        const message = `${who} uses ${shownObject(taken, '', name)}, which is cluster-scoped and which the platform does not render for it. Allowed: an object that the platform renders for this namespace.`
-        const fix = `Ask a fleet admin to render the ${taken} for this object, or use one of the namespace.`
+        const text = message`${who} uses ${objectPart(taken, '', name)}, which is cluster-scoped and which the platform does not render for it. Allowed: an object that the platform renders for this namespace.`
+        const fix = message`Ask a fleet admin to render the ${part('value', taken)} for this object, or use one of the namespace.`
         const level = field.level ? { level: field.level } : {}
-        yield { node, object, path, value: `${taken} ${name}`, message, fix, ...level }
+        yield { node, object, path, value: `${taken} ${name}`, message: text, fix, ...level }
       }
     }
   },

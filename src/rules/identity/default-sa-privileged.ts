@@ -1,7 +1,8 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { type BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
+import { codeWord, message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { declaredOwner } from '../rbac/support/declared-owner.ts'
 import { reachOf, subjectText } from '../rbac/support/subject-reach.ts'
@@ -40,8 +41,8 @@ function* judgeBinding(context: RuleContext, { node, object, id }: Subject): Ite
       object,
       path: ['subjects', at],
       value: `${subjectText(subject)} ${role}`,
-      message: `${shownObject(id.kind, binding?.namespace ?? '', id.name)} grants ${shown(role)} to ${shown(subjectText(subject))}, and so to every pod of namespace ${shown(namespace)} that names no account. Allowed: accounts other than "default".`,
-      fix: 'Bind a separate account, and set serviceAccountName of the workload to it.',
+      message: message`${objectPart(id.kind, binding?.namespace ?? '', id.name)} grants ${quoted('value', role)} to ${quoted('identity', subjectText(subject))}, and so to every pod of namespace ${quoted('object', namespace)} that names no account. Allowed: accounts other than "default".`,
+      fix: message`Bind a separate account, and set ${codeWord('serviceAccountName')} of the workload to it.`,
     }
   }
 }
@@ -59,7 +60,7 @@ function stand({ node, object, id }: Subject): Breach {
     object,
     path: ['metadata', 'name'],
     value: id.name,
-    message: `${shownObject(id.kind, id.namespace, id.name)} replaces an object that Kubernetes creates in every namespace, and every pod trusts its content. Allowed: another name.`,
-    fix: 'Rename the object.',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} replaces an object that Kubernetes creates in every namespace, and every pod trusts its content. Allowed: another name.`,
+    fix: message`Rename the object.`,
   }
 }

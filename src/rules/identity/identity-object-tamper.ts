@@ -1,6 +1,6 @@
 import { kindOf } from '../../facts/fleet-index.ts'
 import type { Naming } from '../../facts/naming.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
@@ -8,6 +8,7 @@ import { at, type Path } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
+import { type Message, message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { reachOf } from '../rbac/support/subject-reach.ts'
 import { isOwnReconciler } from './support/is-own-reconciler.ts'
@@ -27,7 +28,7 @@ export const identityObjectTamper: Rule = {
   kinds: [ACCOUNT, BINDING, ROLE, '/Secret', '/ConfigMap'],
   *checkTenantObject(subject, context) {
     const why = whyItIsThePlatforms(subject, context)
-    if (why) yield breach(subject, ['metadata', 'name'], why)
+    if (why) yield breach(subject, ['metadata', 'name'], message`${why}`)
     if (subject.kind === ACCOUNT) yield* capsuleMarks(subject)
   },
   *checkNode(node, context) {
@@ -38,7 +39,7 @@ export const identityObjectTamper: Rule = {
   },
 }
 
-function whyItIsThePlatforms(subject: Subject, { index, config }: RuleContext): string | undefined {
+function whyItIsThePlatforms(subject: Subject, { index, config }: RuleContext) {
   const { node, kind, id } = subject
   const { cluster } = node
   if (kind === '/Secret' || kind === '/ConfigMap') {
@@ -71,20 +72,23 @@ function* capsuleMarks(subject: Subject): Iterable<Breach> {
       yield breach(
         subject,
         ['metadata', part, key],
-        `${shown(key)} makes Capsule give this account rights and a kubeconfig`,
+        message`${quoted('value', key)} makes Capsule give this account rights and a kubeconfig`,
       )
     }
   }
 }
 
-function breach({ node, object, id }: Subject, path: Path, why: string): Breach {
+function breach({ node, object, id }: Subject, path: Path, why: Message): Breach {
   return {
     node,
     object,
     path,
     value: String(path.at(-1)),
-    message: `${shownObject(id.kind, id.namespace, id.name)} is part of the tenant's identity: ${why}. Allowed: this object only in the platform's content. Flux would force every field of it.`,
-    fix: path[1] === 'name' ? "Remove the object from the tenant's content, or rename it." : 'Remove this field.',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} is part of the tenant's identity: ${why}. Allowed: this object only in the platform's content. Flux would force every field of it.`,
+    fix:
+      path[1] === 'name'
+        ? message`Remove the object from the tenant's content, or rename it.`
+        : message`Remove this field.`,
   }
 }
 
@@ -139,7 +143,7 @@ function gone(node: FleetNode, object: KubeObject, account: string): Breach {
     object,
     path: ['metadata', 'name'],
     value: 'removed',
-    message: `${shownObject(kind, namespace, name)} is removed, but Flux still acts as account ${shown(account)}. Allowed: the removal after its last use. Flux could then neither apply nor delete objects: "impersonation: service account not found".`,
-    fix: 'Keep the object until no Kustomization or HelmRelease names the account, or ask a fleet admin to render it.',
+    message: message`${objectPart(kind, namespace, name)} is removed, but Flux still acts as account ${quoted('object', account)}. Allowed: the removal after its last use. Flux could then neither apply nor delete objects: "impersonation: service account not found".`,
+    fix: message`Keep the object until no Kustomization or HelmRelease names the account, or ask a fleet admin to render it.`,
   }
 }

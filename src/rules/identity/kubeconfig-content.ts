@@ -1,8 +1,9 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import { codeWord, message, untyped } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 import { addressFault, type KubeConfigFault, kubeConfigFaults } from './support/kubeconfig-faults.ts'
 
@@ -18,14 +19,15 @@ export const kubeconfigContent: Rule = {
   *checkTenantObject(subject, { index, config }) {
     const { node, object, id } = subject
     for (const { path, fault } of faultsOf(index, subject, config.allowedKubeConfigs.includes(id.name))) {
+      const where = fault.field === '' ? message`` : message` (${quoted('field', fault.field)})`
       yield {
         node,
         object,
         path,
         // Never the text itself: beside the fault it may hold a token.
         value: `${fault.field} ${fault.what}`,
-        message: `${shownObject(id.kind, id.namespace, id.name)} contains a kubeconfig that ${fault.what}${fault.field && ` (${shown(fault.field)})`}. Allowed: credentials, and API server addresses in Secrets that "allowedKubeConfigs" in .github/bailiwick.yaml lists.`,
-        fix: 'Ask a fleet admin to render the kubeconfig. In a kubeconfig that the fleet allows, use inline certificates or a token and the address of the API server.',
+        message: message`${objectPart(id.kind, id.namespace, id.name)} contains a kubeconfig that ${untyped(fault.what)}${where}. Allowed: credentials, and API server addresses in Secrets that "allowedKubeConfigs" in ${codeWord('.github/bailiwick.yaml')} lists.`,
+        fix: message`Ask a fleet admin to render the kubeconfig. In a kubeconfig that the fleet allows, use inline certificates or a token and the address of the API server.`,
         ...(fault.local ? {} : { severity: 'high' as const }),
       }
     }

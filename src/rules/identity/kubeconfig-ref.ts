@@ -1,8 +1,9 @@
 import type { KubeConfigRef } from '../../facts/kubeconfig-uses.ts'
 import { kubeConfigRefs } from '../../facts/kubeconfig-uses.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { applierKinds, kubeConfigOf } from '../../fleet/model/appliers.ts'
+import { codeWord, listed, type Message, message, part } from '../../message/message.ts'
 import type { Rule, RuleContext } from '../model/rule.ts'
 
 /** The key under which Capsule's addon and Flux's own tools for it keep the kubeconfig. */
@@ -23,15 +24,18 @@ export const kubeconfigRef: Rule = {
     for (const ref of node.tenant === undefined ? [] : refsOf(subject)) {
       if (isAllowed(context, subject, ref)) continue
       const { kind, name, key, path } = ref
-      const what = kind ? `${kind} ${shown(name)}${key && ` (key ${shown(key)})`}` : 'neither a Secret nor a ConfigMap'
+      const of = key === '' ? message`` : message` (key ${quoted('value', key)})`
+      const what = kind
+        ? message`${part('value', kind)} ${quoted('object', name)}${of}`
+        : message`neither a Secret nor a ConfigMap`
       yield {
         node: context.index.nodeOf(node.cluster, object) ?? node,
         renderedBy: node,
         object,
         path,
         value: `${kind} ${name} ${key}`,
-        message: `${shownObject(id.kind, id.namespace, id.name)} uses the kubeconfig in ${what} of namespace ${shown(id.namespace)}, which the platform did not provide to this tenant. Allowed: ${allowedText(context, subject)}.`,
-        fix: "Remove spec.kubeConfig, or set spec.kubeConfig.secretRef.name to the tenant's kubeconfig.",
+        message: message`${objectPart(id.kind, id.namespace, id.name)} uses the kubeconfig in ${what} of namespace ${quoted('object', id.namespace)}, which the platform did not provide to this tenant. Allowed: ${allowedText(context, subject)}.`,
+        fix: message`Remove ${codeWord('spec.kubeConfig')}, or set ${codeWord('spec.kubeConfig.secretRef.name')} to the tenant's kubeconfig.`,
       }
     }
   },
@@ -54,9 +58,9 @@ function isAllowed({ index, config }: RuleContext, { node }: Subject, { kind, na
   })
 }
 
-function allowedText({ index, config }: RuleContext, { node }: Subject): string {
+function allowedText({ index, config }: RuleContext, { node }: Subject): Message {
   const namespaces = index.namespacesOf(node.cluster, node.tenant ?? '')
   const accounts = namespaces.flatMap(namespace => index.capsuleHomes(node.cluster).get(namespace) ?? [])
   const names = [...config.allowedKubeConfigs, ...accounts.map(account => `${account}-kubeconfig`)]
-  return names.slice(0, 10).map(shown).join(', ') || 'none'
+  return names.length === 0 ? message`none` : listed(names.slice(0, 10).map(name => quoted('object', name)))
 }

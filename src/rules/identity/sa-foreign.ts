@@ -1,11 +1,12 @@
 import { excessRights, rulesText } from '../../facts/excess-rights.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { accountOf, applierKinds } from '../../fleet/model/appliers.ts'
 import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
 import { idOf } from '../../kube/object.ts'
 import { type Binding, type BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
+import { codeWord, message, part } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { declaredOwner } from '../rbac/support/declared-owner.ts'
 import { reachOf, subjectText } from '../rbac/support/subject-reach.ts'
@@ -39,7 +40,8 @@ function* judgeBinding(context: RuleContext, { node, object }: Subject): Iterabl
     const rights = rightsOf(context, node.cluster, binding, subject)
     if (rights === undefined) continue
     const { kind, namespace, name, roleRef } = binding
-    const where = namespace === '' ? 'in the whole cluster' : `in namespace ${shown(namespace)}`
+    const where =
+      namespace === '' ? message`in the whole cluster` : message`in namespace ${quoted('object', namespace)}`
     const unknown = rights === 'unknown'
     yield {
       node,
@@ -47,9 +49,9 @@ function* judgeBinding(context: RuleContext, { node, object }: Subject): Iterabl
       path: ['subjects', at],
       value: `${subjectText(subject)} ${roleRef.kind} ${roleRef.name}${unknown ? '' : `: ${rights}`}`,
       message: unknown
-        ? `${shownObject(kind, namespace, name)} binds ${subjectText(subject)}, of a tenant's namespace, ${where} to ${roleRef.kind} ${shown(roleRef.name)}, which the fleet does not render, so its rights are unknown. Allowed: rights in the tenant's namespaces.`
-        : `${shownObject(kind, namespace, name)} gives ${subjectText(subject)}, of a tenant's namespace, rights ${where}: ${shownRules(rights)} by ${roleRef.kind} ${shown(roleRef.name)}. Allowed: rights in the tenant's namespaces. The tenant can act as every account in its namespaces.`,
-      fix: "Bind an account of a platform namespace, or bind this account with a RoleBinding in the tenant's namespaces.",
+        ? message`${objectPart(kind, namespace, name)} binds ${part('identity', subjectText(subject))}, of a tenant's namespace, ${where} to ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, which the fleet does not render, so its rights are unknown. Allowed: rights in the tenant's namespaces.`
+        : message`${objectPart(kind, namespace, name)} gives ${part('identity', subjectText(subject))}, of a tenant's namespace, rights ${where}: ${shownRules(rights)} by ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}. Allowed: rights in the tenant's namespaces. The tenant can act as every account in its namespaces.`,
+      fix: message`Bind an account of a platform namespace, or bind this account with a RoleBinding in the tenant's namespaces.`,
       ...(unknown ? { level: 'warning' as const, severity: 'medium' as const } : {}),
     }
   }
@@ -85,13 +87,13 @@ function* judgeUse(context: RuleContext, { node, object }: Subject): Iterable<Br
       object,
       path: ACCOUNT_FIELD,
       value: `${account} ${binding} ${role}: ${rules}`,
-      message: `${shownObject(kind, namespace, name)} is applied as account ${shown(account)}, which has rights outside the tenant's namespaces: ${shownRules(rules)} by ${clusterWide ? shown(binding) : OF_OTHERS} (${shown(role)}). Allowed: an account with rights only in the tenant's namespaces.`,
-      fix: `Set spec.serviceAccountName to the tenant's reconciler account in namespace ${shown(namespace)}, and ask a fleet admin to move account ${shown(account)} to a platform namespace.`,
+      message: message`${objectPart(kind, namespace, name)} is applied as account ${quoted('object', account)}, which has rights outside the tenant's namespaces: ${shownRules(rules)} by ${clusterWide ? quoted('object', binding) : OF_OTHERS} (${quoted('value', role)}). Allowed: an account with rights only in the tenant's namespaces.`,
+      fix: message`Set ${codeWord('spec.serviceAccountName')} to the tenant's reconciler account in namespace ${quoted('object', namespace)}, and ask a fleet admin to move account ${quoted('object', account)} to a platform namespace.`,
     }
   }
 }
 
 /** The tenant reads this: whose the other namespace is stays with the platform. */
-const OF_OTHERS = 'a RoleBinding in a foreign namespace'
+const OF_OTHERS = message`a RoleBinding in a foreign namespace`
 
-const shownRules = (rules: string) => shown(rules.length > 70 ? `${rules.slice(0, 70)} ...` : rules)
+const shownRules = (rules: string) => quoted('value', rules.length > 70 ? `${rules.slice(0, 70)} ...` : rules)

@@ -1,5 +1,5 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
 import { accountOf, applierKinds, fallbackAccount, kubeConfigOf } from '../../fleet/model/appliers.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
@@ -7,6 +7,7 @@ import { isBlank } from '../../fleet/model/read-spec.ts'
 import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { codeWord, type Message, message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
 /** What Flux applies for a tenant must name the account it acts as, or it acts as the controller. */
@@ -41,15 +42,17 @@ function judge(context: RuleContext, node: FleetNode, object: KubeObject): Breac
   const written = stringAt(object.root, ACCOUNT_FIELD) ?? ''
   const account = fallbackAccount(object, index.cluster(node.cluster)?.lockdown)
   if (written === '' && account && isKnown(context, node.cluster, namespace, account)) return undefined
-  const config = kubeConfigOf(object) ? ' for the cluster of its kubeConfig' : ''
+  const isElsewhere = kubeConfigOf(object) !== undefined
+  const config = isElsewhere ? message` for the cluster of its kubeConfig` : message``
+  const given = written === '' ? message`` : message` (${quoted('value', written)})`
   return {
     node: index.nodeOf(node.cluster, object) ?? node,
     renderedBy: node,
     object,
     path: ACCOUNT_FIELD,
     value: written,
-    message: `${shownObject(kind, namespace, name)} names no service account${written && ` (${shown(written)})`}${config}: ${asWhom(account, namespace, config !== '')}. Allowed: an account in its own namespace.`,
-    fix: `Set spec.serviceAccountName to the reconciler account of namespace ${shown(namespace)}.`,
+    message: message`${objectPart(kind, namespace, name)} names no service account${given}${config}: ${asWhom(account, namespace, isElsewhere)}. Allowed: an account in its own namespace.`,
+    fix: message`Set ${codeWord('spec.serviceAccountName')} to the reconciler account of namespace ${quoted('object', namespace)}.`,
   }
 }
 
@@ -66,13 +69,13 @@ function isKnown(
   )
 }
 
-function asWhom(account: string | undefined, namespace: string, elsewhere: boolean): string {
+function asWhom(account: string | undefined, namespace: string, elsewhere: boolean): Message {
   if (account) {
-    return `Flux would apply it as the default account ${shown(account)}, which the fleet does not render in namespace ${shown(namespace)}`
+    return message`Flux would apply it as the default account ${quoted('object', account)}, which the fleet does not render in namespace ${quoted('object', namespace)}`
   }
   return elsewhere
-    ? 'Flux would apply it as the user of the kubeconfig, without impersonation'
-    : 'Flux would apply it as the controller itself (cluster-admin)'
+    ? message`Flux would apply it as the user of the kubeconfig, without impersonation`
+    : message`Flux would apply it as the controller itself (cluster-admin)`
 }
 
 /** The one account as which the platform has Flux act in a namespace; undefined where it has none, or several. */

@@ -1,5 +1,6 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { stringAt } from '../../kube/node.ts'
+import { message } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 import { isOwnReconciler } from './support/is-own-reconciler.ts'
 
@@ -23,8 +24,8 @@ export const saTokenSecret: Rule = {
       object,
       path: account === '' ? ['type'] : ACCOUNT,
       value: account,
-      message: `${shownObject(id.kind, id.namespace, id.name)} requests a token of account ${shown(account)} that does not expire${reconciles ? ', and Flux deploys the namespace as that account' : ''}. Allowed: short-lived tokens of pods.`,
-      fix: 'Remove the Secret, and use a projected service account token.',
+      message: message`${objectPart(id.kind, id.namespace, id.name)} requests a token of account ${quoted('object', account)} that does not expire${reconciles ? ', and Flux deploys the namespace as that account' : ''}. Allowed: short-lived tokens of pods.`,
+      fix: message`Remove the Secret, and use a projected service account token.`,
       ...(reconciles ? { severity: 'critical' as const } : {}),
     }
   },

@@ -1,5 +1,5 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { FleetConfig, TenantConfig } from '../../fleet/model/fleet-config.ts'
 import { refKey } from '../../fleet/model/ref.ts'
@@ -7,6 +7,7 @@ import { capsuleTenantOf } from '../../fleet/tenancy/capsule.ts'
 import { TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
 import { ROOT_NAMESPACE } from '../../flux/kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
+import { codeWord, message } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 
 const KUBECONFIG = ['spec', 'kubeConfig']
@@ -26,14 +27,14 @@ export const unconfinedSource: Rule = {
     const was = before?.node(node.key)
     const isNew = before !== undefined && !(was && isUnconfined(was) && sourceOf(was) === url)
     const { namespace, name } = node
-    const where = shown(namespace)
+    const where = quoted('object', namespace)
     yield {
       node,
       object: node.kustomization,
       path: ['spec', 'sourceRef', 'name'],
       value: url,
-      message: `${shownObject('Kustomization', namespace, name)} applies ${shown(url)} with the rights of ${rightsOf(node)}: writers of that repository are not confined. Allowed: an account of namespace ${where}, or a namespace that .github/bailiwick.yaml declares as the platform's.`,
-      fix: `Set spec.serviceAccountName to an account of namespace ${where}, or add to .github/bailiwick.yaml a tenant with namespaces: [${where}] and platform: true.`,
+      message: message`${objectPart('Kustomization', namespace, name)} applies ${quoted('repository', url)} with the rights of ${rightsOf(node)}: writers of that repository are not confined. Allowed: an account of namespace ${where}, or a namespace that ${codeWord('.github/bailiwick.yaml')} declares as the platform's.`,
+      fix: message`Set ${codeWord('spec.serviceAccountName')} to an account of namespace ${where}, or add to ${codeWord('.github/bailiwick.yaml')} a tenant with namespaces: [${where}] and platform: true.`,
       ...(isNew && index.hasTenants(node.cluster) ? { level: 'violation' as const } : {}),
     }
   },
@@ -73,6 +74,6 @@ function isPlatform({ cluster, namespace }: FleetNode, index: FleetIndex, { tena
   return [...tenants.values()].some(one => isMeant(one) && (one.clusters?.includes(cluster) ?? true))
 }
 
-function rightsOf({ kustomization }: FleetNode): string {
+function rightsOf({ kustomization }: FleetNode) {
   return at(kustomization.root, KUBECONFIG) ? 'the user of its kubeConfig' : "Flux's controller (cluster-admin)"
 }

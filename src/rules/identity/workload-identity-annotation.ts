@@ -1,9 +1,10 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { HELM_RELEASE } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
+import { message, part } from '../../message/message.ts'
 import { everyMap } from '../model/every-map.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { podsOf } from '../workloads/support/pods-of.ts'
@@ -64,8 +65,8 @@ function* judge(index: FleetIndex, subject: Subject, path: Path, warns: boolean)
       object,
       path: [...path, key],
       value,
-      message: `${shownObject(id.kind, id.namespace, id.name)} takes a cloud identity (${cloud}) with ${shown(key)}: ${shown(value)}. Allowed: accounts that the platform renders with one.`,
-      fix: 'Remove the annotation, and ask a fleet admin to render the service account with it.',
+      message: message`${objectPart(id.kind, id.namespace, id.name)} takes a cloud identity (${part('value', cloud)}) with ${quoted('value', key)}: ${quoted('value', value)}. Allowed: accounts that the platform renders with one.`,
+      fix: message`Remove the annotation, and ask a fleet admin to render the service account with it.`,
       ...(warns ? { level: 'warning' as const, severity: 'high' as const } : { edit: { remove: true } as const }),
     }
   }

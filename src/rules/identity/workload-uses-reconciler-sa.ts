@@ -1,10 +1,11 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { applierKinds } from '../../fleet/model/appliers.ts'
 import { HELM_RELEASE } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf, type KubeObject } from '../../kube/object.ts'
+import { codeWord, message } from '../../message/message.ts'
 import { everyMap } from '../model/every-map.ts'
 import type { Rule } from '../model/rule.ts'
 import { podsOf } from '../workloads/support/pods-of.ts'
@@ -29,8 +30,8 @@ export const workloadUsesReconcilerSa: Rule = {
         object,
         path,
         value: account,
-        message: `${shownObject(id.kind, id.namespace, id.name)} runs pods as account ${shown(account)}, which Flux uses to deploy namespace ${shown(id.namespace)}: the pods can read its token. Allowed: a separate account for the workload.`,
-        fix: 'Set serviceAccountName to an account with only the rights that the workload needs.',
+        message: message`${objectPart(id.kind, id.namespace, id.name)} runs pods as account ${quoted('object', account)}, which Flux uses to deploy namespace ${quoted('object', id.namespace)}: the pods can read its token. Allowed: a separate account for the workload.`,
+        fix: message`Set ${codeWord('serviceAccountName')} to an account with only the rights that the workload needs.`,
       }
     }
   },

@@ -1,4 +1,4 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import {
   ARTIFACT_GENERATOR,
@@ -10,6 +10,7 @@ import {
 } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { joinPath } from '../../kustomize/read/resolve-path.ts'
+import { message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { pathsOfOthers } from './support/paths-of-others.ts'
 import { sharedPaths } from './support/shared-paths.ts'
@@ -45,7 +46,7 @@ function pathsOf({ kind, object }: Subject): Path[] {
   return [[...spec, 'chart'], [...spec, 'valuesFile'], ...indices.map(index => [...spec, 'valuesFiles', index])]
 }
 
-function problemOf(kind: string, path: Path, text: string): string | undefined {
+function problemOf(kind: string, path: Path, text: string) {
   const plain = decoded(text).replaceAll('\\', '/')
   if (/^[a-z][a-z0-9+.-]*:/i.test(plain)) return 'is an address, not a path'
   if (joinPath('', plain) === undefined) return 'leads outside the source'
@@ -60,14 +61,19 @@ function decoded(text: string): string {
   return text.replace(/%2e/gi, '.').replace(/%2f/gi, '/').replace(/%5c/gi, '\\')
 }
 
-function breach({ object, id, node }: Subject, path: Path, text: string, problem: string): Breach {
-  const who = shownObject(id.kind, id.namespace, id.name)
+function breach(
+  { object, id, node }: Subject,
+  path: Path,
+  text: string,
+  problem: NonNullable<ReturnType<typeof problemOf>>,
+): Breach {
+  const who = objectPart(id.kind, id.namespace, id.name)
   return {
     node,
     object,
     path,
     value: text,
-    message: `${shown(path.join('.'))} of ${who} is ${shown(text)}, which ${problem}. Allowed: paths below the root of the source. Flux would stay below the root and read another file.`,
-    fix: 'Write the path relative to the root of the source, without "..".',
+    message: message`${quoted('field', path.join('.'))} of ${who} is ${quoted('value', text)}, which ${problem}. Allowed: paths below the root of the source. Flux would stay below the root and read another file.`,
+    fix: message`Write the path relative to the root of the source, without "..".`,
   }
 }

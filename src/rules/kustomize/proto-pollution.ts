@@ -1,4 +1,5 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
+import { message } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 import { scanObject } from './support/scan-object.ts'
 
@@ -22,8 +23,8 @@ export const protoPollution: Rule = {
         path,
         origin,
         value: path.join('.'),
-        message: `${shownObject(id.kind, id.namespace, id.name)} has the key ${shown(String(path.at(-1)))}, which JavaScript programs can merge into every object. Allowed: any other key.`,
-        fix: 'Remove the key.',
+        message: message`${objectPart(id.kind, id.namespace, id.name)} has the key ${quoted('value', String(path.at(-1)))}, which JavaScript programs can merge into every object. Allowed: any other key.`,
+        fix: message`Remove the key.`,
       }
     }
   },

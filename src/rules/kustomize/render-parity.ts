@@ -1,9 +1,10 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { artifactPath } from '../../flux/artifact-path.ts'
 import { at, type Node, originAt, type Path } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
 import { KUSTOMIZATION_FILES } from '../../kustomize/read/find-kustomization.ts'
+import { codeWord, message, part } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { isIdentity, isSecurity } from './support/guarded-place.ts'
@@ -38,8 +39,8 @@ function* revived(subject: Subject): Generator<Breach> {
     path: ['metadata', 'annotations'],
     origin,
     value: 'local-config',
-    message: `${shownObject(id.kind, id.namespace, id.name)} has the annotation config.kubernetes.io/local-config, but a patch removes the annotation and so deploys the object. Allowed: the annotation only on objects that are not deployed.`,
-    fix: 'Remove the annotation from the manifest.',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} has the annotation config.kubernetes.io/local-config, but a patch removes the annotation and so deploys the object. Allowed: the annotation only on objects that are not deployed.`,
+    fix: message`Remove the annotation from the manifest.`,
   }
 }
 
@@ -62,8 +63,8 @@ function* hidden(subject: Subject): Generator<Breach> {
     object,
     path: [],
     value: file,
-    message: `${shownObject(id.kind, id.namespace, id.name)} comes from ${shown(file)}, ${why}. Allowed: files that end in .yaml and are not hidden.`,
-    fix: 'Move the object to a file that ends in .yaml and is not hidden, and list the file in kustomization.yaml.',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} comes from ${quoted('path', file)}, ${why}. Allowed: files that end in .yaml and are not hidden.`,
+    fix: message`Move the object to a file that ends in .yaml and is not hidden, and list the file in ${codeWord('kustomization.yaml')}.`,
   }
 }
 
@@ -79,8 +80,8 @@ function* rewritten({ object, id, node }: Subject, { index }: RuleContext): Gene
       path: patched,
       origin: originAt(object.root, patched),
       value: `patched ${field}`,
-      message: `${shown(field)} of ${shownObject(id.kind, id.namespace, id.name)} is set by a patch in the spec of Kustomization ${shown(node.name)}, so the overlay shows other rights. Allowed: rights in the manifest.`,
-      fix: `Write ${field} in the manifest.`,
+      message: message`${quoted('field', field)} of ${objectPart(id.kind, id.namespace, id.name)} is set by a patch in the spec of Kustomization ${quoted('object', node.name)}, so the overlay shows other rights. Allowed: rights in the manifest.`,
+      fix: message`Write ${part('field', field)} in the manifest.`,
     }
   }
 }
@@ -106,15 +107,15 @@ function* composed({ object, id, node }: Subject): Generator<Breach> {
   const functions = (object.made ?? []).filter(({ how, path }) => how === 'function' && isGuarded(path))
   const left = isUnsubstituted(object) ? scanObject(object.root).templated.filter(({ path }) => isGuarded(path)) : []
   for (const { path } of [...functions, ...left]) {
-    const field = shown(path.join('.'))
+    const field = quoted('field', path.join('.'))
     const what = left.length > 0 ? 'has a variable that is not substituted' : 'is composed from a variable'
     yield {
       node,
       object,
       path,
       value: `composed ${path.join('.')}`,
-      message: `${field} of ${shownObject(id.kind, id.namespace, id.name)} ${what}, so the manifest does not show its value. Allowed: a value in the manifest.`,
-      fix: `Write the value of ${field} in the manifest.`,
+      message: message`${field} of ${objectPart(id.kind, id.namespace, id.name)} ${what}, so the manifest does not show its value. Allowed: a value in the manifest.`,
+      fix: message`Write the value of ${field} in the manifest.`,
     }
   }
 }

@@ -1,5 +1,6 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { groupOf } from '../../kube/object.ts'
+import { message } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 import { isIdentity, isStructure } from './support/guarded-place.ts'
 
@@ -15,14 +16,14 @@ export const substitutionInjection: Rule = {
   *checkTenantObject({ object, id, node }) {
     for (const { path, how } of object.made ?? []) {
       if (how !== 'structure' || !(isStructure(path) || isIdentity(groupOf(id.apiVersion), path))) continue
-      const field = shown(path.join('.'))
+      const field = quoted('field', path.join('.'))
       yield {
         node,
         object,
         path,
         value: `structure ${path.join('.')}`,
-        message: `${field} of ${shownObject(id.kind, id.namespace, id.name)} becomes a map or a list through the value of a variable, so no manifest shows its fields. Allowed: variables with one string, number or boolean.`,
-        fix: `Write ${field} in the manifest, and use variables only for single values in it.`,
+        message: message`${field} of ${objectPart(id.kind, id.namespace, id.name)} becomes a map or a list through the value of a variable, so no manifest shows its fields. Allowed: variables with one string, number or boolean.`,
+        fix: message`Write ${field} in the manifest, and use variables only for single values in it.`,
       }
     }
   },

@@ -1,7 +1,8 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import type { Path } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
+import { message, part } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { isIdentity } from './support/guarded-place.ts'
 import { scanObject } from './support/scan-object.ts'
@@ -30,8 +31,8 @@ function* unseen({ object, node }: Subject): Generator<Breach> {
       path: [],
       origin,
       value: `${character} ${origin.file}`,
-      message: `${shown(origin.file)} contains ${character}, which is invisible or changes the direction of the text. Allowed: visible characters.`,
-      fix: 'Remove the character.',
+      message: message`${quoted('path', origin.file)} contains ${part('value', character)}, which is invisible or changes the direction of the text. Allowed: visible characters.`,
+      fix: message`Remove the character.`,
     }
   }
 }
@@ -47,19 +48,21 @@ function* lookalikes(subject: Subject): Generator<Breach> {
   for (const { path, text, isKey } of scanObject(object.root).foreign) {
     const problem = problemOf(subject, path, text, isKey)
     if (problem === undefined) continue
-    const field = isKey ? shown(path.slice(0, -1).join('.')) : shown(path.join('.'))
+    const field = isKey
+      ? message`a key in ${quoted('field', path.slice(0, -1).join('.'))}`
+      : message`${quoted('field', path.join('.'))}`
     yield {
       node,
       object,
       path,
       value: text,
-      message: `${isKey ? `a key in ${field}` : field} of ${shownObject(id.kind, id.namespace, id.name)} is ${shown(text)}, ${problem}. Allowed: ASCII.`,
-      fix: 'Write the name in ASCII.',
+      message: message`${field} of ${objectPart(id.kind, id.namespace, id.name)} is ${quoted('value', text)}, ${problem}. Allowed: ASCII.`,
+      fix: message`Write the name in ASCII.`,
     }
   }
 }
 
-function problemOf({ id }: Subject, path: Path, text: string, isKey: boolean): string | undefined {
+function problemOf({ id }: Subject, path: Path, text: string, isKey: boolean) {
   const last = path.at(-1)
   const isContent = ['data', 'stringData', 'binaryData'].includes(String(path[0])) || path[1] === 'annotations'
   if (isKey) return INVISIBLE.test(text) || isMixed(text) ? 'with characters of other alphabets' : undefined

@@ -1,5 +1,5 @@
 import { type FleetIndex, kindOfId } from '../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { needsOf } from '../../fleet/graph/node-values.ts'
 import { valueId } from '../../fleet/graph/value-index.ts'
@@ -10,6 +10,7 @@ import { placesOf } from '../../kube/capabilities/places-of.ts'
 import { originAt, type Path } from '../../kube/node.ts'
 import { groupOf, idOf } from '../../kube/object.ts'
 import { KUBERNETES } from '../../kube/scope/kubernetes-scopes.ts'
+import { codeWord, message, part } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { isIdentity, isSecurity } from './support/guarded-place.ts'
 import { isUnsubstituted } from './support/is-unsubstituted.ts'
@@ -56,15 +57,15 @@ function isToldByChild({ object, node }: Subject, { path }: Refused, index: Flee
 
 /** An unknown value where it may not stand. */
 function refusal({ object, id, node }: Subject, { path, reason, held }: Refused): Breach {
-  const field = `${shown(path.join('.'))} of ${shownObject(id.kind, id.namespace, id.name)}`
-  const what = `${field} takes an unknown value, one that only the cluster has, controlled by ${held}.`
+  const field = message`${quoted('field', path.join('.'))} of ${objectPart(id.kind, id.namespace, id.name)}`
+  const what = message`${field} takes an unknown value, one that only the cluster has, controlled by ${held}.`
   const breach = { node, object, path, level: 'error', value: path.join('.') } as const
   if (reason === 'host') {
-    const message = `${what} Allowed in hosts: values in git, and keys that .github/bailiwick.yaml declares.`
+    const text = message`${what} Allowed in hosts: values in git, and keys that ${codeWord('.github/bailiwick.yaml')} declares.`
     return {
       ...breach,
-      message,
-      fix: 'Write the host in git, or declare the object and key in .github/bailiwick.yaml.',
+      message: text,
+      fix: message`Write the host in git, or declare the object and key in ${codeWord('.github/bailiwick.yaml')}.`,
     }
   }
   const allowed =
@@ -73,8 +74,8 @@ function refusal({ object, id, node }: Subject, { path, reason, held }: Refused)
       : 'Allowed: unknown values in data of ConfigMaps and Secrets, environment values, arguments, checksum annotations and chart values without a rule.'
   return {
     ...breach,
-    message: `${what} ${allowed}`,
-    fix: 'Write the value in git, or ask a fleet admin to declare the object and key in .github/bailiwick.yaml.',
+    message: message`${what} ${allowed}`,
+    fix: message`Write the value in git, or ask a fleet admin to declare the object and key in ${codeWord('.github/bailiwick.yaml')}.`,
   }
 }
 
@@ -92,8 +93,8 @@ function* absent(node: FleetNode, index: FleetIndex, { substituteFrom }: FleetCo
       origin,
       level: 'error',
       value: id,
-      message: `${shownObject('Kustomization', namespace, node.name)} substitutes from the optional ${kind} ${shown(name)}, which the fleet does not render and an account of a tenant can create, so its values are unknown. Allowed: objects that the fleet renders or declares, and those that no tenant can write.`,
-      fix: "Render the object, remove it from substituteFrom, or remove the tenant's right to write it.",
+      message: message`${objectPart('Kustomization', namespace, node.name)} substitutes from the optional ${part('value', kind)} ${quoted('object', name)}, which the fleet does not render and an account of a tenant can create, so its values are unknown. Allowed: objects that the fleet renders or declares, and those that no tenant can write.`,
+      fix: message`Render the object, remove it from substituteFrom, or remove the tenant's right to write it.`,
     }
   }
 }
@@ -112,19 +113,19 @@ function* literal(subject: Subject): Generator<Breach> {
       object,
       path,
       value: text,
-      message: `${shownObject(id.kind, id.namespace, id.name)} has the variable ${shown(text)} as ${shown(field)}, which is not substituted here, so its value is unknown. Allowed: a value in git. The API server rejects the variable itself.`,
-      fix: `Replace the variable in ${shown(field)} with its value.`,
+      message: message`${objectPart(id.kind, id.namespace, id.name)} has the variable ${quoted('value', text)} as ${quoted('field', field)}, which is not substituted here, so its value is unknown. Allowed: a value in git. The API server rejects the variable itself.`,
+      fix: message`Replace the variable in ${quoted('field', field)} with its value.`,
     }
   }
 }
 
 function* substituted(subject: Subject): Generator<Breach> {
   const { object, id, node } = subject
-  const who = shownObject(id.kind, id.namespace, id.name)
+  const who = objectPart(id.kind, id.namespace, id.name)
   for (const { path, how } of object.made ?? []) {
     const isDefault = how === 'default' && isGuarded(subject, path)
     if (!isDefault && (how !== 'unknown' || isGuarded(subject, path))) continue
-    const field = shown(path.join('.'))
+    const field = quoted('field', path.join('.'))
     const value = `${how} ${path.join('.')}`
     yield isDefault
       ? {
@@ -132,8 +133,8 @@ function* substituted(subject: Subject): Generator<Breach> {
           object,
           path,
           value,
-          message: `${field} of ${who} takes the default of a variable that is not set: anyone who can set the variable controls the value. Allowed: a value in git, or a variable that the fleet sets.`,
-          fix: 'Replace the variable with its value, or set the variable in the fleet.',
+          message: message`${field} of ${who} takes the default of a variable that is not set: anyone who can set the variable controls the value. Allowed: a value in git, or a variable that the fleet sets.`,
+          fix: message`Replace the variable with its value, or set the variable in the fleet.`,
         }
       : {
           node,
@@ -141,13 +142,13 @@ function* substituted(subject: Subject): Generator<Breach> {
           path,
           value,
           level: 'warning',
-          message: `${field} of ${who} takes an unknown value, one that only the cluster has. Allowed: values in git.`,
+          message: message`${field} of ${who} takes an unknown value, one that only the cluster has. Allowed: values in git.`,
           fix: DECLARE,
         }
   }
 }
 
-const DECLARE = 'Render the ConfigMap or Secret in the fleet, or declare it in .github/bailiwick.yaml.'
+const DECLARE = message`Render the ConfigMap or Secret in the fleet, or declare it in ${codeWord('.github/bailiwick.yaml')}.`
 
 /** Words for places and accounts in objects of kinds that nobody has looked at. */
 const PLACES = new Set('namespace targetNamespace serviceAccountName serviceAccount url endpoint'.split(' '))
@@ -173,8 +174,8 @@ function* undecided(subject: Subject): Generator<Breach> {
       path,
       level: 'error',
       value: path.join('.'),
-      message: `${shown(path.join('.'))} of ${shownObject(id.kind, id.namespace, id.name)} is a security setting with an unknown value, one that only the cluster has. Allowed: a value in git.`,
-      fix: 'Replace the variable with its value.',
+      message: message`${quoted('field', path.join('.'))} of ${objectPart(id.kind, id.namespace, id.name)} is a security setting with an unknown value, one that only the cluster has. Allowed: a value in git.`,
+      fix: message`Replace the variable with its value.`,
     }
   }
 }

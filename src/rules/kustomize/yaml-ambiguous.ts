@@ -1,7 +1,8 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
+import { message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { isSecurity } from './support/guarded-place.ts'
 import { scanObject } from './support/scan-object.ts'
@@ -19,13 +20,13 @@ export const yamlAmbiguous: Rule = {
     for (const { path, how } of scanObject(object.root).unclear) {
       const isWord = how === 'word'
       if (isWord ? !isSwitch(subject, path) : !decides(subject, path, context)) continue
-      const field = shown(path.join('.'))
+      const field = quoted('field', path.join('.'))
       const what = isWord
         ? 'is a word that YAML 1.1 parsers read as a boolean and others as text. Allowed: true and false'
         : 'comes from a merge key, which some YAML parsers do not support. Allowed: the field itself'
-      const message = `${field} of ${shownObject(id.kind, id.namespace, id.name)} ${what}.`
-      const fix = isWord ? 'Write true or false.' : 'Replace the merge key with the field itself.'
-      yield { node, object, path, value: `${how} ${path.join('.')}`, message, fix } satisfies Breach
+      const text = message`${field} of ${objectPart(id.kind, id.namespace, id.name)} ${what}.`
+      const fix = isWord ? message`Write true or false.` : message`Replace the merge key with the field itself.`
+      yield { node, object, path, value: `${how} ${path.join('.')}`, message: text, fix } satisfies Breach
     }
   },
 }

@@ -1,6 +1,7 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { valuesOf } from '../../flux/kinds.ts'
 import { at, type Node } from '../../kube/node.ts'
+import { message } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 
 /** Where rules about drift stand, by kind. */
@@ -36,8 +37,8 @@ export const driftIgnore: Rule = {
           object,
           path: [...LISTS.get(kind)!, index, 'paths', place],
           value: text,
-          message: `${shownObject(id.kind, id.namespace, id.name)} makes Flux ignore the security field ${shown(text)}: a change on the cluster would persist. Allowed: fields that other controllers write.`,
-          fix: 'Remove the path, or set it to a field that another controller writes, such as /spec/replicas.',
+          message: message`${objectPart(id.kind, id.namespace, id.name)} makes Flux ignore the security field ${quoted('value', text)}: a change on the cluster would persist. Allowed: fields that other controllers write.`,
+          fix: message`Remove the path, or set it to a field that another controller writes, such as /spec/replicas.`,
         }
       }
     }

@@ -1,8 +1,9 @@
-import { shownObject } from '../../facts/shown.ts'
+import { objectPart } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { valuesOf } from '../../flux/kinds.ts'
 import { at, type Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import { message, part } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { fluxMarks } from './support/flux-mark.ts'
 
@@ -39,8 +40,8 @@ function breach({ object, id, node }: Subject, path: Path, what: string): Breach
     object,
     path,
     value: what,
-    message: `${shownObject(id.kind, id.namespace, id.name)} has ${what}: Flux would delete and recreate objects whose immutable fields differ. Allowed: no force. API server, without force: field is immutable.`,
-    fix: `Remove ${what}.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} has ${part('field', what)}: Flux would delete and recreate objects whose immutable fields differ. Allowed: no force. API server, without force: field is immutable.`,
+    fix: message`Remove ${part('field', what)}.`,
     edit: { remove: true },
   }
 }

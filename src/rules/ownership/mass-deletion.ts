@@ -1,7 +1,8 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { stringAt } from '../../kube/node.ts'
+import { codeWord, type Message, message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { deletedObjects, isKept } from './support/deleted-objects.ts'
 import { removedTenant } from './support/removed-tenant.ts'
@@ -37,7 +38,7 @@ export const massDeletion: Rule = {
       node,
       heir,
       isOwn,
-      unseen ? 'all objects that it applied' : count === 1 ? '1 object' : `${count} objects`,
+      unseen ? message`all objects that it applied` : message`${count} ${count === 1 ? 'object' : 'objects'}`,
     )
   },
 }
@@ -55,13 +56,13 @@ function* emptied(node: FleetNode, before: FleetIndex, index: FleetIndex): Itera
     value: `deletes ${gone.length}`,
     level: 'warning',
     severity: 'high',
-    message: `${shownObject('Kustomization', node.namespace, node.name)} would delete ${gone.length} of the ${old.length} objects that it applied before this change, and apply ${node.objects.length}. Allowed: a change that keeps most of its objects.`,
-    fix: 'Confirm that all of them are to be deleted, or set spec.prune to false to keep them.',
+    message: message`${objectPart('Kustomization', node.namespace, node.name)} would delete ${gone.length} of the ${old.length} objects that it applied before this change, and apply ${node.objects.length}. Allowed: a change that keeps most of its objects.`,
+    fix: message`Confirm that all of them are to be deleted, or set ${codeWord('spec.prune')} to false to keep them.`,
   }
 }
 
-function removed(node: FleetNode, heir: FleetNode, isOwn: boolean, what: string): Breach {
-  const who = shownObject('Kustomization', node.namespace, node.name)
+function removed(node: FleetNode, heir: FleetNode, isOwn: boolean, what: Message): Breach {
+  const who = objectPart('Kustomization', node.namespace, node.name)
   return {
     node: heir,
     object: node.kustomization,
@@ -69,8 +70,8 @@ function removed(node: FleetNode, heir: FleetNode, isOwn: boolean, what: string)
     origin: heir.kustomization.root.origin,
     value: 'removed',
     ...(isOwn ? { level: 'warning' as const, severity: 'high' as const } : {}),
-    message: `${who} of tenant ${shown(node.tenant ?? '')} is removed or renamed, so Flux would delete ${what}. Allowed: keeping it, or removing it after a change that sets prune: false.`,
-    fix: 'Restore the Kustomization under its name. To keep its objects, set prune: false or deletionPolicy: Orphan in an earlier change. To remove the tenant, waive mass-deletion for this Kustomization or merge with an override.',
+    message: message`${who} of tenant ${quoted('tenant', node.tenant ?? '')} is removed or renamed, so Flux would delete ${what}. Allowed: keeping it, or removing it after a change that sets ${codeWord('prune: false')}.`,
+    fix: message`Restore the Kustomization under its name. To keep its objects, set ${codeWord('prune: false')} or ${codeWord('deletionPolicy: Orphan')} in an earlier change. To remove the tenant, waive mass-deletion for this Kustomization or merge with an override.`,
   }
 }
 

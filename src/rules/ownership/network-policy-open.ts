@@ -1,7 +1,8 @@
-import { shownObject } from '../../facts/shown.ts'
+import { objectPart } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { isEmpty } from '../../kube/edit-node.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { codeWord, message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { isWorld } from './support/is-world.ts'
 
@@ -39,14 +40,14 @@ export const networkPolicyOpen: Rule = {
 }
 
 function breach({ object, id, node }: Subject, path: Path, direction: 'ingress' | 'egress'): Breach {
-  const [what, where] = direction === 'ingress' ? ['ingress', 'from any address'] : ['egress', 'to any address']
+  const where = direction === 'ingress' ? 'from any address' : 'to any address'
   return {
     node,
     object,
     path,
     value: direction,
-    message: `${shownObject(id.kind, id.namespace, id.name)} allows ${what} ${where} for every pod of the namespace, which cancels the platform's policies. Allowed: a policy for selected pods, peers or ports.`,
-    fix: `Set podSelector to the pods that need the traffic, or set ${direction === 'ingress' ? 'from' : 'to'} and ports.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} allows ${direction} ${where} for every pod of the namespace, which cancels the platform's policies. Allowed: a policy for selected pods, peers or ports.`,
+    fix: message`Set ${codeWord('podSelector')} to the pods that need the traffic, or set ${direction === 'ingress' ? 'from' : 'to'} and ports.`,
   }
 }
 

@@ -1,7 +1,8 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, type Node } from '../../kube/node.ts'
 import { groupOf, idOf } from '../../kube/object.ts'
+import { codeWord, message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 
 /** Finalizers that a well-known controller takes off again. */
@@ -38,8 +39,8 @@ function owned({ object, id, node }: Subject, owners: Node): Breach {
     object,
     path: ['metadata', 'ownerReferences'],
     value: [...names].sort().join(' '),
-    message: `${shownObject(id.kind, id.namespace, id.name)} names ${shown(names.join(', '))} as its owner: Kubernetes would delete it with that owner, and it can block the owner's deletion. Allowed: none. The API server accepts it from anyone who can set finalizers of the owner.`,
-    fix: 'Remove metadata.ownerReferences.',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} names ${quoted('object', names.join(', '))} as its owner: Kubernetes would delete it with that owner, and it can block the owner's deletion. Allowed: none. The API server accepts it from anyone who can set finalizers of the owner.`,
+    fix: message`Remove ${codeWord('metadata.ownerReferences')}.`,
     edit: { remove: true },
   }
 }
@@ -55,8 +56,8 @@ function* held({ object, id, node }: Subject, path: readonly string[], finalizer
       path,
       value: text,
       level: 'warning',
-      message: `${shownObject(id.kind, id.namespace, id.name)} has the finalizer ${shown(text)}: until it is removed, the object and its namespace cannot be deleted. Allowed: none.`,
-      fix: `Remove the finalizer ${shown(text)}.`,
+      message: message`${objectPart(id.kind, id.namespace, id.name)} has the finalizer ${quoted('value', text)}: until it is removed, the object and its namespace cannot be deleted. Allowed: none.`,
+      fix: message`Remove the finalizer ${quoted('value', text)}.`,
     }
   }
 }

@@ -1,8 +1,9 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { TenantSubject } from '../../facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { FLUX_KINDS, valuesOf } from '../../flux/kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
+import { codeWord, message, part } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 
 const OWNERS = FLUX_KINDS.flatMap(row => row.ownerLabels ?? [])
@@ -31,17 +32,17 @@ export const ownerLabelForged: Rule = {
     const labels = at(object.root, ['metadata', 'labels'])
     if (labels?.type !== 'map') return
     for (const owner of OWNERS) {
-      for (const part of PARTS) {
-        const key = `${owner}/${part}`
+      for (const name of PARTS) {
+        const key = `${owner}/${name}`
         const text = stringAt(labels, [key])
-        if (!labels.fields.has(key) || isOwn(owner, text, node[part])) continue
+        if (!labels.fields.has(key) || isOwn(owner, text, node[name])) continue
         yield {
           node,
           object,
           path: ['metadata', 'labels', key],
           value: `${key}=${text ?? ''}`,
-          message: `${shownObject(id.kind, id.namespace, id.name)} has the label ${key}: ${shown(text ?? '')}, but ${shown(`${node.namespace}/${node.name}`)} applies it. Allowed: no owner labels, because Flux writes them.`,
-          fix: `Remove the label ${key}.`,
+          message: message`${objectPart(id.kind, id.namespace, id.name)} has the label ${part('value', key)}: ${quoted('value', text ?? '')}, but ${quoted('object', `${node.namespace}/${node.name}`)} applies it. Allowed: no owner labels, because Flux writes them.`,
+          fix: message`Remove the label ${part('value', key)}.`,
           edit: { remove: true },
         }
       }
@@ -57,19 +58,19 @@ function* commonLabels({ object, id, kind, node }: TenantSubject): Iterable<Brea
   const labels = own === undefined ? undefined : at(object.root, COMMON)
   if (labels?.type !== 'map') return
   for (const owner of OWNERS) {
-    for (const part of PARTS) {
-      const key = `${owner}/${part}`
+    for (const name of PARTS) {
+      const key = `${owner}/${name}`
       if (!labels.fields.has(key)) continue
       const text = stringAt(labels, [key]) ?? ''
-      if (owner === own && text === id[part]) continue
+      if (owner === own && text === id[name]) continue
       yield {
         node,
         object,
         path: [...COMMON, key],
         value: `${key}=${text}`,
         level: 'violation',
-        message: `${shownObject(id.kind, id.namespace, id.name)} sets the label ${key}: ${shown(text)} on all its objects, in place of Flux's own label. Allowed: the name and namespace of the ${id.kind} itself.`,
-        fix: `Remove the label ${key} from spec.commonMetadata.labels.`,
+        message: message`${objectPart(id.kind, id.namespace, id.name)} sets the label ${part('value', key)}: ${quoted('value', text)} on all its objects, in place of Flux's own label. Allowed: the name and namespace of the ${part('value', id.kind)} itself.`,
+        fix: message`Remove the label ${part('value', key)} from ${codeWord('spec.commonMetadata.labels')}.`,
         edit: { remove: true },
       }
     }

@@ -1,11 +1,12 @@
 import type { Rendered } from '../../facts/object-table.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject, TenantSubject } from '../../facts/subject.ts'
 import { remoteClusterOf } from '../../fleet/graph/remote-cluster.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { isKustomization } from '../../flux/flux-object.ts'
 import { SOURCE_GROUP } from '../../flux/kinds.ts'
 import { canonical, originAt } from '../../kube/node.ts'
+import { message, part } from '../../message/message.ts'
 import type { Rule, RuleContext } from '../model/rule.ts'
 
 /** One object, one Kustomization: two that apply the same one fight over it. */
@@ -23,15 +24,17 @@ export const ownershipConflict: Rule = {
     if (!other || isSelf(subject) || isRefused(subject)) return
     const isPlatforms = other.node.tenant === undefined
     const whose = isPlatforms ? 'the platform' : 'the tenant'
-    const where = isPlatforms ? '' : ` by ${shownObject('Kustomization', other.node.namespace, other.node.name)}`
+    const where = isPlatforms
+      ? message``
+      : message` by ${objectPart('Kustomization', other.node.namespace, other.node.name)}`
     yield {
       node,
       object,
       path: ['metadata', 'name'],
       // another content of what is not followed, because there are two, is another violation
       value: `${other.node.key} ${isFollowed(subject) ? canonical(object.root) : ''}`,
-      message: `${shownObject(id.kind, id.namespace, id.name)} is applied by Kustomization ${shown(`${node.namespace}/${node.name}`)}, and ${whose} applies it too${where}: they would overwrite and prune each other's object. Allowed: one Kustomization per object. In Flux, the last one to apply wins (${kind.slice(0, 80)}).`,
-      fix: 'Rename the object, or remove it from one of the two Kustomizations.',
+      message: message`${objectPart(id.kind, id.namespace, id.name)} is applied by Kustomization ${quoted('object', `${node.namespace}/${node.name}`)}, and ${whose} applies it too${where}: they would overwrite and prune each other's object. Allowed: one Kustomization per object. In Flux, the last one to apply wins (${part('value', kind.slice(0, 80))}).`,
+      fix: message`Rename the object, or remove it from one of the two Kustomizations.`,
     }
   },
 }

@@ -1,4 +1,5 @@
-import { shownObject } from '../../facts/shown.ts'
+import { objectPart } from '../../facts/shown.ts'
+import { message, part } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 import { fluxMarks } from './support/flux-mark.ts'
 
@@ -27,8 +28,8 @@ export const pruneProtected: Rule = {
         path,
         value: `${key}=${value.toLowerCase()}`,
         ...(isPlatforms ? { level: 'violation' as const } : {}),
-        message: `${shownObject(id.kind, id.namespace, id.name)} has ${key}: ${value}, so Flux would not ${key.endsWith('prune') ? 'delete it when it is removed from git' : 'correct it when it changes on the cluster'}. Allowed: objects that Flux reconciles${isPlatforms ? '; only the platform may exclude an object that it renders' : ''}.`,
-        fix: `Remove ${key}.`,
+        message: message`${objectPart(id.kind, id.namespace, id.name)} has ${part('field', key)}: ${part('value', value)}, so Flux would not ${key.endsWith('prune') ? 'delete it when it is removed from git' : 'correct it when it changes on the cluster'}. Allowed: objects that Flux reconciles${isPlatforms ? '; only the platform may exclude an object that it renders' : ''}.`,
+        fix: message`Remove ${part('field', key)}.`,
         edit: { remove: true },
       }
     }

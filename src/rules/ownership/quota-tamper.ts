@@ -1,4 +1,5 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
+import { message } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 
 /** What limits a namespace from outside. */
@@ -33,8 +34,8 @@ export const quotaTamper: Rule = {
       object,
       path: ['metadata', 'name'],
       value: id.name,
-      message: `${shownObject(id.kind, id.namespace, id.name)} limits the namespace, and ${whose} it: ${shown(node.identity.user)}, which acts for the tenant, would overwrite it. Allowed: objects with other names.`,
-      fix: 'Remove the object, and ask a fleet admin to change the limit.',
+      message: message`${objectPart(id.kind, id.namespace, id.name)} limits the namespace, and ${whose} it: ${quoted('identity', node.identity.user)}, which acts for the tenant, would overwrite it. Allowed: objects with other names.`,
+      fix: message`Remove the object, and ask a fleet admin to change the limit.`,
     }
   },
 }

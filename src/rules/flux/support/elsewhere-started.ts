@@ -1,8 +1,9 @@
-import { shown, shownObject } from '../../../facts/shown.ts'
+import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { artifactPath } from '../../../flux/artifact-path.ts'
 import { valuesOf } from '../../../flux/kinds.ts'
 import { at, stringAt } from '../../../kube/node.ts'
+import { message } from '../../../message/message.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
 
 /** Where each kind that makes the Flux Operator start from a folder says which. */
@@ -28,7 +29,7 @@ export function* elsewhereStarted({ object, id, kind, node }: Subject, { index }
     object,
     path: [...place, 'path'],
     value: folder,
-    message: `${shownObject(id.kind, id.namespace, id.name)} makes Flux of cluster ${shown(node.cluster)} start from ${shown(folder)}, which belongs to cluster ${shown(other)} with other tenants. Allowed: the cluster's own folder.`,
-    fix: `Set the sync path to the folder of cluster ${shown(node.cluster)}, or move the object to the folder of the other cluster.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} makes Flux of cluster ${quoted('value', node.cluster)} start from ${quoted('path', folder)}, which belongs to cluster ${quoted('value', other)} with other tenants. Allowed: the cluster's own folder.`,
+    fix: message`Set the sync path to the folder of cluster ${quoted('value', node.cluster)}, or move the object to the folder of the other cluster.`,
   }
 }

@@ -1,8 +1,9 @@
-import { shownObject } from '../../../facts/shown.ts'
+import { objectPart } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { controllerRunBy } from '../../../fleet/bootstrap/flux-controllers.ts'
 import { controllerFlags } from '../../../fleet/lockdown/controller-flags.ts'
 import { flagsByController, LOCKDOWN_FLAGS, lockdownValue } from '../../../fleet/lockdown/lockdown-flags.ts'
+import { message, part, untyped } from '../../../message/message.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
 
 const NAMESPACE = 'flux-system'
@@ -26,8 +27,8 @@ export function* instanceElsewhere({ object, id, node }: Subject, { index }: Rul
       object,
       path: ['spec', 'template', 'spec', 'containers', 0, 'args'],
       value: `${id.name} ${flag.name} `,
-      message: `${shownObject(id.kind, id.namespace, id.name)} runs ${runs} without --${flag.name}, which the installed instance has: ${flag.why}. Allowed: the flag on every instance.`,
-      fix: `Add --${flag.name} to the container's args.`,
+      message: message`${objectPart(id.kind, id.namespace, id.name)} runs ${part('object', runs)} without --${part('value', flag.name)}, which the installed instance has: ${untyped(flag.why)}. Allowed: the flag on every instance.`,
+      fix: message`Add --${part('value', flag.name)} to the container's args.`,
     }
   }
 }

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../../errors.ts'
 import { IgnoreRules, parsePattern } from '../../../flux/ignore-pattern.ts'
 import type { MatchWork } from '../../../flux/pack-budget.ts'
+import { codeWord, message } from '../../../message/message.ts'
 
 /** What one line of a `.gitattributes` sets for the files that its pattern fits. */
 export interface AttributeLine {
@@ -38,8 +39,8 @@ export function readAttributes(text: string): AttributeLine[] {
 }
 
 function tooMany(): BailiwickError {
-  const message = `a .gitattributes sets more than ${MAX_ATTRIBUTES} attributes after macros are expanded`
-  return new BailiwickError('render-limits', message, { fix: 'Remove attributes or macros.' })
+  const text = message`a ${codeWord('.gitattributes')} sets more than ${MAX_ATTRIBUTES} attributes after macros are expanded`
+  return new BailiwickError('render-limits', text, { fix: message`Remove attributes or macros.` })
 }
 
 /** Whether a pattern of the `.gitattributes` in `domain` fits a file; throws `render-limits` for too much work. */

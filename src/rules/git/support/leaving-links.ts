@@ -1,6 +1,7 @@
 import type { JudgedRepository } from '../../../facts/judged-repository.ts'
-import { shown } from '../../../facts/shown.ts'
+import { quoted } from '../../../facts/shown.ts'
 import type { Tree } from '../../../git/tree.ts'
+import { message } from '../../../message/message.ts'
 import type { Breach } from '../../model/rule.ts'
 import { breachIn } from './in-repository.ts'
 import { renderedDirectories } from './rendered-tree.ts'
@@ -18,8 +19,8 @@ export function* leavingLinks(repository: JudgedRepository): Generator<Breach> {
       const target = targetOf(repository.tree, entry.path)
       yield breachIn(repository, reader, entry.path, {
         value: `${entry.path} -> ${target}`,
-        message: `${shown(entry.path)} is a symbolic link to ${shown(target)}, which is outside the repository. Allowed: links inside the repository. Flux ignores the link, but other programs would read a file of their own machine.`,
-        fix: 'Remove the link, or replace it with the file.',
+        message: message`${quoted('path', entry.path)} is a symbolic link to ${quoted('path', target)}, which is outside the repository. Allowed: links inside the repository. Flux ignores the link, but other programs would read a file of their own machine.`,
+        fix: message`Remove the link, or replace it with the file.`,
       })
     }
   }

@@ -7,7 +7,7 @@ const CONTROL = /[\0-\x1f\x7f-\x9f\u2028\u2029]/
 const SHORT_NAME = /^[^.~]{1,6}~\d(?:\.[^.]{0,3})?$/
 
 /** What makes a name of a file print as something else, wherever it stands; undefined for nothing. */
-export function disguiseIn(name: string): string | undefined {
+export function disguiseIn(name: string) {
   // what macOS calls the picture of a folder
   if (name === 'Icon\r') return undefined
   if (CONTROL.test(name)) return 'contains a control character'
@@ -16,7 +16,7 @@ export function disguiseIn(name: string): string | undefined {
 }
 
 /** What makes a name of a file mean another one to some programs or file systems; undefined for nothing. */
-export function problemOf(name: string): string | undefined {
+export function problemOf(name: string) {
   const plain = name.replace(OVERLOOKED, '').toLowerCase()
   if (/^(?:\.git|git~\d)(?:[ .]*$|:)/.test(plain)) return "is git's own directory on some file systems"
   const disguise = disguiseIn(name)

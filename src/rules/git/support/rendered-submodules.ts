@@ -1,5 +1,6 @@
 import type { JudgedRepository } from '../../../facts/judged-repository.ts'
-import { shown } from '../../../facts/shown.ts'
+import { quoted } from '../../../facts/shown.ts'
+import { codeWord, message } from '../../../message/message.ts'
 import type { Breach } from '../../model/rule.ts'
 import { breachIn } from './in-repository.ts'
 import { renderedDirectories } from './rendered-tree.ts'
@@ -12,8 +13,8 @@ export function* renderedSubmodules(repository: JudgedRepository): Generator<Bre
       if (!reader) continue
       yield breachIn(repository, reader, entry.path, {
         value: `submodule ${entry.path}`,
-        message: `${shown(entry.path)} is a submodule: its content comes from another repository and is not evaluated. Allowed: files in this repository. Flux leaves it empty unless the source sets spec.recurseSubmodules.`,
-        fix: 'Copy the files into this repository, or declare the other repository as a source with its own Kustomization.',
+        message: message`${quoted('path', entry.path)} is a submodule: its content comes from another repository and is not evaluated. Allowed: files in this repository. Flux leaves it empty unless the source sets ${codeWord('spec.recurseSubmodules')}.`,
+        fix: message`Copy the files into this repository, or declare the other repository as a source with its own Kustomization.`,
       })
     }
   }

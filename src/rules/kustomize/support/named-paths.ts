@@ -4,6 +4,7 @@ import { type Node, stringAt } from '../../../kube/node.ts'
 import { readableDocuments } from '../../../kube/yaml/readable-documents.ts'
 import { KUSTOMIZATION_FILES } from '../../../kustomize/read/find-kustomization.ts'
 import { joinPath } from '../../../kustomize/read/resolve-path.ts'
+import { message } from '../../../message/message.ts'
 import type { Origin } from '../../../origin.ts'
 
 /** A path that an overlay names, whether or not something is there. */
@@ -51,7 +52,7 @@ export function* namedPaths(
 }
 
 function tooMany(origin: Origin): BailiwickError {
-  const fix = 'Split the overlays that are not built together.'
+  const fix = message`Split the overlays that are not built together.`
   return new BailiwickError('render-limits', `overlays that name more than ${MAX_PATHS} paths`, { origin, fix })
 }
 

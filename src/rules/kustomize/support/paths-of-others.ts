@@ -1,12 +1,13 @@
 import { holderOf, holdsOthersBelow } from '../../../facts/directory-holder.ts'
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../../facts/shown.ts'
+import { objectPart, quoted } from '../../../facts/shown.ts'
 import { followedBy } from '../../../facts/source-ref.ts'
 import type { TenantSubject } from '../../../facts/subject.ts'
 import { GIT_REPOSITORY } from '../../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../../kube/node.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import { joinPath } from '../../../kustomize/read/resolve-path.ts'
+import { message } from '../../../message/message.ts'
 import type { Breach } from '../../model/rule.ts'
 import { everyPath } from '../../workloads/support/every-path.ts'
 
@@ -42,8 +43,8 @@ export function* pathsOfOthers(subject: TenantSubject, index: FleetIndex): Itera
       object,
       path: field,
       value: `another tenant ${path}`,
-      message: `${shownObject(id.kind, id.namespace, id.name)} reads ${shown(path === '' ? '.' : path)}, which overlaps a directory of another tenant. Allowed: the tenant's own directories and those that the platform shares.`,
-      fix: "Set the path to one in the tenant's own directory.",
+      message: message`${objectPart(id.kind, id.namespace, id.name)} reads ${quoted('path', path === '' ? '.' : path)}, which overlaps a directory of another tenant. Allowed: the tenant's own directories and those that the platform shares.`,
+      fix: message`Set the path to one in the tenant's own directory.`,
     }
   }
 }

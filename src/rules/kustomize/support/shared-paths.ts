@@ -1,11 +1,12 @@
 import { type Directories, type DirectoryHolder, holderOf } from '../../../facts/directory-holder.ts'
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import type { JudgedRepository } from '../../../facts/judged-repository.ts'
-import { shown, shownObject } from '../../../facts/shown.ts'
+import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { artifactPath } from '../../../flux/artifact-path.ts'
 import { at, originAt, stringAt } from '../../../kube/node.ts'
 import { joinPath } from '../../../kustomize/read/resolve-path.ts'
+import { message } from '../../../message/message.ts'
 import { overLimit } from '../../model/over-limit.ts'
 import type { Breach } from '../../model/rule.ts'
 import { type NamedPath, namedPaths } from './named-paths.ts'
@@ -47,8 +48,8 @@ function* readsOfOthers(
     const paths = (left.get(tenant) ?? MAX_PATHS) - 1
     left.set(tenant, paths)
     if (paths < 0) {
-      const what = `the Kustomizations of a tenant name more than ${MAX_PATHS} paths of one repository`
-      yield overLimit(node, what, 'Split the overlays that are not built together.', named.origin)
+      const what = message`the Kustomizations of a tenant name more than ${MAX_PATHS} paths of one repository`
+      yield overLimit(node, what, message`Split the overlays that are not built together.`, named.origin)
       return
     }
     if (!isWithin(named.path, start) && isForeign(named.path)) {
@@ -69,13 +70,13 @@ function componentsOf({ kustomization }: FleetNode, start: string): NamedPath[] 
 }
 
 function breach(node: FleetNode, path: string, holder: DirectoryHolder): Breach {
-  const who = shownObject('Kustomization', node.namespace, node.name)
+  const who = objectPart('Kustomization', node.namespace, node.name)
   return {
     node,
     object: node.kustomization,
     path: ['spec', 'path'],
     value: `${holder} ${path}`,
-    message: `${who} reads ${shown(path)}, a directory of ${holder === 'the platform' ? 'the platform' : 'another tenant'}. Allowed: the tenant's own directory and those that the platform shares. Flux reads every file of the source.`,
-    fix: "Set the path to one in the tenant's own directory, or in one that the platform shares.",
+    message: message`${who} reads ${quoted('path', path)}, a directory of ${holder === 'the platform' ? 'the platform' : 'another tenant'}. Allowed: the tenant's own directory and those that the platform shares. Flux reads every file of the source.`,
+    fix: message`Set the path to one in the tenant's own directory, or in one that the platform shares.`,
   }
 }

@@ -1,11 +1,12 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
-import { shown } from '../../../facts/shown.ts'
+import { quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { mayWrite } from '../../../facts/tenant-rights.ts'
 import { fieldsNaming } from '../../../kube/capabilities/index.ts'
 import { placesOf } from '../../../kube/capabilities/places-of.ts'
 import type { Path, ValueHolder } from '../../../kube/node.ts'
 import { isDecrypted } from '../../../kube/sops-marks.ts'
+import { type Message, message, part } from '../../../message/message.ts'
 import { hostPaths } from '../../workloads/support/route-hosts.ts'
 import { isInert } from './inert-place.ts'
 import { scanObject } from './scan-object.ts'
@@ -15,7 +16,7 @@ import { type UnknownValue, valuesFromConfig } from './values-from-config.ts'
 export interface Refused extends UnknownValue {
   readonly reason: 'tenant' | 'host'
   /** Who decides what it is, for people. */
-  readonly held: string
+  readonly held: Message
 }
 
 /**
@@ -38,7 +39,7 @@ export function refusedValues(subject: Subject, index: FleetIndex): Refused[] {
       return isAllowed ? [] : [{ ...value, reason: 'tenant', held: heldBy(holder, subject, index) }]
     }
     const isDeclared = value.holders.every(({ declared }) => declared !== undefined)
-    return isDeclared || !isHost(value.path) ? [] : [{ ...value, reason: 'host', held: 'the platform' }]
+    return isDeclared || !isHost(value.path) ? [] : [{ ...value, reason: 'host', held: message`the platform` }]
   })
 }
 
@@ -78,12 +79,12 @@ export function isTenantControlled(index: FleetIndex, cluster: string, holder: V
 }
 
 /** Names only what the tenant of the node may see anyway. */
-function heldBy(holder: ValueHolder | 'written', { node }: Subject, index: FleetIndex): string {
-  if (holder === 'written') return 'the tenant, who encrypted it there'
+function heldBy(holder: ValueHolder | 'written', { node }: Subject, index: FleetIndex): Message {
+  if (holder === 'written') return message`the tenant, who encrypted it there`
   const { kind, namespace, name, key } = holder
   const owner = index.ownerOf(node.cluster, namespace)
   if (node.tenant !== undefined && owner !== node.tenant)
-    return owner === undefined ? 'other tenants' : 'another tenant'
-  const who = owner === undefined ? 'accounts of tenants' : `the tenant ${shown(owner)}`
-  return `${who} (key ${shown(key)} of ${kind} ${shown(`${namespace}/${name}`)})`
+    return message`${owner === undefined ? 'other tenants' : 'another tenant'}`
+  const who = owner === undefined ? message`accounts of tenants` : message`the tenant ${quoted('tenant', owner)}`
+  return message`${who} (key ${quoted('value', key)} of ${part('value', kind)} ${quoted('object', `${namespace}/${name}`)})`
 }

@@ -1,8 +1,9 @@
 import { type FleetIndex, kindOf } from '../../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../../facts/shown.ts'
+import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { KUSTOMIZATION } from '../../../flux/kinds.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
+import { codeWord, message, part } from '../../../message/message.ts'
 import { TENANT } from '../../capsule/support/capsule-tenants.ts'
 import type { Breach } from '../../model/rule.ts'
 import { deletedObjects } from './deleted-objects.ts'
@@ -12,14 +13,19 @@ export function* removedTenant(node: FleetNode, before: FleetIndex, index: Fleet
   for (const object of deletedObjects(node, before.objectsOf(node.key), index)) {
     if (!isTenants(object, node, before, index)) continue
     const { kind, name } = idOf(object)
+    const owner = before.ownerOf(node.cluster, name) ?? ''
+    const gone =
+      kind === 'Namespace'
+        ? message`everything in it, of tenant ${quoted('tenant', owner)}`
+        : message`every namespace that Capsule created for it`
     yield {
       node,
       object,
       path: ['metadata', 'name'],
       origin: node.kustomization.root.origin,
       value: 'removed',
-      message: `${shownObject(kind, '', name)} is removed, so Kubernetes would delete ${kind === 'Namespace' ? `everything in it, of tenant ${shown(before.ownerOf(node.cluster, name) ?? '')}` : 'every namespace that Capsule created for it'}. Allowed: a change that keeps it.`,
-      fix: `Restore the ${kind}, or add the annotation kustomize.toolkit.fluxcd.io/prune: disabled in an earlier change. To remove the tenant, waive mass-deletion for this ${kind} or merge with an override.`,
+      message: message`${objectPart(kind, '', name)} is removed, so Kubernetes would delete ${gone}. Allowed: a change that keeps it.`,
+      fix: message`Restore the ${part('value', kind)}, or add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change. To remove the tenant, waive mass-deletion for this ${part('value', kind)} or merge with an override.`,
     }
   }
 }
