@@ -63,6 +63,8 @@ export interface ErrorDetails {
   readonly origin?: Origin | undefined
   readonly rule?: string | undefined
   readonly fix?: string | Message | undefined
+  /** Identifies the error across commits instead of the message, so that baselines and waivers survive new words. Never changes. */
+  readonly identity?: string | undefined
   /** Whether kustomize or Flux refuses the whole build for it, where the code does not say. */
   readonly refused?: boolean | undefined
   /** The address that it is about, without credentials, where that is in no repository that was given. */
@@ -81,6 +83,7 @@ export class BailiwickError extends Error {
   readonly origin: Origin | undefined
   readonly rule: string | undefined
   readonly fix: string | undefined
+  readonly identity: string | undefined
   readonly refused: boolean | undefined
   readonly remote: string | undefined
   readonly retryAfter: number | undefined
@@ -97,6 +100,7 @@ export class BailiwickError extends Error {
     this.rule = details.rule
     this.fix = details.fix === undefined ? undefined : plainText(details.fix)
     this.saidFix = typeof details.fix === 'object' ? details.fix : undefined
+    this.identity = details.identity
     this.refused = details.refused
     this.remote = details.remote
     this.retryAfter = details.retryAfter

@@ -73,7 +73,7 @@ export function namespaceAccess(
 /** A Kustomization that names no account and brings a kubeconfig acts as whom that says. */
 function byKubeConfig({ kustomization, identity, namespace, name }: FleetNode): string[] {
   if (identity.impersonated || !kubeConfigOf(kustomization)) return []
-  return [`${shownObject('Kustomization', namespace, name)} acts by a kubeconfig that only the cluster has`]
+  return [`${shownObject('Kustomization', namespace, name)} uses a kubeconfig that only the cluster has`]
 }
 
 /** A subject of a binding that can change something there. */

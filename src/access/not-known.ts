@@ -9,7 +9,7 @@ import { userInfo } from '../kube/rbac/groups-of.ts'
 /** Why it is not known what the role of a binding allows. */
 export function unknownRole({ kind, namespace, name, roleRef }: Binding): string {
   const role = shownObject(roleRef.kind, roleRef.kind === 'Role' ? namespace : '', roleRef.name)
-  return `${shownObject(kind, namespace, name)} gives ${role}, which nobody renders: what it allows is not known`
+  return `${shownObject(kind, namespace, name)} refers to ${role}, which the fleet does not render, so its rights are unknown`
 }
 
 /** What could bind somebody, and was not seen: each in a sentence. */
@@ -29,7 +29,7 @@ export function unseenBinders(nodes: Iterable<FleetNode>, authorizer: Authorizer
     if (reason === undefined || !mayBind(node, authorizer, namespace)) continue
     const name = shownObject('Kustomization', node.namespace, node.name)
     const list = node.source.opaque === undefined ? failed : opaque
-    list.push(`${name} may give rights ${namespace ? 'there' : 'in the cluster'} and was not seen: ${reason}`)
+    list.push(`${name} can grant rights ${namespace ? 'there' : 'in the cluster'}, but is not visible: ${reason}`)
   }
   return { failed, opaque }
 }

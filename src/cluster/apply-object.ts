@@ -65,7 +65,9 @@ async function findResource(client: ClusterClient, id: ObjectId): Promise<ApiRes
   const resource = await client.discovery.find(id.apiVersion, id.kind)
   if (resource?.namespaced && id.namespace === '') {
     // kubectl would say `default`; a controller must not guess
-    throw new BailiwickError('cluster-invalid', `${display(id)} has no namespace`, { fix: 'Set metadata.namespace.' })
+    throw new BailiwickError('cluster-invalid', `${display(id)}: the namespace is missing`, {
+      fix: 'Set metadata.namespace.',
+    })
   }
   return resource
 }

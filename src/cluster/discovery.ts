@@ -99,6 +99,6 @@ function segment(text: string, what: string): string {
   if (text !== '' && text !== '.' && text !== '..' && !/[/%\p{Cc}]/u.test(text)) return encodeURIComponent(text)
   const said = text === '' ? `no ${what}` : `the ${what} ${JSON.stringify(text.slice(0, 200))}`
   throw new BailiwickError('cluster-invalid', `the object has ${said}`, {
-    fix: `Give it a ${what} that Kubernetes allows.`,
+    fix: `Set a ${what} that Kubernetes allows.`,
   })
 }

@@ -34,7 +34,7 @@ export function parsePattern(line: string, domain: readonly string[]): IgnorePat
 export function parsePatterns(text: string, domain: readonly string[]): IgnorePattern[] {
   const lines = text.split('\n').map(line => line.replace(/\r$/, ''))
   if (lines.some(line => line.length > MAX_LINE)) {
-    throw new BailiwickError('render-limits', `a line of more than ${MAX_LINE} characters in an ignore file`)
+    throw new BailiwickError('render-limits', `ignore file: a line is longer than ${MAX_LINE} characters`)
   }
   return lines.filter(line => !line.startsWith('#') && !BLANK.test(line)).map(line => parsePattern(line, domain))
 }

@@ -98,7 +98,7 @@ export class Leniency implements Tolerance {
     this.found.set(key, known)
     if (this.found.size <= MAX_HOLES) return
     const { origin } = error
-    throw new BailiwickError('render-limits', `more than ${MAX_HOLES} parts that cannot be built`, { origin })
+    throw new BailiwickError('render-limits', `more than ${MAX_HOLES} parts of the build have errors`, { origin })
   }
 }
 

@@ -17,8 +17,8 @@ export class MatchWork {
   spend(steps: number): void {
     this.steps += steps
     if (this.steps <= this.limit) return
-    const fix = 'Ignore less, or with fewer and simpler patterns.'
-    throw new BailiwickError('render-limits', 'ignore files that take too much work', { fix })
+    const fix = 'Use fewer and simpler ignore patterns.'
+    throw new BailiwickError('render-limits', 'the ignore patterns need too many steps to match', { fix })
   }
 }
 

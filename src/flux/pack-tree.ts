@@ -55,11 +55,11 @@ function pack(tree: Tree, ignore: string | undefined, work: MatchWork, domain: r
   const custom: IgnorePattern[] = []
   const add = (patterns: readonly IgnorePattern[]) => {
     for (const pattern of patterns) custom.push(pattern)
-    if (custom.length > MAX_PATTERNS) tooMuch(`more than ${MAX_PATTERNS} lines in ignore files`)
+    if (custom.length > MAX_PATTERNS) tooMuch(`ignore files: more than ${MAX_PATTERNS} lines`)
   }
   for (const patterns of ignoreFiles(tree, '', [], work)) add(patterns)
   if (ignore !== undefined) {
-    if (ignore.length > MAX_BYTES) tooMuch(`spec.ignore of more than ${MAX_BYTES} characters`)
+    if (ignore.length > MAX_BYTES) tooMuch(`spec.ignore: longer than ${MAX_BYTES} characters`)
     work.spend(PARSE * ignore.length)
     add(parsePatterns(ignore, domain))
   }
@@ -80,7 +80,7 @@ function pack(tree: Tree, ignore: string | undefined, work: MatchWork, domain: r
     },
     read: path => {
       if (entries.get(path)?.type === 'file') return tree.read(path)
-      throw new BailiwickError('git-missing', `no file ${JSON.stringify(path)} in the artifact`)
+      throw new BailiwickError('git-missing', `the artifact has no file ${JSON.stringify(path)}`)
     },
   }
 }
@@ -96,7 +96,7 @@ function* ignoreFiles(
   const file = entries.find(entry => entry.name === '.sourceignore')
   if (file && file.type !== 'file') {
     const origin = { repository: '', file: file.path, line: 1, column: 1 }
-    throw new BailiwickError('flux-unsupported', `${file.path} is no regular file`, { origin })
+    throw new BailiwickError('flux-unsupported', `${file.path}: not a regular file`, { origin })
   }
   if (file) {
     const bytes = tree.read(file.path)
@@ -110,15 +110,15 @@ function* ignoreFiles(
 }
 
 function tooMuch(what: string): never {
-  throw new BailiwickError('render-limits', what, { fix: 'Ignore with fewer patterns.' })
+  throw new BailiwickError('render-limits', what, { fix: 'Use fewer ignore patterns.' })
 }
 
 function decode(path: string, bytes: Uint8Array): string {
-  if (bytes.length > MAX_BYTES) tooMuch(`${path} has more than ${MAX_BYTES} bytes`)
+  if (bytes.length > MAX_BYTES) tooMuch(`${path}: larger than ${MAX_BYTES} bytes`)
   const text = Buffer.from(bytes).toString('utf8')
   if (Buffer.from(text).equals(bytes)) return text
   const origin = { repository: '', file: path, line: 1, column: 1 }
-  throw new BailiwickError('flux-unsupported', `${path} is not UTF-8`, { origin, fix: 'Save it as UTF-8.' })
+  throw new BailiwickError('flux-unsupported', `${path}: not valid UTF-8`, { origin, fix: 'Save the file as UTF-8.' })
 }
 
 interface Packing {

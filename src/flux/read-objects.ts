@@ -16,7 +16,7 @@ export function readObjects(built: readonly KubeObject[]): KubeObject[] {
     const items = at(object.root, ['items'])
     if (items?.type !== 'list') return isKustomizeConfig(object) ? [] : [object]
     return items.items.map((item, index) => {
-      if (item.type !== 'map') fail('an item of a list is no object', object)
+      if (item.type !== 'map') fail('items: an item is not an object', object)
       const inner = { ...notesOf(object, index), root: item, trail: object.trail, listing: listingOf(object.root) }
       requireIdentity(inner)
       return inner
@@ -82,6 +82,6 @@ function fail(message: string, object: KubeObject, refused = true): never {
   throw new BailiwickError('invalid-object', message, {
     origin: object.root.origin,
     refused,
-    fix: 'Every object needs apiVersion, kind and metadata.name.',
+    fix: 'Set apiVersion, kind and metadata.name.',
   })
 }

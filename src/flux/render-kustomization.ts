@@ -79,9 +79,10 @@ function directoryOf(tree: Tree, root: MapNode, start = ''): string {
   for (const depth of parts.keys()) {
     refuseLink(tree, parts.slice(0, depth + 1).join('/'), node?.origin ?? root.origin)
   }
-  throw new BailiwickError('path-not-found', `spec.path ${JSON.stringify(path)} is no directory of the source`, {
+  throw new BailiwickError('path-not-found', `spec.path: the source has no directory ${JSON.stringify(path)}`, {
+    identity: `spec.path ${JSON.stringify(path)} is no directory of the source`,
     origin: node?.origin ?? root.origin,
-    fix: 'Correct the path, or do not ignore the directory.',
+    fix: 'Correct spec.path, or remove the pattern that ignores the directory.',
     // what the rule forbids is no accident, whether something lies there or not
     ...(path.split(/[/\\]/).includes('..') ? { rule: 'kustomize-path-escape' } : {}),
   })
@@ -90,5 +91,5 @@ function directoryOf(tree: Tree, root: MapNode, start = ''): string {
 function text(node: Node | undefined, field: string): string | undefined {
   if (isAbsent(node)) return undefined
   if (node.type === 'scalar' && typeof node.value === 'string') return node.value
-  throw new BailiwickError('flux-invalid', `${field} is no text`, { origin: node.origin })
+  throw new BailiwickError('flux-invalid', `${field}: not a string`, { origin: node.origin })
 }

@@ -6,8 +6,8 @@ export function decodeRecords(what: string, output: Uint8Array): string[] {
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(output)
   } catch (cause) {
-    throw new BailiwickError('git-ambiguous', `${what} has a file whose name is not UTF-8`, {
-      fix: 'Rename it.',
+    throw new BailiwickError('git-ambiguous', `${what}: a file name is not valid UTF-8`, {
+      fix: 'Rename the file.',
       cause,
     })
   }

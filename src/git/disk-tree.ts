@@ -39,7 +39,7 @@ export function diskTree(root: string): Tree {
     if (known) return known
     const type = entry(path)?.type
     if (type !== 'file' && type !== 'symlink') {
-      throw new BailiwickError('git-missing', `no file ${JSON.stringify(path)}`)
+      throw new BailiwickError('git-missing', `${JSON.stringify(path)}: no such file`)
     }
     const full = join(root, path)
     const content = attempt(path, () =>
@@ -98,7 +98,7 @@ function readRegular(full: string, path: string): Uint8Array {
   try {
     const { size } = fstatSync(file)
     if (size <= DEFAULT_LIMITS.bytes) return readFileSync(file)
-    const message = `${path} holds ${size} bytes; at most ${DEFAULT_LIMITS.bytes} are read`
+    const message = `${path}: too large (${size} bytes). At most ${DEFAULT_LIMITS.bytes} bytes are read`
     throw new BailiwickError('render-limits', message, { fix: 'Split the file.' })
   } finally {
     closeSync(file)
@@ -110,7 +110,7 @@ function attempt<T>(path: string, access: () => T): T {
     return access()
   } catch (cause) {
     if (cause instanceof BailiwickError || !(cause instanceof Error) || !('code' in cause)) throw cause
-    const message = `${path || 'the folder'} cannot be read (${String(cause.code)})`
+    const message = `${path || 'the folder'}: cannot be read (${String(cause.code)})`
     throw new BailiwickError('source-unreadable', message, { cause, fix: 'Check its permissions.' })
   }
 }

@@ -18,10 +18,14 @@ export const MAX_FILE_BYTES = 64 * 1024 * 1024
 /** Throws `render-limits`, with the file, for one that is larger than anything that is built from. */
 export function checkFileSize(path: string, size: number, limit: number = MAX_FILE_BYTES): void {
   if (size <= limit) return
-  throw new BailiwickError('render-limits', `${path} holds ${size} bytes; at most ${limit} of a file are read`, {
-    origin: { repository: '', file: path, line: 1, column: 1 },
-    fix: 'Split the file, or do not refer to it.',
-  })
+  throw new BailiwickError(
+    'render-limits',
+    `${path}: too large (${size} bytes). At most ${limit} bytes of a file are read`,
+    {
+      origin: { repository: '', file: path, line: 1, column: 1 },
+      fix: 'Split the file, or remove the references to it.',
+    },
+  )
 }
 
 /** git's own limit for a path on Linux. */
@@ -34,8 +38,8 @@ export function checkSize(what: string, files: number, bytes: number, limits: Tr
 }
 
 function tooMuch(what: string, found: string, allowed: string): BailiwickError {
-  return new BailiwickError('render-limits', `${what} holds ${found}; at most ${allowed} are read`, {
-    fix: 'Keep what clusters are built from in a repository of its own.',
+  return new BailiwickError('render-limits', `${what}: contains ${found}. At most ${allowed} are read`, {
+    fix: 'Move the manifests of the clusters to their own repository.',
   })
 }
 
@@ -48,7 +52,7 @@ export function checkPaths(what: string, entries: readonly { readonly path: stri
   for (const { path } of entries) {
     const problem = problemOf(path)
     if (problem) throw ambiguous(what, path, problem)
-    if (seen.has(path)) throw ambiguous(what, path, 'it is there twice')
+    if (seen.has(path)) throw ambiguous(what, path, 'it is listed twice')
     seen.add(path)
   }
   const directories = new Set<string>()
@@ -56,7 +60,7 @@ export function checkPaths(what: string, entries: readonly { readonly path: stri
     for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
       const directory = path.slice(0, end)
       if (directories.has(directory)) break
-      if (seen.has(directory)) throw ambiguous(what, directory, 'it is a file and a directory')
+      if (seen.has(directory)) throw ambiguous(what, directory, 'it is both a file and a directory')
       directories.add(directory)
     }
   }
@@ -64,8 +68,8 @@ export function checkPaths(what: string, entries: readonly { readonly path: stri
 
 function problemOf(path: string): string | undefined {
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `it is longer than ${MAX_PATH_BYTES} bytes`
-  if (path.includes('\0')) return 'it holds a NUL'
-  if (path.includes('\ufffd')) return 'it is not UTF-8'
+  if (path.includes('\0')) return 'it contains a NUL character'
+  if (path.includes('\ufffd')) return 'it is not valid UTF-8'
   for (const name of path.split('/')) {
     if (name === '') return 'it has an empty component'
     if (name === '.' || name === '..') return `it has the component "${name}"`
@@ -76,7 +80,7 @@ function problemOf(path: string): string | undefined {
 
 function ambiguous(what: string, path: string, problem: string): BailiwickError {
   const shown = JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path)
-  return new BailiwickError('git-ambiguous', `${what}: the path ${shown} is refused: ${problem}`, {
-    fix: 'Rename or remove it.',
+  return new BailiwickError('git-ambiguous', `${what}: the path ${shown} is not supported: ${problem}`, {
+    fix: 'Rename or remove the file.',
   })
 }

@@ -17,7 +17,7 @@ export async function readFolder(dir: string, limits: TreeLimits = DEFAULT_LIMIT
 /** The paths of all files of a plain folder. Throws as readFolder. */
 export async function listFolder(dir: string, limits: TreeLimits): Promise<string[]> {
   if (!(await isDirectory(dir))) {
-    throw new BailiwickError('git-missing', `${dir} is no folder`, { fix: 'Name an existing folder.' })
+    throw new BailiwickError('git-missing', `${dir}: not a folder`, { fix: 'Name an existing folder.' })
   }
   const paths: string[] = []
   const visit = async (prefix: string): Promise<void> => {

@@ -34,7 +34,8 @@ export function lazyTree(
       const known = contents.get(path)
       if (known) return known
       const file = files.get(path)
-      if (!file || file.mode === '160000') throw new BailiwickError('git-missing', `no file ${JSON.stringify(path)}`)
+      if (!file || file.mode === '160000')
+        throw new BailiwickError('git-missing', `${JSON.stringify(path)}: no such file`)
       const content = load(file)
       contents.set(path, content, content.length + 200)
       return content

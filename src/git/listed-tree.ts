@@ -27,7 +27,7 @@ export function parseListing(text: string): ListedEntry[] | undefined {
 
 function parseLine(line: string): ListedEntry {
   const value: unknown = JSON.parse(line)
-  if (!Array.isArray(value)) throw new BailiwickError('git-corrupt', 'a stored tree has a line that is no array')
+  if (!Array.isArray(value)) throw new BailiwickError('git-corrupt', 'a stored tree has a line that is not an array')
   const [mode, id, path] = value as unknown[]
   if (!isMode(mode) || typeof id !== 'string' || typeof path !== 'string') {
     throw new BailiwickError('git-corrupt', 'a stored tree has an entry without mode, id and path')

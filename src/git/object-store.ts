@@ -42,7 +42,7 @@ export class ObjectStore {
   /** Stores a blob. Throws `git-corrupt` when the content is not what the id says. */
   async writeBlob(id: string, content: Uint8Array): Promise<void> {
     const actual = objectId('blob', content)
-    if (actual !== id) throw new BailiwickError('git-corrupt', `blob ${id} has content with the id ${actual}`)
+    if (actual !== id) throw new BailiwickError('git-corrupt', `blob ${id}: its content has the id ${actual}`)
     // a small view may keep a large buffer alive: remember a copy of just these bytes
     this.#blobs.set(id, Uint8Array.prototype.slice.call(content), content.length)
     await writeAtomically(this.#fileOf('blobs', id), content)
@@ -62,7 +62,7 @@ export class ObjectStore {
   /** Stores the flat listing of a tree. Throws `git-corrupt` when it does not hash to the id. */
   async writeListing(treeId: string, entries: readonly ListedEntry[]): Promise<void> {
     const actual = treeIdOf(entries)
-    if (actual !== treeId) throw new BailiwickError('git-corrupt', `tree ${treeId} has a listing with the id ${actual}`)
+    if (actual !== treeId) throw new BailiwickError('git-corrupt', `tree ${treeId}: its listing has the id ${actual}`)
     await writeAtomically(this.#fileOf('trees', treeId), printListing(entries))
   }
 
@@ -94,7 +94,7 @@ export class ObjectStore {
   }
 
   #fileOf(kind: 'blobs' | 'trees' | 'commits', id: string): string {
-    if (!ID.test(id)) throw new BailiwickError('git-corrupt', `${JSON.stringify(id.slice(0, 80))} is no git object id`)
+    if (!ID.test(id)) throw new BailiwickError('git-corrupt', `${JSON.stringify(id.slice(0, 80))}: not a git object id`)
     return join(this.#dir, kind, id.slice(0, 2), id.slice(2))
   }
 }

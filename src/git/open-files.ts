@@ -53,8 +53,8 @@ export function openFiles(dir: string, paths: readonly string[], more: KnownFile
 export function blobOf(dir: string, id: string): Uint8Array {
   const content = askGitNow(dir, ['cat-file', 'blob', id], MAX_FILE_BYTES)
   if (!content) {
-    throw new BailiwickError('git-missing', `${dir} has no blob ${id}, or one of more than ${MAX_FILE_BYTES} bytes`, {
-      fix: 'A partial clone lacks contents. Run: git fetch --refetch --no-filter',
+    throw new BailiwickError('git-missing', `${dir}: blob ${id} is missing, or larger than ${MAX_FILE_BYTES} bytes`, {
+      fix: 'A partial clone has no file contents. Run: git fetch --refetch --no-filter',
     })
   }
   if (objectId('blob', content) !== id) throw new BailiwickError('git-corrupt', `blob ${id} is damaged`)
@@ -132,7 +132,7 @@ function attempt<T>(path: string, access: () => T): T {
   } catch (cause) {
     if (cause instanceof BailiwickError || !(cause instanceof Error) || !('code' in cause)) throw cause
     if (cause.code === 'ENOTDIR') return undefined as T
-    const message = `${path || 'the folder'} cannot be read (${String(cause.code)})`
+    const message = `${path || 'the folder'}: cannot be read (${String(cause.code)})`
     const origin = { repository: '', file: path, line: 0, column: 0 }
     throw new BailiwickError('source-unreadable', message, { origin, cause, fix: 'Correct its permissions.' })
   }

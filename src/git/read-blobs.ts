@@ -12,8 +12,8 @@ export async function readBlobs(dir: string, ids: readonly string[]): Promise<Ma
     const end = output.indexOf(0x0a, at)
     const [found, type, size] = output.toString('utf8', at, end < 0 ? output.length : end).split(' ')
     if (end < 0 || found !== id || type !== 'blob') {
-      throw new BailiwickError('git-missing', `The repository has no blob ${id}`, {
-        fix: 'Fetch it: a partial or shallow clone is not read.',
+      throw new BailiwickError('git-missing', `blob ${id}: missing in the repository`, {
+        fix: 'Partial and shallow clones are not supported. Run: git fetch --unshallow --refetch --no-filter',
       })
     }
     const content = output.subarray(end + 1, end + 1 + Number(size))

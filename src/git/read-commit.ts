@@ -69,14 +69,14 @@ const idsOf = (entries: readonly ListedEntry[]): string[] => [
 
 function assertTree<T extends { readonly id: string }>(made: T, tree: string, commit: string): T {
   if (made.id === tree) return made
-  throw new BailiwickError('git-corrupt', `the files of ${commit} make another tree than ${tree}`)
+  throw new BailiwickError('git-corrupt', `commit ${commit}: its files do not match the tree ${tree}`)
 }
 
 async function listCommit(dir: string, ref: string) {
   await assertRoot(dir)
   const { commit } = await resolveRef(dir, ref)
   const tree = await revision(dir, `${commit}^{tree}`)
-  if (!tree) throw new BailiwickError('git-missing', `${dir} has commit ${commit} without its tree`)
+  if (!tree) throw new BailiwickError('git-missing', `${dir}: the tree of commit ${commit} is missing`)
   const listing = await askGit(dir, ['ls-tree', '-r', '-z', '-l', '--full-tree', commit])
   if (!listing) throw new BailiwickError('git-missing', `git could not list commit ${commit} of ${dir}`)
   return { commit, tree, entries: decodeRecords(dir, listing).map(record => parseRecord(dir, record)) }
@@ -86,8 +86,8 @@ async function listCommit(dir: string, ref: string) {
 async function assertRoot(dir: string): Promise<void> {
   const prefix = (await statsOf(dir))?.isDirectory() && (await askGit(dir, ['rev-parse', '--show-prefix']))
   if (prefix && prefix.toString().trim() === '') return
-  throw new BailiwickError('git-missing', `${dir} is not the root of a git repository`, {
-    fix: 'Name the folder that holds .git; if it does, `git status` there says what git minds.',
+  throw new BailiwickError('git-missing', `${dir}: not the root of a git repository`, {
+    fix: 'Use the folder that contains .git. If this one does, run `git status` there.',
   })
 }
 
@@ -102,7 +102,11 @@ function parseRecord(dir: string, record: string): ListedEntry & { readonly size
   const [mode, , id = '', size] = record.slice(0, tab).split(/ +/)
   const path = record.slice(tab + 1)
   if (isMode(mode)) return { path, mode, id, size: Number(size) || 0 }
-  throw new BailiwickError('git-ambiguous', `${dir}: ${JSON.stringify(path)} has the mode ${JSON.stringify(mode)}`, {
-    fix: 'Allowed are 100644, 100755, 120000 and 160000; commit the file again with a current git.',
-  })
+  throw new BailiwickError(
+    'git-ambiguous',
+    `${dir}: ${JSON.stringify(path)} has the unknown mode ${JSON.stringify(mode)}`,
+    {
+      fix: 'Commit the file again with a current version of git. Allowed modes: 100644, 100755, 120000 and 160000.',
+    },
+  )
 }

@@ -46,9 +46,13 @@ async function refNamed(dir: string, name: string): Promise<string | undefined> 
   const ids = new Set([...found.values()].map(({ id }) => id))
   if (ids.size > 1) {
     const names = [...found.keys()]
-    throw new BailiwickError('git-ambiguous', `${JSON.stringify(name)} is ${names.join(' and ')}, which differ`, {
-      fix: `Write ${names.find(one => one.startsWith('refs/heads/')) ?? names[0]}.`,
-    })
+    throw new BailiwickError(
+      'git-ambiguous',
+      `${JSON.stringify(name)}: ambiguous. ${names.join(' and ')} are different commits`,
+      {
+        fix: `Write ${names.find(one => one.startsWith('refs/heads/')) ?? names[0]}.`,
+      },
+    )
   }
   const first = [...found.values()].find(({ to }) => !to.startsWith('refs/tags/')) ?? [...found.values()][0]
   return first?.to
@@ -65,7 +69,7 @@ async function missing(dir: string, ref: string, full: string | undefined): Prom
   const isShallow = (await askGit(dir, ['rev-parse', '--is-shallow-repository']))?.toString().trim() === 'true'
   const [remote] = ((await askGit(dir, ['remote']))?.toString() ?? '').split('\n')
   const shown = ref.slice(0, 200)
-  const clone = isShallow ? ', which is a shallow clone' : ''
+  const clone = isShallow ? ' (a shallow clone)' : ''
   const message = `no commit ${JSON.stringify(shown)} in ${dir}${clone}`
   return new BailiwickError('git-missing', message, { fix: remedy(shown, full, isShallow, remote ?? '') })
 }

@@ -40,7 +40,7 @@ export function runGit(dir: string, args: readonly string[], input?: Uint8Array 
       size += chunk.length
       if (size > MAX_OUTPUT) {
         child.kill()
-        reject(new BailiwickError('render-limits', `git ${args[0]} answers with more than ${MAX_OUTPUT} bytes`))
+        reject(new BailiwickError('render-limits', `git ${args[0]}: its output is larger than ${MAX_OUTPUT} bytes`))
       } else chunks.push(chunk)
     })
     let message = ''
@@ -58,9 +58,9 @@ export function runGit(dir: string, args: readonly string[], input?: Uint8Array 
 /** The system gives one code for a program and for a working directory that is not there. */
 function notStarted(dir: string, cause: Error): BailiwickError {
   if (!existsSync(dir))
-    return new BailiwickError('git-missing', `${dir} does not exist`, { fix: 'Name an existing folder.' })
-  const message = `git cannot be started (${cause.message})`
-  return new BailiwickError('git-missing', message, { fix: 'Install git and make sure that it is on the PATH.', cause })
+    return new BailiwickError('git-missing', `${dir}: does not exist`, { fix: 'Name an existing folder.' })
+  const message = `git: cannot be started (${cause.message})`
+  return new BailiwickError('git-missing', message, { fix: 'Install git, and add it to PATH.', cause })
 }
 
 /** Runs git and returns what it prints; undefined when it ends with a failure. */

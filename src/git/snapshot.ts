@@ -41,7 +41,8 @@ export function openSnapshot(snapshot: TreeSnapshot): Tree {
     list: path => directories.get(path)?.entries ?? [],
     read: path => {
       const entry = byPath.get(path)
-      if (!entry || entry.mode === '160000') throw new BailiwickError('git-missing', `no file ${JSON.stringify(path)}`)
+      if (!entry || entry.mode === '160000')
+        throw new BailiwickError('git-missing', `${JSON.stringify(path)}: no such file`)
       return snapshot.bytes.subarray(entry.offset, entry.offset + entry.length)
     },
   }

@@ -51,8 +51,8 @@ async function listWorkingCopy(dir: string): Promise<{ paths: string[]; others: 
   if (!listing || !index) {
     const { message } = await runGit(dir, ['rev-parse', '--show-toplevel'])
     const why = firstLine(message)
-    throw new BailiwickError('git-missing', `git does not list the files of ${dir}${why ? `: ${why}` : ''}`, {
-      fix: 'Run `git status` there.',
+    throw new BailiwickError('git-missing', `${dir}: git cannot list the files${why ? `: ${why}` : ''}`, {
+      fix: 'Run `git status` in that folder.',
     })
   }
   const tracked = decodeRecords(dir, index).map(parseIndexRecord)
@@ -173,7 +173,7 @@ const firstLine = (message: string) => message.split('\n', 1)[0]!.replace(/^fata
 function refusalOf(dir: string, message: string): BailiwickError | undefined {
   if (message.includes('dubious ownership')) {
     const owned = /repository at '([^'\n]+)'/.exec(message)?.[1] ?? dir
-    return new BailiwickError('source-unreadable', `${owned} belongs to another user, so git refuses to read it`, {
+    return new BailiwickError('source-unreadable', `${owned}: owned by another user, so git does not read it`, {
       fix: `Run: git config --global --add safe.directory ${quoted(owned)}`,
     })
   }

@@ -67,7 +67,7 @@ export class BullmqQueue implements OpenQueue {
   work<N extends JobName>(name: N, handler: Handler<N>, options: WorkOptions<N> = {}): void {
     this.#refuseWhenClosed()
     const queue = queueName(name, options.cluster)
-    if (this.#lanes.has(queue)) throw new BailiwickError('internal', `${queue} has a handler already`)
+    if (this.#lanes.has(queue)) throw new BailiwickError('internal', `queue ${queue}: already has a handler`)
     const { prefix, log, locks = defaultLocks } = this.#settings
     const lane = new BullmqLane({
       connection: this.#workerConnection(),
@@ -166,7 +166,7 @@ export class BullmqQueue implements OpenQueue {
   async #timely(storing: Promise<unknown>): Promise<void> {
     const limit = this.#settings.addTimeoutMs ?? 2_000
     const outcome = await within(limit, storing).catch(cause => {
-      throw unavailable('Redis refused', cause)
+      throw unavailable('Redis rejected the connection', cause)
     })
     if (outcome === 'late') throw unavailable(`Redis did not answer within ${limit} ms`)
   }
@@ -199,6 +199,6 @@ export class BullmqQueue implements OpenQueue {
 }
 
 function unavailable(what: string, cause?: unknown): BailiwickError {
-  const fix = 'check Redis and REDIS_URL; GitHub lists the delivery as failed and can send it again'
+  const fix = 'Check Redis and REDIS_URL. GitHub lists the delivery as failed, and can redeliver it.'
   return new BailiwickError('queue-unavailable', `the queue is not available: ${what}`, { fix, cause })
 }

@@ -48,7 +48,7 @@ export function checkJob<N extends JobName>(name: N, data: unknown): Jobs[N] {
   const given = new Map(Object.entries(typeof data === 'object' && data !== null ? data : {}))
   const fields = Object.entries<Fits>(FIELDS[name])
   for (const [field, fits] of fields) {
-    if (!fits(given.get(field))) throw new BailiwickError('internal', `a ${name} job has no proper ${field}`)
+    if (!fits(given.get(field))) throw new BailiwickError('internal', `${name} job: ${field} is missing or not valid`)
   }
   const there = fields.filter(([field]) => given.get(field) !== undefined)
   return Object.fromEntries(there.map(([field]) => [field, given.get(field)])) as unknown as Jobs[N]

@@ -44,7 +44,8 @@ export class InProcessQueue implements OpenQueue {
   work<N extends JobName>(name: N, handler: Handler<N>, options: WorkOptions<N> = {}): void {
     this.#refuseWhenClosed()
     const lane = this.#lane(name, options.cluster)
-    if (lane.taken) throw new BailiwickError('internal', `${queueName(name, options.cluster)} has a handler already`)
+    if (lane.taken)
+      throw new BailiwickError('internal', `queue ${queueName(name, options.cluster)}: already has a handler`)
     lane.work({
       handler: (data, attempt) => handler(data as Jobs[N], attempt),
       dead: tellDead(options.dead, this.#log),

@@ -16,7 +16,7 @@ export function jobKey<N extends JobName>(name: N, data: Jobs[N]): string {
 /** The queue that a job of this name and data waits in: one per name, for `reconcile` one per cluster. */
 export function queueName(name: JobName, cluster: string | undefined): string {
   if (name !== 'reconcile') return name
-  if (!cluster) throw new BailiwickError('internal', 'a reconcile job or worker names no cluster')
+  if (!cluster) throw new BailiwickError('internal', 'reconcile job: the cluster is missing')
   return `reconcile-${sha256(cluster).slice(0, 16)}`
 }
 

@@ -22,7 +22,7 @@ export class RedisShares {
     const minute = Math.floor(Date.now() / 1000 / WINDOW_SECONDS)
     const key = `${this.#prefix}:share:${queue}:${minute}:${share}`
     const answers = await this.#redis.multi().incr(key).expire(key, WINDOW_SECONDS).exec()
-    const [error, count] = answers?.[0] ?? [new Error('Redis did not count')]
+    const [error, count] = answers?.[0] ?? [new Error('Redis returned no count')]
     if (error) throw error
     return Math.min(LAST, Number(count))
   }

@@ -136,7 +136,7 @@ test('the way through another account is found, a reader is not, and a controlle
     ['Group devs', 'ClusterRole admin'],
   ])
   expect(one!.unknown).toEqual([
-    expect.stringMatching(/^ClusterRoleBinding operators gives ClusterRole of-a-chart, which nobody/),
+    expect.stringMatching(/^ClusterRoleBinding operators refers to ClusterRole of-a-chart, which the fleet/),
   ])
 })
 

@@ -185,7 +185,7 @@ describe('where a command line stands', () => {
       expect(await run(fleet, args)).toEqual({
         code: 2,
         stdout: '',
-        stderr: `error[source-unreadable]: ${fleet} belongs to another user, so git refuses to read it. Run: git config --global --add safe.directory ${fleet}\n`,
+        stderr: `error[source-unreadable]: ${fleet}: owned by another user, so git does not read it. Run: git config --global --add safe.directory ${fleet}\n`,
       })
     }
     vi.unstubAllEnvs()
@@ -194,7 +194,7 @@ describe('where a command line stands', () => {
   test('without git on the PATH', async () => {
     const { root, fleet } = world()
     vi.stubEnv('PATH', root)
-    expect((await run(fleet, [])).stderr).toMatch(/^error\[git-missing\]: git cannot be started \(.*\)\. Install git/)
+    expect((await run(fleet, [])).stderr).toMatch(/^error\[git-missing\]: git: cannot be started \(.*\)\. Install git/)
     expect(await run(write(join(root, 'plain'), fleetFiles()), [])).toMatchObject({ code: 0 })
     vi.unstubAllEnvs()
   })

@@ -68,7 +68,7 @@ test('a branch that still follows this one is an error: Flux would go to and fro
   const { dir, git } = clone()
   git('branch', 'prod', 'main')
   expect((await check(dir)).errors).toEqual([
-    'the Kustomization flux-system renders itself differently each time: what prod holds leads back from it',
+    'Kustomization flux-system: each reconciliation renders another version of it. The content of prod switches the source back',
   ])
 })
 

@@ -99,7 +99,7 @@ describe('the root', () => {
     expect((await run(folder, 'render', 'link')).code).toBe(0)
     write(folder, { 'base/kustomization.yaml': 'resources: [b.yaml]\n' })
     expect((await run(folder, 'render', 'link')).stderr).toMatch(
-      /^error\[kustomize-unsupported\]: "base\/b\.yaml" is a symlink.* at base\/kustomization\.yaml:1/,
+      /^error\[kustomize-unsupported\]: "base\/b\.yaml": symlink\. .* at base\/kustomization\.yaml:1/,
     )
   })
 })
@@ -156,11 +156,11 @@ describe('errors are one line and exit 2', () => {
     },
     'a file': { files: { x: '' }, argv: ['x'], line: /^error\[git-missing\]/ },
     'a root beside it': { files: { 'a/x': '', 'b/x': '' }, argv: ['a', '--root', 'b'], line: /^error\[usage\]/ },
-    'no kustomization': { argv: ['.'], line: /^error\[kustomize-missing\]: \.\/kustomization\.yaml does not exist/ },
+    'no kustomization': { argv: ['.'], line: /^error\[kustomize-missing\]: \.\/kustomization\.yaml: does not exist/ },
     'broken YAML': {
       files: { 'k/kustomization.yaml': 'resources: [' },
       argv: ['k'],
-      line: /^error\[yaml-syntax\]: kustomization\.yaml is no valid YAML.*, at k\/kustomization\.yaml:1\. /,
+      line: /^error\[yaml-syntax\]: kustomization\.yaml: invalid YAML at line 1: .*, at k\/kustomization\.yaml:1\. /,
     },
     'an unknown field': {
       files: { 'k/kustomization.yaml': 'resources: []\ncrds: []\n' },

@@ -322,7 +322,7 @@ const situations: Record<string, Situation> = {
     args: [...TENANT, '--base', 'main'],
     code: 2,
     says: [
-      'error[git-ambiguous]: "main" is refs/heads/main and refs/tags/main, which differ',
+      'error[git-ambiguous]: "main": ambiguous. refs/heads/main and refs/tags/main are different commits',
       'Write refs/heads/main.',
     ],
   },

@@ -198,7 +198,11 @@ describe.skipIf(!haveAssets())('applyObjects on a real API server', () => {
       { apiVersion: 'no.such/v1', kind: 'Thing', metadata: { name: 'x' } },
       'no kind Thing in no.such/v1',
     ],
-    ['no namespace', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }, 'has no namespace'],
+    [
+      'no namespace',
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } },
+      'ConfigMap x: the namespace is missing',
+    ],
     ['no name', configMap('apps', ''), 'has no name'],
     ['a name that is a path', configMap('apps', '../secrets/x'), 'the name "../secrets/x"'],
     ['a namespace that is not there', configMap('nowhere', 'x'), 'forbidden'],

@@ -130,7 +130,7 @@ test('a source that no object declares is an error of that node', () => {
     tenant: 'dev-team',
     error: {
       code: 'flux-invalid',
-      message: "source 'GitRepository/apps/ghost' not found: no object of the fleet declares it",
+      message: "source 'GitRepository/apps/ghost' not found: the fleet does not declare it",
     },
   })
 })

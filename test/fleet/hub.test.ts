@@ -103,7 +103,7 @@ test('what is applied to a spoke is reconciled there: it becomes no node of the 
     {
       id: 'flux-system/apps',
       origin: { repository: FLEET_URL, file: 'spokes/base/all.yaml', line: 2, column: 1 },
-      reason: `Kustomization staging/east/tenants applies it to ${EAST}, where no Flux is known to reconcile it`,
+      reason: `Kustomization staging/east/tenants applies it to ${EAST}, which has no known Flux`,
     },
   ])
 })

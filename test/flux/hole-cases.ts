@@ -46,7 +46,7 @@ export const HOLE_CASES: Readonly<Record<string, HoleCase>> = {
     files: { 'b.yaml': `${configMap('b')}---\na: [\n` },
     holes: ['refused, missing: yaml-syntax @b.yaml:9'],
   },
-  'a document that is no object': {
+  'a document that is not an object': {
     resources: ['b.yaml'],
     files: { 'b.yaml': `${configMap('b')}---\nkind: Nameless\napiVersion: v1\n` },
     without: { resources: ['b.yaml'], files: { 'b.yaml': configMap('b') } },

@@ -170,7 +170,7 @@ describe('values that only the cluster has', () => {
     ['the object', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"${A}": ""\n'],
     ['data', 'apiVersion: example.com/v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {"${A}": ""}\n'],
   ])('are no key of %s that may be a field, or holds something: %s', (where, file) => {
-    expect(() => opaque(file)).toThrow(`a key of ${where} takes a value that only the cluster has`)
+    expect(() => opaque(file)).toThrow(`${where}: a key contains an unknown value, which only the cluster has`)
   })
 
   test.each([

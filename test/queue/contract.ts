@@ -116,7 +116,7 @@ export function queueContract(title: string, open: () => OpenQueue): void {
     })
 
     test('a worker for reconcile names its cluster', () => {
-      expect(() => opened().work('reconcile', async () => undefined)).toThrow(/names no cluster/)
+      expect(() => opened().work('reconcile', async () => undefined)).toThrow(/the cluster is missing/)
     })
 
     test('an outage is tried again; the last attempt says so; then the job is over', async () => {

@@ -163,7 +163,7 @@ function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleCo
     object: node.kustomization,
     path: ['spec', 'path'],
     ...(error.origin ? { origin: error.origin } : {}),
-    value: withoutPositions(error.message),
+    value: withoutPositions(error.identity ?? error.message),
     message: error.said ?? error.message,
     fix: error.saidFix ?? error.fix ?? rule.docs,
   }
@@ -180,7 +180,8 @@ function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleCo
       : { code: error.code, fix: error.saidFix ?? error.fix ?? 'Correct the file.' }
     // what the platform applies anew passes with an approval
     const where = node.tenant === undefined ? {} : place
-    const cause = { ...what, message: error.said ?? error.message, hides, ...where, blocksApply: isFatal }
+    const message = error.said ?? error.message
+    const cause = { ...what, message, identity: error.identity, hides, ...where, blocksApply: isFatal }
     said.failures.add(failureOf(node, cause, origin))
   }
 }

@@ -49,6 +49,8 @@ export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index:
 interface Cause {
   readonly code: string
   readonly message: string | Message
+  /** What identifies it, where the message does not. */
+  readonly identity?: string | undefined
   readonly fix: string | Message
   /** The object and field that it is about, where it is not the place in the file alone. */
   readonly about?: readonly string[]
@@ -61,7 +63,7 @@ interface Cause {
 /** What could not be evaluated of a node. */
 export function failureOf(
   node: Pick<FleetNode, 'key' | 'cluster' | 'tenant'>,
-  { code, message: said, fix, about = [], hides, appliedAs, blocksApply }: Cause,
+  { code, message: said, identity, fix, about = [], hides, appliedAs, blocksApply }: Cause,
   origin: Origin,
 ): NodeFailure {
   return {
@@ -72,7 +74,7 @@ export function failureOf(
     cluster: node.cluster,
     tenant: node.tenant ?? '',
     node: node.key,
-    fingerprint: causeOf({ code, message: plainText(said) }, origin, about),
+    fingerprint: causeOf({ code, message: identity ?? plainText(said) }, origin, about),
     ...(hides === undefined ? {} : { hides }),
     ...(appliedAs === undefined ? {} : { appliedAs }),
     ...(blocksApply ? { blocksApply } : {}),

@@ -90,7 +90,7 @@ function ofWorkflow(
     const where = workflow ?? `${WORKFLOWS} of ${facts.url}`
     return {
       type: 'unknown',
-      reason: `${NOT_IN_GIT}: nothing that can be followed in ${where} pushes ${name}${declare(name)}`,
+      reason: `${NOT_IN_GIT}: no supported step in ${where} pushes ${name}${declare(name)}`,
     }
   }
   const { file, line } = published.origin
@@ -106,7 +106,7 @@ function ofWorkflow(
 }
 
 const declare = (name: string) =>
-  `. Where it holds a folder of this repository as it is, declare it under artifacts in .github/bailiwick.yaml: {url: oci://${name}, path: ./}`
+  `. If it contains an unchanged folder of this repository, declare it under artifacts in .github/bailiwick.yaml: {url: oci://${name}, path: ./}`
 
 /** The address and the tag that an OCIRepository follows; why nothing in git is known of it. */
 function followedBy(source: KubeObject): { readonly address: Required<OciReference> } | { readonly reason: string } {
@@ -115,10 +115,10 @@ function followedBy(source: KubeObject): { readonly address: Required<OciReferen
   if (!spec('url')?.startsWith('oci://') || !address || address.tag !== undefined) return { reason: NOT_IN_GIT }
   for (const field of ['digest', 'semver', 'semverFilter']) {
     if (at(source.root, ['spec', 'ref', field]) !== undefined)
-      return { reason: `${NOT_IN_GIT}: spec.ref.${field} follows no branch` }
+      return { reason: `${NOT_IN_GIT}: spec.ref.${field} does not follow a branch` }
   }
   if (at(source.root, ['spec', 'layerSelector']) !== undefined)
-    return { reason: `${NOT_IN_GIT}: spec.layerSelector is not followed` }
+    return { reason: `${NOT_IN_GIT}: spec.layerSelector is not supported` }
   const tag = spec('ref', 'tag') ?? 'latest'
   const whole = ociReference(`${address.repository}:${tag}`)
   return whole?.tag === undefined

@@ -19,5 +19,5 @@ export function assumedContent(nodes: readonly FleetNode[]): NotSeen[] {
 
 function reasonOf(url: string, { folder, assumed }: NonNullable<FleetNode['source']['artifact']>): string {
   const what = `./${folder} of ${url}`
-  return `evaluated as ${what}, as ${assumed} says; whoever can push to the registry can put other content there. Set spec.verify with matchOIDCIdentity of that workflow to be sure`
+  return `evaluated as ${what}, because of ${assumed}. Anyone who can push to the registry can change the content. Set spec.verify with matchOIDCIdentity of that workflow to prove it`
 }

@@ -25,7 +25,7 @@ export function fillIn(text: string, lookup: Lookup, isScript = false): Symbolic
     if (end < 0) break
     const written = text.slice(start + 3, end).trim()
     if (isScript && namesIn(written).some(name => UNTRUSTED.test(name))) {
-      throw new NotUnderstood(`\${{ ${written} }} puts text that anybody may write into the script`)
+      throw new NotUnderstood(`\${{ ${written} }} puts untrusted text into the script`)
     }
     const value = evaluate(written, lookup)
     filled += text.slice(from, start) + (value === undefined ? unknownText(written) : String(value))
@@ -148,7 +148,7 @@ function equals(one: Value, other: Value): boolean | undefined {
 }
 
 function single(reader: Reader): Value {
-  if (++reader.depth > MAX_DEPTH) throw new NotUnderstood('too deep')
+  if (++reader.depth > MAX_DEPTH) throw new NotUnderstood('nested too deeply')
   if (takes(reader, '!')) {
     const value = truth(single(reader))
     return value === undefined ? undefined : !value

@@ -31,10 +31,10 @@ export function pushCommand(words: readonly Symbolic[], cwd: string): PushComman
   const { address, options } = argumentsOf(words)
   const paths = [...(options.get('path') ?? []), ...(options.get('f') ?? [])]
   const [path] = paths
-  if (path === undefined || paths.length > 1) throw new NotUnderstood('names no one --path')
+  if (path === undefined || paths.length > 1) throw new NotUnderstood('does not have exactly one --path')
   const ignore = options.get('ignore-paths')
   if (ignore && !ignore.every(one => isKnown(one) && !/["\n]/.test(one)))
-    throw new NotUnderstood('has --ignore-paths that are not known here')
+    throw new NotUnderstood('has --ignore-paths with an unknown value')
   return {
     target: targetOf(address),
     folder: folderAt(cwd, path),
@@ -49,7 +49,7 @@ export function tagCommand(words: readonly Symbolic[]): {
 } {
   const { address, options } = argumentsOf(words)
   const tags = (options.get('tag') ?? []).flatMap(one => one.split(','))
-  if (tags.length === 0) throw new NotUnderstood('names no --tag')
+  if (tags.length === 0) throw new NotUnderstood('has no --tag')
   return { target: targetOf(address), tags }
 }
 
@@ -65,13 +65,13 @@ function argumentsOf(words: readonly Symbolic[]) {
     }
     const [, name = '', written] = option
     if (SWITCHES.has(name) && (written === undefined || written === 'true')) continue
-    if (!VALUES.has(name)) throw new NotUnderstood(`has the option --${name}, which is not followed`)
+    if (!VALUES.has(name)) throw new NotUnderstood(`has the unsupported option --${name}`)
     const value = written ?? words[++index]
     if (value === undefined) throw new NotUnderstood(`has --${name} without a value`)
     options.set(name, [...(options.get(name) ?? []), value])
   }
   const [address] = addresses
-  if (address === undefined || addresses.length > 1) throw new NotUnderstood('names no one address')
+  if (address === undefined || addresses.length > 1) throw new NotUnderstood('does not have exactly one address')
   return { address, options }
 }
 
@@ -85,7 +85,7 @@ function targetOf(address: Symbolic): PushTarget {
     if (here === '\0') isInside = !isInside
     else if (!isInside && here === '/') colon = -1
     else if (!isInside && here === ':') colon = index
-    else if (!isInside && here === '@') throw new NotUnderstood('names a digest')
+    else if (!isInside && here === '@') throw new NotUnderstood('has a digest in the address')
   }
   return colon < 0
     ? { repository: text, tag: 'latest' }
@@ -94,8 +94,8 @@ function targetOf(address: Symbolic): PushTarget {
 
 /** A folder of the checkout. Throws NotUnderstood for what is not known, is a file or leads out of the checkout. */
 export function folderAt(cwd: string, path: Symbolic): string {
-  if (!isKnown(path)) throw new NotUnderstood(`has the path ${shownText(path)}, which is not known here`)
-  if (path === '-' || path === '') throw new NotUnderstood('reads what it pushes from standard input')
+  if (!isKnown(path)) throw new NotUnderstood(`has the unknown path ${shownText(path)}`)
+  if (path === '-' || path === '') throw new NotUnderstood('reads the content from standard input')
   const inside = path === WORKSPACE || path.startsWith(`${WORKSPACE}/`) ? path.slice(WORKSPACE.length + 1) : undefined
   if (inside === undefined && /^[/~]/.test(path))
     throw new NotUnderstood(`pushes ${path}, which is outside of the checkout`)

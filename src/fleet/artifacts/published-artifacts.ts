@@ -47,11 +47,11 @@ export function publishedAt(
   const here = own.filter(({ push }) => mayBe(push.repository, address.repository) && push.tag === address.tag)
   const exact = here.filter(({ push }) => push.repository === address.repository)
   const odd = here.find(({ push }) => push.why !== undefined || push.repository !== address.repository)
-  if (odd) return { why: odd.push.why ?? 'its address is not known here', origin: odd.origin }
+  if (odd) return { why: odd.push.why ?? 'its address is unknown', origin: odd.origin }
   const [first] = exact
   if (!first) {
     const maybe = own.find(({ push }) => mayBe(push.repository, address.repository) && mayBe(push.tag, address.tag))
-    return maybe && { why: maybe.push.why ?? 'its tag or address is not known here', origin: maybe.origin }
+    return maybe && { why: maybe.push.why ?? 'its tag or address is unknown', origin: maybe.origin }
   }
   const texts = new Set(exact.map(({ push }) => JSON.stringify(push.content)))
   if (texts.size > 1) return { why: 'several steps push different content there', origin: exact.at(-1)!.origin }
@@ -60,7 +60,7 @@ export function publishedAt(
       const other = others.find(push => mayBe(push.repository, address.repository) && push.tag === address.tag)
       if (other)
         return {
-          why: `it also pushes there when something else than branch ${repository.branch} is pushed`,
+          why: `it also pushes there from other refs than branch ${repository.branch}`,
           origin: originOf(file, other),
         }
     }
@@ -89,7 +89,7 @@ function runOf(tree: Tree, { path }: TreeEntry, name: string, branch: string): R
   const bytes = readUnlessLarge(tree, path)
   const text = bytes ? Buffer.from(bytes).toString('latin1') : ''
   if (bytes && !MARK.test(text)) return []
-  if (!bytes || bytes.length > MAX_BYTES) return [unknownRun(path, text, 'the workflow is too large to be read')]
+  if (!bytes || bytes.length > MAX_BYTES) return [unknownRun(path, text, 'the workflow file is too large')]
   try {
     const workflow = parseDocuments({ repository: '', path }, bytes)[0]
     if (!workflow) return []

@@ -110,7 +110,7 @@ function test(command: ShellCommand, run: ScriptRun): boolean | undefined {
     perform(command, run)
     return undefined
   }
-  if (rest.pop() !== (first === '[[' ? ']]' : ']')) throw new NotUnderstood('has a condition that is not followed')
+  if (rest.pop() !== (first === '[[' ? ']]' : ']')) throw new NotUnderstood('has an unsupported condition')
   const isNegated = rest[0] === '!'
   const [one = '', operator, other = '', ...more] = isNegated ? rest.slice(1) : rest
   const is = more.length > 0 ? undefined : compare(one, operator, other, first === '[[')
@@ -153,7 +153,7 @@ function perform(command: ShellCommand, run: ScriptRun): boolean {
   }
   const where = run
   if (assignments.some(one => STEERS.test(ASSIGNMENT.exec(one)?.[1] ?? '')))
-    throw new NotUnderstood('changes how programs are found')
+    throw new NotUnderstood('changes the search path for programs')
   write(command, rest, where)
   const line = run.lineOf(command.line)
   if (rest[0] === 'exit') return !where.isMaybe
@@ -164,10 +164,10 @@ function perform(command: ShellCommand, run: ScriptRun): boolean {
   else if (rest[0] === 'flux' && rest[1] === 'tag' && rest[2] === 'artifact') retag(rest.slice(3), where, line)
   else {
     if (PUSHES.test(rest.join(' '))) {
-      const why = `\`${cut(shownText(rest[0]!))}\` pushes there, which is not followed`
+      const why = `\`${cut(shownText(rest[0]!))}\` pushes there, and is not a supported command`
       for (const target of somewhere(rest.join(' '))) state.pushes.push({ ...target, line, why })
     }
-    state.changed ??= `line ${line} runs \`${cut(shownText(rest.slice(0, 2).join(' ')))}\` before, which may change files`
+    state.changed ??= `line ${line} runs \`${cut(shownText(rest.slice(0, 2).join(' ')))}\` earlier, which can change files`
   }
   return false
 }
@@ -176,7 +176,7 @@ function perform(command: ShellCommand, run: ScriptRun): boolean {
 function refuseSplit({ words }: ShellCommand, { state }: ScriptRun): void {
   for (const piece of words.flat()) {
     if (piece.type === 'text' && !piece.quoted && /[*?[{]|^~/.test(piece.text))
-      throw new NotUnderstood('has a pattern of names')
+      throw new NotUnderstood('has a file name pattern')
     const value = piece.type === 'variable' && !piece.quoted ? state.env.get(piece.name) : undefined
     if (value !== undefined && /[\s*?[]/.test(value)) throw new NotUnderstood('splits a variable into words')
   }
@@ -190,14 +190,14 @@ const cut = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}...` : te
 function assign(env: Map<string, Symbolic>, text: string, { isMaybe, state }: ScriptRun): void {
   const name = ASSIGNMENT.exec(text)?.[1]
   if (name === undefined) return
-  if (STEERS.test(name)) throw new NotUnderstood('changes how programs are found')
+  if (STEERS.test(name)) throw new NotUnderstood('changes the search path for programs')
   const value = text.slice(name.length + 1)
-  if (value.length > MAX_TEXT) throw new NotUnderstood('makes a text that is too long')
+  if (value.length > MAX_TEXT) throw new NotUnderstood('creates text that is too long')
   env.set(name, isMaybe ? unknownText(`${name} ${++state.commands}`) : value)
 }
 
 function enter([, path = '']: readonly Symbolic[], { state, isMaybe }: ScriptRun): void {
-  if (isMaybe) throw new NotUnderstood('changes the directory on a condition')
+  if (isMaybe) throw new NotUnderstood('changes the directory under a condition')
   state.cwd = folderAt(state.cwd, path)
 }
 
@@ -211,7 +211,7 @@ function write({ redirects, line }: ShellCommand, words: readonly Symbolic[], ru
       const text = said.join(' ')
       if (to === ENVIRONMENT) {
         if (words[0] !== 'echo' || !ASSIGNMENT.test(text) || text.includes('\n'))
-          throw new NotUnderstood('sets variables that are not known here')
+          throw new NotUnderstood('sets unknown variables')
         assign(state.exported, text, run)
       } else if (words[0] !== 'echo') continue
       else {
@@ -225,7 +225,7 @@ function write({ redirects, line }: ShellCommand, words: readonly Symbolic[], ru
         for (const value of made.values()) state.outputs.set(`${run.step}.${name}`, value)
       }
     } else if (!TO_NOWHERE.test(to)) {
-      state.changed ??= `line ${run.lineOf(line)} writes the file ${cut(shownText(to))} before`
+      state.changed ??= `line ${run.lineOf(line)} writes the file ${cut(shownText(to))} earlier`
     }
   }
 }
@@ -233,7 +233,7 @@ function write({ redirects, line }: ShellCommand, words: readonly Symbolic[], ru
 function push(words: readonly Symbolic[], { state, isMaybe }: ScriptRun, line: number): void {
   try {
     const { target, folder, ignore } = pushCommand(words, state.cwd)
-    const why = isMaybe ? 'it is not known when it is pushed' : state.changed
+    const why = isMaybe ? 'the condition of the push is unknown' : state.changed
     const content = { folder, ...(ignore ? { ignore } : {}) }
     state.pushes.push({ ...target, line, ...(why === undefined ? { content } : { why }) })
   } catch (error) {
@@ -250,7 +250,11 @@ function retag(words: readonly Symbolic[], { state, isMaybe }: ScriptRun, line: 
     const pushed = state.pushes.findLast(one => one.repository === target.repository && one.tag === target.tag)
     const why =
       pushed?.why ??
-      (isMaybe ? 'it is not known when it is tagged' : pushed ? undefined : 'what it tags was not pushed just before')
+      (isMaybe
+        ? 'the condition of the tag is unknown'
+        : pushed
+          ? undefined
+          : 'it tags something that was not pushed directly before')
     for (const tag of tags) {
       const content = pushed?.content
       state.pushes.push({
@@ -287,7 +291,7 @@ function expand(word: Word, run: ScriptRun): Symbolic {
     return piece.how === 'lower' ? lower(value) : value
   })
   const whole = text.join('')
-  if (whole.length > MAX_TEXT) throw new NotUnderstood('makes a text that is too long')
+  if (whole.length > MAX_TEXT) throw new NotUnderstood('creates text that is too long')
   return whole
 }
 

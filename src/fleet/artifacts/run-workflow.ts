@@ -77,7 +77,7 @@ function runJob(job: Job): void {
     outputs: new Map(),
     pushes: job.pushes,
     cwd: '',
-    changed: 'no step before it checks the repository out',
+    changed: 'no earlier step checks out the repository',
     isCheckedOut: false,
     commands: 0,
   }
@@ -178,7 +178,7 @@ function runCommands(job: Job, script: string, step: Node, state: JobState, isMa
   const known = state.pushes.length
   try {
     if ([...state.env.keys()].some(name => STEERS.test(name)))
-      throw new NotUnderstood('is told where programs are found')
+      throw new NotUnderstood('sets the search path for programs')
     const shell = [step, job.job, job.workflow].map((one, index) =>
       stringAt(one, index === 0 ? ['shell'] : ['defaults', 'run', 'shell']),
     )
@@ -198,7 +198,7 @@ function runCommands(job: Job, script: string, step: Node, state: JobState, isMa
     for (const one of found) state.pushes.push({ repository: one.repository, tag: one.tag, line: one.line, why })
     const targets = PUSHES.test(named(script, state)) ? somewhere(named(script, state)) : []
     for (const target of targets) state.pushes.push({ ...target, line: first, why })
-    state.changed ??= `the step at line ${first} cannot be followed: ${why}`
+    state.changed ??= `the step at line ${first} is not supported: ${why}`
   }
 }
 
@@ -216,7 +216,7 @@ function runAction(uses: string, step: Node, state: JobState, lookup: Lookup, is
   if (action === 'actions/checkout') checkOut(step, state, input, line, isMaybe)
   else if (action === PUSH_ACTION) pushByAction(step, state, input, line, isMaybe)
   else if (!isHarmlessAction(action)) {
-    state.changed ??= `line ${line} uses ${action} before, which may change files`
+    state.changed ??= `line ${line} uses ${action} earlier, which can change files`
   }
 }
 
@@ -235,8 +235,8 @@ function checkOut(step: Node, state: JobState, input: Input, line: number, isMay
     is('path', undefined, '', '.', './') &&
     is('lfs', undefined, 'false') &&
     is('submodules', undefined, 'false')
-  if (!isPlain) state.changed = `the checkout at line ${line} is not only that of the commit`
-  else if (isMaybe) state.changed ??= `it is not known whether line ${line} checks the repository out`
+  if (!isPlain) state.changed = `the checkout at line ${line} is not only the commit itself`
+  else if (isMaybe) state.changed ??= `it is unknown whether line ${line} checks out the repository`
   // a later one need not put back what steps changed
   else if (!state.isCheckedOut) state.changed = undefined
   state.isCheckedOut = true
@@ -256,12 +256,12 @@ function pushByAction(step: Node, state: JobState, input: Input, line: number, i
   }
 
   function contentOf(): Pick<Push, 'content' | 'why'> {
-    const why = isMaybe ? 'it is not known when it is pushed' : state.changed
+    const why = isMaybe ? 'the condition of the push is unknown' : state.changed
     if (why !== undefined) return { why }
-    if (odd !== undefined) return { why: `the action has the input ${odd}, which is not followed` }
+    if (odd !== undefined) return { why: `the action has the unsupported input ${odd}` }
     try {
       const ignore = input('ignore-paths')
-      if (ignore !== undefined && !isKnown(ignore)) throw new NotUnderstood('has ignore-paths that are not known here')
+      if (ignore !== undefined && !isKnown(ignore)) throw new NotUnderstood('has ignore-paths with an unknown value')
       const patterns = ignore?.split('\n').flatMap(one => (one.trim() ? [one.trim()] : []))
       return {
         content: { folder: folderAt('', input('path') ?? '.'), ...(patterns?.length ? { ignore: patterns } : {}) },

@@ -128,7 +128,7 @@ function command(reader: Reader, after: ShellCommand['after']): ShellCommand {
     } else if (TO_NOTHING.has(token.text)) continue
     else if (token.text.includes('>')) {
       const target = reader.tokens[++reader.index]
-      if (target?.type !== 'word') throw new NotUnderstood('redirects output to nowhere')
+      if (target?.type !== 'word') throw new NotUnderstood('has a redirection without a target')
       redirects.push({ append: token.text.endsWith('>>'), target: target.word })
     } else break
   }

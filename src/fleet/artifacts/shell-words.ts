@@ -38,7 +38,7 @@ const MAX_DEPTH = 10
 /** Cuts a script of bash into words and operators. Throws NotUnderstood for what is not followed. */
 export function shellTokens(script: string, depth = 0): ShellToken[] {
   if (script.length > MAX_LENGTH) throw new NotUnderstood(`is longer than ${MAX_LENGTH} characters`)
-  if (depth > MAX_DEPTH) throw new NotUnderstood('nests commands too deep')
+  if (depth > MAX_DEPTH) throw new NotUnderstood('nests commands too deeply')
   const tokens: ShellToken[] = []
   let line = 1
   let index = 0
@@ -107,7 +107,7 @@ function push({ word }: Read, text: string, quoted: boolean): void {
 
 function single(script: string, read: Read): void {
   const end = script.indexOf("'", read.end + 1)
-  if (end < 0) throw new NotUnderstood('has a quote without an end')
+  if (end < 0) throw new NotUnderstood('has an unclosed quote')
   push(read, script.slice(read.end + 1, end), true)
   read.end = end + 1
 }
@@ -117,7 +117,7 @@ function double(script: string, read: Read): void {
   read.end++
   while (script[read.end] !== '"') {
     const here = script[read.end]
-    if (here === undefined) throw new NotUnderstood('has a quote without an end')
+    if (here === undefined) throw new NotUnderstood('has an unclosed quote')
     if (here === '$') dollar(script, read, true)
     else if (here === '`') throw new NotUnderstood(REFUSED.get(here))
     else if (here === '\\' && '$`"\\\n'.includes(script[read.end + 1] ?? ' ')) {
@@ -144,7 +144,7 @@ function dollar(script: string, read: Read, quoted: boolean): void {
     const inner = rest.slice(1, end)
     const name = NAME.exec(inner)?.[0]
     if (end < 0 || name === undefined || /[$`'"\n]/.test(inner))
-      throw new NotUnderstood('has an expansion of a variable that is not followed')
+      throw new NotUnderstood('has an unsupported variable expansion')
     const after = inner.slice(name.length)
     const how = after === '' ? 'plain' : after === ',,' ? 'lower' : 'other'
     read.word.push({ type: 'variable', name, how, written: `\${${inner}}`, quoted })
@@ -154,7 +154,7 @@ function dollar(script: string, read: Read, quoted: boolean): void {
   const name = NAME.exec(rest)?.[0]
   if (name !== undefined) read.word.push({ type: 'variable', name, how: 'plain', written: `$${name}`, quoted })
   else if (/^["\s]|^$/.test(rest)) push(read, '$', true)
-  else throw new NotUnderstood('has an expansion of a variable that is not followed')
+  else throw new NotUnderstood('has an unsupported variable expansion')
   read.end += 1 + (name?.length ?? 0)
 }
 
@@ -171,5 +171,5 @@ function closing(script: string, start: number): number {
     } else if (here === '(') depth++
     else if (here === ')' && --depth === 0) return index
   }
-  throw new NotUnderstood('has a command without an end')
+  throw new NotUnderstood('has an unclosed command')
 }

@@ -62,7 +62,7 @@ function read(tree: Tree, repository: string, path: string): FluxFile[] {
 }
 
 function tooMany(repository: string, path: string): BailiwickError {
-  const message = `more than ${MAX_FLUX_FILES} files with objects of Flux: clusters cannot be looked for`
+  const message = `more than ${MAX_FLUX_FILES} files contain Flux objects, so Bailiwick cannot search for clusters`
   const origin = { repository, file: path, line: 1, column: 1 }
-  return new BailiwickError('graph-limits', message, { origin, fix: 'Keep generated manifests in another repository.' })
+  return new BailiwickError('graph-limits', message, { origin, fix: 'Move generated manifests to another repository.' })
 }

@@ -41,8 +41,8 @@ export function installedFlux(objects: readonly KubeObject[]): InstalledFlux | u
   const { root } = instance
   const own = at(root, ['spec', 'kustomize', 'patches'])
   if (own && own.type !== 'list') {
-    const details = { origin: own.origin, fix: 'Write a list there.' }
-    throw new BailiwickError('flux-invalid', 'spec.kustomize.patches of the FluxInstance is no list', details)
+    const details = { origin: own.origin, fix: 'Write spec.kustomize.patches as a list.' }
+    throw new BailiwickError('flux-invalid', 'FluxInstance: spec.kustomize.patches is not a list', details)
   }
   const profile = nodeOf([...profilePatches(root)], root.origin)
   const patches = [...(profile.type === 'list' ? profile.items : []), ...(own?.items ?? [])]

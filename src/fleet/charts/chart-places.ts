@@ -127,8 +127,8 @@ function partsOf(named: NamedObject, search: Search, depth: number): Part[] {
 
 function spend(search: Search): void {
   if (search.left-- > 0) return
-  const details = { origin: search.origin, fix: 'Include less.' }
-  throw new BailiwickError('render-limits', `a chart of more than ${MAX_PARTS} sources`, details)
+  const details = { origin: search.origin, fix: 'Include fewer sources.' }
+  throw new BailiwickError('render-limits', `the chart is assembled from more than ${MAX_PARTS} sources`, details)
 }
 
 /** A part of an included source, of which `from` is put at `to`. */

@@ -5,19 +5,19 @@ import type { Declaration } from '../model/fleet-config.ts'
 import { CLUSTER, NAME, NAMESPACE } from './names.ts'
 import { needed, oneOf, optional, record, type Shape, wrong } from './shape.ts'
 
-const VALUES = 'a map from names of variables to texts between quotes'
-const OPAQUE = 'true, or a list of names of variables'
+const VALUES = 'a map of variable names to quoted strings'
+const OPAQUE = 'true, or a list of variable names'
 
 const values: Shape<ReadonlyMap<string, Variable>> = {
   allowed: VALUES,
   schema: { type: 'object', additionalProperties: { type: 'string' } },
   read(node, key) {
-    if (node.type !== 'map') throw wrong(node.origin, `${key} is no map`, VALUES)
+    if (node.type !== 'map') throw wrong(node.origin, `${key} is not a map`, VALUES)
     const variables = new Map<string, Variable>()
     for (const [name, { value }] of node.fields) {
       const text = stringAt(value, [])
       // what is written there is not told: it may be a secret all the same
-      if (text === undefined) throw wrong(value.origin, `a value of ${key} is no text`, VALUES)
+      if (text === undefined) throw wrong(value.origin, `a value of ${key} is not a string`, VALUES)
       variables.set(name, plainVariable(text, value.origin))
     }
     return variables
@@ -38,7 +38,8 @@ const opaque: Shape<Opaque> = {
     const names = new Map<string, Variable>()
     for (const item of node.items) {
       const name = stringAt(item, [])
-      if (!name || names.has(name)) throw wrong(item.origin, `a name under ${key} is no text, or there twice`, OPAQUE)
+      if (!name || names.has(name))
+        throw wrong(item.origin, `a name under ${key} is not a string, or is listed twice`, OPAQUE)
       names.set(name, hidden(item))
     }
     return { names }
@@ -69,7 +70,7 @@ export const declaration: Shape<Declaration> = {
     const { kind, namespace, name, cluster, values: known, opaque: rest, origin } = fields.read(node, key)
     if (!known && !rest) throw wrong(origin, `${key} has neither values nor opaque`, 'values, opaque, or both')
     const twice = [...(rest?.names ?? [])].find(([each]) => known?.has(each))
-    if (twice) throw wrong(twice[1].origin, `a name under ${key}.opaque is under values too`, OPAQUE)
+    if (twice) throw wrong(twice[1].origin, `a name under ${key}.opaque is also under values`, OPAQUE)
     const holder = { kind, namespace, name }
     const names = [...(rest?.names ?? [])].map(
       ([key, one]) => [key, held(one, { ...holder, key, declared: 'key' })] as const,

@@ -5,7 +5,7 @@ import { ociReference } from '../artifacts/oci-reference.ts'
 import { text } from './shape.ts'
 
 /** Short text for people, on one line. */
-export const SENTENCE = text(/^\S(?:[^\p{Cc}]{0,498}\S)?$/u, 'a text of one line and up to 500 characters')
+export const SENTENCE = text(/^\S(?:[^\p{Cc}]{0,498}\S)?$/u, 'one line of text with up to 500 characters')
 
 /** Name of a cluster that is declared. */
 export const CLUSTER_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
@@ -73,6 +73,6 @@ export const ARTIFACT = text(
 )
 
 /** A tag, a range of versions, or the full name of a ref. */
-export const REF = text(/^[^\p{Cc}]{1,250}$/u, 'what a source follows, as spec.ref of Flux writes it')
+export const REF = text(/^[^\p{Cc}]{1,250}$/u, 'a ref of a source, as in spec.ref of Flux')
 
 export const COMMIT = text(/^[0-9a-f]{40}$/, 'a commit id of 40 hex digits')

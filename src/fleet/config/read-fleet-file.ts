@@ -30,10 +30,10 @@ export function readFleetText(text: string): FleetConfig {
 export function fileRoot(tree: Tree, repository: string): Node | undefined {
   const start = { repository, file: FLEET_FILE, line: 1, column: 1 }
   const other = FLEET_FILE.replace(/yaml$/, 'yml')
-  if (tree.entry(other)) throw wrong({ ...start, file: other }, `a file ${other} counts for nothing`, FLEET_FILE)
+  if (tree.entry(other)) throw wrong({ ...start, file: other }, `the file ${other} has no effect`, FLEET_FILE)
   const entry = tree.entry(FLEET_FILE)
   if (entry === undefined) return undefined
-  if (entry.type !== 'file') throw wrong(start, 'it is no plain file', 'a file')
+  if (entry.type !== 'file') throw wrong(start, 'it is not a regular file', 'a file')
   return onlyDocument(parseDocuments({ repository, path: FLEET_FILE }, tree.read(FLEET_FILE)))
 }
 
@@ -107,7 +107,7 @@ function aliasesOf({ aliases = [] }: Said): Aliases {
   for (const { url, addresses, origin } of aliases) {
     for (const address of addresses.map(normaliseUrl)) {
       const isTaken = names.has(address) || found.has(address)
-      if (isTaken) throw wrong(origin, `the address ${address} stands under aliases twice`, 'each address once')
+      if (isTaken) throw wrong(origin, `the address ${address} is listed twice under aliases`, 'each address once')
       found.set(address, normaliseUrl(url))
     }
   }

@@ -93,7 +93,7 @@ export function list<T>(item: Shape<T>, identity?: (item: T) => string): Shape<r
         const read = item.read(each, `${key}[${index}]`)
         const name = identity?.(read)
         if (name !== undefined && seen.has(name))
-          throw refused(each, `${key}[${index}]`, 'an item that is not there yet')
+          throw refused(each, `${key}[${index}]`, 'an item that is not listed twice')
         if (name !== undefined) seen.add(name)
         return read
       })
@@ -165,9 +165,9 @@ export function refused(node: Node, key: string, allowed: string): BailiwickErro
 
 /** What is wrong, what is allowed, and what to do. */
 export function wrong(origin: Origin, what: string, allowed: string): BailiwickError {
-  return new BailiwickError('config', `${FLEET_FILE}: ${what}; allowed: ${allowed}`, {
+  return new BailiwickError('config', `${FLEET_FILE}: ${what}. Allowed: ${allowed}`, {
     origin,
-    fix: `Write ${allowed}, or leave it out.`,
+    fix: `Write ${allowed}, or remove it.`,
   })
 }
 

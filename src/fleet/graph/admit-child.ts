@@ -39,11 +39,11 @@ export function admitChild(walk: Walk, claim: Claim): boolean {
   }
   const limit = parent.tenant === undefined ? MAX_PLATFORM_NODES : MAX_TENANT_NODES
   if ((walk.counts.get(parent.tenant ?? '') ?? 0) >= limit) {
-    refuse(claim, 'graph-limits', `more than ${limit} Kustomizations on cluster ${walk.cluster}`)
+    refuse(claim, 'graph-limits', `cluster ${walk.cluster}: more than ${limit} Kustomizations of one owner`)
     return false
   }
   if (depthOf(walk, parent.key) >= MAX_DEPTH) {
-    refuse(claim, 'graph-limits', `Kustomizations are nested deeper than ${MAX_DEPTH}`)
+    refuse(claim, 'graph-limits', `Kustomizations are nested more than ${MAX_DEPTH} levels deep`)
     return false
   }
   return true

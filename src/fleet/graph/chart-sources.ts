@@ -34,8 +34,8 @@ export function chartSources(
       const key = `${url} ${refKey(ref)}`
       if (found.has(key)) continue
       if (node.tenant !== undefined && known.add(key).size > MAX_SOURCES) {
-        const details = { origin: release.root.origin, fix: 'Take the charts from fewer repositories.' }
-        throw new BailiwickError('render-limits', `charts from more than ${MAX_SOURCES} sources in git`, details)
+        const details = { origin: release.root.origin, fix: 'Use charts from fewer repositories.' }
+        throw new BailiwickError('render-limits', `charts: more than ${MAX_SOURCES} git sources`, details)
       }
       const read = decide(context, node, release, [...named.values()], url)
       if (read.state === 'ask') context.asked.push({ url, people: read.people })

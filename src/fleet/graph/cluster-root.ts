@@ -89,15 +89,18 @@ export function openRoot(
 
 /** Where this revision leads to another, and that back to it, Flux would go to and fro between them. */
 function neverSettled({ root: { origin } }: KubeObject, refs: ReadonlyMap<string, SourceRef>, own: SourceRef) {
-  const message = 'the Kustomization flux-system renders itself differently each time'
+  const message = 'Kustomization flux-system: each reconciliation renders another version of it'
   const other = [...refs].find(([key]) => key !== refKey(own))?.[1]
   if (!other) {
-    const fix = 'Remove what changes the Kustomization in its own rendering.'
+    const fix = 'Remove the patch that changes this Kustomization in its own output.'
     return new BailiwickError('graph-limits', message, { origin, fix })
   }
   const [name = ''] = Object.values(other)
-  const fix = `Make the same change on ${name} first, so that what it holds follows ${name}, too.`
-  return new BailiwickError('graph-limits', `${message}: what ${name} holds leads back from it`, { origin, fix })
+  const fix = `Make the same change on ${name} first, so that the source there also follows ${name}.`
+  return new BailiwickError('graph-limits', `${message}. The content of ${name} switches the source back`, {
+    origin,
+    fix,
+  })
 }
 
 /**
@@ -182,8 +185,11 @@ function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: 
   if (!source || sources.own.url === '') return sources.own
   const resolved = sources.resolve(kind ?? '', source, find, new PackBudget(PLATFORM_SCALE), may, null)
   if (!resolved) {
-    const details = { origin: originAt(source.root, ['spec', 'include']), fix: 'Declare it beside the source.' }
-    throw new BailiwickError('flux-invalid', 'the source of the cluster includes one that it does not hold', details)
+    const details = {
+      origin: originAt(source.root, ['spec', 'include']),
+      fix: 'Declare the included source next to this one.',
+    }
+    throw new BailiwickError('flux-invalid', 'spec.include: the cluster does not declare the included source', details)
   }
   if (resolved.refused) throw resolved.refused
   return resolved.url === sources.own.url ? resolved : elsewhere(kind ?? '', source, resolved, sources)

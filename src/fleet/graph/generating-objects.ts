@@ -3,7 +3,7 @@ import type { FleetNode, NotSeen } from '../model/fleet.ts'
 import { type RenderedSet, renderResourceSet, setsIn } from '../resource-sets/render-resource-set.ts'
 import { setKey } from './open-resource-sets.ts'
 
-const REASON = 'the Flux Operator makes objects from it on the cluster, which are not evaluated as Kustomizations'
+const REASON = 'the Flux Operator creates objects from it on the cluster, and Bailiwick does not evaluate them'
 const FEW = 3
 
 /**

@@ -75,18 +75,22 @@ export function valuesError(kustomization: KubeObject, missed: ReadonlySet<strin
     if (values.isContested(need.id)) return contested(need)
     const isLate = missed.has(need.id) && values.has(need.id)
     if (!isLate && !values.isUnfounded(need.id)) continue
-    const message = `${need.id} is rendered only by what this Kustomization renders, or by what waits for it`
+    const message = `substituteFrom: only this Kustomization itself, or one that depends on it, renders ${need.id}`
     return new BailiwickError('graph-conflict', message, {
       origin: need.origin,
-      fix: 'Let another Kustomization render it, or declare it in .github/bailiwick.yaml.',
+      fix: 'Move it to another Kustomization, or declare it in .github/bailiwick.yaml.',
     })
   }
   return undefined
 }
 
 function contested({ id, origin }: Need): BailiwickError {
-  return new BailiwickError('graph-conflict', `${id} is rendered twice, or rendered and declared: its values differ`, {
-    origin,
-    fix: 'Keep one of them.',
-  })
+  return new BailiwickError(
+    'graph-conflict',
+    `${id}: rendered twice, or rendered and declared, with different values`,
+    {
+      origin,
+      fix: 'Keep one of them.',
+    },
+  )
 }

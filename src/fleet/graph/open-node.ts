@@ -208,8 +208,12 @@ function find(
   const { kind } = spec.source
   const origin = originAt(draft.kustomization.root, ['spec', 'sourceRef', 'name'])
   if (!isDeployable(kind)) {
-    const fix = 'Use GitRepository, OCIRepository, Bucket or ExternalArtifact.'
-    throw new BailiwickError('flux-invalid', 'spec.sourceRef.kind is no kind of source', { origin, fix })
+    const fix = 'Set spec.sourceRef.kind to GitRepository, OCIRepository, Bucket or ExternalArtifact.'
+    throw new BailiwickError(
+      'flux-invalid',
+      'spec.sourceRef.kind: not a source kind. Allowed: GitRepository, OCIRepository, Bucket or ExternalArtifact',
+      { origin, fix },
+    )
   }
   const source = context.index.find(id)
   const isFleet = id === `GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}` && context.sources.own.url === ''
@@ -233,8 +237,12 @@ function find(
     if (resolved) return resolved
     if (!context.index.complete) return { unknownSource: absent ?? id }
     const at = declared === 'bootstrap' ? origin : originAt(declared.root, ['spec', 'include'])
-    const details = { origin: at, fix: 'Declare it in the same namespace.' }
-    throw new BailiwickError('flux-invalid', `no object of the fleet declares what ${id} includes`, details)
+    const details = { origin: at, fix: 'Declare the included source in the same namespace.' }
+    throw new BailiwickError(
+      'flux-invalid',
+      `spec.include: the fleet does not declare a source that ${id} includes`,
+      details,
+    )
   }
   if (sourceNamed(kind) === EXTERNAL_ARTIFACT)
     return { type: 'opaque', url: '', ref: {}, reason: 'the content of an ExternalArtifact is not in git' }
@@ -242,7 +250,7 @@ function find(
   if (reader.writer === undefined)
     return { type: 'opaque', url: '', ref: {}, reason: NO_OBJECT, unmatched: { why: 'no-object', origin } }
   const fix = 'Declare the source in the fleet, or correct its kind, name and namespace.'
-  throw new BailiwickError('flux-invalid', `source '${id}' not found: no object of the fleet declares it`, {
+  throw new BailiwickError('flux-invalid', `source '${id}' not found: the fleet does not declare it`, {
     origin,
     fix,
   })
@@ -275,7 +283,7 @@ const inside = (folder: string, path: string) =>
 
 /** Reason of a source of the platform that no manifest declares: Flux needs an object, which may be applied by hand. */
 const NO_OBJECT =
-  'no object of the fleet declares it; declare it there, or under sources in .github/bailiwick.yaml if it is applied by hand'
+  'the fleet does not declare it. Declare it in the fleet, or, if it is applied by hand, under sources in .github/bailiwick.yaml'
 
 /** Stands for a source that is not looked for. */
 const REFUSED: Resolved = { type: 'opaque', url: '', ref: {}, reason: '' }

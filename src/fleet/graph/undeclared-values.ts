@@ -18,6 +18,6 @@ export function undeclaredValues(cluster: string, nodes: readonly FleetNode[], v
       ...{ source: id, url: '', what: 'values' as const },
       reason: needed
         ? `only the cluster ${cluster} has it, so its values are unknown`
-        : `it is optional, and neither rendered nor declared: on the cluster ${cluster} it counts as absent`,
+        : `it is optional, and neither rendered nor declared, so it is evaluated as absent on the cluster ${cluster}`,
     }))
 }

@@ -19,10 +19,10 @@ export function refuseUnknownSpec(
     return opaque.some(({ namespace, declared }) => declared !== 'key' && owners.has(namespace))
   })
   if (!found) return
-  const message = `${found.path.join('.')} takes an unknown value, one that only the cluster has, controlled by a tenant. Allowed are values in git, and keys that .github/bailiwick.yaml declares`
+  const message = `${found.path.join('.')}: contains an unknown value, which only the cluster has and a tenant controls. Allowed: values in git, and keys that .github/bailiwick.yaml declares`
   throw new BailiwickError('unrendered-variable', message, {
     origin: found.node.origin,
-    fix: 'Write the value into git.',
+    fix: 'Write the value into git, or declare its key in .github/bailiwick.yaml.',
   })
 }
 

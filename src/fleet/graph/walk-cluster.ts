@@ -321,8 +321,8 @@ function finish(walk: Walk): void {
   walk.tenancy.settle(new Set([...walk.drafts.values()].flatMap(draft => draft.tenant ?? [])))
   for (const draft of walk.drafts.values()) {
     if (!walk.tenancy.late.has(draft.namespace) || draft.error) continue
-    const message = `the namespace ${draft.namespace} is given to a tenant by an object that comes after its first use`
-    const fix = 'Let a Kustomization of flux-system render the Namespace with its tenant label.'
+    const message = `Namespace ${draft.namespace}: assigned to a tenant only after its first use`
+    const fix = 'Move the Namespace with its tenant label to a Kustomization of flux-system.'
     draft.error = new BailiwickError('graph-conflict', message, { origin: draft.kustomization.root.origin, fix })
   }
   noteCharts(walk)

@@ -19,9 +19,7 @@ export function whyNotRead(
   if (owner !== undefined && owner !== tenant && !mayBeOpen(context, id, draft.namespace)) {
     return "it belongs to another tenant's namespace"
   }
-  return context.lockdown.noCrossNamespaceRefs
-    ? 'Flux refuses a source of another namespace on this cluster'
-    : undefined
+  return context.lockdown.noCrossNamespaceRefs ? 'Flux rejects sources of other namespaces on this cluster' : undefined
 }
 
 /** Whether a source lets a namespace in, or is not known yet. */

@@ -22,7 +22,7 @@ export interface OpaqueSource {
 }
 
 /** Reason of an opaque source whose address belongs to another repository by now than the one that is pinned for a tenant. */
-export const ANOTHER_REPOSITORY = 'its address belongs to another repository than the one that is pinned'
+export const ANOTHER_REPOSITORY = 'its address is now another repository than the pinned one'
 
 /** Everything that a verdict on one combination depends on. */
 export interface FleetInput {

@@ -28,4 +28,4 @@ export interface ReadAccess {
 
 /** The one reason of a source that may not be read, whether or not it exists: others would tell which repositories there are. */
 export const NOT_READABLE =
-  'Bailiwick may not read this repository here; a fleet admin can list it for the tenant in .github/bailiwick.yaml'
+  'Bailiwick has no permission to read this repository for this tenant. A fleet admin can list it for the tenant in .github/bailiwick.yaml'

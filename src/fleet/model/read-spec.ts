@@ -77,7 +77,7 @@ export function text(object: KubeObject, path: Path): string | undefined {
 function required(object: KubeObject, path: Path): string {
   const value = text(object, path)
   if (value) return value
-  throw new BailiwickError('flux-invalid', `the Kustomization has no ${path.join('.')}`, {
+  throw new BailiwickError('flux-invalid', `${path.join('.')}: missing`, {
     origin: originAt(object.root, path),
     fix: `Set ${path.join('.')}.`,
   })
@@ -92,14 +92,14 @@ function flag(object: KubeObject, path: Path): boolean {
 
 function wrongType(object: KubeObject, path: Path, allowed: string): BailiwickError {
   const field = path.join('.')
-  const details = { origin: originAt(object.root, path), fix: `Write ${allowed} there.` }
-  return new BailiwickError('flux-invalid', `${field} is not ${allowed}, which the API server refuses`, details)
+  const details = { origin: originAt(object.root, path), fix: `Set ${field} to ${allowed}.` }
+  return new BailiwickError('flux-invalid', `${field}: the API server rejects this value. Allowed: ${allowed}`, details)
 }
 
 function badName(object: KubeObject, path: Path): BailiwickError {
   return new BailiwickError(
     'invalid-object',
-    `${path.join('.')} is not a name that Kubernetes accepts; allowed are lower-case letters, digits and '-' (RFC 1123)`,
+    `${path.join('.')}: not a valid Kubernetes name. Allowed: lower-case letters, digits and '-' (RFC 1123)`,
     { origin: originAt(object.root, path), fix: 'Write a valid name as plain text.' },
   )
 }

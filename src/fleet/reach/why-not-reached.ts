@@ -45,7 +45,7 @@ export function whyNotReached(
     if (above) return `Kustomization ${above.key}, which leads there, ${above.why}`
     const folders = file.split('/').slice(0, -1)
     const folder = folders.find(part => TEMPLATES.test(part))
-    if (folder !== undefined) return `it stands in the folder ${folder}, and no cluster builds that`
+    if (folder !== undefined) return `it is in the folder ${folder}, which no cluster builds`
     if (PLACEHOLDER.test(`${standing.namespace} ${name}`)) return 'its name is a placeholder of a template'
     if (nodes.length === 0) return 'no cluster was found in the repository'
     const parent = missing.find(one => one !== standing && one.path !== '' && isBelow(file, artifactPath(one.path)))
@@ -62,13 +62,12 @@ function isPartial({ source, error, holes = [] }: FleetNode, url: string): boole
 
 /** A Kustomization that is rendered, and of which the graph made nothing. */
 function whyNotFollowed({ node, object }: RenderedKustomization, nodes: readonly FleetNode[]): string {
-  if (node.hub !== undefined)
-    return `Kustomization ${node.key} applies it to ${node.cluster}, where no Flux is known to reconcile it`
+  if (node.hub !== undefined) return `Kustomization ${node.key} applies it to ${node.cluster}, which has no known Flux`
   const key = nodeKey(node.cluster, idOf(object))
   if (nodes.some(one => one.key === key))
-    return `Kustomization ${node.key} renders it, and another one of that name too`
+    return `Kustomization ${node.key} renders it, and so does another one with the same name`
   if (node.error) return `Kustomization ${node.key} renders it and has an error (${node.error.code})`
-  return `Kustomization ${node.key} renders it where it may not: it is not followed`
+  return `Kustomization ${node.key} renders it in a namespace that is not its own, so Bailiwick does not evaluate it`
 }
 
 interface Broken {
@@ -87,7 +86,7 @@ function withFiles(tree: Tree, { key, path, error, source }: FleetNode, budget: 
     if (!(caught instanceof BailiwickError)) throw caught
   }
   const paths = new Set(recorded.paths() ?? [directory])
-  const why = error ? `has an error (${error.code})` : (opaqueText(source) ?? 'is not evaluated as a whole')
+  const why = error ? `has an error (${error.code})` : (opaqueText(source) ?? 'is only partly evaluated')
   return { key, why, reads: file => [...prefixesOf(file)].some(prefix => paths.has(prefix)) }
 }
 

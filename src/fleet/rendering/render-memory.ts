@@ -41,7 +41,7 @@ export class RenderMemory {
 }
 
 function stopped(): BailiwickError {
-  return new BailiwickError('evaluation-limits', 'evaluating this Kustomization exceeded the limit of time or heap', {
-    fix: 'Reduce what it builds, or ask the operator to raise RENDER_TIMEOUT_MS or RENDER_HEAP_MB.',
+  return new BailiwickError('evaluation-limits', 'rendering this Kustomization exceeded the time or memory limit', {
+    fix: 'Render fewer objects, or ask the operator to raise RENDER_TIMEOUT_MS or RENDER_HEAP_MB.',
   })
 }

@@ -4,7 +4,7 @@ import { parseText } from '../../kube/yaml/parse-documents.ts'
 import { type Inputs, printed } from './inputs.ts'
 import { hasTemplate, type Piece, readTemplate, trims } from './template.ts'
 
-const CHANGES = 'a value of its inputs changes what stands around it'
+const CHANGES = 'an input value changes the text around it'
 /** Words, dates and numbers that the operator's reader of YAML takes for something else than kustomize's. */
 const OTHER_YAML = /^(?:y|n|yes|no|on|off)$|^\d{4}-\d|^[-+.\d][\d_:.]*:|^[-+]?0[box_\d]|^[-+.\d][\d.]*_/i
 
@@ -26,7 +26,7 @@ export interface Steps {
 export function fillResource(node: MapNode, inputs: Inputs | undefined, steps: Steps): MapNode {
   const fields = new Map<string, Field>()
   for (const [key, field] of node.fields) {
-    if (hasTemplate(key)) throw new NotRendered('a key of it is a template')
+    if (hasTemplate(key)) throw new NotRendered('one of its keys is a template')
     fields.set(key, { ...field, value: fill(field.value, inputs, steps) })
   }
   return { ...node, fields }
@@ -34,7 +34,7 @@ export function fillResource(node: MapNode, inputs: Inputs | undefined, steps: S
 
 function fill(node: Node, inputs: Inputs | undefined, steps: Steps): Node {
   steps.left--
-  if (steps.left < 0) throw new NotRendered('its sets of inputs make more than is evaluated (render-limits)')
+  if (steps.left < 0) throw new NotRendered('its input sets exceed the evaluation limit (render-limits)')
   if (node.type === 'map') return fillResource(node, inputs, steps)
   if (node.type === 'list') return { ...node, items: node.items.map(item => fill(item, inputs, steps)) }
   return typeof node.value === 'string' && hasTemplate(node.value) ? fillScalar(node, node.value, inputs) : node
@@ -42,7 +42,7 @@ function fill(node: Node, inputs: Inputs | undefined, steps: Steps): Node {
 
 function fillScalar(node: ScalarNode, template: string, inputs: Inputs | undefined): ScalarNode {
   const pieces = trims(template) ? undefined : readTemplate(template)
-  if (!pieces) throw new NotRendered('it uses more than fields of its inputs')
+  if (!pieces) throw new NotRendered('it uses template functions other than input fields')
   const { text, values, opaque } = filled(pieces, inputs, node.opaque)
   const { origin } = node
   if (opaque.length > 0) return { type: 'scalar', value: text, origin, opaque }
@@ -77,7 +77,7 @@ export function filled(
       const node = inputs?.(piece.field)
       if (!node) throw new NotRendered(`${name} is not set in its inputs`)
       const value = printed(node)
-      if (!value) throw new NotRendered(`${name} is not a single text`)
+      if (!value) throw new NotRendered(`${name} is not a single string`)
       for (const holder of value.opaque ?? []) opaque.add(holder)
       values.push(value.text)
       text += value.text

@@ -113,7 +113,7 @@ class Rendering {
     try {
       const made = isText ? this.#ofText(node) : this.#ofResource(node)
       for (const object of made) this.#take(object)
-      if (made.some(isCopied)) this.#left.push({ at: place, why: 'its data is copied on the cluster' })
+      if (made.some(isCopied)) this.#left.push({ at: place, why: 'the cluster fills its data (copyFrom)' })
     } catch (error) {
       if (!(error instanceof NotRendered)) throw error
       this.#left.push({ at: place, why: error.message })
@@ -123,7 +123,7 @@ class Rendering {
   end(): RenderedSet {
     const made = [...this.#objects.values()]
     if (this.#hasProviders) {
-      this.#left.push({ at: 'spec.inputsFrom', why: 'inputs of providers are only on the cluster' })
+      this.#left.push({ at: 'spec.inputsFrom', why: 'only the cluster has the inputs of its providers' })
     }
     try {
       return { objects: overrideMetadata(made, this.#set.root) as KubeObject[], left: this.#left }
@@ -143,42 +143,42 @@ class Rendering {
 
   #ofText(node: Node): KubeObject[] {
     const text = stringAt(node, [])
-    if (text === undefined || (node.type === 'scalar' && node.opaque)) throw new NotRendered('its text is not known')
+    if (text === undefined || (node.type === 'scalar' && node.opaque)) throw new NotRendered('its template is unknown')
     const { origin } = node
     if (!hasTemplate(text)) return this.#parsed(text, origin)
     const pieces = readTemplate(text)
-    if (!pieces) throw new NotRendered('it uses more than fields of its inputs')
+    if (!pieces) throw new NotRendered('it uses template functions other than input fields')
     return this.#sets().flatMap(inputs => {
       const whole = filled(pieces, inputs)
-      if (whole.opaque.length > 0) throw new NotRendered('a value of its inputs is only on the cluster')
+      if (whole.opaque.length > 0) throw new NotRendered('only the cluster has one of its input values')
       return this.#parsed(whole.text, origin)
     })
   }
 
   #sets(): readonly Inputs[] {
-    if (this.#isPermuted) throw new NotRendered('its sets of inputs are permuted')
+    if (this.#isPermuted) throw new NotRendered('its input strategy is Permute')
     if (this.#inputs.length > 0) return this.#inputs
-    if (this.#hasProviders) throw new NotRendered('all of its inputs are only on the cluster')
+    if (this.#hasProviders) throw new NotRendered('only the cluster has its inputs')
     return [NOTHING]
   }
 
   #parsed(text: string, origin: Origin): KubeObject[] {
     this.#text -= text.length
-    if (this.#text < 0) throw new NotRendered('its sets of inputs make more than is evaluated (render-limits)')
+    if (this.#text < 0) throw new NotRendered('its input sets exceed the evaluation limit (render-limits)')
     try {
       return parseText(text, () => origin).documents.map(root => {
         if (root.type !== 'map') throw new NotRendered('it is not a list of objects')
         return { root, trail: this.#set.trail }
       })
     } catch (error) {
-      if (error instanceof BailiwickError) throw new NotRendered(`its text cannot be read: ${error.message}`)
+      if (error instanceof BailiwickError) throw new NotRendered(`its output is not valid: ${error.message}`)
       throw error
     }
   }
 
   #take(object: KubeObject): void {
     const { apiVersion, kind, namespace, name } = idOf(object)
-    if (kind === '' || name === '') throw new NotRendered('an object of it has no kind or name')
+    if (kind === '' || name === '') throw new NotRendered('one of its objects has no kind or name')
     const isOff = stringAt(object.root, ['metadata', 'annotations', RECONCILE]) === 'disabled'
     // without inputs the operator does not look
     if (isOff && (this.#inputs.length > 0 || this.#hasProviders)) return
@@ -192,7 +192,7 @@ class Rendering {
 
 function holdsTemplate(node: Node, steps: Steps): boolean {
   steps.left--
-  if (steps.left < 0) throw new NotRendered('it holds more than is evaluated (render-limits)')
+  if (steps.left < 0) throw new NotRendered('its content exceeds the evaluation limit (render-limits)')
   if (node.type === 'scalar') return typeof node.value === 'string' && hasTemplate(node.value)
   if (node.type === 'list') return node.items.some(item => holdsTemplate(item, steps))
   return [...node.fields].some(([key, { value }]) => hasTemplate(key) || holdsTemplate(value, steps))

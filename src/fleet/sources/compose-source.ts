@@ -53,8 +53,8 @@ export function composeSource(
     const packed = packTree(content, ignore, budget)
     files += countFiles(packed)
     if (files > MAX_FILES) {
-      const message = `a source of more than ${MAX_FILES} files with what it includes`
-      throw new BailiwickError('render-limits', message, { origin: include.origin, fix: 'Include less.' })
+      const message = `spec.include: the source and its includes have more than ${MAX_FILES} files`
+      throw new BailiwickError('render-limits', message, { origin: include.origin, fix: 'Include fewer files.' })
     }
     tree = includeTree(tree, { ...include, content: packed, repository })
   }
@@ -85,8 +85,8 @@ function countFiles(tree: Tree): number {
 function withoutSubmodules(tree: Tree, origin: Origin): BailiwickError | undefined {
   for (const type of entriesOf(tree)) {
     if (type !== 'submodule') continue
-    const message = 'the source sets spec.recurseSubmodules; the content of submodules is not known here'
-    const fix = 'Include the other repository with spec.include.'
+    const message = 'spec.recurseSubmodules: not supported. Bailiwick does not read submodules'
+    const fix = 'Include the other repository with spec.include instead.'
     return new BailiwickError('flux-unsupported', message, { origin, fix })
   }
   return undefined

@@ -43,7 +43,7 @@ export function openSources(
     const known = composed.get(source)
     if (known && chain.ids.length - 1 + known.height <= MAX_CHAIN) return known.resolved
     const url = text(source, ['spec', 'url'])
-    if (!url) throw invalid(source, 'url', 'the GitRepository has no spec.url')
+    if (!url) throw invalid(source, 'url', 'GitRepository: spec.url is missing')
     const spec = contentSpec(source)
     const address = addressIn(aliases, url)
     const base = find(address, sourceRefOf(source), text(source, ['spec', 'ignore']), may.ask(source, address))
@@ -204,8 +204,8 @@ const isKnown = (one: Omit<Included, 'resolved'> & { readonly resolved: Resolved
   one.resolved !== undefined
 
 function circular(id: string, origin: Origin): BailiwickError {
-  const message = `spec.include leads to ${id} again, or too deep: source-controller would wait forever`
-  return new BailiwickError('flux-invalid', message, { origin, fix: 'Include it in one place only.' })
+  const message = `spec.include: ${id} includes itself, or the includes are nested too deeply. source-controller would wait forever`
+  return new BailiwickError('flux-invalid', message, { origin, fix: 'Remove one of the includes.' })
 }
 
 /** What a GitRepository follows. Throws `flux-invalid` for a commit that is not an id. */
@@ -217,7 +217,7 @@ export function sourceRefOf(source: KubeObject): SourceRef {
   })
   const ref = canonicalRef(Object.fromEntries(entries))
   if (ref.commit && !/^[0-9a-f]{40}$/.test(ref.commit)) {
-    throw invalid(source, 'ref', 'spec.ref.commit is not a commit id of 40 hex digits')
+    throw invalid(source, 'ref', 'spec.ref.commit: not a commit id. Allowed: 40 hex digits')
   }
   return ref
 }

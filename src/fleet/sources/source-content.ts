@@ -32,7 +32,7 @@ export function contentSpec(source: KubeObject): ContentSpec {
     include: items(source, 'include').map(index => {
       const path = ['spec', 'include', index]
       const name = text(source, [...path, 'repository', 'name'])
-      if (!name) throw wrong(source, [...path, 'repository'], 'an entry of spec.include names no repository')
+      if (!name) throw wrong(source, [...path, 'repository'], 'spec.include: an entry has no repository.name')
       const fromPath = text(source, [...path, 'fromPath']) ?? ''
       const toPath = text(source, [...path, 'toPath']) || name
       return { origin: originAt(source.root, [...path, 'repository', 'name']), name, fromPath, toPath }
@@ -54,13 +54,13 @@ function readSparse(source: KubeObject): Entry[] | undefined {
 function items(source: KubeObject, field: string): number[] {
   const list = at(source.root, ['spec', field])
   if (list === undefined || (list.type === 'scalar' && list.value === null)) return []
-  if (list.type !== 'list') throw wrong(source, ['spec', field], `spec.${field} is no list`)
+  if (list.type !== 'list') throw wrong(source, ['spec', field], `spec.${field}: not a list`)
   if (field === 'include' && list.items.length > MAX_INCLUDES) {
-    throw wrong(source, ['spec', field], `spec.include has more than ${MAX_INCLUDES} entries`)
+    throw wrong(source, ['spec', field], `spec.include: more than ${MAX_INCLUDES} entries`)
   }
   return [...list.items.keys()]
 }
 
 function wrong(source: KubeObject, path: readonly (string | number)[], message: string): BailiwickError {
-  return new BailiwickError('flux-invalid', message, { origin: originAt(source.root, path), fix: 'Correct it.' })
+  return new BailiwickError('flux-invalid', message, { origin: originAt(source.root, path), fix: 'Correct the field.' })
 }

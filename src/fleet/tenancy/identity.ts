@@ -26,8 +26,11 @@ export function identityOf(
   const written = stringAt(object.root, path)
   if (written !== undefined && written !== '' && written.trim() === '') {
     if (tenant !== undefined) return CONTROLLER
-    const details = { origin: originAt(object.root, path), fix: 'Name a service account, or remove the field.' }
-    throw new BailiwickError('invalid-object', 'spec.serviceAccountName is blank', details)
+    const details = {
+      origin: originAt(object.root, path),
+      fix: 'Set spec.serviceAccountName to a service account, or remove the field.',
+    }
+    throw new BailiwickError('invalid-object', 'spec.serviceAccountName: blank', details)
   }
   const name = readServiceAccount(object) ?? lockdown.defaultServiceAccount
   if (!name) return CONTROLLER
@@ -36,11 +39,7 @@ export function identityOf(
       origin: originAt(object.root, path),
       fix: 'Correct --default-service-account of kustomize-controller.',
     }
-    throw new BailiwickError(
-      'invalid-object',
-      'the default service account of the cluster is not a valid name',
-      details,
-    )
+    throw new BailiwickError('invalid-object', '--default-service-account: not a valid name', details)
   }
   return { user: `system:serviceaccount:${namespace}:${name}`, impersonated: true }
 }

@@ -132,10 +132,14 @@ export class Tenancy {
     const tenant = stringAt(object.root, TENANT_LABEL)
     const origin = originAt(object.root, TENANT_LABEL)
     if (tenant === undefined || !LABEL_VALUE.test(tenant)) {
-      throw new BailiwickError('invalid-object', 'the tenant label of the Namespace is not a label value', {
-        origin,
-        fix: 'Name the tenant in plain text.',
-      })
+      throw new BailiwickError(
+        'invalid-object',
+        `Namespace ${name}: the value of the label toolkit.fluxcd.io/tenant is not a valid label value`,
+        {
+          origin,
+          fix: 'Set the label to the name of the tenant.',
+        },
+      )
     }
     const known = this.owners.get(name)
     if (this.#platformTenants.has(tenant) && (known === undefined || !this.#isFirm(name))) {
@@ -143,10 +147,15 @@ export class Tenancy {
       return
     }
     if (known !== undefined && known !== tenant && this.#isFirm(name)) {
-      const details = { origin, rule: 'namespace-ownership', fix: 'Give the namespace to one tenant.' }
+      const details = {
+        origin,
+        rule: 'namespace-ownership',
+        fix: `Set the label toolkit.fluxcd.io/tenant of Namespace ${name} to one of the two everywhere.`,
+        identity: `Namespace ${name} is given to two tenants, ${JSON.stringify(known)} and ${JSON.stringify(tenant)}`,
+      }
       throw new BailiwickError(
         'graph-conflict',
-        `Namespace ${name} is given to two tenants, ${JSON.stringify(known)} and ${JSON.stringify(tenant)}`,
+        `Namespace ${name}: labeled for two tenants, ${JSON.stringify(known)} and ${JSON.stringify(tenant)}. Allowed: one tenant`,
         details,
       )
     }
@@ -160,8 +169,13 @@ export class Tenancy {
     this.capsule.labelled(name, tenant, capsule)
     if (!this.#platform.delete(name)) return
     // of two statements the one that confines holds
-    const details = { origin, rule: 'namespace-ownership', fix: 'Give the namespace to one of them.' }
-    const message = `Namespace ${name}: its label gives it to tenant ${JSON.stringify(tenant)}, and .github/bailiwick.yaml to the platform`
+    const details = {
+      origin,
+      rule: 'namespace-ownership',
+      fix: `Remove the label toolkit.fluxcd.io/tenant, or remove ${name} from the tenants with platform: true in .github/bailiwick.yaml.`,
+      identity: `Namespace ${name}: its label gives it to tenant ${JSON.stringify(tenant)}, and .github/bailiwick.yaml to the platform`,
+    }
+    const message = `Namespace ${name}: labeled for tenant ${JSON.stringify(tenant)}, but .github/bailiwick.yaml assigns it to the platform. Allowed: one of them`
     throw new BailiwickError('graph-conflict', message, details)
   }
 

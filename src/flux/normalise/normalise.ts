@@ -57,9 +57,9 @@ function normaliseRoot(object: MapNode): MapNode {
 function typed(object: MapNode, apiVersion: string, kind: string): MapNode | undefined {
   const type = goTypeOf(apiVersion, kind)
   if (type === 'no-object') {
-    throw new BailiwickError('flux-invalid', `Flux cannot apply a ${kind} of ${apiVersion}`, {
+    throw new BailiwickError('flux-invalid', `${apiVersion} ${kind}: Flux cannot apply this kind`, {
       origin: object.origin,
-      fix: 'Remove it.',
+      fix: 'Remove the object.',
     })
   }
   const root = type && goRoundTrip(object, type)

@@ -31,7 +31,7 @@ export function ownRoundTrip(node: Node, name: OwnEncoding): Node | undefined {
   if (typeof value !== 'string') return undefined
   const written = canonicalTime(value, name === 'MicroTime')
   if (written === 'unsure') {
-    throw new BailiwickError('flux-unsupported', 'a time that is not written as RFC 3339 says', {
+    throw new BailiwickError('flux-unsupported', 'the time is not in RFC 3339 format', {
       origin,
       fix: 'Write it like 2024-01-31T12:00:00Z.',
     })

@@ -96,6 +96,6 @@ function withoutFactors(amount: bigint, factor: bigint): [bigint, number] {
 }
 
 function tooLarge(origin: Origin): BailiwickError {
-  const message = 'a quantity beyond what suffixes can say'
+  const message = 'the quantity is out of range for a suffix'
   return new BailiwickError('flux-unsupported', message, { origin, fix: 'Write it with a suffix such as M or Gi.' })
 }

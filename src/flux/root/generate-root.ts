@@ -21,8 +21,8 @@ export function generateRoot(
   const prefix = directory === '' ? '' : `${directory}/`
   if (tree.entry(`${prefix}kustomization.yaml`)) {
     const origin = { repository, file: `${prefix}kustomization.yaml`, line: 1, column: 1 }
-    const message = `${origin.file} is a directory; Flux cannot write the file that it generates there`
-    throw new BailiwickError('flux-invalid', message, { origin, fix: 'Give the directory another name.' })
+    const message = `${origin.file}: a directory, where Flux generates a file of this name`
+    throw new BailiwickError('flux-invalid', message, { origin, fix: 'Rename the directory.' })
   }
   const items = [...manifests(tree, directory, entries => budget.spend('steps', 10 * entries, at))].map(
     (path): Node => {

@@ -18,11 +18,12 @@ export function localComponents(kustomization: MapNode, find: (path: string) => 
   return specTexts(kustomization, ['spec', 'components']).flatMap(node => {
     const { value, origin } = node
     if (!isLocal(value)) {
-      const message = `the component ${JSON.stringify(value.slice(0, 200))} is no local and relative path`
-      const fix = 'Name a directory of the same source, relative to spec.path.'
+      const identity = `the component ${JSON.stringify(value.slice(0, 200))} is no local and relative path`
+      const message = `spec.components: ${JSON.stringify(value.slice(0, 200))} is not a local, relative path`
+      const fix = 'Use a directory of the same source, relative to spec.path.'
       const isRemote = !/^(?:file:\/\/)?\//i.test(value)
       const rule = isRemote ? 'kustomize-remote-base' : 'kustomize-path-escape'
-      throw new BailiwickError('flux-invalid', message, { origin, rule, fix })
+      throw new BailiwickError('flux-invalid', message, { origin, rule, fix, identity })
     }
     if (!ignoresMissing) return [node]
     const found = find(value)
@@ -33,9 +34,10 @@ export function localComponents(kustomization: MapNode, find: (path: string) => 
 
 /** It could never be there, so nobody who means well asks for it to be ignored. */
 function refuseOutside(path: string, origin: Origin): never {
-  const message = `the component ${JSON.stringify(path.slice(0, 200))} lies outside of the repository`
-  const fix = 'Name a directory of the same source, relative to spec.path.'
-  throw new BailiwickError('flux-invalid', message, { origin, rule: 'kustomize-path-escape', fix })
+  const identity = `the component ${JSON.stringify(path.slice(0, 200))} lies outside of the repository`
+  const message = `spec.components: ${JSON.stringify(path.slice(0, 200))} is outside of the repository`
+  const fix = 'Use a directory of the same source, relative to spec.path.'
+  throw new BailiwickError('flux-invalid', message, { origin, rule: 'kustomize-path-escape', fix, identity })
 }
 
 function isLocal(path: string): boolean {

@@ -25,7 +25,7 @@ export function readRoot(tree: Tree, repository: string, file: string, { toleran
     const others = parsed.documents.slice(1)
     tolerance.attempt({ effect: 'different', hides: () => hides(others) }, () => refuseSecond(file, start))
   }
-  if (document && document.type !== 'map' && !isAbsent(document)) invalid(`${file} is no map`, document.origin)
+  if (document && document.type !== 'map' && !isAbsent(document)) invalid(`${file}: not a map`, document.origin)
   const root = typedRoot(document?.type === 'map' ? readable(document, { tolerance, hides }) : mapNode([], start))
   const versioned =
     document?.type === 'map' && !isAbsent(at(document, ['apiVersion']))
@@ -43,8 +43,8 @@ function readable(document: MapNode, parts: Parts): MapNode {
 }
 
 function refuseSecond(file: string, origin: Origin): never {
-  const message = `${file} has more than one document, of which Flux reads the first`
-  throw new BailiwickError('flux-unsupported', message, { origin, fix: 'Keep one document.' })
+  const message = `${file}: more than one document, and Flux reads only the first`
+  throw new BailiwickError('flux-unsupported', message, { origin, fix: 'Keep one document in the file.' })
 }
 
 function originAnnotations(origin: Origin): ListNode {

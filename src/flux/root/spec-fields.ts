@@ -16,7 +16,7 @@ export function specText(root: MapNode, path: Path): TextNode | undefined {
   const node = at(root, path)
   if (node === undefined) return undefined
   if (node.type === 'scalar' && typeof node.value === 'string') return { ...node, value: node.value, quoted: true }
-  return wrongType(root, path, 'a text')
+  return wrongType(root, path, 'a string')
 }
 
 /** A list of texts of the spec, as nodes. Throws `flux-invalid`. */
@@ -35,8 +35,8 @@ export function specObject(root: MapNode, path: Path, texts: readonly string[], 
     if (texts.includes(key)) fields.set(key, { ...field, value: specText(root, [...path, key])! })
     else if (others.includes(key)) fields.set(key, field)
     else {
-      const message = `${shown(path)} has the field ${JSON.stringify(key)}, which the API server refuses`
-      const fix = `Allowed are ${[...texts, ...others].join(', ')}.`
+      const message = `${shown(path)}: the API server rejects the field ${JSON.stringify(key)}`
+      const fix = `Remove the field, or use one of ${[...texts, ...others].join(', ')}.`
       throw new BailiwickError('flux-invalid', message, { origin: field.key, fix })
     }
   }
@@ -45,8 +45,11 @@ export function specObject(root: MapNode, path: Path, texts: readonly string[], 
 
 /** Throws `flux-invalid` for a field of another type than the API has. */
 export function wrongType(root: MapNode, path: Path, allowed: string): never {
-  const message = `${shown(path)} is not ${allowed}, which the API server refuses`
-  throw new BailiwickError('flux-invalid', message, { origin: originAt(root, path), fix: `Write ${allowed} there.` })
+  const message = `${shown(path)}: the API server rejects this value. Allowed: ${allowed}`
+  throw new BailiwickError('flux-invalid', message, {
+    origin: originAt(root, path),
+    fix: `Set ${shown(path)} to ${allowed}.`,
+  })
 }
 
 const shown = (path: Path) => path.map(step => (typeof step === 'number' ? `[${step}]` : step)).join('.')

@@ -31,18 +31,18 @@ function struct(node: MapNode, name: string, coerces: boolean, where: string): M
 
 function refuseUnknown(key: string, types: ReadonlyMap<string, RootField>, origin: Origin, where: string): never {
   refuseCaseVariant(key, [...types.keys()], origin)
-  const message = `${where} has the unknown field ${JSON.stringify(key)}: kustomize fails on it, Flux ignores it`
-  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Remove the field, or correct its name.' })
+  const message = `${where}: unknown field ${JSON.stringify(key)}. kustomize fails on it, Flux ignores it`
+  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Remove or rename the field.' })
 }
 
 function convert(node: Node, type: RootType, coerces: boolean, where: string): Node {
   if (type.type === 'any') return node
   if (type.type === 'list') {
-    if (node.type !== 'list') return invalid(`${where} must be a list`, node.origin)
+    if (node.type !== 'list') return invalid(`${where}: not a list`, node.origin)
     return { ...node, items: node.items.map(item => element(item, type.of, coerces, `${where}[]`)) }
   }
   if (type.type === 'map' || type.type === 'struct') {
-    if (node.type !== 'map') return invalid(`${where} must be a map`, node.origin)
+    if (node.type !== 'map') return invalid(`${where}: not a map`, node.origin)
     if (type.type === 'struct') return struct(node, type.name, coerces, where)
     const fields = new Map<string, Field>()
     for (const [key, field] of node.fields) {
@@ -70,8 +70,8 @@ function scalar(node: Node, type: 'string' | 'bool' | 'int', coerces: boolean, w
     const isExact = text === undefined && (typeof value === 'boolean' || Number.isSafeInteger(value))
     if (type === 'string' && coerces && isExact) return { ...textNode(String(value), origin), quoted: true }
   }
-  const wanted = { string: 'a text; put it in quotes', bool: 'true or false', int: 'a whole number' }
-  return invalid(`${where} must be ${wanted[type]}`, node.origin)
+  const wanted = { string: 'a quoted string', bool: 'true or false', int: 'a whole number' }
+  return invalid(`${where}: wrong type. Allowed: ${wanted[type]}`, node.origin)
 }
 
 function isWritten(value: Node, { value: type, always }: RootField): boolean {

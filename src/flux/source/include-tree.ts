@@ -22,25 +22,30 @@ export function includeTree(tree: Tree, include: Include): Tree {
   const from = artifactPath(include.fromPath)
   const to = artifactPath(include.toPath)
   const source = include.content.entry(from)
-  const problem = source ? whyNot(tree, source, to) : `has nothing at ${JSON.stringify(include.fromPath)}`
+  const problem = source
+    ? whyNot(tree, source, to)
+    : `does not exist: the included source has no ${JSON.stringify(include.fromPath)}`
   if (!source || problem) {
-    const message = `what spec.include brings to ${JSON.stringify(include.toPath)} ${problem}`
-    throw new BailiwickError('flux-invalid', message, { origin: include.origin, fix: 'Correct fromPath or toPath.' })
+    const message = `spec.include: the content for ${JSON.stringify(include.toPath)} ${problem}`
+    throw new BailiwickError('flux-invalid', message, {
+      origin: include.origin,
+      fix: 'Correct fromPath or toPath of the include.',
+    })
   }
   return mount(tree, include, source, to)
 }
 
 function whyNot(tree: Tree, source: TreeEntry, to: string): string | undefined {
-  if (to === '') return 'would take the place of the whole repository'
+  if (to === '') return 'would replace the whole repository'
   const parts = to.split('/')
-  if (parts[0] === '.git') return 'would be part of what git keeps'
+  if (parts[0] === '.git') return 'would be inside the .git directory'
   for (let depth = 1; depth < parts.length; depth++) {
     const type = tree.entry(parts.slice(0, depth).join('/'))?.type ?? 'directory'
-    if (type !== 'directory') return `would lie below a ${type}`
+    if (type !== 'directory') return `would be below a ${type}`
   }
   const taken = tree.entry(to)
   if (!taken || (taken.type === 'file' && source.type === 'file')) return undefined
-  return `would take the place of a ${taken.type}`
+  return `would replace a ${taken.type}`
 }
 
 function mount(tree: Tree, include: Include, source: TreeEntry, to: string): Tree {

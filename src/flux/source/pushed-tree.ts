@@ -50,7 +50,7 @@ export function pushedTree(tree: Tree, folder: string, ignore: readonly string[]
     },
     read: path => {
       if (entries.get(path)?.type === 'file') return tree.read(path)
-      throw new BailiwickError('git-missing', `no file ${JSON.stringify(path)} in the artifact`)
+      throw new BailiwickError('git-missing', `the artifact has no file ${JSON.stringify(path)}`)
     },
   }
 }

@@ -37,7 +37,7 @@ export function sparseTree(tree: Tree, directories: readonly Entry[]): Tree {
     read: path => {
       const { type } = entries.get(path) ?? {}
       if (type === 'file' || type === 'symlink') return tree.read(path)
-      throw new BailiwickError('git-missing', `no file ${JSON.stringify(path)} in the sparse checkout`)
+      throw new BailiwickError('git-missing', `the sparse checkout has no file ${JSON.stringify(path)}`)
     },
   }
 }
@@ -48,7 +48,7 @@ const idOf = (entries: readonly TreeEntry[]): string =>
 function prefixOf(tree: Tree, { text, origin }: Entry): string {
   const path = text.replace(/^\.\//, '')
   if (path !== '' && tree.entry(path)?.type === 'directory') return path
-  const message = `spec.sparseCheckout names ${JSON.stringify(text)}, which is no directory of the repository`
-  const fix = 'Name directories by their path, without a slash at the end.'
+  const message = `spec.sparseCheckout: the repository has no directory ${JSON.stringify(text)}`
+  const fix = 'Write each directory as a path without a trailing slash.'
   throw new BailiwickError('flux-invalid', message, { origin, fix })
 }

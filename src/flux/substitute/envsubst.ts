@@ -71,7 +71,7 @@ class Run {
     if (variable) this.used.add(variable)
     if (variable?.hidden === 'opaque') this.hold(variable, name)
     if (variable?.hidden === 'not-text') {
-      throw new TemplateError(`the value of ${shown(name)} is no UTF-8`, 'flux-unsupported')
+      throw new TemplateError(`the value of ${shown(name)} is not valid UTF-8`, 'flux-unsupported')
     }
     const value = variable?.value ?? ''
     const unasked = isDefault(operator) && value !== ''

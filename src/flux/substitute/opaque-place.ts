@@ -39,7 +39,7 @@ export function refuseOpaque(root: MapNode, place: Path, origin: Origin): void {
   if (!isIdentity(root, place)) return
   const path = place.filter(step => typeof step === 'string').join('.')
   throw refusal(
-    `${path} takes a value that only the cluster has, and decides what is applied where, or by whom`,
+    `${path}: contains an unknown value, which only the cluster has. Allowed: a value in git, because this field decides what is applied, where and by which account`,
     origin,
   )
 }
@@ -53,13 +53,13 @@ export function refuseOpaqueKey(root: MapNode, place: Path, value: Node, origin:
   const isEmpty = value.type === 'scalar' && value.value === ''
   if (kind === '/ConfigMap' && place.length === 1 && place[0] === 'data' && isEmpty) return
   const where = place.length === 0 ? 'the object' : place.join('.')
-  throw refusal(`a key of ${where} takes a value that only the cluster has, so it may be any field`, origin)
+  throw refusal(`${where}: a key contains an unknown value, which only the cluster has, so it can be any field`, origin)
 }
 
 function refusal(message: string, origin: Origin): BailiwickError {
   return new BailiwickError('unrendered-variable', message, {
     origin,
-    fix: 'Write it into the fleet, or declare its values in .github/bailiwick.yaml.',
+    fix: 'Write the value into git, or declare it in .github/bailiwick.yaml.',
   })
 }
 

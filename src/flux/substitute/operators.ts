@@ -50,7 +50,7 @@ export function applyOperator(operator: string, value: string, args: readonly st
 function cut(bytes: Uint8Array, from: number, to = bytes.length): string {
   const text = textOf(bytes.subarray(from, to))
   if (text !== undefined) return text
-  throw new TemplateError('the value is cut inside a character', 'flux-unsupported')
+  throw new TemplateError('the value is split inside a character', 'flux-unsupported')
 }
 
 const MAX_INT = 2n ** 63n - 1n
@@ -114,5 +114,5 @@ function letterCase(value: string, operator: '^' | '^^' | ',' | ',,'): string {
 function changed(character: string, upper: boolean): string {
   const result = upper ? character.toUpperCase() : character.toLowerCase()
   if ([...result].length === 1 && !LATER.test(character)) return result
-  throw new TemplateError('the case of a character that not every version of Unicode knows', 'flux-unsupported')
+  throw new TemplateError('the case of a character differs between Unicode versions', 'flux-unsupported')
 }

@@ -113,19 +113,19 @@ function unknown({ kind, name, origin }: SubstituteReference, kustomization: Map
 }
 
 function missing({ kind, name, origin }: SubstituteReference): BailiwickError {
-  const message = `substituteFrom: no ${kind} ${name.slice(0, 300)} in the namespace of the Kustomization is known`
+  const message = `substituteFrom: the ${kind} ${name.slice(0, 300)} is neither rendered nor declared in the namespace of the Kustomization`
   return new BailiwickError('flux-missing-variable', message, {
     origin,
-    fix: 'Let the fleet render it, declare it in .github/bailiwick.yaml, or set optional: true.',
+    fix: 'Add it to the fleet, declare it in .github/bailiwick.yaml, or set optional: true.',
   })
 }
 
 function checkName(name: string, origin: Origin): void {
   if (NAME.test(name)) return
   const shown = JSON.stringify(name.slice(0, 100))
-  throw new BailiwickError('flux-invalid', `${shown} is no name of a variable: Flux wants ${NAME.source}`, {
+  throw new BailiwickError('flux-invalid', `${shown}: not a valid variable name. Allowed: ${NAME.source}`, {
     origin,
-    fix: 'Rename it, or keep it in another ConfigMap.',
+    fix: 'Rename the key, or move it to another ConfigMap.',
   })
 }
 
@@ -140,9 +140,9 @@ class Ids {
   replace(before: KubeObject, after: KubeObject): void {
     this.add(before, -1)
     if (this.add(after, 1) === 1) return
-    const message = `substitution makes a second ${display(idOf(after))}`
+    const message = `${display(idOf(after))}: after substitution, two objects have this name`
     const origin = originAt(after.root, ['metadata', 'name'])
-    throw new BailiwickError('flux-invalid', message, { origin, fix: 'Give each object a name of its own.' })
+    throw new BailiwickError('flux-invalid', message, { origin, fix: 'Rename one of the objects.' })
   }
 
   private add({ root }: KubeObject, amount: number): number {

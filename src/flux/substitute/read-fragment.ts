@@ -44,7 +44,7 @@ function read(node: Node): Node {
   const fields = new Map<string, Field>()
   for (const [key, field] of node.fields) {
     if (readPlain(key).type !== 'text')
-      throw new TemplateError('a value with a key that is no text', 'flux-unsupported')
+      throw new TemplateError('a value contains a key that is not a string', 'flux-unsupported')
     fields.set(key, { key: field.key, value: read(field.value) })
   }
   return { ...node, fields }

@@ -26,15 +26,15 @@ const FIELDS = ['substituteStrategy', 'substitute', 'substituteFrom']
 export function readPostBuild(root: MapNode): PostBuild | undefined {
   const node = at(root, ['spec', 'postBuild'])
   if (isAbsent(node)) return undefined
-  if (node.type !== 'map') throw invalid('spec.postBuild is no map', node.origin)
+  if (node.type !== 'map') throw invalid('spec.postBuild: not a map', node.origin)
   for (const [name, { key }] of node.fields) {
     if (FIELDS.includes(name)) continue
-    throw invalid(`spec.postBuild.${name.slice(0, 100)} is no field; there are ${FIELDS.join(', ')}`, key)
+    throw invalid(`spec.postBuild: unknown field ${name.slice(0, 100)}. Allowed: ${FIELDS.join(', ')}`, key)
   }
   const strategy = at(node, ['substituteStrategy'])
   const always = stringAt(strategy, [])
   if (!isAbsent(strategy) && always !== 'Always' && always !== 'WithVariables') {
-    throw invalid('spec.postBuild.substituteStrategy is neither WithVariables nor Always', strategy.origin)
+    throw invalid('spec.postBuild.substituteStrategy: unknown value. Allowed: WithVariables or Always', strategy.origin)
   }
   return {
     always: always === 'Always',
@@ -46,10 +46,10 @@ export function readPostBuild(root: MapNode): PostBuild | undefined {
 function readSubstitute(node: Node | undefined, root: MapNode): Map<string, Variable> {
   const variables = new Map<string, Variable>()
   if (node === undefined) return variables
-  if (node.type !== 'map') throw invalid('spec.postBuild.substitute is no map', node.origin)
+  if (node.type !== 'map') throw invalid('spec.postBuild.substitute: not a map', node.origin)
   for (const [name, { value }] of node.fields) {
     if (value.type !== 'scalar' || typeof value.value !== 'string') {
-      throw invalid(`spec.postBuild.substitute.${name.slice(0, 100)} is no text: write it between quotes`, value.origin)
+      throw invalid(`spec.postBuild.substitute.${name.slice(0, 100)}: not a string. Quote the value`, value.origin)
     }
     const isEncrypted = root.fields.has('sops') && value.value.startsWith('ENC[')
     const holders = value.opaque ?? (isEncrypted ? [holderOf(root, name)] : undefined)
@@ -61,18 +61,18 @@ function readSubstitute(node: Node | undefined, root: MapNode): Map<string, Vari
 
 function readReferences(node: Node | undefined): SubstituteReference[] {
   if (node === undefined) return []
-  if (node.type !== 'list') throw invalid('spec.postBuild.substituteFrom is no list', node.origin)
+  if (node.type !== 'list') throw invalid('spec.postBuild.substituteFrom: not a list', node.origin)
   return node.items.map(item => {
     const kind = stringAt(item, ['kind'])
     const name = stringAt(item, ['name'])
     const optional = at(item, ['optional'])
     if (kind !== 'ConfigMap' && kind !== 'Secret') {
-      throw invalid('an entry of spec.postBuild.substituteFrom has a kind other than ConfigMap and Secret', item.origin)
+      throw invalid('spec.postBuild.substituteFrom: unknown kind. Allowed: ConfigMap or Secret', item.origin)
     }
-    if (!name) throw invalid('an entry of spec.postBuild.substituteFrom has no name', item.origin)
+    if (!name) throw invalid('spec.postBuild.substituteFrom: an entry has no name', item.origin)
     const value = optional?.type === 'scalar' ? optional.value : optional && 'no scalar'
     if (value !== undefined && value !== null && typeof value !== 'boolean') {
-      throw invalid('optional of an entry of spec.postBuild.substituteFrom is neither true nor false', item.origin)
+      throw invalid('spec.postBuild.substituteFrom: optional is not a boolean. Allowed: true or false', item.origin)
     }
     return { kind, name, optional: value === true, origin: item.origin }
   })

@@ -104,7 +104,8 @@ class Walker {
       return { key: name, origin: result.origin, opaque: result.opaque }
     }
     const text = result.node.type === 'scalar' ? keyText(result.node.value, result.float) : undefined
-    if (text === undefined || text.length > 1000) throw refusal('a key that is no plain text', origin)
+    if (text === undefined || text.length > 1000)
+      throw refusal('a key that is not a plain string', origin, 'a key that is no plain text')
     refuseTab(text, origin)
     return { key: text, origin: result.origin }
   }
@@ -120,15 +121,15 @@ class Walker {
       return substituteScalar(value, origin, place, this.substitution)
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error
-      const fix = FIXES.get(error.code) ?? 'Write $$ for a dollar sign, or put the value between quotes.'
+      const fix = FIXES.get(error.code) ?? 'Write $$ for a literal dollar sign, or quote the value.'
       throw new BailiwickError(error.code, `envsubst: ${error.message}`, { origin, rule: error.rule, fix })
     }
   }
 }
 
 const FIXES = new Map([
-  ['flux-missing-variable', 'Define it in spec.postBuild, or give it a default behind :=.'],
-  ['flux-unsupported', 'Let each value stand for one text.'],
+  ['flux-missing-variable', 'Define the variable in spec.postBuild, or add a default after :=.'],
+  ['flux-unsupported', 'Use a value that is one string.'],
 ])
 
 /** A key as JSON has it; undefined for what is none, or is written differently by Go. */
@@ -166,7 +167,7 @@ function refuseTab(value: ScalarValue, origin: Origin): void {
   if (typeof value !== 'string' || !isUnwritable(value)) return
   throw new BailiwickError(
     'flux-invalid',
-    'Flux cannot substitute in an object with a text of several lines whose first starts with a tab',
+    'multi-line text starts with a tab, and Flux cannot substitute variables in this object',
     {
       origin,
       fix: 'Start the text with another character, or set the annotation kustomize.toolkit.fluxcd.io/substitute: disabled.',
@@ -181,9 +182,15 @@ function mentions(node: Node): boolean {
   return false
 }
 
-function refusal(what: string, origin: Origin): BailiwickError {
-  const fix = 'Let each value stand for one text.'
-  return new BailiwickError('flux-unsupported', `substitution gives ${what}`, { origin, rule: INJECTION, fix })
+/** `before`: its words in fingerprints that exist. */
+function refusal(what: string, origin: Origin, before = what): BailiwickError {
+  const fix = 'Use a value that is one string.'
+  return new BailiwickError('flux-unsupported', `substitution: creates ${what}. Allowed: one string for each value`, {
+    origin,
+    rule: INJECTION,
+    fix,
+    identity: `substitution gives ${before}`,
+  })
 }
 
 const PRINTABLE = /^[\t\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/

@@ -27,7 +27,7 @@ export class SubstitutionBudget {
   /** Throws `render-limits` when a Kustomization uses more of something than it may. */
   spend(what: Spent, amount: number, origin: Origin): void {
     if (this.allowance.take(what, amount)) return
-    const message = `substitution takes more than ${this.allowance.limit(what)} ${what}`
-    throw new BailiwickError('render-limits', message, { origin, fix: 'Substitute less, or shorter values.' })
+    const message = `substitution needs more than ${this.allowance.limit(what)} ${what}`
+    throw new BailiwickError('render-limits', message, { origin, fix: 'Use fewer variables or shorter values.' })
   }
 }

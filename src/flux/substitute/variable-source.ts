@@ -19,12 +19,12 @@ export function variablesOf(root: MapNode): Variables {
   const data = at(root, ['data'])
   const variables = new Map<string, Variable>()
   if (data?.type !== 'map') {
-    if (data && !(data.type === 'scalar' && data.value === null)) throw noText('data is no map', data.origin)
+    if (data && !(data.type === 'scalar' && data.value === null)) throw noText('data: not a map', data.origin)
     return variables
   }
   for (const [name, { value: node }] of data.fields) {
     if (node.type !== 'scalar' || typeof node.value !== 'string')
-      throw noText('a value of data is no text', node.origin)
+      throw noText('data: a value is not a string', node.origin)
     const { value, origin } = node
     const own: Variable = {
       value: '',
@@ -55,7 +55,7 @@ export function holderOf(root: MapNode, key: string): ValueHolder {
 function decoded(value: string, origin: Origin): Variable | undefined {
   const base64 = value.replace(/[\r\n]/g, '')
   if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
-    throw noText('a value of the data of a Secret is no base64', origin)
+    throw noText('data: a value is not valid base64', origin)
   }
   const text = textOf(Buffer.from(base64, 'base64'))
   if (text === undefined) return { value: '', origin, hidden: 'not-text' }
@@ -67,5 +67,5 @@ const isEncrypted = (text: string): boolean =>
   text.startsWith('ENC[') || isSopsEncrypted(text) || /(?:^|["' ])mac["']? *[:=] *["']?ENC\[/m.test(text)
 
 function noText(message: string, origin: Origin): BailiwickError {
-  return new BailiwickError('flux-invalid', message, { origin, fix: 'Write what the API server accepts.' })
+  return new BailiwickError('flux-invalid', message, { origin, fix: 'Correct the value as the API server requires.' })
 }

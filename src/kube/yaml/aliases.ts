@@ -39,7 +39,7 @@ export class YamlAliases {
   expand(name: string, depth: number, origin: Origin): Node {
     if (++this.aliases > YAML_LIMITS.aliases) refuseOver('aliases', origin)
     const target = this.anchors.get(name)?.node
-    if (!target) return refuseSyntax('an alias without an anchor before it', origin)
+    if (!target) return refuseSyntax('an alias without an anchor of that name', origin)
     const { values, height } = this.extent(target)
     this.expansion.spend(values, origin)
     if (depth + height > YAML_LIMITS.depth) refuseOver('depth', origin)

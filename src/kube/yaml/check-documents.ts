@@ -17,8 +17,8 @@ const NOTHING = /^[ \t]*(?:#.*)?\r?$/
 export function checkDocuments(text: string, position: Position): number {
   const refuse = (what: string, offset: number): never => {
     const origin = position(lineOf(text, offset), 1)
-    const message = `${origin.file} has ${what}; kustomize and other YAML readers disagree on what it means`
-    const fix = 'Start each document with a line of its own: ---'
+    const message = `${origin.file}: contains ${what}. kustomize and other YAML parsers read it differently`
+    const fix = 'Start each document with `---` on its own line.'
     throw new BailiwickError('yaml-ambiguous', message, { origin, fix })
   }
   let pieces = 1

@@ -35,14 +35,16 @@ export class Comments {
     const { cursor } = this
     const apart = cursor.column === 0 || isBlank(cursor.text.charCodeAt(cursor.at - 1))
     if (!apart) cursor.doubt('a comment without a space before it')
-    if (this.movesIntoText()) cursor.doubt('a comment behind a text with blank lines, which kustomize moves into it')
+    if (this.movesIntoText())
+      cursor.doubt('a comment after text with blank lines, which kustomize moves into that text')
     this.see(flow)
     cursor.skipLine()
   }
 
   /** The cursor is at a comment behind the sign of a text block. Throws `yaml-ambiguous` where it would change it. */
   behindBlockSign(): void {
-    if (this.isPending()) this.cursor.doubt('two comments before a text block, of which kustomize moves one into it')
+    if (this.isPending())
+      this.cursor.doubt('two comments before a text block, and kustomize moves one of them into the block')
     this.see(false)
   }
 
@@ -70,7 +72,7 @@ export class Comments {
     let start = at + 1
     for (let code = HASH; start < at + FAR && (code === HASH || isBlank(code)); start++) code = text.charCodeAt(start)
     if (start < at + FAR && text.charCodeAt(start - 1) !== BRACE) return false
-    if (++this.braces > 10_000) this.cursor.doubt('more than 10,000 comments that begin with a brace')
+    if (++this.braces > 10_000) this.cursor.doubt('more than 10,000 comments that start with a brace')
     return true
   }
 

@@ -19,13 +19,13 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 export function decodeText(file: FileName, bytes: Uint8Array): string {
   const origin: Origin = { repository: file.repository, file: file.path, line: 1, column: 1 }
   if (bytes.length > MAX_FILE_BYTES) {
-    const message = `${file.path} has ${bytes.length} bytes; at most ${MAX_FILE_BYTES} are read`
+    const message = `${file.path}: too large (${bytes.length} bytes). At most ${MAX_FILE_BYTES} bytes are read`
     throw new BailiwickError('render-limits', message, { origin, fix: 'Split the file.' })
   }
   try {
     return UTF8.decode(bytes)
   } catch (cause) {
-    const message = `${file.path} is not valid UTF-8`
+    const message = `${file.path}: not valid UTF-8`
     const details = { origin, fix: 'Save the file as UTF-8.', cause }
     throw new BailiwickError('yaml-encoding', message, details)
   }

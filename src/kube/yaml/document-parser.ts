@@ -43,7 +43,7 @@ class DocumentParser {
       return node
     }
     if (kind === token.ANCHOR || kind === token.TAG) return this.withProperties(depth, block, indentless)
-    return this.collection(kind, depth, block, indentless) ?? this.unexpected('no value where one must be')
+    return this.collection(kind, depth, block, indentless) ?? this.unexpected('a value is missing')
   }
 
   private scalar(kind: number): Node {
@@ -110,7 +110,7 @@ class DocumentParser {
       const empty = kind === token.BLOCK_ENTRY || kind === token.BLOCK_END
       items.push(empty ? absentScalar(reader.originBehind()) : this.node(depth + 1, true, false))
     }
-    this.expect(token.BLOCK_END, 'no dash where one must be')
+    this.expect(token.BLOCK_END, 'a list item without its dash; check the indentation')
     return { type: 'list', items, origin }
   }
 
@@ -141,7 +141,7 @@ class DocumentParser {
       implied = false
       builder.add(key, this.blockValue(depth + 1, key))
     }
-    this.expect(token.BLOCK_END, 'no key where one must be')
+    this.expect(token.BLOCK_END, 'a key is missing; check the indentation')
     return builder.finish(origin)
   }
 
@@ -219,7 +219,7 @@ class DocumentParser {
     const { reader } = this
     if (reader.peek() === end) return false
     if (first) return true
-    this.expect(token.FLOW_ENTRY, 'no comma or closing bracket where one must be')
+    this.expect(token.FLOW_ENTRY, 'a comma or closing bracket is missing')
     return reader.peek() !== end
   }
 

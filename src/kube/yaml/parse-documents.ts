@@ -83,8 +83,9 @@ function checkCharacters(text: string, position: Position): void {
       ? 'a byte order mark inside the text'
       : 'a control character'
   const name = `U+${text.charCodeAt(index).toString(16).toUpperCase().padStart(4, '0')}`
-  const message = `${origin.file} holds ${what} (${name}); parsers disagree on such text`
-  const fix = 'Remove it, or write it as an escape in double quotes.'
+  const message = `${origin.file}: contains ${what} (${name}). YAML parsers read it differently`
+  const fix = 'Remove the character, or write it as an escape in double quotes.'
   const rule = code === 'yaml-ambiguous' ? code : undefined
-  throw new BailiwickError(code, message, { origin, rule, fix })
+  const identity = `${origin.file} holds ${what} (${name}); parsers disagree on such text`
+  throw new BailiwickError(code, message, { origin, rule, fix, identity })
 }

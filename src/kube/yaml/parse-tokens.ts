@@ -7,7 +7,7 @@ import type { TokenList } from './token-list.ts'
 import { TokenReader } from './token-reader.ts'
 import type { Position } from './yaml-budget.ts'
 
-const SEPARATE = 'Start each document with a line of its own: ---'
+const SEPARATE = 'Start each document with `---` on its own line.'
 
 /** The documents that the tokens of a text make, those left out that are empty or null. Throws as `parseDocument` does. */
 export function parseTokens(tokens: TokenList, text: string, position: Position): Node[] {
@@ -17,10 +17,10 @@ export function parseTokens(tokens: TokenList, text: string, position: Position)
   for (let first = true; reader.peek() !== STREAM_END; first = false) {
     const marked = reader.peek() === DOCUMENT_START
     if (marked) reader.skip()
-    else if (!first) refuseUndecided('text behind the end of its document', reader.origin(), SEPARATE)
+    else if (!first) refuseUndecided('text after the end of a document', reader.origin(), SEPARATE)
     const kind = reader.peek()
     // kustomize, which cuts at separators, sees a document that begins with its end marker
-    if (kind === DOCUMENT_END) refuseSyntax('the end of a document that did not begin', reader.origin())
+    if (kind === DOCUMENT_END) refuseSyntax('a document end marker without a document', reader.origin())
     if (kind === DOCUMENT_START || kind === STREAM_END) continue
     const node = parseDocument(reader, expansion)
     if (node.type !== 'scalar' || node.value !== null) nodes.push(node)

@@ -73,6 +73,6 @@ function aliasKey(reader: TokenReader, aliases: YamlAliases, depth: number): Key
 function noText(reader: TokenReader): never {
   const kind = reader.peek()
   const ended = kind === token.STREAM_END || kind === token.DOCUMENT_START || kind === token.DOCUMENT_END
-  if (ended) refuseSyntax('no key or closing bracket where one must be', reader.origin())
+  if (ended) refuseSyntax('a key or closing bracket is missing', reader.origin())
   return refuseAmbiguous('a key that is no plain text', reader.origin())
 }

@@ -63,7 +63,7 @@ function header(cursor: Cursor, comment: () => void): { chomp: number; increment
     comment()
     cursor.skipLine()
   }
-  if (!isBreakOrEnd(cursor.code)) cursor.fail('text behind the sign of a text block')
+  if (!isBreakOrEnd(cursor.code)) cursor.fail('text after the | or > of a text block')
   if (isBreak(cursor.code)) cursor.skipBreak()
   return { chomp, increment }
 }

@@ -36,7 +36,7 @@ export function scanQuoted(cursor: Cursor): string {
       parts.push(breaks === 1 ? ' ' : '\n'.repeat(breaks - 1))
       from = cursor.at
     } else if (code === END) {
-      cursor.fail('a quoted text without end', cursor.position(line, column + 1))
+      cursor.fail('a quote is not closed', cursor.position(line, column + 1))
     } else cursor.at++
   }
   const last = text.slice(from, cursor.at++)
@@ -81,10 +81,11 @@ function escaped(cursor: Cursor): string {
   }
   if (name === '/') cursor.doubt('an escaped slash')
   if (name === 'N') refuseEscape(cursor)
-  const length = Object.hasOwn(LENGTHS, name) ? LENGTHS[name]! : cursor.fail('an unknown escape')
+  const length = Object.hasOwn(LENGTHS, name) ? LENGTHS[name]! : cursor.fail('an unknown escape sequence')
   const digits = text.slice(cursor.at + 2, cursor.at + 2 + length)
   const code = /^[0-9a-fA-F]+$/.test(digits) && digits.length === length ? Number.parseInt(digits, 16) : -1
-  if (code < 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) cursor.fail('an escape of no character')
+  if (code < 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+    cursor.fail('an escape sequence that is not a character')
   // kustomize writes it as it is, and then fails to read it
   if ((code >= 0x7f && code <= 0x9f) || code === 0xfffe || code === 0xffff) refuseEscape(cursor)
   cursor.at += 2 + length

@@ -104,7 +104,7 @@ class Scanner {
         this.plain()
         return
     }
-    this.cursor.fail('a character that begins nothing')
+    this.cursor.fail('an unexpected character; quote the value')
   }
 
   private named(kind: number): void {
@@ -215,7 +215,7 @@ class Scanner {
   /** A block begins at the cursor unless it is in it already. Throws `yaml-syntax` where none may begin. */
   private beginBlock(kind: number): void {
     const { cursor } = this
-    if (!this.keys.allowed) cursor.fail('a block where none may begin')
+    if (!this.keys.allowed) cursor.fail('unexpected indentation or list')
     if (this.blocks.open(cursor.column)) this.tokens.push(kind, cursor.line, cursor.column + 1, 0, '')
   }
 

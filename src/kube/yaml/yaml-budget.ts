@@ -18,7 +18,7 @@ export const YAML_LIMITS = {
 
 /** Throws `render-limits`, naming the limit. */
 export function refuseOver(what: keyof typeof YAML_LIMITS, origin: Origin): never {
-  const message = `${origin.file} has more than ${YAML_LIMITS[what]} ${WORDS[what]}`
+  const message = `${origin.file}: more than ${YAML_LIMITS[what]} ${WORDS[what]}`
   throw new BailiwickError('render-limits', message, { origin, fix: 'Make the file smaller or less nested.' })
 }
 
@@ -28,5 +28,5 @@ const WORDS = {
   documents: 'documents',
   depth: 'levels of nesting',
   aliases: 'aliases',
-  expanded: 'values once its aliases are expanded',
+  expanded: 'values after expanding its aliases',
 }

@@ -23,7 +23,7 @@ interface Place {
  */
 export function addValue(config: MapNode, resources: ResourceList, context: TransformContext): void {
   const places = [...readPlaces(config), ...placesOfFile(config, context)]
-  if (places.length === 0) invalid('ValueAddTransformer has no target', config.origin)
+  if (places.length === 0) invalid('ValueAddTransformer: target is missing', config.origin)
   const value = textToAdd(config, context)
   for (const { selector, fieldPath, position } of places) {
     context.budget.spendOnEach(resources.all, fieldPath.origin)
@@ -41,15 +41,16 @@ function textToAdd(config: MapNode, { directory: path }: TransformContext): Entr
   if (given && text) return { text, origin: given.origin }
   const directory = path.split('/').at(-1)
   if (directory) return { text: directory, origin: config.origin }
-  const message = 'the name of the root directory as a value, which is not part of the repository'
-  throw new BailiwickError('kustomize-unsupported', message, { origin: config.origin, fix: 'Give a value.' })
+  const message =
+    'ValueAddTransformer: value is missing, and kustomize would use the name of a directory outside of the repository'
+  throw new BailiwickError('kustomize-unsupported', message, { origin: config.origin, fix: 'Set value.' })
 }
 
 function placesOfFile(config: MapNode, context: TransformContext): Place[] {
   const path = textField(config, 'targetFilePath')
   if (!path?.text) return []
   const [root, second] = context.file(path).documents
-  if (second) invalid(`${path.text} has more than one document`, second.origin)
+  if (second) invalid(`${path.text}: more than one document`, second.origin)
   if (!root) return []
   const { targets } = TRANSFORMER_SHAPES.ValueAddTransformer
   return readPlaces(structNode(shaped(root, { fields: { targets } }), path.text))
@@ -59,7 +60,7 @@ function readPlaces(config: MapNode): Place[] {
   return listField(config, 'targets').map(node => {
     const target = structNode(node, 'targets[]')
     const fieldPath = textField(target, 'fieldPath')
-    if (!fieldPath?.text) return invalid('a target needs a fieldPath', target.origin)
+    if (!fieldPath?.text) return invalid('ValueAddTransformer: a target has no fieldPath', target.origin)
     const selector = target.fields.get('selector')?.value
     return {
       selector: isAbsent(selector) ? undefined : readSelector(structNode(selector, 'selector')),
@@ -78,7 +79,7 @@ function positionOf(node: Node | undefined): number {
   if (isAbsent(node)) return 0
   const value = node.type === 'scalar' ? node.value : undefined
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-  return invalid('filePathPosition must be a positive integer', node.origin)
+  return invalid('filePathPosition: not a positive integer', node.origin)
 }
 
 /** The parts of a path for kyaml's getter, which passes over empty ones; `/` in a name is written `\/`. */
@@ -87,28 +88,28 @@ function pathOf({ text, origin }: Entry): readonly string[] {
   const names = parts.map(part => part.replaceAll('\0', '/').trim()).filter(part => part !== '')
   const special = names.find(name => /^[-+]?\d+$|^[-*]$|^\[.*\]$/.test(name))
   if (special === undefined && names.length > 0) return names
-  const message = `the part ${JSON.stringify(special ?? '')} of the path ${text}`
-  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Name fields only.' })
+  const message = `fieldPath ${text}: the part ${JSON.stringify(special ?? '')} is not supported`
+  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Use field names only.' })
 }
 
 function set(node: Node | undefined, path: readonly string[], value: Entry, position: number): Node {
   const { origin } = value
   const [name, ...rest] = path
   if (name === undefined) {
-    if (node && node.type !== 'scalar') return invalid('a value is added to what is no text', node.origin)
+    if (node && node.type !== 'scalar') return invalid('ValueAddTransformer: the field is not a string', node.origin)
     const before = node ? writtenText(node) : ''
     return rewriteScalar(node, position > 0 ? insertPathPart(before, position - 1, value) : value.text, origin)
   }
   const map: Node = node ?? { type: 'map', fields: new Map(), origin }
   if (isAbsent(map)) return absent(map, position, value)
-  if (map.type !== 'map') return invalid(`${name} is looked for in what is no map`, map.origin)
+  if (map.type !== 'map') return invalid(`${name}: its parent is not a map`, map.origin)
   return withField(map, name, set(map.fields.get(name)?.value, rest, value, position))
 }
 
 /** Below a null nothing is set; with a position kustomize panics there. */
 function absent(node: Node, position: number, { origin }: Entry): Node {
   if (position === 0) return node
-  throw new BailiwickError('kustomize-unsupported', 'a filePathPosition below a null', { origin })
+  throw new BailiwickError('kustomize-unsupported', 'filePathPosition: the field is null', { origin })
 }
 
 /**
@@ -117,7 +118,7 @@ function absent(node: Node, position: number, { origin }: Entry): Node {
  */
 function insertPathPart(path: string, position: number, part: Entry): string {
   if (/(?:^|\/)\.{1,2}(?:\/|$)|\/\//.test(`${path}/${part.text}/`.replace(/^\/|\/$/g, ''))) {
-    const message = `a value between the parts of the path ${JSON.stringify(path)}`
+    const message = `filePathPosition: kustomize would shorten the path ${JSON.stringify(path)}, which is not supported`
     throw new BailiwickError('kustomize-unsupported', message, { origin: part.origin })
   }
   const isAbsolute = path.startsWith('/')

@@ -54,8 +54,8 @@ function text(node: ScalarNode, shape: 'string' | 'loose'): ScalarNode {
   const value = String(node.value)
   const isExact = typeof node.value !== 'number' || Number.isInteger(node.value) || isShortDecimal(value)
   if (isExact) return { type: 'scalar', value, origin: node.origin, quoted: true }
-  const message = 'a number where kustomize expects a text, which it would round'
-  throw new BailiwickError('kustomize-unsupported', message, { origin: node.origin, fix: 'Put it in quotes.' })
+  const message = 'a number in a string field, which kustomize would round'
+  throw new BailiwickError('kustomize-unsupported', message, { origin: node.origin, fix: 'Quote the number.' })
 }
 
 /** The same in single precision and for Go and us. */

@@ -21,7 +21,7 @@ export function runGenerator(object: MapNode, context: GeneratorContext): Resour
     return generateObject(readGeneratorObject(shaped(object, 'any') as MapNode, made), { ...context, file })
   }
   if (kind === 'IAMPolicyGenerator') return serviceAccount(object, file)
-  return invalid(`there is no builtin generator ${kind}`, object.origin)
+  return invalid(`${kind}: not a builtin generator of kustomize`, object.origin)
 }
 
 const IAM_SHAPE: ConfigShape = {
@@ -37,7 +37,8 @@ function serviceAccount(object: MapNode, file: string): Resource {
   const config = shaped(object, IAM_SHAPE) as MapNode
   const { origin } = object
   const cloud = textField(config, 'cloud')?.text ?? ''
-  if (cloud !== 'gke') invalid(`IAMPolicyGenerator knows the cloud gke only, not ${JSON.stringify(cloud)}`, origin)
+  if (cloud !== 'gke')
+    invalid(`IAMPolicyGenerator: the cloud ${JSON.stringify(cloud)} is not supported. Supported: gke`, origin)
   const [account, project] = [plain(config, 'serviceAccount', 'name'), plain(config, 'serviceAccount', 'projectId')]
   const name = plain(config, 'kubernetesService', 'name')
   const service = mapField(config, 'kubernetesService')
@@ -72,6 +73,6 @@ function plain(config: MapNode, part: string, name: string): Entry {
   const struct = mapField(config, part)
   const entry = struct && textField(struct, name)
   if (entry && /^[a-z0-9][-a-z0-9.]*$/.test(entry.text) && resolvePlain(entry.text) === entry.text) return entry
-  const message = `${part}.${name} of an IAMPolicyGenerator must be a plain name`
+  const message = `IAMPolicyGenerator: ${part}.${name} is not a plain name`
   throw new BailiwickError('kustomize-unsupported', message, { origin: (entry ?? config).origin })
 }

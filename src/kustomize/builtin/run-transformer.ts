@@ -29,7 +29,8 @@ type Run = (config: MapNode, resources: ResourceList, context: TransformContext)
  */
 export function runTransformer(object: MapNode, resources: ResourceList, context: TransformContext): void {
   const kind = stringAt(object, ['kind']) ?? ''
-  if (!Object.hasOwn(TRANSFORMER_SHAPES, kind)) invalid(`there is no builtin transformer ${kind}`, object.origin)
+  if (!Object.hasOwn(TRANSFORMER_SHAPES, kind))
+    invalid(`${kind}: not a builtin transformer of kustomize`, object.origin)
   const known = kind as TransformerKind
   context.budget.spendOnEach(resources.all, object.origin)
   context.budget.spendOn(object, object.origin)
@@ -61,7 +62,7 @@ const RUN: Readonly<Record<TransformerKind, Run>> = {
   PatchStrategicMergeTransformer: (config, resources, context) => {
     const text = textField(config, 'patches')?.text ? textList(asList(config, 'patches'), 'patches') : []
     const entries = [...textList(config, 'paths'), ...text]
-    if (entries.length === 0) invalid('PatchStrategicMergeTransformer has no patch', config.origin)
+    if (entries.length === 0) invalid('PatchStrategicMergeTransformer: the patch is missing', config.origin)
     patchesStrategicMerge.apply(resources, entries, { ...context, writtenIn: config.origin.file })
   },
   PatchTransformer: (config, resources, context) => {
@@ -96,11 +97,13 @@ function asList(config: MapNode, name: string): MapNode {
 }
 
 function affix(config: MapNode, resources: ResourceList, side: 'prefixes' | 'suffixes'): void {
-  if (isAbsent(config.fields.get('fieldSpecs')?.value)) invalid('a prefix or suffix needs fieldSpecs', config.origin)
+  if (isAbsent(config.fields.get('fieldSpecs')?.value))
+    invalid('PrefixTransformer or SuffixTransformer: fieldSpecs are missing', config.origin)
   const text = textField(config, side === 'prefixes' ? 'prefix' : 'suffix')
   const specs = fieldSpecs(config, false)
   if (text?.text) affixNames(resources, text, side, specs)
-  else if (specs.some(spec => spec.create)) refuse('an empty prefix or suffix beside create', config.origin)
+  else if (specs.some(spec => spec.create))
+    refuse('PrefixTransformer or SuffixTransformer: an empty value with create: true is not supported', config.origin)
 }
 
 function refuse(what: string, origin: Origin): never {
@@ -112,7 +115,7 @@ const SUBJECTS = ['defaultOnly', 'allServiceAccounts', 'none'] as const
 function namespaceOptions(config: MapNode): NamespaceOptions {
   const mode = textField(config, 'setRoleBindingSubjects')
   const subjects = mode?.text ? SUBJECTS.find(known => known === mode.text) : 'defaultOnly'
-  if (!subjects) return invalid(`setRoleBindingSubjects must be one of ${SUBJECTS.join(', ')}`, mode!.origin)
+  if (!subjects) return invalid(`setRoleBindingSubjects: unknown value. Allowed: ${SUBJECTS.join(', ')}`, mode!.origin)
   return { unsetOnly: booleanField(config, 'unsetOnly'), subjects }
 }
 
@@ -122,7 +125,7 @@ function namespaceOptions(config: MapNode): NamespaceOptions {
  */
 function jsonPatchOf(config: MapNode): JsonPatchEntry {
   if (at(config, ['target'])?.type !== 'map') {
-    const message = 'a PatchJson6902Transformer without a target'
+    const message = 'PatchJson6902Transformer: target is missing'
     throw new BailiwickError('kustomize-unsupported', message, { origin: config.origin })
   }
   const fields = [...config.fields].map(([name, field]) => [name === 'jsonOp' ? 'patch' : name, field] as const)

@@ -13,6 +13,6 @@ export const commonAnnotations: TransformingField<Pairs> = {
   apply: (resources, pairs, { config, budget }) => setPairs(resources, pairs, config.commonAnnotations, budget),
   docs: {
     built: 'wherever kustomize puts them',
-    refused: 'keys that are booleans for YAML 1.1; annotations that steer a build',
+    refused: 'keys that are booleans in YAML 1.1; annotations that control kustomize',
   },
 }

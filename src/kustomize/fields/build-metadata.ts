@@ -9,6 +9,6 @@ export const buildMetadata: KustomizationField<readonly Entry[]> = {
   read: root => textList(root, 'buildMetadata'),
   docs: {
     built: 'of the root: `originAnnotations`, `transformerAnnotations`, `managedByLabel`',
-    refused: 'paths and names that YAML puts in quotes; several patches of which one removes all annotations',
+    refused: 'paths and names that YAML puts in quotes; several patches, one of which removes all annotations',
   },
 }

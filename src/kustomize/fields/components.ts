@@ -11,5 +11,5 @@ export const components: KustomizationField<readonly Entry[]> = {
   paths: itemsOf,
   mayBePinned: true,
   read: root => textList(root, 'components'),
-  docs: { built: 'directories with a `Component`, from wherever `resources` may come', refused: 'as `resources`' },
+  docs: { built: 'directories with a `Component`, from the same places as `resources`', refused: 'as `resources`' },
 }

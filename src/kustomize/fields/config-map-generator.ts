@@ -35,8 +35,8 @@ const PATHS = {
 const docs: FieldDocs = {
   built: 'every field: `literals`, `files`, `envs`, `env`, `type`, `options`, each `behavior`',
   refused:
-    'control characters and rare line breaks, lines of an env file over 65,000 bytes (kustomize changes or loses them); a ' +
-    'generated object that a patch gave another kind',
+    'control characters and unusual line breaks, lines of an env file over 65,000 bytes (kustomize changes or loses them); a ' +
+    'generated object whose kind a patch changes',
 }
 
 export const configMapGenerator: KustomizationField<readonly GeneratorEntry[]> = {
@@ -95,7 +95,7 @@ export function readGeneratorObject(object: MapNode, kind: Kind): GeneratorEntry
 
 function readEntry(entry: MapNode, kind: Kind, env: Entry | undefined, global: GeneratorOptions): GeneratorEntry {
   const name = ownOrMetadata(entry, 'name')
-  if (!name) return invalid(`a generated ${kind} needs a name`, entry.origin)
+  if (!name) return invalid(`${kind} generator: name is missing`, entry.origin)
   const namespace = ownOrMetadata(entry, 'namespace')
   const type = kind === 'Secret' ? textField(entry, 'type') : undefined
   const options = mapField(entry, 'options')

@@ -16,9 +16,9 @@ export const configurations: KustomizationField<readonly Entry[]> = {
   paths: itemsOf,
   read: root => textList(root, 'configurations'),
   docs: {
-    built: 'every list of field specs; they go up from bases and components to what uses them',
+    built: 'every list of field specs; bases and components pass them on to the kustomizations that use them',
     refused:
-      "more than one document; numbers for text; `varReference` with `create`; specs that lead to kustomize's own notes",
+      "more than one document; numbers instead of strings; `varReference` with `create`; specs that select kustomize's internal annotations",
   },
 }
 
@@ -50,7 +50,7 @@ function requireText(item: Node): void {
   for (const part of ['group', 'version', 'kind', 'path']) {
     const node = item.fields.get(part)?.value
     if (node?.type !== 'scalar' || node.value === null || isTextInOldYaml(node)) continue
-    unsupported(`a ${part} that is no text in a file of configurations`, node)
+    unsupported(`a ${part} that is not a string in a file of configurations`, node)
   }
   const specs = item.fields.get('fieldSpecs')?.value
   if (specs?.type === 'list') specs.items.forEach(requireText)

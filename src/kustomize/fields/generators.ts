@@ -10,7 +10,7 @@ export type ConfigEntry = Entry & { readonly node: ScalarNode }
 const docs: FieldDocs = {
   built: "files, directories and objects of kustomize's builtins (`apiVersion: builtin`)",
   refused:
-    'everything that is no builtin (`kustomize-plugin`), paths out of the repository; a field of theirs in other letters; the ' +
+    'everything that is not a builtin (`kustomize-plugin`), paths outside of the repository; a field in other upper or lower case; the ' +
     'name of the root directory as a value',
 }
 

@@ -16,7 +16,7 @@ export const images: TransformingField<readonly ImageEntry[]> = {
   apply: (resources, entries, { config, budget }) => setImages(resources, entries, config.images, budget),
   docs: {
     built: 'all fields; every `containers` and `initContainers`, and image volumes',
-    refused: 'a `name` that is a regular expression as little common',
+    refused: 'a `name` with a regular expression that `patches` does not support either',
   },
 }
 

@@ -20,9 +20,9 @@ export interface LabelEntry {
 
 const docs: FieldDocs = {
   built:
-    'wherever kustomize puts them, with `fields`, `includeSelectors` and `includeTemplates`; a label that was added at several ' +
+    'wherever kustomize puts them, with `fields`, `includeSelectors` and `includeTemplates`; a label that was added in several ' +
     'places of an object stays one value there',
-  refused: 'keys that are booleans for YAML 1.1, or steer a build',
+  refused: 'keys that are booleans in YAML 1.1, or control kustomize',
 }
 
 /** Labels whose entries say where else than to the metadata they go. */

@@ -23,7 +23,7 @@ export function mergeFieldSpecs(
     const other = known.get(keyOf(spec.path, spec.group, spec.version, spec.kind))
     if (!other) add(spec)
     else if ((other.create ?? false) !== (spec.create ?? false)) {
-      const message = `two field specs of ${spec.path} disagree on create`
+      const message = `${spec.path}: two field specs set create differently`
       throw new BailiwickError('kustomize-invalid', message, { origin })
     }
   }

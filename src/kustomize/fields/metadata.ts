@@ -12,5 +12,5 @@ export const metadata: KustomizationField<undefined> = {
     for (const name of ['name', 'namespace']) textField(map, name)
     for (const name of ['labels', 'annotations']) textPairs(map, name)
   },
-  docs: { built: 'read as kustomize reads it; it says nothing' },
+  docs: { built: 'read as kustomize reads it; has no effect' },
 }

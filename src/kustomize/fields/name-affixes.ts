@@ -21,8 +21,8 @@ const NAME = 'metadata/name'
 
 const docs: FieldDocs = {
   built:
-    'names, and references to what was renamed (the default `nameReference` rows), told apart by affixes and namespaces',
-  refused: 'names with a comma; names that would be numbers; a reference that is the name of its own object',
+    'names, and references to renamed objects (the default `nameReference` rows), distinguished by affixes and namespaces',
+  refused: 'names with a comma; names that would be numbers; a reference of an object to its own name',
 }
 
 export const namePrefix: TransformingField<Entry | undefined> = {
@@ -86,11 +86,11 @@ function affixField(resource: Resource, affix: Entry, side: 'prefixes' | 'suffix
       return { type: 'scalar', value: affix.text, origin, untyped: true }
     }
     if (node === undefined) {
-      const message = `${spec.path} becomes ${JSON.stringify(affix.text)}, which is no text unless it is quoted`
+      const message = `${spec.path}: the affix makes it ${JSON.stringify(affix.text)}, which is not a string without quotes`
       throw new BailiwickError('kustomize-unsupported', message, { origin })
     }
     if (node.type === 'scalar') return affixed(node, affix, side, spec)
-    const message = `${spec.path} is no text, so it can have no ${side === 'prefixes' ? 'prefix' : 'suffix'}`
+    const message = `${spec.path}: not a string, so kustomize cannot add a ${side === 'prefixes' ? 'prefix' : 'suffix'}`
     throw new BailiwickError('kustomize-invalid', message, { origin: node.origin })
   })
   resource.overwrite(root)
@@ -102,8 +102,8 @@ function affixed(node: ScalarNode, affix: Entry, side: 'prefixes' | 'suffixes', 
   const text = side === 'prefixes' ? affix.text + before : before + affix.text
   const isText = node.quoted || node.style !== undefined || (!isAbsent(node) && resolvePlain(text) === text)
   if (!isText || text === '') {
-    const message = `${spec.path} becomes ${JSON.stringify(text)}, which is no text unless it is quoted`
-    throw new BailiwickError('kustomize-unsupported', message, { origin: node.origin, fix: 'Put the name in quotes.' })
+    const message = `${spec.path}: the affix makes it ${JSON.stringify(text)}, which is not a string without quotes`
+    throw new BailiwickError('kustomize-unsupported', message, { origin: node.origin, fix: 'Quote the name.' })
   }
   const { file, line } = affix.origin
   // the name stays the one that was written; the affix is what it came through

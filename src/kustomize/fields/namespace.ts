@@ -14,5 +14,5 @@ export const namespace: TransformingField<Entry | undefined> = {
     budget.spendOnRenaming(resources.all, value.origin)
     setNamespace(resources, value, config.namespace)
   },
-  docs: { built: 'objects, subjects called `default`, references to what moved' },
+  docs: { built: 'objects, subjects named `default`, references to moved objects' },
 }

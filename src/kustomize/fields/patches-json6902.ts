@@ -45,7 +45,7 @@ export function readJsonPatchEntry(node: Node, file: string): JsonPatchEntry {
   const target = mapField(entry, 'target')
   const step = { step: 'patch', file, line: entry.origin.line } as const
   const selected = target && readTarget(target)
-  if (!selected?.name) return invalid('a patch of patchesJson6902 needs the name of its target', entry.origin)
-  if (!patch?.value === !path?.text) return invalid('a JSON6902 patch needs one of patch and path', entry.origin)
+  if (!selected?.name) return invalid('patchesJson6902: target.name is missing', entry.origin)
+  if (!patch?.value === !path?.text) return invalid('patchesJson6902: set either patch or path', entry.origin)
   return { origin: entry.origin, ...(patch?.value ? { patch } : { path: path! }), target: selected, step }
 }

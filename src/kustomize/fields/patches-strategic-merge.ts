@@ -22,11 +22,14 @@ export const patchesStrategicMerge: TransformingField<readonly ConfigEntry[]> = 
       const inline = /\n|^\s*\{/.test(text)
       const step = { step: 'patch', file: writtenIn, line: origin.line } as const
       const patch = readPatchFile(inline ? parseWhole(node) : file(entry), step)
-      return patch.type === 'json' ? refuse('a patch of patchesStrategicMerge is a list', origin) : patch.objects
+      return patch.type === 'json'
+        ? refuse('patchesStrategicMerge: a patch is a list. Expected a map', origin)
+        : patch.objects
     })
     const [first] = entries
     // one entry may be empty, all of them may not
-    if (first && patches.every(objects => objects.length === 0)) refuse('patchesStrategicMerge is empty', first.origin)
+    if (first && patches.every(objects => objects.length === 0))
+      refuse('patchesStrategicMerge: the list is empty', first.origin)
     for (const [index, objects] of patches.entries()) {
       budget.spend('steps', 100 + objects.length, entries[index]!.origin)
       for (const object of objects) mergeByIdentity(resources, object, CHANGES, budget)

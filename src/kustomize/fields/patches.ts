@@ -33,8 +33,8 @@ export const patches: TransformingField<readonly PatchEntry[]> = {
     built: 'strategic merge and JSON6902, inline or by `path`, with `target` (all its fields) and `options`',
     refused:
       'a regular expression of a target with a Unicode class beyond the common categories, or with more than 2,100 parts; ' +
-      "operations that take all annotations of an object, with kustomize's own notes; a `test` in JSON whose value can be " +
-      'written in more than one way; an identity that is no text',
+      "operations that copy all annotations of an object, with kustomize's internal ones; a `test` in JSON whose value can be " +
+      'more than one spelling; an identity that is not a string',
   },
 }
 
@@ -50,8 +50,8 @@ export function readPatch(node: Node, file: string): PatchEntry {
   const patch = textNodeField(entry, 'patch')
   const path = textField(entry, 'path')
   const hasPatch = patch !== undefined && patch.value.trim() !== ''
-  if (!hasPatch && !path?.text) invalid('a patch needs patch or path', entry.origin)
-  if (hasPatch && path?.text) invalid('a patch has patch and path; one of them', entry.origin)
+  if (!hasPatch && !path?.text) invalid('patches: an entry has neither patch nor path', entry.origin)
+  if (hasPatch && path?.text) invalid('patches: an entry has both patch and path. Allowed: one of them', entry.origin)
   const target = mapField(entry, 'target')
   return {
     origin: entry.origin,

@@ -29,11 +29,15 @@ export function readFieldSpecs(map: MapNode, name: string, knowsNotes = false): 
 /** kustomize keeps notes among the annotations of an object, so that a path can lead to annotations that nobody wrote. */
 function refuseNotes({ text, origin }: Entry, creates: boolean): void {
   if (/(?:^|\/)<<(?:\[\])?(?:\/|$)/.test(text)) {
-    throw new BailiwickError('kustomize-unsupported', `the field spec ${text} leads through a merge key`, { origin })
+    throw new BailiwickError(
+      'kustomize-unsupported',
+      `field spec ${text}: a merge key (<<) in the path is not supported`,
+      { origin },
+    )
   }
   const isWhole = /^\/?metadata\/annotations(?:\[\])?$/.test(text) && !creates
   if (!isWhole && !/^\/?metadata\/annotations\/.*config\\?\.(?:kubernetes|k8s)\\?\.io/.test(text)) return
-  const message = `the field spec ${text} depends on notes that kustomize keeps among the annotations`
+  const message = `field spec ${text}: selects internal annotations of kustomize, which is not supported`
   throw new BailiwickError('kustomize-unsupported', message, {
     origin,
     fix: 'Name one annotation, or add create: true.',

@@ -23,7 +23,7 @@ function textEntry(node: Node, name: string): Entry {
 export function scalarText(node: Node, name: string): ScalarNode & { value: string } {
   // a date stays what was written
   if (isTextInOldYaml(node)) return { ...node, value: node.text ?? node.value }
-  return invalid(`${name} must be a text; put it in quotes`, node.origin)
+  return invalid(`${name}: not a string. Quote the value`, node.origin)
 }
 
 /** Whether YAML 1.1 and 1.2 both read a text there. */
@@ -41,7 +41,7 @@ export function textList(map: MapNode, name: string): (Entry & { node: ScalarNod
 export function listField(map: MapNode, name: string): readonly Node[] {
   const node = map.fields.get(name)?.value
   if (isAbsent(node)) return []
-  if (node.type !== 'list') return invalid(`${name} must be a list`, node.origin)
+  if (node.type !== 'list') return invalid(`${name}: not a list`, node.origin)
   return node.items
 }
 
@@ -53,7 +53,7 @@ export function mapField(map: MapNode, name: string): MapNode | undefined {
 
 /** A node that must be a map. Throws `kustomize-invalid`. */
 export function asMap(node: Node, name: string): MapNode {
-  return node.type === 'map' ? node : invalid(`${name} must be a map`, node.origin)
+  return node.type === 'map' ? node : invalid(`${name}: not a map`, node.origin)
 }
 
 /** What decodes into a struct of Go: a map, or null for an empty one. */
@@ -66,7 +66,7 @@ export function textPairs(map: MapNode, name: string): (readonly [string, Entry]
   const pairs = mapField(map, name)
   return [...(pairs?.fields ?? [])].map(([key, { key: origin, value }]) => {
     if (NOT_TEXT_IN_YAML_1_1.test(key)) {
-      const message = `${name} has the key ${key}, which is a boolean for YAML 1.1`
+      const message = `${name}: the key ${key} is a boolean in YAML 1.1. Quote the key`
       throw new BailiwickError('kustomize-unsupported', message, { origin })
     }
     return [key, isAbsent(value) ? { text: '', origin } : textEntry(value, `${name}.${key}`)] as const
@@ -78,7 +78,7 @@ export function booleanField(map: MapNode, name: string): boolean {
   const node = map.fields.get(name)?.value
   if (isAbsent(node)) return false
   if (node.type === 'scalar' && typeof node.value === 'boolean') return node.value
-  return invalid(`${name} must be true or false`, node.origin)
+  return invalid(`${name}: not a boolean. Allowed: true or false`, node.origin)
 }
 
 /**
@@ -95,7 +95,7 @@ export function refuseOtherFields(
   for (const [name, field] of map.fields) {
     if (allowed.includes(name)) continue
     refuseCaseVariant(name, allowed, field.key)
-    const message = `${where} has the field ${JSON.stringify(name)}, which is not supported (supported: ${allowed.join(', ')})`
+    const message = `${where}: the field ${JSON.stringify(name)} is not supported. Supported: ${allowed.join(', ')}`
     const refused = known && !known.includes(name) ? { refused: true } : {}
     throw new BailiwickError('kustomize-unsupported', message, { origin: field.key, ...refused })
   }
@@ -105,11 +105,16 @@ export function refuseOtherFields(
 export function refuseCaseVariant(name: string, known: readonly string[], origin: Origin): void {
   const meant = foldedOf(known).get(fold(name))
   if (!meant || meant === name) return
-  throw new BailiwickError('kustomize-unsupported', `${JSON.stringify(name)} is another spelling of ${meant}`, {
-    origin,
-    rule: 'kustomize-case-variant-key',
-    fix: `Write ${meant}.`,
-  })
+  throw new BailiwickError(
+    'kustomize-unsupported',
+    `${JSON.stringify(name)}: kustomize reads this field as ${meant}. Allowed: ${meant}`,
+    {
+      origin,
+      rule: 'kustomize-case-variant-key',
+      identity: `${JSON.stringify(name)} is another spelling of ${meant}`,
+      fix: `Rename the field to ${meant}.`,
+    },
+  )
 }
 
 const FOLDED = new WeakMap<readonly string[], ReadonlyMap<string, string>>()

@@ -13,8 +13,8 @@ import { spellVersion } from './type-meta.ts'
 export function readKustomization(file: string, directory: string, documents: readonly Node[]): Kustomization {
   const [written, second] = documents
   const start = { repository: '', file, line: 1, column: 1 }
-  if (second) invalid(`${file} has more than one document`, second.origin)
-  if (written?.type !== 'map') return invalid(`${file} is empty or no map`, written?.origin ?? start)
+  if (second) invalid(`${file}: more than one document`, second.origin)
+  if (written?.type !== 'map') return invalid(`${file}: empty, or not a map`, written?.origin ?? start)
   const root = spellVersion(written)
   checkForbidden(root)
   refuseOtherFields(root, READ_NAMES, file, KNOWN_NAMES)
@@ -29,7 +29,7 @@ export function readKustomization(file: string, directory: string, documents: re
 /** Throws `kustomize-invalid` where nothing is set. */
 export function refuseEmpty(root: MapNode, file: string): void {
   const content = [...root.fields].filter(([name]) => name !== 'apiVersion' && name !== 'kind')
-  if (!content.some(([name, field]) => isSet(name, field.value))) invalid(`${file} is empty`, root.origin)
+  if (!content.some(([name, field]) => isSet(name, field.value))) invalid(`${file}: no field is set`, root.origin)
 }
 
 /**

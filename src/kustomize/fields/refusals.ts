@@ -6,30 +6,41 @@ export function refuseRemote(text: string, origin: Origin): never {
   const shown = text.replace(/\/\/[^/@\s]*@/, '//***@')
   throw new BailiwickError(
     'kustomize-unsupported',
-    `${JSON.stringify(shown)} is fetched from outside this repository`,
+    `${JSON.stringify(shown)}: kustomize downloads it during the build. Allowed: files and directories of this repository`,
     {
+      identity: `${JSON.stringify(shown)} is fetched from outside this repository`,
       origin,
       rule: 'kustomize-remote-base',
       remote: shown,
-      fix: 'Copy the files into this repository, or make them a Flux source of their own.',
+      fix: 'Copy the files into this repository, or declare a GitRepository for the other one.',
     },
   )
 }
 
 /** Throws for charts (rule `kustomize-helm-inflate`). */
 export function refuseHelm(name: string, origin: Origin): never {
-  throw new BailiwickError('kustomize-unsupported', `${name} inflates charts during the build; Flux refuses to`, {
-    origin,
-    rule: 'kustomize-helm-inflate',
-    fix: 'Use a HelmRelease.',
-  })
+  throw new BailiwickError(
+    'kustomize-unsupported',
+    `${name}: renders a Helm chart during the build, which Flux does not allow`,
+    {
+      identity: `${name} inflates charts during the build; Flux refuses to`,
+      origin,
+      rule: 'kustomize-helm-inflate',
+      fix: 'Declare a HelmRelease.',
+    },
+  )
 }
 
 /** Throws for what is none of kustomize's builtins (rule `kustomize-plugin`). */
 export function refusePlugin(name: string, origin: Origin): never {
-  throw new BailiwickError('kustomize-unsupported', `${name} runs plugins during the build`, {
-    origin,
-    rule: 'kustomize-plugin',
-    fix: 'Use patches, labels or configMapGenerator instead.',
-  })
+  throw new BailiwickError(
+    'kustomize-unsupported',
+    `${name}: runs a plugin during the build, which Flux does not allow`,
+    {
+      identity: `${name} runs plugins during the build`,
+      origin,
+      rule: 'kustomize-plugin',
+      fix: 'Use patches, labels or configMapGenerator instead.',
+    },
+  )
 }

@@ -47,10 +47,10 @@ export const replacements: TransformingField<readonly ReplacementEntry[]> = {
   docs: {
     built:
       'inline and by `path`; `source`, `sourceValue`, `select`, `reject`, every kind of field path, `delimiter`, `index`, ' +
-      '`create`; inside of texts that hold JSON or YAML',
+      '`create`; inside strings that contain JSON or YAML',
     refused:
-      'YAML texts with anchors, comments between blank lines, or texts that go-yaml writes in a special way; what kustomize ' +
-      'loses (a path into null, into a text below `*`) or leaks (all annotations of an object that the build changed); an ' +
+      'YAML text with anchors, comments between blank lines, or strings that go-yaml writes in a special way; values that kustomize ' +
+      'loses (a path into null, into a string below `*`) or leaks (all annotations of an object that the build changed); an ' +
       'expression whose match depends on quotes or a comment',
   },
 }
@@ -63,9 +63,10 @@ function readReplacements(root: MapNode, file: string): ReplacementEntry[] {
     if (!path?.text) return readReplacement(entry, stepOf(node, file), ['path'])
     const { origin } = path
     if (!isAbsent(entry.fields.get('source')?.value) || listField(entry, 'targets').length > 0) {
-      return invalid('a replacement has a path and is written here, too; one of them', origin)
+      return invalid('replacements: an entry has both path and inline fields. Allowed: one of them', origin)
     }
-    if (!isAbsent(entry.fields.get('sourceValue')?.value)) refuse('a path beside sourceValue, which is ignored', origin)
+    if (!isAbsent(entry.fields.get('sourceValue')?.value))
+      refuse('a path next to sourceValue, which kustomize ignores,', origin)
     return { path, step: stepOf(node, file) }
   })
 }
@@ -75,7 +76,8 @@ function readReplacementFile(file: ParsedFile, path: Entry): Replacement[] {
   const [node, second] = file.documents
   if (second || file.pieces > 1) refuse('a file of replacements with several documents', path.origin)
   if (node?.type === 'map') return [readReplacement(node, stepOf(node, node.origin.file), [])]
-  if (node?.type !== 'list') return invalid(`${path.text} holds neither a replacement nor a list of them`, path.origin)
+  if (node?.type !== 'list')
+    return invalid(`${path.text}: neither a replacement nor a list of replacements`, path.origin)
   return node.items.map(item => readReplacement(asEntry(item), stepOf(item, item.origin.file), [], true))
 }
 
@@ -88,8 +90,10 @@ function readReplacement(entry: MapNode, step: Step, more: readonly string[], in
   const targets = entry.fields.get('targets')?.value
   // a file may say that there are no targets, the field of a kustomization loses that on its way
   const hasTargets = inFile ? !isAbsent(targets) : listField(entry, 'targets').length > 0
-  if ((!source && !value) || !hasTargets) return invalid('a replacement needs a source and targets', entry.origin)
-  if (source && value) return invalid('a replacement has source and sourceValue; one of them', value.origin)
+  if ((!source && !value) || !hasTargets)
+    return invalid('replacements: an entry has no source or no targets', entry.origin)
+  if (source && value)
+    return invalid('replacements: an entry has both source and sourceValue. Allowed: one of them', value.origin)
   return {
     origin: entry.origin,
     step,
@@ -113,7 +117,7 @@ function readTarget(node: Node): ReplacementTarget {
   const target = asEntry(node)
   refuseOtherFields(target, ['select', 'reject', 'fieldPaths', 'options'], 'target of a replacement')
   const select = mapField(target, 'select')
-  if (!select) return invalid('a target of a replacement needs select', target.origin)
+  if (!select) return invalid('replacements: a target has no select', target.origin)
   const fieldPaths = textList(target, 'fieldPaths')
   return {
     origin: target.origin,
@@ -152,7 +156,7 @@ function readIndex(options: MapNode): number {
   const isNumber = index.type === 'scalar' && typeof index.value === 'number' && Number.isSafeInteger(index.value)
   // other ways to write a number are not the same for YAML 1.1
   if (isNumber && index.text === undefined) return index.value as number
-  return invalid('index must be a whole number', index.origin)
+  return invalid('replacements: options.index is not a whole number', index.origin)
 }
 
 function asEntry(node: Node): MapNode {

@@ -26,7 +26,7 @@ export const replicas: TransformingField<readonly ReplicaEntry[]> = {
   apply: (resources, entries, { config, budget }) => {
     for (const entry of entries) setReplicas(resources, entry, config.replicas, budget)
   },
-  docs: { built: 'whatever has or had the name' },
+  docs: { built: 'objects that have or had the name' },
 }
 
 export function readReplica(node: Node): ReplicaEntry {
@@ -43,7 +43,7 @@ function integer(node: Node): number | bigint {
   const value = node.type === 'scalar' ? node.value : undefined
   const isInteger = typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
   if (!isInteger || BigInt.asIntN(64, BigInt(value)) !== BigInt(value)) {
-    return invalid('count of replicas must be an integer', node.origin)
+    return invalid('replicas: count is not an integer', node.origin)
   }
   return value
 }
@@ -73,7 +73,7 @@ export function setReplicas(
   }
   if (found) return
   const kinds = specs.map(spec => spec.kind ?? 'any kind').join(', ')
-  const message = `replicas: nothing is called ${JSON.stringify(name)} among objects of ${kinds || 'no kind'}`
+  const message = `replicas: no object of ${kinds || 'any supported kind'} is named ${JSON.stringify(name)}`
   throw new BailiwickError('kustomize-invalid', message, { origin, fix: 'Correct the name, or remove the entry.' })
 }
 
@@ -84,5 +84,5 @@ function checked(node: Node | undefined, spec: FieldSpec, value: ScalarNode): Sc
     const isText = node.quoted || node.style !== undefined
     return isText ? { ...value, value: String(value.value), quoted: true } : value
   }
-  throw new BailiwickError('kustomize-invalid', `${spec.path} is no number`, { origin: node.origin })
+  throw new BailiwickError('kustomize-invalid', `${spec.path}: not a number`, { origin: node.origin })
 }

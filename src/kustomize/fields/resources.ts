@@ -14,10 +14,10 @@ export const resources: KustomizationField<readonly Entry[]> = {
   read: root => [...textList(root, 'resources'), ...textList(root, 'bases')],
   docs: {
     built:
-      'files and directories of the same repository; for the platform also of a repository on GitHub at a commit that may be read ' +
+      'files and directories of the same repository; for the platform also a readable GitHub repository at a commit ' +
       '(`?ref=` with 40 hex digits, `raw` addresses with them)',
     refused:
-      'other addresses (`kustomize-remote-base`), paths out of the repository (`kustomize-path-escape`), symlinks ' +
-      '(`kustomize-symlink`), submodules; objects with annotations that steer a build',
+      'other addresses (`kustomize-remote-base`), paths outside of the repository (`kustomize-path-escape`), symlinks ' +
+      '(`kustomize-symlink`), submodules; objects with annotations that control kustomize',
   },
 }

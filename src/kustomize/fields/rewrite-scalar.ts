@@ -12,7 +12,7 @@ export function rewriteScalar(before: ScalarNode | undefined, text: string, orig
   if (before?.style) return { type: 'scalar', value: text, origin, style: before.style }
   const value = resolvePlain(text)
   if (value === undefined) {
-    throw new BailiwickError('kustomize-unsupported', `${JSON.stringify(text)} is no value for YAML`, { origin })
+    throw new BailiwickError('kustomize-unsupported', `${JSON.stringify(text)}: not a valid YAML value`, { origin })
   }
   return { type: 'scalar', value, origin, untyped: true, ...(String(value) === text ? {} : { text }) }
 }

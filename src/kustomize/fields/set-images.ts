@@ -71,7 +71,7 @@ function imagesOf(resource: Resource, fields: readonly FieldSpec[], budget: Buil
 
 function imageText(node: Node): string {
   if (node.type === 'scalar') return writtenText(node)
-  throw new BailiwickError('kustomize-invalid', 'an image is no text', { origin: node.origin })
+  throw new BailiwickError('kustomize-invalid', 'image: not a string', { origin: node.origin })
 }
 
 function setter(entry: ImageEntry, matches: (image: string) => boolean): SetImage {
@@ -133,7 +133,7 @@ class Walk {
   private container(container: Node): Node {
     if (isAbsent(container)) return container
     if (container.type !== 'map') {
-      throw new BailiwickError('kustomize-invalid', 'a container is no map', { origin: container.origin })
+      throw new BailiwickError('kustomize-invalid', 'containers: an item is not a map', { origin: container.origin })
     }
     const image = container.fields.get('image')?.value
     if (!image) return container

@@ -76,7 +76,7 @@ class Move {
   }
 
   private over(node: Node | undefined, path: string): Node {
-    if (node !== undefined && node.type !== 'scalar') invalid(`${path} is no text`, node)
+    if (node !== undefined && node.type !== 'scalar') invalid(`${path}: not a string`, node)
     const isSet = !isAbsent(node) && writtenText(node) !== ''
     return this.options.unsetOnly && isSet ? node : this.value
   }
@@ -84,7 +84,7 @@ class Move {
   private subjects(root: MapNode): MapNode {
     const subjects = at(root, ['subjects'])
     if (isAbsent(subjects) || this.options.subjects === 'none') return root
-    if (subjects.type !== 'list') return invalid('subjects is no list', subjects)
+    if (subjects.type !== 'list') return invalid('subjects: not a list', subjects)
     const items = subjects.items.map(subject => this.subject(subject))
     if (items.every((item, index) => item === subjects.items[index])) return root
     return withField(root, 'subjects', { ...subjects, items })
@@ -92,11 +92,11 @@ class Move {
 
   private subject(subject: Node): Node {
     if (isAbsent(subject)) return subject
-    if (subject.type !== 'map') return invalid('a subject is no map', subject)
+    if (subject.type !== 'map') return invalid('subjects: an item is not a map', subject)
     const [field, text] = this.options.subjects === 'allServiceAccounts' ? KIND : NAME
     const found = subject.fields.get(field)?.value
     if (isAbsent(found)) return subject
-    if (found.type !== 'scalar') return invalid(`${field} of a subject is no text`, found)
+    if (found.type !== 'scalar') return invalid(`subjects: ${field} is not a string`, found)
     if (writtenText(found) !== text) return subject
     const namespace = this.over(subject.fields.get('namespace')?.value, 'namespace of a subject')
     return withField(subject, 'namespace', namespace, this.value.origin)

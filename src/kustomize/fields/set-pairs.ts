@@ -86,15 +86,17 @@ class PairWriter {
 /** kustomize writes a new key without quotes, so one that is no text then makes the build fail. */
 function checkKey(key: string, origin: Origin): void {
   if (resolvePlain(key) === key && key !== '<<') return
-  const message = `kustomize cannot add the key ${JSON.stringify(key)}, which is no text for YAML`
+  const message = `kustomize cannot add the key ${JSON.stringify(key)}: it is not a string in YAML`
   throw new BailiwickError('kustomize-invalid', message, { origin })
 }
 
 function asMap(node: Node, path: string): MapNode {
   if (node.type === 'map') return node
-  throw new BailiwickError('kustomize-invalid', `${path} is no map`, { origin: node.origin })
+  throw new BailiwickError('kustomize-invalid', `${path}: not a map`, { origin: node.origin })
 }
 
 function refuseBuildNote(key: string, origin: Origin): never {
-  throw new BailiwickError('kustomize-unsupported', `${key} steers the build itself`, { origin })
+  throw new BailiwickError('kustomize-unsupported', `${key}: this key controls kustomize itself and is not supported`, {
+    origin,
+  })
 }

@@ -28,5 +28,5 @@ export const sortOptions: KustomizationField<SortOptions | undefined> = {
       ...(legacy ? { legacy: { first: textList(legacy, 'orderFirst'), last: textList(legacy, 'orderLast') } } : {}),
     }
   },
-  docs: { built: 'of the root; that of a base counts for nothing' },
+  docs: { built: 'of the root; has no effect in a base' },
 }

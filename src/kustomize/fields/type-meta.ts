@@ -9,8 +9,8 @@ const API_VERSIONS = {
 } as const
 
 const docs: FieldDocs = {
-  built: '`Kustomization` (`v1beta1`) and `Component` (`v1alpha1`), or neither written',
-  refused: 'any other',
+  built: '`Kustomization` (`v1beta1`) and `Component` (`v1alpha1`), or neither',
+  refused: 'any other value',
 }
 
 /** What it has to be follows from the kind. */
@@ -21,7 +21,7 @@ export const apiVersion: KustomizationField<undefined> = {
     const name = kind.read(root, '')
     const entry = textField(root, 'apiVersion')
     if (entry?.text && entry.text !== API_VERSIONS[name]) {
-      invalid(`apiVersion of a ${name} must be ${API_VERSIONS[name]}`, entry.origin)
+      invalid(`apiVersion: not valid for a ${name}. Allowed: ${API_VERSIONS[name]}`, entry.origin)
     }
   },
   docs,
@@ -34,7 +34,7 @@ export const kind: KustomizationField<keyof typeof API_VERSIONS> = {
     const entry = textField(root, 'kind')
     const name = entry?.text || 'Kustomization'
     if (name === 'Kustomization' || name === 'Component') return name
-    return invalid('kind must be Kustomization or Component', entry!.origin)
+    return invalid('kind: unknown. Allowed: Kustomization or Component', entry!.origin)
   },
   docs,
 }

@@ -46,10 +46,10 @@ function readLine(text: string): { key: string; value: string } | undefined {
 }
 
 function tooLong(origin: Origin): never {
-  const message = `a line of more than ${MAX_LINE} bytes, at which kustomize stops to read the file`
-  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Name the file under files instead.' })
+  const message = `env file: a line is longer than ${MAX_LINE} bytes, where kustomize stops reading the file`
+  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'List the file under `files` instead.' })
 }
 
 function notUtf8(origin: Origin): never {
-  throw new BailiwickError('kustomize-invalid', 'a line of an env file that is not UTF-8', { origin })
+  throw new BailiwickError('kustomize-invalid', 'env file: a line is not valid UTF-8', { origin })
 }

@@ -33,7 +33,7 @@ function contentHash(resource: Resource): string {
   if (extra && extra.type !== 'scalar') parts.set(kind === 'Secret' ? 'stringData' : 'binaryData', hashed(extra))
   if (kind === 'Secret') parts.set('type', hashed(at(resource.root, ['type'])))
   else if (kind !== 'ConfigMap') {
-    const message = `a ${kind} that was generated as something else; kustomize takes the hash of its own notes`
+    const message = `${kind}: a patch changed the kind of a generated object, so its name suffix depends on internal annotations of kustomize. This is not supported`
     throw new BailiwickError('kustomize-unsupported', message, { origin: resourceOrigin(resource) })
   }
   const text = [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => `"${key}":${value}`)

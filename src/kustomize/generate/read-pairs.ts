@@ -38,7 +38,7 @@ export function readPairs(entry: GeneratorEntry, read: ReadBytes): Pair[] {
   const seen = new Set<string>()
   for (const { key, origin } of pairs) {
     checkKey(key, origin)
-    if (seen.has(key)) fail(`the key ${JSON.stringify(key)} twice in one ${entry.kind}`, origin)
+    if (seen.has(key)) fail(`${entry.kind} generator: the key ${JSON.stringify(key)} is set twice`, origin)
     seen.add(key)
   }
   return pairs
@@ -46,13 +46,25 @@ export function readPairs(entry: GeneratorEntry, read: ReadBytes): Pair[] {
 
 function readLocal(entry: GeneratorEntry, path: Entry, read: ReadBytes): ReturnType<ReadBytes> {
   if (isRemote(path.text)) {
-    const message = `a file of ${entry.name.text} is fetched from outside this repository`
-    throw new BailiwickError('kustomize-unsupported', message, { origin: path.origin, rule: 'kustomize-remote-base' })
+    const identity = `a file of ${entry.name.text} is fetched from outside this repository`
+    throw new BailiwickError(
+      'kustomize-unsupported',
+      `${entry.kind} generator ${entry.name.text}: a file is an address. Allowed: files of this repository`,
+      {
+        origin: path.origin,
+        rule: 'kustomize-remote-base',
+        fix: 'Copy the file into this repository, and list its path.',
+        identity,
+      },
+    )
   }
   const file = read(path)
   if (!file.unknown || entry.kind === 'Secret') return file
-  const message = `${file.path} is encrypted, and Flux decrypts it before the build: it would stand in a ConfigMap in plain text`
-  throw new BailiwickError('kustomize-unsupported', message, { origin: path.origin, fix: 'Put it into a Secret only.' })
+  const message = `${file.path}: Flux decrypts this file before the build, so its content would be plain text in a ConfigMap`
+  throw new BailiwickError('kustomize-unsupported', message, {
+    origin: path.origin,
+    fix: 'Use the file in a secretGenerator.',
+  })
 }
 
 function envPairs(file: ReturnType<ReadBytes>, path: Entry): Pair[] {
@@ -61,8 +73,8 @@ function envPairs(file: ReturnType<ReadBytes>, path: Entry): Pair[] {
   if (!file.unknown) return lines.map(({ key, value, line }) => ({ key, value, origin: { ...origin, line } }))
   // of every other format the keys would be made of what is decrypted
   if (/\.(?:ya?ml|json|ini)$/.test(path.text) || !lines.some(({ key }) => key === 'sops_mac')) {
-    const message = `${file.path} is encrypted, and no env file: which keys it gives is not known here`
-    const fix = 'Encrypt it as dotenv, or name it under files.'
+    const message = `${file.path}: encrypted, but not an env file, so its keys are unknown`
+    const fix = 'Encrypt the file as dotenv, or list it under `files`.'
     throw new BailiwickError('kustomize-unsupported', message, { origin: path.origin, fix })
   }
   const own = lines.filter(({ key }) => !key.startsWith(SOPS_PREFIX))
@@ -75,7 +87,7 @@ const SOPS_PREFIX = 'sops_'
 function literalPair({ text, origin }: Entry): Pair {
   checkCharacters(text, origin)
   const equals = text.indexOf('=')
-  if (equals <= 0) fail('a literal that is no key=value', origin)
+  if (equals <= 0) fail('literals: an item is not key=value', origin)
   return { key: text.slice(0, equals), value: unquote(text.slice(equals + 1)), origin }
 }
 
@@ -89,7 +101,7 @@ function filePair(source: Entry, read: ReadBytes): Pair {
   const parts = source.text.split('=')
   const [first, path] = parts as [string, string?]
   if (parts.length > 2 || path === '' || (path !== undefined && first === '')) {
-    fail('a file that is neither path nor key=path', source.origin)
+    fail('files: an item is neither a path nor key=path', source.origin)
   }
   const file = read(path === undefined ? source : { ...source, text: path })
   const key = path === undefined ? baseName(first) : first
@@ -103,7 +115,7 @@ const baseName = (path: string): string => path.split('/').findLast(part => part
 function checkKey(key: string, origin: Origin): void {
   checkCharacters(key, origin)
   if (typeof resolvePlain(key) === 'string' && key !== '<<') return
-  fail(`the key ${JSON.stringify(key)}, which kustomize reads back as something else than text`, origin)
+  fail(`the key ${JSON.stringify(key)}: kustomize does not read it back as a string`, origin)
 }
 
 function fail(message: string, origin: Origin): never {

@@ -14,6 +14,9 @@ export function isUnknown(node: Node | undefined): boolean {
 /** Throws `kustomize-unsupported` where a build would copy, cut or compare a value that is unknown. */
 export function refuseUnknown(node: Node | undefined, origin: Origin): void {
   if (!isUnknown(node)) return
-  const message = 'what is made of a value of an encrypted file is not known here: Flux decrypts it before the build'
-  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Leave the data of that Secret alone.' })
+  const message = 'this field depends on an encrypted value, which only the cluster can decrypt'
+  throw new BailiwickError('kustomize-unsupported', message, {
+    origin,
+    fix: 'Do not patch or copy the data of that Secret.',
+  })
 }

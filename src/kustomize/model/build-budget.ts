@@ -31,7 +31,7 @@ export class BuildBudget {
   /** Throws `render-limits` when a build uses more of something than it may. */
   spend(what: keyof typeof LIMITS, amount: number, origin: Origin): void {
     if (this.allowance.take(what, amount)) return
-    throw tooMuch(`rendering takes more than ${this.allowance.limit(what)} ${what}`, origin)
+    throw tooMuch(`rendering needs more than ${this.allowance.limit(what)} ${what}`, origin)
   }
 
   /** Every entry of a transformer looks at every object. */
@@ -100,6 +100,6 @@ class Census {
 function tooMuch(what: string, origin: Origin): BailiwickError {
   return new BailiwickError('render-limits', what, {
     origin,
-    fix: 'Build less: a tenant has one budget for all their Kustomizations on a cluster.',
+    fix: 'Render less. All Kustomizations of a tenant on a cluster share one budget.',
   })
 }

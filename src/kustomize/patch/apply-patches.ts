@@ -27,7 +27,7 @@ export function applyPatch(resources: ResourceList, entry: PatchEntry, patch: Pa
     return
   }
   const [object, second] = patch.objects
-  if (second) fail('a patch with a target may hold only one document', entry.origin)
+  if (second) fail('patches: a patch with a target has more than one document. Allowed: one', entry.origin)
   if (!object) return
   const selected = new Set(select(resources.all, target, budget))
   for (const resource of selected) spendOn(budget, resource, object)
@@ -44,8 +44,8 @@ export function mergeByIdentity(resources: ResourceList, patch: MapNode, options
   const found = resources.findByAnyId(id)
   const [target, second] = found
   if (!target)
-    fail(`no object ${describe(id)} for this patch`, patch.origin, 'Correct kind, name or namespace of the patch.')
-  if (second) fail(`more than one object ${describe(id)} for this patch`, patch.origin)
+    fail(`patch: matches no ${describe(id)}`, patch.origin, 'Correct the kind, name or namespace in the patch.')
+  if (second) fail(`patch: matches more than one ${describe(id)}`, patch.origin)
   spendOn(budget, target, patch)
   if (!mergeInto(target, patch, options, options.asTarget ?? false, budget)) resources.remove(target)
   else if (options.asTarget) resources.checkUnique()
@@ -62,8 +62,11 @@ interface Changes {
 function patchFor(object: MapNode, patch: MapNode): MapNode {
   const apiVersion = at(object, ['apiVersion'])
   if (!apiVersion) {
-    const message = 'a strategic merge patch for an object without apiVersion, which kustomize sets to null'
-    throw new BailiwickError('kustomize-unsupported', message, { origin: patch.origin, fix: 'Write its apiVersion.' })
+    const message = 'patch: the target object has no apiVersion, and kustomize sets it to null'
+    throw new BailiwickError('kustomize-unsupported', message, {
+      origin: patch.origin,
+      fix: 'Set apiVersion in the object.',
+    })
   }
   let result = withField(patch, 'apiVersion', apiVersion)
   for (const field of ['labels', 'annotations']) {
@@ -107,8 +110,8 @@ function mergeInto(
 
 function refuseSteering(comment: Origin | undefined): void {
   if (!comment) return
-  const message = 'a comment that is a JSON object changes how kustomize merges this patch'
-  throw new BailiwickError('yaml-ambiguous', message, { origin: comment, fix: 'Remove the comment, or its braces.' })
+  const message = 'patch: a comment is a JSON object, which changes how kustomize merges the patch'
+  throw new BailiwickError('yaml-ambiguous', message, { origin: comment, fix: 'Remove the comment or its braces.' })
 }
 
 function restore(root: MapNode, before: MapNode, path: readonly string[]): MapNode {
@@ -136,7 +139,7 @@ function applyJson(
   patch: Patch & { type: 'json' },
   budget: BuildBudget,
 ): void {
-  if (!entry.target) fail('a JSON6902 patch needs a target', entry.origin)
+  if (!entry.target) fail('patches: a JSON6902 patch has no target', entry.origin)
   const selected = select(resources.all, entry.target, budget)
   for (const resource of selected) resource.remember()
   applyOperations(selected, patch.operations, entry.origin, budget)
@@ -190,7 +193,7 @@ function checkIdentity(root: MapNode, origin: Origin): void {
     if (node?.type === 'scalar' && typeof node.value === 'string') continue
     const needed = path.at(-1) === 'kind' || path.at(-1) === 'name'
     if (!needed && node === undefined) continue
-    const message = `the patch leaves an object whose ${path.join('.')} is no text`
+    const message = `patch: after it, ${path.join('.')} is not a string`
     const code = needed && isAbsent(node) ? 'kustomize-invalid' : 'kustomize-unsupported'
     throw new BailiwickError(code, message, { origin: node?.origin ?? origin })
   }

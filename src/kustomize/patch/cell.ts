@@ -124,7 +124,7 @@ function firstFields({ fields }: Cell, count: number, before: ReadonlyMap<string
 
 function scalarOf({ scalar, shared }: Cell, inFlow: boolean): ScalarNode {
   if (inFlow && scalar!.value === null && scalar!.text === '') {
-    const message = 'a patch puts an empty null between brackets, where kustomize writes an empty text'
+    const message = 'patch: an empty null inside brackets, which kustomize writes as an empty string'
     throw new BailiwickError('kustomize-unsupported', message, { origin: scalar!.origin, fix: 'Write null or "".' })
   }
   return shared && scalar!.shared !== shared ? { ...scalar!, shared } : scalar!
@@ -135,22 +135,28 @@ function notedField({ source }: Cell, node: Node, key: Origin): Node {
   if (node === source && node.noted) return node
   const isEmpty = node.type === 'list' ? node.items.length === 0 : node.type === 'map' && node.fields.size === 0
   if (!isEmpty) return node.noted ? node : { ...node, noted: true }
-  const message = 'a patch empties a field with a comment behind its colon, which kustomize cannot write'
-  throw new BailiwickError('kustomize-unsupported', message, { origin: key, fix: 'Put the comment above the field.' })
+  const message = 'patch: empties a field that has a comment after its colon, which kustomize cannot write'
+  throw new BailiwickError('kustomize-unsupported', message, {
+    origin: key,
+    fix: 'Move the comment to the line above the field.',
+  })
 }
 
 /** Between brackets kustomize writes such a comment where it ends the line of the key, and the value is lost. */
 function refuseNoted({ type }: Cell, origin: Origin): void {
   if (type === 'scalar') return
-  const message = 'a patch puts a field with a comment behind its colon between brackets, which kustomize cannot write'
-  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Put the comment above the field.' })
+  const message = 'patch: moves a field that has a comment after its colon into brackets, which kustomize cannot write'
+  throw new BailiwickError('kustomize-unsupported', message, {
+    origin,
+    fix: 'Move the comment to the line above the field.',
+  })
 }
 
 /** A merge sets every field anew, and with that a value without a type becomes a text. */
 function asField(node: Node, inList: boolean): Node {
   if (node.type !== 'scalar' || !node.untyped || typeof node.value === 'string') return node
   if (!inList) return { type: 'scalar', value: writtenText(node), origin: node.origin, quoted: true }
-  const message = 'a number or boolean that a transformer made, in a list of an object that is merged'
+  const message = 'patch: merges a list that contains a number or boolean set by a transformer, which is not supported'
   throw new BailiwickError('kustomize-unsupported', message, { origin: node.origin })
 }
 

@@ -17,7 +17,7 @@ export function applyJsonPatch(root: MapNode, operations: readonly JsonPatchOper
     result = apply(result, operation)
     if (textOf(operation, 'op') === 'copy') checkObjectSize(result, operation.origin)
   }
-  return result.type === 'map' ? result : fail('a patch makes a list of the object', result.origin)
+  return result.type === 'map' ? result : fail('patch: replaces the object with a list', result.origin)
 }
 
 function apply(root: Node, operation: JsonPatchOperation): Node {
@@ -30,8 +30,8 @@ function apply(root: Node, operation: JsonPatchOperation): Node {
   }
   if (op === 'replace') return replaceAt(root, operation, value)
   if (op === 'test') return test(root, operation, value)
-  if (op !== 'move' && op !== 'copy') return fail(`unknown operation ${JSON.stringify(op ?? '')}`, origin)
-  const from = partsOf(textOf(operation, 'from') ?? fail(`${op} without from`, origin), origin)
+  if (op !== 'move' && op !== 'copy') return fail(`patch: unknown operation ${JSON.stringify(op ?? '')}`, origin)
+  const from = partsOf(textOf(operation, 'from') ?? fail(`patch: ${op} without from`, origin), origin)
   refuseNotes(from, origin)
   const source = lookup(root, from, origin)
   refuseUnknown(source, origin)
@@ -47,19 +47,22 @@ function textOf({ fields }: JsonPatchOperation, name: string): string | undefine
 }
 
 const pathOf = (operation: JsonPatchOperation): string[] =>
-  partsOf(textOf(operation, 'path') ?? fail('an operation without path', operation.origin), operation.origin)
+  partsOf(textOf(operation, 'path') ?? fail('patch: an operation has no path', operation.origin), operation.origin)
 
 /** What stands before the first slash counts for nothing. */
 function partsOf(path: string, origin: Origin): string[] {
   const parts = path.split('/').slice(1)
-  if (parts.length === 0) fail(`${JSON.stringify(path)} is no path in the object`, origin)
+  if (parts.length === 0)
+    fail(`patch: ${JSON.stringify(path)} is not a JSON pointer. It must start with a slash`, origin)
   return parts.map(part => part.replace(/~[01]/g, code => (code === '~1' ? '/' : '~')))
 }
 
 function replaceAt(root: Node, operation: JsonPatchOperation, value: Node | undefined): Node {
   const { origin } = operation
   if (textOf(operation, 'path') === '') {
-    return value && value.type !== 'scalar' ? value : fail('an object can only be replaced by an object', origin)
+    return value && value.type !== 'scalar'
+      ? value
+      : fail('patch: replaces the object with something that is not an object', origin)
   }
   return change(root, pathOf(operation), origin, (node, key) => replace(node, key, value ?? nothing(origin), origin))
 }
@@ -72,20 +75,21 @@ function test(root: Node, operation: JsonPatchOperation, value: Node | undefined
   const found = lookup(root, path, origin)
   refuseUnknown(found, origin)
   const equal = canonical(found ?? nothing(origin)) === canonical(value ?? nothing(origin))
-  return equal ? root : fail('the test of a patch fails', origin)
+  return equal ? root : fail('patch: the test operation fails', origin)
 }
 
 /** What kustomize notes of an object for itself stands among its annotations, and would be copied or compared. */
 function refuseNotes(path: readonly string[], origin: Origin): void {
   if (path.length > 0 && path.join('/') !== 'metadata' && path.join('/') !== 'metadata/annotations') return
-  const message = 'an operation that takes all annotations of an object, with the notes of kustomize among them'
-  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Name the fields that are meant.' })
+  const message =
+    'patch: copies all annotations of an object, including internal ones of kustomize, which is not supported'
+  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Name the individual annotations.' })
 }
 
 /** The library compares JSON as it is written: `1.0` with `1`, and `<` with its escape. */
 function refuseAsWritten(value: Node): void {
   if (/^[^<>&\u0080-\uffff\\]*$/.test(canonical(value)) && !hasFraction(value)) return
-  const message = 'a test in JSON whose value can be written in more than one way'
+  const message = 'patch: the value of a test operation has more than one JSON spelling, which is not supported'
   throw new BailiwickError('kustomize-unsupported', message, { origin: value.origin, fix: 'Write the patch in YAML.' })
 }
 
@@ -99,11 +103,11 @@ type Edit = (parent: MapNode | ListNode, key: string, origin: Origin) => Node
 
 function change(node: Node, path: readonly string[], origin: Origin, edit: Edit): Node {
   const [key, ...rest] = path as [string, ...string[]]
-  if (node.type === 'scalar') return fail(`nothing to hold ${JSON.stringify(key)}`, origin)
+  if (node.type === 'scalar') return fail(`patch: the parent of ${JSON.stringify(key)} does not exist`, origin)
   if (rest.length === 0) return edit(node, key, origin)
   if (node.type === 'map') {
     const field = node.fields.get(key)
-    if (!field) return fail(`no field ${JSON.stringify(key)}`, origin)
+    if (!field) return fail(`patch: the field ${JSON.stringify(key)} does not exist`, origin)
     return withField(node, key, change(field.value, rest, origin, edit), field.key)
   }
   const index = existing(node, key, origin)
@@ -114,7 +118,7 @@ function remove(parent: MapNode | ListNode, key: string, origin: Origin): Node {
   if (parent.type === 'map') {
     return parent.fields.has(key)
       ? withoutField(parent, key, origin)
-      : fail(`no field ${JSON.stringify(key)} to remove`, origin)
+      : fail(`patch: the field ${JSON.stringify(key)} to remove does not exist`, origin)
   }
   const index = existing(parent, key, origin)
   return { ...parent, items: parent.items.filter((_, i) => i !== index) }
@@ -138,7 +142,7 @@ function lookup(root: Node, path: readonly string[], origin: Origin): Node | und
   for (const key of path) {
     if (here?.type === 'map') here = here.fields.get(key)?.value
     else if (here?.type === 'list') here = here.items[existing(here, key, origin)]
-    else return fail(`nothing to hold ${JSON.stringify(key)}`, origin)
+    else return fail(`patch: the parent of ${JSON.stringify(key)} does not exist`, origin)
   }
   return here
 }
@@ -149,7 +153,9 @@ const existing = (list: ListNode, key: string, origin: Origin): number => indexO
 function indexOf(key: string, length: number, origin: Origin): number {
   const number = /^[-+]?[0-9]{1,9}$/.test(key) ? Number(key) : Number.NaN
   const index = number < 0 ? length + number : number
-  return index >= 0 && index < length ? index : fail(`no place ${JSON.stringify(key)} in a list`, origin)
+  return index >= 0 && index < length
+    ? index
+    : fail(`patch: ${JSON.stringify(key)} is not an index of the list`, origin)
 }
 
 function fail(message: string, origin: Origin): never {

@@ -27,11 +27,11 @@ export function readPatchFile(file: ParsedFile, step: Step): Patch {
 export function readOperations(file: ParsedFile, step: Step): JsonPatchOperation[] {
   const [first] = file.documents
   if (first?.type !== 'list') {
-    const message = 'a JSON6902 patch is a list of operations'
+    const message = 'patch: a JSON6902 patch is not a list of operations'
     throw new BailiwickError('kustomize-invalid', message, { origin: first?.origin ?? { ...START, ...step } })
   }
   if (/^(?:---.*\n\s*(?:#.*\n\s*)*){2}/.test(file.text.replace(/^(?:\s*#.*\n|\s*\n)+/, ''))) {
-    const message = 'a JSON6902 patch after an empty document, which kustomize passes over'
+    const message = 'patch: a JSON6902 patch after an empty document, which kustomize ignores'
     throw new BailiwickError('kustomize-unsupported', message, { origin: first.origin })
   }
   const json = file.text.startsWith('[')
@@ -46,7 +46,7 @@ function checkJson(text: string, origin: Origin): void {
   try {
     JSON.parse(text)
   } catch {
-    const message = 'a patch that starts with [ must be JSON'
+    const message = 'patch: starts with [, but is not valid JSON'
     throw new BailiwickError('kustomize-invalid', message, { origin })
   }
 }

@@ -145,6 +145,6 @@ function appendList(list: Cell, rest: Cell, keys: Keys): void {
 }
 
 function wrongSort(element: Cell, key: string): never {
-  const message = `an element of a list that merges by ${key === '' ? 'its values' : key} is a ${element.type}`
+  const message = `patch: an element of a list that merges by ${key === '' ? 'value' : key} is a ${element.type}`
   throw new BailiwickError('kustomize-invalid', message, { origin: element.origin })
 }

@@ -40,8 +40,8 @@ const isDirective = (text: string): text is Directive => text === 'merge' || tex
 function directiveOf(value: Cell): Directive {
   const text = cellText(value)
   if (isDirective(text)) return text
-  throw new BailiwickError('kustomize-invalid', `unknown directive $patch: ${JSON.stringify(text)}`, {
+  throw new BailiwickError('kustomize-invalid', `$patch: unknown directive ${JSON.stringify(text)}`, {
     origin: value.origin,
-    fix: 'Use merge, replace or delete.',
+    fix: 'Use `merge`, `replace` or `delete`.',
   })
 }

@@ -21,7 +21,7 @@ const DIFFERS_IN_YAML_1_1 =
  */
 export function readJsonPatch(list: ListNode, json: boolean): JsonPatchOperation[] {
   return list.items.map(node => {
-    if (node.type !== 'map' && !isAbsent(node)) fail('an operation that is no map', node.origin)
+    if (node.type !== 'map' && !isAbsent(node)) fail('patch: an operation is not a map', node.origin)
     const fields = new Map<string, Node>()
     if (node.type === 'map') for (const [name, { value }] of node.fields) fields.set(name, value)
     const value = fields.get('value')
@@ -44,8 +44,8 @@ function checkVersion(node: Node): void {
 }
 
 function ambiguous(text: string, origin: Origin): never {
-  const message = `${JSON.stringify(text)} means something else in YAML 1.1, which JSON6902 patches are read with`
-  throw new BailiwickError('yaml-ambiguous', message, { origin, fix: 'Put it in quotes, or write true or false.' })
+  const message = `patch: ${JSON.stringify(text)} has another meaning in YAML 1.1, as which kustomize reads JSON6902 patches`
+  throw new BailiwickError('yaml-ambiguous', message, { origin, fix: 'Quote the value, or write true or false.' })
 }
 
 function fail(message: string, origin: Origin): never {

@@ -42,7 +42,7 @@ function hasValues(item: Cell, keys: readonly string[], values: readonly string[
 
 function matchesField(item: Cell, key: string, value: string): boolean {
   if (item.type !== (key === '' ? 'scalar' : 'map')) {
-    const message = `an element of a list that merges by ${key === '' ? 'its values' : key} is a ${item.type}`
+    const message = `patch: an element of a list that merges by ${key === '' ? 'value' : key} is a ${item.type}`
     throw new BailiwickError('kustomize-invalid', message, { origin: item.origin })
   }
   return key === '' ? cellText(item) === value : fieldHas(item, key, value)

@@ -37,7 +37,7 @@ class Merger {
     const first = isMissing(dest) ? patch : dest
     const type = isMissing(first) ? 'map' : first.type
     if (!isMissing(patch) && patch.type !== type) {
-      const message = `a patch puts a ${patch.type} where the object has a ${type}`
+      const message = `patch: contains a ${patch.type} where the object has a ${type}`
       throw new BailiwickError('kustomize-invalid', message, { origin: patch.origin })
     }
     if (type === 'scalar') return patch ?? dest
@@ -111,7 +111,7 @@ function objectSchema(cell: Cell | undefined): Schema {
 
 /** For kyaml a field without a name is the value itself, which a map is not. */
 function refuseEmptyName(map: Cell): never {
-  const message = 'a field with an empty name in what a patch is merged with'
+  const message = 'patch: the target has a field with an empty name, which is not supported'
   throw new BailiwickError('kustomize-invalid', message, { origin: map.fields.get('')?.key ?? map.origin })
 }
 

@@ -181,7 +181,7 @@ export class Accumulation {
   private locate(directory: string, entry: Entry) {
     const found = this.files.locate(directory, entry)
     if (!found.path.startsWith(MOUNT) || this.notes.wanted.length === 0) return found
-    const message = 'buildMetadata with a base of another repository is not supported'
+    const message = 'buildMetadata: not supported together with a remote base'
     throw new BailiwickError('kustomize-unsupported', message, { origin: entry.origin })
   }
 
@@ -197,7 +197,7 @@ export class Accumulation {
     }
     const child = this.enter(path, entry, chain)
     if (child.kind === 'Component')
-      refuse(`${this.files.told(path)} is a Component; list it under components`, entry.origin)
+      refuse(`resources: ${this.files.told(path)} is a Component. List it under components`, entry.origin)
     const below: Accumulated = { resources: new ResourceList(this.tolerance), config: undefined }
     this.notes.enter(entry)
     this.accumulate(child, below, [...chain, path])
@@ -210,9 +210,9 @@ export class Accumulation {
   /** A component works on what its parent has so far. */
   private addComponent(parent: Kustomization, entry: Entry, into: Accumulated, chain: readonly string[]): void {
     const { path, type } = this.locate(parent.directory, entry)
-    if (type !== 'directory') refuse(`${this.files.told(path)} is no directory`, entry.origin)
+    if (type !== 'directory') refuse(`components: ${this.files.told(path)} is not a directory`, entry.origin)
     const child = this.enter(path, entry, chain)
-    if (child.kind !== 'Component') refuse(`${this.files.told(path)} is no Component`, entry.origin)
+    if (child.kind !== 'Component') refuse(`components: ${this.files.told(path)} is not a Component`, entry.origin)
     this.notes.enter(entry)
     this.accumulate(child, into, [...chain, path])
     this.notes.leave()
@@ -227,11 +227,11 @@ export class Accumulation {
   private enter(path: string, entry: Entry, chain: readonly string[]): Kustomization {
     const circular = chain.some(visited => visited === path || path === '' || visited.startsWith(`${path}/`))
     if (circular) {
-      const message = `${this.files.told(path) || 'the root'} leads back to itself`
+      const message = `${this.files.told(path) || 'the root'}: includes itself`
       throw new BailiwickError('render-limits', message, {
         origin: entry.origin,
         refused: true,
-        fix: 'Break the circle.',
+        fix: 'Remove the entry that leads back.',
       })
     }
     this.budget.spend('directories', 1, entry.origin)

@@ -90,8 +90,8 @@ export class BuildFiles {
   /** In a repository that it has cloned, kustomize reads no file outside of the directory that names it. */
   private refuseOutside(directory: string, path: string, { origin }: Entry): void {
     if (!directory.startsWith(MOUNT) || !path.startsWith(MOUNT) || path.startsWith(`${directory}/`)) return
-    const message = `${this.told(path)} is outside of the directory of the remote base that names it`
-    throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Name a directory.' })
+    const message = `${this.told(path)}: outside of the directory of the remote base that refers to it`
+    throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Refer to a directory.' })
   }
 
   /** A path as people know it. */
@@ -214,13 +214,13 @@ export class BuildFiles {
 }
 
 function refuseDecrypted(path: string, origin: Origin): never {
-  const message = `${path} is encrypted, and Flux decrypts it for a Secret before the build: what else it makes is not known here`
-  const fix = 'Give the Secret a file of its own.'
+  const message = `${path}: contains an encrypted Secret and other objects. Flux decrypts the file before the build, so the other objects are unknown`
+  const fix = 'Move the Secret to its own file.'
   throw new BailiwickError('kustomize-unsupported', message, { origin, fix })
 }
 
 function missing(path: string, origin: Origin): never {
-  throw new BailiwickError('kustomize-missing', `${path} does not exist`, { origin, fix: 'Correct the path.' })
+  throw new BailiwickError('kustomize-missing', `${path}: does not exist`, { origin, fix: 'Correct the path.' })
 }
 
 /** The kustomization that an entry names; undefined where it names none. */

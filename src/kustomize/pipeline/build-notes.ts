@@ -56,8 +56,8 @@ export class BuildNotes {
     const removed = kinds.length > 1 && resources.find(resource => annotation(resource, ORIGIN) === undefined)
     if (removed) {
       const { origin } = this.wanted[0]!
-      const message = `buildMetadata beside several patches of which one removes annotations of ${describe(removed.current)}`
-      throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Remove them one by one.' })
+      const message = `buildMetadata: several patches, one of which removes annotations of ${describe(removed.current)},`
+      throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Remove the annotations one by one.' })
     }
     for (const kind of kinds) this.note(resources, this.configured(file, kind))
   }
@@ -153,7 +153,7 @@ const OLD_BOOLEAN = /^(?:y|Y|yes|Yes|YES|on|On|ON|n|N|no|No|NO|off|Off|OFF)$/
 
 function checkPlain(text: string, origin: Origin): void {
   if (/^[\w./][\w./+-]*$/.test(text) && resolvePlain(text) === text && !OLD_BOOLEAN.test(text)) return
-  const message = `buildMetadata beside the path or name ${JSON.stringify(text)}, which needs quotes in YAML,`
+  const message = `buildMetadata: the path or name ${JSON.stringify(text)}, which needs quotes in YAML,`
   throw new BailiwickError('kustomize-unsupported', `${message} is not supported`, { origin })
 }
 

@@ -30,7 +30,7 @@ export function loadConfigs(
 export function isInline({ text, origin }: ConfigEntry): boolean {
   if (/\n|^\s*\{/.test(text)) return true
   if (!/^\s*(?:~|null|Null|NULL|#.*|---.*|\.\.\..*)?\s*$/.test(text) || text === '') return false
-  const message = `${JSON.stringify(text)} is neither a path nor an object`
+  const message = `${JSON.stringify(text)}: neither a path nor an object`
   throw new BailiwickError('kustomize-unsupported', message, { origin })
 }
 

@@ -16,8 +16,8 @@ export function noteDecrypted(
   for (const entry of patches.flatMap(({ path }) => path ?? [])) {
     const path = encryptedPath(directory, entry, files)
     if (path === undefined) continue
-    const message = `the patch ${path} is encrypted, and Flux decrypts it before the build: what it changes is not known here`
-    const fix = 'Write the patch in plain text, or keep the encrypted Secret itself under resources.'
+    const message = `patch ${path}: encrypted, so what it changes is unknown`
+    const fix = 'Write the patch in plain text, or list the encrypted Secret under `resources`.'
     throw new BailiwickError('kustomize-unsupported', message, { origin: entry.origin, fix })
   }
   const sources = secretGenerator.flatMap(entry => entry.files)

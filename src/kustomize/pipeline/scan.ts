@@ -53,5 +53,5 @@ export class Scan {
 /** Throws `render-limits` for more directories that lead to one than there may be. */
 export function checkDepth(chain: readonly string[], origin: Origin): void {
   if (chain.length <= MAX_DEPTH) return
-  throw new BailiwickError('render-limits', `more than ${MAX_DEPTH} levels of directories in one build`, { origin })
+  throw new BailiwickError('render-limits', `more than ${MAX_DEPTH} nested directories in one build`, { origin })
 }

@@ -14,10 +14,10 @@ export function sortObjects(resources: readonly Resource[], options: SortOptions
   if (!options) return resources
   const { order, legacy, origin } = options
   if (order?.text !== 'fifo' && order?.text !== 'legacy') {
-    invalid('sortOptions.order must be fifo or legacy', order?.origin ?? origin)
+    invalid('sortOptions.order: unknown. Allowed: fifo or legacy', order?.origin ?? origin)
   }
   if (order.text === 'fifo')
-    return legacy ? invalid('legacySortOptions do not go with the order fifo', origin) : resources
+    return legacy ? invalid('sortOptions.legacySortOptions: not allowed with the order fifo', origin) : resources
   const places = placesOf(legacy?.first.map(textOf) ?? FIRST_KINDS, legacy?.last.map(textOf) ?? LAST_KINDS)
   const keyed = resources.map(resource => ({ resource, ...sortKey(idsOf(resource)[0]!, places) }))
   return keyed.sort(compare).map(({ resource }) => resource)

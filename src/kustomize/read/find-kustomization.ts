@@ -12,10 +12,14 @@ export function findKustomizationFile(tree: Tree, directory: string, origin: Ori
   const found = paths.filter(path => tree.entry(path)?.type === 'file')
   const [path, second] = found
   if (second) {
-    throw new BailiwickError('kustomize-multiple-files', `${directory || '.'} has ${found.join(' and ')}`, {
-      origin: { ...origin, file: second, line: 1, column: 1 },
-      fix: 'Keep one of them.',
-    })
+    throw new BailiwickError(
+      'kustomize-multiple-files',
+      `${directory || '.'}: contains ${found.join(' and ')}. Allowed: one of them`,
+      {
+        origin: { ...origin, file: second, line: 1, column: 1 },
+        fix: 'Keep one of them, and delete the others.',
+      },
+    )
   }
   for (const one of paths) refuseLink(tree, one, { ...origin, file: one, line: 1, column: 1 })
   return path

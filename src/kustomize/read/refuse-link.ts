@@ -9,18 +9,24 @@ import type { Origin } from '../../origin.ts'
 export function refuseLink(tree: Tree, path: string, origin: Origin): void {
   const type = tree.entry(path)?.type ?? tree.left?.(path)
   if (type === 'symlink') {
-    throw new BailiwickError('kustomize-unsupported', `${JSON.stringify(path)} is a symlink; Flux leaves those out`, {
-      origin,
-      rule: 'kustomize-symlink',
-      fix: 'Replace the symlink by the file or directory itself.',
-    })
+    throw new BailiwickError(
+      'kustomize-unsupported',
+      `${JSON.stringify(path)}: symlink. Flux does not include symlinks in an artifact`,
+      {
+        origin,
+        rule: 'kustomize-symlink',
+        identity: `${JSON.stringify(path)} is a symlink; Flux leaves those out`,
+        fix: 'Replace the symlink with the file or directory.',
+      },
+    )
   }
   if (type === 'submodule') {
-    const message = `${JSON.stringify(path)} is a submodule, whose content is not in this repository`
+    const message = `${JSON.stringify(path)}: submodule. Its content is not in this repository`
     throw new BailiwickError('kustomize-unsupported', message, {
       origin,
       rule: 'source-submodules',
-      fix: 'Copy the files into this repository, or make the other one a Flux source of its own.',
+      identity: `${JSON.stringify(path)} is a submodule, whose content is not in this repository`,
+      fix: 'Copy the files into this repository, or declare a GitRepository for the other one.',
     })
   }
 }

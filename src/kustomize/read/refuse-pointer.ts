@@ -11,10 +11,11 @@ const MAX_POINTER = 1024
 export function refusePointer(bytes: Uint8Array, origin: Origin): void {
   // 118 is the `v` that every pointer begins with
   if (bytes[0] !== 118 || bytes.length > MAX_POINTER || !POINTER.test(Buffer.from(bytes).toString('latin1'))) return
-  const message = `${origin.file} is a pointer of Git LFS; Flux does not fetch what it points at`
+  const message = `${origin.file}: Git LFS pointer. Flux does not download the content, so the cluster gets the pointer`
   throw new BailiwickError('kustomize-unsupported', message, {
     origin,
     rule: 'git-lfs-pointer',
-    fix: 'Keep the file itself in git: git lfs untrack, then add it again.',
+    identity: `${origin.file} is a pointer of Git LFS; Flux does not fetch what it points at`,
+    fix: 'Store the file in git: run `git lfs untrack`, then add the file again.',
   })
 }

@@ -9,15 +9,19 @@ import { refuseLink } from './refuse-link.ts'
  */
 export function resolvePath(directory: string, entry: Entry): string {
   if (entry.text === '') {
-    throw new BailiwickError('kustomize-invalid', 'an empty path', { origin: entry.origin, fix: 'Remove the entry.' })
+    throw new BailiwickError('kustomize-invalid', 'the path is empty', {
+      origin: entry.origin,
+      fix: 'Remove the entry.',
+    })
   }
   const parts = entry.text.startsWith('/') ? undefined : joinPath(directory, entry.text)
   if (parts) return parts.join('/')
-  const message = `the path ${JSON.stringify(entry.text)} leaves the repository`
+  const message = `${JSON.stringify(entry.text)}: the path leaves the repository`
   throw new BailiwickError('kustomize-invalid', message, {
     origin: entry.origin,
     rule: 'kustomize-path-escape',
-    fix: 'Use a path inside the repository.',
+    identity: `the path ${JSON.stringify(entry.text)} leaves the repository`,
+    fix: 'Use a relative path inside the repository.',
   })
 }
 

@@ -58,7 +58,7 @@ function fixReferrer(
     referrer.root = editField(referrer.root, spec, origin, node => fixing.value(node!))
   }
   if (referrer.current === before) return
-  const message = 'a reference is the name of the object itself, which kustomize renames in no certain order'
+  const message = 'an object refers to its own name, and kustomize renames it in random order. This is not supported'
   throw new BailiwickError('kustomize-unsupported', message, { origin })
 }
 
@@ -76,7 +76,7 @@ class Fixing {
 
   value(node: Node): Node {
     if (node.type !== 'list') return this.one(node)
-    const items = node.items.map(item => (item.type === 'list' ? this.fail('a list in a list', item) : this.one(item)))
+    const items = node.items.map(item => (item.type === 'list' ? this.fail('a nested list', item) : this.one(item)))
     return items.some((item, index) => item !== node.items[index]) ? { ...node, items } : node
   }
 
@@ -94,7 +94,7 @@ class Fixing {
   /** A reference that is a map says name and namespace. */
   private mapping(node: MapNode): Node {
     const nameNode = node.fields.get('name')?.value
-    if (nameNode === undefined) return this.fail('a map without name', node)
+    if (nameNode === undefined) return this.fail('a map without a name', node)
     const old = writtenText(nameNode)
     const called = this.inNamespace(this.called(old, nameNode), node)
     const target = selectReferral(this.reference, called, nameNode.origin, sameNameAndNamespace)
@@ -121,7 +121,7 @@ class Fixing {
   }
 
   private fail(what: string, node: Node): never {
-    const message = `${this.reference.path} holds ${what}, which is no reference`
+    const message = `${this.reference.path}: contains ${what}, not a name`
     throw new BailiwickError('kustomize-invalid', message, { origin: node.origin })
   }
 }

@@ -12,16 +12,14 @@ export function accountNamespaces(referrer: Resource): ReadonlySet<string> {
   if (subjects?.type !== 'list' || stringAt(referrer.root, ['kind']) !== 'RoleBinding') return NONE
   const namespaces = new Set<string>()
   for (const subject of subjects.items) {
-    if (subject.type !== 'map') return panics('a subject is no map', subject)
+    if (subject.type !== 'map') return panics('subjects: an item is not a map', subject)
     const namespace = subject.fields.get('namespace')?.value
     const kind = subject.fields.get('kind')?.value
     if (!namespace || !kind) continue
-    if (kind.type !== 'scalar' || typeof kind.value !== 'string')
-      return panics('the kind of a subject is no text', kind)
+    if (kind.type !== 'scalar' || typeof kind.value !== 'string') return panics('subjects: kind is not a string', kind)
     if (kind.value !== 'ServiceAccount') continue
     if (namespace.type === 'scalar' && typeof namespace.value === 'string') namespaces.add(namespace.value)
-    else
-      throw new BailiwickError('kustomize-invalid', 'the namespace of a subject is blank', { origin: namespace.origin })
+    else throw new BailiwickError('kustomize-invalid', 'subjects: namespace is blank', { origin: namespace.origin })
   }
   return namespaces
 }
@@ -38,5 +36,5 @@ export function roleRefParts(referrer: Resource): { group: Node; kind: Node } | 
 }
 
 function panics(message: string, node: Node): never {
-  throw new BailiwickError('kustomize-unsupported', `${message}, on which kustomize panics`, { origin: node.origin })
+  throw new BailiwickError('kustomize-unsupported', `${message}. kustomize panics on it`, { origin: node.origin })
 }

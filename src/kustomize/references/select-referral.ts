@@ -38,8 +38,8 @@ export function selectReferral(
   const [first, ...others] = found
   if (!first || others.every(other => same(first, other))) return first
   const names = found.slice(0, 5).map(target => describe(target.current))
-  const message = `${path} could mean each of ${names.join(', ')}`
-  throw new BailiwickError('kustomize-invalid', `a reference cannot follow: ${message}`, { origin })
+  const message = `${path}: matches each of ${names.join(', ')}`
+  throw new BailiwickError('kustomize-invalid', `ambiguous reference: ${message}`, { origin })
 }
 
 /** Whether the object was of a kind before; its group and version are those of today. */

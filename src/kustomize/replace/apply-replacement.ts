@@ -41,7 +41,7 @@ interface FieldPath extends Entry {
 function partsOf({ text, origin }: Entry): string[] {
   const parts = splitFieldPath(text)
   if (parts.every(part => part !== '' && part === part.trim())) return parts
-  const message = `the field path ${JSON.stringify(text)} has an empty part`
+  const message = `field path ${JSON.stringify(text)}: has an empty part`
   throw new BailiwickError('kustomize-unsupported', message, { origin })
 }
 
@@ -73,7 +73,7 @@ class Copy {
     const editor = new PathEditor({ ...how, edit: (node, place) => this.write(node, place) })
     const root = structured?.root ?? editor.walk(before, parts)
     if (!structured && editor.count === 0) {
-      const message = `${this.path.text} is no field of ${describeRoot(before)}`
+      const message = `field path ${this.path.text}: ${describeRoot(before)} has no such field`
       throw new BailiwickError('kustomize-invalid', message, { origin })
     }
     if (root !== before) checkObjectSize(root, origin)
@@ -96,7 +96,9 @@ class Copy {
       return retype(node, text, this.value.origin, 'kustomize-invalid', this.path.origin)
     }
     if (delimiter === '') return this.value.copy(this.budget)
-    throw new BailiwickError('kustomize-invalid', 'a delimiter cuts a text only', { origin: this.path.origin })
+    throw new BailiwickError('kustomize-invalid', 'replacements: options.delimiter needs a string', {
+      origin: this.path.origin,
+    })
   }
 
   private joined(node: ScalarNode): string {
@@ -122,7 +124,7 @@ class Copy {
       if (node === at(before, path)) continue
       const text = stringAt(root, path)
       if (text && node?.type === 'scalar' && (node.quoted || resolvePlain(text) === text)) continue
-      const message = `a replacement leaves ${path.join('.')} without a text`
+      const message = `replacements: after the replacement, ${path.join('.')} is not a string`
       throw new BailiwickError('kustomize-unsupported', message, { origin: this.path.origin })
     }
   }

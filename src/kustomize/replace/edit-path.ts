@@ -52,10 +52,10 @@ export class PathEditor {
 
   private field(node: Node, name: string, rest: readonly string[], place: Place): Node {
     if (isAbsent(node)) return this.nothingIn(node)
-    if (node.type !== 'map') return this.misfit(node, `${name} is looked for in what is no map`)
+    if (node.type !== 'map') return this.misfit(node, `the parent of ${name} is not a map`)
     const field = node.fields.get(name)
     if (!field && !this.how.create) return node
-    if (!field && typeof resolvePlain(name) !== 'string') this.misfit(node, `the key ${name} is no text`)
+    if (!field && typeof resolvePlain(name) !== 'string') this.misfit(node, `the key ${name} is not a string`)
     const child = field?.value ?? this.made(rest)
     if (child.type === 'scalar' && rest.length > 0) {
       this.insideText(child, rest)
@@ -71,7 +71,7 @@ export class PathEditor {
     const isNext = items.length === index && this.how.create !== undefined
     if (isNext && !list) return this.nothingIn(node)
     if (!list || (index >= items.length && !isNext)) {
-      return this.misfit(node, `element ${index} of a list of ${items.length}`)
+      return this.misfit(node, `the list has ${items.length} items, and none with the index ${index}`)
     }
     const edited = this.walk(items[index] ?? this.made(rest), rest, [...place, index])
     return isNext ? { ...list, items: [...items, edited] } : replaced(list, index, edited)
@@ -92,7 +92,7 @@ export class PathEditor {
 
   private elements(node: Node, part: string, rest: readonly string[], place: Place): Node {
     const wanted = parseElementPart(part)
-    if (!wanted) return this.misfit(node, `${part} says no field and value`)
+    if (!wanted) return this.misfit(node, `${part} is not [field=value]`)
     const list = this.listOf(node)
     if (!list) return this.nothingIn(node)
     const before = this.count
@@ -104,7 +104,7 @@ export class PathEditor {
       wanted.key === '' ? value : { type: 'map', fields: new Map([[wanted.key, field]]), origin: this.how.origin }
     const longer = this.matching({ ...list, items: [...edited.items, element] }, part, rest, place)
     // kustomize would add elements without end
-    if (this.count === before) this.refuse(node, `${part}, which does not match what is made for it,`)
+    if (this.count === before) this.refuse(node, `${part}, which does not match the item that it creates,`)
     return longer
   }
 
@@ -124,10 +124,10 @@ export class PathEditor {
   /** A path may lead into text that holds YAML, but what kustomize changes there on this way is lost. */
   private insideText(text: ScalarNode, rest: readonly string[]): void {
     const inner = readEmbedded(text)
-    if (!inner) this.misfit(text, `${rest[0]} is looked for in an empty text`)
+    if (!inner) this.misfit(text, `the parent of ${rest[0]} is an empty string`)
     const editor = new PathEditor({ ...this.how, edit: node => node })
     editor.walk(inner.node, rest)
-    if (editor.count > 0) this.refuse(text, 'a path into a text, whose change kustomize loses,')
+    if (editor.count > 0) this.refuse(text, 'a path into a string, where kustomize loses the change,')
   }
 
   private made([next]: readonly string[]): Node {
@@ -141,21 +141,21 @@ export class PathEditor {
 
   private listOf(node: Node): ListNode | undefined {
     if (isAbsent(node)) return undefined
-    return node.type === 'list' ? node : this.misfit(node, 'elements are looked for in what is no list')
+    return node.type === 'list' ? node : this.misfit(node, 'the field is not a list')
   }
 
   /** In null there is nothing, and kustomize forgets what it makes there. */
   private nothingIn(node: Node): Node {
-    return this.how.create ? this.refuse(node, 'something made inside of null') : node
+    return this.how.create ? this.refuse(node, 'creating a field inside null') : node
   }
 
   private misfit(node: Node, what: string): never {
-    const message = `the field path of a replacement does not fit ${node.origin.file}:${node.origin.line}: ${what}`
+    const message = `replacements: the field path does not match ${node.origin.file}:${node.origin.line}: ${what}`
     throw new BailiwickError('kustomize-invalid', message, { origin: this.how.origin })
   }
 
   private refuse(node: Node, what: string): never {
-    const message = `${what} is not supported (at ${node.origin.file}:${node.origin.line})`
+    const message = `replacements: ${what} is not supported (at ${node.origin.file}:${node.origin.line})`
     throw new BailiwickError('kustomize-unsupported', message, { origin: this.how.origin })
   }
 }
@@ -168,7 +168,7 @@ function replaced(list: ListNode, index: number, value: Node): ListNode {
 export function untyped(text: string, origin: Origin): ScalarNode {
   const value = resolvePlain(text)
   if (value === undefined) {
-    const message = 'a number or date that not all YAML readers know'
+    const message = 'a number or date that YAML parsers read differently'
     throw new BailiwickError('yaml-ambiguous', message, { origin })
   }
   return { type: 'scalar', value, origin, untyped: true, ...(String(value) === text ? {} : { text }) }

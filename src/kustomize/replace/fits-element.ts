@@ -38,17 +38,18 @@ const isOutside = (expression: Entry, comments: string, budget: StepBudget): boo
   WITHIN_ONE.test(expression.text) && !containsPattern(expression, comments, budget)
 
 function writtenForms(value: Node, expression: Entry): string[] {
-  if (value.type !== 'scalar' || value.style) return refuse('for what is no text of one line', value, expression)
+  if (value.type !== 'scalar' || value.style)
+    return refuse('for a value that is not one line of text', value, expression)
   const text = writtenText(value)
   if (typeof value.value !== 'string' || value.untyped) return [text.trim()]
   const needsQuotes = value.quoted || resolvePlain(text) !== text || !isPlainText(text, false)
   if (!needsQuotes) return [text]
-  if (/[^ -~]|["'\\]/.test(text)) return refuse('for a text with special characters', value, expression)
+  if (/[^ -~]|["'\\]/.test(text)) return refuse('for text with special characters', value, expression)
   return [`"${text}"`, `'${text}'`]
 }
 
 function refuse(what: string, value: Node, expression: Entry): never {
   const where = `${value.origin.file}:${value.origin.line}`
-  const message = `an expression ${JSON.stringify(expression.text.slice(0, 100))} ${what} (at ${where})`
+  const message = `replacements: the expression ${JSON.stringify(expression.text.slice(0, 100))} ${what} is not supported (at ${where})`
   throw new BailiwickError('kustomize-unsupported', message, { origin: expression.origin })
 }

@@ -42,6 +42,6 @@ export function readEmbedded(scalar: ScalarNode): EmbeddedText | undefined {
 }
 
 function refuse(what: string, origin: Origin): never {
-  const message = `a replacement inside a text with ${what} is not supported`
+  const message = `replacements: replacing inside text with ${what} is not supported`
   throw new BailiwickError('kustomize-unsupported', message, { origin })
 }

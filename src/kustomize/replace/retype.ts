@@ -25,8 +25,8 @@ export function retype(
   const value = resolvePlain(text)
   const given = value === undefined ? undefined : typeOf(value, text, false)
   if (value === undefined || !(given === type || (type === 'fraction' && given === 'number'))) {
-    const message = `a replacement puts a text into a field that holds a ${type} at ${scalar.origin.file}:${scalar.origin.line}`
-    throw new BailiwickError(code, message, { origin: cause, fix: 'Put a value of that type there.' })
+    const message = `replacements: a string would replace a ${type} at ${scalar.origin.file}:${scalar.origin.line}`
+    throw new BailiwickError(code, message, { origin: cause, fix: 'Use a source value of the same type.' })
   }
   return { type: 'scalar', value, origin, ...(String(value) === text ? {} : { text }) }
 }

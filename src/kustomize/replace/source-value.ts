@@ -58,7 +58,7 @@ export class SourceValue {
     const shared = Math.min(place.length, source.length)
     if (source.slice(0, shared).some((key, index) => key !== place[index])) return
     if (place.length > source.length) {
-      const message = 'a replacement that copies a map or list into itself is not supported'
+      const message = 'replacements: copying a map or list into itself is not supported'
       throw new BailiwickError('kustomize-unsupported', message, { origin })
     }
     if (place.length === source.length) this.node = written
@@ -71,21 +71,22 @@ export function findSource(resources: readonly Resource[], { from, step, origin 
   if ('value' in from) return new SourceValue(untyped(from.value.text, from.value.origin), step)
   const matching = resources.filter(resource => idsOf(resource).some(id => isSelected(id, from)))
   const [resource, second] = matching
-  if (!resource) return invalid('no object is the source of a replacement', from.origin)
-  if (second) return invalid('more than one object is the source of a replacement', from.origin)
+  if (!resource) return invalid('replacements: source matches no object', from.origin)
+  if (second) return invalid('replacements: source matches more than one object', from.origin)
   const path = splitFieldPath(from.fieldPath.text)
   const found = lookUp(resource.root, path)
   if (typeof found === 'string' || isEmpty(found.node)) {
     const { kind, name } = currentId(resource)
-    return invalid(`${from.fieldPath.text} of ${kind} ${name} is no value for a replacement`, from.fieldPath.origin)
+    return invalid(`replacements: ${kind} ${name} has no value at ${from.fieldPath.text}`, from.fieldPath.origin)
   }
   checkNotes(resource, found.place, from.fieldPath.origin)
   refuseUnknown(found.node, from.fieldPath.origin)
   const { delimiter, index } = from.options
   if (delimiter === '') return new SourceValue(found.node, step, { resource, place: found.place })
-  if (found.node.type !== 'scalar') return invalid('a delimiter cuts a text only', from.fieldPath.origin)
+  if (found.node.type !== 'scalar')
+    return invalid('replacements: options.delimiter needs a string', from.fieldPath.origin)
   const piece = writtenText(found.node).split(delimiter)[index]
-  if (piece === undefined) return invalid(`index ${index} is outside of the value`, origin)
+  if (piece === undefined) return invalid(`replacements: options.index ${index} is out of range`, origin)
   return new SourceValue(retype(found.node, piece, found.node.origin), step)
 }
 
@@ -95,8 +96,8 @@ export function checkNotes(resource: Resource, place: Place, origin: Origin): vo
   if (!isAll) return
   const isNoted = at(resource.root, ['metadata', 'annotations', 'config.kubernetes.io/origin']) !== undefined
   if (!resource.hasNotes && !isNoted) return
-  const message = 'a replacement of all annotations of an object that the build has changed is not supported'
-  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Name the annotations one by one.' })
+  const message = 'replacements: copying all annotations of an object that the build changed is not supported'
+  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Name the individual annotations.' })
 }
 
 function isSelected(id: RawId, { group, version, kind, name, namespace }: ReplacementSource): boolean {

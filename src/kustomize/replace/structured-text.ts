@@ -68,7 +68,7 @@ function written(node: Node, value: SourceValue, isJson: boolean, { budget, orig
   // the place says how the part is written, so it stays; kustomize writes a wrong type out, or forgets the value
   if (node.type === 'scalar') return retype(node, value.text, node.origin, 'kustomize-unsupported', origin)
   if (isJson || value.type === 'scalar') return value.copy(budget)
-  const message = 'a map or list put into a text of YAML is not supported'
+  const message = 'replacements: writing a map or list into YAML text is not supported'
   throw new BailiwickError('kustomize-unsupported', message, { origin })
 }
 
@@ -79,8 +79,8 @@ function asJson(node: Node, before: string): string {
 function asYaml(node: Node, embedded: EmbeddedText, origin: Origin): string {
   const result = writeYaml(node, embedded)
   if (typeof result === 'object') return result.text.trim()
-  const message = `a replacement inside a YAML text with ${result} is not supported`
-  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Use a text of JSON.' })
+  const message = `replacements: replacing inside YAML text with ${result} is not supported`
+  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Use JSON text.' })
 }
 
 function replaceAt(root: Node, [key, ...rest]: readonly (string | number)[], value: Node): Node {

@@ -20,7 +20,7 @@ export function writeYaml(node: Node, { text: before, placeOf }: EmbeddedText): 
   const writer = new Writer(placeOf, comments, before.split('\n'))
   const text = writer.block(node, '')
   if (writer.unknown) return writer.unknown
-  return comments.allTaken ? { text } : 'comments that stand between values'
+  return comments.allTaken ? { text } : 'comments between values'
 }
 
 class Writer {
@@ -89,14 +89,14 @@ class Writer {
     const text = writtenText(node)
     const first = this.placeOf(node.origin)?.first
     if (node.quoted) return this.quoted(text, first === "'" ? "'" : '"')
-    if (node.style === 'folded') return this.give('a folded text')
+    if (node.style === 'folded') return this.give('folded text')
     if (node.style === 'literal' || text.includes('\n')) return this.literal(text, indent, flow)
     const isText = typeof node.value === 'string' && !node.untyped
     const resolved = resolvePlain(text)
     if (isText && resolved !== text && !(typeof resolved === 'string' && resolved === node.value)) {
       return this.quoted(text, '"')
     }
-    if (isAbsent(node) && text === '' && flow) return this.give('an empty value between brackets')
+    if (isAbsent(node) && text === '' && flow) return this.give('an empty value inside brackets')
     return isPlainText(text, flow) ? text : this.quoted(text, "'")
   }
 
@@ -114,7 +114,7 @@ class Writer {
 
   private literal(text: string, indent: string, flow: boolean): string {
     const isPrintable = /^[\n -~\u00a0-\ud7ff]*$/.test(text)
-    if (flow || !isPrintable || / (?:\n|$)|^[\s]|\n\n$/.test(text)) return this.give('an unusual text of several lines')
+    if (flow || !isPrintable || / (?:\n|$)|^[\s]|\n\n$/.test(text)) return this.give('unusual multi-line text')
     const lines = text.replace(/\n$/, '').split('\n')
     const body = lines.map(line => (line === '' ? '' : `${indent}  ${line}`)).join('\n')
     return `|${text.endsWith('\n') ? '' : '-'}\n${body}`

@@ -14,16 +14,16 @@ export function absorb(resources: ResourceList, generated: Resource): void {
   const [old, second] = resources.findByAnyId(id)
   const { behavior } = generated
   const changes = behavior === 'merge' || behavior === 'replace'
-  if (second) fail(`more than one ${describe(id)} that could be meant`, generated)
+  if (second) fail(`${describe(id)}: matches more than one object`, generated)
   if (!old) {
-    if (changes) fail(`no ${describe(id)} to ${behavior}`, generated)
+    if (changes) fail(`${describe(id)}: does not exist, so behavior ${behavior} is not possible`, generated)
     resources.append(generated)
     return
   }
-  if (!changes) fail(`${describe(id)} exists already; behavior must be merge or replace`, generated)
+  if (!changes) fail(`${describe(id)}: exists already. Set behavior to merge or replace`, generated)
   const root = withOldMetadata(generated.root, old.root)
   // a patch may have made the old object one of another kind, which kustomize then does not find
-  if (old.current.kind !== id.kind) fail(`${describe(old.current)} is no ${id.kind}`, generated)
+  if (old.current.kind !== id.kind) fail(`${describe(old.current)}: not a ${id.kind}`, generated)
   old.root = behavior === 'merge' ? withOldData(root, old.root) : root
   old.trail = [...old.trail, ...generated.trail]
   old.needsHash &&= generated.needsHash

@@ -14,7 +14,7 @@ export function annotationsAsText(root: MapNode): MapNode {
   const annotations = metadata?.type === 'map' ? metadata.fields.get('annotations')?.value : undefined
   if (metadata?.type !== 'map' || annotations === undefined) return root
   if (annotations.type !== 'map' && !isAbsent(annotations)) {
-    const message = 'metadata.annotations is no map'
+    const message = 'metadata.annotations: not a map'
     throw new BailiwickError('invalid-object', message, { origin: annotations.origin })
   }
   if (annotations.type !== 'map' || isEmpty(annotations)) {
@@ -24,7 +24,7 @@ export function annotationsAsText(root: MapNode): MapNode {
   for (const [key, { key: keyOrigin, value }] of annotations.fields) {
     checkKey(key, keyOrigin)
     if (value.type !== 'scalar') {
-      const message = `the annotation ${key} is no text`
+      const message = `metadata.annotations: ${key} is not a string`
       throw new BailiwickError('invalid-object', message, { origin: value.origin })
     }
     fields.set(key, { key: keyOrigin, value: textNode(writtenText(value), value.origin) })
@@ -38,6 +38,6 @@ function checkKey(key: string, origin: Origin): void {
   if (read === key) return
   const isCertain = read !== undefined && key !== ''
   const code = isCertain ? 'kustomize-invalid' : 'kustomize-unsupported'
-  const message = `kustomize cannot build with an annotation called ${JSON.stringify(key)}, which YAML reads as no text`
+  const message = `metadata.annotations: the key ${JSON.stringify(key)} is not a string in YAML, and kustomize cannot build it`
   throw new BailiwickError(code, message, { origin, fix: 'Rename the annotation.' })
 }

@@ -27,7 +27,7 @@ function partOf(text: string): FieldPart {
   const name = written.trim()
   if (written === '') return { name, isList, problem: 'has an empty field name' }
   if (name === '') return { name, isList, problem: 'blank' }
-  if (/^[-+]?\d+$|^[-*]$|^\[.*\]$/.test(name)) return { name, isList, problem: `${name} is no field of a map` }
+  if (/^[-+]?\d+$|^[-*]$|^\[.*\]$/.test(name)) return { name, isList, problem: `${name} is not a field of a map` }
   return { name, isList }
 }
 

@@ -60,7 +60,7 @@ function editPath(node: Node, depth: number, task: Task): Node {
   if (isAbsent(node)) return node
   if (node.type === 'list') return editElements(node, depth, task)
   if (node.type === 'map') return editMap(node, depth, task)
-  return fail(task, 'is looked for in a text', node.origin)
+  return fail(task, 'its parent is a string', node.origin)
 }
 
 function editElements(list: ListNode, depth: number, task: Task): Node {
@@ -111,7 +111,7 @@ function withValue(map: MapNode, name: string, field: Field, { budget, copies, o
 }
 
 function unsupported({ spec, origin }: Task): BailiwickError {
-  return new BailiwickError('kustomize-unsupported', `a blank part in the path ${spec.path}`, { origin })
+  return new BailiwickError('kustomize-unsupported', `${spec.path}: the path has a blank part`, { origin })
 }
 
 function fail(task: Task, message: string, origin: Origin): never {

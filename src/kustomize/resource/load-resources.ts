@@ -50,7 +50,7 @@ function inlineLists(documents: readonly MapNode[]): MapNode[] {
       queue.push(...keepObjects(elementsOf(items)).map(object => listed(canonicalText(object), document)))
     }
     if (queue.length > 50_000)
-      throw new BailiwickError('render-limits', `${document.origin.file} has more than 50000 objects`, {
+      throw new BailiwickError('render-limits', `${document.origin.file}: more than 50000 objects`, {
         origin: document.origin,
       })
   }
@@ -59,7 +59,7 @@ function inlineLists(documents: readonly MapNode[]): MapNode[] {
 
 function elementsOf(items: Node): readonly Node[] {
   if (items.type === 'list') return items.items
-  return refuse('items that are no list', items.origin)
+  return refuse('items that are not a list', items.origin)
 }
 
 /** Drops what is empty; the rest must be an object with a kind and, unless a list, a name. */
@@ -67,7 +67,7 @@ function keepObjects(documents: readonly Node[]): MapNode[] {
   const kept: MapNode[] = []
   for (const document of documents) {
     if (isEmpty(document)) continue
-    if (document.type !== 'map') refuse('a document that is no object', document.origin, 'render-limits')
+    if (document.type !== 'map') refuse('a document that is not an object', document.origin, 'render-limits')
     checkIdentity(document)
     kept.push(document)
   }
@@ -77,10 +77,10 @@ function keepObjects(documents: readonly Node[]): MapNode[] {
 function checkIdentity(document: MapNode): void {
   const kind = requireText(document, ['kind'])
   requireText(document, ['apiVersion'])
-  if (!kind) refuse('an object without kind', document.origin)
+  if (!kind) refuse('an object without a kind', document.origin)
   const metadata = at(document, ['metadata'])
   if (metadata && !isAbsent(metadata) && metadata.type !== 'map') {
-    refuse('metadata that is no map', metadata.origin, 'render-limits')
+    refuse('metadata that is not a map', metadata.origin, 'render-limits')
   }
   requireText(document, ['metadata', 'namespace'])
   if (!requireText(document, ['metadata', 'name']) && !kind.endsWith('List')) {
@@ -92,11 +92,12 @@ function checkIdentity(document: MapNode): void {
 function checkTextMap(document: MapNode, field: string): void {
   const map = at(document, ['metadata', field])
   if (!map || isAbsent(map)) return
-  if (map.type !== 'map') refuse(`metadata.${field} that is no map`, map.origin, 'render-limits')
+  if (map.type !== 'map') refuse(`metadata.${field} that is not a map`, map.origin, 'render-limits')
   for (const [key, { value, key: origin }] of map.fields) {
     if (key === '__proto__' && value.type !== 'scalar') refusePrototype(field, origin)
-    if (value.type !== 'scalar') refuse(`the value of metadata.${field}["${key}"], which is no text`, value.origin)
-    if (field === 'annotations' && isBuildAnnotation(key)) refuse(`the annotation ${key}, which steers a build`, origin)
+    if (value.type !== 'scalar') refuse(`a value of metadata.${field}["${key}"] that is not a string`, value.origin)
+    if (field === 'annotations' && isBuildAnnotation(key))
+      refuse(`the annotation ${key}, which controls kustomize`, origin)
   }
 }
 
@@ -105,7 +106,11 @@ function requireText(document: MapNode, path: readonly string[]): string | undef
   if (!node || isAbsent(node)) return undefined
   if (node.type === 'scalar' && typeof node.value === 'string') return node.value
   // whose kind is no text is no object at all
-  return refuse(`${path.join('.')} that is no text`, node.origin, path.length > 1 ? undefined : 'render-limits')
+  return refuse(
+    `a value of ${path.join('.')} that is not a string`,
+    node.origin,
+    path.length > 1 ? undefined : 'render-limits',
+  )
 }
 
 const kindOf = (document: MapNode): string | undefined => {
@@ -125,15 +130,23 @@ function canonicalText<T extends Node>(node: T): T {
 }
 
 function refusePrototype(field: string, origin: Origin): never {
-  const message = `${origin.file} has the key "__proto__" in metadata.${field}, which programs in JavaScript take for a part of every object`
-  throw new BailiwickError('invalid-object', message, { origin, rule: 'proto-pollution', fix: 'Remove the key.' })
+  throw new BailiwickError(
+    'invalid-object',
+    `metadata.${field}: contains the key "__proto__", which JavaScript programs read as the prototype of every object`,
+    {
+      origin,
+      rule: 'proto-pollution',
+      fix: 'Remove the key `__proto__`.',
+      identity: `${origin.file} has the key "__proto__" in metadata.${field}, which programs in JavaScript take for a part of every object`,
+    },
+  )
 }
 
 function refuse(what: string, origin: Origin, code: 'invalid-object' | 'render-limits' = 'invalid-object'): never {
-  throw new BailiwickError(code, `${origin.file} has ${what}; kustomize cannot build with it`, {
+  throw new BailiwickError(code, `${origin.file}: contains ${what}. kustomize cannot build it`, {
     origin,
     // a shape that kustomize refuses, and not too much of anything
     ...(code === 'render-limits' ? { refused: true } : {}),
-    fix: 'Every document must be one Kubernetes object with apiVersion, kind and metadata.name.',
+    fix: 'Write one Kubernetes object with apiVersion, kind and metadata.name in each document.',
   })
 }

@@ -172,7 +172,7 @@ function refuseTwice(first: Resource, second: Resource): never {
   throw new BailiwickError('kustomize-invalid', message, {
     origin: resourceOrigin(second),
     rule: isClaimed(first, second) ? 'namespace-ownership' : undefined,
-    fix: 'Keep one of them, or patch the other.',
+    fix: 'Delete one of the two, or change it with a patch.',
   })
 }
 

@@ -139,7 +139,7 @@ export class Resource {
   remember(): void {
     const id = this.current
     if (id.name.includes(',') || id.namespace.includes(',') || id.kind.includes(',')) {
-      const message = `the name of ${describe(id)} has a comma, which kustomize takes for two names`
+      const message = `${describe(id)}: the name contains a comma, which kustomize reads as two names`
       throw new BailiwickError('kustomize-unsupported', message, { origin: resourceOrigin(this) })
     }
     if (id.name !== '') this.previous.push(id)

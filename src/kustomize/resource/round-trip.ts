@@ -39,8 +39,11 @@ function writeFolded(node: ScalarNode): ScalarNode {
   // such texts are written in double quotes, which keeps them
   if (text === '' || / \n| $|[\u{10000}-\u{10ffff}]/u.test(text)) return node
   if (/^[ \t\n]|\n\n$/.test(text)) {
-    const message = 'a folded text (>) that starts or ends with blank lines or spaces is changed by kustomize'
-    throw new BailiwickError('yaml-ambiguous', message, { origin: node.origin, fix: 'Write it with | or in quotes.' })
+    const message = 'kustomize changes folded text (>) that starts or ends with blank lines or spaces'
+    throw new BailiwickError('yaml-ambiguous', message, {
+      origin: node.origin,
+      fix: 'Write the text with | or in quotes.',
+    })
   }
   const value = spreadIndented(text)
   return value === text ? node : { ...node, value }

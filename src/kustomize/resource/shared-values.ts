@@ -29,7 +29,8 @@ function mark(before: Node | undefined, after: Node, written: Map<object, Scalar
 
 function markScalar(before: ScalarNode, shared: object, after: Node, written: Map<object, ScalarNode>): Node {
   if (after.type !== 'scalar') {
-    const message = 'a label or annotation that stands at several places becomes something else at one of them'
+    const message =
+      'a label or annotation that kustomize shares between several fields is changed in one of them, which is not supported'
     throw new BailiwickError('kustomize-unsupported', message, { origin: after.origin })
   }
   const marked = { ...after, shared }

@@ -13,7 +13,7 @@ export function valueNode(value: string, origin: Origin): ScalarNode {
     return { type: 'scalar', value, origin, ...(isTextForOldYaml(value) ? {} : { quoted: true }) }
   }
   if (value.startsWith('\t') && canBeBlock(value)) {
-    const message = 'a text of several lines that starts with a tab, which kustomize cannot read back'
+    const message = 'multi-line text starts with a tab, and kustomize cannot read it back'
     throw new BailiwickError('kustomize-invalid', message, { origin })
   }
   return { type: 'scalar', value, origin, style: 'literal' }
@@ -22,8 +22,8 @@ export function valueNode(value: string, origin: Origin): ScalarNode {
 /** Throws `kustomize-unsupported` for what YAML has to escape and JSON need not: kustomize passes texts through both. */
 export function checkCharacters(text: string, origin: Origin): void {
   if (!/[\u007f-\u009f\u2028\u2029\ufffe\uffff]/.test(text)) return
-  const message = 'a text with control characters or rare line breaks, which kustomize refuses or changes'
-  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Remove them.' })
+  const message = 'text contains control characters or unusual line breaks, which kustomize rejects or changes'
+  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Remove these characters.' })
 }
 
 /** Whether go-yaml writes this as a block: no spaces before a line break or at the end, nothing that needs an escape. */

@@ -46,13 +46,13 @@ export function perlSet(letter: string, fold: boolean): CharacterSet | undefined
 /** `[:name:]` and `[:^name:]`. Throws for a name that there is not. */
 export function posixSet(name: string, fold: boolean): CharacterSet {
   const set = POSIX.get(name.replace(/^\^/, ''))
-  return set ? signed(`[${set}]`, fold, name.startsWith('^')) : refuseInvalid('a class that there is not')
+  return set ? signed(`[${set}]`, fold, name.startsWith('^')) : refuseInvalid('an unknown character class')
 }
 
 /** `\p{name}`, or `\P{name}` where `negated`. Throws for one that is not the same in every release of Go. */
 export function unicodeSet(name: string, fold: boolean, negated: boolean): CharacterSet {
   const plain = name.replace(/^\^/, '')
-  if (!CATEGORIES.has(plain)) throw new PatternError('a Unicode class other than the common categories', false)
+  if (!CATEGORIES.has(plain)) throw new PatternError('a Unicode class that is not a general category', false)
   return signed(`\\p{${plain}}`, fold, negated !== name.startsWith('^'))
 }
 

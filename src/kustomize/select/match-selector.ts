@@ -116,7 +116,7 @@ class SelectorParser {
   }
 
   private refuse(): never {
-    const message = `${JSON.stringify(this.selector.text.slice(0, 100))} is no selector of labels`
+    const message = `${JSON.stringify(this.selector.text.slice(0, 100))}: not a valid label selector`
     throw new BailiwickError('kustomize-invalid', message, { origin: this.selector.origin })
   }
 }

@@ -80,7 +80,7 @@ class PatternParser {
     const least = Number(match[1])
     const most = match[2] ? (match[3] === undefined ? undefined : Number(match[3])) : least
     if (least > MAX_COUNT || (most !== undefined && (most > MAX_COUNT || most < least))) {
-      refuseInvalid('a count that is too large, or backwards')
+      refuseInvalid('a repeat count that is too large or reversed')
     }
     return { kind: 'repeat', least, most, counted: true }
   }
@@ -113,13 +113,13 @@ class PatternParser {
     const rest = this.chars.slice(this.index).join('')
     const name = /^P?<([^>]*)>/.exec(rest)
     if (name) {
-      if (!/^\w+$/.test(name[1]!) || this.names.has(name[1]!)) refuseInvalid('a name of a group that is none')
+      if (!/^\w+$/.test(name[1]!) || this.names.has(name[1]!)) refuseInvalid('an invalid group name')
       this.names.add(name[1]!)
       this.index += [...name[0]].length
       return false
     }
     const match = /^([imsU]*)(?:-([imsU]+))?([:)])/.exec(rest)
-    if (!match) return refuseInvalid('a group with (? that there is not')
+    if (!match) return refuseInvalid('an unknown (? group')
     this.index += match[0].length
     const [, on = '', off = '', end] = match
     const flag = (letter: string, now: boolean): boolean => !off.includes(letter) && (on.includes(letter) || now)
@@ -192,7 +192,7 @@ class PatternParser {
     if (!isRange) return range1(low, this.flags.fold)
     this.index++
     const high = this.setCharacter()
-    if (high.codePointAt(0)! < low.codePointAt(0)!) refuseInvalid('a range that goes backwards')
+    if (high.codePointAt(0)! < low.codePointAt(0)!) refuseInvalid('a reversed range')
     return range(low, high, this.flags.fold)
   }
 
@@ -224,7 +224,7 @@ const ASSERTIONS = new Map([
 function checked(repetition: part.Repetition): part.Repetition {
   const { counted, least, most } = repetition
   if (!counted || (least < 2 && (most ?? 0) < 2) || part.staysWithin(repetition, MAX_COUNT)) return repetition
-  return refuseInvalid('counts inside of each other that are too large')
+  return refuseInvalid('nested repeat counts that are too large')
 }
 
 const CONTROLS = new Map(Object.entries({ a: '\x07', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }))
@@ -235,19 +235,19 @@ const CONTROLS = new Map(Object.entries({ a: '\x07', f: '\f', n: '\n', r: '\r', 
  */
 function parseEscape(rest: readonly string[]): { char: string; length: number } {
   const first = rest[0]
-  if (first === undefined) refuseInvalid('a backslash at its end')
+  if (first === undefined) refuseInvalid('a trailing backslash')
   if (first === 'x') return hexadecimal(rest)
   const octal = /^(?:0[0-7]{0,2}|[1-7][0-7]{1,2})/.exec(rest.slice(0, 3).join(''))?.[0]
   if (octal) return { char: String.fromCodePoint(Number.parseInt(octal, 8)), length: octal.length }
   const control = CONTROLS.get(first)
   if (control) return { char: control, length: 1 }
   if (/^[\0-\x7f]$/.test(first) && !/[0-9A-Za-z]/.test(first)) return { char: first, length: 1 }
-  return refuseInvalid('an escape that there is not')
+  return refuseInvalid('an unknown escape')
 }
 
 function hexadecimal(rest: readonly string[]): { char: string; length: number } {
   const [all, braced, plain] = /^x(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{2}))/.exec(rest.slice(0, 1_000).join('')) ?? []
   const code = Number.parseInt(braced ?? plain ?? '', 16)
-  if (all === undefined || !(code <= 0x10ffff)) refuseInvalid('an escape \\x of no character')
+  if (all === undefined || !(code <= 0x10ffff)) refuseInvalid('an escape \\x that is not a character')
   return { char: String.fromCodePoint(code), length: all.length }
 }

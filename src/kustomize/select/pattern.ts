@@ -51,7 +51,7 @@ function automaton(pattern: Entry, text: string): State {
     return automatonOf(parsePattern(text))
   } catch (error) {
     if (!(error instanceof PatternError)) throw error
-    const named = `the regular expression ${JSON.stringify(pattern.text.slice(0, 100))} has ${error.message}`
+    const named = `regular expression ${JSON.stringify(pattern.text.slice(0, 100))}: contains ${error.message}`
     const { origin } = pattern
     if (error.invalid) throw new BailiwickError('kustomize-invalid', named, { origin })
     throw new BailiwickError('kustomize-unsupported', `${named}, which is not supported`, { origin })

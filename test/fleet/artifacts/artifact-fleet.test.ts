@@ -148,7 +148,7 @@ test('an artifact that does not hold what git has says why, and how to declare i
   })
   const { verdict } = judgementOf({ fleet: { ...files, [WORKFLOW]: rendered } })
   expect(verdict.result).toBe('error')
-  expect(verdict.notSeen[0]?.reason).toContain('runs `./render.sh` before, which may change files')
+  expect(verdict.notSeen[0]?.reason).toContain('runs `./render.sh` earlier, which can change files')
   expect(verdict.notSeen[0]?.reason).toContain(
     'artifacts in .github/bailiwick.yaml: {url: oci://ghcr.io/acme/fleet:latest, path: ./}',
   )
@@ -237,6 +237,6 @@ test('an artifact that a workflow of another repository signs is read there', ()
   expect(build(team)?.source.artifact?.assumed).toBeUndefined()
   expect(build(team)?.objects.length).toBe(1)
   const rendered = { ...team, [WORKFLOW]: team[WORKFLOW]!.replace('- uses: actions/checkout@v4', '- run: ./render.sh') }
-  expect(build(rendered)?.source.opaque).toContain('no step before it checks the repository out')
+  expect(build(rendered)?.source.opaque).toContain('no earlier step checks out the repository')
   expect(fleetOf({ fleet: withTeam }).wanted).toEqual([{ url: TEAM, ref: { branch: 'main' } }])
 })

@@ -85,39 +85,39 @@ tenants:
 })
 
 test.each([
-  ['profile: lax\n', ':1: .github/bailiwick.yaml: profile is "lax"; allowed: restricted or baseline; Write restricted'],
-  ['\nprofil: baseline\n', ':2: .github/bailiwick.yaml: "profil" is an unknown key; allowed: profile, enforcement'],
-  ['enforcement:\n', 'enforcement is empty; allowed: block or report'],
-  ['severities: {sa-required: fatal}\n', 'severities.sa-required is "fatal"; allowed: critical, high, medium, low'],
-  ['severities: {SA_REQUIRED: low}\n', 'severities has the key "SA_REQUIRED"; allowed: the id of a rule'],
-  [`waivers: [${WAIVER.replace('2026-12-31', '2026-02-30')}]\n`, 'waivers[0].expires is "2026-02-30"; allowed: a day'],
+  ['profile: lax\n', ':1: .github/bailiwick.yaml: profile is "lax". Allowed: restricted or baseline; Write restricted'],
+  ['\nprofil: baseline\n', ':2: .github/bailiwick.yaml: "profil" is an unknown key. Allowed: profile, enforcement'],
+  ['enforcement:\n', 'enforcement is empty. Allowed: block or report'],
+  ['severities: {sa-required: fatal}\n', 'severities.sa-required is "fatal". Allowed: critical, high, medium, low'],
+  ['severities: {SA_REQUIRED: low}\n', 'severities has the key "SA_REQUIRED". Allowed: the id of a rule'],
+  [`waivers: [${WAIVER.replace('2026-12-31', '2026-02-30')}]\n`, 'waivers[0].expires is "2026-02-30". Allowed: a day'],
   [`waivers: [${WAIVER.replace(', reason: r', '')}]\n`, ':1: .github/bailiwick.yaml: waivers[0].reason is missing'],
-  ['approvers: [ada lovelace]\n', 'approvers[0] is "ada lovelace"; allowed: a login or a team'],
+  ['approvers: [ada lovelace]\n', 'approvers[0] is "ada lovelace". Allowed: a login or a team'],
   ['approvers: [acme/platform, "@ACME/Platform"]\n', 'approvers[1] is'],
   [`waivers: [${WAIVER.replace('reason: r', 'reason: " "')}]\n`, 'waivers[0].reason is " "'],
   [`waivers: [${WAIVER.replace('name: web', 'name: "*", x: 1')}]\n`, '"waivers[0].object.x" is an unknown key'],
-  [`waivers: [${WAIVER}, ${WAIVER}]\n`, 'waivers[1] is a map; allowed: an item that is not there yet'],
-  ['minimumInterval: 30\n', 'minimumInterval is 30; allowed: a duration'],
+  [`waivers: [${WAIVER}, ${WAIVER}]\n`, 'waivers[1] is a map. Allowed: an item that is not listed twice'],
+  ['minimumInterval: 30\n', 'minimumInterval is 30. Allowed: a duration'],
   ['minimumInterval: 1s30m\n', 'minimumInterval is "1s30m"'],
   ['minimumInterval: 25h\n', 'at most a day'],
-  ['allowedSources: ["*"]\n', 'allowedSources[0] is "*"; allowed: a pattern of addresses'],
+  ['allowedSources: ["*"]\n', 'allowedSources[0] is "*". Allowed: a pattern of addresses'],
   ['allowedSources: ["https://*.example.com/acme/*"]\n', 'allowedSources[0] is'],
-  ['tenants: [{name: a}, {name: a}]\n', 'tenants[1] is a map; allowed: an item that is not there yet'],
-  ['tenants: [{name: a, clusters: staging}]\n', 'tenants[0].clusters is "staging"; allowed: a list'],
-  ['tenants: {a: {}}\n', 'tenants is a map; allowed: a list'],
-  ['tenants: [{name: a, repositories: [{url: https://x.test/a, id: 0.5}]}]\n', 'id is 0.5; allowed: a whole number'],
+  ['tenants: [{name: a}, {name: a}]\n', 'tenants[1] is a map. Allowed: an item that is not listed twice'],
+  ['tenants: [{name: a, clusters: staging}]\n', 'tenants[0].clusters is "staging". Allowed: a list'],
+  ['tenants: {a: {}}\n', 'tenants is a map. Allowed: a list'],
+  ['tenants: [{name: a, repositories: [{url: https://x.test/a, id: 0.5}]}]\n', 'id is 0.5. Allowed: a whole number'],
   ['aliases: [{url: https://x.test/a}]\n', 'aliases[0].addresses is missing'],
-  ['aliases: [{url: https://x.test/a, addresses: [x]}]\n', 'addresses[0] is "x"; allowed: the address of a repository'],
-  ['aliases: [{url: https://x.test/a, addresses: [https://x.test/a.git]}]\n', 'stands under aliases twice'],
+  ['aliases: [{url: https://x.test/a, addresses: [x]}]\n', 'addresses[0] is "x". Allowed: the address of a repository'],
+  ['aliases: [{url: https://x.test/a, addresses: [https://x.test/a.git]}]\n', 'is listed twice under aliases'],
   ['sources: [{kind: HelmRepository, namespace: a, name: b, url: https://x.test/a}]\n', 'kind is "HelmRepository"'],
   [
     'sources: [{kind: GitRepository, namespace: a, name: b, url: https://x.test/a, ref: {commit: abc}}]\n',
     'ref.commit',
   ],
-  ['accounts: [robot]\n', 'accounts[0] is "robot"; allowed: a service account: a map with the keys name'],
+  ['accounts: [robot]\n', 'accounts[0] is "robot". Allowed: a service account: a map with the keys name'],
   ['substituteFrom: [{kind: Secret, namespace: a, name: b}]\n', 'has neither values nor opaque'],
   ['substituteFrom: [{kind: Secret, namespace: a, name: b, values: {A: 1}}]\n', 'a value of substituteFrom[0].values'],
-  ['- x\n', 'the file is a list; allowed: what a fleet says about itself'],
+  ['- x\n', 'the file is a list. Allowed: what a fleet says about itself'],
   ['profile: baseline\n---\nprofile: baseline\n', 'more than one document'],
   ['__proto__: {}\n', '"__proto__" is an unknown key'],
   ['profile: baseline\nprofile: restricted\n', 'yaml'],
@@ -127,11 +127,11 @@ test.each([
 
 test('a file of almost the same name is an error, as it would count for nothing', () => {
   const { error } = readFleetFile(treeOf({ '.github/bailiwick.yml': 'profile: restricted\n' }), FLEET)
-  expect(error?.message).toContain('.github/bailiwick.yml counts for nothing; allowed: .github/bailiwick.yaml')
+  expect(error?.message).toContain('.github/bailiwick.yml has no effect. Allowed: .github/bailiwick.yaml')
 })
 
 test('an unfit value is shown so that it can do nothing', () => {
-  expect(refusal('profile: "a\\u202e\\nb"\n')).toContain('profile is "a\\u202e\\nb"; allowed')
+  expect(refusal('profile: "a\\u202e\\nb"\n')).toContain('profile is "a\\u202e\\nb". Allowed')
 })
 
 test('a tenant’s own file can only be stricter', () => {

@@ -62,7 +62,7 @@ test('each Kustomization that no cluster builds is listed with its file and why'
     'apps/below below/ks.yaml:2 Kustomization flux-system/out, which leads there, is not reached either',
     'flux-system/out clusters/staging/more/out.yaml:2 its file is in no kustomization.yaml that a cluster builds',
     'flux-system/<<name>> new/team.yaml:2 its name is a placeholder of a template',
-    'flux-system/team templates/team.yaml:2 it stands in the folder templates, and no cluster builds that',
+    'flux-system/team templates/team.yaml:2 it is in the folder templates, which no cluster builds',
   ])
 })
 
@@ -86,7 +86,7 @@ test('one that is rendered and refused says by whom', () => {
     'b/ks.yaml': kustomization('same'),
   }
   expect(reachOf(twice)).toEqual([
-    'flux-system/same b/ks.yaml:2 Kustomization staging/flux-system/b renders it, and another one of that name too',
+    'flux-system/same b/ks.yaml:2 Kustomization staging/flux-system/b renders it, and so does another one with the same name',
   ])
 })
 
@@ -161,7 +161,8 @@ spec:
     {
       source: 'ResourceSet/flux-system/teams',
       url: '',
-      reason: '1 part of it is not evaluated (spec.resourcesTemplate: it uses more than fields of its inputs)',
+      reason:
+        '1 part of it is not evaluated (spec.resourcesTemplate: it uses template functions other than input fields)',
       what: 'objects',
     },
   ])

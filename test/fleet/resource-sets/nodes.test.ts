@@ -103,7 +103,7 @@ describe('what a ResourceSet of the platform makes', () => {
       {
         source: 'ResourceSet/flux-system/teams',
         url: '',
-        reason: '1 part of it is not evaluated (spec.resources[4]: it uses more than fields of its inputs)',
+        reason: '1 part of it is not evaluated (spec.resources[4]: it uses template functions other than input fields)',
         what: 'objects',
       },
     ])
@@ -129,7 +129,7 @@ describe('what a ResourceSet of the platform makes', () => {
     const fleet = fleetOf(fleetWith(copied, {}, value))
     const blue = fleet.nodes.find(({ key }) => key === 'staging/blue/apps')!
     expect([blue.error, blue.objects.length]).toEqual([undefined, 1])
-    expect(fleet.notSeen[0]!.reason).toContain('its data is copied on the cluster')
+    expect(fleet.notSeen[0]!.reason).toContain('the cluster fills its data (copyFrom)')
   })
 
   test('is never what our own worker applies', () => {

@@ -55,16 +55,16 @@ describe('what is rendered of a ResourceSet', () => {
     expect(value("'https://a.example/b'")).toBe('https://a.example/b')
     expect(value("'3'", "'a: << inputs.v >>'")).toBe('a: 3')
     expect(value("'>=1.0.0'", "'a: << inputs.v >>'")).toBe('a: >=1.0.0')
-    const changes = 'spec.resources[0]: a value of its inputs changes what stands around it'
+    const changes = 'spec.resources[0]: an input value changes the text around it'
     for (const broken of ["'a: b'", "'a #b'", "'*'", "'{}'", '"x\\ny: z"'])
       expect([broken, value(broken)]).toEqual([broken, changes])
     expect(value('"it\'s"', "'a: << inputs.v >>'")).toBe(changes)
-    expect(value('1000000')).toBe('spec.resources[0]: inputs.v is not a single text')
+    expect(value('1000000')).toBe('spec.resources[0]: inputs.v is not a single string')
   })
 
   test('a template of several documents', () => {
     const spec = `  inputs: [{team: a}, {team: b}]\n  resourcesTemplate: |\n    ---\n    apiVersion: v1\n    kind: ConfigMap\n    metadata: {name: << inputs.team >>-1, namespace: a}\n    data: {}\n    ---\n    apiVersion: v1\n    kind: ConfigMap\n    metadata:\n      name:\n        <<- /**/ >>\n`
-    expect(rendered(spec).left).toEqual(['spec.resourcesTemplate: it uses more than fields of its inputs'])
+    expect(rendered(spec).left).toEqual(['spec.resourcesTemplate: it uses template functions other than input fields'])
     const plain = `  inputs: [{team: a}, {team: b}]\n  resourcesTemplate: |\n    apiVersion: v1\n    kind: ConfigMap\n    metadata: {name: << inputs.team >>, namespace: n   <<- inputs.team ->>    }\n    data: {}\n`
     expect(rendered(plain).left).toEqual([])
     expect(rendered(plain).objects).toMatchObject([
@@ -102,7 +102,7 @@ describe('what is left, and only that', () => {
       const spec = `  inputs: [{a: v}]\n  resources:\n${configMap('x')}${configMap('y', `{v: '<< ${action} >>'}`)}`
       expect([action, one(spec)]).toEqual([
         action,
-        { objects: [made('x')], left: ['spec.resources[1]: it uses more than fields of its inputs'] },
+        { objects: [made('x')], left: ['spec.resources[1]: it uses template functions other than input fields'] },
       ])
     }
   })
@@ -111,7 +111,10 @@ describe('what is left, and only that', () => {
     const spec = `  inputs: [{a: v}]\n  resources:\n${configMap('x')}${configMap('y', "{v: '<< inputs.b >>'}")}${configMap('z', "{'<< inputs.a >>': v}")}`
     expect(one(spec)).toEqual({
       objects: [made('x')],
-      left: ['spec.resources[1]: inputs.b is not set in its inputs', 'spec.resources[2]: a key of it is a template'],
+      left: [
+        'spec.resources[1]: inputs.b is not set in its inputs',
+        'spec.resources[2]: one of its keys is a template',
+      ],
     })
     expect(one(`  resources:\n${configMap("'<< inputs.a >>'")}`).left).toEqual([
       'spec.resources[0]: inputs.a is not set in its inputs',
@@ -123,18 +126,18 @@ describe('what is left, and only that', () => {
     expect(one(spec)).toEqual({
       objects: [made('x')],
       left: [
-        'spec.resources[1]: all of its inputs are only on the cluster',
-        'spec.inputsFrom: inputs of providers are only on the cluster',
+        'spec.resources[1]: only the cluster has its inputs',
+        'spec.inputsFrom: only the cluster has the inputs of its providers',
       ],
     })
   })
 
   test('permuted inputs, and data that is copied', () => {
     const permuted = `  inputs: [{a: v}]\n  inputStrategy: {name: Permute}\n  resources:\n${configMap("'<< inputs.a >>'")}`
-    expect(one(permuted)).toEqual({ objects: [], left: ['spec.resources[0]: its sets of inputs are permuted'] })
+    expect(one(permuted)).toEqual({ objects: [], left: ['spec.resources[0]: its input strategy is Permute'] })
     const copied =
       '  resources:\n  - {apiVersion: v1, kind: Secret, metadata: {name: x, namespace: a, annotations: {fluxcd.controlplane.io/copyFrom: b/x}}}\n'
-    expect(one(copied).left).toEqual(['spec.resources[0]: its data is copied on the cluster'])
+    expect(one(copied).left).toEqual(['spec.resources[0]: the cluster fills its data (copyFrom)'])
   })
 
   test('what its inputs make too much of', () => {
