@@ -70,7 +70,7 @@ async function missing(dir: string, ref: string, full: string | undefined): Prom
   const [remote] = ((await askGit(dir, ['remote']))?.toString() ?? '').split('\n')
   const shown = ref.slice(0, 200)
   const clone = isShallow ? ' (a shallow clone)' : ''
-  const message = `no commit ${JSON.stringify(shown)} in ${dir}${clone}`
+  const message = `${dir}: no commit ${JSON.stringify(shown)}${clone}`
   return new BailiwickError('git-missing', message, { fix: remedy(shown, full, isShallow, remote ?? '') })
 }
 

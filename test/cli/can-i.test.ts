@@ -135,7 +135,7 @@ test('a role that nobody renders is said, not guessed', async () => {
   const { code, stdout } = await run(dir, 'can-i', 'get', 'pods', '-n', 'apps', '--as', 'alice')
   expect(code).toBe(2)
   expect(stdout).toMatch(
-    /^unknown, on one: pods is forbidden: .*not found\n {2}not known: RoleBinding apps\/by-chart gives/,
+    /^unknown, on one: pods is forbidden: .*not found\n {2}not known: RoleBinding apps\/by-chart refers to/,
   )
   expect((await run(dir, 'can-i', 'get', 'pods', '-n', 'apps', '--as', 'bob')).code).toBe(1)
   const both = await run(dir, 'can-i', 'get', 'pods', '-n', 'apps', '--as', 'apps:eve')

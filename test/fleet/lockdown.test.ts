@@ -98,7 +98,7 @@ test('a FluxInstance locks down by its profile and by its patches', () => {
     '[{"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": "--no-remote-bases=true"}]'
   const patched = `{kustomize: {patches: [{target: {kind: Deployment}, patch: '${operation}'}]}}`
   expect(instance(patched)).toEqual({ noCrossNamespaceRefs: false, noRemoteBases: true })
-  expect(() => instance('{kustomize: {patches: x}}')).toThrow('no list')
+  expect(() => instance('{kustomize: {patches: x}}')).toThrow('not a list')
 })
 
 test.each([

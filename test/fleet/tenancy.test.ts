@@ -167,7 +167,7 @@ test('a declared platform takes no namespace from another tenant', () => {
   expect(violations.map(one => [one.rule, one.message])).toEqual([
     [
       'namespace-ownership',
-      expect.stringContaining('its label gives it to tenant "dev-team", and .github/bailiwick.yaml to the platform'),
+      expect.stringContaining('labeled for tenant "dev-team", but .github/bailiwick.yaml assigns it to the platform'),
     ],
   ])
 })

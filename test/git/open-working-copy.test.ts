@@ -31,7 +31,7 @@ describe('a working copy of which only what is asked for is read', () => {
     expect(lazy.id).toBe(eager.id)
     for (const path of ['', 'a', 'deep', 'deep/er']) expect(lazy.list(path)).toEqual(eager.list(path))
     expect([text(lazy, 'a/b.yaml'), text(lazy, 'link'), text(lazy, 'new.yaml')]).toEqual(['changed', 'a/b.yaml', 'n'])
-    expect(() => lazy.read('module')).toThrow('no file')
+    expect(() => lazy.read('module')).toThrow('no such file')
   })
 
   test('a file that was not touched is not read for its id; one that was is', async () => {
@@ -70,7 +70,7 @@ describe('a working copy of which only what is asked for is read', () => {
     appendFileSync(join(dir, 'media.json'), 'x')
     const tree = await openWorkingCopy(dir)
     expect(text(tree, 'a.yaml')).toBe('a')
-    expect(() => tree.read('media.json')).toThrow(`media.json holds ${MAX_FILE_BYTES + 1} bytes`)
+    expect(() => tree.read('media.json')).toThrow(`media.json: too large (${MAX_FILE_BYTES + 1} bytes)`)
     expect(readUnlessLarge(tree, 'media.json')).toBeUndefined()
   })
 

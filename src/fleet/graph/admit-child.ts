@@ -24,7 +24,12 @@ export function admitChild(walk: Walk, claim: Claim): boolean {
   if (key === parent.key) {
     // Every bootstrapped fleet renders its own root; only a different one would be a fight.
     if (!isSameSpec(kustomization, parent.kustomization) && !rendersSame(walk, claim)) {
-      refuse(claim, 'graph-conflict', `${display(id)} renders itself differently from what declares it`)
+      refuse(
+        claim,
+        'graph-conflict',
+        `${display(id)}: renders another version of itself. Allowed: the version that declares it`,
+        `${display(id)} renders itself differently from what declares it`,
+      )
     }
     return false
   }
@@ -34,7 +39,12 @@ export function admitChild(walk: Walk, claim: Claim): boolean {
     // two of the platform that say the same leave nothing open
     const isPlatforms = parent.tenant === undefined && tenantOfParent(walk, known) === undefined
     if (isPlatforms && isSameSpec(kustomization, known.kustomization)) return false
-    refuse(claim, 'graph-conflict', `${display(id)} is rendered twice on cluster ${walk.cluster}`)
+    refuse(
+      claim,
+      'graph-conflict',
+      `${display(id)}: rendered twice on cluster ${walk.cluster}. Allowed: one Kustomization of this name`,
+      `${display(id)} is rendered twice on cluster ${walk.cluster}`,
+    )
     return false
   }
   const limit = parent.tenant === undefined ? MAX_PLATFORM_NODES : MAX_TENANT_NODES
@@ -82,9 +92,14 @@ function depthOf(walk: Walk, key: string): number {
   return depth
 }
 
-function refuse({ parent, kustomization }: Claim, code: ErrorCode, message: string): void {
+function refuse({ parent, kustomization }: Claim, code: ErrorCode, message: string, identity = message): void {
   const origin = originAt(kustomization.root, ['metadata', 'name'])
   // a tenant who renders what somebody else renders breaks a rule; the platform's own conflicts cannot be decided
   const rule = code === 'graph-conflict' && parent.tenant !== undefined ? 'ownership-conflict' : undefined
-  parent.error ??= new BailiwickError(code, message, { origin, rule, fix: 'Remove this Kustomization, or rename it.' })
+  parent.error ??= new BailiwickError(code, message, {
+    origin,
+    rule,
+    fix: 'Remove this Kustomization, or rename it.',
+    identity,
+  })
 }

@@ -47,11 +47,17 @@ export class SourceIndex {
     // labels and annotations, which Kustomizations add, are no part of what is fetched
     // two versions of what a Kustomization takes its content from would mean two contents
     if (!isDeployable(kind) || isSameSpec(known.object, object)) return
-    throw new BailiwickError('graph-conflict', `${display(idOf(object))} is rendered twice, with different content`, {
-      origin: originAt(object.root, ['metadata', 'name']),
-      rule,
-      fix: 'Keep one of the two.',
-    })
+    const shown = display(idOf(object))
+    throw new BailiwickError(
+      'graph-conflict',
+      `${shown}: rendered twice, with different content. Allowed: one object`,
+      {
+        origin: originAt(object.root, ['metadata', 'name']),
+        rule,
+        identity: `${shown} is rendered twice, with different content`,
+        fix: 'Delete one of the two objects.',
+      },
+    )
   }
 
   /** The ArtifactGenerators of a namespace. */

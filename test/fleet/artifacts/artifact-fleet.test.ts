@@ -74,7 +74,7 @@ test('that is only assumed: every result says so, and nothing of it is applied',
   }
   expect(verdict.notSeen).toEqual([expect.objectContaining(entry)])
   expect(verdict.notSeen[0]?.reason).toContain(
-    './kubernetes of https://github.com/acme/fleet, as .github/workflows/push.yaml:',
+    './kubernetes of https://github.com/acme/fleet, because of .github/workflows/push.yaml:',
   )
   expect(nodes.map(({ source }) => source.assumed)).toEqual([true, true])
 })
@@ -135,7 +135,7 @@ test('the file of the fleet can say it of any registry', () => {
     'kubernetes/clusters/prod/flux.yaml': instance('', url),
   }
   expect(objects(declared)[1]).toBe('prod/flux-system/apps ./kubernetes/apps 1')
-  expect(judgementOf({ fleet: declared }).verdict.notSeen[0]?.reason).toContain('as .github/bailiwick.yaml:1 says')
+  expect(judgementOf({ fleet: declared }).verdict.notSeen[0]?.reason).toContain('because of .github/bailiwick.yaml:1')
 })
 
 test('an artifact that does not hold what git has says why, and how to declare it', () => {

@@ -183,8 +183,8 @@ test.each<[string, string, string | undefined]>([
   ['branches by a pattern', workflowText({ on: '{push: {branches: [main, "release/**"]}}' }), 'also pushes there'],
   ['git tags, too', workflowText({ on: '{push: {branches: [main], tags: ["v*"]}}' }), 'also pushes there'],
   ['another event', workflowText({ on: '{push: {branches: [main]}, issue_comment: {}}' }), 'also pushes there'],
-  ['a condition that is not known', workflowText({ job: ["if: vars.PUSH == 'yes'"] }), 'not known when'],
-  ['an actor', workflowText({ job: ["if: github.actor == 'mallory'"] }), 'not known when'],
+  ['a condition that is not known', workflowText({ job: ["if: vars.PUSH == 'yes'"] }), 'condition of the'],
+  ['an actor', workflowText({ job: ["if: github.actor == 'mallory'"] }), 'condition of the'],
   [
     'a file that is made before',
     workflowText({ steps: [CHECKOUT, run('kustomize build . > kubernetes/all.yaml'), PUSH] }),
@@ -198,48 +198,48 @@ test.each<[string, string, string | undefined]>([
   [
     'a file that is edited before',
     workflowText({ steps: [CHECKOUT, run('sed -i s/a/b/ kubernetes/a.yaml'), PUSH] }),
-    'runs `sed -i` before',
+    'runs `sed -i` earlier',
   ],
   [
     'a file that is edited inside of a command',
     pushing('X=$(sed -i s/a/b/ kubernetes/a.yaml)', flux('oci://ghcr.io/acme/fleet:latest')),
-    'runs `sed -i` before',
+    'runs `sed -i` earlier',
   ],
   [
     'a script of the repository before',
     workflowText({ steps: [CHECKOUT, run('./hack/render.sh'), PUSH] }),
-    'runs `./hack/render.sh` before',
+    'runs `./hack/render.sh` earlier',
   ],
   [
     'an action that is not known',
     workflowText({ steps: [CHECKOUT, '- uses: mallory/render@v1', PUSH] }),
-    'uses mallory/render before',
+    'uses mallory/render earlier',
   ],
   [
     'an action of the repository',
     workflowText({ steps: [CHECKOUT, '- uses: ./.github/actions/render', PUSH] }),
-    'uses ./.github/actions/render before',
+    'uses ./.github/actions/render earlier',
   ],
-  ['no checkout', workflowText({ steps: [PUSH] }), 'no step before it checks'],
-  ['another ref', workflowText({ steps: [`${CHECKOUT}\n  with: {ref: other}`, PUSH] }), 'not only that of the commit'],
+  ['no checkout', workflowText({ steps: [PUSH] }), 'no earlier step checks'],
+  ['another ref', workflowText({ steps: [`${CHECKOUT}\n  with: {ref: other}`, PUSH] }), 'not only the commit itself'],
   [
     'another repository',
     workflowText({ steps: [`${CHECKOUT}\n  with: {repository: mallory/fleet}`, PUSH] }),
-    'not only that of the commit',
+    'not only the commit itself',
   ],
   [
     'another commit',
     workflowText({ steps: [CHECKOUT, run('git checkout HEAD~5'), PUSH] }),
-    'runs `git checkout` before',
+    'runs `git checkout` earlier',
   ],
   [
     'a text that anybody writes',
     workflowText({ steps: [CHECKOUT, run('echo "${{ github.event.head_commit.message }}"'), PUSH] }),
-    'anybody may write',
+    'puts untrusted text',
   ],
   ['a loop', pushing('for one in a; do', flux('oci://ghcr.io/acme/fleet:latest'), 'done'), 'has `for`'],
   ['a here document', pushing('cat <<EOF > x', flux('oci://ghcr.io/acme/fleet:latest'), 'EOF'), 'redirects input'],
-  ['a path that is not known', pushing(flux('oci://ghcr.io/acme/fleet:latest', '$FOLDER')), 'not known here'],
+  ['a path that is not known', pushing(flux('oci://ghcr.io/acme/fleet:latest', '$FOLDER')), 'unknown'],
   ['a path outside', pushing(flux('oci://ghcr.io/acme/fleet:latest', '../other')), 'outside of the checkout'],
   ['standard input', pushing(`kustomize build . | ${flux('oci://ghcr.io/acme/fleet:latest', '-')}`), 'standard input'],
   [
@@ -250,7 +250,7 @@ test.each<[string, string, string | undefined]>([
   [
     'a tag for what was not pushed',
     pushing('flux tag artifact oci://ghcr.io/acme/fleet:v1 --tag latest'),
-    'was not pushed just before',
+    'was not pushed directly before',
   ],
   ['another program', pushing('oras push ghcr.io/acme/fleet:latest ./kubernetes'), '`oras` pushes there'],
   [
@@ -267,9 +267,9 @@ test.each<[string, string, string | undefined]>([
   [
     'a condition of the script that is not known',
     pushing('if [[ $X == y ]]; then', flux('oci://ghcr.io/acme/fleet:latest'), 'fi'),
-    'not known when',
+    'condition of the',
   ],
-  ['an address that is not known', pushing(flux('$REPO:latest')), 'address is not known'],
+  ['an address that is not known', pushing(flux('$REPO:latest')), 'address is unknown'],
   [
     'a name that hides the command',
     pushing('$FLUX push artifact oci://ghcr.io/acme/fleet:latest --path x'),
@@ -298,19 +298,19 @@ test.each<[string, string, string | undefined]>([
   [
     'a second checkout',
     workflowText({ steps: [CHECKOUT, run('./render.sh'), CHECKOUT, PUSH] }),
-    'runs `./render.sh` before',
+    'runs `./render.sh` earlier',
   ],
   [
     'programs of the repository',
     workflowText({ steps: [CHECKOUT, run('export PATH="$PWD/bin:$PATH"', flux('oci://ghcr.io/acme/fleet:latest'))] }),
-    'how programs are found',
+    'the search path for programs',
   ],
   [
     'programs of the repository for later steps',
     workflowText({ steps: [CHECKOUT, run('echo "$PWD/bin" >> $GITHUB_PATH'), PUSH] }),
     'writes the file',
   ],
-  ['programs by the environment', workflowText({ job: ['env: {BASH_ENV: ./env.sh}'] }), 'where programs are found'],
+  ['programs by the environment', workflowText({ job: ['env: {BASH_ENV: ./env.sh}'] }), 'the search path for programs'],
   [
     'several words in a variable',
     workflowText({
@@ -319,14 +319,14 @@ test.each<[string, string, string | undefined]>([
     }),
     'into words',
   ],
-  ['a pattern of folders', pushing(flux('oci://ghcr.io/acme/fleet:latest', './kube*')), 'pattern of names'],
+  ['a pattern of folders', pushing(flux('oci://ghcr.io/acme/fleet:latest', './kube*')), 'file name pattern'],
   [
     'a test that is not known',
     pushing(`[[ $X == y ]] && ${flux('oci://ghcr.io/acme/fleet:latest')}`),
-    'not known when',
+    'condition of the',
   ],
   ['a test that fails', pushing(`[[ a == b ]] && ${flux('oci://ghcr.io/acme/fleet:latest')}`), undefined],
-  ['what runs when something fails', pushing(`ls || ${flux('oci://ghcr.io/acme/fleet:latest')}`), 'not known when'],
+  ['what runs when something fails', pushing(`ls || ${flux('oci://ghcr.io/acme/fleet:latest')}`), 'condition of the'],
   [
     'a shell that reads a file first',
     workflowText({ steps: [CHECKOUT, `${PUSH}\n  shell: bash --rcfile env.sh {0}`] }),
@@ -335,7 +335,7 @@ test.each<[string, string, string | undefined]>([
   [
     'a file that a check writes',
     workflowText({ steps: [CHECKOUT, run('kustomize build . -okubernetes/all.yaml'), PUSH] }),
-    'runs `kustomize build` before',
+    'runs `kustomize build` earlier',
   ],
 ])('%s is no content of git', (_name, text, why) => {
   const told = found(text)
