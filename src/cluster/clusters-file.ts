@@ -19,15 +19,17 @@ export interface ClusterBinding {
   readonly namespace: string
   /** How often the cluster is looked at without an event; absent: RESYNC_SECONDS. */
   readonly resyncSeconds?: number
+  /** Address of its notification-controller, which is told what Flux would tell it; absent: nobody is. */
+  readonly events?: string
 }
 
-const KEYS = ['name', 'fleet', 'branch', 'path', 'kubeconfig', 'context', 'mode', 'namespace', 'resync']
+const KEYS = ['name', 'fleet', 'branch', 'path', 'kubeconfig', 'context', 'mode', 'namespace', 'resync', 'events']
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /**
  * The operator's clusters.yaml: `clusters:`, a list with `name`, `fleet`, and optionally `branch` (main), `path` (the folder
  * that Flux starts from, clusters/<name>; `./` is the root), `kubeconfig`, `context`, `mode` (gate), `namespace`
- * (bailiwick-system), `resync` (seconds, RESYNC_SECONDS). Whether the fleet has the cluster there is seen where it is applied.
+ * (bailiwick-system), `resync` (seconds, RESYNC_SECONDS), `events` (address of notification-controller, none). Whether the fleet has the cluster there is seen where it is applied.
  * Throws `config` naming file and key for anything else.
  */
 export function readClustersFile(file: string): ClusterBinding[] {
@@ -85,6 +87,10 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
   if (resync !== undefined && !isSeconds(resync)) {
     throw wrong(file, `${at}.resync`, `${String(resync)} is not a whole number of seconds from 10 to 86400`)
   }
+  const events = map.has('events') ? text('events') : undefined
+  if (events !== undefined && !isAddress(events)) {
+    throw wrong(file, `${at}.events`, `${events} is not an http or https address without a user`)
+  }
   return {
     name,
     fleet,
@@ -95,7 +101,13 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
     ...(isSeconds(resync) ? { resyncSeconds: resync } : {}),
     ...(map.has('kubeconfig') ? { kubeconfig: resolve(dirname(file), text('kubeconfig')) } : {}),
     ...(map.has('context') ? { context: text('context') } : {}),
+    ...(events === undefined ? {} : { events }),
   }
+}
+
+function isAddress(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && ['http:', 'https:'].includes(url.protocol) && url.username === '' && url.password === ''
 }
 
 /** A folder as the fleet names it, '' for the root of the repository (`./`); undefined for what may lead out of it. */

@@ -21,6 +21,8 @@ export interface AppliedNode {
   readonly outcome: 'applied' | 'held' | 'failed'
   readonly reason?: string
   readonly objects: readonly AppliedObject[]
+  /** What went wrong beside the apply, which it does not concern: its status could not be shown. */
+  readonly note?: string
 }
 
 /** The check run of an apply on the commit that was applied. */
@@ -75,5 +77,6 @@ function nodeSection(node: AppliedNode): Section {
   // a run that ended before its first node was nobody's
   const as = node.user === '' ? '' : `\n\nas ${code(node.user)}`
   const head = `### ${code(node.key)} ${node.outcome}${reason}${as}`
+  if (node.note) lines.push(`- ${prose(redact(node.note))}`)
   return { text: [head, lines.join('\n')].filter(part => part !== '').join('\n\n'), label: 'Kustomization' }
 }

@@ -29,6 +29,7 @@ describe('clusters.yaml', () => {
     mode: reconcile
     namespace: gate
     resync: 60
+    events: http://notification-controller.flux-system.svc.cluster.local./
 `
     expect(parseClusters(text, FILE)).toEqual([
       {
@@ -41,6 +42,7 @@ describe('clusters.yaml', () => {
         mode: 'reconcile',
         namespace: 'gate',
         resyncSeconds: 60,
+        events: 'http://notification-controller.flux-system.svc.cluster.local./',
       },
     ])
   })
@@ -80,6 +82,12 @@ describe('clusters.yaml', () => {
     ['a path above the repository', one('path: ..'), 'clusters[0].path .. is not a folder'],
     ['the root of the machine', one('path: /'), 'clusters[0].path / is not a folder'],
     ['a resync that is too often', one('resync: 1'), 'clusters[0].resync 1 is not a whole number'],
+    [
+      'events to a file',
+      one('events: file:///tmp/x'),
+      'clusters[0].events file:///tmp/x is not an http or https address',
+    ],
+    ['events with a password', one('events: http://a:b@host/'), 'clusters[0].events'],
     ['a namespace that is none', one('namespace: A_B'), 'clusters[0].namespace A_B'],
     ['a key twice', one('branch: a\n    branch: b'), 'Map keys must be unique'],
     ['text that is no YAML', 'clusters: [', FILE],

@@ -11,6 +11,8 @@ import { ClusterMemory } from './cluster-memory.ts'
 import { isSettled } from './is-settled.ts'
 import { pruneNode, pruneStale } from './prune-node.ts'
 import { removedNodes } from './removed-nodes.ts'
+import { showFailure, showHeld, showResult } from './show-node.ts'
+import { openStatusBoard, type StatusBoard } from './status-board.ts'
 
 /**
  * Brings a cluster to what is approved: applies every node that is not settled, side by side and parents first, then
@@ -28,19 +30,28 @@ export async function applyApproved(
   const known = new Map(inventories.map(inventory => [inventory.node, inventory]))
   const results = new Map<string, NodeResult>()
   const said = new Map<string, AppliedNode>()
-  const users = new Map(approved.nodes.map(({ key, user }) => [key, user]))
+  const board = await openStatusBoard(client, memory.board)
+  const judged = new Map(approved.nodes.map(node => [node.key, node]))
   for (const { node: key, reason } of approved.held) {
-    said.set(key, { key, user: users.get(key) ?? '', outcome: 'held', reason, objects: [] })
+    const node = judged.get(key)
+    said.set(key, { key, user: node?.user ?? '', outcome: 'held', reason, objects: [] })
+    if (node) showHeld(board, node, reason)
   }
-  const run: Run = { client, memory, signal, results, said }
+  const run: Run = { client, memory, signal, results, said, board, took: new Map() }
   memory.retries.keep(new Set(approved.apply.map(({ key }) => key)))
   await applyInLanes(approved.apply, {
     ...(memory.lanes === undefined ? {} : { lanes: memory.lanes }),
-    held: ({ key, user }, reason) => said.set(key, { key, user, outcome: 'held', reason, objects: [] }),
+    held: (node, reason, dependency) => {
+      const { key, user } = node
+      said.set(key, { key, user, outcome: 'held', reason, objects: [] })
+      showHeld(board, node, reason, dependency)
+    },
     apply: node => applyOne(run, node, known.get(node.key)),
   })
   const complete = new Set([...results.values()].filter(result => result.complete).map(({ key }) => key))
   await pruneAll(run, approved, inventories, complete)
+  const unshown = await board.written()
+  for (const [key, note] of unshown) if (said.has(key)) said.set(key, { ...said.get(key)!, note })
   return inOrder(approved, said)
 }
 
@@ -51,39 +62,49 @@ interface Run {
   /** In the order in which their turns ended: parents before children. */
   readonly results: Map<string, NodeResult>
   readonly said: Map<string, AppliedNode>
+  readonly board: StatusBoard
+  /** Milliseconds that each turn took. */
+  readonly took: Map<string, number>
 }
 
 /** The turn of one node; true: the cluster holds all of it. */
 async function applyOne(
-  { client, memory, signal, results, said }: Run,
+  { client, memory, signal, results, said, board, took }: Run,
   node: ApprovedNode,
   inventory: Inventory | undefined,
 ): Promise<boolean> {
   const { key, user } = node
   signal.throwIfAborted()
-  if (isSettled(node, inventory) && !memory.isSuspect(key)) {
+  const requested = board.isRequested(node)
+  if (isSettled(node, inventory) && !memory.isSuspect(key) && !requested) {
     results.set(key, { key, objects: [], complete: true, inventory, stale: [] })
+    showResult(board, node, results.get(key)!, 0)
     const objects = inventory.entries.map(entry => ({ object: idOfEntry(entry), action: 'unchanged' as const }))
     said.set(key, { key, user, outcome: 'applied', objects })
     memory.retries.forget(key)
     return true
   }
   const resting = memory.retries.resting(node)
-  if (resting) {
+  if (resting && !requested) {
     said.set(key, resting)
     return false
   }
   memory.clear(key)
+  const start = performance.now()
   try {
     const result = await applyNode(client, node, inventory, signal)
     results.set(key, result)
     said.set(key, { key, user, outcome: 'applied', objects: result.objects })
+    took.set(key, performance.now() - start)
+    // what it has no more is deleted at the end of the run
+    if (!result.complete || result.stale.length === 0) showResult(board, node, result, took.get(key)!)
     if (result.complete) memory.retries.forget(key)
     else fail(memory, node, said.get(key)!)
     return result.complete
   } catch (error) {
     const { message } = await nodeFailure(client, error, signal)
     said.set(key, { key, user, outcome: 'failed', reason: message, objects: [] })
+    showFailure(board, node, { reason: 'ReconciliationFailed', message })
     fail(memory, node, said.get(key)!)
     return false
   }
@@ -96,11 +117,12 @@ function fail(memory: ClusterMemory, node: ApprovedNode, said: AppliedNode): voi
 }
 
 async function pruneAll(
-  { client, signal, results, said }: Run,
+  { client, signal, results, said, board, took }: Run,
   approved: Approved,
   inventories: readonly Inventory[],
   complete: ReadonlySet<string>,
 ): Promise<void> {
+  const nodes = new Map(approved.apply.map(node => [node.key, node]))
   const present = new Set(approved.nodes.map(node => node.key))
   const parents = new Map(inventories.map(({ node, parent }) => [node, parent]))
   for (const { key, parent } of approved.nodes) parents.set(key, parent)
@@ -125,12 +147,16 @@ async function pruneAll(
     const { key } = result
     if (!result.complete || result.stale.length === 0 || unfinished.has(key)) continue
     const before = said.get(key)!
+    const node = nodes.get(key)!
     try {
-      const { objects } = await pruneStale(client, result.inventory, result.stale, signal)
-      said.set(key, { ...before, objects: [...before.objects, ...objects] })
+      const { objects, entries, complete: pruned } = await pruneStale(client, result.inventory, result.stale, signal)
+      const all = [...before.objects, ...objects]
+      said.set(key, { ...before, objects: all })
+      showResult(board, node, { objects: all, complete: true, inventory: { entries }, pruned }, took.get(key) ?? 0)
     } catch (error) {
       const { message } = await nodeFailure(client, error, signal)
       said.set(key, { ...before, outcome: 'failed', reason: message })
+      showFailure(board, node, { reason: 'PruneFailed', message })
     }
   }
 }

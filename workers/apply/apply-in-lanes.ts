@@ -13,8 +13,8 @@ interface Lanes<N> {
   readonly slowMs?: number
   /** Applies a node whose turn it is; true: completely. What it throws ends the run: no other node begins. */
   readonly apply: (node: N) => Promise<boolean>
-  /** Told of a node that is not applied, and why. */
-  readonly held: (node: N, reason: string) => void
+  /** Told of a node that is not applied, and why. `dependency`: the key of the one that it waits for. */
+  readonly held: (node: N, reason: string, dependency?: string) => void
 }
 
 /**
@@ -80,7 +80,7 @@ export async function applyInLanes<N extends Ordered>(nodes: readonly N[], work:
   for (const node of waiting.values()) {
     const dependency = missing(node)
     const parent = `its parent ${node.parent} waits`
-    work.held(node, dependency === undefined ? parent : `its dependency ${dependency} is not ready`)
+    work.held(node, dependency === undefined ? parent : `its dependency ${dependency} is not ready`, dependency)
   }
 }
 

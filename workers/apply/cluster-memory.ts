@@ -1,15 +1,27 @@
+import { EventCorrelator } from '../../src/cluster/status/event-correlator.ts'
 import { NodeRetries } from './node-retries.ts'
+import type { BoardMemory } from './status-board.ts'
+
+interface ClusterMemoryOptions {
+  readonly lanes?: number
+  readonly now?: () => number
+  /** Address of the cluster's notification-controller. */
+  readonly events?: string | undefined
+}
 
 /** What a process keeps of one cluster between two runs. Without it everything is done again, and nothing goes wrong. */
 export class ClusterMemory {
   readonly retries: NodeRetries
   /** How many nodes are applied at once; absent: as many as usual. */
   readonly lanes: number | undefined
+  /** What was told last about the Kustomizations of the cluster, and where it is told besides. */
+  readonly board: BoardMemory
   readonly #suspects = new Set<string>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ lanes, now }: { readonly lanes?: number; readonly now?: () => number } = {}) {
+  constructor({ lanes, now, events }: ClusterMemoryOptions = {}) {
     this.lanes = lanes
+    this.board = { correlator: new EventCorrelator(), events }
     this.retries = new NodeRetries(now)
   }
 

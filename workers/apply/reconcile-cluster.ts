@@ -39,7 +39,7 @@ export async function reconcileCluster(
   try {
     const client = await memory.connections.get(binding)
     await refuseActiveController(client)
-    const known = memory.clusters.get(cluster) ?? new ClusterMemory()
+    const known = memory.clusters.get(cluster) ?? new ClusterMemory({ events: binding.events })
     memory.clusters.set(cluster, known)
     // nobody watches the objects: what somebody changed is seen by looking
     for (const { key } of approved.apply) known.suspect(key)

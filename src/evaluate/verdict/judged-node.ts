@@ -1,6 +1,7 @@
 import { oncePer } from '../../facts/once-per.ts'
 import { objectTexts } from '../../fleet/graph/object-texts.ts'
 import type { FleetNode, IncludedSource } from '../../fleet/model/fleet.ts'
+import { sourceRevision } from '../../fleet/sources/source-revision.ts'
 import { readApplySettings } from '../../flux/apply-settings/read-apply-settings.ts'
 import type { Finding, JudgedNode, NodeFailure } from '../../rules/model/finding.ts'
 import { refusedFields } from './refused-fields.ts'
@@ -16,7 +17,7 @@ export function judgedNode(
 }
 
 const cleanNode = oncePer((node: FleetNode): JudgedNode => {
-  const { id, url, commit, opaque, artifact, lent, includes, unverified } = node.source
+  const { id, url, ref, commit, opaque, artifact, lent, includes, unverified } = node.source
   const { settings, problems } = readApplySettings(node.kustomization, node.namespace)
   return {
     key: node.key,
@@ -33,6 +34,7 @@ const cleanNode = oncePer((node: FleetNode): JudgedNode => {
       url,
       commit,
       opaque: opaque ?? null,
+      ...(commit === '' || artifact ? {} : { revision: sourceRevision(ref, commit) }),
       ...(artifact?.assumed === undefined ? {} : { assumed: true }),
       ...(lent ? { lent } : {}),
       ...(unverified === undefined ? {} : { unverified }),

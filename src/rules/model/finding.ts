@@ -153,6 +153,8 @@ export interface JudgedNode {
     readonly url: string
     readonly commit: string
     readonly opaque: string | null
+    /** Of its artifact, as Flux writes it: `main@sha1:<commit>`. Absent where only the cluster knows it. */
+    readonly revision?: string
     /** Nothing proves that what Flux fetches is what was evaluated. */
     readonly assumed?: true
     /** Only a tenant's declaration leads there: it counts for that tenant, and not on the repository itself. */

@@ -1,0 +1,113 @@
+import { KUSTOMIZE_GROUP } from '../../flux/kinds.ts'
+import type { Json } from '../../kube/node.ts'
+import type { ClusterClient } from '../client.ts'
+import { ClusterError } from '../cluster-error.ts'
+import { itemsAt, jsonAt, mapAt, stringAt } from '../json-at.ts'
+import { nextStatus, type ReconcileAttempt } from './kustomization-status.ts'
+
+const API = `/apis/${KUSTOMIZE_GROUP}/v1`
+const FINALIZER = 'finalizers.fluxcd.io'
+const PAGE = '250'
+const MERGE_PATCH = 'application/merge-patch+json'
+/** As kustomize-controller, whose status it takes over. */
+const STATUS_MANAGER = 'gotk-kustomize-controller'
+const ATTEMPTS = 4
+
+/** Live Flux Kustomizations by `<namespace>/<name>`, read as the worker; undefined where the cluster does not know the kind. */
+export async function readKustomizations(client: ClusterClient): Promise<Map<string, Json> | undefined> {
+  const found = new Map<string, Json>()
+  let next = ''
+  do {
+    const query = next ? { limit: PAGE, continue: next } : { limit: PAGE }
+    const { status, body } = await client.request('worker', 'GET', `${API}/kustomizations`, { query })
+    if (status === 404) return undefined
+    for (const item of itemsAt(body, 'items')) found.set(keyOf(item), withoutManagers(item))
+    next = stringAt(body, 'metadata', 'continue')
+  } while (next)
+  return found
+}
+
+/** `<namespace>/<name>`. */
+function keyOf(live: Json): string {
+  return `${stringAt(live, 'metadata', 'namespace')}/${stringAt(live, 'metadata', 'name')}`
+}
+
+const isTerminating = (live: Json): boolean => stringAt(live, 'metadata', 'deletionTimestamp') !== ''
+
+const hasFinalizer = (live: Json): boolean => itemsAt(live, 'metadata', 'finalizers').includes(FINALIZER)
+
+/**
+ * Writes what the attempt says into the status of the live Kustomization, as the worker; nothing where it says the same
+ * already. Returns the object as it is now; undefined where it is gone. Throws what the API server answers.
+ */
+export async function writeStatus(
+  client: ClusterClient,
+  live: Json,
+  attempt: ReconcileAttempt,
+  now: () => Date = () => new Date(),
+): Promise<Json | undefined> {
+  return change(client, live, '/status', current => {
+    const status = nextStatus(current, attempt, now())
+    return status === undefined ? undefined : { status: difference(mapAt(current, 'status'), mapAt(status)) }
+  })
+}
+
+/** Owns the deletion of the Kustomization, or lets it go; nothing where that is so already. As writeStatus. */
+export async function writeFinalizer(client: ClusterClient, live: Json, isOwned: boolean): Promise<Json | undefined> {
+  return change(client, live, '', current => {
+    if (hasFinalizer(current) === isOwned || (isOwned && isTerminating(current))) return undefined
+    const others = itemsAt(current, 'metadata', 'finalizers').filter(name => name !== FINALIZER)
+    return { metadata: { finalizers: isOwned ? [...others, FINALIZER] : others } }
+  })
+}
+
+/** A merge patch of the object as it was read; read again where somebody else wrote in between. */
+async function change(
+  client: ClusterClient,
+  live: Json,
+  subresource: '' | '/status',
+  patchOf: (current: Json) => { readonly [field: string]: Json } | undefined,
+): Promise<Json | undefined> {
+  const path = `${API}/namespaces/${stringAt(live, 'metadata', 'namespace')}/kustomizations/${stringAt(live, 'metadata', 'name')}`
+  let current: Json = live
+  for (let attempt = 1; ; attempt++) {
+    const patch = patchOf(current)
+    if (patch === undefined) return current
+    const { uid, resourceVersion } = mapAt(current, 'metadata')
+    const body: Json = {
+      ...patch,
+      metadata: { ...mapAt(patch, 'metadata'), uid: uid!, resourceVersion: resourceVersion! },
+    }
+    try {
+      const query = { fieldManager: STATUS_MANAGER }
+      const answer = await client.request('worker', 'PATCH', `${path}${subresource}`, {
+        query,
+        body,
+        contentType: MERGE_PATCH,
+      })
+      return answer.status === 404 ? undefined : withoutManagers(answer.body)
+    } catch (error) {
+      if (!(error instanceof ClusterError) || error.status !== 409 || attempt === ATTEMPTS) throw error
+      const again = await client.request('worker', 'GET', path)
+      // another object has its name now: nothing is known about that one
+      if (again.status === 404 || jsonAt(again.body, 'metadata', 'uid') !== uid) return undefined
+      current = withoutManagers(again.body)
+    }
+  }
+}
+
+/** Fields that changed, and null for those that are gone: what a merge patch asks for. */
+function difference(before: Readonly<Record<string, Json>>, after: Readonly<Record<string, Json>>): Json {
+  const changed: { [field: string]: Json } = {}
+  for (const [field, value] of Object.entries(after)) {
+    if (JSON.stringify(before[field]) !== JSON.stringify(value)) changed[field] = value
+  }
+  for (const field of Object.keys(before)) if (!Object.hasOwn(after, field)) changed[field] = null
+  return changed
+}
+
+/** Half of an object, and nobody here asks for it. */
+function withoutManagers(live: Json): Json {
+  const { managedFields: _, ...metadata } = mapAt(live, 'metadata')
+  return { ...mapAt(live), metadata }
+}

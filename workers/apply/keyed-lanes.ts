@@ -1,0 +1,42 @@
+/** Work in order for each key, and for so many keys at once. */
+export class KeyedLanes {
+  readonly #limit: number
+  readonly #waiting = new Map<string, (() => Promise<void>)[]>()
+  readonly #running = new Set<Promise<void>>()
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  add(key: string, work: () => Promise<void>): void {
+    const queue = this.#waiting.get(key)
+    if (queue) queue.push(work)
+    else this.#waiting.set(key, [work])
+    this.#start()
+  }
+
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running)
+  }
+
+  readonly #busy = new Set<string>()
+
+  #start(): void {
+    for (const [key, queue] of this.#waiting) {
+      if (this.#running.size >= this.#limit) return
+      if (this.#busy.has(key)) continue
+      this.#waiting.delete(key)
+      this.#busy.add(key)
+      const run = this.#runAll(queue).finally(() => {
+        this.#running.delete(run)
+        this.#busy.delete(key)
+        this.#start()
+      })
+      this.#running.add(run)
+    }
+  }
+
+  async #runAll(queue: readonly (() => Promise<void>)[]): Promise<void> {
+    for (const work of queue) await work()
+  }
+}

@@ -1,0 +1,62 @@
+import { type ObjectStep, subject } from '../../src/cluster/status/status-events.ts'
+import { redact } from '../../src/message/redact.ts'
+import type { AppliedObject } from '../../src/report/apply-report.ts'
+import type { NodeResult } from './apply-node.ts'
+import type { ShownNode, StatusBoard } from './status-board.ts'
+
+type Shown = Pick<NodeResult, 'objects' | 'complete'> & {
+  readonly inventory: Pick<NodeResult['inventory'], 'entries'>
+  readonly pruned?: boolean
+}
+
+/**
+ * Shows that a node was applied, or what of it was refused. `inventory` holds what it has on the cluster now; `pruned`:
+ * what it has no more is gone, too.
+ */
+export function showResult(
+  board: StatusBoard,
+  node: ShownNode,
+  { objects, complete, inventory, pruned = true }: Shown,
+  durationMs: number,
+): void {
+  const { entries } = inventory
+  const changes = changesOf(objects)
+  if (complete && pruned) {
+    board.show(node, { outcome: { state: 'applied', entries }, changes, durationMs })
+    return
+  }
+  const refused = objects.filter(({ action }) => action === 'refused')
+  const failures = refused.map(({ object, message = 'refused' }) => `${subject(object)}: ${redact(message, object)}`)
+  const done = complete ? [] : changes.map(({ object, action }) => `${subject(object)} ${action}`)
+  const message = [...failures, ...done].join('\n')
+  const reason = complete ? 'PruneFailed' : 'ReconciliationFailed'
+  board.show(node, { outcome: { state: 'failed', reason, message, entries }, changes, durationMs })
+}
+
+/** Shows that a node could not be applied, or that what it has no more could not be deleted. */
+export function showFailure(
+  board: StatusBoard,
+  node: ShownNode,
+  { reason, message }: { readonly reason: 'ReconciliationFailed' | 'PruneFailed'; readonly message: string },
+): void {
+  board.show(node, { outcome: { state: 'failed', reason, message: redact(message) } })
+}
+
+/** Shows why a node is not applied. `dependency`: the key of the node that it waits for. */
+export function showHeld(board: StatusBoard, node: ShownNode, reason: string, dependency?: string): void {
+  const shown =
+    dependency === undefined
+      ? { reason: 'NotApproved', message: reason }
+      : {
+          reason: 'DependencyNotReady',
+          message: `dependency '${dependency.split('/').slice(1).join('/')}' is not ready`,
+        }
+  board.show(node, { outcome: { state: 'waiting', ...shown } })
+}
+
+function changesOf(objects: readonly AppliedObject[]): ObjectStep[] {
+  return objects.flatMap(({ object, action }): ObjectStep[] => {
+    if (action === 'created' || action === 'configured') return [{ object, action }]
+    return action === 'pruned' ? [{ object, action: 'deleted' }] : []
+  })
+}

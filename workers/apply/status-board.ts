@@ -1,0 +1,126 @@
+import type { ApprovedNode } from '../../src/approval/approve.ts'
+import type { ClusterClient } from '../../src/cluster/client.ts'
+import { stringAt } from '../../src/cluster/json-at.ts'
+import type { EventCorrelator } from '../../src/cluster/status/event-correlator.ts'
+import {
+  isRequested,
+  isTrue,
+  type ReconcileAttempt,
+  type ReconcileOutcome,
+} from '../../src/cluster/status/kustomization-status.ts'
+import { readKustomizations, writeFinalizer, writeStatus } from '../../src/cluster/status/kustomizations.ts'
+import { notify } from '../../src/cluster/status/notify.ts'
+import { recordEvent } from '../../src/cluster/status/record-event.ts'
+import { type ObjectStep, statusEvents } from '../../src/cluster/status/status-events.ts'
+import { BailiwickError } from '../../src/errors.ts'
+import type { Json } from '../../src/kube/node.ts'
+import { KeyedLanes } from './keyed-lanes.ts'
+
+/** A node as far as its status shows it. */
+export type ShownNode = Pick<ApprovedNode, 'key' | 'namespace' | 'name' | 'suspend' | 'digest' | 'settings'> & {
+  readonly source: Pick<ApprovedNode['source'], 'commit' | 'revision'>
+}
+
+/** What came of a node in this run, and what was done to its objects on the way. */
+interface Shown {
+  readonly outcome: ReconcileOutcome
+  readonly changes?: readonly ObjectStep[]
+  readonly durationMs?: number
+}
+
+/** Shows on the live Kustomizations what a run does with them. */
+export interface StatusBoard {
+  /** Somebody asked for a reconciliation of it (`flux reconcile`) before the run began. */
+  isRequested(node: Pick<ShownNode, 'namespace' | 'name'>): boolean
+  /** Enqueues; writes come later, one at a time for each node. Nothing is shown of a suspended node, as Flux does. */
+  show(node: ShownNode, shown: Shown): void
+  /** Resolves when everything is written: what could not be, by the key of the node. Never rejects. */
+  written(): Promise<ReadonlyMap<string, string>>
+}
+
+/** What is kept of a cluster between two runs. */
+export interface BoardMemory {
+  readonly correlator: EventCorrelator<string>
+  /** Address of notification-controller; absent: nobody is notified. */
+  readonly events?: string | undefined
+}
+
+const AT_ONCE = 8
+
+/** Reads the live Kustomizations of a cluster. A cluster that cannot be read is one where nothing can be shown, and says so. */
+export async function openStatusBoard(client: ClusterClient, memory: BoardMemory): Promise<StatusBoard> {
+  const known = await readKustomizations(client).catch((error: unknown) => reasonOf(error))
+  const live = known instanceof Map ? known : new Map<string, Json>()
+  const problems = new Map<string, string>()
+  const lanes = new KeyedLanes(AT_ONCE)
+  const at = ({ namespace, name }: Pick<ShownNode, 'namespace' | 'name'>) => `${namespace}/${name}`
+  const absent = (node: ShownNode): string => {
+    if (typeof known === 'string') return known
+    return known === undefined
+      ? 'the cluster has no kind Kustomization'
+      : `the cluster has no Kustomization ${at(node)}`
+  }
+  const write = async (node: ShownNode, shown: Shown) => {
+    const before = live.get(at(node))
+    if (before === undefined) throw new BailiwickError('cluster-invalid', absent(node))
+    const attempt = attemptOf(node, shown)
+    const after = await writeStatus(client, before, attempt)
+    if (after === undefined)
+      throw new BailiwickError('cluster-invalid', `Kustomization ${at(node)} was deleted meanwhile`)
+    live.set(at(node), after)
+    const owned = (await writeFinalizer(client, after, true)) ?? after
+    live.set(at(node), owned)
+    if (after === before && (shown.changes ?? []).length === 0) return
+    await tell(client, memory, before, owned, node, { attempt, shown })
+  }
+  return {
+    isRequested: node => isRequested(live.get(at(node)) ?? null),
+    show(node, shown) {
+      if (node.suspend) return
+      lanes.add(node.key, () =>
+        write(node, shown).catch((error: unknown) => {
+          problems.set(node.key, `its status is not shown: ${reasonOf(error)}`)
+        }),
+      )
+    },
+    async written() {
+      await lanes.idle()
+      return problems
+    },
+  }
+}
+
+async function tell(
+  client: ClusterClient,
+  { correlator, events: address }: BoardMemory,
+  before: Json,
+  live: Json,
+  { settings }: ShownNode,
+  { attempt, shown }: { readonly attempt: ReconcileAttempt; readonly shown: Shown },
+): Promise<void> {
+  const events = statusEvents({
+    attempt,
+    changes: shown.changes ?? [],
+    intervalMs: settings.intervalMs,
+    wasHealthy: isTrue(before, 'Healthy'),
+    isNewRevision: stringAt(before, 'status', 'lastAppliedRevision') !== attempt.revision,
+  })
+  for (const event of events) {
+    await recordEvent(client, correlator, live, event)
+    if (address !== undefined) await notify(address, live, event)
+  }
+}
+
+function attemptOf({ source, digest, settings }: ShownNode, { outcome, durationMs = 0 }: Shown): ReconcileAttempt {
+  return {
+    revision: source.revision ?? `sha1:${source.commit}`,
+    digest: `sha256:${digest}`,
+    timeoutMs: settings.timeoutMs,
+    durationMs,
+    outcome,
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof BailiwickError ? error.message : String(error)
+}
