@@ -16,16 +16,17 @@ const judgement = [
   'gate',
   'protection',
 ]
-export const core = [...judgement, 'kstatus', 'diff', 'fix', 'report', 'onboard', 'command']
+export const core = [...judgement, 'cel', 'kstatus', 'diff', 'fix', 'report', 'onboard', 'command']
 export const MAY_IMPORT: Record<string, readonly string[]> = {
   origin: [],
   errors: ['origin', 'message'],
   'flux/kinds': [],
   kube: ['origin', 'errors', 'message', 'git/tree', 'flux/kinds'],
   // How far a cluster has come with an object: plain JSON in, a status out.
-  kstatus: ['kube'],
+  kstatus: ['kube', 'cel'],
+  cel: [...meaning, 'kustomize'],
   kustomize: meaning,
-  flux: [...meaning, 'kustomize'],
+  flux: [...meaning, 'kustomize', 'cel'],
   fleet: [...meaning, 'kustomize', 'flux'],
   facts: engine,
   policy: [...engine, 'facts'],

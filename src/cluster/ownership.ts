@@ -32,6 +32,11 @@ export function ownershipOf(live: Json | undefined, owner: Owner, knownUid: stri
   return adopt === `${owner.namespace}/${owner.name}` ? 'ours' : 'shared'
 }
 
+/** The label selector of what this owner applied. */
+export function ownerSelector({ namespace, name }: Owner): string {
+  return `${OWNER_NAME}=${name},${OWNER_NAMESPACE}=${namespace}`
+}
+
 /** True where the live object carries both owner labels of this owner. */
 export function carriesLabelsOf(live: Json, owner: Owner): boolean {
   const labels = mapAt(live, 'metadata', 'labels')

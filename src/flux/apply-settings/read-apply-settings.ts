@@ -1,3 +1,4 @@
+import { CelProgram } from '../../cel/cel-program.ts'
 import type { Path } from '../../kube/node.ts'
 import { groupOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
 import {
@@ -43,6 +44,14 @@ export function readApplySettings(object: KubeObject, namespace: string): ReadSe
   return { settings, problems: reader.problems }
 }
 
+/** An expression, compiled to see whether it can be: Flux, too, applies nothing where one cannot (InvalidCELExpression). */
+function celText(reader: SettingsReader, path: Path, declared?: readonly string[]): string | undefined {
+  const text = reader.text(path)
+  const program = text === undefined ? undefined : CelProgram.compile(text, declared)
+  if (program && 'problem' in program) reader.refuse(path, 'a CEL expression that can be evaluated', program.problem)
+  return text
+}
+
 function duration(reader: SettingsReader, path: Path): number | undefined {
   const text = reader.text(path)
   if (text === undefined) return undefined
@@ -72,8 +81,9 @@ function healthCheck(reader: SettingsReader, path: Path): ObjectId {
 function healthCheckExprs(reader: SettingsReader): HealthCheckExpr[] {
   const seen = new Set<string>()
   return reader.items(['spec', 'healthCheckExprs']).map(path => {
-    const failed = reader.text([...path, 'failed'])
-    const inProgress = reader.text([...path, 'inProgress'])
+    const failed = celText(reader, [...path, 'failed'])
+    const inProgress = celText(reader, [...path, 'inProgress'])
+    celText(reader, [...path, 'current'])
     const apiVersion = reader.required([...path, 'apiVersion'])
     const kind = reader.text([...path, 'kind']) ?? ''
     const key = `${groupOf(apiVersion)}/${kind}`
@@ -88,7 +98,7 @@ function healthCheckExprs(reader: SettingsReader): HealthCheckExpr[] {
 }
 
 function readyExpr(reader: SettingsReader, path: Path, namespace: string): ReadyExpr[] {
-  const expression = reader.text([...path, 'readyExpr'])
+  const expression = celText(reader, [...path, 'readyExpr'], ['self', 'dep'])
   if (expression === undefined) return []
   const name = reader.required([...path, 'name'])
   return [{ dependency: `${reader.text([...path, 'namespace']) ?? namespace}/${name}`, expression }]

@@ -54,14 +54,14 @@ export class SettingsReader {
     return this.#known(path) !== undefined
   }
 
-  /** `allowed` completes "is not ..." and says what to write. */
-  refuse(path: Path, allowed: string): void {
+  /** `allowed` completes "is not ..." and says what to write; `why` is what is wrong with what is there. */
+  refuse(path: Path, allowed: string, why?: string): void {
     const { via: _via, ...origin } = originAt(this.#root, path)
     const field = fieldText(path)
     const [message, fix] =
       allowed === 'set'
         ? [`${field} is missing`, `Set ${field}.`]
-        : [`${field} is not ${allowed}`, `Write ${allowed} at ${field}.`]
+        : [`${field} is not ${allowed}${why === undefined ? '' : `: ${why}`}`, `Write ${allowed} at ${field}.`]
     this.problems.push({ message, fix, origin })
   }
 

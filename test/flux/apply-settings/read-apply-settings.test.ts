@@ -54,7 +54,7 @@ healthChecks:
   - {apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, name: db, namespace: apps}
   - {apiVersion: v1, kind: Namespace, name: apps}
 healthCheckExprs:
-  - {apiVersion: a.io/v1, kind: A, current: "status.ok", failed: "status.bad", inProgress: "!has(status)"}
+  - {apiVersion: a.io/v1, kind: A, current: "status.ok", failed: "status.bad", inProgress: "!has(status.ok)"}
   - {apiVersion: a.io/v1, current: "true"}
 dependsOn:
   - {name: plain}
@@ -75,7 +75,7 @@ ignore:
       { apiVersion: 'v1', kind: 'Namespace', namespace: '', name: 'apps' },
     ],
     healthCheckExprs: [
-      { apiVersion: 'a.io/v1', kind: 'A', current: 'status.ok', failed: 'status.bad', inProgress: '!has(status)' },
+      { apiVersion: 'a.io/v1', kind: 'A', current: 'status.ok', failed: 'status.bad', inProgress: '!has(status.ok)' },
       { apiVersion: 'a.io/v1', kind: '', current: 'true' },
     ],
     readyExprs: [
@@ -120,6 +120,14 @@ describe('what cannot be read names its line and the edit', () => {
           ? ''
           : `spec.ignore[0].paths[0] is not ${pointer}. Write ${pointer} at spec.ignore[0].paths[0].`,
     ]),
+    [
+      'healthCheckExprs: [{apiVersion: a/v1, kind: A, current: "status.x =="}]',
+      'spec.healthCheckExprs[0].current is not a CEL expression that can be evaluated: it ends too early. Write a CEL expression that can be evaluated at spec.healthCheckExprs[0].current.',
+    ],
+    [
+      'dependsOn: [{name: a, readyExpr: "dep.status.ready"}]',
+      'spec.dependsOn[0].readyExpr is not a CEL expression that can be evaluated: its result is not a bool. Write a CEL expression that can be evaluated at spec.dependsOn[0].readyExpr.',
+    ],
     [
       'ignore: [{paths: [/a], target: {name: "("}}]',
       'spec.ignore[0].target.name is not a regular expression of Go. Write a regular expression of Go at spec.ignore[0].target.name.',

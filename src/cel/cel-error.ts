@@ -1,0 +1,8 @@
+/** The expression is no CEL, or asks for something that is not supported here. */
+export class CelSyntaxError extends Error {}
+
+/** The expression cannot be worked out for this input: `&&` and `||` may do without. */
+export class CelError extends Error {}
+
+/** The expression takes too much work, whatever the input is. */
+export class CelBudgetError extends Error {}

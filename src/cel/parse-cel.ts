@@ -1,0 +1,219 @@
+import { CelSyntaxError } from './cel-error.ts'
+import { type BinaryOperator, type CelExpression, MACROS, type Macro } from './expression.ts'
+import { isKnownFunction } from './function-names.ts'
+import { type CelToken, RESERVED, tokensOf } from './tokens.ts'
+
+/** From what binds least to what binds most. */
+const LEVELS: readonly (readonly BinaryOperator[])[] = [
+  ['||'],
+  ['&&'],
+  ['==', '!=', '<', '<=', '>', '>=', 'in'],
+  ['+', '-'],
+  ['*', '/', '%'],
+]
+const MAX_DEPTH = 60
+const MAX_INT = 2n ** 63n
+
+/**
+ * Parses a CEL expression (cel-spec, with macros and optional syntax as cel-go reads them). Throws CelSyntaxError for what
+ * is no CEL and for functions that are not known here.
+ */
+export function parseCel(text: string): CelExpression {
+  const parser = new Parser(tokensOf(text))
+  const expression = parser.expression(0)
+  parser.end()
+  return expression
+}
+
+class Parser {
+  readonly #tokens: readonly CelToken[]
+  #at = 0
+
+  constructor(tokens: readonly CelToken[]) {
+    this.#tokens = tokens
+  }
+
+  end(): void {
+    if (this.#at < this.#tokens.length) this.#unexpected()
+  }
+
+  expression(depth: number): CelExpression {
+    if (depth > MAX_DEPTH) throw new CelSyntaxError(`it is nested more than ${MAX_DEPTH} levels deep`)
+    const of = this.#binary(0, depth)
+    if (!this.#takes('?')) return checked(of)
+    const yes = checked(this.#binary(0, depth + 1))
+    this.#must(':')
+    return { type: 'choice', of: checked(of), yes, no: this.expression(depth + 1) }
+  }
+
+  #binary(level: number, depth: number): CelExpression {
+    const operators = LEVELS[level]
+    if (!operators) return this.#unary(depth)
+    let left = this.#binary(level + 1, depth)
+    for (let links = 0; ; links++) {
+      const next = this.#tokens[this.#at]
+      const operator = next?.type === 'mark' ? operators.find(one => one === next.text) : undefined
+      if (!operator) return left
+      if (links > MAX_DEPTH) throw new CelSyntaxError(`it has more than ${MAX_DEPTH} operators in a row`)
+      this.#at++
+      left = { type: 'binary', operator, left: checked(left), right: checked(this.#binary(level + 1, depth)) }
+    }
+  }
+
+  #unary(depth: number): CelExpression {
+    if (depth > MAX_DEPTH) throw new CelSyntaxError(`it is nested more than ${MAX_DEPTH} levels deep`)
+    if (this.#takes('!')) return { type: 'unary', operator: '!', of: checked(this.#unary(depth + 1)) }
+    if (!this.#takes('-')) return this.#member(depth)
+    const next = this.#tokens[this.#at]
+    if (next?.type === 'literal' && (typeof next.value === 'bigint' || typeof next.value === 'number')) {
+      return this.#member(depth, -next.value)
+    }
+    return { type: 'unary', operator: '-', of: checked(this.#unary(depth + 1)) }
+  }
+
+  #member(depth: number, negative?: number | bigint): CelExpression {
+    let of: CelExpression
+    if (negative === undefined) of = this.#primary(depth)
+    else {
+      this.#at++
+      of = { type: 'literal', value: negative }
+    }
+    for (let links = 0; links <= MAX_DEPTH; links++) {
+      if (this.#takes('.')) of = this.#dotted(of, depth)
+      else if (this.#takes('[')) {
+        const optional = this.#takes('?')
+        of = { type: 'index', of: checked(of), at: this.expression(depth + 1), optional }
+        this.#must(']')
+      } else return of
+    }
+    throw new CelSyntaxError(`it has more than ${MAX_DEPTH} fields in a row`)
+  }
+
+  #dotted(of: CelExpression, depth: number): CelExpression {
+    const optional = this.#takes('?')
+    const name = this.#name()
+    if (optional || !this.#takes('(')) return { type: 'field', of: checked(of), name, optional }
+    const qualified = of.type === 'name' ? `${of.name}.${name}` : undefined
+    if (qualified !== undefined && isKnownFunction(qualified, false)) {
+      return { type: 'call', of: undefined, name: qualified, args: this.#list(')', depth) }
+    }
+    const macro = MACROS.find(one => one === name)
+    const args = this.#list(')', depth)
+    if (macro) {
+      const made = macroOf(checked(of), macro, args)
+      if (made) return made
+    }
+    if (!isKnownFunction(name, true)) throw new CelSyntaxError(`the function ${name} is not supported`)
+    return { type: 'call', of: checked(of), name, args }
+  }
+
+  #primary(depth: number): CelExpression {
+    const token = this.#tokens[this.#at]
+    if (!token) throw new CelSyntaxError('it ends too early')
+    if (this.#takes('(')) {
+      const inner = this.expression(depth + 1)
+      this.#must(')')
+      return inner
+    }
+    if (this.#takes('[')) return this.#listLiteral(depth)
+    if (this.#takes('{')) return this.#mapLiteral(depth)
+    const isAbsolute = this.#takes('.')
+    if (token.type === 'literal') {
+      this.#at++
+      return { type: 'literal', value: token.value }
+    }
+    if (token.type === 'mark' && !isAbsolute) this.#unexpected()
+    const name = this.#name()
+    if (RESERVED.has(name)) throw new CelSyntaxError(`${name} is a reserved word`)
+    if (!this.#takes('(')) return { type: 'name', name }
+    const args = this.#list(')', depth)
+    if (name === 'has') return hasOf(args)
+    if (!isKnownFunction(name, false)) throw new CelSyntaxError(`the function ${name} is not supported`)
+    return { type: 'call', of: undefined, name, args }
+  }
+
+  #listLiteral(depth: number): CelExpression {
+    const items: { value: CelExpression; optional: boolean }[] = []
+    while (!this.#takes(']')) {
+      const optional = this.#takes('?')
+      items.push({ optional, value: this.expression(depth + 1) })
+      if (!this.#takes(',')) {
+        this.#must(']')
+        break
+      }
+    }
+    return { type: 'list', items }
+  }
+
+  #mapLiteral(depth: number): CelExpression {
+    const entries: { key: CelExpression; value: CelExpression; optional: boolean }[] = []
+    while (!this.#takes('}')) {
+      const optional = this.#takes('?')
+      const key = this.expression(depth + 1)
+      this.#must(':')
+      entries.push({ optional, key, value: this.expression(depth + 1) })
+      if (!this.#takes(',')) {
+        this.#must('}')
+        break
+      }
+    }
+    return { type: 'map', entries }
+  }
+
+  #list(end: string, depth: number): CelExpression[] {
+    const items: CelExpression[] = []
+    if (this.#takes(end)) return items
+    for (;;) {
+      items.push(this.expression(depth + 1))
+      if (this.#takes(end)) return items
+      this.#must(',')
+    }
+  }
+
+  #name(): string {
+    const token = this.#tokens[this.#at]
+    if (token?.type !== 'name') return this.#unexpected()
+    this.#at++
+    return token.text
+  }
+
+  #takes(mark: string): boolean {
+    const token = this.#tokens[this.#at]
+    if (token?.type !== 'mark' || token.text !== mark) return false
+    this.#at++
+    return true
+  }
+
+  #must(mark: string): void {
+    if (!this.#takes(mark)) this.#unexpected()
+  }
+
+  #unexpected(): never {
+    const token = this.#tokens[this.#at]
+    if (!token) throw new CelSyntaxError('it ends too early')
+    throw new CelSyntaxError(`unexpected ${token.type === 'literal' ? 'value' : token.text}`)
+  }
+}
+
+/** 2^63 is only a number behind a minus. */
+function checked(expression: CelExpression): CelExpression {
+  if (expression.type === 'literal' && expression.value === MAX_INT) throw new CelSyntaxError(`${MAX_INT} is too large`)
+  return expression
+}
+
+function hasOf(args: readonly CelExpression[]): CelExpression {
+  const [field] = args
+  if (args.length !== 1 || field?.type !== 'field' || field.optional) {
+    throw new CelSyntaxError('has() takes one field, such as has(status.conditions)')
+  }
+  return { type: 'has', of: field.of, name: field.name }
+}
+
+/** Undefined: it is an ordinary function of that name. */
+function macroOf(of: CelExpression, macro: Macro, args: readonly CelExpression[]): CelExpression | undefined {
+  const counts: readonly number[] = macro === 'map' ? [2, 3] : [2]
+  if (!counts.includes(args.length)) return undefined
+  const [variable, ...rest] = args
+  if (variable?.type !== 'name') throw new CelSyntaxError(`the first argument of ${macro}() is not a name`)
+  return { type: 'macro', of, macro, variable: variable.name, args: rest }
+}

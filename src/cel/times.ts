@@ -1,0 +1,35 @@
+const TIMESTAMP = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[-+]\d{2}:\d{2})$/
+const DURATION = /^([-+]?)((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+|0)$/
+const PART = /(\d*)(?:\.(\d*))?(ns|us|µs|ms|s|m|h)/g
+const NANOS: ReadonlyMap<string, bigint> = new Map([
+  ['ns', 1n],
+  ['us', 1_000n],
+  ['µs', 1_000n],
+  ['ms', 1_000_000n],
+  ['s', 1_000_000_000n],
+  ['m', 60_000_000_000n],
+  ['h', 3_600_000_000_000n],
+])
+const MAX_TEXT = 100
+
+/** Nanoseconds since 1970 of an RFC 3339 text. */
+export function readTimestamp(text: string): bigint | undefined {
+  const [, seconds, fraction = '', zone] = TIMESTAMP.exec(text) ?? []
+  const millis = Date.parse(`${seconds}${zone}`)
+  // a day that the month does not have is another day to JavaScript
+  const isDay = Number.isFinite(millis) && new Date(`${seconds}Z`).toISOString().startsWith(seconds!)
+  if (!isDay) return undefined
+  return BigInt(millis) * 1_000_000n + BigInt(fraction.padEnd(9, '0'))
+}
+
+/** Nanoseconds of a duration as Go writes it, such as `1h30m`. */
+export function readGoDuration(text: string): bigint | undefined {
+  const [, sign, parts] = text.length > MAX_TEXT ? [] : (DURATION.exec(text) ?? [])
+  if (parts === undefined) return undefined
+  let sum = 0n
+  for (const [, whole = '', fraction = '', unit] of parts.matchAll(PART)) {
+    const nanos = NANOS.get(unit!)!
+    sum += BigInt(whole || '0') * nanos + (BigInt(fraction || '0') * nanos) / 10n ** BigInt(fraction.length)
+  }
+  return sum >= 2n ** 63n ? undefined : sign === '-' ? -sum : sum
+}

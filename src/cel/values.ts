@@ -1,0 +1,157 @@
+import type { Json } from '../kube/node.ts'
+import { CelError } from './cel-error.ts'
+import type { Literal } from './expression.ts'
+
+/** An unsigned integer. */
+export class Unsigned {
+  readonly value: bigint
+  constructor(value: bigint) {
+    this.value = value
+  }
+}
+
+/** A moment or a length of time, in nanoseconds. */
+export class Time {
+  readonly kind: 'timestamp' | 'duration'
+  readonly nanos: bigint
+  constructor(kind: 'timestamp' | 'duration', nanos: bigint) {
+    this.kind = kind
+    this.nanos = nanos
+  }
+}
+
+/** A value that may be absent. */
+export class Optional {
+  readonly value: CelValue | undefined
+  constructor(value: CelValue | undefined) {
+    this.value = value
+  }
+}
+
+/** A map: its entries by the canonical text of their keys. */
+export class CelMap {
+  readonly entries: ReadonlyMap<string, readonly [CelValue, CelValue]>
+  constructor(entries: ReadonlyMap<string, readonly [CelValue, CelValue]>) {
+    this.entries = entries
+  }
+}
+
+/** The type of a value, as `type()` gives it. */
+export class TypeName {
+  readonly name: string
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+/** Types that are values by their name, where no field of the object has it. */
+export const TYPE_NAMES: ReadonlySet<string> = new Set(
+  'int uint double bool string bytes list map null_type type'.split(' '),
+)
+
+/** A value of CEL; integers are bigint. */
+export type CelValue =
+  | null
+  | boolean
+  | string
+  | bigint
+  | number
+  | Unsigned
+  | Uint8Array
+  | readonly CelValue[]
+  | CelMap
+  | Optional
+  | Time
+  | TypeName
+
+/** A field of an object as CEL sees it: numbers without a fraction are integers. */
+export function fromJson(json: Json): CelValue {
+  if (typeof json === 'number') return Number.isInteger(json) ? BigInt(json) : json
+  if (json === null || typeof json !== 'object') return json
+  if (Array.isArray(json)) return json.map(fromJson)
+  // an integer beyond 2^53, as parseExact reads it
+  if ('rawJSON' in json && Object.isFrozen(json)) return BigInt(String(json.rawJSON))
+  return new CelMap(new Map(Object.entries(json).map(([key, item]) => [`s${key}`, [key, fromJson(item)] as const])))
+}
+
+export function ofLiteral(literal: Literal): CelValue {
+  if (literal === null || typeof literal !== 'object' || literal instanceof Uint8Array) return literal
+  return new Unsigned(literal.unsigned)
+}
+
+/** Canonical text of a key; undefined for what is no key. Numbers of all types that are equal have one text. */
+export function keyText(key: CelValue): string | undefined {
+  if (typeof key === 'string') return `s${key}`
+  if (typeof key === 'boolean') return `b${key}`
+  if (typeof key === 'bigint') return `n${key}`
+  if (key instanceof Unsigned) return `n${key.value}`
+  return typeof key === 'number' && Number.isInteger(key) ? `n${BigInt(key)}` : undefined
+}
+
+export function typeOf(value: CelValue): string {
+  if (value === null) return 'null_type'
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'string') return 'string'
+  if (typeof value === 'bigint') return 'int'
+  if (typeof value === 'number') return 'double'
+  if (value instanceof Unsigned) return 'uint'
+  if (value instanceof Uint8Array) return 'bytes'
+  if (value instanceof CelMap) return 'map'
+  if (value instanceof Optional) return 'optional_type'
+  if (value instanceof TypeName) return 'type'
+  return value instanceof Time ? `google.protobuf.${value.kind === 'timestamp' ? 'Timestamp' : 'Duration'}` : 'list'
+}
+
+export const isList = (value: CelValue): value is readonly CelValue[] => Array.isArray(value)
+
+/** A number of any of the three types; undefined for anything else. */
+function numberOf(value: CelValue): bigint | number | undefined {
+  if (value instanceof Unsigned) return value.value
+  return typeof value === 'bigint' || typeof value === 'number' ? value : undefined
+}
+
+/** Equality of CEL: values of different types are not equal, but numbers are compared across their types. */
+export function isEqual(one: CelValue, other: CelValue, spend: (steps: number) => void): boolean {
+  spend(1)
+  const [a, b] = [numberOf(one), numberOf(other)]
+  // biome-ignore lint/suspicious/noDoubleEquals: an integer and a double are compared by value
+  if (a !== undefined && b !== undefined) return a == b
+  if (isList(one)) {
+    if (!isList(other) || one.length !== other.length) return false
+    return one.every((item, index) => isEqual(item, other[index]!, spend))
+  }
+  if (one instanceof CelMap) {
+    if (!(other instanceof CelMap) || one.entries.size !== other.entries.size) return false
+    for (const [key, [, value]] of one.entries) {
+      const found = other.entries.get(key)
+      if (!found || !isEqual(value, found[1], spend)) return false
+    }
+    return true
+  }
+  if (one instanceof Uint8Array) return other instanceof Uint8Array && Buffer.compare(one, other) === 0
+  if (one instanceof Time) return other instanceof Time && other.kind === one.kind && other.nanos === one.nanos
+  if (one instanceof TypeName) return other instanceof TypeName && other.name === one.name
+  if (one instanceof Optional) {
+    if (!(other instanceof Optional)) return false
+    if (one.value === undefined || other.value === undefined) return one.value === other.value
+    return isEqual(one.value, other.value, spend)
+  }
+  return one === other
+}
+
+/** Below, equal, above; throws CelError for values that have no order. */
+export function compare(one: CelValue, other: CelValue): number {
+  const [a, b] = [numberOf(one), numberOf(other)]
+  if (a !== undefined && b !== undefined) {
+    // nothing is above or below what is no number
+    if (Number.isNaN(a) || Number.isNaN(b)) return Number.NaN
+    return a < b ? -1 : a > b ? 1 : 0
+  }
+  if (typeof one === 'string' && typeof other === 'string') return Buffer.compare(Buffer.from(one), Buffer.from(other))
+  if (typeof one === 'boolean' && typeof other === 'boolean') return Number(one) - Number(other)
+  if (one instanceof Uint8Array && other instanceof Uint8Array) return Buffer.compare(one, other)
+  if (one instanceof Time && other instanceof Time && one.kind === other.kind) {
+    return one.nanos < other.nanos ? -1 : one.nanos > other.nanos ? 1 : 0
+  }
+  throw new CelError('no such overload')
+}
