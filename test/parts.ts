@@ -70,6 +70,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   workers: [
     ...core,
     'designation',
+    'sops',
     'process',
     'config',
     'git',
@@ -90,5 +91,5 @@ export const PACKAGES: Record<string, readonly string[]> = {
   kustomize: ['yaml'],
   onboard: ['yaml', 'sops-age'],
   command: ['yaml'],
-  sops: ['age-encryption'],
+  sops: ['age-encryption', 'openpgp'],
 }

@@ -44,7 +44,7 @@ export async function withSeals(fleet: Fleet, identities: readonly string[]): Pr
     for (const file of files) {
       // all documents of it: one without a block of SOPS was not there when SOPS wrote the file
       const roots = parseDocuments({ repository: url, path: file }, tree.read(file))
-      if ((await verifyMac(roots, identities)) === 'broken') brokenSeals.push({ url, ref, file })
+      if ((await verifyMac(roots, { age: identities })) === 'broken') brokenSeals.push({ url, ref, file })
     }
   }
   return { ...fleet, brokenSeals }

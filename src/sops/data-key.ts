@@ -1,31 +1,65 @@
 import { at, type Node, stringAt } from '../kube/node.ts'
 
+/** Keys by which documents may be opened; secret. */
+export interface Identities {
+  /** `AGE-SECRET-KEY-1...`, and those of hybrid recipients, `AGE-SECRET-KEY-PQ-1...`. */
+  readonly age: readonly string[]
+  /** Armored private keys without a passphrase. */
+  readonly pgp?: readonly string[]
+}
+
+/** Recipients of a document, of each kind, that are tried: each costs a key exchange. */
+const MAX_RECIPIENTS = 32
+const MAX_BYTES = 64 * 1024
+
 /**
- * The key by which SOPS encrypted the values of a document, opened with one of these age identities (`AGE-SECRET-KEY-1...`).
- * Undefined where none of them fits, or the key is split among groups. Never throws for what a document holds.
+ * The key by which SOPS encrypted the values of a document, opened with one of these identities. Undefined where none of them
+ * fits, or the key is split among groups. Never throws for what a document holds.
  */
-export async function dataKey(block: Node, identities: readonly string[]): Promise<Uint8Array | undefined> {
+export async function dataKey(block: Node, { age, pgp = [] }: Identities): Promise<Uint8Array | undefined> {
   const groups = at(block, ['key_groups'])
   if (groups?.type === 'list' && groups.items.length > 1) return undefined
-  const list = at(block, ['age']) ?? at(groups, [0, 'age'])
-  for (const item of list?.type === 'list' ? list.items : []) {
-    const key = await opened(stringAt(item, ['enc']) ?? '', identities)
+  const recipients = (kind: string) => {
+    const list = at(block, [kind]) ?? at(groups, [0, kind])
+    const items = list?.type === 'list' ? list.items.slice(0, MAX_RECIPIENTS) : []
+    return items.map(item => stringAt(item, ['enc']) ?? '').filter(text => text !== '' && text.length <= MAX_BYTES)
+  }
+  for (const text of age.length > 0 ? recipients('age') : []) {
+    const key = await openedByAge(text, age)
+    if (key) return key
+  }
+  for (const text of pgp.length > 0 ? recipients('pgp') : []) {
+    const key = await openedByPgp(text, pgp)
     if (key) return key
   }
   return undefined
 }
 
-async function opened(text: string, identities: readonly string[]): Promise<Uint8Array | undefined> {
-  if (identities.length === 0 || text.length > 64 * 1024) return undefined
+async function openedByAge(text: string, identities: readonly string[]): Promise<Uint8Array | undefined> {
   // most fleets are evaluated without a key, and the library takes as long to load as all that renders
   const { armor, Decrypter } = await import('age-encryption')
-  const decrypter = new Decrypter()
-  for (const identity of identities) decrypter.addIdentity(identity)
   try {
-    const key = await decrypter.decrypt(armor.decode(text))
-    return key.length === 32 ? key : undefined
+    const decrypter = new Decrypter()
+    for (const identity of identities) decrypter.addIdentity(identity)
+    return keyOf(await decrypter.decrypt(armor.decode(text)))
   } catch {
     // the library throws plain errors, for another recipient as for damaged text; both mean that this key does not open it
     return undefined
   }
 }
+
+async function openedByPgp(text: string, identities: readonly string[]): Promise<Uint8Array | undefined> {
+  const { decrypt, readMessage, readPrivateKey } = await import('openpgp')
+  try {
+    const message = await readMessage({ armoredMessage: text })
+    const decryptionKeys = await Promise.all(identities.map(armoredKey => readPrivateKey({ armoredKey })))
+    const config = { maxDecompressedMessageSize: MAX_BYTES }
+    const { data } = await decrypt({ message, decryptionKeys, format: 'binary', config })
+    return keyOf(data)
+  } catch {
+    // as above
+    return undefined
+  }
+}
+
+const keyOf = (key: Uint8Array): Uint8Array | undefined => (key.length === 32 ? key : undefined)

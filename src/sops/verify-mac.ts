@@ -1,6 +1,7 @@
-import { createDecipheriv, createHash, type Hash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import { at, type Node, type ScalarNode, stringAt } from '../kube/node.ts'
-import { dataKey } from './data-key.ts'
+import { dataKey, type Identities } from './data-key.ts'
+import { isSealedValue, openValue } from './open-value.ts'
 
 /**
  * `sound`: nothing of the file was changed without its key. `broken`: a value, a name, or the order of them was.
@@ -15,7 +16,7 @@ const ONLY_ENCRYPTED = createHash('sha256').update('sops').digest()
  * Whether the MAC of a file holds, over all its documents, as `sops decrypt` would find (getsops/sops, Tree.Decrypt).
  * kustomize-controller does not look at it.
  */
-export async function verifyMac(documents: readonly Node[], identities: readonly string[]): Promise<Seal> {
+export async function verifyMac(documents: readonly Node[], identities: Identities): Promise<Seal> {
   const block = documents.map(root => at(root, ['sops'])).find(node => node?.type === 'map')
   const key = block && (await dataKey(block, identities))
   if (!block || !key) return 'unknown'
@@ -73,27 +74,4 @@ function textOf(value: Exclude<ScalarNode['value'], null>): string | undefined {
   if (typeof value === 'boolean') return value ? 'True' : 'False'
   const text = String(value)
   return typeof value === 'number' && /[eIN]/.test(text) ? undefined : text
-}
-
-const VALUE =
-  /^ENC\[AES256_GCM,data:([A-Za-z0-9+/]*={0,2}),iv:([A-Za-z0-9+/]+={0,2}),tag:([A-Za-z0-9+/]+={0,2}),type:(str|int|float|bool|bytes|comment)\]$/
-
-/** Whether text has the form of a value that SOPS encrypted. */
-const isSealedValue = (text: string): boolean => VALUE.test(text)
-
-/** The plain bytes of a value at `place` (its path, or the time of the document for the MAC); undefined where the key or the place is not that of the value. */
-function openValue(text: string, key: Uint8Array, place: string): Buffer | undefined {
-  const [, data = '', iv = '', tag = ''] = VALUE.exec(text) ?? []
-  const [nonce, seal] = [Buffer.from(iv, 'base64'), Buffer.from(tag, 'base64')]
-  if (nonce.length === 0 || seal.length !== 16) return undefined
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce)
-  decipher.setAAD(Buffer.from(place))
-  decipher.setAuthTag(seal)
-  const plain = decipher.update(Buffer.from(data, 'base64'))
-  try {
-    return Buffer.concat([plain, decipher.final()])
-  } catch {
-    // the only way in which Node says that the tag does not fit
-    return undefined
-  }
 }

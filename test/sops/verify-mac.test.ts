@@ -20,7 +20,7 @@ const SECRET = {
 }
 
 const sealOf = (texts: readonly string[], identities = [identity]): Promise<Seal> =>
-  verifyMac(parseDocuments({ repository: '', path: 'x.yaml' }, Buffer.from(texts.join('\n---\n'))), identities)
+  verifyMac(parseDocuments({ repository: '', path: 'x.yaml' }, Buffer.from(texts.join('\n---\n'))), { age: identities })
 const sealed = async (options = {}) => JSON.stringify(await sealDocument(SECRET, recipient, options))
 
 test('what SOPS wrote is sound', async () => {

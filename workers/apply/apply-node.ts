@@ -1,11 +1,11 @@
 import type { ApprovedNode } from '../../src/approval/approve.ts'
 import { applyObjects } from '../../src/cluster/apply-objects.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
-import { parseExact } from '../../src/cluster/exact-json.ts'
 import { idOf } from '../../src/cluster/id-of.ts'
 import { claim, type Inventory, newInventory } from '../../src/cluster/inventory.ts'
 import { entryOf, type InventoryEntry, unionEntries } from '../../src/cluster/inventory-entry.ts'
 import type { AppliedObject } from '../../src/report/apply-report.ts'
+import { openObjects } from './open-objects.ts'
 
 export interface NodeResult {
   readonly key: string
@@ -29,7 +29,7 @@ export async function applyNode(
   signal: AbortSignal,
 ): Promise<NodeResult> {
   const before = known ?? newInventory(node.cluster, node.key, node.user)
-  const objects = node.objects.map(parseExact)
+  const objects = await openObjects(client, node)
   const planned = objects.map(object => entryOf(idOf(object)))
   const claimed = await claim(client, before, {
     parent: node.parent,

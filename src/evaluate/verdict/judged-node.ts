@@ -4,6 +4,7 @@ import type { FleetNode, IncludedSource } from '../../fleet/model/fleet.ts'
 import { sourceRevision } from '../../fleet/sources/source-revision.ts'
 import { readApplySettings } from '../../flux/apply-settings/read-apply-settings.ts'
 import type { Finding, JudgedNode, NodeFailure } from '../../rules/model/finding.ts'
+import { readDecryption } from './read-decryption.ts'
 import { refusedFields } from './refused-fields.ts'
 
 /** A node with what was found in it, as plain data for whoever applies it. */
@@ -18,6 +19,7 @@ export function judgedNode(
 
 const cleanNode = oncePer((node: FleetNode): JudgedNode => {
   const { id, url, ref, commit, opaque, artifact, lent, includes, unverified } = node.source
+  const { decryption, refused } = readDecryption(node.kustomization, node.objects)
   const { settings, problems } = readApplySettings(node.kustomization, node.namespace)
   return {
     key: node.key,
@@ -46,13 +48,14 @@ const cleanNode = oncePer((node: FleetNode): JudgedNode => {
     prune: node.prune,
     settings,
     ...(problems.length > 0 ? { problems } : {}),
+    ...(decryption ? { decryption } : {}),
     digest: node.digest,
     findings: [],
     failures: [],
     objects: objectTexts(node.objects),
     ...(node.holes?.length ? { holes: node.holes.map(({ error }) => error.message) } : {}),
     hides: node.hides ?? [],
-    refused: refusedFields(node.kustomization, node.objects),
+    refused: [...refusedFields(node.kustomization, node.objects), ...refused].sort(),
   }
 })
 

@@ -1,6 +1,5 @@
 import { at, type Node } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import { isSealed } from '../../rules/secrets/support/sops.ts'
 
 /** Fields of a Flux Kustomization that the worker honours, or that change nothing about what it applies. */
 const HONOURED = new Set([
@@ -25,12 +24,13 @@ const HONOURED = new Set([
   'patchesStrategicMerge',
   'patchesJson6902',
   'postBuild',
+  'decryption',
   'validation',
 ])
 
 /**
- * What the worker does not honour yet, fields of the Kustomization, encrypted objects and values that are only known to
- * the cluster: it refuses to apply rather than to ignore them. Flux too refuses a Secret that is still encrypted when it would be applied.
+ * What the worker does not honour yet, fields of the Kustomization and values that are only known to
+ * the cluster: it refuses to apply rather than to ignore them.
  */
 export function refusedFields(kustomization: KubeObject, objects: readonly KubeObject[]): string[] {
   const spec = at(kustomization.root, ['spec'])
@@ -38,14 +38,12 @@ export function refusedFields(kustomization: KubeObject, objects: readonly KubeO
   const set = [...spec.fields].filter(([key, field]) => !HONOURED.has(key) && !isUnset(field.value))
   const dependsOn = at(spec, ['dependsOn'])
   const conditions = dependsOn?.type === 'list' && dependsOn.items.some(item => at(item, ['readyExpr']))
-  const sealed = objects.some(isSealed)
   // only substitution and decryption make values unknown
   const mayHide = spec.fields.has('postBuild') || spec.fields.has('decryption')
   const hidden = mayHide && objects.some(object => isOpaque(object.root))
   return [
     ...set.map(([key]) => `spec.${key}`),
     ...(conditions ? ['spec.dependsOn.readyExpr'] : []),
-    ...(sealed ? ['SOPS encryption'] : []),
     ...(hidden ? ['values that only the cluster has'] : []),
   ].sort()
 }

@@ -1,6 +1,7 @@
 import type { Cluster, NotReached, NotSeen, Tenant } from '../../fleet/model/fleet.ts'
 import type { ApplySettings } from '../../flux/apply-settings/apply-settings.ts'
 import type { SettingsProblem } from '../../flux/apply-settings/settings-reader.ts'
+import type { Json } from '../../kube/node.ts'
 import type { ObjectId } from '../../kube/object.ts'
 import type { Message } from '../../message/message.ts'
 import type { Origin, Step } from '../../origin.ts'
@@ -136,6 +137,13 @@ export interface Verdict {
   readonly combination: string
 }
 
+/** The Secret that opens the encrypted objects of a node, which is in the node's namespace. */
+export interface Decryption {
+  readonly secret: string
+  /** What SOPS wrote beside the values of each encrypted object, by its place in the list of objects. */
+  readonly seals: readonly { readonly object: number; readonly sops: Json }[]
+}
+
 /** A node with what the worker needs to apply it, as plain JSON: exactly these objects were judged. */
 export interface JudgedNode {
   readonly key: string
@@ -157,9 +165,9 @@ export interface JudgedNode {
     readonly revision?: string
     /** Nothing proves that what Flux fetches is what was evaluated. */
     readonly assumed?: true
-    /** Only a tenant's declaration leads there: it counts for that tenant, and not on the repository itself. */
     /** What Flux checks before it takes the content, and nobody checked here. */
     readonly unverified?: string
+    /** Only a tenant's declaration leads there: it counts for that tenant, and not on the repository itself. */
     readonly lent?: true
     /** Sources whose content is part of it. */
     readonly includes?: readonly { readonly url: string; readonly commit: string; readonly lent?: true }[]
@@ -175,6 +183,8 @@ export interface JudgedNode {
   readonly settings: ApplySettings
   /** What of these settings cannot be read: with any, nothing of it is applied. */
   readonly problems?: readonly SettingsProblem[]
+  /** How its encrypted objects are opened; absent where none is encrypted. */
+  readonly decryption?: Decryption
   readonly digest: string
   /** Violations and errors of this node, whatever their state; approval reads them. */
   readonly findings: readonly Finding[]

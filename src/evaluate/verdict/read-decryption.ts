@@ -1,0 +1,65 @@
+import { at, type Node, stringAt, toJson } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { Decryption } from '../../rules/model/finding.ts'
+import { isSealed, isSopsFile, isSopsValue } from '../../rules/secrets/support/sops.ts'
+
+/** How the encrypted objects of a node are opened, and what keeps the worker from it. */
+interface ReadDecryption {
+  readonly decryption?: Decryption
+  /** What the worker does not open: with any, it applies nothing of the node. */
+  readonly refused: readonly string[]
+}
+
+/** Kinds of which nothing but values is encrypted: what is evaluated of them is in clear. */
+const OPENED = ['v1 Secret', 'v1 ConfigMap']
+const VALUES = ['data', 'stringData', 'binaryData']
+
+/**
+ * Reads `spec.decryption` and what is encrypted. Only values of Secrets and ConfigMaps are opened when they are applied: a
+ * name, a kind or a role that is encrypted would come out of it unevaluated.
+ */
+export function readDecryption(kustomization: KubeObject, objects: readonly KubeObject[]): ReadDecryption {
+  const spec = at(kustomization.root, ['spec', 'decryption'])
+  const sealed = objects.flatMap((object, index) => (isSealed(object) ? [{ object, index }] : []))
+  const refused = new Set<string>()
+  if (sealed.some(({ object }) => !isOpened(object)))
+    refused.add('SOPS encryption outside of the data of a Secret or ConfigMap')
+  if (objects.some(isOfSealedFile)) refused.add('Secrets that are generated from encrypted files')
+  if (sealed.length === 0) return { refused: [...refused] }
+  const secret = stringAt(spec, ['secretRef', 'name'])
+  if (secret === undefined) refused.add('SOPS encryption without spec.decryption.secretRef')
+  if (stringAt(spec, ['serviceAccountName']) !== undefined) refused.add('spec.decryption.serviceAccountName')
+  if ((stringAt(spec, ['provider']) ?? 'sops') !== 'sops') refused.add('spec.decryption.provider')
+  if (refused.size > 0 || secret === undefined) return { refused: [...refused] }
+  const seals = sealed.map(({ object, index }) => ({ object: index, sops: toJson(blockOf(object)!) }))
+  return { decryption: { secret, seals }, refused: [] }
+}
+
+const blockOf = ({ root, sops }: KubeObject): Node | undefined => sops ?? at(root, ['sops'])
+
+function isOpened(object: KubeObject): boolean {
+  const { apiVersion, kind } = idOf(object)
+  if (!OPENED.includes(`${apiVersion} ${kind}`)) return false
+  return [...object.root.fields].every(
+    ([key, { value }]) => key === 'sops' || VALUES.includes(key) || !holdsSealed(value),
+  )
+}
+
+function holdsSealed(node: Node): boolean {
+  if (node.type === 'scalar') return typeof node.value === 'string' && isSopsValue(node.value)
+  if (node.type === 'list') return node.items.some(holdsSealed)
+  for (const [key, { value }] of node.fields) if (isSopsValue(key) || holdsSealed(value)) return true
+  return false
+}
+
+/** kustomize-controller opens files of generators before the build, so that names with a hash of the content differ. */
+function isOfSealedFile(object: KubeObject): boolean {
+  if (idOf(object).kind !== 'Secret') return false
+  const data = at(object.root, ['data'])
+  if (data?.type !== 'map') return false
+  for (const { value } of data.fields.values()) {
+    if (value.type !== 'scalar' || typeof value.value !== 'string') continue
+    if (isSopsFile(Buffer.from(value.value, 'base64'))) return true
+  }
+  return false
+}

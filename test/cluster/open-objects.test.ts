@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ApprovedNode } from '../../src/approval/approve.ts'
+import { jsonAt } from '../../src/cluster/json-at.ts'
+import { openObjects } from '../../workers/apply/open-objects.ts'
+import { type fleetOf, judgementOf } from '../fleet/fleet-of.ts'
+import { type ClusterUnderTest, create, createTenant, haveAssets, startUnderTest } from './cluster-under-test.ts'
+
+const FIXTURES = join(import.meta.dirname, '../fixtures/sops')
+const fixture = (name: string) => readFileSync(join(FIXTURES, name), 'utf8')
+const kustomization = (decryption: string) => `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {url: 'https://github.com/acme/fleet', ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1h, path: ./clusters/staging, prune: true, ${decryption} sourceRef: {kind: GitRepository, name: flux-system}}
+`
+const WITH = 'decryption: {provider: sops, secretRef: {name: sops-keys}},'
+const fleet = (secrets: Record<string, string>, decryption = WITH) => ({
+  fleet: { 'clusters/staging/flux-system/gotk-sync.yaml': kustomization(decryption), ...secrets },
+})
+const secret = (name: string) => fixture(name).replace('metadata:', 'metadata:\n  namespace: apps')
+const SECRETS = Object.fromEntries(
+  ['age', 'age-pq', 'pgp'].map(name => [`clusters/staging/${name}.yaml`, secret(`${name}.yaml`)]),
+)
+const nodeOfFleet = (given: Parameters<typeof fleetOf>[0]) => judgementOf(given).nodes[0]!
+
+test.each<[string, Record<string, string>, string, string[]]>([
+  ['all in order', SECRETS, WITH, []],
+  ['without keys', SECRETS, '', ['SOPS encryption without spec.decryption.secretRef']],
+  [
+    'keys of the controller',
+    SECRETS,
+    'decryption: {provider: sops},',
+    ['SOPS encryption without spec.decryption.secretRef'],
+  ],
+  [
+    'another account for keys',
+    SECRETS,
+    'decryption: {provider: sops, serviceAccountName: x, secretRef: {name: a}},',
+    ['spec.decryption.serviceAccountName'],
+  ],
+  [
+    'a Role that is encrypted',
+    {
+      'clusters/staging/role.yaml': secret('age.yaml')
+        .replace('kind: Secret', 'kind: Widget')
+        .replace('v1', 'acme.test/v1'),
+    },
+    WITH,
+    ['SOPS encryption outside of the data of a Secret or ConfigMap'],
+  ],
+  [
+    'an encrypted type of a Secret',
+    {
+      'clusters/staging/a.yaml': `type: ${/ENC\[.*\]/.exec(fixture('age.yaml'))![0]}\n${secret('age.yaml')}`,
+    },
+    WITH,
+    ['SOPS encryption outside of the data of a Secret or ConfigMap'],
+  ],
+])('what the worker opens is said before it is applied: %s', (_, secrets, decryption, refused) => {
+  const node = nodeOfFleet(fleet(secrets, decryption))
+  expect(node.refused).toEqual(refused)
+  expect(node.decryption?.seals.length ?? 0).toBe(refused.length === 0 ? 3 : 0)
+})
+
+describe.skipIf(!haveAssets())('on a cluster', () => {
+  let under: ClusterUnderTest
+  let user = ''
+  beforeAll(async () => {
+    under = await startUnderTest()
+    user = await createTenant(under.server, 'apps', 'dev-team')
+    const data = Object.fromEntries(
+      Object.entries({ 'age.agekey': 'age.txt', 'pq.agekey': 'age-pq.txt', 'team.asc': 'pgp.asc' }).map(
+        ([key, name]) => [key, Buffer.from(fixture(name)).toString('base64')],
+      ),
+    )
+    await create(under.server, '/api/v1/namespaces/apps/secrets', { metadata: { name: 'sops-keys' }, data })
+    await create(under.server, '/api/v1/namespaces/apps/secrets', {
+      metadata: { name: 'no-keys' },
+      data: { x: 'eA==' },
+    })
+  }, 60_000)
+  afterAll(() => under?.stop())
+
+  const node = (change: Partial<ApprovedNode> = {}) =>
+    ({ ...nodeOfFleet(fleet(SECRETS)), namespace: 'apps', user, ...change }) as ApprovedNode
+  const named = (name: string) => node({ decryption: { ...node().decryption!, secret: name } })
+
+  test('values are opened with the keys of the Secret, read as the account', async () => {
+    const objects = await openObjects(under.client, node())
+    const secrets = objects.filter(object => jsonAt(object, 'kind') === 'Secret')
+    expect(secrets.map(one => jsonAt(one, 'data'))).toEqual(
+      Array(3).fill({ key: Buffer.from('value').toString('base64') }),
+    )
+    expect(secrets.map(one => jsonAt(one, 'sops'))).toEqual(Array(3).fill(undefined))
+  })
+
+  test('a Secret that is missing, holds no key, or is not the account’s fails this node, and says so', async () => {
+    await expect(openObjects(under.client, named('missing'))).rejects.toThrow(
+      'Secret apps/missing, which spec.decryption names: does not exist',
+    )
+    await expect(openObjects(under.client, named('no-keys'))).rejects.toThrow('holds no key')
+    await expect(openObjects(under.client, named('../configmaps'))).rejects.toMatchObject({ code: 'cluster-invalid' })
+    const other = await createTenant(under.server, 'other', 'ops-team')
+    await expect(openObjects(under.client, node({ user: other }))).rejects.toMatchObject({ code: 'cluster-forbidden' })
+  })
+})
