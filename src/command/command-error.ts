@@ -1,7 +1,8 @@
 import { BailiwickError } from '../errors.ts'
+import type { Message } from '../message/message.ts'
 
 /** The error of a command that cannot be done as it is written: final, said as a reply. */
-export function commandError(message: string, fix: string): BailiwickError {
+export function commandError(message: string | Message, fix: string | Message): BailiwickError {
   return new BailiwickError('command-input', message, { fix })
 }
 

@@ -1,4 +1,4 @@
-import { code, prose } from '../message/markdown.ts'
+import { code, ownCode, prose } from '../message/markdown.ts'
 
 /** A command as people may be told of it. */
 interface Offered {
@@ -9,7 +9,7 @@ interface Offered {
 /** What somebody may do here, as Markdown. `about`: what was not understood. */
 export function helpText(login: string, offered: readonly Offered[], about?: string): string {
   const lead = about === undefined ? '' : `Unknown command ${code(about, 60)}. `
-  const lines = offered.map(({ usage, summary }) => `- ${code(`/bailiwick ${usage}`)}: ${prose(summary)}`)
+  const lines = offered.map(({ usage, summary }) => `- ${ownCode(`/bailiwick ${usage}`)}: ${prose(summary)}`)
   const none = 'None: commands need access to this repository.'
   return [
     `${lead}Commands that ${code(login, 60)} can run here, on the first line of a comment:`,

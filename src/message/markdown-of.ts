@@ -1,4 +1,4 @@
-import { code, prose } from './markdown.ts'
+import { code, ownCode, prose } from './markdown.ts'
 import { type Message, type MessagePart, unquoted } from './message.ts'
 
 /** What Markdown would read in words of ours: they mean no markup but code. */
@@ -24,6 +24,7 @@ export function markdownOf({ parts }: Message, max = 1500): string {
 const MAX_PART = 200
 
 function typed(one: MessagePart, left: number): string {
+  if (one.type === 'code') return ownCode(one.value)
   if (one.type !== 'text') return code(unquoted(one), MAX_PART)
   const [before, after] = [/^\s/, /\s$/].map(space => (space.test(one.text) ? ' ' : ''))
   return `${before}${prose(one.text, left)}${after}`
@@ -33,5 +34,5 @@ function ownWords(words: string): string {
   const parts = words.split('`')
   // an odd number of backticks quotes nothing
   if (parts.length % 2 === 0) return words.replaceAll('`', "'").replace(MARKUP, '\\$&')
-  return parts.map((text, at) => (at % 2 === 1 ? code(text) : text.replace(MARKUP, '\\$&'))).join('')
+  return parts.map((text, at) => (at % 2 === 1 ? ownCode(text) : text.replace(MARKUP, '\\$&'))).join('')
 }

@@ -20,6 +20,11 @@ export function code(value: string, max = 200): string {
   return `${fence}${pad}${shown}${pad}${fence}`
 }
 
+/** Words of ours as a Markdown code span; outside of tables only, where a bar means nothing. */
+export function ownCode(words: string): string {
+  return `\`${words}\``
+}
+
 /**
  * A sentence that may quote values from outside, as one line of Markdown. Words of letters stay words, everything else
  * goes into code spans; so it cannot mention, refer, link, close an issue or start a block, whatever it holds.

@@ -3,6 +3,8 @@ import { BailiwickError, type ErrorCode } from '../errors.ts'
 import { NO_CIRCUMSTANCES } from '../gate/circumstances.ts'
 import { decide } from '../gate/decide.ts'
 import { code, prose } from '../message/markdown.ts'
+import { markdownOf } from '../message/markdown-of.ts'
+import { fixOf, saidOf } from '../message/said.ts'
 import { visible } from '../message/visible.ts'
 import type { Verdict } from '../rules/model/finding.ts'
 import { annotationsOf, MAX_ANNOTATIONS } from './annotations.ts'
@@ -103,9 +105,9 @@ function undecided(error: BailiwickError, context: ReportContext): VerdictText {
   const place = origin && open ? placeOf(origin, context.repository) : ''
   const lines = [
     `Nothing was evaluated at ${code(context.headSha.slice(0, 7))} (${code(error.code)}).`,
-    `- What: ${prose(message)}`,
+    `- What: ${open ? markdownOf(saidOf(error)) : prose(CLOSED_ERROR)}`,
     ...(place ? [`- Where: ${code(place)}`] : []),
-    ...(error.fix && open ? [`- Fix: ${prose(error.fix)}`] : []),
+    ...(error.fix && open ? [`- Fix: ${markdownOf(fixOf(error))}`] : []),
   ]
   return {
     title: visible(`Could not be evaluated: ${message}`, 180),

@@ -20,14 +20,20 @@ export function isOpenError({ code, origin, message, said }: BailiwickError, her
   if (ABOUT_WHAT_WAS_ASKED.has(code)) return true
   if (origin !== undefined) return origin.repository === here
   if (said !== undefined) return said.parts.every(one => typeof one === 'string' || isOpenPart(one, here))
+  return !namesOthers(message, here)
+}
+
+/** Found from the words. */
+function namesOthers(message: string, here: string): boolean {
   const own = here.split('/').slice(-2).join('/').replace(/[.]/g, '\\.')
   const rest = message.replace(BRANCH, '').replace(new RegExp(`(?:https://[\\w.-]+/)?${own}(?![\\w.-])`, 'gi'), '')
-  return !REPOSITORY.test(rest)
+  return REPOSITORY.test(rest)
 }
 
 /** Of values only these say by their type that they are the reader's own: a branch is that of the pull request. */
 function isOpenPart({ type, value }: MessagePart, here: string): boolean {
-  if (type !== 'repository') return type === 'branch'
+  if (type === 'text') return !namesOthers(value, here)
+  if (type !== 'repository') return type === 'branch' || type === 'code'
   const [own, name] = [here, value].map(text => text.toLowerCase())
   return name === own || name === own!.split('/').slice(-2).join('/')
 }

@@ -31,6 +31,7 @@ test('who does not decide for the fleet cannot switch it, and words that are non
   expect(await ask('report', 'otto')).toEqual({ reactions: ['-1'], replies: [] })
   const { replies } = await ask('off')
   expect(replies.join()).toContain('neither report nor block')
+  expect(replies.join()).toContain('Write: `/bailiwick enforcement report` or `/bailiwick enforcement block`')
   expect((await ask('block')).replies.join()).toContain('already')
   expect(offered()).toBeUndefined()
 }, 60_000)

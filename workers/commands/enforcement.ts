@@ -3,6 +3,7 @@ import { enforcementText } from '../../src/command/enforcement-text.ts'
 import { withEnforcement } from '../../src/command/with-enforcement.ts'
 import { FLEET_FILE } from '../../src/fleet/model/fleet-config.ts'
 import { openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
+import { codeWord, message } from '../../src/message/message.ts'
 import { readFleetFileText } from '../fleets/fleet-text.ts'
 import { decidesHere, fleetsHere } from './fleets-here.ts'
 import type { Verb } from './verb.ts'
@@ -23,7 +24,10 @@ export const enforcement: Verb = {
     const { line, place, installation, comment } = asking
     const [wanted, more] = line.words
     if (more !== undefined || (wanted !== 'report' && wanted !== 'block')) {
-      throw commandError('the argument is neither report nor block', `Write: /bailiwick ${USAGE}`)
+      throw commandError(
+        'the argument is neither report nor block',
+        message`Write: ${codeWord('/bailiwick enforcement report')} or ${codeWord('/bailiwick enforcement block')}`,
+      )
     }
     const name = { owner: place.owner, repo: place.repo }
     const text = enforcementText(wanted, comment.author.login, comment.issue.number)
