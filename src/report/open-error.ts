@@ -12,6 +12,9 @@ const REPOSITORY = /[\w.-]+\/[\w.-]+/
 /** Where a branch is quoted it is the pull request's own. */
 const BRANCH = /\b(?:branch|with) "[^"]*"/g
 
+/** An id of git names nobody. */
+const COMMIT = /^[0-9a-f]{7,64}$/
+
 /**
  * Whether an error that came before any verdict may be told on the repository at `here`. Nobody knows then which names belong
  * to other tenants, so one that stands in another repository, or names one, may not.
@@ -30,9 +33,10 @@ function namesOthers(message: string, here: string): boolean {
   return REPOSITORY.test(rest)
 }
 
-/** Of values only these say by their type that they are the reader's own: a branch is that of the pull request. */
+/** Of values only these are the reader's own: a branch is that of the pull request. */
 function isOpenPart({ type, value }: MessagePart, here: string): boolean {
   if (type === 'text') return !namesOthers(value, here)
+  if (type === 'value') return COMMIT.test(value)
   if (type !== 'repository') return type === 'branch' || type === 'code'
   const [own, name] = [here, value].map(text => text.toLowerCase())
   return name === own || name === own!.split('/').slice(-2).join('/')

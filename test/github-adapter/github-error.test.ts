@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
 import { github, unlessMissing } from '../../src/github/client/github-error.ts'
+import { message } from '../../src/message/message.ts'
 import { type Answer, rawGitHub } from './raw-github.ts'
 
 const SECRET = 'ghs_16C7e42F292c6912E7710c838347Ae178B4a'
@@ -12,9 +13,9 @@ async function failing(answer: Answer) {
 
 async function errorOf(answer: Answer): Promise<BailiwickError> {
   const octokit = await failing(answer)
-  const error = await github('read acme/fleet', () => octokit.rest.repos.get({ owner: 'acme', repo: 'fleet' })).catch(
-    e => e,
-  )
+  const error = await github(message`read acme/fleet`, () =>
+    octokit.rest.repos.get({ owner: 'acme', repo: 'fleet' }),
+  ).catch(e => e)
   expect(error).toBeInstanceOf(BailiwickError)
   return error
 }
@@ -72,8 +73,8 @@ describe('github', () => {
 
   test('leaves an error of ours as it is and calls a bug a bug', async () => {
     const ours = new BailiwickError('git-corrupt', 'x')
-    await expect(github('x', () => Promise.reject(ours))).rejects.toBe(ours)
-    await expect(github('x', () => Promise.reject(new TypeError('x is undefined')))).rejects.toMatchObject({
+    await expect(github(message`x`, () => Promise.reject(ours))).rejects.toBe(ours)
+    await expect(github(message`x`, () => Promise.reject(new TypeError('x is undefined')))).rejects.toMatchObject({
       code: 'internal',
     })
   })
@@ -82,7 +83,7 @@ describe('github', () => {
 test('unlessMissing answers undefined for what is not there and for an empty repository, nothing else', async () => {
   const ask = async (status: number) => {
     const octokit = await failing({ status, body: { message: 'x' } })
-    return unlessMissing('read', () => octokit.rest.git.getRef({ owner: 'a', repo: 'b', ref: 'heads/main' }))
+    return unlessMissing(message`read`, () => octokit.rest.git.getRef({ owner: 'a', repo: 'b', ref: 'heads/main' }))
   }
   expect(await ask(404)).toBeUndefined()
   expect(await ask(409)).toBeUndefined()

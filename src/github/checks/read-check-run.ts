@@ -1,5 +1,7 @@
+import { message } from '../../message/message.ts'
 import { unlessMissing } from '../client/github-error.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** A check run of ours, by its id. */
 interface OurCheckRun {
@@ -14,7 +16,7 @@ export async function readCheckRun(
   { owner, repo }: RepositoryName,
   id: number,
 ): Promise<OurCheckRun | undefined> {
-  const found = await unlessMissing(`read check run ${id} of ${owner}/${repo}`, () =>
+  const found = await unlessMissing(message`read check run ${id} of ${repositoryPart({ owner, repo })}`, () =>
     octokit.rest.checks.get({ owner, repo, check_run_id: id }),
   )
   if (found?.data.app?.id !== app.id) return undefined

@@ -1,5 +1,7 @@
+import { message } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** Which runs are renamed, and what they are called then. */
 interface Renaming {
@@ -18,7 +20,7 @@ export async function renameCheckRuns(
   { owner, repo }: RepositoryName,
   { headSha, from, to }: Renaming,
 ): Promise<void> {
-  const what = `rename the check runs of ${owner}/${repo}`
+  const what = message`rename the check runs of ${repositoryPart({ owner, repo })}`
   const filter = { check_name: from, app_id: app.id, filter: 'all', per_page: 100 } as const
   const found = await github(what, () =>
     octokit.paginate(octokit.rest.checks.listForRef, { owner, repo, ref: headSha, ...filter }),

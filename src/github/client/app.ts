@@ -96,7 +96,7 @@ export function openApp(options: AppOptions): App {
     },
     own: () => app,
     installations: async () => {
-      const all = await github('list the installations', () =>
+      const all = await github(message`list the installations`, () =>
         app.paginate(app.rest.apps.listInstallations, { per_page: 100 }),
       )
       return all
@@ -180,7 +180,7 @@ function clientClass(options: AppOptions) {
 }
 
 async function readIdentity(app: Octokit): Promise<AppIdentity> {
-  const { data } = await github('read who the App is', () => app.rest.apps.getAuthenticated())
+  const { data } = await github(message`read who the App is`, () => app.rest.apps.getAuthenticated())
   if (!data?.slug) throw new BailiwickError('github-unavailable', 'GitHub did not return the identity of the App')
   return { id: data.id, slug: data.slug }
 }

@@ -1,5 +1,6 @@
 import { ProbotOctokit } from 'probot'
 import { BailiwickError } from '../../errors.ts'
+import { message } from '../../message/message.ts'
 import { github } from './github-error.ts'
 
 /** What GitHub says once, when an App was registered by its manifest. All but the first three are secrets. */
@@ -24,7 +25,7 @@ export async function convertManifest(apiUrl: string, code: string): Promise<Reg
   // asked once: a second request would find the code used up, and the secrets lost
   const options = { baseUrl: apiUrl, log, throttle: { enabled: false }, retry: { enabled: false } }
   const octokit = new ProbotOctokit(options)
-  const { data } = await github('read the registered App', () => octokit.rest.apps.createFromManifest({ code }))
+  const { data } = await github(message`read the registered App`, () => octokit.rest.apps.createFromManifest({ code }))
   const { id, client_id: clientId, html_url: url, client_secret, webhook_secret, pem } = data
   if (!Number.isSafeInteger(id) || !client_secret || !webhook_secret || !pem) {
     throw new BailiwickError('github-unavailable', 'GitHub did not return all settings of the App', {

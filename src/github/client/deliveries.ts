@@ -1,3 +1,4 @@
+import { message } from '../../message/message.ts'
 import { github } from './github-error.ts'
 import type { Octokit } from './octokit.ts'
 
@@ -18,7 +19,7 @@ export interface DeliveryAttempt {
  */
 export async function listDeliveries(client: Octokit, since: number, most: number): Promise<DeliveryAttempt[]> {
   const attempts: DeliveryAttempt[] = []
-  await github("list the App's deliveries", async () => {
+  await github(message`list the App's deliveries`, async () => {
     const pages = client.paginate.iterator(client.rest.apps.listWebhookDeliveries, { per_page: 100 })
     for await (const { data } of pages) {
       attempts.push(...data.map(attemptOf))
@@ -31,7 +32,7 @@ export async function listDeliveries(client: Octokit, since: number, most: numbe
 
 /** Has GitHub deliver an event once more. GitHub answers before it does. */
 export async function redeliverAttempt(client: Octokit, id: number): Promise<void> {
-  await github(`redeliver delivery ${id}`, () => client.rest.apps.redeliverWebhookDelivery({ delivery_id: id }))
+  await github(message`redeliver delivery ${id}`, () => client.rest.apps.redeliverWebhookDelivery({ delivery_id: id }))
 }
 
 interface DeliveryAnswer {

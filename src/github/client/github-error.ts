@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import { type Message, message, plainText, untyped } from '../../message/message.ts'
+import { type Message, message } from '../../message/message.ts'
 
 /** Documented: without a header wait at least a minute. */
 const LIMIT_SECONDS = 60
@@ -9,7 +9,7 @@ const LIMIT_SECONDS = 60
  * Throws `github-unavailable` (try again: rate limit, IP allow list, 409, 5xx, network), `not-permitted` (401, 403), `git-missing` (404, 410)
  * and `internal` (anything else: we asked for something wrong). No body, header or address of the answer gets into a message.
  */
-export async function github<T>(what: string | Message, call: () => Promise<T>): Promise<T> {
+export async function github<T>(what: Message, call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (error) {
@@ -18,7 +18,7 @@ export async function github<T>(what: string | Message, call: () => Promise<T>):
 }
 
 /** Like `github`, but answers undefined where GitHub says that there is no such thing. */
-export async function unlessMissing<T>(what: string | Message, call: () => Promise<T>): Promise<T | undefined> {
+export async function unlessMissing<T>(what: Message, call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call()
   } catch (error) {
@@ -30,15 +30,13 @@ export async function unlessMissing<T>(what: string | Message, call: () => Promi
 }
 
 /** The failure of a call as a BailiwickError; an error that is one already stays as it is. */
-export function githubError(what: string | Message, error: unknown): BailiwickError {
+export function githubError(what: Message, error: unknown): BailiwickError {
   if (error instanceof BailiwickError) return error
   const status = statusOf(error)
   if (status === undefined && !isNetwork(error)) {
-    return new BailiwickError(
-      'internal',
-      said(what, doing => message`Could not ${doing}: unexpected failure in our own code`),
-      { cause: error },
-    )
+    return new BailiwickError('internal', message`Could not ${what}: unexpected failure in our own code`, {
+      cause: error,
+    })
   }
   const retryAfter = retryAfterOf(error)
   // both are how GitHub says that a limit is reached: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
@@ -51,59 +49,38 @@ export function githubError(what: string | Message, error: unknown): BailiwickEr
   if (status === 403 && isAllowList(error)) {
     return new BailiwickError(
       'github-unavailable',
-      said(
-        what,
-        doing =>
-          message`Could not ${doing}: the IP allow list of the account refuses the address of Bailiwick (status 403)`,
-      ),
+      message`Could not ${what}: the IP allow list of the account refuses the address of Bailiwick (status 403)`,
       { fix: "Add the addresses from which Bailiwick calls GitHub to the organization's IP allow list." },
     )
   }
   if (status === 401 || status === 403) {
-    return new BailiwickError(
-      'not-permitted',
-      said(what, doing => message`GitHub does not let the App ${doing} (status ${status})`),
-      {
-        fix: "Check the App's permissions, its installation and that the repository is among the selected ones.",
-      },
-    )
+    return new BailiwickError('not-permitted', message`GitHub does not let the App ${what} (status ${status})`, {
+      fix: "Check the App's permissions, its installation and that the repository is among the selected ones.",
+    })
   }
   if (status === 404 || status === 410) {
     return new BailiwickError(
       'git-missing',
-      said(what, doing => message`Could not ${doing}: GitHub has no such thing, or hides it from the App`),
+      message`Could not ${what}: GitHub has no such thing, or hides it from the App`,
     )
   }
-  return new BailiwickError(
-    'internal',
-    said(what, doing => message`Could not ${doing}: GitHub refused the request (status ${status})`),
-    {
-      cause: plainCause(error),
-    },
-  )
-}
-
-/** Without types for what was being done, the whole has none. */
-function said(what: string | Message, sentence: (doing: Message) => Message): string | Message {
-  return typeof what === 'string' ? plainText(sentence(untyped(what))) : sentence(what)
+  return new BailiwickError('internal', message`Could not ${what}: GitHub refused the request (status ${status})`, {
+    cause: plainCause(error),
+  })
 }
 
 function unavailable(
-  what: string | Message,
+  what: Message,
   status: number | undefined,
   retryAfter: number | undefined,
   limited: boolean,
 ): BailiwickError {
   const why = status === undefined ? message`no answer` : message`status ${status}`
   const when = retryAfter === undefined ? message`` : message`; it asks to come back in ${retryAfter} s`
-  return new BailiwickError(
-    'github-unavailable',
-    said(what, doing => message`Could not ${doing}: GitHub is not available (${why})${when}`),
-    {
-      retryAfter,
-      limited,
-    },
-  )
+  return new BailiwickError('github-unavailable', message`Could not ${what}: GitHub is not available (${why})${when}`, {
+    retryAfter,
+    limited,
+  })
 }
 
 /** HTTP status of a failed call; undefined when there was no answer. */

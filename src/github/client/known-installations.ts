@@ -1,4 +1,5 @@
 import type { ProbotOctokit } from 'probot'
+import { message } from '../../message/message.ts'
 import { github } from './github-error.ts'
 import type { Granted } from './read-permissions.ts'
 
@@ -43,7 +44,7 @@ export class KnownInstallations {
   async of(id: number): Promise<KnownInstallation> {
     const known = this.#known.get(id)
     if (known && known.until > Date.now()) return known
-    const { data } = await github(`read installation ${id}`, () =>
+    const { data } = await github(message`read installation ${id}`, () =>
       this.#app.rest.apps.getInstallation({ installation_id: id }),
     )
     return this.note(data)

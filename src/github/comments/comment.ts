@@ -36,7 +36,7 @@ export async function upsertComment(
   const marked = startsWith(sticky.body, sticky.marker) ? sticky.body : `${sticky.marker}\n${sticky.body}`
   const body = cutText(marked, MAX_BODY, '\n\n*Truncated.*')
   const [present, ...duplicates] = await ourComments(octokit, app, { owner, repo }, sticky)
-  const what = `write a comment on ${owner}/${repo}#${sticky.number}`
+  const what = message`write a comment on ${repositoryPart({ owner, repo }, sticky.number)}`
   const isSaid = present?.body === body && duplicates.length === 0
   if (!isSaid && !(await (sticky.stands?.() ?? true))) return { id: present?.id, written: false }
   await removeAll(octokit, { owner, repo }, duplicates)

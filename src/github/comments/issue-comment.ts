@@ -31,7 +31,7 @@ export async function readIssueComment(
   { owner, repo }: RepositoryName,
   comment: number,
 ): Promise<IssueComment | undefined> {
-  const found = await unlessMissing(`read comment ${comment} of ${owner}/${repo}`, () =>
+  const found = await unlessMissing(message`read comment ${comment} of ${repositoryPart({ owner, repo })}`, () =>
     octokit.rest.issues.getComment({ owner, repo, comment_id: comment }),
   )
   const { body, user, issue_url, created_at = '', updated_at, reactions } = found?.data ?? {}

@@ -1,7 +1,9 @@
 import { BailiwickError } from '../../errors.ts'
 import type { ObjectStore } from '../../git/object-store.ts'
+import { message, part } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 import { settleAll } from '../client/settle-all.ts'
 
 const PARALLEL = 6
@@ -31,11 +33,14 @@ export async function fetchBlobs(
 }
 
 async function fetchBlob(octokit: Octokit, { owner, repo }: RepositoryName, id: string): Promise<Uint8Array> {
-  const { data } = await github(`read blob ${id} of ${owner}/${repo}`, () =>
+  const { data } = await github(message`read blob ${part('value', id)} of ${repositoryPart({ owner, repo })}`, () =>
     octokit.rest.git.getBlob({ owner, repo, file_sha: id }),
   )
   if (typeof data.content !== 'string') {
-    throw new BailiwickError('github-unavailable', `GitHub returned no content of blob ${id} of ${owner}/${repo}`)
+    throw new BailiwickError(
+      'github-unavailable',
+      message`GitHub returned no content of blob ${part('value', id)} of ${repositoryPart({ owner, repo })}`,
+    )
   }
   return Buffer.from(data.content, data.encoding === 'utf-8' ? 'utf8' : 'base64')
 }

@@ -6,8 +6,10 @@ import { BailiwickError } from '../../errors.ts'
 import { capped } from '../../git/capped.ts'
 import { objectId } from '../../git/object-id.ts'
 import type { ObjectStore } from '../../git/object-store.ts'
+import { type Message, message } from '../../message/message.ts'
 import { github, githubError } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 import { settleAll } from '../client/settle-all.ts'
 
 /** What a tar archive adds per entry: header, padding, and extended headers for long names. */
@@ -35,7 +37,7 @@ export async function fetchTarball(
   wanted: ReadonlySet<string>,
   limits: TarballLimits,
 ): Promise<ReadonlySet<string>> {
-  const what = `read the archive of ${owner}/${repo}`
+  const what = message`read the archive of ${repositoryPart({ owner, repo })}`
   const { data } = await github(what, () =>
     octokit.rest.repos.downloadTarballArchive({
       owner,
@@ -89,10 +91,12 @@ async function contentOf(
 }
 
 /** A torn or mangled archive: the same request may give a whole one. A limit of ours is final. */
-function archiveError(what: string, failures: readonly unknown[]): BailiwickError {
+function archiveError(what: Message, failures: readonly unknown[]): BailiwickError {
   const ours = failures.find(failure => failure instanceof BailiwickError)
   if (ours) return ours
   const mapped = githubError(what, failures[0])
   if (mapped.code !== 'internal') return mapped
-  return new BailiwickError('github-unavailable', `Could not ${what}: the archive is damaged`, { cause: failures[0] })
+  return new BailiwickError('github-unavailable', message`Could not ${what}: the archive is damaged`, {
+    cause: failures[0],
+  })
 }

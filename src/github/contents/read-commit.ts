@@ -1,7 +1,9 @@
 import { BailiwickError } from '../../errors.ts'
 import type { ObjectStore } from '../../git/object-store.ts'
+import { message, part } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 const ID = /^[0-9a-f]{40}$/
 
@@ -17,10 +19,13 @@ export interface Commit {
 /** Reads a commit by its full id. Throws `git-missing`, `git-corrupt` when the answer is about another commit. */
 export async function readCommit(octokit: Octokit, { owner, repo }: RepositoryName, sha: string): Promise<Commit> {
   assertCommitId(sha)
-  const what = `read commit ${sha.slice(0, 10)} of ${owner}/${repo}`
+  const what = message`read commit ${part('value', sha.slice(0, 10))} of ${repositoryPart({ owner, repo })}`
   const { data } = await github(what, () => octokit.rest.git.getCommit({ owner, repo, commit_sha: sha }))
   if (data.sha !== sha || !ID.test(data.tree?.sha ?? '')) {
-    throw new BailiwickError('git-corrupt', `GitHub returned another object than commit ${sha} of ${owner}/${repo}`)
+    throw new BailiwickError(
+      'git-corrupt',
+      message`GitHub returned another object than commit ${part('value', sha)} of ${repositoryPart({ owner, repo })}`,
+    )
   }
   return { sha, tree: data.tree.sha, parents: data.parents.map(parent => parent.sha), message: data.message }
 }

@@ -1,6 +1,8 @@
 import { BailiwickError } from '../../errors.ts'
+import { message, part } from '../../message/message.ts'
 import { unlessMissing } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** A file on the default branch; undefined where there is none. Throws `git-corrupt` for what is no plain file. */
 export async function readFile(
@@ -8,15 +10,19 @@ export async function readFile(
   { owner, repo }: RepositoryName,
   path: string,
 ): Promise<Uint8Array | undefined> {
-  const found = await unlessMissing(`read ${path} of ${owner}/${repo}`, () =>
+  const found = await unlessMissing(message`read ${part('path', path)} of ${repositoryPart({ owner, repo })}`, () =>
     octokit.rest.repos.getContent({ owner, repo, path }),
   )
   if (!found) return undefined
   const { data } = found
   if (Array.isArray(data) || data.type !== 'file' || !('content' in data) || data.encoding !== 'base64') {
-    throw new BailiwickError('git-corrupt', `${path} of ${owner}/${repo} is not a text file`, {
-      fix: 'Commit it as a plain file.',
-    })
+    throw new BailiwickError(
+      'git-corrupt',
+      message`${part('path', path)} of ${repositoryPart({ owner, repo })} is not a text file`,
+      {
+        fix: 'Commit it as a plain file.',
+      },
+    )
   }
   return new Uint8Array(Buffer.from(data.content, 'base64'))
 }

@@ -1,5 +1,6 @@
 import type { Visibility } from '../../fleet/model/visibility.ts'
 import { normaliseUrl } from '../../kube/url.ts'
+import { message } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
 import { visibilityOf } from './visibility.ts'
@@ -20,7 +21,7 @@ export interface Repository extends RepositoryName {
 
 /** All repositories that the installation of this client reaches. */
 export async function listRepositories(octokit: Octokit): Promise<readonly Repository[]> {
-  const found = await github('list the repositories of the installation', () =>
+  const found = await github(message`list the repositories of the installation`, () =>
     octokit.paginate(octokit.rest.apps.listReposAccessibleToInstallation, { per_page: 100 }),
   )
   return found.map(answer => ({

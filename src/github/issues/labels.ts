@@ -52,7 +52,7 @@ export async function lastLabelEvent(
 }
 
 async function createLabel(octokit: Octokit, { owner, repo }: RepositoryName, label: Label): Promise<void> {
-  const what = `create a label of ${owner}/${repo}`
+  const what = message`create a label of ${repositoryPart({ owner, repo })}`
   const there = await unlessMissing(what, () => octokit.rest.issues.getLabel({ owner, repo, name: label.name }))
   if (there) return
   await github(what, async () => {

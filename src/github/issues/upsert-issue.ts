@@ -1,6 +1,8 @@
+import { message } from '../../message/message.ts'
 import { cutText } from '../client/cut-text.ts'
 import { github, unlessMissing } from '../client/github-error.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 import { listOurIssues } from './our-issues.ts'
 
 /** 65,536 is GitHub's limit; some of its front ends count differently. */
@@ -34,7 +36,7 @@ export async function upsertIssue(
   const present = await listOurIssues(octokit, app, { owner, repo })
   if (!present) return undefined
   const ours = present.find(one => one.body.startsWith(`${marker}\n`))
-  const what = `write an issue of ${owner}/${repo}`
+  const what = message`write an issue of ${repositoryPart({ owner, repo })}`
   if (!ours) {
     const made = await unlessMissing(what, () => octokit.rest.issues.create({ owner, repo, title, body }))
     return made && { number: made.data.number, open: true, written: true }

@@ -1,3 +1,4 @@
+import { message, part } from '../../message/message.ts'
 import { unlessMissing } from '../client/github-error.ts'
 import type { Octokit } from '../client/octokit.ts'
 
@@ -7,7 +8,7 @@ import type { Octokit } from '../client/octokit.ts'
  */
 export async function isAccountOwner(octokit: Octokit, account: string, login: string): Promise<boolean> {
   if (account.toLowerCase() === login.toLowerCase()) return true
-  const found = await unlessMissing(`read whether somebody owns ${account}`, () =>
+  const found = await unlessMissing(message`read whether somebody owns ${part('identity', account)}`, () =>
     octokit.rest.orgs.getMembershipForUser({ org: account, username: login }),
   )
   if (found?.data.state !== 'active' || found.data.role !== 'admin') return false

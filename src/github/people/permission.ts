@@ -1,5 +1,7 @@
+import { message, part } from '../../message/message.ts'
 import { unlessMissing } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** From most to least. */
 export type RepositoryRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'none'
@@ -13,8 +15,9 @@ export async function readRole(
   { owner, repo }: RepositoryName,
   login: string,
 ): Promise<RepositoryRole> {
-  const found = await unlessMissing(`read the permission of ${JSON.stringify(login)} on ${owner}/${repo}`, () =>
-    octokit.rest.repos.getCollaboratorPermissionLevel({ owner, repo, username: login }),
+  const found = await unlessMissing(
+    message`read the permission of ${part('identity', login, JSON.stringify(login))} on ${repositoryPart({ owner, repo })}`,
+    () => octokit.rest.repos.getCollaboratorPermissionLevel({ owner, repo, username: login }),
   )
   if (!found) return 'none'
   const { user, role_name: role } = found.data

@@ -1,3 +1,4 @@
+import { message, part } from '../../message/message.ts'
 import { unlessMissing } from '../client/github-error.ts'
 import type { Octokit } from '../client/octokit.ts'
 
@@ -13,8 +14,9 @@ export interface Team {
  */
 export async function isInTeams(octokit: Octokit, teams: readonly Team[], login: string): Promise<boolean> {
   for (const { org, slug } of teams) {
-    const found = await unlessMissing(`read whether somebody is in the team ${org}/${slug}`, () =>
-      octokit.rest.teams.getMembershipForUserInOrg({ org, team_slug: slug, username: login }),
+    const found = await unlessMissing(
+      message`read whether somebody is in the team ${part('identity', `${org}/${slug}`)}`,
+      () => octokit.rest.teams.getMembershipForUserInOrg({ org, team_slug: slug, username: login }),
     )
     if (found?.data.state === 'active') return true
   }

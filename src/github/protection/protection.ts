@@ -1,7 +1,9 @@
 import { BailiwickError } from '../../errors.ts'
+import { message, part } from '../../message/message.ts'
 import type { ProtectionLayer } from '../../protection/protected-branch.ts'
 import { unlessMissing } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** The branch protection of one branch; `hidden`: GitHub shows the App not all of it. */
 interface BranchProtection {
@@ -18,7 +20,7 @@ export async function readBranchProtection(
   { owner, repo }: RepositoryName,
   branch: string,
 ): Promise<BranchProtection> {
-  const what = `read the protection of ${JSON.stringify(branch)} of ${owner}/${repo}`
+  const what = message`read the protection of ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`
   try {
     const found = await unlessMissing(what, () => octokit.rest.repos.getBranchProtection({ owner, repo, branch }))
     return found ? { layer: layerOf(found.data), hidden: false } : { hidden: false }

@@ -65,7 +65,7 @@ export async function readRuleset(
   { owner, repo }: RepositoryName,
   id: number,
 ): Promise<Ruleset | undefined> {
-  const found = await unlessMissing(`read ruleset ${id} of ${owner}/${repo}`, () =>
+  const found = await unlessMissing(message`read ruleset ${id} of ${repositoryPart({ owner, repo })}`, () =>
     octokit.rest.repos.getRepoRuleset({ owner, repo, ruleset_id: id, includes_parents: true }),
   )
   if (!found) return undefined
@@ -85,7 +85,7 @@ export async function readRuleset(
 
 /** Numbers of the rulesets for branches that only report what they would do, those of the organisation too. */
 export async function listEvaluatedRulesets(octokit: Octokit, repository: RepositoryName): Promise<number[]> {
-  const what = `list the rulesets of ${repository.owner}/${repository.repo}`
+  const what = message`list the rulesets of ${repositoryPart(repository)}`
   const found = await unlessMissing(what, () => listAll(octokit, repository, true))
   return (found ?? [])
     .filter(one => one.enforcement === 'evaluate' && (one.target ?? 'branch') === 'branch')
@@ -105,7 +105,7 @@ export async function setRuleset(
     listAll(octokit, { owner, repo }, false),
   )
   const own = present.find(one => one.name === wanted.name && (one.source_type ?? 'Repository') === 'Repository')
-  const what = `set a ruleset of ${owner}/${repo}`
+  const what = message`set a ruleset of ${repositoryPart({ owner, repo })}`
   if (!own) {
     await github(what, () => octokit.rest.repos.createRepoRuleset({ owner, repo, ...wanted }))
     return

@@ -56,7 +56,7 @@ async function readNamed(octokit: Octokit, repository: RepositoryName, name: str
 
 async function readTag(octokit: Octokit, repository: RepositoryName, tag: string): Promise<Head | undefined> {
   const { owner, repo } = repository
-  const what = `read tag ${JSON.stringify(tag)} of ${owner}/${repo}`
+  const what = message`read tag ${part('branch', tag, JSON.stringify(tag))} of ${repositoryPart({ owner, repo })}`
   const found = await unlessMissing(what, () => octokit.rest.git.getRef({ owner, repo, ref: `tags/${tag}` }))
   if (!found || found.data.ref !== `refs/tags/${tag}`) return undefined
   let object: { readonly type: string; readonly sha: string } = found.data.object
@@ -75,8 +75,9 @@ async function readCommitHead(
   sha: string,
 ): Promise<Head | undefined> {
   assertCommitId(sha)
-  const found = await unlessMissing(`read commit ${sha.slice(0, 10)} of ${owner}/${repo}`, () =>
-    octokit.rest.git.getCommit({ owner, repo, commit_sha: sha }),
+  const found = await unlessMissing(
+    message`read commit ${part('value', sha.slice(0, 10))} of ${repositoryPart({ owner, repo })}`,
+    () => octokit.rest.git.getCommit({ owner, repo, commit_sha: sha }),
   )
   return found?.data.sha === sha ? { commit: sha, tree: found.data.tree.sha } : undefined
 }

@@ -1,7 +1,9 @@
 import { BailiwickError } from '../../errors.ts'
 import { checkPaths } from '../../git/entry-limits.ts'
+import { message, part } from '../../message/message.ts'
 import { github, statusOf } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 import { readBranch } from './branch.ts'
 
 /** Files in other words, as one commit on top of exactly `head`. */
@@ -19,13 +21,14 @@ interface FileCommit {
 export async function commitFiles(
   octokit: Octokit,
   { owner, repo }: RepositoryName,
-  { branch, head, files, message }: FileCommit,
+  { branch, head, files, message: text }: FileCommit,
 ): Promise<string | undefined> {
   const name = `${owner}/${repo}`
   checkPaths(name, files)
+  const [at, onto] = [repositoryPart({ owner, repo }), part('branch', branch, JSON.stringify(branch))]
   const present = await readBranch(octokit, { owner, repo }, branch)
   if (present?.commit !== head) return undefined
-  const tree = await github(`write a tree to ${name}`, () =>
+  const tree = await github(message`write a tree to ${at}`, () =>
     octokit.rest.git.createTree({
       owner,
       repo,
@@ -33,25 +36,21 @@ export async function commitFiles(
       tree: files.map(({ path, content, mode }) => ({ path, mode, type: 'blob' as const, content })),
     }),
   )
-  const commit = await github(`write a commit to ${name}`, () =>
+  const commit = await github(message`write a commit to ${at}`, () =>
     // without an author GitHub names our bot and signs the commit
-    octokit.rest.git.createCommit({ owner, repo, message, tree: tree.data.sha, parents: [head] }),
+    octokit.rest.git.createCommit({ owner, repo, message: text, tree: tree.data.sha, parents: [head] }),
   )
   const { sha } = commit.data
   try {
     await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: false })
   } catch (error) {
-    if (statusOf(error) !== 422) await github(`move ${JSON.stringify(branch)} of ${name}`, () => Promise.reject(error))
+    if (statusOf(error) !== 422) await github(message`move ${onto} of ${at}`, () => Promise.reject(error))
     // 422 is "Update is not a fast forward", and what a protection says of a direct push
     const now = await readBranch(octokit, { owner, repo }, branch)
     if (now?.commit !== head) return undefined
-    throw new BailiwickError(
-      'not-permitted',
-      `The protection of ${JSON.stringify(branch)} of ${name} rejects the commit`,
-      {
-        fix: 'Make the changes by hand, or let the App push to this branch.',
-      },
-    )
+    throw new BailiwickError('not-permitted', message`The protection of ${onto} of ${at} rejects the commit`, {
+      fix: 'Make the changes by hand, or let the App push to this branch.',
+    })
   }
   return sha
 }

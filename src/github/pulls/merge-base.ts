@@ -1,5 +1,7 @@
+import { message } from '../../message/message.ts'
 import { githubError } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
 
 /** Where the histories of two commits part. */
 export interface MergeBase {
@@ -35,9 +37,9 @@ export async function readMergeBase(
     const { merge_base_commit: common, ahead_by: ahead, behind_by: behind } = data
     return { commit: common.sha, tree: common.commit.tree.sha, ahead, behind }
   } catch (error) {
-    const { status, message } = error as { readonly status?: unknown; readonly message?: unknown }
-    if (status === 404 && /no common ancestor/i.test(String(message))) return undefined
-    throw githubError(`compare two commits of ${owner}/${repo}`, error)
+    const { status, message: why } = error as { readonly status?: unknown; readonly message?: unknown }
+    if (status === 404 && /no common ancestor/i.test(String(why))) return undefined
+    throw githubError(message`compare two commits of ${repositoryPart({ owner, repo })}`, error)
   }
 }
 

@@ -46,7 +46,11 @@ export async function openPullRequest(
   const name = `${owner}/${repo}`
   checkPaths(name, [...wanted.files, ...(wanted.removed ?? []).map(path => ({ path }))])
   const base = await readBranch(octokit, repository, wanted.base)
-  if (!base) throw new BailiwickError('git-missing', `${name} has no branch ${JSON.stringify(wanted.base)}`)
+  if (!base)
+    throw new BailiwickError(
+      'git-missing',
+      message`${repositoryPart({ owner, repo })} has no branch ${part('branch', wanted.base, JSON.stringify(wanted.base))}`,
+    )
   const head = await readBranch(octokit, repository, wanted.branch)
   const open = await findOpen(octokit, repository, wanted)
   if (open && !isOurs(app, open)) throw taken(name, wanted.branch, `pull request #${open.number} is not from Bailiwick`)
@@ -65,7 +69,7 @@ export async function openPullRequest(
   // rebuilt on the base, not added to: nothing that is on the branch now survives
   const commit = await commitOn(octokit, repository, base, wanted)
   await moveRef(octokit, repository, wanted.branch, commit)
-  await github(`update pull request ${name}#${open.number}`, () =>
+  await github(message`update pull request ${repositoryPart({ owner, repo }, open.number)}`, () =>
     octokit.rest.pulls.update({ owner, repo, pull_number: open.number, title: wanted.title, body: wanted.body }),
   )
   return { number: open.number, url: open.html_url, head: commit, written: true }
@@ -87,7 +91,7 @@ async function commitOn(octokit: Octokit, repository: RepositoryName, base: Head
   const { owner, repo } = repository
   const tree = await createTree(octokit, repository, base.tree, wanted)
   if (tree === base.tree) {
-    throw new BailiwickError('onboard-input', `${owner}/${repo} already has these files`, {
+    throw new BailiwickError('onboard-input', message`${repositoryPart({ owner, repo })} already has these files`, {
       fix: 'No change is needed.',
     })
   }
@@ -99,7 +103,7 @@ async function commitOn(octokit: Octokit, repository: RepositoryName, base: Head
 }
 
 async function createTree(octokit: Octokit, repository: RepositoryName, baseTree: string, wanted: NewPullRequest) {
-  const { data } = await github(`write a tree to ${repository.owner}/${repository.repo}`, () =>
+  const { data } = await github(message`write a tree to ${repositoryPart(repository)}`, () =>
     octokit.rest.git.createTree({
       owner: repository.owner,
       repo: repository.repo,
