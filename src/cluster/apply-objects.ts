@@ -1,23 +1,29 @@
 import { BailiwickError, type ErrorCode } from '../errors.ts'
 import type { Json } from '../kube/node.ts'
-import { display, type ObjectId } from '../kube/object.ts'
+import { display, groupOf, type ObjectId } from '../kube/object.ts'
 import { type Applied, applyObject } from './apply-object.ts'
 import { waves } from './apply-order.ts'
 import type { ApplyRequest } from './apply-request.ts'
 import type { ClusterClient } from './client.ts'
+import { eachLimited } from './each-limited.ts'
 import { failureScope } from './failure-scope.ts'
 import { idOf } from './id-of.ts'
 import { entryOf, type InventoryEntry } from './inventory-entry.ts'
 import { ownTargetReason } from './own-target-reason.ts'
+import { prepareObject } from './prepare-object.ts'
+import type { Prepared } from './prepared.ts'
+import { prerequisiteOf } from './prerequisite-of.ts'
 import { waitUntilReady } from './wait-until-ready.ts'
 
 const AT_ONCE = 8
 const STAGE_WAIT_MS = 60_000
+const WITHHELD = 'not applied, because other objects of this Kustomization were refused'
 
 /** What became of one object. */
 interface ObjectResult {
   readonly id: ObjectId
-  readonly action: 'created' | 'configured' | 'unchanged' | 'skipped' | 'failed'
+  /** `withheld`: it would have been applied, but something else of the same owner was refused. */
+  readonly action: Applied['action'] | 'withheld' | 'failed'
   /** Of the failure. */
   readonly code?: ErrorCode
   readonly message?: string
@@ -35,85 +41,154 @@ interface ApplyResult {
 interface Item {
   readonly id: ObjectId
   readonly object: Json
+  readonly entry: InventoryEntry | undefined
 }
+
+/** `deferred`: its dry run needs an object that is created just before it. */
+type Plan = Prepared | { readonly action: 'deferred' }
 
 /**
  * Server-side apply as the user, in Flux's stages: definitions, namespaces and cluster roles until they are ready, then
- * classes, then the rest by kind. An object that the API server refuses is `failed` with its message, and the others
- * are applied. Throws `cluster-unavailable` where the cluster does not answer: run it again, it is idempotent.
+ * classes, then the rest by kind. Each stage is tried by a dry run first: where the API server refuses one object, nothing
+ * of the stage and of later ones is applied. What the dry run shows unchanged is not sent. Throws where the failure is not
+ * about an object (see failureScope): run it again, it is idempotent.
  */
 export async function applyObjects(client: ClusterClient, request: ApplyRequest): Promise<ApplyResult> {
-  const known = new Map(request.known?.map(entry => [entry.id, entry]))
-  const seen = new Set<string>()
-  const results: ObjectResult[] = []
-  const items = request.objects.map(object => ({ id: idOf(object), object }))
-  const applyOne = (item: Item) =>
-    attempt(client, request, item, entry => applyObject(client, request, item.object, item.id, known.get(entry.id)))
+  const apply = new Apply(client, request)
+  const items = request.objects.map(object => ({ object, id: idOf(object), entry: entryFor(idOf(object)) }))
+  const sorted = waves(items)
+  for (const stage of [1, 2, 3]) {
+    const inStage = sorted.filter(wave => wave.stage === stage).map(wave => wave.items)
+    await apply.stage(inStage)
+    if (stage === 1) await apply.settle(inStage.flat())
+  }
+  const objects = sorted.flatMap(wave => wave.items).map(item => apply.resultOf(item))
+  return { objects, failed: objects.filter(({ action }) => action === 'failed').length }
+}
 
-  let stage = 1
-  let waitFor: Item[] = []
-  for (const wave of waves(items)) {
-    if (wave.stage !== stage) {
-      await settle(client, request, waitFor, results)
-      waitFor = []
-      stage = wave.stage
+/** One apply under way. */
+class Apply {
+  readonly #client: ClusterClient
+  readonly #request: ApplyRequest
+  readonly #known: ReadonlyMap<string, InventoryEntry>
+  readonly #results = new Map<Item, ObjectResult>()
+  readonly #seen = new Set<string>()
+  #writing: Promise<void> | undefined
+
+  constructor(client: ClusterClient, request: ApplyRequest) {
+    this.#client = client
+    this.#request = request
+    this.#known = new Map(request.known?.map(entry => [entry.id, entry]))
+  }
+
+  resultOf(item: Item): ObjectResult {
+    return this.#results.get(item) ?? { id: item.id, action: 'withheld', message: WITHHELD, ...entryOfItem(item) }
+  }
+
+  get #refused(): boolean {
+    return [...this.#results.values()].some(({ action }) => action === 'failed')
+  }
+
+  /** All of a stage, wave by wave; nothing of it where something would be refused. */
+  async stage(inWaves: readonly (readonly Item[])[]): Promise<void> {
+    if (this.#refused) return
+    const plans = await this.#prepareAll(inWaves.flat())
+    for (const [item, plan] of plans)
+      if (plan.action === 'unchanged' || plan.action === 'skipped') this.#keep(item, plan)
+    for (const wave of inWaves) {
+      if (this.#refused) return
+      const rest = wave.filter(item => !this.#results.has(item))
+      await eachLimited(rest, AT_ONCE, item => this.#attempt(item, () => this.#write(item, plans.get(item)!)))
     }
-    const unique = wave.items.filter(item => {
-      const key = `${item.id.apiVersion} ${display(item.id)}`
-      if (!seen.has(key)) return seen.add(key)
-      results.push(failure(item.id, new BailiwickError('cluster-invalid', `${display(item.id)} appears twice`)))
-      return false
+  }
+
+  /** What was applied in the first stage and does not become ready turns into a failure. */
+  async settle(items: readonly Item[]): Promise<void> {
+    if (this.#refused) return
+    const deadline = Date.now() + (this.#request.stageWaitMs ?? STAGE_WAIT_MS)
+    const applied = items.filter(item => this.#results.get(item)?.action !== 'skipped')
+    await eachLimited(applied, AT_ONCE, async item => {
+      const result = this.#results.get(item)
+      await this.#attempt(item, async () => {
+        await waitUntilReady(this.#client, this.#request, item.id, deadline)
+        if (result) this.#results.set(item, result)
+      })
     })
-    const done = await eachLimited(unique, AT_ONCE, applyOne)
-    results.push(...done)
-    if (wave.stage === 1) waitFor.push(...unique.filter((_, index) => done[index]!.action !== 'failed'))
   }
-  await settle(client, request, waitFor, results)
-  return { objects: results, failed: results.filter(result => result.action === 'failed').length }
-}
 
-async function attempt(
-  client: ClusterClient,
-  { user }: ApplyRequest,
-  item: Item,
-  work: (entry: InventoryEntry) => Promise<Applied>,
-): Promise<ObjectResult> {
-  let entry: InventoryEntry | undefined
-  try {
-    if (item.id.name === '') throw new BailiwickError('cluster-invalid', `${item.id.kind || 'the object'} has no name`)
-    entry = entryOf(item.id)
-    const own = await ownTargetReason(client, { user, id: item.id, object: item.object })
+  async #prepareAll(items: readonly Item[]): Promise<Map<Item, Plan>> {
+    const plans = new Map<Item, Plan>()
+    const refusals = new Map<Item, BailiwickError>()
+    await eachLimited(items, AT_ONCE, async item => {
+      try {
+        plans.set(item, await this.#prepare(item))
+      } catch (error) {
+        if (!concernsObject(error)) throw error
+        refusals.set(item, error)
+      }
+    })
+    const created = new Set([...plans].filter(([, { action }]) => action === 'created').map(([{ id }]) => display(id)))
+    for (const [item, error] of refusals) {
+      const needed = prerequisiteOf(item.object)
+      if (needed !== undefined && created.has(display(needed))) plans.set(item, { action: 'deferred' })
+      else this.#fail(item, error)
+    }
+    return plans
+  }
+
+  async #prepare({ id, object, entry }: Item): Promise<Prepared> {
+    if (id.name === '') throw new BailiwickError('cluster-invalid', `${id.kind || 'the object'} has no name`)
+    const key = `${groupOf(id.apiVersion)} ${display(id)}`
+    if (this.#seen.has(key)) throw new BailiwickError('cluster-invalid', `${display(id)} appears twice`)
+    this.#seen.add(key)
+    const known = this.#known.get((entry ?? entryOf(id)).id)
+    const own = await ownTargetReason(this.#client, { user: this.#request.user, id, object })
     if (own !== undefined) throw ownTarget(own)
-    const { uid, ...applied } = await work(entry)
-    return { id: item.id, ...applied, entry: uid ? { ...entry, uid } : entry }
-  } catch (error) {
-    if (!concernsObject(error)) throw error
-    return { ...failure(item.id, error), ...(entry ? { entry } : {}) }
+    return prepareObject(this.#client, this.#request, { object, id, known })
   }
-}
 
-/** What was applied in the first stage and does not become ready turns into a failure. */
-async function settle(
-  client: ClusterClient,
-  request: ApplyRequest,
-  items: Item[],
-  results: ObjectResult[],
-): Promise<void> {
-  const deadline = Date.now() + (request.stageWaitMs ?? STAGE_WAIT_MS)
-  await eachLimited(items, AT_ONCE, async item => {
+  async #write(item: Item, plan: Plan): Promise<void> {
+    this.#writing ??= this.#request.beforeWrite?.() ?? Promise.resolve()
+    await this.#writing
+    const { id, object, entry } = item
+    const known = entry && this.#known.get(entry.id)
+    const prepared =
+      plan.action === 'deferred' ? await prepareObject(this.#client, this.#request, { object, id, known }) : plan
+    this.#keep(item, await applyObject(this.#client, this.#request, id, prepared))
+  }
+
+  async #attempt(item: Item, work: () => Promise<void>): Promise<void> {
     try {
-      await waitUntilReady(client, request, item.id, deadline)
+      await work()
     } catch (error) {
       if (!concernsObject(error)) throw error
-      const index = results.findIndex(result => result.id === item.id)
-      results[index] = { ...results[index], ...failure(item.id, error) }
+      this.#fail(item, error)
     }
-  })
+  }
+
+  #keep(item: Item, { uid, ...applied }: Applied): void {
+    const entry = item.entry && (uid ? { ...item.entry, uid } : item.entry)
+    this.#results.set(item, { id: item.id, ...applied, ...(entry ? { entry } : {}) })
+  }
+
+  #fail(item: Item, error: BailiwickError): void {
+    const message = error.fix === undefined ? error.message : `${error.message}. ${error.fix}`
+    this.#results.set(item, { id: item.id, action: 'failed', code: error.code, message, ...entryOfItem(item) })
+  }
 }
 
-function failure(id: ObjectId, error: BailiwickError): ObjectResult {
-  const message = error.fix === undefined ? error.message : `${error.message}. ${error.fix}`
-  return { id, action: 'failed', code: error.code, message }
+function entryOfItem({ entry }: Item): { entry?: InventoryEntry } {
+  return entry ? { entry } : {}
+}
+
+/** Undefined for a name that an inventory cannot hold: it is refused when its turn comes. */
+function entryFor(id: ObjectId): InventoryEntry | undefined {
+  try {
+    return entryOf(id)
+  } catch (error) {
+    if (concernsObject(error)) return undefined
+    throw error
+  }
 }
 
 function ownTarget(reason: string): BailiwickError {
@@ -124,27 +199,4 @@ function ownTarget(reason: string): BailiwickError {
 
 function concernsObject(error: unknown): error is BailiwickError {
   return error instanceof BailiwickError && failureScope(error) === 'object'
-}
-
-/**
- * Calls `work` for every item, at most `limit` at a time; results in the order of the items. After a failure nothing
- * more is started, what runs is waited for, and the first error is thrown.
- */
-async function eachLimited<T, R>(items: readonly T[], limit: number, work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = []
-  const failures: unknown[] = []
-  let next = 0
-  const lane = async () => {
-    while (next < items.length && failures.length === 0) {
-      const index = next++
-      try {
-        results[index] = await work(items[index]!)
-      } catch (error) {
-        failures.push(error)
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane))
-  if (failures.length > 0) throw failures[0]
-  return results
 }

@@ -1,4 +1,4 @@
-import type { ObjectId } from '../kube/object.ts'
+import { groupOf, type ObjectId } from '../kube/object.ts'
 
 /** Flux's order (fluxcd/pkg ssa/utils/sort.go): what others need comes first, by kind, whatever the group. */
 const FIRST = [
@@ -27,21 +27,27 @@ const FIRST = [
   'PodDisruptionBudget',
 ]
 const LAST = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']
-const STAGE_ONE = ['CustomResourceDefinition', 'Namespace', 'ClusterRole']
+const STAGE_ONE: ReadonlyMap<string, string> = new Map([
+  ['CustomResourceDefinition', 'apiextensions.k8s.io'],
+  ['Namespace', ''],
+  ['ClusterRole', 'rbac.authorization.k8s.io'],
+])
 
 /** Objects that may be applied side by side; the next wave starts when this one is done. */
 interface Wave<T> {
   /** 1: definitions and namespaces, which must be ready before stage 2 (classes) and 3 (the rest) begin. */
-  readonly stage: 1 | 2 | 3
+  readonly stage: Stage
   readonly items: readonly T[]
 }
+
+type Stage = 1 | 2 | 3
 
 /** Sorts into waves: by stage, then by Flux's order of kinds; within a wave by group, kind, namespace and name. */
 export function waves<T extends { readonly id: ObjectId }>(items: readonly T[]): Wave<T>[] {
   const sorted = [...items].sort((a, b) => compareIds(a.id, b.id))
-  const found: { stage: 1 | 2 | 3; rank: number; items: T[] }[] = []
+  const found: { stage: Stage; rank: number; items: T[] }[] = []
   for (const item of sorted) {
-    const [stage, rank] = [stageOf(item.id.kind), rankOf(item.id.kind)]
+    const [stage, rank] = [stageOf(item.id), rankOf(item.id.kind)]
     const last = found.at(-1)
     if (last && last.stage === stage && last.rank === rank) last.items.push(item)
     else found.push({ stage, rank, items: [item] })
@@ -52,7 +58,7 @@ export function waves<T extends { readonly id: ObjectId }>(items: readonly T[]):
 /** Negative when `a` is applied before `b`. Total, so that the order never depends on the input's. */
 export function compareIds(a: ObjectId, b: ObjectId): number {
   return (
-    stageOf(a.kind) - stageOf(b.kind) ||
+    stageOf(a) - stageOf(b) ||
     rankOf(a.kind) - rankOf(b.kind) ||
     compareText(a.apiVersion, b.apiVersion) ||
     compareText(a.kind, b.kind) ||
@@ -61,8 +67,9 @@ export function compareIds(a: ObjectId, b: ObjectId): number {
   )
 }
 
-function stageOf(kind: string): 1 | 2 | 3 {
-  if (STAGE_ONE.includes(kind)) return 1
+/** By group too: a custom kind that is called Namespace comes after its definition. */
+function stageOf({ apiVersion, kind }: ObjectId): Stage {
+  if (STAGE_ONE.get(kind) === groupOf(apiVersion)) return 1
   return kind.endsWith('Class') ? 2 : 3
 }
 

@@ -1,6 +1,7 @@
 import type { Json } from '../kube/node.ts'
 import type { InventoryEntry } from './inventory-entry.ts'
 import type { Owner } from './ownership.ts'
+import type { FluxSwitch } from './skip-reason.ts'
 
 /** What to apply, for whom and as whom. */
 export interface ApplyRequest {
@@ -13,6 +14,12 @@ export interface ApplyRequest {
   readonly known?: readonly InventoryEntry[]
   /** Take over whatever is there, as Flux does always. For the platform's own Kustomizations; never for a tenant's. */
   readonly adopt?: boolean
+  /** spec.force: delete and create again what cannot be changed in place. Only what is the owner's own. */
+  readonly force?: boolean
+  /** Flux's switches on objects that count; absent: all of them. */
+  readonly switches?: readonly FluxSwitch[]
+  /** Called once, before the first write; what it throws ends the apply with nothing written. */
+  readonly beforeWrite?: () => Promise<void>
   /** How long definitions and namespaces may take to be ready (60 s). */
   readonly stageWaitMs?: number
   readonly signal?: AbortSignal

@@ -11,15 +11,32 @@ interface Cause {
   readonly message: string
 }
 
-/** The API server answered, and the answer is no. `status` is its HTTP status. */
-export class ClusterError extends BailiwickError {
+/** What the API server answered. */
+export interface Refusal {
+  /** Of HTTP. */
   readonly status: number
+  /** Of the Status, as `Forbidden`; '' where it gives none. */
+  readonly reason: string
+  /** Its message: one line, limited. */
+  readonly said: string
   readonly causes: readonly Cause[]
+}
 
-  constructor(code: ErrorCode, message: string, status: number, causes: readonly Cause[], details: ErrorDetails = {}) {
+/** The API server answered, and the answer is no. */
+export class ClusterError extends BailiwickError {
+  readonly refusal: Refusal
+
+  constructor(code: ErrorCode, message: string, refusal: Refusal, details: ErrorDetails = {}) {
     super(code, message, details)
-    this.status = status
-    this.causes = causes
+    this.refusal = refusal
+  }
+
+  get status(): number {
+    return this.refusal.status
+  }
+
+  get causes(): readonly Cause[] {
+    return this.refusal.causes
   }
 }
 
@@ -34,15 +51,16 @@ export function clusterError(cluster: string, status: number, body: Json): Clust
     field: clean(stringAt(cause, 'field')),
     message: clean(stringAt(cause, 'message')),
   }))
+  const refusal = { status, reason: clean(stringAt(body, 'reason')), said, causes }
   if (status === 401) {
     const message = `cluster ${cluster} does not accept the worker's credentials: ${said}`
-    return new ClusterError('cluster-unavailable', message, status, causes, {
+    return new ClusterError('cluster-unavailable', message, refusal, {
       fix: 'Renew the token or certificate of the kubeconfig that clusters.yaml names.',
     })
   }
   const code = codeOf(status)
   const message = code === 'cluster-unavailable' ? `cluster ${cluster} answers ${status}: ${said}` : said
-  return new ClusterError(code, message, status, causes)
+  return new ClusterError(code, message, refusal)
 }
 
 function codeOf(status: number): ErrorCode {

@@ -62,7 +62,7 @@ async function pruneOne(
   // kept in the inventory, it would fail for ever
   if (own !== undefined) return { action: 'skipped', message: own }
   const find = () => client.discovery.findAnyVersion(id.apiVersion, id.kind)
-  const found = await readLive(client, { user }, id, find, signal)
+  const found = await readLive(client, { user }, id, { find, signal })
   if (!found) return { action: 'deleted', message: `the cluster has no kind ${id.kind} any more` }
   const { path, live } = found
   if (live === undefined) return { action: 'deleted', message: 'it was already deleted' }

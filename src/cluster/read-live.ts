@@ -6,12 +6,19 @@ import { objectPath } from './discovery.ts'
 import { stringAt } from './json-at.ts'
 
 /** Metadata only: ownership needs no more, and so no Secret of anybody comes into this process. */
-const ACCEPT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json'
+export const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json'
+
+interface Reading {
+  readonly find: () => Promise<ApiResource | undefined>
+  /** Absent: metadata only. */
+  readonly whole?: boolean
+  readonly signal?: AbortSignal | undefined
+}
 
 interface Live {
   readonly resource: ApiResource
   readonly path: string
-  /** Metadata of the object; undefined where there is none. */
+  /** Undefined where there is none. */
   readonly live: Json | undefined
 }
 
@@ -23,14 +30,14 @@ export async function readLive(
   client: ClusterClient,
   actor: Actor,
   id: ObjectId,
-  find: () => Promise<ApiResource | undefined>,
-  signal?: AbortSignal,
+  { find, whole = false, signal }: Reading,
 ): Promise<Live | undefined> {
   for (let attempt = 1; attempt <= 2; attempt++) {
     const resource = await find()
     if (!resource) return undefined
     const path = objectPath(resource, id.namespace, id.name)
-    const { status, body } = await client.request(actor, 'GET', path, { accept: ACCEPT, signal })
+    const options = whole ? { signal } : { accept: METADATA_ONLY, signal }
+    const { status, body } = await client.request(actor, 'GET', path, options)
     if (status !== 404) return { resource, path, live: body }
     if (stringAt(body, 'details', 'name') === id.name) return { resource, path, live: undefined }
     client.discovery.forget()

@@ -3,20 +3,27 @@ import { mapAt } from './json-at.ts'
 
 const PREFIX = 'kustomize.toolkit.fluxcd.io/'
 
+/** Labels and annotations that steer how Flux applies one object. */
+const FLUX_SWITCHES = ['ssa', 'force', 'prune', 'reconcile'] as const
+export type FluxSwitch = (typeof FLUX_SWITCHES)[number]
+
 /**
  * Why Flux would leave the object alone; undefined: it would not. Its switches are labels or annotations, in git or
  * on the live object, and their values ignore case (fluxcd/pkg ssa/utils AnyInMetadata).
  */
-export function skipReason(desired: Json, live: Json | undefined): string | undefined {
+export function skipReason(
+  desired: Json,
+  live: Json | undefined,
+  allowed: readonly FluxSwitch[] = FLUX_SWITCHES,
+): string | undefined {
   for (const [object, where] of [
     [desired, ''],
     [live, ' on the live object'],
   ] as const) {
-    if (object !== undefined && hasSwitch(object, 'reconcile', 'disabled'))
-      return `${PREFIX}reconcile: disabled${where}`
-    if (object !== undefined && hasSwitch(object, 'ssa', 'ignore')) return `${PREFIX}ssa: Ignore${where}`
+    if (hasSwitch(object, 'reconcile', 'disabled', allowed)) return `${PREFIX}reconcile: disabled${where}`
+    if (hasSwitch(object, 'ssa', 'Ignore', allowed)) return `${PREFIX}ssa: Ignore${where}`
   }
-  if (live !== undefined && hasSwitch(desired, 'ssa', 'ifnotpresent'))
+  if (live !== undefined && hasSwitch(desired, 'ssa', 'IfNotPresent', allowed))
     return `${PREFIX}ssa: IfNotPresent, and it is there`
   return undefined
 }
@@ -27,9 +34,16 @@ export function keepReason(live: Json): string | undefined {
   return skipReason(live, undefined)
 }
 
-function hasSwitch(object: Json, key: string, value: string): boolean {
+/** Whether a switch is set to a value on an object; never where it is not allowed. */
+export function hasSwitch(
+  object: Json | undefined,
+  key: FluxSwitch,
+  value: string,
+  allowed: readonly FluxSwitch[] = FLUX_SWITCHES,
+): boolean {
+  if (object === undefined || !allowed.includes(key)) return false
   return ['labels', 'annotations'].some(part => {
     const set = mapAt(object, 'metadata', part)[`${PREFIX}${key}`]
-    return typeof set === 'string' && set.toLowerCase() === value
+    return typeof set === 'string' && set.toLowerCase() === value.toLowerCase()
   })
 }

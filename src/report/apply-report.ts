@@ -9,7 +9,8 @@ import { count } from './text/headline.ts'
 /** What became of one object. `message` is the API server's, where it refused. */
 export interface AppliedObject {
   readonly object: ObjectId
-  readonly action: 'created' | 'configured' | 'unchanged' | 'pruned' | 'refused'
+  /** `withheld`: not applied, because others of its node were refused. `skipped`: left alone as its labels or annotations ask. */
+  readonly action: 'created' | 'configured' | 'unchanged' | 'skipped' | 'pruned' | 'withheld' | 'refused'
   readonly message?: string
 }
 
@@ -40,7 +41,7 @@ interface ApplyCheckRun {
 export function applyReport(cluster: string, nodes: readonly AppliedNode[]): ApplyCheckRun {
   const held = nodes.filter(node => node.outcome === 'held')
   const failed = nodes.filter(node => node.outcome === 'failed' || node.objects.some(o => o.action === 'refused'))
-  const parts = (['created', 'configured', 'pruned', 'refused'] as const).flatMap(action => {
+  const parts = (['created', 'configured', 'pruned', 'withheld', 'refused'] as const).flatMap(action => {
     const number = nodes.reduce((sum, node) => sum + node.objects.filter(o => o.action === action).length, 0)
     return number > 0 ? [`${number} ${action}`] : []
   })
@@ -61,7 +62,7 @@ export function applyReport(cluster: string, nodes: readonly AppliedNode[]): App
 const MAX_OBJECTS = 200
 
 function nodeSection(node: AppliedNode): Section {
-  const order = ['refused', 'pruned', 'created', 'configured']
+  const order = ['refused', 'withheld', 'pruned', 'created', 'configured', 'skipped']
   const changed = node.objects
     .filter(item => item.action !== 'unchanged')
     .sort((a, b) => order.indexOf(a.action) - order.indexOf(b.action))

@@ -46,16 +46,20 @@ describe.skipIf(!haveAssets())('applyObjects on a real API server', () => {
     expect((await applyOne(configMap('apps', 'first', { key: 'new' }))).action).toBe('configured')
   })
 
-  test('what the account may not do is refused with the message of the API server, the rest is applied', async () => {
+  test('what the account may not do is refused with the message of the API server, and nothing else is applied', async () => {
     const result = await apply([configMap('other', 'stolen'), configMap('apps', 'good'), configMap('apps', 'fine')])
     expect(result.objects.map(({ id, action }) => [id.namespace, id.name, action])).toEqual([
-      ['apps', 'fine', 'created'],
-      ['apps', 'good', 'created'],
+      ['apps', 'fine', 'withheld'],
+      ['apps', 'good', 'withheld'],
       ['other', 'stolen', 'failed'],
     ])
     expect(result.failed).toBe(1)
     expect(result.objects[2]).toMatchObject({ code: 'cluster-forbidden' })
-    expect(result.objects[2]!.message).toContain(`User "${user}" cannot get resource "configmaps" in API group ""`)
+    expect(result.objects[2]!.message).toBe(
+      `ConfigMap/other/stolen dry-run failed (Forbidden): configmaps "stolen" is forbidden: User "${user}" cannot patch resource "configmaps" in API group "" in the namespace "other"`,
+    )
+    expect(result.objects[0]!.message).toBe('not applied, because other objects of this Kustomization were refused')
+    expect(await get(cluster.server, `${CONFIGMAPS}/good`)).toBeUndefined()
     expect(await get(cluster.server, '/api/v1/namespaces/other/configmaps/stolen')).toBeUndefined()
   })
 
@@ -222,9 +226,17 @@ describe.skipIf(!haveAssets())('applyObjects on a real API server', () => {
     expect(result.message).toContain(message)
   })
 
-  test('the same object twice is applied once and reported', async () => {
+  test('the same object twice, in another version of its group too, is refused', async () => {
     const result = await apply([configMap('apps', 'twice'), configMap('apps', 'twice', { key: 'two' })])
-    expect(result.objects.map(({ action }) => action).sort()).toEqual(['created', 'failed'])
+    expect(result.objects.map(({ action }) => action).sort()).toEqual(['failed', 'withheld'])
+    const scaler = (version: string): Json => ({
+      apiVersion: `autoscaling/${version}`,
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name: 'web', namespace: 'apps' },
+      spec: { maxReplicas: 2, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } },
+    })
+    const versions = await apply([scaler('v1'), scaler('v2')])
+    expect(versions.objects.map(({ action }) => action).sort()).toEqual(['failed', 'withheld'])
   })
 
   test("Flux's switches are honoured", async () => {

@@ -36,7 +36,7 @@ describe.skipIf(!haveAssets())('an apply that meets trouble', () => {
   })
   afterAll(() => cluster?.stop())
 
-  test('a definition that is wrong fails, and so do its objects; the rest is applied', async () => {
+  test('where a definition is refused, nothing after it is applied', async () => {
     const definition: Json = {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -47,30 +47,30 @@ describe.skipIf(!haveAssets())('an apply that meets trouble', () => {
     const results = await apply([thing, configMap('apps', 'rest'), definition], { user: platform })
     expect(results.map(({ name, action }) => [name, action])).toEqual([
       ['wrong.acme.example', 'failed'],
-      ['rest', 'created'],
-      ['thing', 'failed'],
+      ['rest', 'withheld'],
+      ['thing', 'withheld'],
     ])
     expect(results[0]!.message).toContain('metadata.name: Invalid value')
   })
 
-  test('a namespace on its way out fails in its stage', async () => {
+  test('a namespace that is being deleted fails at once, and nothing after it is applied', async () => {
     const namespace: Json = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'leaving' } }
     await apply([namespace], { user: platform })
     await cluster.server.request('DELETE', '/api/v1/namespaces/leaving') // for ever: nothing finalises it here
     const results = await apply([namespace, configMap('leaving', 'x'), configMap('apps', 'stays')], {
       user: platform,
-      stageWaitMs: 300,
     })
     expect(results.map(({ name, action }) => [name, action])).toEqual([
       ['leaving', 'failed'],
-      ['stays', 'created'],
-      ['x', 'failed'],
+      ['stays', 'withheld'],
+      ['x', 'withheld'],
     ])
-    expect(results[0]!.message).toContain('does not become ready: phase Terminating')
-    expect(results[2]!.message).toContain('being terminated')
+    expect(results[0]!.message).toContain('Namespace leaving is being deleted (phase Terminating)')
+    const [content] = await apply([configMap('leaving', 'x')], { user: platform })
+    expect(content!.message).toContain('being terminated')
   })
 
-  test('an admission webhook that is down fails its object only', async () => {
+  test('an admission webhook that is down fails its object, and nothing beside it is applied', async () => {
     await create(
       cluster.server,
       '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
@@ -83,8 +83,9 @@ describe.skipIf(!haveAssets())('an apply that meets trouble', () => {
     const results = await apply([hit, configMap('apps', 'missed')])
     expect(results.map(({ name, action }) => [name, action])).toEqual([
       ['hit', 'failed'],
-      ['missed', 'created'],
+      ['missed', 'withheld'],
     ])
+    expect(results[0]!.message).toContain('ConfigMap/apps/hit dry-run failed (InternalError): ')
     expect(results[0]!.message).toContain('failed calling webhook "down.acme.example"')
   })
 

@@ -230,7 +230,7 @@ describe('the whole story', () => {
     expect(banner).toMatchObject({ spec: { size: 7 } })
   })
 
-  test('7. with the rule switched off the API server refuses, says so on the commit, and the rest is applied', async ({
+  test('7. with the rule switched off the API server refuses, says so on the commit, and nothing else of that Kustomization is applied', async ({
     skip,
   }) => {
     if (missing) return skip(missing)
@@ -247,7 +247,9 @@ describe('the whole story', () => {
     expect(applied).toMatchObject({ conclusion: 'failure' })
     expect(applied.output.summary).toMatch(/stray" is forbidden: User "system:serviceaccount:ops:ops-team" cannot \w+/)
     expect(await liveStatus(staging(), deployment('sandbox', 'stray'))).toBe(404)
-    expect(await liveStatus(staging(), deployment('ops', 'report'))).toBe(200)
+    expect(applied.output.summary).toContain('withheld `Deployment ops/report`: ')
+    expect(await liveStatus(staging(), deployment('ops', 'report'))).toBe(404)
+    expect(await liveStatus(staging(), deployment('ops', 'dashboard'))).toBe(200)
   })
 
   test('every request was one that GitHub describes', () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ApprovedNode } from '../../src/approval/approve.ts'
 import { applyObjects } from '../../src/cluster/apply-objects.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
@@ -20,7 +21,8 @@ export interface NodeResult {
 
 /**
  * Applies one approved node as its account. What it is about to create is recorded before it is created, fenced by the
- * inventory's resourceVersion: a crash leaves nothing unrecorded, and of two workers one stops (`cluster-fenced`).
+ * inventory's resourceVersion: a crash leaves nothing unrecorded, and of two workers one stops (`cluster-fenced`). Where
+ * nothing is written on the cluster and the inventory says so already, it is not written either.
  */
 export async function applyNode(
   client: ClusterClient,
@@ -28,35 +30,44 @@ export async function applyNode(
   known: Inventory | undefined,
   signal: AbortSignal,
 ): Promise<NodeResult> {
-  const before = known ?? newInventory(node.cluster, node.key, node.user)
+  const { key, user, parent, prune, combination } = node
+  const before = known ?? newInventory(node.cluster, key, user)
   const objects = await openObjects(client, node)
   const planned = objects.map(object => entryOf(idOf(object)))
-  const claimed = await claim(client, before, {
-    parent: node.parent,
-    user: node.user,
-    prune: node.prune,
-    combination: node.combination,
-    entries: unionEntries(before.entries, planned),
-    settled: false,
+  let claimed = before
+  const applied = await applyObjects(client, {
+    user,
+    owner: { namespace: node.namespace, name: node.name },
+    objects,
+    known: before.entries,
+    // the platform takes over what bootstrap put there, as Flux does; a tenant never takes what is not its own
+    adopt: node.tenant === null,
+    force: node.settings.force,
+    signal,
+    beforeWrite: async () => {
+      const entries = unionEntries(before.entries, planned)
+      claimed = await claim(client, before, { parent, user, prune, combination, entries, settled: false })
+    },
   })
-  const owner = { namespace: node.namespace, name: node.name }
-  // the platform takes over what bootstrap put there, as Flux does; a tenant never takes what is not its own
-  const adopt = node.tenant === null
-  const applied = await applyObjects(client, { user: node.user, owner, objects, known: before.entries, adopt, signal })
-  const present = applied.objects.flatMap(result => result.entry ?? [])
   const wanted = new Set(planned.map(entry => entry.id))
   const stale = before.entries.filter(entry => !wanted.has(entry.id))
   const complete = applied.failed === 0
-  const inventory = await claim(client, claimed, {
-    entries: unionEntries(planned, stale, present),
-    ...(complete ? { revision: node.source.commit, digest: node.applyDigest, settled: stale.length === 0 } : {}),
-  })
-  return { key: node.key, objects: applied.objects.flatMap(described), complete, inventory, stale }
+  const result = { key, objects: applied.objects.flatMap(described), complete, stale }
+  // refused before anything was written
+  if (!complete && claimed === before) return { ...result, inventory: before }
+
+  const present = applied.objects.flatMap(object => object.entry ?? [])
+  const entries = unionEntries(planned, stale, present)
+  const done = { revision: node.source.commit, digest: node.applyDigest, settled: stale.length === 0 }
+  const content = { parent, user, prune, entries, ...(complete ? done : {}) }
+  if (claimed === before && isDeepStrictEqual({ ...before, ...content }, before))
+    return { ...result, inventory: before }
+  return { ...result, inventory: await claim(client, claimed, { ...content, combination }) }
 }
 
 type Result = Awaited<ReturnType<typeof applyObjects>>['objects'][number]
 
 function described({ id, action, message }: Result): AppliedObject {
-  const said = action === 'failed' ? 'refused' : action === 'skipped' ? 'unchanged' : action
+  const said = action === 'failed' ? 'refused' : action === 'recreated' ? 'configured' : action
   return { object: id, action: said, ...(message === undefined ? {} : { message }) }
 }

@@ -84,5 +84,5 @@ function gatedSource({ nodes }: Approved, key: string): JudgedNode['source'] | u
 }
 
 function isQuiet({ outcome, objects }: AppliedNode): boolean {
-  return outcome === 'applied' && objects.every(object => object.action === 'unchanged')
+  return outcome === 'applied' && objects.every(({ action }) => action === 'unchanged' || action === 'skipped')
 }

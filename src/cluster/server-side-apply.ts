@@ -1,0 +1,32 @@
+import type { Json } from '../kube/node.ts'
+import type { ClusterClient } from './client.ts'
+import { clusterError } from './cluster-error.ts'
+import { METADATA_ONLY } from './read-live.ts'
+import { FIELD_MANAGER } from './take-over-patch.ts'
+
+interface Applying {
+  readonly user: string
+  readonly path: string
+  readonly body: Json
+  /** Takes fields of other managers. */
+  readonly force: boolean
+  readonly dryRun: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * One server-side apply as the user; the object as it is afterwards, or would be (whole for a dry run, else its metadata).
+ * Throws ClusterError for every refusal, 404 included.
+ */
+export async function serverSideApply(client: ClusterClient, applying: Applying): Promise<Json> {
+  const { user, path, body, force, dryRun, signal } = applying
+  const response = await client.request({ user }, 'PATCH', path, {
+    query: { fieldManager: FIELD_MANAGER, force: String(force), ...(dryRun ? { dryRun: 'All' } : {}) },
+    contentType: 'application/apply-patch+yaml',
+    ...(dryRun ? {} : { accept: METADATA_ONLY }),
+    body,
+    signal,
+  })
+  if (response.status === 404) throw clusterError(client.name, 404, response.body)
+  return response.body
+}
