@@ -14,7 +14,7 @@ import type { AuditedCluster } from './audited-cluster.ts'
 
 const FROM = {
   deployments: 'Flux is installed by Deployments of the fleet',
-  patches: 'the fleet holds patches for Flux, and its Deployments are put in by `flux bootstrap`',
+  patches: 'the fleet contains patches for Flux; `flux bootstrap` adds the Deployments',
   'flux-instance': 'Flux is installed by the Flux Operator from a FluxInstance of the fleet',
 }
 
@@ -24,19 +24,19 @@ const GATES = [
     name: 'StrictPostBuildSubstitutions',
     controller: 'kustomize-controller',
     weakWhen: false,
-    why: 'a variable that nobody sets becomes an empty text instead of an error',
+    why: 'an unset variable becomes an empty string instead of an error',
   },
   {
     name: 'AllowDNSLookups',
     controller: 'helm-controller',
     weakWhen: true,
-    why: 'a chart can ask DNS while it is rendered, and tell what it knows by the names that it asks for',
+    why: 'a chart can query DNS while it is rendered, and leak values in the names that it queries',
   },
   {
     name: 'ExternalArtifact',
     controller: 'kustomize-controller',
     weakWhen: true,
-    why: 'whoever may write an ExternalArtifact and its status deploys what no repository holds',
+    why: 'everyone who can write an ExternalArtifact and its status deploys content that is in no repository',
   },
 ]
 
@@ -53,24 +53,24 @@ function notSeen(root: AuditedCluster['nodes'][number] | undefined): AuditItem {
     subject: '',
     state: 'unknown',
     message: root?.error
-      ? `the root of the cluster cannot be rendered (${root.error.code}), so nothing of Flux is to be seen`
-      : 'neither Deployments of Flux nor a FluxInstance are in the fleet, so none of its flags is known',
-    why: 'without the flags every tenant may be cluster-admin',
-    fix: 'Keep the objects of Flux, or their patches, in the folder of the fleet that the cluster starts from.',
+      ? `the root of the cluster cannot be rendered (${root.error.code}), so the settings of Flux are unknown`
+      : 'the fleet contains neither Deployments of Flux nor a FluxInstance, so the flags of Flux are unknown',
+    why: 'without the flags every tenant may have cluster-admin rights',
+    fix: "Add the objects of Flux, or their patches, to the cluster's folder in the fleet.",
     ...(root ? { origin: place(originAt(root.kustomization.root, ['metadata', 'name'])) } : {}),
   }
 }
 
 function installation({ from, version, controllers }: FluxInstallation): AuditItem {
   const names = controllers.map(({ name }) => name).join(', ')
-  const release = version === undefined ? 'its version is not written' : `version ${shown(version)}`
+  const release = version === undefined ? 'unknown version' : `version ${shown(version)}`
   return {
     check: 'installation',
     subject: '',
     state: from === 'patches' || version === undefined ? 'unknown' : 'ok',
     message: `${FROM[from]}; ${release}; controllers: ${names}`,
-    why: 'what a flag does, and whether there is one, depends on the version',
-    fix: version === undefined ? 'Keep gotk-components.yaml as `flux bootstrap` wrote it in the fleet.' : '',
+    why: 'the flags and their effects depend on the version',
+    fix: version === undefined ? 'Keep the gotk-components.yaml of `flux bootstrap` in the fleet.' : '',
     ...(from === 'deployments' && controllers[0] ? { origin: place(controllers[0].origin) } : {}),
   }
 }
@@ -137,8 +137,8 @@ function* keys({ controllers }: FluxInstallation): Iterable<AuditItem> {
     state: flag ? 'weak' : 'ok',
     message: flag
       ? `--sops-age-secret is ${shown(flag.value)}: one key opens what names none`
-      : 'no key of decryption is for all: --sops-age-secret is not set',
-    why: 'ciphertext of others, copied into a repository, is decrypted for whoever copied it',
+      : 'there is no decryption key for all tenants: --sops-age-secret is not set',
+    why: 'ciphertext of another tenant, copied into a repository, is decrypted for the tenant that copied it',
     fix: flag ? 'Give each tenant a key of their own in spec.decryption.secretRef, and remove the flag.' : '',
     ...(flag ? { origin: place(flag.origin) } : {}),
   }

@@ -85,7 +85,7 @@ function notApplied(own: readonly FollowedRepository[], url: string): BailiwickE
 }
 
 function notNamed(sources: readonly FollowedRepository[], url: string): BailiwickError {
-  const message = `no source of the fleet names ${url}, so nothing of it was evaluated`
+  const message = `no source of the fleet has the address ${url}, so nothing was evaluated`
   return new BailiwickError('not-followed', message, {
     fix: `${named(sources, url)} Add --url with the one that DIR is.`,
   })
@@ -93,7 +93,7 @@ function notNamed(sources: readonly FollowedRepository[], url: string): Bailiwic
 
 function named(sources: readonly FollowedRepository[], url: string): string {
   const addresses = new Map(sources.filter(one => one.url !== '').map(one => [one.url, one]))
-  if (addresses.size === 0) return 'There is no source in the fleet.'
+  if (addresses.size === 0) return 'The fleet has no source.'
   const list = closest(url, addresses.keys(), MAX_LISTED).map(address => {
     const { ref } = addresses.get(address)!
     return Object.keys(ref).length === 0 ? address : `${address}#${refName(ref)}`

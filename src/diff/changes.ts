@@ -73,7 +73,7 @@ export interface NodeChange {
 export type Fate =
   /** Flux deletes it. */
   | 'deleted'
-  /** `prune: false` or the deletion policy: it stays in the cluster, no longer managed by Flux. */
+  /** `prune: false` or the deletion policy: it stays on the cluster, no longer managed by Flux. */
   | 'orphaned'
   /** A label or annotation of its own keeps it. */
   | 'kept'

@@ -34,12 +34,16 @@ const MAX_INSTALLATIONS = 200
 export class Metrics {
   readonly #registry = new Registry()
   readonly #installations = new Set<number>()
-  readonly #jobs = this.#histogram('bailiwick_job_seconds', 'How long jobs ran', ['job', 'outcome'])
-  readonly #latency = this.#histogram('bailiwick_verdict_seconds', 'From the webhook to the verdict on GitHub', ['job'])
-  readonly #verdicts = this.#counter('bailiwick_verdicts_total', 'Verdicts that were reached', ['about', 'result'])
-  readonly #deliveries = this.#counter('bailiwick_deliveries_total', 'Webhooks by what they were answered', ['status'])
+  readonly #jobs = this.#histogram('bailiwick_job_seconds', 'Duration of jobs', ['job', 'outcome'])
+  readonly #latency = this.#histogram('bailiwick_verdict_seconds', 'Time from the webhook to the verdict on GitHub', [
+    'job',
+  ])
+  readonly #verdicts = this.#counter('bailiwick_verdicts_total', 'Verdicts', ['about', 'result'])
+  readonly #deliveries = this.#counter('bailiwick_deliveries_total', 'Webhooks by HTTP status of the response', [
+    'status',
+  ])
   readonly #requests = this.#counter('bailiwick_github_requests_total', 'Requests to GitHub', ['request', 'status'])
-  readonly #budget = this.#gauge('bailiwick_github_budget_remaining', 'Requests that GitHub still allows this hour', [
+  readonly #budget = this.#gauge('bailiwick_github_budget_remaining', 'Remaining GitHub requests of this hour', [
     'installation',
   ])
 
@@ -84,7 +88,7 @@ export class Metrics {
 
   /** The same of the memory that the rendering thread holds, in bytes; undefined while there is no thread. */
   watchThread(heap: () => Promise<number | undefined>): void {
-    this.#watch('bailiwick_evaluation_heap_bytes', 'Heap of the thread that renders and judges', [], async gauge => {
+    this.#watch('bailiwick_evaluation_heap_bytes', 'Heap of the evaluation thread', [], async gauge => {
       gauge.reset()
       const bytes = await heap()
       if (bytes !== undefined) gauge.set(bytes)

@@ -30,7 +30,7 @@ const ADDRESS = /^(https|ssh):\/\/(git@)?([a-z0-9-]+(?:\.[a-z0-9-]+)+)(?::\d{1,5
 export function checkedUrl(value: string): string {
   const fix = 'Write https://<host>/<owner>/<repository> or ssh://git@<host>/<owner>/<repository>.'
   const match = value.length <= 500 ? ADDRESS.exec(value) : null
-  if (!match) throw inputError(`--repo ${quote(value)} is not an address that is allowed here`, fix)
+  if (!match) throw inputError(`--repo ${quote(value)} is not an allowed address`, fix)
   const [, scheme, user, host, path] = match
   if (user && scheme?.toLowerCase() === 'https') {
     throw inputError(`--repo ${quote(value)} names a user, which https addresses may not`, fix)
@@ -51,7 +51,7 @@ export function checkedBranch(value: string): string {
     !/^[0-9a-f]{40}$/.test(value)
   if (fine) return value
   throw inputError(
-    `--branch ${quote(value)} is not a branch name that is allowed here`,
+    `--branch ${quote(value)} is not an allowed branch name`,
     'Use letters, digits, ".", "_", "-" and "/", and neither a commit nor a full ref.',
   )
 }
@@ -64,7 +64,7 @@ export function checkedPath(value: string): string {
   const fine = value.length <= 200 && parts.every(part => /^[A-Za-z0-9._-]+$/.test(part) && !/^\.+$/.test(part))
   if (fine) return `./${clean}`
   throw inputError(
-    `--path ${quote(value)} is not a directory that is allowed here`,
+    `--path ${quote(value)} is not an allowed directory`,
     'Write ./<directory> of the tenant repository: letters, digits, ".", "_", "-", no "..".',
   )
 }
@@ -73,7 +73,7 @@ export function checkedPath(value: string): string {
 export function checkedRole(value: string): TenantRole {
   const role = TENANT_ROLES.find(known => known === value)
   if (role !== undefined) return role
-  throw inputError(`--role ${quote(value)} is not a role that is given here`, `Roles: ${TENANT_ROLES.join(', ')}.`)
+  throw inputError(`--role ${quote(value)} is not an allowed role`, `Roles: ${TENANT_ROLES.join(', ')}.`)
 }
 
 /** The error of every input that is refused. */

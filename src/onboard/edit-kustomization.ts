@@ -59,7 +59,7 @@ function open(file: EditedFile): { document: Document; map: YAMLMap } {
   }
   visit(document, {
     Alias: () => {
-      throw layoutError(file, 'uses a YAML alias', `Write the alias in ${file.path} out.`)
+      throw layoutError(file, 'uses a YAML alias', `Replace the alias in ${file.path} with its value.`)
     },
   })
   return { document, map: document.contents }

@@ -131,7 +131,7 @@ test('merged without an approver it counts for nothing', async () => {
   await say('will', '/bailiwick check')
   const run = lastRun(github, TEAM, 'leaves')
   expect(run).toMatchObject({ conclusion: 'failure' })
-  expect(run?.output.summary).toContain('nobody but who asked for it accepted it')
+  expect(run?.output.summary).toContain('only its requester has accepted it')
 })
 
 test('approved by somebody else and merged, the violation is waived', async () => {

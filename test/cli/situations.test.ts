@@ -100,7 +100,7 @@ const situations: Record<string, Situation> = {
     given: forkOnBranch,
     args: ['--base', 'main', '--url', FORK],
     code: 2,
-    says: ['not-followed', `no source of the fleet names ${FORK}`],
+    says: ['not-followed', `no source of the fleet has the address ${FORK}`],
   },
   'a feature branch with --base main stands for main': {
     given: tenantOnBranch,
@@ -212,7 +212,7 @@ const situations: Record<string, Situation> = {
     args: [...TENANT, '--base', 'main', '--url', 'https://github.com/acme/dev-taem'],
     code: 2,
     says: [
-      `no source of the fleet names https://github.com/acme/dev-taem`,
+      `no source of the fleet has the address https://github.com/acme/dev-taem`,
       `Sources name: ${DEV}#main, ${FLEET}#main.`,
     ],
   },

@@ -8,7 +8,7 @@ import { tell } from './tell.ts'
 // is a real API server where its programs are at hand.
 const started = performance.now()
 const withCluster = findAssets() !== undefined
-tell.title('Bailiwick: every tenant of the fleet inside their own bailiwick')
+tell.title('Bailiwick: every tenant of the fleet inside their own namespaces')
 tell.note(
   withCluster
     ? 'GitHub: a server on this machine; cluster staging: a real kube-apiserver; queue: in process'

@@ -46,7 +46,7 @@ describe('what the repository of a tenant is shown of a change', () => {
       changes: own,
     } as const
     const text = commentOf(verdict, context)!
-    expect(text).toContain('2 Kustomizations of others in the fleet change too.')
+    expect(text).toContain('2 Kustomizations elsewhere in the fleet change too.')
     expect(text).toContain('data.peer: vault.example')
     expect(`${text}${JSON.stringify(own)}`).not.toMatch(/ops/)
   })

@@ -78,9 +78,9 @@ describe('what is too large', () => {
   })
 
   test.each([
-    [45, 'fields of added objects, and all but a few of the others, are left out'],
-    [300, 'fields are left out, each object says how many changed'],
-    [1500, 'objects are left out, each Kustomization says how many changed'],
+    [45, 'fields of added objects, and most fields of other objects, are omitted'],
+    [300, 'fields are omitted, each object shows their number'],
+    [1500, 'objects are omitted, each Kustomization shows their number'],
   ])('%i changed objects: %s', (count, note) => {
     const render = (value: string) =>
       many(count, index =>
@@ -92,7 +92,7 @@ describe('what is too large', () => {
     const text = commentOf(verdict(), context(changes, 'https://bailiwick.example/acme/fleet/1'))!
     expectSound(text)
     expect(text).toContain(
-      `**Shortened:** ${note}. [The details page](https://bailiwick.example/acme/fleet/1) has all of it.`,
+      `**Shortened:** ${note}. [The details page](https://bailiwick.example/acme/fleet/1) has all details.`,
     )
   })
 

@@ -63,19 +63,19 @@ describe('what nothing is left of', () => {
 
   test('is named, with what was asked for only', () => {
     expect(messages({ tenants: ['nobody'] })).toEqual([
-      'no Kustomization of nobody was found, so nothing of it was evaluated',
+      'no Kustomization of nobody was found, so nothing was evaluated',
     ])
     expect(messages({ clusters: ['nowhere'] })).toEqual([
-      'no Kustomization on nowhere was found, so nothing of it was evaluated',
+      'no Kustomization on nowhere was found, so nothing was evaluated',
     ])
     expect(messages({ clusters: ['staging'], tenants: ['nobody'] })[0]).toBe(
-      'no Kustomization of nobody on staging was found, so nothing of it was evaluated',
+      'no Kustomization of nobody on staging was found, so nothing was evaluated',
     )
   })
 
   test('is an error beside a name of which there is something', () => {
     expect(messages({ tenants: ['dev-team', 'nobody'] })).toEqual([
-      'no Kustomization of nobody was found, so nothing of it was evaluated',
+      'no Kustomization of nobody was found, so nothing was evaluated',
     ])
     expect(messages({ tenants: ['dev-team'], clusters: ['staging'] })).toEqual([])
   })

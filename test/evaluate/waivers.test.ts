@@ -43,7 +43,7 @@ test.each([
   const { verdict } = judgementOf(given(file), { today })
   expect(verdict).toMatchObject({ result: 'fail', violations: [{ state: 'new' }], warnings: [] })
   expect(verdict.violations[0]?.message).toContain(
-    '(.github/bailiwick.yaml:2) counts for nothing: nobody but who asked for it accepted it',
+    '(.github/bailiwick.yaml:2) has no effect: only its requester has accepted it',
   )
 })
 

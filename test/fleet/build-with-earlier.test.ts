@@ -100,7 +100,7 @@ test('more commits are asked for while a node builds in none, and then it is unk
   expect(verdict.notSeen).toEqual(expect.arrayContaining([entry]))
   expect(verdict.summary).toContain('1 Kustomization that never built not visible')
   expect(terminalText(verdict, '')).toContain(
-    'not visible: Kustomization/flux-system/tenants: it does not build on cluster',
+    'not visible: Kustomization/flux-system/tenants: it cannot be rendered on cluster',
   )
   expect(verdictJson(verdict).notSeen).toContainEqual(
     expect.objectContaining({ source: 'Kustomization/flux-system/tenants' }),

@@ -15,7 +15,7 @@ test('mode report says it, fails nobody, and leaves the others blocked', () => {
       violations: [],
       warnings: [{ rule: 'namespace-confinement', state: 'new' }],
     })
-    expect(verdict.warnings[0]?.message).toContain('only reported')
+    expect(verdict.warnings[0]?.message).toContain('reported without blocking')
     const [node] = judgementOf(world(file)).nodes.filter(({ name }) => name === 'dev-team')
     expect(node?.findings).toEqual([])
   }
@@ -46,9 +46,7 @@ test('a rule that there is not is an error at its line, in a change too', () => 
     result: 'error',
     errors: [{ code: 'config', state: 'new', tenant: '', origin: { file: FILE, line: 3 } }],
   })
-  expect(verdict.errors[0]?.message).toContain(
-    'severities.namespace-confinment names "namespace-confinment", which is no rule',
-  )
+  expect(verdict.errors[0]?.message).toContain('severities.namespace-confinment: "namespace-confinment" is not a rule')
   expect(judgementOf(world(file, {}), { base: world(file, {}) }).verdict.result).toBe('pass')
 })
 
@@ -115,7 +113,7 @@ test('a tenant’s own file cannot ask for less', () => {
   ])
   const { verdict } = judgementOf(world('', own('severities: {namespace-confinement: low}\n')))
   expect(verdict.errors).toMatchObject([{ code: 'config', tenant: 'dev-team', node: 'staging/apps/dev-team' }])
-  expect(verdict.errors[0]?.message).toContain('is low, but the fleet counts it as critical')
+  expect(verdict.errors[0]?.message).toContain(': low is lower than critical')
   expect(verdict.violations).toMatchObject([{ severity: 'critical' }])
   expect(said(judgementOf(world('', own('severities: {no-rule: low}\n'))))).toContain(`error config ${FILE}:1`)
 })

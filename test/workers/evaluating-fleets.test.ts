@@ -51,7 +51,7 @@ test('one in which no cluster starts does not; of one that is too large to look 
   const content = () => Promise.reject(new BailiwickError('render-limits', 'the tree holds 300000 files'))
   const [itself] = await placesIn(ROOT, { content })
   expect(itself).toMatchObject({ ...FOUND[0], unread: { code: 'render-limits' } })
-  expect(itself!.unread!.message).toContain('a cluster starts in this repository: the tree holds 300000 files')
+  expect(itself!.unread!.message).toContain('this repository contains a cluster: the tree holds 300000 files')
   await expect(
     placesIn(ROOT, { content: () => Promise.reject(new BailiwickError('github-unavailable', 'down')) }),
   ).rejects.toThrow('down')
@@ -70,7 +70,7 @@ test('what may be merged does not pass where it is too large to look into; a pus
       head: { url: URL, branch: 'main', commit: 'a'.repeat(40) },
       ...change,
     })
-  await expect(judged({ isGated: true })).rejects.toThrow('not known whether a cluster starts in this repository')
+  await expect(judged({ isGated: true })).rejects.toThrow('unknown whether this repository contains a cluster')
   expect(await judged({})).toEqual([])
   expect(await judged({ isGated: true }, {})).toEqual([])
 })

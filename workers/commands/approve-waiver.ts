@@ -15,7 +15,7 @@ import { wasSeen } from './was-seen.ts'
 export const approveWaiver: Verb = {
   name: 'approve-waiver',
   usage: 'approve-waiver',
-  summary: "on a waiver's pull request: accept what somebody else asked for (fleet admins)",
+  summary: "on a waiver's pull request: approve a waiver that someone else requested (fleet admins)",
   where: 'pull-request',
   slow: true,
   may: async asking => (await fleetHere(asking)) !== undefined,

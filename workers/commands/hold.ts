@@ -16,7 +16,7 @@ const LABEL = {
 export const hold: Verb = {
   name: 'hold',
   usage: 'hold',
-  summary: 'block this pull request, whatever the verdict, until someone runs unhold',
+  summary: 'block this pull request, independent of the verdict, until someone runs unhold',
   where: 'pull-request',
   slow: false,
   may: mayWrite,

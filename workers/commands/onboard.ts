@@ -25,7 +25,7 @@ export const onboardVerb: Verb = {
     await refuseForeignRepository(question)
     const prepared = await prepareOnboarding(context, installation, repository, asked, login)
     await refuseKnownRepository(question, prepared.plan.sources)
-    await openOnboarding(place, prepared, `Asked for in #${comment.issue.number}.`)
+    await openOnboarding(place, prepared, `Requested in #${comment.issue.number}.`)
     return { reaction: 'rocket' }
   },
 }

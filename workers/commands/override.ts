@@ -20,7 +20,7 @@ import { wasSeen } from './was-seen.ts'
 export const override: Verb = {
   name: 'override',
   usage: OVERRIDE_USAGE,
-  summary: 'let the current head of this pull request pass, whatever the verdict (fleet admins)',
+  summary: 'let the current head of this pull request pass, independent of the verdict (fleet admins)',
   where: 'pull-request',
   slow: true,
   may: mayDecideForFleet,
@@ -72,7 +72,7 @@ async function refuseUnseenHead(asking: Asking, request: OverrideRequest, pull: 
 async function refuseForeignFleets(asking: Asking, pull: PullRequest): Promise<void> {
   const concerned = await concernedFleets(asking, pull)
   if (concerned.length === 0) {
-    throw commandError('no fleet reads this change, so there is nothing to override', 'Merge it as it is.')
+    throw commandError('no fleet reads this change, so there is nothing to override', 'Merge it without an override.')
   }
   const mine = await asking.fleetsOf()
   const isMine = (url: string, branch: string) =>

@@ -27,7 +27,7 @@ export async function prepareOnboarding(
 ): Promise<PreparedOnboarding> {
   const branch = fleet.defaultBranch
   const commit = await installation.head(fleet, { branch })
-  if (!commit) throw new BailiwickError('onboard-layout', 'this repository is empty: there is no fleet to add to')
+  if (!commit) throw new BailiwickError('onboard-layout', 'this repository is empty, so there is no fleet')
   const directories = await tenantDirectories(installation, fleet, asked, by)
   const request = directories ? { ...asked, tenantDirectories: directories } : asked
   const tree = await installation.content(fleet, commit)

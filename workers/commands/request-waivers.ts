@@ -47,7 +47,7 @@ export async function requestWaivers(
   if (wanted.size > MOST) {
     throw commandError(
       `this matches ${wanted.size} violations, and at most ${MOST} can be waived at once`,
-      'Name one of them.',
+      'Waive them one by one.',
     )
   }
   const of = `${subject.repository.owner}/${subject.repository.name}#${pull.number}`
@@ -102,7 +102,7 @@ async function refuseWiderFleet(
 /** What is wrong with the fleet's own file is for its readers: it may name other tenants. */
 function withoutWords(cause: unknown): unknown {
   if (!(cause instanceof BailiwickError) || cause.code !== 'command-input') return cause
-  return new BailiwickError('command-input', "the fleet's own file cannot take a waiver as it is", {
+  return new BailiwickError('command-input', "the fleet's own file has an error, so a waiver cannot be added", {
     fix: 'Ask a fleet admin to fix it: `bailiwick check` there says what is wrong.',
     cause,
   })
@@ -132,7 +132,7 @@ function wantedFindings(answers: readonly FleetAnswer[], url: string, { target }
   const meant = target === undefined ? shown.filter(one => one.state === 'new') : findFindings(target, shown, isRule)
   const open = meant.filter(isOpen)
   if (open.length > 0) return open
-  throw meant.length > 0 ? commandError('this is already waived', '`/bailiwick status` says until when.') : nothing()
+  throw meant.length > 0 ? commandError('this is already waived', '`/bailiwick status` shows the end date.') : nothing()
 }
 
 const isOpen = ({ state }: Finding) => state === 'new' || state === 'standing'

@@ -8,7 +8,7 @@ import type { Verb } from './verb.ts'
 export const waive: Verb = {
   name: 'waive',
   usage: WAIVE_USAGE,
-  summary: "ask the fleet's admins to accept a violation, for 30 days where no day is given",
+  summary: 'ask the fleet admins to accept a violation (default: for 30 days)',
   where: 'pull-request',
   slow: true,
   may: mayWrite,

@@ -98,7 +98,7 @@ async function mergeInto(
   if (merged !== 'unknown') return { tree: merged.tree, base }
   throw new BailiwickError(
     'merge-unknown',
-    message`The result of merging this head into ${part('branch', branch, JSON.stringify(branch))} is not known`,
+    message`The result of merging this head into ${part('branch', branch, JSON.stringify(branch))} is unknown`,
     {
       fix: `The required check counts at ${JSON.stringify(branch)}, too. Run \`/bailiwick gate\` on the fleet to require a check per branch, or open a pull request onto that branch.`,
     },

@@ -51,6 +51,6 @@ function told(approval: RequiredApproval, changed: ReadonlySet<string>): Require
   return {
     ...approval,
     path: '',
-    message: 'it has Flux fetch a remote file that it did not fetch before, and that is not evaluated',
+    message: 'it makes Flux download a new remote file, which is not evaluated',
   }
 }

@@ -52,7 +52,7 @@ async function holdsRoot(
 /** Why nothing is known of what is too large. */
 function tooLarge(error: unknown): BailiwickError {
   if (!(error instanceof BailiwickError && error.code === 'render-limits')) throw error
-  const what = `It is not known whether a cluster starts in this repository: ${error.message}`
+  const what = `It is unknown whether this repository contains a cluster: ${error.message}`
   return new BailiwickError('render-limits', what, {
     fix: 'Have an owner of the organization designate the repository of the fleet, or remove the App from this one.',
     cause: error,

@@ -84,7 +84,7 @@ export async function judgeChange(
 
 /** Which fleet it is stays with those who may read it. */
 function unknownReader(): BailiwickError {
-  const what = 'A fleet could not be built as a whole, so it is not known whether it deploys this repository'
+  const what = 'A fleet could only partly be rendered, so it is unknown whether it deploys this repository'
   return new BailiwickError('source-unreadable', what, {
     fix: 'Ask a fleet admin to fix the evaluation errors of the fleet.',
   })

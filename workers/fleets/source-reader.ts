@@ -83,7 +83,7 @@ export class SourceReader {
     const repository = await this.at(url)
     if (!repository) return { url, ref, reason: 'the App is not installed on this repository' }
     if (ref.semver !== undefined || ref.name !== undefined) {
-      return { url, ref, reason: `${ref.semver !== undefined ? 'ref.semver' : 'ref.name'} is not followed yet` }
+      return { url, ref, reason: `${ref.semver !== undefined ? 'ref.semver' : 'ref.name'} is not supported` }
     }
     const pinned = isPinned({ url: repository.url, ref }, pin) ? pin : undefined
     const commit = pinned?.commit ?? (await this.head(repository, wanted))

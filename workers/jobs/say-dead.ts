@@ -56,7 +56,7 @@ function gaveUp(why: string): BailiwickError {
   const outage = why === 'github-unavailable'
   return new BailiwickError(
     why as ErrorCode,
-    outage ? 'GitHub did not answer, and all attempts are used up' : `Bailiwick gave up after several tries (${why})`,
+    outage ? 'GitHub did not respond, and all attempts failed' : `Bailiwick gave up after several tries (${why})`,
     { fix: 'Bailiwick retries within the hour. To retry now, re-run the check or push again.' },
   )
 }

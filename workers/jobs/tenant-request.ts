@@ -111,5 +111,7 @@ async function openFor({ place, issue }: Asked, prepared: PreparedOnboarding): P
 /** The pull request that an earlier run of this job, or a command here, has opened. */
 async function openedFor({ place, issue }: Asked, tenant: string): Promise<number | undefined> {
   const open = await findPullRequest(place.octokit, place.app, place, onboardingBranch(tenant))
-  return open?.body.match(new RegExp(`(?:Closes|Asked for in) #${issue.number}\\b`)) ? open.number : undefined
+  return open?.body.match(new RegExp(`(?:Closes|Requested in|Asked for in) #${issue.number}\\b`))
+    ? open.number
+    : undefined
 }

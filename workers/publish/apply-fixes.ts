@@ -44,5 +44,5 @@ export async function applyFixes(
 function messageOf(fixes: readonly Fix[], login: string): string {
   const rules = [...new Set(fixes.flatMap(fix => fix.findings.map(finding => finding.rule)))].sort()
   const subject = fixes.length === 1 ? `Fix ${rules[0]}` : `Fix ${fixes.length} findings of Bailiwick`
-  return [subject, '', ...rules.map(rule => `- ${rule}`), '', `Asked for by ${login}.`].join('\n')
+  return [subject, '', ...rules.map(rule => `- ${rule}`), '', `Requested by ${login}.`].join('\n')
 }

@@ -22,9 +22,9 @@ export function guardedChanges(changed: ReadonlySet<string>): GuardedChange[] {
 
 function guardedChange(path: string): GuardedChange | undefined {
   const name = path.toLowerCase()
-  if (name === FLEET_FILE) return { rule: 'gate-config-change', path, what: 'says what Bailiwick allows' }
-  if (name === BASELINE_FILE) return { rule: 'gate-config-change', path, what: 'lists what is let stand' }
-  if (OWNERS.has(name)) return { rule: 'gate-config-change', path, what: 'says whose review a change needs' }
+  if (name === FLEET_FILE) return { rule: 'gate-config-change', path, what: 'configures what Bailiwick allows' }
+  if (name === BASELINE_FILE) return { rule: 'gate-config-change', path, what: 'lists accepted findings' }
+  if (OWNERS.has(name)) return { rule: 'gate-config-change', path, what: 'configures who must review a change' }
   if (!/^\.github\/(?:workflows|actions)\//.test(name)) return undefined
   return { rule: 'gate-workflow-change', path, what: 'runs with rights on this repository' }
 }

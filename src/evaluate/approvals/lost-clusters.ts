@@ -23,12 +23,12 @@ export function lostClusters(head: Fleet, base: Fleet): RequiredApproval[] {
 function whatBecomesOf({ name, path, hub }: Cluster, stay: readonly Cluster[]): string | undefined {
   const same = stay.find(one => one.name === name)
   if (same?.path === path) return undefined
-  if (hub !== undefined) return same ? undefined : 'nothing is applied to it any more'
+  if (hub !== undefined) return same ? undefined : 'nothing is applied to it any longer'
   const from = path === '' ? 'the root of the repository' : shown(path)
   if (same) return `it would start from ${shown(same.path)}, not from ${from} as before`
   const renamed = stay.find(one => one.path === path && one.hub === undefined)
   if (renamed) return `it would be called ${shownName(renamed.name)}`
-  return `it would not be evaluated any more. Before, it starts from ${from}, which its Flux may still follow`
+  return `it would no longer be evaluated, although its Flux may still follow ${from}`
 }
 
 /** Whether a Kustomization that was applied to it is applied elsewhere now. */

@@ -21,7 +21,7 @@ export function newClusters(head: Fleet, base: Fleet): RequiredApproval[] {
     if (was) return otherStarts(cluster, was)
     if (renamed.has(path)) return []
     const from = path === '' ? 'the root of the repository' : shown(path)
-    const message = `cluster ${shownName(name)} is new: Flux would apply ${from} to it as the platform, as soon as somebody starts it there`
+    const message = `cluster ${shownName(name)} is new: Flux would apply ${from} to it as the platform, as soon as Flux is started there`
     return [{ rule: RULE, path: startFile(cluster, head), message }]
   })
 }
@@ -31,7 +31,7 @@ function otherStarts({ name, otherStarts: now = [] }: Cluster, was: Cluster): Re
   const known = new Set((was.otherStarts ?? []).map(({ text }) => text))
   return now.flatMap(({ file, text }) => {
     if (known.has(text)) return []
-    const message = `${file} says in another way how cluster ${shownName(name)} starts. One of them is evaluated, and any may be applied`
+    const message = `${file} defines the start of cluster ${shownName(name)} a second time, and differently. Only one of the two is evaluated, and Flux may apply either`
     return [{ rule: RULE, path: file, message }]
   })
 }

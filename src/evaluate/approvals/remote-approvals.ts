@@ -54,7 +54,10 @@ function changeOf(applier: Applier, before: readonly Applier[], known: Known): C
     const [from] = before.filter(isRemote)
     return (
       from &&
-      of(`would act on cluster ${shownName(applier.cluster)} itself, no more by ${kubeConfig(from)}`, keyOf(applier))
+      of(
+        `would act on cluster ${shownName(applier.cluster)} itself, no longer with ${kubeConfig(from)}`,
+        keyOf(applier),
+      )
     )
   }
   if (!known.targets.has(targetKey(applier)))

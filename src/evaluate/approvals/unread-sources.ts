@@ -38,7 +38,7 @@ export function unreadSources(head: Fleet, base: Fleet): RequiredApproval[] {
         ? undefined
         : `is not visible, so nothing of it is evaluated: ${node.source.opaque}`
       : movingIn(node).some(url => !was || wakes || !movingIn(was).includes(url))
-        ? 'can be changed by whoever may push it, without a change that is evaluated'
+        ? 'can be changed by everyone who can push to it, without an evaluation'
         : undefined
     return what === undefined ? [] : [{ node, what }]
   })

@@ -198,8 +198,8 @@ function unread(node: FleetNode): NodeFailure {
   const origin = originAt(node.kustomization.root, ['spec', 'sourceRef'])
   const what = {
     code: 'source-unreadable',
-    message: 'its source was not read yet',
-    fix: 'Read the source and judge again.',
+    message: 'spec.sourceRef: the source has not been read yet',
+    fix: 'Evaluate again after the source was read.',
   }
   return failureOf(node, what, origin)
 }

@@ -3,11 +3,11 @@ import type { Baseline } from '../../rules/model/baseline.ts'
 import type { Finding, NodeFailure } from '../../rules/model/finding.ts'
 import { isHeavier } from './level-of.ts'
 
-const HEAD = `# Violations that stood here before the rules did. They do not block until they get worse.
-# Written by \`bailiwick baseline\`; fingerprint, severity and reason are kept, the rest is for people.
+const HEAD = `# Existing violations. They do not block until they get worse.
+# Written by \`bailiwick baseline\`; fingerprint, severity and reason are read, the other fields are for people.
 `
-const ERRORS = `# What cannot be evaluated, accepted as it is: other bytes behind the same error (hides) are an error again.
-# Nothing of such a Kustomization is applied by the worker.
+const ERRORS = `# Accepted evaluation errors. If the hidden content (hides) changes, they are errors again.
+# The worker does not apply a Kustomization with such an error.
 `
 
 /** What a baseline is made of. */
@@ -32,7 +32,7 @@ export function baselineText({ violations, errors }: Stands, before: Baseline, k
     ...[...found.values()].map(one => entryOf(one, before.get(one.fingerprint)?.reason)),
     ...kept.map(([fingerprint, { severity, reason }]) => ({
       order: `~${fingerprint}`,
-      text: lines(fingerprint, { severity, reason: reason ?? 'it could not be looked at when this was written' }),
+      text: lines(fingerprint, { severity, reason: reason ?? 'it could not be evaluated when this file was written' }),
     })),
   ].sort((a, b) => (a.order < b.order ? -1 : 1))
   const list = entries.length === 0 ? ' []\n' : `\n${entries.map(({ text }) => text).join('')}`

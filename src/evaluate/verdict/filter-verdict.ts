@@ -75,8 +75,8 @@ function nothingLeft(
     ...clusters.filter(name => !isOn(name)).map(name => ({ text: `${of} on ${name}`, option: '--cluster' })),
   ]
   return missing.map(({ text, option }) => {
-    const message = `no Kustomization${text} was found, so nothing of it was evaluated`
-    const fix = `Leave it out of ${option}.`
+    const message = `no Kustomization${text} was found, so nothing was evaluated`
+    const fix = `Remove it from ${option}.`
     const origin = { repository: '', file: '', line: 0, column: 0 }
     return failureOf({ key: '', cluster: '' }, { code: 'nothing-evaluated', message, fix }, origin)
   })

@@ -12,7 +12,7 @@ import type { Breach, RuleText } from '../../rules/model/rule.ts'
 import type { Weight } from './level-of.ts'
 
 /** What stands behind a violation that is only reported. */
-const REPORTED = message` It is only reported: the enforcement here is "report", otherwise it would block.`
+const REPORTED = message` It is reported without blocking, because enforcement is "report".`
 
 /** So many values are kept of those that a field may have. */
 const MAX_ALLOWED = 20

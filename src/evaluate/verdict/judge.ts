@@ -174,7 +174,7 @@ function fixedFindings(base: Fleet, head: Fleet, before: readonly Finding[], now
 
 /** What makes a cluster, for those in whose repository none was found. */
 const LOOKED_FOR =
-  'Looked for: a source and the Kustomization that follows it (flux-system/gotk-sync.yaml), a FluxInstance or values of its chart, and folders clusters/<name>'
+  'Searched for: a source and the Kustomization that follows it (flux-system/gotk-sync.yaml), a FluxInstance or values of its chart, and folders clusters/<name>'
 
 /** Nothing evaluated is not a pass: a repository without clusters is no fleet, and one of which nothing is built shows nothing. */
 function nothingEvaluated({ clusters, nodes }: Fleet): NodeFailure[] {
@@ -183,12 +183,12 @@ function nothingEvaluated({ clusters, nodes }: Fleet): NodeFailure[] {
   if (clusters.length === 0) {
     const message = `no cluster was found in this repository, so there is nothing to evaluate. ${LOOKED_FOR}`
     const fix =
-      'Name the folder that each cluster starts from under clusters in .github/bailiwick.yaml (name, path), or with --cluster-root NAME=PATH.'
+      'Add the folder of each cluster under clusters in .github/bailiwick.yaml (name, path), or with --cluster-root NAME=PATH.'
     return [failureOf(where, { code: 'path-not-found', message, fix }, at('clusters'))]
   }
   if (nodes.some(({ digest, objects }) => digest !== '' || objects.length > 0)) return []
-  const message = 'none of the Kustomizations of the fleet could be built, so nothing was evaluated'
-  const fix = 'Correct the errors of the clusters, or give the sources that they follow.'
+  const message = 'no Kustomization of the fleet could be rendered, so nothing was evaluated'
+  const fix = 'Correct the errors of the clusters, or add the missing sources.'
   return [failureOf(where, { code: 'nothing-evaluated', message, fix }, at(''))]
 }
 
@@ -199,7 +199,7 @@ function unknownNodes({ nodes }: Fleet): NotSeen[] {
     .map(({ cluster, namespace, name }) => ({
       source: `Kustomization/${namespace}/${name}`,
       url: '',
-      reason: `it does not build on cluster ${cluster}, nor did it in any earlier commit that was looked at: which tenants, limits and controller settings it brings is not known`,
+      reason: `it cannot be rendered on cluster ${cluster}, neither now nor at the earlier commits that were tried, so its tenants, limits and controller settings are unknown`,
       what: 'facts' as const,
     }))
 }

@@ -28,7 +28,7 @@ export function unknownRules(fleet: Fleet, rules: readonly RuleText[]): NodeFail
   return failures
 }
 
-const unknown = ({ id, key }: NamedRule) => `${key} names ${shown(id)}, which is no rule`
+const unknown = ({ id, key }: NamedRule) => `${key}: ${shown(id)} is not a rule`
 
 function loosened(rule: RuleText, { key, severity }: NamedRule, { config }: Fleet): string | undefined {
   const said = config.severities.get(rule.id)
@@ -36,7 +36,7 @@ function loosened(rule: RuleText, { key, severity }: NamedRule, { config }: Flee
   const least = { level: 'violation' as const, severity: holds }
   const isLess = severity !== undefined && severity !== 'warning' && severity !== 'off'
   if (!isLess || !isHeavier(least, { level: 'violation', severity })) return undefined
-  return `${key} is ${severity}, but the fleet counts it as ${holds}: a tenant can only ask for more`
+  return `${key}: ${severity} is lower than ${holds}, the level of the fleet. Allowed: that level or a higher one`
 }
 
 function failed(node: FleetNode, { origin }: NamedRule, message: string): NodeFailure {
@@ -45,7 +45,7 @@ function failed(node: FleetNode, { origin }: NamedRule, message: string): NodeFa
     {
       code: 'config',
       message: `${origin.file}: ${message}`,
-      fix: 'Name a rule of docs/rules.md with a severity that is allowed there, or remove the entry.',
+      fix: 'Use a rule of docs/rules.md with an allowed severity, or remove the entry.',
       hides: '',
     },
     origin,

@@ -37,7 +37,7 @@ function withoutObject(node: FleetNode): NodeFailure {
 
 function elsewhere(node: FleetNode): NodeFailure {
   const { url, opaque = '' } = node.source
-  const message = `cluster ${shown(node.cluster)}: it would follow ${shown(url)}, so what it gets cannot be evaluated here: ${opaque}`
+  const message = `cluster ${shown(node.cluster)}: it would follow ${shown(url)}, so the cluster cannot be evaluated: ${opaque}`
   const fix =
     'Correct spec.url of the source of the cluster, or list the address under aliases of .github/bailiwick.yaml.'
   return failureOf(node, { code: 'source-unreadable', message, fix }, node.source.unmatched!.origin)

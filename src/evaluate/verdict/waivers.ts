@@ -58,8 +58,7 @@ export class Waivers {
   refusal(waiver: Waiver, { fingerprint, severity }: Finding): string {
     const { expires, origin } = waiver
     const where = `${origin.file}:${origin.line}`
-    if (!isApproved(waiver))
-      return ` Its waiver (${where}) counts for nothing: nobody but who asked for it accepted it.`
+    if (!isApproved(waiver)) return ` Its waiver (${where}) has no effect: only its requester has accepted it.`
     if (!this.holds(waiver)) return ` Its waiver (${where}) has expired: it ended on ${expires}.`
     return ` The waiver of this object (${where}) does not accept this value. To accept it, add {fingerprint: "${fingerprint}", severity: ${severity}} to the waiver's violations in ${FLEET_FILE}.`
   }

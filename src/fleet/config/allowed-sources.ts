@@ -6,7 +6,7 @@ export const sourcePattern = {
   pattern:
     /^(?:(?:https?|ssh|oci):\/\/(?:[\w.-]{1,60}@)?|[\w.-]{1,60}@)[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?[/:][^\s?#]{1,500}$/,
   allowed:
-    'a pattern of addresses, as https://github.com/acme/* (`*` within one part of the path, `**` or a slash at the end for any rest)',
+    'a pattern of addresses, such as https://github.com/acme/* (`*` within one part of the path, `**` or a trailing slash for any rest)',
 }
 
 /** The patterns that hold for a tenant, each list of which must allow an address; none: any address. */

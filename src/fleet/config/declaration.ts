@@ -53,13 +53,13 @@ function held(variable: Variable, holder: ValueHolder): Variable {
   return variable.hidden === 'opaque' ? { ...variable, holders: [holder] } : variable
 }
 
-const fields = record('what a ConfigMap or Secret holds', {
-  kind: needed(oneOf('ConfigMap', 'Secret'), 'Which of the two it is.'),
-  namespace: needed(NAMESPACE, 'Where it lies.'),
+const fields = record('the data of a ConfigMap or Secret', {
+  kind: needed(oneOf('ConfigMap', 'Secret'), 'ConfigMap or Secret.'),
+  namespace: needed(NAMESPACE, 'Its namespace.'),
   name: needed(NAME, 'Its name.'),
   cluster: optional(CLUSTER, 'The cluster that has it. Default: every cluster.'),
-  values: optional(values, 'What it holds. No secrets.'),
-  opaque: optional(opaque, 'What it holds besides, with values that are not told: names, or true for any name.'),
+  values: optional(values, 'Its known data. No secrets.'),
+  opaque: optional(opaque, 'Its other keys, with unknown values: a list of keys, or true for any key.'),
 })
 
 /** One entry of `substituteFrom`: a ConfigMap or Secret that only the cluster has. */

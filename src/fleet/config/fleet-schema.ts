@@ -7,10 +7,10 @@ export function fleetSchema(): JsonSchema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: FLEET_FILE,
-    description: 'What a fleet says about itself; docs/operations.md explains it.',
+    description: 'Configuration of a fleet; see docs/operations.md.',
     ...fleetShape.schema,
     definitions: {
-      tenant: { description: 'The same file in the own repository of a tenant.', ...tenantShape.schema },
+      tenant: { description: "The same file in a tenant's own repository.", ...tenantShape.schema },
     },
   }
 }

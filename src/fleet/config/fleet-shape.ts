@@ -40,7 +40,7 @@ const identity = (...parts: readonly (string | number | undefined)[]) => JSON.st
 /** Each quantity of a unit at most once, as Go writes durations. */
 const duration = text(
   /^(?=[0-9])(?:[0-9]{1,4}h)?(?:[0-9]{1,5}m)?(?:[0-9]{1,6}s)?$/,
-  'a duration, as 30s, 5m or 1h30m, of at most a day',
+  'a duration of at most a day, such as 30s, 5m or 1h30m',
   written => secondsOf(written) <= 86_400,
 )
 
@@ -50,7 +50,7 @@ export function secondsOf(written: string): number {
   return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
 }
 
-const written = text(/^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])$/, 'a day, as 2026-12-31', value =>
+const written = text(/^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])$/, 'a day, such as 2026-12-31', value =>
   new Date(`${value}T00:00:00Z`).toISOString().startsWith(value),
 )
 
@@ -63,14 +63,14 @@ const day: Shape<string> = {
   },
 }
 
-const gatedBranch = record('a branch that requires our check', {
+const gatedBranch = record('a branch that requires the Bailiwick check', {
   url: needed(ADDRESS, 'Address of the repository.'),
   branch: needed(BRANCH, 'Its branch.'),
 })
 
 const object = record('the object that breaks the rule', {
-  kind: needed(KIND, 'Its kind, with the API group before it where that matters.'),
-  namespace: optional(NAMESPACE, 'Its namespace; left out for an object that has none.'),
+  kind: needed(KIND, 'Its kind, with the API group before it if the kind is ambiguous.'),
+  namespace: optional(NAMESPACE, 'Its namespace; omit it for a cluster-scoped object.'),
   name: needed(ANY_NAME, 'Its name.'),
 })
 
@@ -87,17 +87,17 @@ const accepted = record('an accepted value', {
 })
 
 const waiver = record('an accepted violation', {
-  rule: needed(rule, 'The rule that may be broken.'),
-  object: needed(object, 'The object that may break it.'),
-  cluster: optional(CLUSTER, 'The cluster on which it may. Default: every cluster.'),
+  rule: needed(rule, 'The id of the rule.'),
+  object: needed(object, 'The object with the violation.'),
+  cluster: optional(CLUSTER, 'The cluster. Default: every cluster.'),
   violations: optional(
     list(accepted, one => one.fingerprint),
-    'What it accepts, value by value. Without them it accepts nothing.',
+    'The accepted values. Without them the waiver accepts nothing.',
   ),
   reason: needed(SENTENCE, 'Why it is accepted.'),
-  requester: optional(SENTENCE, 'Who asked for it; somebody else must accept it.'),
-  approver: optional(SENTENCE, 'Who accepted it. Without one it counts for nothing.'),
-  expires: needed(day, 'The last day on which it holds.'),
+  requester: optional(SENTENCE, 'The login of the person who requested it. Another person must accept it.'),
+  approver: optional(SENTENCE, 'The login of the person who accepted it. Without one the waiver has no effect.'),
+  expires: needed(day, 'The last day on which it counts.'),
 })
 
 const account = record('a service account', {
@@ -109,16 +109,16 @@ const account = record('a service account', {
 const declaredKind = record('a custom kind', {
   group: needed(GROUP, 'Its API group.'),
   kind: needed(CUSTOM_KIND, 'Its name.'),
-  scope: needed(oneOf('Namespaced', 'Cluster'), 'Where its objects live, as its CustomResourceDefinition says.'),
+  scope: needed(oneOf('Namespaced', 'Cluster'), 'Its scope, as in its CustomResourceDefinition.'),
 })
 
 const repository = record('a repository', {
   url: needed(ADDRESS, 'Its address.'),
-  id: needed(integer(1, Number.MAX_SAFE_INTEGER), 'Its number on GitHub, which outlives a rename.'),
+  id: needed(integer(1, Number.MAX_SAFE_INTEGER), 'Its id on GitHub, which does not change with a rename.'),
 })
 
 const alias = record('a repository with several addresses', {
-  url: needed(ADDRESS, 'The address by which this fleet calls the repository.'),
+  url: needed(ADDRESS, 'The main address of the repository in this fleet.'),
   addresses: needed(
     list(ADDRESS, address => normaliseUrl(address)),
     'Its other addresses: a mirror, another host, an alias of ssh.',
@@ -128,7 +128,7 @@ const alias = record('a repository with several addresses', {
 const ref = record('spec.ref of a source', {
   branch: optional(BRANCH, 'A branch. Default: master, as in Flux.'),
   tag: optional(REF, 'A tag.'),
-  semver: optional(REF, 'A range of versions.'),
+  semver: optional(REF, 'A semver range.'),
   name: optional(REF, 'The full name of a ref.'),
   commit: optional(COMMIT, 'A commit.'),
 })
@@ -137,8 +137,8 @@ const source = record('a source that is not in git', {
   kind: needed(oneOf('GitRepository', 'OCIRepository', 'Bucket'), 'Its kind.'),
   namespace: needed(NAMESPACE, 'Its namespace.'),
   name: needed(NAME, 'Its name.'),
-  url: needed(SOURCE_ADDRESS, 'What it follows, as its spec.url says.'),
-  ref: optional(ref, 'What of it, as its spec.ref says.'),
+  url: needed(SOURCE_ADDRESS, 'Its spec.url.'),
+  ref: optional(ref, 'Its spec.ref.'),
   clusters: optional(
     list(CLUSTER, name => name),
     'The clusters that have it. Default: every cluster.',
@@ -148,23 +148,23 @@ const source = record('a source that is not in git', {
 /** A folder of the fleet's own repository. */
 const folder = text(
   /^(?!.*(?:^|\/)\.\.(?:\/|$))[^\p{Cc}{}$]{1,500}$/u,
-  'a folder of this repository, as ./kubernetes/flux/cluster',
+  'a folder of this repository, such as ./kubernetes/flux/cluster',
 )
 
 const artifact = record('an OCI artifact', {
   url: needed(ARTIFACT, 'Its address with the tag that the sources follow.'),
-  path: optional(folder, 'The folder of this repository that it holds as it is. Default: all of it.'),
+  path: optional(folder, 'The folder of this repository that it contains unchanged. Default: the whole repository.'),
 })
 
 const cluster = record('a cluster', {
   name: needed(text(CLUSTER_NAME, 'the name of a cluster: letters, digits, - . and _'), 'Its name in results.'),
   path: needed(folder, 'The folder that its Flux starts from: spec.path of its Kustomization.'),
   source: optional(
-    record('the source that it follows', {
+    record('the source of the cluster', {
       url: needed(SOURCE_ADDRESS, 'Its address.'),
-      ref: optional(ref, 'What of it.'),
+      ref: optional(ref, 'Its spec.ref.'),
     }),
-    'What it follows, where that is not this repository at the branch that is evaluated.',
+    'Its source, if that is not this repository at the evaluated branch.',
   ),
 })
 
@@ -172,17 +172,17 @@ const tenant = record('a tenant', {
   name: needed(TENANT, 'Its name.'),
   namespaces: optional(
     list(NAMESPACE, name => name),
-    'Namespaces besides those that the manifests give it.',
+    'Namespaces in addition to those from the manifests.',
   ),
   platform: optional(
     flag,
-    'true: it is the platform itself under a label of tenants, and no rule of tenancy applies to it. Default: false.',
+    'true: the tenant is part of the platform, and no tenancy rule applies to it. Default: false.',
   ),
   clusters: optional(
     list(CLUSTER, name => name),
-    'The clusters on which it may be. Default: any.',
+    'The allowed clusters. Default: any.',
   ),
-  allowedSources: optional(allowedSources, 'Addresses that it may deploy from. Default: what the fleet allows.'),
+  allowedSources: optional(allowedSources, "The allowed source addresses. Default: the fleet's."),
   enforcement: optional(enforcement, "Default: the fleet's."),
   profile: optional(profile, "Default: the fleet's."),
   repositories: optional(
@@ -192,42 +192,39 @@ const tenant = record('a tenant', {
 })
 
 /** Everything that a fleet's own file may say. */
-export const fleetShape = record('what a fleet says about itself', {
-  profile: optional(profile, 'restricted (default): also what a tenant should not need. baseline: those are warnings.'),
+export const fleetShape = record('the configuration of a fleet', {
+  profile: optional(profile, 'restricted (default): forbids more. baseline: reports that part as warnings.'),
   enforcement: optional(enforcement, 'report: violations are reported as warnings without blocking. Default: block.'),
-  allowedSources: optional(allowedSources, 'Addresses that tenants may deploy from. Default: any.'),
-  opaqueSources: optional(
-    oneOf('allow', 'forbid'),
-    'Whether a tenant may follow what nobody can read. Default: allow.',
-  ),
+  allowedSources: optional(allowedSources, 'The source addresses that tenants may deploy from. Default: any.'),
+  opaqueSources: optional(oneOf('allow', 'forbid'), 'Whether a source of a tenant may be not visible. Default: allow.'),
   undeclaredValues: optional(
     oneOf('allow', 'forbid'),
     'Whether a Kustomization of the platform may substitute from a ConfigMap or Secret that neither the fleet renders nor this file declares. allow (default): its values are unknown. forbid: an evaluation error.',
   ),
   gatedBranches: optional(
     list(gatedBranch, ({ url, branch }) => identity(url, branch)),
-    'Branches that require our check although no source of the fleet follows them.',
+    'Branches that require the check although no source of the fleet follows them.',
   ),
   allowedKubeConfigs: optional(
     list(NAME, name => name),
-    'Secrets with kubeconfigs that tenants may name.',
+    'Secrets with kubeconfigs that tenants may use.',
   ),
   minimumInterval: optional(duration, 'The shortest interval of a reconciliation. Default: 30s.'),
   severities: optional(
     dictionary(RULE, oneOf('critical', 'high', 'medium', 'low', 'warning', 'off')),
-    'How much a rule counts: a violation of a severity, a warning, or nothing.',
+    'The level of each rule: a violation with a severity, a warning, or off.',
   ),
   approvers: optional(
     list(APPROVER, who => who.replace(/^@/, '').toLowerCase()),
-    'Who may accept waivers and override checks, besides who maintains or administers this repository.',
+    'Fleet admins in addition to the maintainers and admins of this repository: they can accept waivers and override checks.',
   ),
   forks: optional(
     oneOf('judge', 'approve'),
-    'approve: a pull request from a fork also needs the approval of somebody who maintains its repository. Default: judge.',
+    'approve: a pull request from a fork also needs the approval of a maintainer of its repository. Default: judge.',
   ),
   waivers: optional(
     list(waiver, one => identity(one.rule, one.cluster, one.object.kind, one.object.namespace, one.object.name)),
-    'Violations that somebody accepted, until a day.',
+    'Accepted violations, each with an end date.',
   ),
   substituteFrom: optional(
     list(declaration, one => identity(one.cluster, one.kind, one.namespace, one.name)),
@@ -235,7 +232,7 @@ export const fleetShape = record('what a fleet says about itself', {
   ),
   accounts: optional(
     list(account, one => identity(one.cluster, one.namespace, one.name)),
-    'Service accounts that a policy engine or an addon makes.',
+    'Service accounts that a policy engine or an addon creates.',
   ),
   kinds: optional(
     list(declaredKind, one => identity(one.group, one.kind)),
@@ -243,7 +240,7 @@ export const fleetShape = record('what a fleet says about itself', {
   ),
   aliases: optional(
     list(alias, one => normaliseUrl(one.url)),
-    'Repositories that sources name by another address.',
+    'Repositories with other addresses in sources.',
   ),
   sources: optional(
     list(source, one => identity(one.kind, one.namespace, one.name, ...(one.clusters ?? []))),
@@ -251,25 +248,25 @@ export const fleetShape = record('what a fleet says about itself', {
   ),
   artifacts: optional(
     list(artifact, ({ url }) => url),
-    'OCI artifacts that hold a folder of this repository as it is, of those that OCIRepositories of the platform follow.',
+    'OCI artifacts of the platform that contain an unchanged folder of this repository.',
   ),
   clusters: optional(
     list(cluster, ({ name }) => name),
-    'Clusters whose start is not found in this repository, or that are to have another name.',
+    'Clusters that Bailiwick does not find in this repository, or that need another name.',
   ),
   tenants: optional(
     list(tenant, ({ name }) => name),
-    'What holds for single tenants.',
+    'Settings of individual tenants.',
   ),
 })
 
 /** What the file in a tenant's own repository may say: only what is stricter than the fleet's. */
-export const tenantShape = record('what a tenant asks of itself', {
-  profile: optional(oneOf('restricted'), 'restricted, where the fleet has baseline.'),
-  enforcement: optional(oneOf('block'), 'block, where the fleet only reports.'),
-  allowedSources: optional(allowedSources, 'Addresses out of those that the fleet allows.'),
+export const tenantShape = record('the configuration of a tenant', {
+  profile: optional(oneOf('restricted'), 'restricted, if the fleet has baseline.'),
+  enforcement: optional(oneOf('block'), 'block, if the fleet only reports.'),
+  allowedSources: optional(allowedSources, 'A subset of the addresses that the fleet allows.'),
   severities: optional(
     dictionary(RULE, oneOf('critical', 'high', 'medium', 'low')),
-    'Rules that count as violations of a severity, not less than before.',
+    "Severities of rules, not lower than the fleet's.",
   ),
 })

@@ -19,7 +19,7 @@ export const CLUSTER = text(
 /** Name of a tenant: a value of its label. */
 export const TENANT = text(
   /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/,
-  'the name of a tenant, as its label toolkit.fluxcd.io/tenant has it',
+  'the name of a tenant, as in its label toolkit.fluxcd.io/tenant',
 )
 
 export const NAMESPACE = text(/^[a-z0-9][a-z0-9-]{0,62}$/, 'the name of a namespace', isNamespaceName)
@@ -32,22 +32,22 @@ export const ANY_NAME = text(/^[^\s\p{Cc}]{1,253}$/u, 'the name of an object')
 
 export const KIND = text(
   /^(?:[a-z0-9][a-z0-9.-]{0,252}\/)?[A-Z][A-Za-z0-9]{0,62}$/,
-  'a kind, as `Kustomization` or `kustomize.toolkit.fluxcd.io/Kustomization`',
+  'a kind, such as `Kustomization` or `kustomize.toolkit.fluxcd.io/Kustomization`',
 )
 
 /** An API group of custom kinds: those of Kubernetes itself cannot be declared otherwise. */
 export const GROUP = text(
   /^[a-z0-9][a-z0-9-]{0,62}(?:\.[a-z0-9][a-z0-9-]{0,62}){1,10}$/,
-  'an API group of custom kinds, as example.com',
+  'an API group of custom kinds, such as example.com',
   group => !Object.hasOwn(KUBERNETES, group),
 )
 
-export const CUSTOM_KIND = text(/^[A-Za-z][A-Za-z0-9]{0,62}$/, 'a kind, as Widget')
+export const CUSTOM_KIND = text(/^[A-Za-z][A-Za-z0-9]{0,62}$/, 'a kind, such as Widget')
 
 /** A person or a team on GitHub, with the `@` of a mention or without. */
 export const APPROVER = text(
   /^@?[A-Za-z0-9](?:[A-Za-z0-9_-]{0,99})(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99})?$/,
-  'a login or a team, as ada or acme/platform',
+  'a login or a team, such as ada or acme/platform',
 )
 
 /** Name of a branch, without what git itself forbids in one. */
@@ -55,20 +55,20 @@ export const BRANCH = text(/^[^\s\p{Cc}~^:?*[\\]{1,250}$/u, 'the name of a branc
 
 export const ADDRESS = text(
   /^(?:(?:https?|ssh):\/\/|[\w.-]{1,60}@)[^\s\p{Cc}]{1,500}$/u,
-  'the address of a repository, as https://github.com/acme/fleet',
+  'the address of a repository, such as https://github.com/acme/fleet',
   address => normaliseUrl(address).startsWith('https://'),
 )
 
 /** What a source of any kind follows. */
 export const SOURCE_ADDRESS = text(
   /^(?:[a-z][a-z0-9+.-]{1,20}:\/\/|[\w.-]{1,60}@)?[^\s\p{Cc}]{1,500}$/u,
-  'the address of a source, as https://github.com/acme/fleet or oci://ghcr.io/acme/fleet',
+  'the address of a source, such as https://github.com/acme/fleet or oci://ghcr.io/acme/fleet',
 )
 
 /** An OCI artifact with its tag. */
 export const ARTIFACT = text(
   /^oci:\/\/[^\s\p{Cc}]{1,500}$/u,
-  'the address of an OCI artifact with its tag, as oci://ghcr.io/acme/fleet:latest',
+  'the address of an OCI artifact with its tag, such as oci://ghcr.io/acme/fleet:latest',
   address => ociReference(address)?.tag !== undefined,
 )
 

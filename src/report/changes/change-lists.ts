@@ -48,7 +48,7 @@ function leftList(changes: Changes): Section | undefined {
 
 const WHY: Readonly<Record<Fate, string>> = {
   deleted: '',
-  orphaned: ': stays in the cluster, no longer managed by Flux (<code>prune</code> is off)',
+  orphaned: ': stays on the cluster, no longer managed by Flux (<code>prune</code> is off)',
   kept: ': kept by its own annotation or label',
   suspended: ': nothing happens until the Kustomization is resumed',
   moved: '',
@@ -58,7 +58,7 @@ const WITHIN: Readonly<Record<string, string>> = {
   Namespace: ', with **everything in it**',
   CustomResourceDefinition: ', with **every object of its kind**',
   PersistentVolumeClaim: ', maybe with its data',
-  Kustomization: ', with what it applied where it prunes',
+  Kustomization: ', with the objects that it applied, if it prunes',
 }
 
 /** Each object once, with every cluster that it goes from, whatever else differs there. */

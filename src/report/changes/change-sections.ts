@@ -14,10 +14,10 @@ export type DetailLevel = (typeof LEVELS)[number]
 
 /** What is said where not all is told. */
 export const SHORTENED: Readonly<Record<DetailLevel, string>> = {
-  full: 'nothing is left out',
-  short: 'fields of added objects, and all but a few of the others, are left out',
-  counts: 'fields are left out, each object says how many changed',
-  lines: 'objects are left out, each Kustomization says how many changed',
+  full: 'nothing is omitted',
+  short: 'fields of added objects, and most fields of other objects, are omitted',
+  counts: 'fields are omitted, each object shows their number',
+  lines: 'objects are omitted, each Kustomization shows their number',
 }
 
 /** The rendered diff: a fold for each tenant and the clusters on which it gets the same. */
@@ -78,6 +78,6 @@ function leftNote({ left, hidden }: Changes): string {
     ...(left.clusters > 0 ? [count(left.clusters, 'new or removed cluster')] : []),
   ]
   const more = parts.length > 0 ? `Too much to list: ${parts.join(', ')} more.` : ''
-  const others = hidden > 0 ? `${count(hidden, 'Kustomization')} of others in the fleet change too.` : ''
+  const others = hidden > 0 ? `${count(hidden, 'Kustomization')} elsewhere in the fleet change too.` : ''
   return [more, others].filter(text => text !== '').join(' ')
 }

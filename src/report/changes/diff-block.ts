@@ -12,7 +12,7 @@ const MAX_LINES: Readonly<Record<Detail, number>> = { full: 41, short: 6, counts
 
 const FATES: Readonly<Record<Fate, string>> = {
   deleted: 'will be DELETED',
-  orphaned: 'stays in the cluster, no longer managed by Flux',
+  orphaned: 'stays on the cluster, no longer managed by Flux',
   kept: 'no longer rendered; kept by its own annotation',
   suspended: 'no longer rendered; kept while its Kustomization is suspended',
   moved: 'moves',
@@ -51,12 +51,12 @@ export function whatHappens({ change, fate, node, from, forced }: ObjectChange):
   }
   if (change === 'moved') return `moves here from ${other}`
   if (change !== 'replaced') return change
-  return forced ? 'replaced: deleted and created again' : 'changes an immutable field, which the API server refuses'
+  return forced ? 'replaced: deleted and created again' : 'changes an immutable field, which the API server rejects'
 }
 
 /** A field before and after, behind `-` and `+`. */
 export function fieldLines({ path, change, was, now, lines, hidden }: FieldChange, detail: Detail): string[] {
-  if (change === 'order') return [`!  ${path}: in another order`]
+  if (change === 'order') return [`!  ${path}: order changed`]
   if (hidden) return [`!  ${path}: ${change}, not shown`]
   if (lines) {
     const shown = lines.slice(0, MAX_LINES[detail])

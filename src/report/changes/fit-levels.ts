@@ -8,7 +8,7 @@ import { type DetailLevel, LEVELS, SHORTENED } from './change-sections.ts'
  * fit. What was left out is said, with the address of the page that has all of it. At most 60,000 characters.
  */
 export function fitLevels(head: string, sectionsAt: (level: DetailLevel) => readonly Section[], page?: string): string {
-  const more = page === undefined ? undefined : ` [The details page](${page}) has all of it.`
+  const more = page === undefined ? undefined : ` [The details page](${page}) has all details.`
   const sizeOf = (sections: readonly Section[]) => sections.reduce((sum, { text }) => sum + text.length + 2, 0)
   const full = sizeOf(sectionsAt('full'))
   const at = (level: DetailLevel): Section[] => {

@@ -30,7 +30,9 @@ function linesOf({ tenant, namespace, gains, loses, unknown }: RightChange, subj
     ...(gains.length > 0 ? [`${who} ${verb('gains', 'gain')}: ${listText(gains)} ${where}`] : []),
     ...(loses.length > 0 ? [`${who} ${verb('loses', 'lose')}: ${listText(loses)} ${where}`] : []),
     ...(unknown.length > 0
-      ? [`${who} ${verb('is', 'are')} bound ${where} to ${roles}, which nobody renders: what that gives is not known`]
+      ? [
+          `${who} ${verb('is', 'are')} bound ${where} to ${roles}, which the fleet does not render, so the rights are unknown`,
+        ]
       : []),
   ]
 }

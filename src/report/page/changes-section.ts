@@ -77,7 +77,7 @@ ${shown.map(objectBlock)}${objects.length > shown.length && html`<p class="dim">
 const TONES = { added: 'good', changed: 'warn', removed: 'bad', replaced: 'bad', moved: 'none' } as const
 const FATES = {
   deleted: 'Flux deletes it',
-  orphaned: 'it stays in the cluster, no longer managed by Flux',
+  orphaned: 'it stays on the cluster, no longer managed by Flux',
   kept: 'it is kept by a mark of its own',
   suspended: 'nothing happens until its Kustomization is resumed',
   moved: 'another Kustomization has it now',

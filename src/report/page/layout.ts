@@ -40,7 +40,7 @@ ${signOut(frame)}
 <main class="wrap" id="main" tabindex="-1">
 ${content}
 </main>
-<footer><div class="wrap">Bailiwick keeps every tenant of a fleet inside their own bailiwick. Nothing on this page is loaded from elsewhere.</div></footer>
+<footer><div class="wrap">Bailiwick keeps every tenant of a fleet inside their own namespaces. This page loads no files from other servers.</div></footer>
 </body>
 </html>
 `

@@ -46,7 +46,7 @@ const given = (...files: Files[]): Given => ({ fleet: Object.assign({}, ...files
 const approvals = (head: Given, base: Given) =>
   judgementOf(head, { base }).verdict.requiredApprovals.map(({ rule, message }) => `${rule} ${message}`)
 
-const GONE = 'it would not be evaluated any more'
+const GONE = 'it would no longer be evaluated'
 /** What happens, the files before and after, and what a fleet admin must approve. */
 const cases: readonly [what: string, before: Files, after: Files, cluster: string, text: string][] = [
   ['its sync is removed', hub, without(hub, 'hub/flux-system'), 'hub', GONE],
@@ -139,7 +139,7 @@ test.each([
   ['the address of what bootstrap wrote', mirrored, '# nothing\n', 'far'],
 ])('the fleet’s own file no longer names %s: the cluster is named beside the file', (_what, before, file, name) => {
   const found = approvals(given(other, before, { [FILE]: file }), given(other, before))
-  expect(found).toContain(`gate-config-change ${FILE} says what Bailiwick allows`)
+  expect(found).toContain(`gate-config-change ${FILE} configures what Bailiwick allows`)
   expect(found).toContainEqual(expect.stringContaining(`cluster ${name}: ${GONE}`))
   // the same again, once it is merged
   const merged = given(other, before, { [FILE]: file })

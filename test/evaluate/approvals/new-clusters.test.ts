@@ -19,7 +19,7 @@ const given = (...files: Files[]): Given => miniFleet({ fleet: Object.assign({},
 const approvals = (head: Given, base: Given) =>
   judgementOf(head, { base }).verdict.requiredApprovals.map(({ rule, message, path }) => `${rule} ${path} ${message}`)
 
-const NEW = 'as soon as somebody starts it there'
+const NEW = 'as soon as Flux is started there'
 
 describe('a cluster that the base does not have needs an approval, and its objects are listed', () => {
   test.each<[what: string, files: Files, cluster: string]>([
@@ -62,7 +62,7 @@ describe('another object that starts a cluster of the base', () => {
     expect(loose).not.toBe(instance())
     const asked = approvals(given(operated, files), given(operated))
     expect(asked).toHaveLength(1)
-    expect(asked[0]).toContain('says in another way how cluster operated starts')
+    expect(asked[0]).toContain('defines the start of cluster operated a second time')
   })
 
   test('one that says the same needs none, nor one of the base', () => {

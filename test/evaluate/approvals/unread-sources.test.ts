@@ -146,7 +146,7 @@ describe('below what is suspended', () => {
 
 test('a tag that is visible can be moved: it asks once, and not for each next one', () => {
   const tag = (name: string) => git(`tag: ${name}`) + kustomization()
-  const moved = `source-mutable-ref Kustomization flux-system/other would follow "${OTHER}#seen", which can be changed by whoever may push it, without a change that is evaluated`
+  const moved = `source-mutable-ref Kustomization flux-system/other would follow "${OTHER}#seen", which can be changed by everyone who can push to it, without an evaluation`
   expect(approvals(tag('seen'), '')).toEqual([moved])
   expect(approvals(tag('seen'), git('branch: main') + kustomization())).toEqual([moved])
   expect(approvals(tag('seen2'), tag('seen'))).toEqual([])

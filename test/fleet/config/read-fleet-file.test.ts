@@ -117,7 +117,7 @@ test.each([
   ['accounts: [robot]\n', 'accounts[0] is "robot". Allowed: a service account: a map with the keys name'],
   ['substituteFrom: [{kind: Secret, namespace: a, name: b}]\n', 'has neither values nor opaque'],
   ['substituteFrom: [{kind: Secret, namespace: a, name: b, values: {A: 1}}]\n', 'a value of substituteFrom[0].values'],
-  ['- x\n', 'the file is a list. Allowed: what a fleet says about itself'],
+  ['- x\n', 'the file is a list. Allowed: the configuration of a fleet'],
   ['profile: baseline\n---\nprofile: baseline\n', 'more than one document'],
   ['__proto__: {}\n', '"__proto__" is an unknown key'],
   ['profile: baseline\nprofile: restricted\n', 'yaml'],
